@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { emailBody, headerLines } from '../emails/fixtures.ts';
+import { anyCharacter } from '../support/any-character.ts';
 import { HOSTILE } from './hostile.ts';
 import { openBadInput, run } from './world.ts';
 
@@ -29,7 +30,7 @@ const PIECES = ['\r', '\n', '\0', '\u2028', ' ', 'a', 'Bcc: x@evil.example', '=?
 
 test('no subject and no display name adds a line to the header', async () => {
   const hostile = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 200 }),
+    fc.string({ unit: anyCharacter, maxLength: 200 }),
     fc.constantFrom(...HOSTILE),
     fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }).map((parts) => parts.join('')),
   );

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { anyCharacter } from '../support/any-character.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 import { emailBody, rawMessage } from './fixtures.ts';
 
@@ -19,7 +20,7 @@ before(async () => {
 after(() => spool.close());
 
 const NASTY = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: anyCharacter, maxLength: 40 }),
   fc.constantFrom(
     ...[
       '',
@@ -86,7 +87,9 @@ const attachment = fc.record(
 /** Mostly right, so that many a body comes far enough to be sent. */
 const rarely = <Value>(usual: fc.Arbitrary<Value>, odd: fc.Arbitrary<unknown>) =>
   fc.oneof({ arbitrary: usual as fc.Arbitrary<unknown>, weight: 12 }, { arbitrary: odd, weight: 1 });
-const rich = fc.string({ unit: 'binary', maxLength: 20 }).map((text) => text.replace(/[\p{Cc}\p{Cs}]/gu, ''));
+const rich = fc
+  .string({ unit: anyCharacter, maxLength: 20 })
+  .map((text) => text.replace(/[\p{Cc}\p{Cs}]/gu, ''));
 const plain = fc.constantFrom('X-A', 'x_b', 'name');
 const files = fc.array(
   fc.record(

@@ -20,21 +20,23 @@ type Options = {
 
 export function openShell(directory: string, { env, answer }: Options): Shell {
   const child = spawn('/bin/sh', [], { cwd: directory, env, stdio: ['pipe', 'pipe', 'inherit', 'pipe'] });
+  const { stdin, stdout } = child;
   const calls = child.stdio[CALLS];
-  if (calls instanceof Readable) void answerCalls(calls, answer);
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  if (!stdin || !stdout || !(calls instanceof Readable)) throw new Error('the shell has no pipes');
+  void answerCalls(calls, answer);
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let count = 0;
   return {
     async run(text) {
       const file = join(directory, `example-${++count}`);
       writeFileSync(`${file}.sh`, text);
-      child.stdin.write(`. '${file}.sh' >'${file}.out' 2>&1 </dev/null\necho "$?"\n`);
+      stdin.write(`. '${file}.sh' >'${file}.out' 2>&1 </dev/null\necho "$?"\n`);
       const { value } = await lines.next();
       return { output: readFileSync(`${file}.out`, 'utf8'), code: Number(value) };
     },
     async close() {
-      child.stdin.end();
+      stdin.end();
       await ended;
     },
   };

@@ -10,6 +10,7 @@ import { type Attachment, fileParts } from '../../../src/mail/message/file-part.
 import { cleanFilename } from '../../../src/mail/message/filename.ts';
 import { dateField } from '../../../src/mail/message/headers.ts';
 import { type MessageFields, writeMessageFields } from '../../../src/mail/message/message-fields.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 const DATE_MS = Date.UTC(2026, 10, 20, 10, 30, 0);
 
@@ -79,7 +80,7 @@ const PARSER_OPTIONS = { skipHtmlToText: true, skipTextToHtml: true, skipImageLi
 
 const anyText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 300 }),
-  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: anyCharacter, maxLength: 300 }),
   fc
     .array(
       fc.constantFrom(
@@ -102,7 +103,9 @@ const anyText = fc.oneof(
     .map((parts) => parts.join('')),
   fc.integer({ min: 900, max: 2100 }).map((length) => 'y'.repeat(length)),
 );
-const subject = fc.string({ unit: 'binary', maxLength: 120 }).map((text) => text.replace(/[\p{Cc}]/gu, ''));
+const subject = fc
+  .string({ unit: anyCharacter, maxLength: 120 })
+  .map((text) => text.replace(/[\p{Cc}]/gu, ''));
 const displayName = fc
   .string({ unit: 'grapheme', maxLength: 40 })
   .map((text) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '').trim());
@@ -269,7 +272,7 @@ const anyAttachment = fc
   .record({
     filename: fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 60 }),
-      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.string({ unit: anyCharacter, maxLength: 60 }),
       fc.constantFrom(
         'a "quoted" name.txt',
         '../../etc/passwd',

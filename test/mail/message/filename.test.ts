@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { cleanFilename, filenameParameters } from '../../../src/mail/message/filename.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 test('a file name is the last part of a path, without what deceives or breaks lines', () => {
   const names: [string, string][] = [
@@ -33,7 +34,7 @@ test('a long name is cut between characters, and keeps its extension', () => {
 
 test('cleaning what is clean changes nothing', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+    fc.property(fc.string({ unit: anyCharacter, maxLength: 300 }), (text) => {
       const clean = cleanFilename(text);
       assert.equal(cleanFilename(clean), clean);
       assert.ok(clean.length > 0 && Buffer.byteLength(clean) <= 255);
@@ -58,7 +59,7 @@ test('ASCII names are quoted strings; others are RFC 2231, with an ASCII likenes
 
 test('no name is written as an encoded-word, and every line is printable and short enough', () => {
   const anyName = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc.string({ unit: anyCharacter, maxLength: 300 }),
     fc
       .array(fc.constantFrom('=', '?', '\u2260', 'é', '"', '\\', 'x'), { maxLength: 300 })
       .map((all) => all.join('')),

@@ -9,6 +9,7 @@ import {
   signStandard,
   verifySignature,
 } from '../../../src/webhooks/posting/signature.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const T = 1_800_000_000;
@@ -65,7 +66,7 @@ test('with two secrets, each signs: two v1 values, and two Standard Webhooks sig
 
 test('every signed body verifies', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 0, max: 2 ** 40 }), (body, t) => {
+    fc.property(fc.string({ unit: anyCharacter }), fc.integer({ min: 0, max: 2 ** 40 }), (body, t) => {
       const header = signPayload([SECRET], t, body);
       return verifySignature({ secret: SECRET, header, body, nowSeconds: t });
     }),
