@@ -80,7 +80,7 @@ export type DaemonProcess = {
 };
 
 const PROGRAM = fileURLToPath(new URL('../../bin/postrider', import.meta.url));
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 60_000;
 const CLI_TIMEOUT_MS = 30_000;
 const REQUEST_TIMEOUT_MS = 30_000;

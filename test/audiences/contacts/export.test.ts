@@ -184,13 +184,13 @@ async function contactsOf(audienceId: string) {
 test('more contacts than one slice, and slices in which nobody is, are all in the file', async () => {
   const audienceId = await newAudience(open);
   const rows = Array.from(
-    { length: 12_000 },
-    (_, index) => `r${index}@b.example,${index % 3000 === 2999 ? 'rare' : 'common'}\n`,
+    { length: 2_000 },
+    (_, index) => `r${index}@b.example,${index % 500 === 499 ? 'rare' : 'common'}\n`,
   );
   await importCsv(open, pathOf(audienceId, 'imports'), `email,kind\n${rows.join('')}`);
   const { job, file } = await exportCsv(open, pathOf(audienceId, 'exports'));
-  assert.equal(job.rows, 12_000);
-  assert.equal(new Set(file.split('\r\n')).size, 12_002);
+  assert.equal(job.rows, 2_000);
+  assert.equal(new Set(file.split('\r\n')).size, 2_002);
   const filter = { op: 'and', rules: [{ field: 'properties.kind', cmp: 'eq', value: 'rare' }] };
   const { body: segment } = await open.request('POST', '/v1/segments', {
     body: { name: 'Rare', audienceId, filter },
