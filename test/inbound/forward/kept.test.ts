@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openWriting } from '../../../src/db/connection.ts';
+import { kyselyOn } from '../../../src/db/dialect.ts';
 import { receivedSteps } from '../../../src/inbound/expire.ts';
 import { createForwardWork } from '../../../src/inbound/forward/work.ts';
+import { suppressRecipient } from '../../../src/queue/suppress.ts';
+import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import { openMailWorld, sendMail } from '../mail-world.ts';
 
 const DAY_MS = 86_400_000;
@@ -50,4 +53,18 @@ test('the bytes that a forwarded message shares are deleted with the last messag
   await time.advance(1);
   assert.equal((await expire())['forwarded'], 1);
   assert.deepEqual(await count(), [0, 0, 0]);
+});
+
+test('an address that bounces mail of the installation is not suppressed, since nobody could lift that', async () => {
+  const side = openWriting(join(world.test.dataDir, 'postrider.db'), 'NORMAL');
+  const { tenantId } = world.test;
+  for (const one of [INSTALLATION_TENANT, tenantId])
+    await suppressRecipient(
+      kyselyOn(side),
+      { id: 'em_1', tenantId: one, mode: 'live' },
+      { recipient: { address: 'ops@operator.example' }, reason: 'bounce', diagnostic: '', now: 1 },
+    );
+  const rows = await world.app.db.read.selectFrom('suppressions').select('tenantId').execute();
+  side.close();
+  assert.deepEqual(rows, [{ tenantId }]);
 });

@@ -55,21 +55,30 @@ before(async () => {
     [PLAIN]: plain.port,
     [WITHOUT]: (listener.address() as AddressInfo).port,
   });
-  spool = closing(await openRoutedSpool(hosts));
+  spool = closing(await openRoutedSpool(hosts, 1));
 });
 after(async () => {
   for (const close of closers) await close();
 });
 
-/** Sends a message that requires TLS, and returns the status and the code of its recipient. */
-async function send(to: string, requireTls: 0 | 1 = 1): Promise<string> {
+async function accept(to: string, requireTls: 0 | 1): Promise<string> {
   const id = await spool.accept(to);
   const side = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
   side.prepare('UPDATE messages SET requireTls = ? WHERE id = ?').run(requireTls, id);
   side.close();
-  await spool.deliverDue();
+  return id;
+}
+
+async function outcomeOf(id: string): Promise<string> {
   const { status, enhancedCode } = await spool.recipient(id);
   return `${status} ${enhancedCode}`;
+}
+
+/** Sends a message that requires TLS, and returns the status and the code of its recipient. */
+async function send(to: string, requireTls: 0 | 1 = 1): Promise<string> {
+  const id = await accept(to, requireTls);
+  await spool.deliverDue();
+  return outcomeOf(id);
 }
 
 test('it goes to a server that is the domain itself, proves its name and offers REQUIRETLS', async () => {
@@ -113,5 +122,17 @@ test('a host that cannot meet it is passed over, and other mail for the same sit
   spool.dns.setZone(`good.example A ${PLAIN}\ngood.example A ${GOOD}`);
   await spool.clock.advance(HOUR_MS);
   assert.match(await send('cleo@good.example'), /^delivered /);
+  assert.equal(good.sessions.messages.length, length + 1);
+});
+
+test('a session that was opened for other mail does not carry it', async () => {
+  hosts['192.0.2.9'] = good.port;
+  spool.addZone('reused.example A 192.0.2.9');
+  const { length } = good.sessions.messages;
+  const ids = [await accept('ann@reused.example', 0), await accept('bob@reused.example', 1)];
+  await spool.deliverDue();
+  const [ordinary, required] = await Promise.all(ids.map(outcomeOf));
+  assert.match(ordinary ?? '', /^delivered /);
+  assert.equal(required, 'bounced 5.7.10');
   assert.equal(good.sessions.messages.length, length + 1);
 });
