@@ -1,5 +1,6 @@
 /** The row about posts to many destinations, one of which never answers. */
 import { createServer } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { listenOnLoopback } from '../support/loopback.ts';
 import { type InboundDaemon, startInboundDaemon } from './inbound-daemon.ts';
 import { PLAIN_AUTHOR } from './inbound-messages.ts';
@@ -15,6 +16,8 @@ const DESTINATIONS = 100;
 /** Messages to each destination. */
 const MESSAGES = 10;
 const SESSIONS = 5;
+/** Messages of all sessions together. As fast as they can, they would arrive faster than they are posted. */
+const PER_SECOND = 100;
 const POSTED_TIMEOUT_MS = 60_000;
 
 /** Returns the longest time from the 250 of a message to its post, apart from those to the destination that is dead. */
@@ -59,11 +62,13 @@ async function addRoute({ daemon, sender }: InboundDaemon, localPart: string, de
 async function sendAll(port: number): Promise<Map<string, number>> {
   const accepted = new Map<string, number>();
   let next = 0;
+  const since = performance.now();
   const session = async () => {
     const client = converse({ port });
     await client.reply();
     await client.say('EHLO client.test');
     for (let index = next++; index < DESTINATIONS * MESSAGES; index = next++) {
+      await delay(Math.max(0, since + (index * 1_000) / PER_SECOND - performance.now()));
       const localPart = `to${index % DESTINATIONS}`;
       const subject = `${localPart} ${index}`;
       for (const line of [`MAIL FROM:<${PLAIN_AUTHOR}>`, `RCPT TO:<${localPart}@${SENDER_DOMAIN}>`, 'DATA'])

@@ -88,7 +88,7 @@ export const inbound: readonly Group[] = [
   ]),
   groupOf('inbound-routes', ({ workspace, messages: { zone } }) => [
     {
-      name: 'Postrider: latest post to one of 99 destinations beside a dead one',
+      name: 'Postrider: latest post to one of 99 destinations beside a dead one, 100/s',
       unit: 'ms',
       aim: '<= 1,000 ms',
       measure: () => measureRoutes(workspace, zone),
