@@ -141,17 +141,22 @@ test('tasks that an earlier run left leased are run at once, and those of anothe
     assert.match(world.logged[0]?.msg ?? '', /interrupted/);
   }));
 
-test('a task whose lease runs out is run again, and only the later run settles it', () =>
+test('a task whose lease runs out is run again, and only the later run settles it, whichever ends first', () =>
   inWorld(async (world) => {
     await world.receive(forwards(1));
-    const late = Promise.withResolvers<TaskOutcome>();
-    const run: Run = ({ attempts }) => (attempts === 1 ? late.promise : Promise.resolve({ kind: 'done' }));
+    const runs = [Promise.withResolvers<TaskOutcome>(), Promise.withResolvers<TaskOutcome>()];
+    const run: Run = ({ attempts }) =>
+      runs[attempts - 1]?.promise ?? Promise.reject(new Error('a third run'));
+    const attempts = (count: number) => async () => (await world.tasks())[0]?.attempts === count;
     await whileRunning(world, run, async () => {
-      await world.until('it runs', async () => (await world.tasks())[0]?.attempts === 1);
+      await world.until('it runs', attempts(1));
       await world.clock.advance(LEASE);
-      await world.until('it has ended', allEnded(world));
-      late.resolve({ kind: 'failed', error: 'too late' });
+      await world.until('it runs again', attempts(2));
+      runs[0]?.resolve({ kind: 'failed', error: 'too late' });
       await world.until('that is logged', () => world.logged.length > 0);
+      assert.equal((await world.tasks())[0]?.state, 'pending');
+      runs[1]?.resolve({ kind: 'done' });
+      await world.until('it has ended', allEnded(world));
     });
     assert.equal((await world.tasks())[0]?.state, 'done');
     assert.match(world.logged[0]?.msg ?? '', /after its lease ran out/);
