@@ -25,6 +25,7 @@ import { registerImportsApi } from './imports/api.ts';
 import { registerReceivedApi } from './inbound/messages/api.ts';
 import { serveDownloads } from './inbound/messages/downloads.ts';
 import { type RouteCalls, routeCalls } from './inbound/post/part.ts';
+import { registerReportsApi } from './inbound/reports/api.ts';
 import { registerInboundRoutesApi } from './inbound/routes/api.ts';
 import { createMessageParser } from './mail/message/parse/parser.ts';
 import { createPreferencesApp } from './preferences/app.tsx';
@@ -110,6 +111,7 @@ export async function createApiServer(
       registerWebhookApi(v1, app, webhooks);
       registerInboundRoutesApi(v1, app, routes);
       registerReceivedApi(v1, { ...app, parser });
+      registerReportsApi(v1, app);
       registerApiKeysApi(v1, app);
       registerPlanApi(v1, app);
       done();

@@ -37,6 +37,7 @@ import { createInboundApp, type InboundApp } from './inbound/inbound-app.ts';
 import { openInbound } from './inbound/listener.ts';
 import { createLocalReceiver } from './inbound/local.ts';
 import { POST_THREAD, type RouteCalls, startRoutePosts } from './inbound/post/part.ts';
+import { createReportWork } from './inbound/reports/work.ts';
 import { endRouteSuspensions } from './inbound/routes/store.ts';
 import { createGreylistSweep } from './inbound/sender/worker.ts';
 import { moveTasks } from './inbound/tasks/set-back.ts';
@@ -212,6 +213,7 @@ function startWorkers(app: App, { inbound }: Parts): Stoppable[] {
     startWork(app, createUnsubscribeWork(app)),
     startWork(app, createForwardWork(app)),
     startWork(app, createDmarcReportWork(app)),
+    startWork(app, createReportWork(inbound)),
     startWork(app, createGreylistSweep(app)),
     startWork(app, createRetentionWork(app, receivedSteps(app))),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),

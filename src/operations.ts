@@ -48,6 +48,7 @@ import './inbound/messages/replay.ts';
 import './inbound/operator/replay.ts';
 import './inbound/post/lease.ts';
 import './inbound/post/settle.ts';
+import './inbound/reports/store.ts';
 import './inbound/routes/store.ts';
 import './inbound/sender/store.ts';
 import './inbound/store.ts';

@@ -21,7 +21,7 @@ const otherFamily = new Map<Prefix, string>();
 let strangers: Map<string, unknown>;
 
 /** What cannot be deleted: history. */
-const KEPT: readonly Prefix[] = ['em', 'whd', 'in'];
+const KEPT: readonly Prefix[] = ['em', 'whd', 'in', 'rep'];
 /** What belongs to the live or the test mode. */
 const MODAL: readonly Prefix[] = ['em', 'wh', 'whd', 'brd', 'key'];
 /** Operations that use up what they are asked about, besides those that delete it. */

@@ -97,7 +97,7 @@ export type ReceivedRecipientRow = {
   /** The address as the client wrote it. */
   address: string;
   kind: ReceivedRecipientKind;
-  /** Route, email, recipient of an email (inbound/unsubscribe/target.ts), domain or sender that the address stands for. */
+  /** Route, email, recipient of an email (inbound/unsubscribe/target.ts), sender, or id or name of a domain that the address stands for. */
   targetId: string;
 };
 
@@ -157,4 +157,25 @@ export type DmarcObservationRow = {
   /** JSON of what was found out (mail/dmarc/aggregate-report.ts). */
   observation: string;
   messages: number;
+};
+
+/** Written by inbound/reports/store.ts: a report of another server about the mail of a domain. */
+export type ReceivedReportRow = {
+  id: Id<'rep'>;
+  tenantId: Id<'ten'>;
+  domainId: Id<'dom'>;
+  type: 'dmarc' | 'tls';
+  /** Domain that sent the report, as DMARC or DKIM proves. */
+  reporter: string;
+  organization: string;
+  /** Id that the reporter gave the report. */
+  reportId: string;
+  beginAt: number;
+  endAt: number;
+  /** Messages that passed DMARC, or connections with TLS. */
+  passed: number;
+  failed: number;
+  /** JSON of what the report says about the domain (inbound/reports/select.ts). */
+  details: string;
+  createdAt: number;
 };

@@ -27,6 +27,7 @@ import { receiving } from './migrations/0033-receiving.ts';
 import { forwarding } from './migrations/0034-forwarding.ts';
 import { dmarcReports } from './migrations/0035-dmarc-reports.ts';
 import { greylisting } from './migrations/0036-greylisting.ts';
+import { reports } from './migrations/0037-reports.ts';
 import { installationMail } from './migrations/0039-installation-mail.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
@@ -57,5 +58,6 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   forwarding,
   dmarcReports,
   greylisting,
+  reports,
   installationMail,
 ];

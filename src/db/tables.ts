@@ -15,6 +15,7 @@ import type {
   InboundRouteRow,
   ReceivedMessageRow,
   ReceivedRecipientRow,
+  ReceivedReportRow,
   ReceivedTaskRow,
   StoredMailRow,
 } from './inbound-tables.ts';
@@ -387,6 +388,7 @@ export type Tables = {
   dmarcReports: DmarcReportRow;
   dmarcObservations: DmarcObservationRow;
   greylistEntries: GreylistEntryRow;
+  receivedReports: ReceivedReportRow;
   migrations: MigrationRow;
   starts: StartRow;
   installation: InstallationRow;

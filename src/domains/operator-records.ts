@@ -10,6 +10,7 @@ import type { DnsLookups } from '../system/dns.ts';
 import { type InstallationKey, installationKeyOf } from './installation/key.ts';
 import { sandboxDomain } from './name.ts';
 import { bounceDomain, dkimName, dkimTarget, spfName, trackingTarget } from './records.ts';
+import { ownReportAddress } from './report-address.ts';
 import { listPublishedKeys, type PublishedKey } from './spool/store.ts';
 
 /** A record to publish. Names have no final dot. The value of an MX record is `<preference> <host>`. */
@@ -87,6 +88,22 @@ export function operatorRecords(
       value: host,
       purpose: 'tracking hosts of domains lead here',
     },
+    {
+      type: 'TXT',
+      // Domains may have their reports sent here, whatever their names are (RFC 7489 section 7.1).
+      name: `*._report._dmarc.${host}`,
+      value: 'v=DMARC1',
+      purpose: 'the DMARC records of domains may name report addresses at this machine',
+    },
+    ...[host, bounceDomain(config)].map(
+      (name): OperatorRecord => ({
+        type: 'TXT',
+        // Each domain that receives mail may ask for reports about it (RFC 8460 section 3).
+        name: `_smtp._tls.${name}`,
+        value: `v=TLSRPTv1; rua=mailto:${ownReportAddress(config)}`,
+        purpose: `other servers report TLS problems with mail to ${name}; the log shows them`,
+      }),
+    ),
     ...keys.map((key): OperatorRecord => keyRecord(config, key)),
   ];
 }

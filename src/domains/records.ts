@@ -5,6 +5,7 @@
 import type { Config } from '../config.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
+import { reportAddress } from './report-address.ts';
 
 /** Records that a domain needs to be verified. */
 export const RECORD_KINDS = ['SPF', 'DKIM', 'DMARC'] as const;
@@ -61,8 +62,13 @@ export function recordsToPublish(
       value: dkimTarget(config, domain),
       alternative: { type: 'TXT', name: keyName, value: dkimKeyRecord(domain.publicKey) },
     },
-    // This policy asks receivers for nothing yet (RFC 7489 6.3).
-    { record: 'DMARC', type: 'TXT', name: dmarcName(domain), value: 'v=DMARC1; p=none' },
+    // This policy asks receivers for nothing yet but reports (RFC 7489 6.3).
+    {
+      record: 'DMARC',
+      type: 'TXT',
+      name: dmarcName(domain),
+      value: `v=DMARC1; p=none; rua=mailto:${reportAddress(config, domain)}`,
+    },
   ];
   if (domain.trackingSubdomain === null) return needed;
   return [

@@ -219,7 +219,13 @@ function exampleDomain() {
         ...unchecked,
         alternative: { type: 'TXT', name: keyName, value: 'v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOC' },
       },
-      { record: 'DMARC', type: 'TXT', name: `_dmarc.${name}`, value: 'v=DMARC1; p=none', ...unchecked },
+      {
+        record: 'DMARC',
+        type: 'TXT',
+        name: `_dmarc.${name}`,
+        value: 'v=DMARC1; p=none; rua=mailto:reports+01khq3z5vgxw1r8t6n2m4c9b7d@mx.example.net',
+        ...unchecked,
+      },
     ],
     optionalRecords: [
       {

@@ -11,11 +11,14 @@ import type { Step } from '../retention/steps.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { firstKeptId } from '../system/ids.ts';
 import { expireForwarded } from './forward/store.ts';
+import { expireReports } from './reports/store.ts';
 import { deleteReceived, expireReceivedContent, listOldReceived } from './store.ts';
 import { deleteTasksOf } from './tasks/store.ts';
 
 /** Our own limits: a message has up to 100 recipients, and freeing a blob reads all of its pages. */
 const MESSAGES = { first: 25, min: 5, max: 50 };
+/** Our own limits: a report has some kilobytes. */
+const REPORTS = { first: 100, min: 25, max: 250 };
 
 /** Deletes the rows of the messages of the range whose bytes were deleted before. */
 const expireReceived = defineWrite(
@@ -61,6 +64,12 @@ export function receivedSteps(app: Pick<App, 'db' | 'blobs' | 'config'>): readon
       size: new SliceSize(MESSAGES),
       expire: (now, slice) =>
         app.db.commit(expireReceived, { before: firstKeptId('in', now, eventDays), ...slice }),
+    },
+    {
+      kind: 'reports',
+      size: new SliceSize(REPORTS),
+      expire: (now, slice) =>
+        app.db.commit(expireReports, { before: firstKeptId('rep', now, eventDays), ...slice }),
     },
   ];
 }

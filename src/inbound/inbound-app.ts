@@ -2,6 +2,7 @@
 import { isIPv6 } from 'node:net';
 import type { App } from '../app.ts';
 import { type Authenticator, createAuthenticator } from '../mail/auth/authenticator.ts';
+import { createReportReader, type ReportReader } from '../mail/reports/reader.ts';
 import type { SenderRewriting } from '../mail/srs.ts';
 import { type ReturnAddressKey, returnAddressKeyOf } from '../queue/return-path.ts';
 import type { TargetGuard } from '../system/blocklist.ts';
@@ -29,12 +30,13 @@ export type InboundApp = App & {
   senderRates: SenderRates;
   /** The rspamd of the configuration; undefined when it names none. */
   rspamd: Rspamd | undefined;
+  reportReader: ReportReader;
 };
 
 /** The operator chooses the address of rspamd, which is often this machine. */
 const ANY_TARGET: TargetGuard = { allows: () => true, keepAllowed: (_host, addresses) => [...addresses] };
 
-/** Returns the app for received mail. The threads of its authenticator start when they are first needed. */
+/** Returns the app for received mail. Its threads start when they are first needed. */
 export function createInboundApp(app: App): InboundApp {
   const { dns, inbound } = app.config;
   const { url } = inbound.rspamd;
@@ -56,6 +58,7 @@ export function createInboundApp(app: App): InboundApp {
     blocklists: createBlocklists({ dns: strangersDns, clock, log, metrics }, inbound.dnsbl),
     greylist: createGreylist(app, inbound.greylisting),
     senderRates: createSenderRates(clock, isTrustedRelay),
+    reportReader: createReportReader(app),
     rspamd:
       url === ''
         ? undefined

@@ -10,6 +10,7 @@ import { judgeMessage } from '../mail/auth/verdict.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import { addressBlock } from '../system/address-block.ts';
 import type { ReceivedEnvelope } from './envelope.ts';
+import { reporterOf } from './reports/reporter.ts';
 
 /** An accepted message. */
 export type Judgement = {
@@ -58,7 +59,9 @@ export function beginAuthentication(
     async decide() {
       const result = await running.finish();
       if (isAnswer) return { kind: 'accepted', judgement: { result, isFlagged: false } };
-      return decide(result, config.inbound.trustedSealers);
+      const decision = decide(result, config.inbound.trustedSealers);
+      const isReport = recipients.some(({ kind }) => kind === 'report');
+      return isReport && decision.kind === 'accepted' ? requireReporter(result, decision) : decision;
     },
     abort: () => running.abort(),
   };
@@ -75,4 +78,14 @@ function decide(result: AuthenticationResult, trustedSealers: readonly string[])
       return { kind: 'refused', reply: { code, status, text }, result };
     }
   }
+}
+
+/** Anybody can find out the addresses for reports, so mail to them must say provably who sends it. */
+function requireReporter(result: AuthenticationResult, decision: Decision): Decision {
+  if (reporterOf(result) !== undefined) return decision;
+  // X.7.0 is a problem of security, and X.7.1 a refusal by policy (RFC 3463 section 3.8).
+  const isOpen = result.dkim.some(({ result: signature }) => signature === 'temperror');
+  const text = 'Reports must pass DMARC, or have a DKIM signature that passes';
+  const reply = isOpen ? { code: 451, status: '4.7.0', text } : { code: 550, status: '5.7.1', text };
+  return { kind: 'refused', reply };
 }

@@ -17,7 +17,7 @@ const EVERY_IPV4_ADDRESS = '0.0.0.0';
 const MAX_LOGGED_CLIENTS = 10_000;
 
 /**
- * Starts to listen for mail. Closing the listener closes the authenticator too.
+ * Starts to listen for mail. Closing the listener ends the threads of the app too.
  * @throws ListenError
  */
 export async function openInbound(
@@ -52,7 +52,7 @@ export async function openInbound(
     address: listener.address,
     async close() {
       await listener.close(DRAIN_MS);
-      await app.authenticator.close();
+      await Promise.all([app.authenticator.close(), app.reportReader.close()]);
     },
   };
 }

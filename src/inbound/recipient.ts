@@ -6,7 +6,9 @@ import type { App } from '../app.ts';
 import type { InboundRouteRow, ReceivedRecipientRow } from '../db/inbound-tables.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { sandboxDomain } from '../domains/name.ts';
+import { findNamedDomain } from '../domains/receiving/store.ts';
 import { bounceDomain } from '../domains/records.ts';
+import { readReportLocalPart } from '../domains/report-address.ts';
 import { addressKey } from '../mail/address.ts';
 import type { SenderRewriting } from '../mail/srs.ts';
 import { mayBounce } from '../queue/feedback.ts';
@@ -61,7 +63,7 @@ const OPERATOR_NAMES: ReadonlySet<string> = new Set(['postmaster', 'abuse']);
 
 /**
  * Maximum size of the received mail that the installation itself stores, in MB, and of this mail when another message to the
- * postmaster arrives. Anybody can write to the postmaster; bounces and complaints, which need a token, keep the other half. Our
+ * postmaster, or a report, arrives. Anybody can write to these addresses; bounces and complaints, which need a token, keep the other half. Our
  * own limits.
  */
 export const MAX_INSTALLATION_MEGABYTES = 2_048;
@@ -81,6 +83,7 @@ const ANSWER_KINDS: ReadonlySet<string> = new Set(['bounce', 'complaint', 'unsub
 const RESOLVERS: readonly Resolver[] = [
   resolveReturnAddress,
   resolveRewrittenSender,
+  resolveReport,
   (app, asked) => resolveRoute(app, asked, asked.localPart),
   resolveWithoutTag,
   (app, asked) => resolveRoute(app, asked, '*'),
@@ -133,7 +136,8 @@ function hasRoom(
   sizeBytes: number | undefined,
 ): Promise<boolean> {
   if (tenantId !== null) return directory.hasRoomFor(tenantId, sizeBytes);
-  const megabytes = kind === 'postmaster' ? MAX_POSTMASTER_MEGABYTES : MAX_INSTALLATION_MEGABYTES;
+  const isPublic = kind === 'postmaster' || kind === 'report';
+  const megabytes = isPublic ? MAX_POSTMASTER_MEGABYTES : MAX_INSTALLATION_MEGABYTES;
   return hasInstallationRoomFor(db.read, megabytes, sizeBytes);
 }
 
@@ -200,6 +204,19 @@ async function resolveRewrittenSender(
   if (sender !== '' || domain !== bounceDomain(config)) return undefined;
   const original = senderRewriting.reverse(address.slice(0, address.lastIndexOf('@')), clock.now());
   return original === undefined ? undefined : { kind: 'srs', targetId: original, tenantId: null };
+}
+
+/** Recognises the addresses for reports, which are at the hostname: that of a domain that a tenant has, and our own. */
+async function resolveReport(
+  { db, config }: RecipientApp,
+  { localPart, domain }: Asked,
+): Promise<Resolved | undefined> {
+  if (domain !== config.hostname.toLowerCase()) return undefined;
+  const recipient = readReportLocalPart(localPart);
+  if (!recipient) return undefined;
+  if (recipient.kind === 'installation') return { kind: 'report', targetId: domain, tenantId: null };
+  const found = await findNamedDomain(db.read, recipient.domainId);
+  return found && { kind: 'report', targetId: found.id, tenantId: null };
 }
 
 async function resolveRoute(

@@ -30,7 +30,8 @@ export type IdPrefix =
   | 'rt'
   | 'in'
   | 'tsk'
-  | 'req';
+  | 'req'
+  | 'rep';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 const TIME_CHARACTERS = 10;

@@ -84,7 +84,13 @@ test('a domain is created with its three records, all pending', async () => {
       ...unchecked,
       alternative,
     },
-    { record: 'DMARC', type: 'TXT', name: '_dmarc.create.example', value: 'v=DMARC1; p=none', ...unchecked },
+    {
+      record: 'DMARC',
+      type: 'TXT',
+      name: '_dmarc.create.example',
+      value: `v=DMARC1; p=none; rua=mailto:reports+${id.slice(4)}@mx.postrider.example`,
+      ...unchecked,
+    },
   ]);
   assert.equal(alternative.type, 'TXT');
   assert.equal(alternative.name, keyName);
@@ -191,7 +197,7 @@ test('published records verify, with a CNAME or with a TXT key', async () => {
     assert.deepEqual(recordStatuses(verified), ['verified', 'verified', 'verified']);
     assert.deepEqual(
       verified.records.map((record: { found: string[] }) => record.found),
-      [[body.records[0].value], [isText ? value : body.records[1].value], ['v=DMARC1; p=none']],
+      [[body.records[0].value], [isText ? value : body.records[1].value], [body.records[2].value]],
     );
     assert.deepEqual((await t.request('GET', `/v1/domains/${body.id}`)).body, verified);
   }

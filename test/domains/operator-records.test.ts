@@ -53,6 +53,9 @@ test('the zone of the hostname holds its addresses, SPF, the way back for bounce
       ['MX', `bounce.${HOST}`, `10 ${HOST}`],
       ['MX', `sandbox.${HOST}`, `10 ${HOST}`],
       ['CNAME', `track.${HOST}`, HOST],
+      ['TXT', `*._report._dmarc.${HOST}`, 'v=DMARC1'],
+      ['TXT', `_smtp._tls.${HOST}`, `v=TLSRPTv1; rua=mailto:reports@${HOST}`],
+      ['TXT', `_smtp._tls.bounce.${HOST}`, `v=TLSRPTv1; rua=mailto:reports@${HOST}`],
       ['TXT', target, key],
       ['TXT', target, key],
     ],
@@ -65,7 +68,7 @@ test('the zone of the hostname holds its addresses, SPF, the way back for bounce
 
 test('without addresses there is no SPF record that would allow nobody', () => {
   const types = operatorRecords({ hostname: HOST }, [], []).map(({ type }) => type);
-  assert.deepEqual(types, ['MX', 'MX', 'CNAME']);
+  assert.deepEqual(types, ['MX', 'MX', 'CNAME', 'TXT', 'TXT', 'TXT']);
 });
 
 test('the addresses are those that DNS has for the hostname, and a warning says when it has none', async () => {

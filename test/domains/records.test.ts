@@ -28,7 +28,12 @@ test('a domain asks for SPF, DKIM and DMARC, in this order', () => {
         value: `v=DKIM1; k=rsa; p=${PUBLIC_KEY}`,
       },
     },
-    { record: 'DMARC', type: 'TXT', name: '_dmarc.example.com', value: 'v=DMARC1; p=none' },
+    {
+      record: 'DMARC',
+      type: 'TXT',
+      name: '_dmarc.example.com',
+      value: `v=DMARC1; p=none; rua=mailto:reports+${ID.slice(4)}@mx.postrider.example`,
+    },
   ]);
 });
 

@@ -14,7 +14,7 @@ const DAY = 86_400_000;
 /** Runs each step once, and returns the number of what each has deleted. */
 async function expire({ test: { app }, clock }: ReceivedWorld): Promise<number[]> {
   const deleted: number[] = [];
-  for (const step of receivedSteps(app))
+  for (const step of receivedSteps(app).filter(({ kind }) => kind !== 'reports'))
     deleted.push((await step.expire(clock.now(), { after: '', rows: 50 })).deleted);
   return deleted;
 }

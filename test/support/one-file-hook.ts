@@ -23,6 +23,7 @@ if (compiled !== null && !isMainThread) {
     'inbound/post/post-thread',
     'mail/message/parse/parse-thread',
     'mail/auth/auth-thread',
+    'mail/reports/report-thread',
   ]) {
     const source = new URL(`../../src/${thread}.ts`, import.meta.url).href;
     bundled.set(source, new URL(`${basename(thread)}.js`, compiled).href);

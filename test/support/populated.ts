@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import type { LightMyRequestResponse } from 'fastify';
 import type { Mode } from '../../src/db/tables.ts';
-import type { Id } from '../../src/system/ids.ts';
+import { type Id, newId } from '../../src/system/ids.ts';
 import type { System } from '../../src/system/system.ts';
 import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
 import { insertRow } from '../broadcasts/fixtures.ts';
@@ -80,6 +80,7 @@ export async function openPopulated(system: Partial<System> = {}): Promise<Popul
       receive: async (routeIds) => ({
         id: await addReceived(testApp, { tenantId: party.tenantId, routeIds }),
       }),
+      report: async (domainId) => ({ id: addReport(testApp, { tenantId: party.tenantId, domainId }) }),
       post: (url, body) => post({ method: 'POST', url, payload: JSON.stringify(body) }),
       postCsv: (url, payload) => post({ method: 'POST', url, payload, type: 'text/csv' }),
     });
@@ -132,6 +133,18 @@ async function addVerifiedDomain(
   dns.setZone(zoneOf(records));
   const verified = await ask(party, { method: 'POST', url: `/v1/domains/${id}/verify` });
   assert.equal(verified.json<{ status: string }>().status, 'verified', verified.body);
+  return id;
+}
+
+/** Adds a report that another server has sent about the domain, and returns its id. */
+function addReport(test: TestApp, { tenantId, domainId }: { tenantId: string; domainId: string }): string {
+  const createdAt = test.app.clock.now();
+  const id = newId('rep', createdAt);
+  const details = JSON.stringify({ dmarc: null, tls: { policies: [] } });
+  insertRow(test, 'receivedReports', {
+    ...{ id, tenantId, domainId, type: 'tls', reporter: 'big.example', organization: 'Big', reportId: id },
+    ...{ beginAt: 0, endAt: 1, passed: 5, failed: 0, details, createdAt },
+  });
   return id;
 }
 

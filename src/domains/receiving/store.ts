@@ -43,6 +43,21 @@ export function stillReceives({ failingSince }: Pick<ReceivingDomain, 'failingSi
   return failingSince === null || failingSince >= earliestGrace(now);
 }
 
+type NamedDomain = Pick<DomainRow, 'id' | 'tenantId' | 'name'>;
+
+const namedDomain = statement((db, param: Param<Pick<DomainRow, 'id'>>) =>
+  db
+    .selectFrom('domains')
+    .select(['id', 'tenantId', 'name'])
+    .where('id', '=', param('id'))
+    .where('deletedAt', 'is', null),
+);
+
+/** Returns the domain of any tenant, unless it is deleted. The id comes from an address to which reports are sent. */
+export function findNamedDomain(tx: Tx, id: DomainRow['id']): Promise<NamedDomain | undefined> {
+  return namedDomain.first(tx, { id });
+}
+
 const returnPathHost = statement((db, param: Param<{ name: string; host: string }>) =>
   db
     .selectFrom('domains')

@@ -80,6 +80,14 @@ export function partText({ fields, body }: Pick<MimePart, 'fields' | 'body'>): s
   return decodeUtf8(partOctets({ fields, body }));
 }
 
+/** Returns the octets of a part, with its transfer encoding undone. Line ends in base64 stay as they are. */
+export function partBytes({ fields, body }: Pick<MimePart, 'fields' | 'body'>): Buffer {
+  const encoding = findValue(fields, 'content-transfer-encoding')?.toLowerCase();
+  return encoding === 'base64'
+    ? Buffer.from(body, 'base64')
+    : Buffer.from(partOctets({ fields, body }), 'latin1');
+}
+
 /** Returns the same without decoding characters: one character for each octet. */
 export function partOctets({ fields, body }: Pick<MimePart, 'fields' | 'body'>): string {
   const encoding = findValue(fields, 'content-transfer-encoding')?.toLowerCase();

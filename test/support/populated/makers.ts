@@ -14,6 +14,8 @@ export type Wanted = {
   newestDelivery(endpointId: string): Promise<Made>;
   /** Receives a message for these routes. */
   receive(routeIds: readonly string[]): Promise<Made>;
+  /** Receives a report about this domain. */
+  report(domainId: string): Promise<Made>;
   /** Runs the queued imports and exports. */
   runJobs(): Promise<void>;
 };
@@ -53,6 +55,7 @@ export const MAKERS: Readonly<Record<Prefix, (wanted: Wanted) => Promise<Made>>>
     }),
   // A test may disable the first one.
   in: async (wanted) => wanted.receive([wanted.ids.rt, (await MAKERS.rt(wanted)).id]),
+  rep: ({ report, ids }) => report(ids.dom),
   wh: ({ post }) => post('/v1/webhooks', { url: 'https://receiver.example/hook', events: ['email.queued'] }),
   em: ({ post }) =>
     post('/v1/emails', {

@@ -25,6 +25,7 @@ const PREFIX_OF = {
   suppressions: 'sup',
   routes: 'rt',
   messages: 'in',
+  reports: 'rep',
   webhooks: 'wh',
   deliveries: 'whd',
   imports: 'imp',

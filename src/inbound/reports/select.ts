@@ -1,0 +1,70 @@
+/** Takes from a report what it says about one domain. Whatever it says about others is dropped. */
+import type { Disposition, DmarcRecord, Report, TlsPolicy } from '../../mail/reports/report.ts';
+
+/** The details of a stored report. */
+export type ReportDetails = {
+  /** Domain whose policy was applied, and that policy; null for a report about TLS. */
+  dmarc: { domain: string; policy: Disposition; records: DmarcRecord[]; otherMessages: number } | null;
+  tls: { policies: TlsPolicy[] } | null;
+};
+
+/** The part of a report that is about one domain. */
+type SelectedReport = Pick<Report, 'type' | 'organization' | 'reportId' | 'beginAt' | 'endAt'> & {
+  /** Messages that passed DMARC, or connections with TLS. */
+  passed: number;
+  failed: number;
+  details: ReportDetails;
+};
+
+/** Maximum number of records that are kept, those with the most messages. Our own limit. */
+const MAX_RECORDS = 50;
+/** Maximum number of policies, and of the failures of each, that are kept. Our own limits. */
+const MAX_POLICIES = 10;
+const MAX_FAILURES = 20;
+
+/** Returns what a report says about a domain and the names below it; undefined when it says nothing. */
+export function selectFor(domain: string, report: Report): SelectedReport | undefined {
+  const { type, organization, reportId, beginAt, endAt } = report;
+  const result = report.type === 'dmarc' ? selectRecords(domain, report) : selectPolicies(domain, report);
+  return result && { type, organization, reportId, beginAt, endAt, ...result };
+}
+
+type Selected = Pick<SelectedReport, 'passed' | 'failed' | 'details'>;
+
+/** The policy may be that of a domain above this one, whose owner wants the reports here (RFC 7489 section 6.6.3). */
+function selectRecords(domain: string, report: Extract<Report, { type: 'dmarc' }>): Selected | undefined {
+  if (!isWithin(domain, report.domain) && !isWithin(report.domain, domain)) return undefined;
+  const mine = report.records.filter(({ headerFrom }) => isWithin(headerFrom, domain));
+  if (mine.length === 0) return undefined;
+  const records = mine.slice(0, MAX_RECORDS);
+  const passed = sumOf(mine.filter(({ dkim, spf }) => dkim || spf));
+  const all = sumOf(mine);
+  const dmarc = {
+    domain: report.domain,
+    policy: report.policy,
+    records,
+    otherMessages: all - sumOf(records),
+  };
+  return { passed, failed: all - passed, details: { dmarc, tls: null } };
+}
+
+function selectPolicies(domain: string, report: Extract<Report, { type: 'tls' }>): Selected | undefined {
+  const mine = report.policies.filter((policy) => isWithin(policy.domain, domain));
+  if (mine.length === 0) return undefined;
+  const policies = mine
+    .slice(0, MAX_POLICIES)
+    .map((policy) => ({ ...policy, failures: policy.failures.slice(0, MAX_FAILURES) }));
+  return {
+    passed: mine.reduce((sum, { succeeded }) => sum + succeeded, 0),
+    failed: mine.reduce((sum, { failed }) => sum + failed, 0),
+    details: { dmarc: null, tls: { policies } },
+  };
+}
+
+function sumOf(records: readonly DmarcRecord[]): number {
+  return records.reduce((sum, { messages }) => sum + messages, 0);
+}
+
+function isWithin(name: string, domain: string): boolean {
+  return name === domain || name.endsWith(`.${domain}`);
+}

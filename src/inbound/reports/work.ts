@@ -1,0 +1,92 @@
+/**
+ * Reads the reports that other servers send about the mail of a domain. A report counts when its sender is proven, when it came to
+ * the address of a domain that a tenant has, and as far as it is about that domain.
+ */
+import type { App } from '../../app.ts';
+import type { ReceivedReportRow } from '../../db/inbound-tables.ts';
+import { findNamedDomain } from '../../domains/receiving/store.ts';
+import type { AuthenticationResult } from '../../mail/auth/result.ts';
+import type { ReportReader } from '../../mail/reports/reader.ts';
+import type { Report } from '../../mail/reports/report.ts';
+import { isId, newId } from '../../system/ids.ts';
+import type { Work } from '../../system/worker.ts';
+import { openReturnedMail, type ReturnedMail } from '../returned-mail.ts';
+import type { LeasedTask } from '../tasks/store.ts';
+import { createTaskWork, type TaskOutcome } from '../tasks/worker.ts';
+import { reporterOf } from './reporter.ts';
+import { selectFor } from './select.ts';
+import { insertReport } from './store.ts';
+
+/** Maximum size of a message with a report. A packed report of 10 MB is smaller. Our own limit. */
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+/** Maximum number of reports that are read at the same time. The thread reads one at a time. */
+const CONCURRENCY = 2;
+
+type ReportsApp = App & { reportReader: Pick<ReportReader, 'read'> };
+
+/** Returns the work that reads reports. A second run stores nothing more. */
+export function createReportWork(app: ReportsApp): Work<LeasedTask> {
+  const results = app.metrics.counter('inbound_reports_total', 'Mail to addresses for reports.', ['result']);
+
+  async function run(task: LeasedTask): Promise<TaskOutcome> {
+    const returned = await openReturnedMail(app, task, MAX_MESSAGE_BYTES);
+    if (!returned) return { kind: 'failed', error: 'The message was deleted' };
+    const reporter = findReporter(returned.message);
+    if (reporter === undefined) return done('unproven');
+    const reading = await app.reportReader.read(new Uint8Array(returned.bytes), reporter);
+    switch (reading.kind) {
+      case 'busy':
+        return { kind: 'retry', error: 'Too many reports are being read' };
+      case 'unreadable':
+        return done('unreadable');
+      case 'report':
+        return done(
+          await store(task, { reporter, report: reading.report, arrivedAt: returned.message.createdAt }),
+        );
+    }
+  }
+
+  function done(result: string): TaskOutcome {
+    results.inc({ result });
+    return { kind: 'done' };
+  }
+
+  async function store(
+    { targetId }: LeasedTask,
+    { reporter, report, arrivedAt }: { reporter: string; report: Report; arrivedAt: number },
+  ): Promise<string> {
+    if (!isId('dom', targetId)) {
+      logOwn(app, reporter, report);
+      return 'installation';
+    }
+    const domain = await findNamedDomain(app.db.read, targetId);
+    const selected = domain && selectFor(domain.name, report);
+    if (!selected) return 'other';
+    const { details, ...columns } = selected;
+    const row: ReceivedReportRow = {
+      id: newId('rep', arrivedAt),
+      tenantId: domain.tenantId,
+      domainId: domain.id,
+      reporter,
+      ...columns,
+      details: JSON.stringify(details),
+      createdAt: arrivedAt,
+    };
+    return app.db.commit(insertReport, row);
+  }
+
+  return createTaskWork(app, { kind: 'report', concurrency: CONCURRENCY, run });
+}
+
+function findReporter({ auth }: ReturnedMail['message']): string | undefined {
+  if (auth === null) return undefined;
+  return reporterOf(JSON.parse(auth) as Pick<AuthenticationResult, 'dmarc' | 'dkim'>);
+}
+
+/** Reports about the names of this machine are for the operator, who reads the log. */
+function logOwn({ log }: Pick<App, 'log'>, reporter: string, report: Report): void {
+  if (report.type === 'dmarc') return;
+  for (const { domain, succeeded, failed, failures } of report.policies)
+    if (failed > 0)
+      log.warn({ reporter, domain, succeeded, failed, failures }, 'other servers could not use TLS');
+}

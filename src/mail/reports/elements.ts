@@ -1,0 +1,62 @@
+/**
+ * Reads XML as a stream of leaf elements, within limits and without document types: a document that declares entities is refused,
+ * so that none can be expanded.
+ */
+import { Parser } from 'htmlparser2';
+
+/** Reports a document that is not one of a report. */
+export class UnreadableReportError extends Error {
+  override readonly name = 'UnreadableReportError';
+}
+
+type Handlers = {
+  /** Called with the text of an element that has no elements in it. `path` has the names from the root, joined by `/`. */
+  onLeaf(path: string, text: string): void;
+  /** Called at the end of an element that has elements in it. */
+  onEnd(path: string): void;
+};
+
+/** Maximum depth of elements. Aggregate reports have six levels. Our own limit. */
+const MAX_DEPTH = 16;
+/** Maximum length of the name of an element, and of the text of a leaf that is read. Our own limits. */
+const MAX_NAME_CHARACTERS = 64;
+const MAX_LEAF_CHARACTERS = 1_000;
+
+/**
+ * Reads the elements of a document in their order.
+ * @throws UnreadableReportError
+ */
+export function readElements(text: string, { onLeaf, onEnd }: Handlers): void {
+  const path: string[] = [];
+  let leaf: string | undefined;
+  const parser = new Parser(
+    {
+      onopentagname(name) {
+        if (path.length >= MAX_DEPTH) throw new UnreadableReportError('the elements are nested too deeply');
+        path.push(localName(name));
+        leaf = '';
+      },
+      ontext(part) {
+        if (leaf !== undefined && leaf.length < MAX_LEAF_CHARACTERS) leaf += part;
+      },
+      onclosetag() {
+        const joined = path.join('/');
+        if (leaf === undefined) onEnd(joined);
+        else onLeaf(joined, leaf.slice(0, MAX_LEAF_CHARACTERS).trim());
+        path.pop();
+        leaf = undefined;
+      },
+      onprocessinginstruction(name) {
+        if (name.startsWith('!')) throw new UnreadableReportError('the document has a document type');
+      },
+    },
+    { xmlMode: true, decodeEntities: true },
+  );
+  parser.write(text);
+  parser.end();
+}
+
+/** Some reports give their elements a prefix of a namespace. */
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1).slice(0, MAX_NAME_CHARACTERS);
+}

@@ -1,0 +1,39 @@
+/** Finds the report in a message and reads it. Hostile reports can be slow to read, so this runs in a thread (reader.ts). */
+import { toLines } from '../mime/header.ts';
+import { type MimePart, partBytes, readMessage } from '../mime/parts.ts';
+import { readDmarcReport } from './dmarc.ts';
+import { UnreadableReportError } from './elements.ts';
+import type { Report } from './report.ts';
+import { readTlsReport } from './tls.ts';
+import { unpack } from './unpack.ts';
+
+/** Maximum number of files of a message that are tried. A report has one. Our own limit. */
+const MAX_FILES = 4;
+/** Media types of the parts that people read. */
+const TEXT_TYPES: ReadonlySet<string> = new Set(['text/plain', 'text/html']);
+
+/** Returns the report in a message, given in octets as they came; undefined when there is none that can be read. */
+export function readReport(message: Uint8Array): Report | undefined {
+  const { parts } = readMessage(toLines(message));
+  for (const part of parts.filter(isFile).slice(0, MAX_FILES)) {
+    const report = attempt(part);
+    if (report) return report;
+  }
+  return undefined;
+}
+
+/** Names and media types of the files differ between servers, so their content decides. */
+function isFile({ type }: MimePart): boolean {
+  return !TEXT_TYPES.has(type);
+}
+
+function attempt(part: MimePart): Report | undefined {
+  try {
+    const text = unpack(partBytes(part)).toString('utf8').trimStart();
+    if (text.startsWith('<')) return readDmarcReport(text);
+    return text.startsWith('{') ? readTlsReport(text) : undefined;
+  } catch (error) {
+    if (error instanceof UnreadableReportError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+/** Reads reports about TLS (RFC 8460 section 4.4). */
+import { parseTimestamp } from '../../system/clock.ts';
+import { UnreadableReportError } from './elements.ts';
+import type { TlsFailure, TlsPolicy, TlsReport } from './report.ts';
+import { readCount, readDomain, readPeriod, readText } from './values.ts';
+
+/** Maximum number of policies of a report, and of failures of each. Further ones are left out. Our own limits. */
+const MAX_POLICIES = 100;
+const MAX_FAILURES = 100;
+
+const POLICY_TYPES = ['tlsa', 'sts', 'no-policy-found'] as const;
+
+/**
+ * Reads a report. Policies that are not complete are left out.
+ * @throws UnreadableReportError
+ */
+export function readTlsReport(json: string): TlsReport {
+  const report = parse(json);
+  const range = field(report, 'date-range');
+  const period = readPeriod(timeOf(field(range, 'start-datetime')), timeOf(field(range, 'end-datetime')));
+  const reportId = readText(field(report, 'report-id'));
+  if (!period || reportId === '') throw new UnreadableReportError('the report has no period or no id');
+  const policies = listOf(field(report, 'policies'), MAX_POLICIES).flatMap(
+    (policy) => readPolicy(policy) ?? [],
+  );
+  return {
+    type: 'tls',
+    organization: readText(field(report, 'organization-name')),
+    reportId,
+    ...period,
+    policies,
+  };
+}
+
+function readPolicy(value: unknown): TlsPolicy | undefined {
+  const policy = field(value, 'policy');
+  const summary = field(value, 'summary');
+  const domain = readDomain(field(policy, 'policy-domain'));
+  const policyType = POLICY_TYPES.find((type) => type === field(policy, 'policy-type'));
+  const succeeded = readCount(field(summary, 'total-successful-session-count'));
+  const failed = readCount(field(summary, 'total-failure-session-count'));
+  if (domain === undefined || policyType === undefined || succeeded === undefined || failed === undefined)
+    return undefined;
+  const failures = listOf(field(value, 'failure-details'), MAX_FAILURES).flatMap(
+    (one) => readFailure(one) ?? [],
+  );
+  return { domain, policyType, succeeded, failed, failures };
+}
+
+function readFailure(value: unknown): TlsFailure | undefined {
+  const resultType = readText(field(value, 'result-type'));
+  const sessions = readCount(field(value, 'failed-session-count'));
+  if (resultType === '' || sessions === undefined) return undefined;
+  return { resultType, sessions, receivingHost: readDomain(field(value, 'receiving-mx-hostname')) ?? null };
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new UnreadableReportError('the report is not JSON', { cause: error });
+  }
+}
+
+function field(object: unknown, name: string): unknown {
+  if (typeof object !== 'object' || object === null || !Object.hasOwn(object, name)) return undefined;
+  return (object as Record<string, unknown>)[name];
+}
+
+function listOf(value: unknown, max: number): unknown[] {
+  return Array.isArray(value) ? value.slice(0, max) : [];
+}
+
+function timeOf(value: unknown): number {
+  return (typeof value === 'string' ? parseTimestamp(value) : undefined) ?? Number.NaN;
+}

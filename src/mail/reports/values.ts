@@ -1,0 +1,46 @@
+/** Reads the values of reports. Strangers write them, so each has a form or a limit. */
+import { isIP } from 'node:net';
+import { DAY_MS } from '../../system/clock.ts';
+import { isHostName } from '../../system/dns.ts';
+import { cleanForeignText } from '../../system/foreign-text.ts';
+
+/** Maximum length of a text. Our own limit. */
+const MAX_TEXT_CHARACTERS = 200;
+/** Maximum number of messages, or of sessions, in one entry of a report. Our own limit: sums of them stay exact. */
+const MAX_COUNT = 1_000_000_000;
+/** Maximum length of a period. Most reports are about a day; RFC 7489 section 6.3 lets a domain ask for others. */
+const MAX_PERIOD_MS = 8 * DAY_MS;
+/** 2100-01-01. */
+const MAX_TIME_MS = 4_102_444_800_000;
+
+/** Returns a text in one short line. */
+export function readText(value: unknown): string {
+  return typeof value === 'string' ? cleanForeignText(value, MAX_TEXT_CHARACTERS) : '';
+}
+
+/** Returns a domain in lower case, or undefined. */
+export function readDomain(value: unknown): string | undefined {
+  const name = typeof value === 'string' ? value.trim().toLowerCase().replace(/\.$/, '') : '';
+  return isHostName(name) && name.includes('.') ? name : undefined;
+}
+
+/** Returns an address, or undefined. */
+export function readAddress(value: unknown): string | undefined {
+  const address = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  return isIP(address) === 0 || address.includes('%') ? undefined : address;
+}
+
+/** Returns a number of messages or sessions, or undefined. */
+export function readCount(value: unknown): number | undefined {
+  const count = typeof value === 'string' && /^\s*\d{1,10}\s*$/.test(value) ? Number(value) : value;
+  return typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MAX_COUNT
+    ? count
+    : undefined;
+}
+
+/** Returns a period whose ends are in Unix milliseconds, or undefined when it makes no sense. */
+export function readPeriod(beginAt: number, endAt: number): { beginAt: number; endAt: number } | undefined {
+  const isPeriod =
+    beginAt >= 0 && endAt >= beginAt && endAt <= MAX_TIME_MS && endAt - beginAt <= MAX_PERIOD_MS;
+  return isPeriod ? { beginAt, endAt } : undefined;
+}

@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { receivedSteps } from '../../../src/inbound/expire.ts';
+import { selectFor } from '../../../src/inbound/reports/select.ts';
+import { MAX_DAILY_REPORTS_OF_ONE } from '../../../src/inbound/reports/store.ts';
+import { createReportWork } from '../../../src/inbound/reports/work.ts';
+import { readReport } from '../../../src/mail/reports/read.ts';
+import { DMARC_XML, gzipped, TLS_REPORT } from '../../mail/reports/fixtures.ts';
+import { openMailWorld, PASS, sendMail } from '../mail-world.ts';
+
+const HOST = 'mx.postrider.example';
+const world = await openMailWorld();
+const { app, clock } = world;
+let isBusy = false;
+const work = createReportWork({
+  ...app,
+  reportReader: {
+    async read(message) {
+      if (isBusy) return { kind: 'busy' };
+      const report = readReport(message);
+      return report ? { kind: 'report', report } : { kind: 'unreadable' };
+    },
+  },
+});
+await world.addDomain('shop.example');
+const DOMAIN = `dom_${'1'.padStart(26, '0')}`;
+const ADDRESS = `reports+${DOMAIN.slice(4)}@${HOST}`;
+const BIG = { ...PASS, dmarc: { ...PASS.dmarc, domain: 'big.example' } };
+world.knobs.result = BIG;
+
+/** Sends a report and reads it. Returns the reply. */
+async function send(message: string, to = ADDRESS): Promise<string> {
+  const client = await world.open();
+  const reply = await sendMail(client, { from: 'noreply@big.example', to, message });
+  client.socket.destroy();
+  await run();
+  return reply;
+}
+
+async function run(): Promise<void> {
+  await clock.advance(100);
+  const { items } = await work.lease(10);
+  for (const item of items) await work.run(item);
+}
+
+const rows = () => app.db.read.selectFrom('receivedReports').selectAll().orderBy('id').execute();
+const withId = (id: string) => gzipped(DMARC_XML.replace('17995', id));
+const list = async (query = '', key = world.test.liveKey) =>
+  world.test.request('GET', `/v1/domains/${DOMAIN}/reports${query}`, { key });
+async function resultCount(result: string): Promise<number> {
+  const { text } = await app.metrics.show();
+  return Number(new RegExp(`inbound_reports_total\\{result="${result}"\\} (\\d+)`).exec(text)?.[1] ?? 0);
+}
+
+test('an aggregate report becomes a row about the domain alone, which the API shows', async () => {
+  assert.match(await send(gzipped(DMARC_XML)), /^250/);
+  const { status, body } = await list();
+  assert.equal(status, 200);
+  const [report, ...more] = body.data;
+  assert.deepEqual(more, []);
+  assert.match(report.id, /^rep_/);
+  assert.deepEqual(report, {
+    id: report.id,
+    type: 'dmarc',
+    reporter: 'big.example',
+    organization: 'Big Mail & Co',
+    reportId: '17995',
+    periodStart: new Date(1_799_971_200_000).toISOString(),
+    periodEnd: new Date(1_800_057_599_000).toISOString(),
+    passed: 20,
+    failed: 3,
+    dmarc: {
+      domain: 'shop.example',
+      policy: 'quarantine',
+      records: [
+        {
+          ...{ sourceIp: '192.0.2.1', messages: 20, disposition: 'none', dkim: true, spf: false },
+          headerFrom: 'shop.example',
+        },
+        {
+          ...{ sourceIp: '2001:db8::1', messages: 3, disposition: 'quarantine', dkim: false, spf: false },
+          headerFrom: 'news.shop.example',
+        },
+      ],
+      otherMessages: 0,
+    },
+    tls: null,
+    createdAt: report.createdAt,
+  });
+  // The mail itself belongs to the installation.
+  assert.deepEqual(
+    (await world.messages()).map(({ tenantId }) => tenantId),
+    [null],
+  );
+});
+
+test('a report that is sent again is stored once', async () => {
+  await send(gzipped(DMARC_XML));
+  assert.equal((await rows()).length, 1);
+  assert.equal(await resultCount('duplicate'), 1);
+});
+
+test('a report about TLS is listed by its type and by time', async () => {
+  const between = clock.now();
+  await clock.advance(1_000);
+  await send(gzipped(JSON.stringify(TLS_REPORT)));
+  const tls = (await list('?type=tls')).body.data;
+  assert.deepEqual([tls.length, tls[0].passed, tls[0].failed, tls[0].dmarc], [1, 50, 3, null]);
+  assert.deepEqual(
+    tls[0].tls.policies.map(({ domain }: { domain: string }) => domain),
+    ['shop.example'],
+  );
+  assert.equal((await list('?type=dmarc')).body.data.length, 1);
+  const since = encodeURIComponent(new Date(between).toISOString());
+  assert.deepEqual((await list(`?createdAfter=${since}`)).body.data, tls);
+  const { body } = await list('?limit=1');
+  assert.deepEqual([body.data, body.hasMore], [tls, true]);
+  assert.equal((await list('?type=other')).status, 400);
+});
+
+test('reports of other tenants, and of deleted domains, are not found', async () => {
+  const second = await world.test.addTenant('second');
+  assert.equal((await list('', second.liveKey)).status, 404);
+});
+
+test('a report whose sender is not proven is refused, and one that may be proven later is deferred', async () => {
+  const before = (await world.messages()).length;
+  const none = { ...PASS, dmarc: { ...PASS.dmarc, result: 'none' as const } };
+  const signature = { domain: 'big.example', selector: 's', algorithm: '', reason: '', isAligned: false };
+  for (const [dkim, reply] of [
+    [[], /^550 5\.7\.1 /],
+    [[{ ...signature, result: 'fail' as const }], /^550 5\.7\.1 /],
+    [[{ ...signature, result: 'temperror' as const }], /^451 4\.7\.0 /],
+  ] as const) {
+    world.knobs.result = { ...none, dkim };
+    assert.match(await send(withId('unproven')), reply);
+  }
+  assert.equal((await world.messages()).length, before);
+  // The signature of any domain proves who sends.
+  world.knobs.result = { ...none, dkim: [{ ...signature, result: 'pass' }] };
+  assert.match(await send(withId('signed')), /^250/);
+  world.knobs.result = { ...PASS, dmarc: { ...PASS.dmarc, result: 'fail', policy: 'reject' } };
+  assert.match(await send(withId('rejected')), /^550 5\.7\.1 /);
+  world.knobs.result = BIG;
+  assert.deepEqual((await rows()).map(({ reportId }) => reportId).includes('signed'), true);
+});
+
+test('only addresses of domains that a tenant has take reports', async () => {
+  for (const address of [
+    `reports+${'0'.repeat(25)}9@${HOST}`,
+    `reports+x@${HOST}`,
+    `reports+${DOMAIN.slice(4)}@shop.example`,
+    `reports@shop.example`,
+  ])
+    assert.match(await send(withId('nowhere'), address), /^550 5\.1\.1 /, address);
+  assert.match(await send(withId('upper'), ADDRESS.toUpperCase()), /^250/);
+  assert.match(await send(gzipped(JSON.stringify(TLS_REPORT)), `reports@${HOST}`), /^250/);
+  assert.equal(await resultCount('installation'), 1);
+  const line = world.lines.find(({ msg }) => msg === 'other servers could not use TLS');
+  assert.deepEqual([line?.['domain'], line?.['failed']], ['shop.example', 3]);
+});
+
+test('a report about another domain, and mail that is no report, store nothing', async () => {
+  const before = (await rows()).length;
+  await send(gzipped(DMARC_XML.replaceAll('shop.example', 'shop2.example')));
+  assert.equal(await resultCount('other'), 1);
+  await send('Subject: x\r\n\r\nHi\r\n');
+  assert.equal(await resultCount('unreadable'), 1);
+  assert.equal((await rows()).length, before);
+});
+
+test('a report waits while the thread is busy', async () => {
+  isBusy = true;
+  await send(withId('waits'));
+  isBusy = false;
+  assert.equal((await world.tasks()).at(-1)?.state, 'pending');
+  await clock.advance(60_000);
+  await run();
+  assert.equal((await rows()).at(-1)?.reportId, 'waits');
+});
+
+test('one reporter has a share of the reports of a domain in a day', async () => {
+  for (let index = 0; index < MAX_DAILY_REPORTS_OF_ONE; index++) await send(withId(`many ${index}`));
+  const ofBig = (await rows()).filter(({ reporter }) => reporter === 'big.example');
+  assert.equal(ofBig.length, MAX_DAILY_REPORTS_OF_ONE);
+  assert.ok((await resultCount('limited')) > 0);
+  world.knobs.result = { ...PASS, dmarc: { ...PASS.dmarc, domain: 'other.example' } };
+  await send(withId('other'));
+  assert.equal((await rows()).at(-1)?.reporter, 'other.example');
+  world.knobs.result = BIG;
+});
+
+test('a policy of a domain above is accepted for the names of this domain, and never for others', () => {
+  const report = readReport(Buffer.from(gzipped(DMARC_XML), 'latin1'));
+  assert.ok(report);
+  const about = (domain: string) => {
+    const selected = selectFor(domain, report);
+    return selected && [selected.passed, selected.failed];
+  };
+  assert.deepEqual(about('shop.example'), [20, 3]);
+  assert.deepEqual(about('news.shop.example'), [0, 3]);
+  assert.equal(about('elsewhere.example'), undefined);
+  assert.equal(about('op.example'), undefined);
+  assert.equal(about('other.shop.example'), undefined);
+});
+
+/** Returns numbers in [0, 1) that are the same in every run. */
+function createRandom(): () => number {
+  let state = 0x2545f491;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+test('ten thousand mutations of reports say nothing about other domains, and end nothing', () => {
+  const random = createRandom();
+  const below = (max: number) => Math.floor(random() * max);
+  const originals = [DMARC_XML, JSON.stringify(TLS_REPORT)];
+  const pieces = [
+    '<',
+    '>',
+    '&',
+    '</row>',
+    '<record>',
+    '<![CDATA[',
+    '-->',
+    '{',
+    '}',
+    '"',
+    '\\u0000',
+    '1e99',
+    '__proto__',
+  ];
+  let read = 0;
+  for (let round = 0; round < 10_000; round++) {
+    const text = originals[round % 2] ?? '';
+    const at = below(text.length);
+    const cut = text.slice(at + below(40));
+    const changed =
+      text.slice(0, at) + (pieces[below(pieces.length * 2)] ?? String.fromCharCode(below(256))) + cut;
+    const type = round % 2 === 0 ? 'text/xml' : 'application/json';
+    const report = readReport(
+      Buffer.from(`Content-Type: ${type.replace('text', 'application')}\r\n\r\n${changed}`, 'latin1'),
+    );
+    const selected = report && selectFor('shop.example', report);
+    if (!selected) continue;
+    read += 1;
+    const { dmarc, tls } = selected.details;
+    const names = [
+      ...(dmarc?.records ?? []).map(({ headerFrom }) => headerFrom),
+      ...(tls?.policies ?? []).map(({ domain }) => domain),
+    ];
+    for (const name of names) assert.match(name, /^(?:[a-z0-9_-]+\.)*shop\.example$/);
+    for (const count of [selected.passed, selected.failed, dmarc?.otherMessages ?? 0])
+      assert.ok(Number.isSafeInteger(count) && count >= 0);
+    assert.ok(selected.endAt >= selected.beginAt);
+  }
+  assert.ok(read > 1_000);
+});
+
+test('reports are deleted with the events', async () => {
+  const step = receivedSteps(app).find(({ kind }) => kind === 'reports');
+  assert.ok(step);
+  const before = (await rows()).length;
+  await step.expire(clock.now(), { after: '', rows: 10 });
+  assert.equal((await rows()).length, before);
+  await clock.advance(91 * 86_400_000);
+  let after: string | undefined = '';
+  while (after !== undefined) after = (await step.expire(clock.now(), { after, rows: 10 })).next;
+  assert.deepEqual(await rows(), []);
+});
