@@ -87,5 +87,5 @@ function requireReporter(result: AuthenticationResult, decision: Decision): Deci
   const isOpen = result.dkim.some(({ result: signature }) => signature === 'temperror');
   const text = 'Reports must pass DMARC, or have a DKIM signature that passes';
   const reply = isOpen ? { code: 451, status: '4.7.0', text } : { code: 550, status: '5.7.1', text };
-  return { kind: 'refused', reply };
+  return { kind: 'refused', reply, result };
 }
