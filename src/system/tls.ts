@@ -10,11 +10,14 @@ type TlsOptions = {
   /** Host name for SNI. An empty name sends none. */
   serverName: string;
   timeoutMs: number;
-  /** `reduced` selects the smallest ClientHello, for servers and firewalls that fail with the default one. */
+  /**
+   * `reduced` selects the smallest ClientHello, for servers and firewalls that fail with the default one. `verified` is the default one
+   * for a session whose certificate must be valid.
+   */
   hello: TlsHello;
 };
 
-export type TlsHello = 'default' | 'reduced';
+export type TlsHello = 'default' | 'reduced' | 'verified';
 
 /**
  * Key exchange groups of the default ClientHello. With Node's default, a post-quantum key share makes the ClientHello
@@ -39,6 +42,8 @@ const REDUCED_CIPHERS = [
 /** TLS contexts by ClientHello. Creating one takes longer than a handshake, and one context serves every peer. */
 const CONTEXTS: Record<TlsHello, () => SecureContext> = {
   default: once(() => createSecureContext({ minVersion: 'TLSv1.2', ecdhCurve: SMALL_HELLO_CURVES })),
+  // The certificate authorities are those that are trusted when the first verified session opens.
+  verified: once(() => createSecureContext({ minVersion: 'TLSv1.2', ecdhCurve: SMALL_HELLO_CURVES })),
   // A ClientHello of TLS 1.2 alone is smaller, because it omits the key shares, versions and suites of TLS 1.3.
   reduced: once(() =>
     createSecureContext({

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setDefaultCACertificates } from 'node:tls';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { SMTPServer } from 'smtp-server';
 import { issueSelfSigned } from '../../../src/certificates/issue.ts';
 import { openWriting } from '../../../src/db/connection.ts';
@@ -35,7 +35,9 @@ before(async () => {
   const validity = { validFrom: now - HOUR_MS, expiresAt: now + HOUR_MS };
   const issue = { hostname: 'good.example', privateKey, algorithm: 'ECDSA', ...validity } as const;
   const certificate = await issueSelfSigned(issue);
+  const trusted = getCACertificates();
   setDefaultCACertificates([certificate]);
+  closers.push(() => setDefaultCACertificates(trusted));
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const certificates = createCertificateStore([{ chain: certificate, key }]);
   const context = { after: (close: () => unknown) => closers.push(close) };

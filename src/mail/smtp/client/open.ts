@@ -7,7 +7,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../../system/clock.ts';
 import { errorMessage } from '../../../system/errors.ts';
 import type { System } from '../../../system/system.ts';
-import { startTls } from '../../../system/tls.ts';
+import { startTls, type TlsHello } from '../../../system/tls.ts';
 import { replyText, type SmtpReply } from '../reply.ts';
 import { SmtpConnection } from './connection.ts';
 import type { Envelope } from './envelope.ts';
@@ -61,6 +61,13 @@ export type SmtpSession = {
 };
 
 export type OpenedSmtp = { ok: true; session: SmtpSession } | { ok: false; failure: SmtpFailure };
+
+const HELLOS = {
+  opportunistic: 'default',
+  reduced: 'reduced',
+  none: 'default',
+  required: 'verified',
+} as const satisfies Record<SmtpOptions['tls'], TlsHello>;
 
 /** A host name or an address literal (RFC 5321 2.3.5 and 4.1.3), without any character that could end the line. */
 const HELO_NAME = /^(?:[A-Za-z0-9._-]{1,255}|\[[A-Za-z0-9.:]{1,64}\])$/;
@@ -158,7 +165,7 @@ async function upgrade(clock: Clock, connection: SmtpConnection, options: SmtpOp
     const secure = await startTls(clock, connection.detach(), {
       // SNI carries a host name without its trailing dot, and never an address (RFC 6066 3).
       serverName: isIP(serverName) === 0 ? serverName.replace(/\.$/, '') : '',
-      hello: options.tls === 'reduced' ? 'reduced' : 'default',
+      hello: HELLOS[options.tls],
       timeoutMs,
     });
     options.onPhase?.('starttls');
