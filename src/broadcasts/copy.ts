@@ -37,10 +37,11 @@ type BroadcastId = BroadcastRunRow['broadcastId'];
 /** Maximum number of copies that one write makes: about 10 ms of the writer. Our own limit. */
 const COPIES_PER_WRITE = 50;
 /**
- * Maximum number of copies of a broadcast that wait for their first attempt. The more there are, the longer a pause or a
- * change of a contact takes to matter; the fewer, the more often delivery waits for the next write. Our own limit.
+ * Maximum number of copies of a broadcast that wait for their first attempt. The more there are, the longer a change of a
+ * contact takes to matter; the fewer, the sooner the copies for one slow destination are all of them, and the other readers
+ * wait for it. Our own limit.
  */
-const MAX_UNTRIED = 1_000;
+const MAX_UNTRIED = 10_000;
 
 type Copying = { broadcastId: BroadcastId; now: number; maxAgeMs: number };
 
