@@ -14,9 +14,11 @@ async function start(module: URL): Promise<Worker> {
 }
 
 async function layOut(worker: Worker, html: string): Promise<unknown> {
-  worker.postMessage({ kind: 'job', id: 1, input: html });
-  const [{ outcome }] = (await once(worker, 'message')) as [{ outcome: { result: unknown } }];
-  return outcome.result;
+  worker.postMessage({ kind: 'run', jobs: [{ id: 1, input: html }] });
+  const [{ outcomes }] = (await once(worker, 'message')) as [
+    { outcomes: { outcome: { result: unknown } }[] },
+  ];
+  return outcomes[0]?.outcome.result;
 }
 
 /** Terminates a thread. Resolves when the end was reported to its owner, with the id that the thread then has. */
@@ -46,7 +48,7 @@ test('a thread that is terminated while idle serves the next start, and its form
 
 test('a thread that is terminated during a job ends, and so do the threads of other modules', async () => {
   const busy = await start(LAYOUT);
-  busy.postMessage({ kind: 'job', id: 1, input: '<p>three' });
+  busy.postMessage({ kind: 'run', jobs: [{ id: 1, input: '<p>three' }] });
   assert.equal(await end(busy), -1);
   const sample = await start(SAMPLE);
   assert.equal(await end(sample), -1);
