@@ -9,6 +9,7 @@ import type { TargetGuard } from '../system/blocklist.ts';
 import { blockList } from '../system/blocklist.ts';
 import { createDns } from '../system/dns.ts';
 import { createFetch } from '../system/fetch.ts';
+import { readMaxOpenFiles } from '../system/open-files.ts';
 import { createDirectory, type Directory } from './directory.ts';
 import { senderRewritingOf } from './forward/rewriting.ts';
 import { createInboundMetrics, type InboundMetrics } from './metrics.ts';
@@ -31,6 +32,8 @@ export type InboundApp = App & {
   /** The rspamd of the configuration; undefined when it names none. */
   rspamd: Rspamd | undefined;
   reportReader: ReportReader;
+  /** Maximum number of files, connections among them, that the process may have open. */
+  maxOpenFiles: number;
 };
 
 /** The operator chooses the address of rspamd, which is often this machine. */
@@ -59,6 +62,7 @@ export function createInboundApp(app: App): InboundApp {
     greylist: createGreylist(app, inbound.greylisting),
     senderRates: createSenderRates(clock, isTrustedRelay),
     reportReader: createReportReader(app),
+    maxOpenFiles: readMaxOpenFiles(),
     rspamd:
       url === ''
         ? undefined

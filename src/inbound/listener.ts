@@ -8,6 +8,11 @@ import type { InboundApp } from './inbound-app.ts';
 import { watchTasks } from './metrics.ts';
 import { createInboundSession, type SessionApp } from './session.ts';
 
+/**
+ * Share of the files of the process that connections of this listener may use. A connection for which no file is left is
+ * closed without a reply, and so is every other one of the daemon; below this share clients are told 421. Our own limit.
+ */
+const MAX_SHARE_OF_FILES = 0.5;
 /** Time in which messages that are being received are completed when the daemon stops, in milliseconds. */
 const DRAIN_MS = 25_000;
 /** Stands for all addresses of the machine, of both versions where it has both. */
@@ -25,6 +30,10 @@ export async function openInbound(
   certificates: Pick<Certificates, 'store'>,
 ): Promise<Listener> {
   const { trustedProxies, address } = app.config.smtp;
+  const connections = Math.min(
+    app.config.smtp.connections,
+    Math.floor(app.maxOpenFiles * MAX_SHARE_OF_FILES),
+  );
   const proxies = new Set(trustedProxies.map(plainAddress));
   const sessionApp: SessionApp = {
     ...app,
@@ -38,7 +47,7 @@ export async function openInbound(
       hostname: app.config.hostname,
       protocol: 'smtp',
       tls: { mode: 'starttls', certificates: certificates.store },
-      limits: { connections: app.config.smtp.connections },
+      limits: { connections },
       isProxy: (peer) => proxies.has(peer),
       isExempt: app.isTrustedRelay,
       openSession: () => createInboundSession(sessionApp),

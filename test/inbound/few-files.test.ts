@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { openMailWorld } from './mail-world.ts';
+
+/** Half of the files are for connections to the listener. */
+const world = await openMailWorld({ replace: () => ({ maxOpenFiles: 4 }) });
+
+test('a client is told 421 while there are files left for everything else', async () => {
+  const [first, second] = [await world.open(), await world.open()];
+  const refused = connect({ host: '127.0.0.1', port: world.port });
+  const [greeting] = await once(refused.setEncoding('latin1'), 'data');
+  refused.destroy();
+  assert.match(greeting, /^421 /);
+  assert.match(await first.ask('NOOP\r\n'), /^250 /);
+  assert.match(await second.ask('NOOP\r\n'), /^250 /);
+});
