@@ -39,7 +39,7 @@ test('the bytes that a forwarded message shares are deleted with the last messag
       ),
     );
   await time.advance(8 * DAY_MS);
-  assert.deepEqual(await expire(), { received_contents: 1, forwarded: 0, received: 0 });
+  assert.deepEqual(await expire(), { received_contents: 1, reports: 0, forwarded: 0, received: 0 });
   assert.deepEqual(await count(), [1, 1, 1], 'mail that is still tried keeps its bytes');
   const side = openWriting(join(forwarding.test.dataDir, 'postrider.db'), 'NORMAL');
   side.prepare("UPDATE messages SET status = 'delivered', lastEventAt = ?").run(time.now());
