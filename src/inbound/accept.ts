@@ -9,22 +9,34 @@ import { recordEvent } from '../events/store.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
 import type { ReceivedRows } from './build-rows.ts';
+import { hasInstallationSpaceFor, hasTooManyAnswers } from './space.ts';
 import { insertReceived } from './store.ts';
 import { insertTask } from './tasks/store.ts';
 
-/** Accepts a message. */
+/** Accepts a message. Returns false, and stores nothing, when the installation has no space for it any more. */
 export const acceptReceived = defineWrite(
   'inbound.accept',
-  async (tx, { blob, groups }: { blob: BlobRow; groups: readonly ReceivedRows[] }): Promise<void> => {
+  async (tx, { blob, groups }: { blob: BlobRow; groups: readonly ReceivedRows[] }): Promise<boolean> => {
+    for (const group of groups) if (!(await hasSpace(tx, group))) return false;
     await insertBlob(tx, blob);
     for (const { message, recipients, tasks, results } of groups) {
       await insertReceived(tx, message, recipients);
       for (const task of tasks) await insertTask(tx, task);
       await recordReceived(tx, { message, recipients, results });
     }
+    return true;
   },
   { crashPoints: { beforeCommit: 'receive-before-commit', afterCommit: 'receive-after-commit' } },
 );
+
+async function hasSpace(tx: Tx, { message, recipients }: ReceivedRows): Promise<boolean> {
+  if (message.tenantId !== null) return true;
+  for (const recipient of recipients) {
+    if (await hasTooManyAnswers(tx, recipient)) return false;
+    if (!(await hasInstallationSpaceFor(tx, recipient, message.sizeBytes))) return false;
+  }
+  return true;
+}
 
 /** Tells the tenant of a message. Mail that arrives is live mail. */
 async function recordReceived(

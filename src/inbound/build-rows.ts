@@ -164,7 +164,8 @@ function buildTasks(
   for (const [position, { kind, targetId }] of recipients.entries()) {
     const isOnlyKept = kind === 'postmaster' && config.inbound.postmaster === '';
     const taskKind = isOnlyKept ? undefined : TASK_KINDS[kind];
-    const key = `${taskKind} ${targetId}`;
+    // Mail to the postmasters of several domains goes to the same address.
+    const key = kind === 'postmaster' ? kind : `${taskKind} ${targetId}`;
     if (taskKind === undefined || tasks.has(key)) continue;
     const { id: messageId, tenantId, createdAt } = message;
     const id = newId('tsk', createdAt);

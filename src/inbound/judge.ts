@@ -39,6 +39,13 @@ type Authentication = {
  */
 const ANSWERS: ReadonlySet<ReceivedRecipientKind> = new Set(['bounce', 'complaint', 'unsubscribe', 'srs']);
 
+/** X.7.0 is a problem of security (RFC 3463 section 3.8). */
+const LATER: Reply = {
+  code: 451,
+  status: '4.7.0',
+  text: 'The signature of the complaint cannot be verified now; try again later',
+};
+
 type AuthenticationApp = Pick<App, 'config'> & { authenticator: Pick<Authenticator, 'begin'> };
 
 /** Begins to authenticate a message. The caller calls either `decide` or `abort` of what it returns. */
@@ -58,7 +65,7 @@ export function beginAuthentication(
     write: (piece) => running.write(piece),
     async decide() {
       const result = await running.finish();
-      if (isAnswer) return { kind: 'accepted', judgement: { result, isFlagged: false } };
+      if (isAnswer) return decideAnswer(result, recipients);
       const decision = decide(result, config.inbound.trustedSealers);
       const isReport = recipients.some(({ kind }) => kind === 'report');
       return isReport && decision.kind === 'accepted' ? requireReporter(result, decision) : decision;
@@ -78,6 +85,17 @@ function decide(result: AuthenticationResult, trustedSealers: readonly string[])
       return { kind: 'refused', reply: { code, status, text }, result };
     }
   }
+}
+
+/** A complaint counts only when its reporter is proven, so one that cannot be judged now must come again. */
+function decideAnswer(result: AuthenticationResult, recipients: ReceivedEnvelope['recipients']): Decision {
+  const { dkim, dmarc } = result;
+  const isComplaint = recipients.some(({ kind }) => kind === 'complaint');
+  const isProven = dkim.some(({ result: signature }) => signature === 'pass');
+  const isOpen = [dmarc, ...dkim].some((one) => one.result === 'temperror');
+  return isComplaint && isOpen && !isProven
+    ? { kind: 'refused', reply: LATER, result }
+    : { kind: 'accepted', judgement: { result, isFlagged: false } };
 }
 
 /** Anybody can find out the addresses for reports, so mail to them must say provably who sends it. */

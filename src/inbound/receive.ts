@@ -27,6 +27,11 @@ export type ReceiveApp = SpamApp &
 
 /** Stands for this installation in the log and among those who share memory. */
 const LOCAL = 'local';
+/**
+ * The space was there when the recipients were named, and other messages have taken it since. X.2.2 is a full mailbox (RFC 3463
+ * section 3.3).
+ */
+const NO_SPACE = { code: 452, status: '4.2.2', text: 'There is no space for the message any more' };
 
 /**
  * Receives a message and returns the reply. A reply that accepts means that the message is on disk.
@@ -61,7 +66,8 @@ export async function receiveMessage(
     const { spam } = judged;
     const groups = await discardOnRefusal(app.blobs, [content.blob], async () => {
       const rows = await buildRows(app, { envelope, content, judgement, spam, now: app.clock.now() });
-      await app.db.commit(acceptReceived, { blob: content.blob, groups: rows });
+      if (!(await app.db.commit(acceptReceived, { blob: content.blob, groups: rows })))
+        throw new RefusedMessage(NO_SPACE);
       return rows;
     });
     app.inboundMetrics.accepted(app.clock.elapsed() - readAt);

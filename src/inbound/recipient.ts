@@ -13,10 +13,9 @@ import { addressKey } from '../mail/address.ts';
 import type { SenderRewriting } from '../mail/srs.ts';
 import { mayBounce } from '../queue/feedback.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
-import { hasInstallationRoomFor } from '../tenants/stored-mail/store.ts';
 import type { Directory } from './directory.ts';
 import { findSharedRoute } from './routes/store.ts';
-import { listReceivedSizes } from './store.ts';
+import { hasInstallationSpaceFor, hasTooManyAnswers } from './space.ts';
 import { unsubscribeTarget } from './unsubscribe/target.ts';
 
 export type RecipientApp = Pick<App, 'db' | 'clock' | 'config'> & {
@@ -61,24 +60,6 @@ const TAG_SEPARATOR = '+';
 /** Local parts that every domain with mail has (RFC 5321 section 4.5.1, RFC 2142 section 4). */
 const OPERATOR_NAMES: ReadonlySet<string> = new Set(['postmaster', 'abuse']);
 
-/**
- * Maximum size of the received mail that the installation itself stores, in MB, and of this mail when another message to the
- * postmaster, or a report, arrives. Anybody can write to these addresses; bounces and complaints, which need a token, keep the other half. Our
- * own limits.
- */
-export const MAX_INSTALLATION_MEGABYTES = 2_048;
-export const MAX_POSTMASTER_MEGABYTES = MAX_INSTALLATION_MEGABYTES / 2;
-
-/**
- * Maximum number and total size of the messages that are received for one email at its own addresses: bounces and complaints, and
- * mail of a reader who unsubscribes. Whoever got an email has these addresses and could fill the space of all others with them. An
- * email has at most 50 recipients, each with a few reports of delays and one bounce. Our own limits.
- */
-export const MAX_ANSWERS = 500;
-export const MAX_ANSWER_BYTES = 40 * 1024 * 1024;
-/** Kinds of recipients whose target belongs to one email. */
-const ANSWER_KINDS: ReadonlySet<string> = new Set(['bounce', 'complaint', 'unsubscribe']);
-
 /** The kinds of recipients, in the order of precedence. */
 const RESOLVERS: readonly Resolver[] = [
   resolveReturnAddress,
@@ -113,7 +94,7 @@ export async function decideRecipient(
     const text = `<${address}>: there is no such recipient here`;
     return { kind: 'refused', reply: { code: 550, status: '5.1.1', text } };
   }
-  if (await hasTooManyAnswers(app, resolved)) {
+  if (await hasTooManyAnswers(app.db.read, resolved)) {
     const text = `<${address}>: enough mail has come for this email`;
     return { kind: 'refused', reply: { code: 550, status: '5.7.1', text } };
   }
@@ -123,22 +104,15 @@ export async function decideRecipient(
   return { kind: 'refused', reply: { code: 452, status: '4.2.2', text } };
 }
 
-/** An address that is registered with a provider serves all emails, and has the limit of the installation alone. */
-async function hasTooManyAnswers({ db }: RecipientApp, { kind, targetId }: Resolved): Promise<boolean> {
-  if (!ANSWER_KINDS.has(kind) || !targetId.startsWith('em_')) return false;
-  const sizes = await listReceivedSizes(db.read, { targetId }, MAX_ANSWERS);
-  return sizes.length >= MAX_ANSWERS || sizes.reduce((sum, size) => sum + size, 0) >= MAX_ANSWER_BYTES;
-}
-
 function hasRoom(
   { db, directory }: RecipientApp,
-  { kind, tenantId }: Resolved,
+  resolved: Resolved,
   sizeBytes: number | undefined,
 ): Promise<boolean> {
-  if (tenantId !== null) return directory.hasRoomFor(tenantId, sizeBytes);
-  const isPublic = kind === 'postmaster' || kind === 'report';
-  const megabytes = isPublic ? MAX_POSTMASTER_MEGABYTES : MAX_INSTALLATION_MEGABYTES;
-  return hasInstallationRoomFor(db.read, megabytes, sizeBytes);
+  const { tenantId } = resolved;
+  return tenantId === null
+    ? hasInstallationSpaceFor(db.read, resolved, sizeBytes)
+    : directory.hasRoomFor(tenantId, sizeBytes);
 }
 
 async function resolveRecipient(

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
+import { decideRecipient } from '../../src/inbound/recipient.ts';
 import {
-  decideRecipient,
   MAX_ANSWER_BYTES,
   MAX_ANSWERS,
   MAX_INSTALLATION_MEGABYTES,
   MAX_POSTMASTER_MEGABYTES,
-} from '../../src/inbound/recipient.ts';
+} from '../../src/inbound/space.ts';
 import { bounceLocalPart, complaintLocalPart, feedbackLoopLocalPart } from '../../src/queue/return-path.ts';
 import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { storeBytesOf } from '../tenants/stored-mail/fixtures.ts';

@@ -3,11 +3,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { INLINE_BYTES } from '../../src/blobs/blobs.ts';
+import { MAX_POSTMASTER_MEGABYTES } from '../../src/inbound/space.ts';
 import { undecided } from '../../src/mail/auth/result.ts';
 import { MAX_RECEIVED_FIELDS } from '../../src/mail/message/normalize.ts';
-import { bounceLocalPart } from '../../src/queue/return-path.ts';
+import { bounceLocalPart, complaintLocalPart } from '../../src/queue/return-path.ts';
 import type { OverloadReason } from '../../src/system/guards/overload.ts';
+import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import type { TestClient } from '../mail/smtp/server/fixture.ts';
+import { storeBytesOf } from '../tenants/stored-mail/fixtures.ts';
 import { openMailWorld, PASS, sendMail } from './mail-world.ts';
 
 let overload: OverloadReason | undefined;
@@ -322,6 +325,46 @@ test('a bounce to an address with our token is accepted whatever DMARC says, sin
   const { id, tenantId } = await lastMessage();
   const [task] = (await world.tasks()).filter(({ messageId }) => messageId === id);
   assert.deepEqual([tenantId, task?.kind, task?.targetId], [null, 'bounce', emailId]);
+});
+
+test('a complaint whose signature cannot be verified now must come again', async () => {
+  const client = await world.open();
+  const { app, knobs } = world;
+  const to = `${complaintLocalPart(app.returnAddressKey, { emailId: `em_${'0'.repeat(25)}1`, position: 0 })}@bounce.mx.postrider.example`;
+  knobs.result = undecided('127.0.0.1', 'DNS does not answer');
+  assert.match(await sendMail(client, { to }), /^451 4\.7\.0 /);
+  const signature = {
+    domain: 'big.example',
+    selector: 's',
+    algorithm: 'rsa-sha256',
+    reason: '',
+    isAligned: true,
+  };
+  knobs.result = { ...PASS, dkim: [{ ...signature, result: 'temperror' }] };
+  assert.match(await sendMail(client, { to }), /^451 4\.7\.0 /);
+  knobs.result = {
+    ...PASS,
+    dkim: [
+      { ...signature, result: 'temperror' },
+      { ...signature, result: 'pass' },
+    ],
+  };
+  assert.match(await sendMail(client, { to }), /^250/);
+  knobs.result = PASS;
+});
+
+test('messages that arrive at the same time do not take the space of the installation together', async () => {
+  const before = files();
+  const store = storeBytesOf(world.test);
+  const client = await world.open();
+  for (const line of ['MAIL FROM:<ann@sender.example>', 'RCPT TO:<postmaster@shop.example>'])
+    assert.match(await client.ask(`${line}\r\n`), /^250/);
+  const messages = (await world.messages()).length;
+  store(INSTALLATION_TENANT, MAX_POSTMASTER_MEGABYTES * 1024 * 1024);
+  assert.match(await client.ask('DATA\r\n'), /^354/);
+  assert.match(await client.ask('Subject: a\r\n\r\nHi\r\n.\r\n'), /^452 4\.2\.2 /);
+  assert.deepEqual([(await world.messages()).length, files()], [messages, before]);
+  store(INSTALLATION_TENANT, 0);
 });
 
 test('a client that goes away within a message leaves nothing behind', async () => {

@@ -143,7 +143,7 @@ async function runFile(host: ChildProcess, file: string, options: RunOptions): P
     host.kill('SIGKILL');
     await ended;
   }
-  return { ...failed({ file, events: events.map(readable), counts: NONE }, last), cpuMs };
+  return { ...failed({ file, events: withoutCounts(events), counts: NONE }, last), cpuMs };
 }
 
 type Judged = Omit<Outcome, 'cpuMs'>;
@@ -151,7 +151,7 @@ type Judged = Omit<Outcome, 'cpuMs'>;
 /** Returns the outcome of a file. A file without tests fails, although Node reports it as one passed test. */
 function judge(file: string, told: readonly TestEvent[], { data }: TestEvent): Judged {
   const counts = data.counts ?? NONE;
-  const events = told.filter(({ data }) => !COUNT.test(data.message ?? '')).map(readable);
+  const events = withoutCounts(told);
   const outcome = { file, events, counts };
   if (told.some(({ type, data }) => type === 'test:pass' && data.name === file)) {
     return failed({ file, events: [], counts: NONE }, 'There is no test in the file');
@@ -165,6 +165,11 @@ function failed({ file, events, counts }: Judged, reason: string): Judged {
   const data = { name: file, nesting: 0, details: { duration_ms: 0, error: errorOf({ text: reason }) } };
   const more = { tests: counts.tests + 1, failed: counts.failed + 1 };
   return { file, events: [...events, { type: 'test:fail', data }], counts: { ...counts, ...more } };
+}
+
+/** Returns the events without the counts of the file, which may have come before it failed. */
+function withoutCounts(events: readonly TestEvent[]): TestEvent[] {
+  return events.filter(({ data }) => !COUNT.test(data.message ?? '')).map(readable);
 }
 
 /** Restores the error of a failure, because errors do not cross between processes completely. */

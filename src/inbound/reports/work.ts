@@ -4,10 +4,13 @@
  */
 import type { App } from '../../app.ts';
 import type { ReceivedReportRow } from '../../db/inbound-tables.ts';
+import { sandboxDomain } from '../../domains/name.ts';
 import { findNamedDomain } from '../../domains/receiving/store.ts';
+import { bounceDomain } from '../../domains/records.ts';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import type { ReportReader } from '../../mail/reports/reader.ts';
 import type { Report } from '../../mail/reports/report.ts';
+import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { isId, newId } from '../../system/ids.ts';
 import type { Work } from '../../system/worker.ts';
 import { openReturnedMail, type ReturnedMail } from '../returned-mail.ts';
@@ -22,11 +25,19 @@ const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** Maximum number of reports that are read at the same time. The thread reads one at a time. */
 const CONCURRENCY = 2;
 
+/** Number of reports of one reporter that are logged: at once, and then in a second. Our own limits. */
+const LINES = { burst: 5, tokensPerSecond: 1 / 3_600 };
+/** Maximum number of reporters whose reports are counted. */
+const MAX_LOGGED_REPORTERS = 1_000;
+/** Maximum number of failures that are logged of one report about one name. Our own limit. */
+const MAX_LOGGED_FAILURES = 5;
+
 type ReportsApp = App & { reportReader: Pick<ReportReader, 'read'> };
 
 /** Returns the work that reads reports. A second run stores nothing more. */
 export function createReportWork(app: ReportsApp): Work<LeasedTask> {
   const results = app.metrics.counter('inbound_reports_total', 'Mail to addresses for reports.', ['result']);
+  const lines = createTokenBuckets(app.clock, MAX_LOGGED_REPORTERS);
 
   async function run(task: LeasedTask): Promise<TaskOutcome> {
     const returned = await openReturnedMail(app, task, MAX_MESSAGE_BYTES);
@@ -56,7 +67,7 @@ export function createReportWork(app: ReportsApp): Work<LeasedTask> {
     { reporter, report, arrivedAt }: { reporter: string; report: Report; arrivedAt: number },
   ): Promise<string> {
     if (!isId('dom', targetId)) {
-      logOwn(app, reporter, report);
+      if (lines.take(reporter, LINES).allowed) logOwn(app, reporter, report);
       return 'installation';
     }
     const domain = await findNamedDomain(app.db.read, targetId);
@@ -84,9 +95,13 @@ function findReporter({ auth }: ReturnedMail['message']): string | undefined {
 }
 
 /** Reports about the names of this machine are for the operator, who reads the log. */
-function logOwn({ log }: Pick<App, 'log'>, reporter: string, report: Report): void {
+function logOwn({ log, config }: Pick<App, 'log' | 'config'>, reporter: string, report: Report): void {
   if (report.type === 'dmarc') return;
+  const own = new Set([config.hostname.toLowerCase(), bounceDomain(config), sandboxDomain(config)]);
+  // Anybody can send a report, so it says something about names of this machine alone, and each only once.
   for (const { domain, succeeded, failed, failures } of report.policies)
-    if (failed > 0)
-      log.warn({ reporter, domain, succeeded, failed, failures }, 'other servers could not use TLS');
+    if (failed > 0 && own.delete(domain)) {
+      const shown = failures.slice(0, MAX_LOGGED_FAILURES);
+      log.warn({ reporter, domain, succeeded, failed, failures: shown }, 'other servers could not use TLS');
+    }
 }

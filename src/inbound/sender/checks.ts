@@ -45,7 +45,6 @@ export function createSenderChecks(app: SenderChecksApp): SenderChecks {
   let asked: Promise<Listing[]> | undefined;
   let listings: readonly Listing[] = [];
   let deferral: Reply | undefined;
-  let isKnown = false;
 
   async function refusalByLists({ client }: Attempt): Promise<Reply | undefined> {
     asked ??= app.blocklists.find(client.address);
@@ -78,15 +77,13 @@ export function createSenderChecks(app: SenderChecksApp): SenderChecks {
       const { tenantId } = recipient;
       if (!isEnabled || tenantId === null || app.isTrustedRelay(client.address)) return undefined;
       if (sender !== '' && (await hasWrittenTo(app.db.read, tenantId, addressKey(sender)))) {
-        isKnown = true;
         return undefined;
       }
       return (await refusalByLists(attempt)) ?? (await deferralByGreylist(attempt));
     },
-    listings: () => (isKnown ? [] : listings),
+    listings: () => listings,
     reset() {
       deferral = undefined;
-      isKnown = false;
       listings = [];
     },
   };

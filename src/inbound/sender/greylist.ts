@@ -58,8 +58,8 @@ export function createGreylist({ db, clock }: Pick<App, 'db' | 'clock'>, setting
       if (!seen || now >= seen.expiresAt) {
         if (!newEntries.take('', NEW_ENTRIES).allowed) return 0;
         const expiresAt = now + settings.retryHours * HOUR_MS;
-        await db.commit(deferAttempt, { network, attempt, firstSeenAt: now, expiresAt });
-        return settings.delaySeconds;
+        const isKept = await db.commit(deferAttempt, { network, attempt, firstSeenAt: now, expiresAt });
+        return isKept ? settings.delaySeconds : 0;
       }
       const leftMs = seen.firstSeenAt + delayMs - now;
       // A wait that is longer than the delay means that the clock was set back.

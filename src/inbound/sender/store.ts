@@ -52,12 +52,14 @@ const upsert = statement((db, param: Param<GreylistEntryRow>) =>
     ),
 );
 
-/** Remembers the first sight of an attempt, unless its network has too many that wait. */
+/** Remembers the first sight of an attempt. Returns false when its network has too many that wait. */
 export const deferAttempt = defineWrite(
   'inbound.deferAttempt',
-  async (tx, entry: GreylistEntryRow): Promise<void> => {
+  async (tx, entry: GreylistEntryRow): Promise<boolean> => {
     const waiting = await countOf.all(tx, { network: entry.network });
-    if (waiting.length < MAX_ATTEMPTS_PER_NETWORK) await upsert.all(tx, entry);
+    if (waiting.length >= MAX_ATTEMPTS_PER_NETWORK) return false;
+    await upsert.all(tx, entry);
+    return true;
   },
 );
 

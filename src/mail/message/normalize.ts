@@ -34,6 +34,8 @@ type NormalizerOptions = {
  * space may stand before the colon.
  */
 const MAX_NAME_CHARACTERS = 1_010;
+/** Size of a line that has nothing but its CRLF. */
+const EMPTY_LINE_BYTES = 2;
 /** Matches the name of a field at the beginning of its line (RFC 5322 section 2.2), also with the spaces of obsolete syntax. */
 const FIELD_NAME = /^([!-9;-~]{1,998})[ \t]*:/;
 const RESULTS_FIELD = 'authentication-results';
@@ -123,9 +125,10 @@ export class Normalizer {
     }
     this.#endField(stored);
     const name = FIELD_NAME.exec(line.toString('latin1', 0, MAX_NAME_CHARACTERS))?.[1]?.toLowerCase();
-    // The header block ends at an empty line, and also at a line that is no field.
     if (name === undefined) {
-      this.#isInHeader = false;
+      // Only an empty line ends the header block (RFC 5322 section 2.1). Programs that read the message look for fields after
+      // a line that is no field, so forged results are looked for there too.
+      if (line.length <= EMPTY_LINE_BYTES) this.#isInHeader = false;
       stored.push(line);
       return;
     }

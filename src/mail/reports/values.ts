@@ -41,6 +41,11 @@ export function readCount(value: unknown): number | undefined {
 /** Returns a period whose ends are in Unix milliseconds, or undefined when it makes no sense. */
 export function readPeriod(beginAt: number, endAt: number): { beginAt: number; endAt: number } | undefined {
   const isPeriod =
-    beginAt >= 0 && endAt >= beginAt && endAt <= MAX_TIME_MS && endAt - beginAt <= MAX_PERIOD_MS;
+    Number.isSafeInteger(beginAt) &&
+    Number.isSafeInteger(endAt) &&
+    beginAt >= 0 &&
+    endAt >= beginAt &&
+    endAt <= MAX_TIME_MS &&
+    endAt - beginAt <= MAX_PERIOD_MS;
   return isPeriod ? { beginAt, endAt } : undefined;
 }

@@ -111,6 +111,12 @@ test('a bounce is forwarded with the null sender, and so is mail whose sender ca
   }
 });
 
+test('a message to the postmasters of several domains is forwarded once', async () => {
+  await world.addDomain('second.example');
+  const { to } = await receive({ to: ['postmaster@shop.example', 'abuse@second.example', TO] });
+  assert.deepEqual(to, ['Ops@operator.example']);
+});
+
 test('the postmaster without a domain is that of the host name', async () => {
   assert.match(
     (await receive({ to: 'Postmaster' })).raw,

@@ -154,10 +154,25 @@ test('only addresses of domains that a tenant has take reports', async () => {
   ])
     assert.match(await send(withId('nowhere'), address), /^550 5\.1\.1 /, address);
   assert.match(await send(withId('upper'), ADDRESS.toUpperCase()), /^250/);
-  assert.match(await send(gzipped(JSON.stringify(TLS_REPORT)), `reports@${HOST}`), /^250/);
+});
+
+test('a report to the operator is logged as far as it is about names of this machine, and a few of each reporter', async () => {
+  const [policy] = TLS_REPORT.policies;
+  const { 'failure-details': details = [] } = policy ?? {};
+  const own = {
+    ...policy,
+    policy: { 'policy-type': 'no-policy-found', 'policy-domain': HOST },
+    'failure-details': Array(10).fill(details[0]),
+  };
+  const report = gzipped(JSON.stringify({ ...TLS_REPORT, policies: [policy, own, own] }));
+  const logged = () => world.lines.filter(({ msg }) => msg === 'other servers could not use TLS');
+  assert.match(await send(report, `reports@${HOST}`), /^250/);
   assert.equal(await resultCount('installation'), 1);
-  const line = world.lines.find(({ msg }) => msg === 'other servers could not use TLS');
-  assert.deepEqual([line?.['domain'], line?.['failed']], ['shop.example', 3]);
+  const [line, ...more] = logged();
+  assert.deepEqual([line?.['domain'], line?.['failed'], more.length], [HOST, 3, 0]);
+  assert.equal([line?.['failures']].flat().length, 5);
+  for (let count = 0; count < 6; count++) await send(report, `reports@${HOST}`);
+  assert.equal(logged().length, 5);
 });
 
 test('a report about another domain, and mail that is no report, store nothing', async () => {

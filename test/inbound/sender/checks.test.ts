@@ -141,10 +141,12 @@ test('a network has few entries that wait, and a flood from many networks is not
   );
   const greylist = createGreylist(app, greylisting);
   const attempt = { sender: 'ann@sender.example', recipient: 'info@shop.example' };
+  // A retry could not be recognised, so the mail is not deferred.
+  assert.equal(await greylist.check({ ...attempt, address: '127.7.0.1' }), 0);
   const waits: number[] = [];
   for (let index = 0; index < 1_010; index++)
     waits.push(await greylist.check({ ...attempt, address: `10.${index >> 8}.${index & 255}.1` }));
-  assert.equal(waits.filter((seconds) => seconds === 60).length, 1_000);
+  assert.equal(waits.filter((seconds) => seconds === 60).length, 999);
   assert.equal(waits.at(-1), 0);
 });
 

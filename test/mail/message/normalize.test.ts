@@ -68,6 +68,14 @@ test('results that claim to be ours are removed, however they are written', () =
   assert.equal(normalize(OURS).text, '');
 });
 
+test('a line that is no field does not end the header, so that results after it are removed too', () => {
+  for (const line of ['no field\r\n', ': no name\r\n', ' \r\n'])
+    for (const cut of [1, 1_000])
+      assert.equal(normalize(`${line}${OURS}To: a\r\n\r\n${OURS}`, cut).text, `${line}To: a\r\n\r\n${OURS}`);
+  const hops = 'Received: by a.example\r\n'.repeat(MAX_RECEIVED_FIELDS + 1);
+  assert.equal(normalize(`no field\r\n${hops}\r\n`).excess, 'received_fields');
+});
+
 test('results of others stay, and so do fields of other names', () => {
   for (const field of [
     'Authentication-Results: mx.example.org; comment="mx.example.com"\r\n',

@@ -103,6 +103,7 @@ test('a report without a period, a domain or an id is none', () => {
   for (const [from, to] of [
     ['<begin>1799971200</begin>', ''],
     ['<begin>1799971200</begin>', '<begin>x</begin>'],
+    ['<begin>1799971200</begin>', '<begin>1799971200.0001</begin>'],
     ['<end>1800057599</end>', '<end>1799971100</end>'],
     ['<end>1800057599</end>', '<end>1899971200</end>'],
     ['<report_id>17995</report_id>', ''],
