@@ -37,10 +37,12 @@ const REST_TIMEOUT_MS = 30_000;
 const REACH_TIMEOUT_MS = 15_000;
 
 /**
- * Points that the load of this part reaches. The others have faults of their own (retention.ts, broadcast/), and those of mail
- * that is received have a scenario (test/scenarios/receive.test.ts).
+ * Points that the load of this part reaches. The others have faults of their own (retention.ts, broadcast/, inbound/). No load here
+ * reaches those of mail that is forwarded.
  */
-const POINTS = CRASH_POINTS.filter((name) => !/^(retention|compact|broadcast|receive|inbound)-/.test(name));
+const POINTS = CRASH_POINTS.filter(
+  (name) => !/^(retention|compact|broadcast|receive|inbound|forward)-/.test(name),
+);
 
 type Plan =
   | { kind: 'point'; name: CrashPointName }
