@@ -189,7 +189,7 @@ function newKey(): { key: string; publicKey: string } {
   };
 }
 
-/** What the author's side publishes. The name of the address leads back to it, as it does for servers of good standing. */
+/** The DNS records that the author's side publishes. The name of the address leads back to it, as it does for servers of good standing. */
 function authorZone(publicKey: string): string {
   return `
 ${RECEIVER_DOMAIN} TXT "v=spf1 ip4:127.0.0.1 -all"

@@ -40,7 +40,8 @@ export async function checkDmarc(resolver: DNSResolver, evidence: Evidence): Pro
     const isUndecided = outcome.result === 'fail' && (await mightPass(resolver, evidence));
     return {
       ...known,
-      // Without a policy the library compares no domains. The author's own domain is aligned in every mode (RFC 9989).
+      // The library compares no domains when there is no policy. A signature of the author's own domain is aligned in every
+      // mode (RFC 9989).
       isAligned: (signer) => signer === domain || known.isAligned(signer),
       outcome: isUndecided
         ? { ...outcome, result: 'temperror', reason: 'SPF or DKIM could not be checked' }

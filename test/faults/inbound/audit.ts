@@ -17,7 +17,7 @@ export type ReceivedRow = {
   tasks: number;
 };
 
-/** What the tables say about the email of a reader. */
+/** State of the email to a reader, as the tables have it. */
 export type ReaderState = {
   status: string;
   bounced: number;

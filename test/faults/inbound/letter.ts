@@ -22,7 +22,7 @@ export type Letter = {
   acknowledged: Map<string, string>;
 };
 
-/** Who sends the letters, and the provider that passes complaints on and signs them. */
+/** Domains of the author of the letters, and of the provider that passes complaints on and signs them. */
 export const AUTHOR_DOMAIN = 'author.test';
 const PROVIDER_DOMAIN = 'provider.test';
 export const ROUTE_ADDRESS = `letters@${SENDER_DOMAIN}`;

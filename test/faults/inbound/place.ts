@@ -83,7 +83,7 @@ export async function finishInbound(place: InboundWorld, daemon: DaemonProcess):
   return { outbound, inbound: { ...inbound, faults: [...faults, ...inbound.faults] } };
 }
 
-/** Reads beside the running daemon, as any process may that only reads. */
+/** Opens the database of the running daemon, which a process that only reads may do. */
 function countPending(dataDir: string): number {
   const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
   try {

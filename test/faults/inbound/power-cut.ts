@@ -60,7 +60,7 @@ async function cutAndFinish({ program, directory, random }: Run): Promise<Inboun
   }
 }
 
-/** What was answered, and what was posted, after the cut is not known to the disk: the former counts as not answered. */
+/** The disk knows nothing of replies and posts after the cut, so a message that was answered after it counts as not answered. */
 async function receiveUntilCut(
   { world, senders, port, posts }: InboundWorld,
   random: SeededRandom,

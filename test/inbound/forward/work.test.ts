@@ -15,7 +15,7 @@ const { app } = world;
 const MESSAGE =
   'Return-Path: <forged@sender.example>\r\nDKIM-Signature: v=1; d=sender.example\r\nFrom: Ann <ann@sender.example>\r\n' +
   'To: postmaster@shop.example\r\nSubject: Help\r\nDate: Fri, 15 Jan 2027 07:00:00 +0000\r\n\r\nHi \r\nthere\r\n';
-/** What is left of the message, with the line end that the client adds. */
+/** The message without its Return-Path field, and with the line end that the client adds. */
 const SENT = `${MESSAGE.slice(MESSAGE.indexOf('DKIM'))}\r\n`;
 
 /** Runs the tasks that are due, and returns how many there were. */
