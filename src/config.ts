@@ -9,14 +9,15 @@ import { type TObject, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { parse } from 'yaml';
 import { type ConfigFields, configSchema } from './config-schema.ts';
-import { CRASH_POINTS, type CrashPointName } from './crash-points.ts';
+import { CRASH_POINTS } from './crash-points.ts';
 import { blockList } from './system/blocklist.ts';
+import { crashPointName } from './system/crash-point.ts';
 import { isResolver } from './system/dns/servers.ts';
 import { isHostName } from './system/dns.ts';
 import { errorCode, errorMessage } from './system/errors.ts';
 
 /** Settings for fault tests. They come from the environment only, never from a file. */
-type FaultSettings = { crashAt: CrashPointName | undefined; synchronous: 'FULL' | 'NORMAL' };
+type FaultSettings = { crashAt: string | undefined; synchronous: 'FULL' | 'NORMAL' };
 
 export type Config = Readonly<
   ConfigFields & {
@@ -251,9 +252,9 @@ function requireAddresses(
 }
 
 function faultSettings(env: ConfigSource['env']): FaultSettings {
-  const crash = env['POSTRIDER_CRASH_AT'];
-  const crashAt = CRASH_POINTS.find((name) => name === crash);
-  if (crash && !crashAt) throw new ConfigError(`POSTRIDER_CRASH_AT: "${crash}" is not a crash point`);
+  const crashAt = env['POSTRIDER_CRASH_AT'] || undefined;
+  if (crashAt !== undefined && !CRASH_POINTS.some((name) => name === crashPointName(crashAt)))
+    throw new ConfigError(`POSTRIDER_CRASH_AT: "${crashAt}" is not a crash point`);
   const unsafe = env['POSTRIDER_UNSAFE_SYNCHRONOUS'];
   if (unsafe !== undefined && unsafe !== 'NORMAL')
     throw new ConfigError('POSTRIDER_UNSAFE_SYNCHRONOUS: only NORMAL');

@@ -27,6 +27,8 @@ export const CRASH_POINTS = [
   'inbound-post-leased',
   'inbound-post-made',
   'inbound-post-settled',
+  'dmarc-report-before-commit',
+  'dmarc-report-after-commit',
   'broadcast-slice-before-commit',
   'broadcast-slice-after-commit',
   'broadcast-copy-before-commit',

@@ -108,13 +108,13 @@ test('lists, numbers and truth values are read from variables', () => {
       POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8,::1/128',
       POSTRIDER_OUTBOUND_SMTP_PORT: '2525',
       POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true',
-      POSTRIDER_CRASH_AT: 'smtp-mid-data',
+      POSTRIDER_CRASH_AT: 'inbound-task-run/bounce',
     },
   });
   assert.deepEqual(config.dns.servers, ['127.0.0.1:5353', '192.0.2.1']);
   assert.deepEqual(config.outbound, { smtpPort: 2525, allowTargets: ['127.0.0.0/8', '::1/128'] });
   assert.equal(config.webhooks.allowHttp, true);
-  assert.equal(config.faults.crashAt, 'smtp-mid-data');
+  assert.equal(config.faults.crashAt, 'inbound-task-run/bounce');
   assert.deepEqual(loadConfig({ env: { POSTRIDER_DNS_SERVERS: '' } }).dns.servers, []);
 });
 
@@ -263,7 +263,8 @@ test('retention is in days, and nothing outlives what it depends on', () => {
 
 test('a variable that sets nothing is refused by name', () => {
   refused(() => loadConfig({ env: { POSTRIDER_HTP_PORT: '80' } }), 'POSTRIDER_HTP_PORT');
-  refused(() => loadConfig({ env: { POSTRIDER_CRASH_AT: 'nowhere' } }), 'POSTRIDER_CRASH_AT', 'nowhere');
+  for (const wrong of ['nowhere', 'nowhere/bounce'])
+    refused(() => loadConfig({ env: { POSTRIDER_CRASH_AT: wrong } }), 'POSTRIDER_CRASH_AT', wrong);
   refused(() => loadConfig({ env: { POSTRIDER_UNSAFE_SYNCHRONOUS: 'OFF' } }), 'POSTRIDER_UNSAFE_SYNCHRONOUS');
 });
 

@@ -74,18 +74,19 @@ export function judge(facts: Facts): Judgement {
 
 type Repeats = Pick<Judgement, 'duplicates' | 'unexplained' | 'changed'>;
 
-function judgeRepeats(
-  byRecipient: ReadonlyMap<string, readonly Receipt[]>,
+/** Judges what arrived more than once. Receipts of the same email stand together, under a name that the verdict lists. */
+export function judgeRepeats(
+  byName: ReadonlyMap<string, readonly Receipt[]>,
   endOfLifeMs: readonly number[],
 ): Repeats {
   const verdict: Repeats = { duplicates: 0, unexplained: [], changed: [] };
-  for (const [recipient, receipts] of byRecipient) {
+  for (const [name, receipts] of byName) {
     for (const [index, receipt] of receipts.entries()) {
       const earlier = receipts[index - 1];
       if (earlier === undefined) continue;
       if (isExplained(earlier, receipt, endOfLifeMs)) verdict.duplicates += 1;
-      else verdict.unexplained.push(recipient);
-      if (!isSame(earlier, receipt)) verdict.changed.push(recipient);
+      else verdict.unexplained.push(name);
+      if (!isSame(earlier, receipt)) verdict.changed.push(name);
     }
   }
   return verdict;

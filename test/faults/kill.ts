@@ -36,12 +36,9 @@ const KILLS_BETWEEN_RESTS = 4;
 const REST_TIMEOUT_MS = 30_000;
 const REACH_TIMEOUT_MS = 15_000;
 
-/**
- * Points that the load of this part reaches. The others have faults of their own (retention.ts, broadcast/, inbound/). No load here
- * reaches those of mail that is forwarded.
- */
+/** Points that the load of this part reaches. The others have faults of their own (retention.ts, broadcast/, inbound/). */
 const POINTS = CRASH_POINTS.filter(
-  (name) => !/^(retention|compact|broadcast|receive|inbound|forward)-/.test(name),
+  (name) => !/^(retention|compact|broadcast|receive|inbound|forward|dmarc-report)-/.test(name),
 );
 
 type Plan =

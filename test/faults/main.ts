@@ -66,10 +66,10 @@ const SHORT = {
   deliveries: 1,
   cutsPerRun: 4,
   controlRuns: 2,
-  kills: 22,
+  kills: 18,
   cycles: 2,
   broadcast: { contacts: 1_000, kills: { named: 1, random: 6 }, cuts: 2, cutContacts: 1_000 },
-  inbound: { kills: { named: 1, random: 3 }, cuts: 1 },
+  inbound: { kills: { named: 1, random: 2 }, cuts: 1 },
   limitMinutes: 11,
 };
 const FULL = {
@@ -80,7 +80,7 @@ const FULL = {
   kills: 200,
   cycles: 20,
   broadcast: { contacts: 20_000, kills: { named: 3, random: 200 }, cuts: 10, cutContacts: 5_000 },
-  inbound: { kills: { named: 25, random: 800 }, cuts: 6 },
+  inbound: { kills: { named: 16, random: 616 }, cuts: 6 },
   limitMinutes: 60,
 };
 /** One of each jump. */

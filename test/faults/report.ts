@@ -77,10 +77,15 @@ export function describeInbound(verdicts: readonly InboundReckoning[]): string[]
     verdicts.reduce((total, { inbound }) => total + figure(inbound), 0);
   return [
     `letters: ${sum((one) => one.letters)}; answered with 250: ${sum((one) => one.acknowledged)}, ` +
-      `stored without an answer: ${sum((one) => one.unanswered)}`,
+      `stored without an answer: ${sum((one) => one.unanswered)}, lost: ${sum((one) => one.lost)}`,
     `posts: ${sum((one) => one.posts)}, of which again after an end: ${sum((one) => one.repeatedPosts)}`,
+    `forwarded: ${sum((one) => one.forwards)}, reports sent: ${sum((one) => one.sentReports)}; ` +
+      `of these again after an end: ${sum((one) => one.repeatedMail)}`,
+    `unexplained duplicates: ${sum((one) => one.unexplained)}`,
     ...describeFaults(verdicts.flatMap(({ inbound }) => inbound.faults)),
-    ...describeFaults(verdicts.flatMap(({ outbound }) => wrongIn(outbound))),
+    ...verdicts.flatMap(({ outbound }) =>
+      outbound.acknowledged > 0 ? describeReckoning(outbound) : describeFaults(wrongIn(outbound)),
+    ),
   ];
 }
 

@@ -28,12 +28,15 @@ export type WorldOptions = {
   zone?: string;
   /** Whether a webhook endpoint is told of deliveries, by default true. */
   isSubscribed?: boolean;
+  /** Recipients of mail that is none of the load's. */
+  apart?: readonly string[];
 };
 
 export type World = {
   dataDir: string;
   /** Live, of a verified domain. */
   key: string;
+  domainId: string;
   load: Load;
   ledger: Ledger;
   /** Ids of emails the API has shown as delivered, or as canceled where that was asked for. */
@@ -43,6 +46,8 @@ export type World = {
   webhooks: WebhookReceiver;
   /** What each life sent, and when each ended, by its number from 0. Both grow with `endLife`. */
   receipts: Receipt[];
+  /** The same, of mail to the recipients that stand apart. */
+  receiptsApart: Receipt[];
   endOfLifeMs: number[];
   /** Messages the sink has taken. */
   arrived(): number;
@@ -54,7 +59,7 @@ export type World = {
   close(): Promise<void>;
 };
 
-const HOSTNAME = 'mail.test';
+export const HOSTNAME = 'mail.test';
 export const SENDER_DOMAIN = 'sender.test';
 export const RECIPIENT_DOMAIN = 'dest.test';
 /** Its host refuses every connection: the sink listens on another address. */
@@ -86,6 +91,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     ...options.env,
   };
   const receipts: Receipt[] = [];
+  const receiptsApart: Receipt[] = [];
   const endOfLifeMs: number[] = [];
   let last: DaemonProcess | undefined;
 
@@ -103,6 +109,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     others: 0,
     webhooks,
     receipts,
+    receiptsApart,
     endOfLifeMs,
     arrived: () => receipts.length + sink.messages.length,
     async start(crashAt?: string, directory = dataDir) {
@@ -125,7 +132,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         const attachments = attachmentsIn(bytes);
         const [header = ''] = bytes.toString('latin1').split('\r\n\r\n', 1);
         const same = { mailFrom, header, messageId, sha256, attachments, life, atMs: receivedAtMs };
-        for (const recipient of recipients) receipts.push({ recipient, ...same });
+        for (const recipient of recipients) {
+          const kept = options.apart?.includes(recipient) ? receiptsApart : receipts;
+          kept.push({ recipient, ...same });
+        }
       }
       endOfLifeMs.push(endedAtMs);
     },
@@ -140,7 +150,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   if (options.isSubscribed !== false) await subscribe(daemon, sender.key, webhooks.url);
   await daemon.stop();
   await world.endLife(Date.now());
-  return { ...world, key: sender.key };
+  return { ...world, key: sender.key, domainId: sender.domainId };
 }
 
 async function subscribe(daemon: DaemonProcess, key: string, url: string): Promise<void> {

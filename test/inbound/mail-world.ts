@@ -60,7 +60,7 @@ export async function openMailWorld(
   const { log, lines } = recordLog('info');
   const test = await openTestApp({
     env: { POSTRIDER_SMTP_PORT: '0', POSTRIDER_SMTP_ADDRESS: '127.0.0.1', ...options.env },
-    system: { clock, log, crashPoint: (name) => knobs.crashPoint(name), ...options.system },
+    system: { clock, log, crashPoint: (...point) => knobs.crashPoint(...point), ...options.system },
   });
   const authenticator = fakeAuthenticator(knobs);
   const app: InboundApp = { ...createInboundApp(test.app), authenticator, ...options.replace?.(test.app) };

@@ -69,7 +69,7 @@ async function openWorld(): Promise<ReceivedWorld & { close(): Promise<void> }> 
   const knobs: ReceivedWorld['knobs'] = { crashPoint: () => {} };
   const { log, lines: logged } = recordLog();
   const test = await openTestApp({
-    system: { clock, log, random: () => 0.5, crashPoint: (name) => knobs.crashPoint(name) },
+    system: { clock, log, random: () => 0.5, crashPoint: (...point) => knobs.crashPoint(...point) },
   });
   const database = openWriting(join(test.dataDir, 'postrider.db'), 'NORMAL');
   const side = kyselyOn(database);

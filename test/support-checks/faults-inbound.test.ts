@@ -6,8 +6,10 @@ import {
   judgeInbound,
   type ReaderState,
   type ReceivedRow,
+  readPost,
 } from '../faults/inbound/audit.ts';
-import { hashOf, type Letter } from '../faults/inbound/letter.ts';
+import { fileOf, type Letter, OPERATOR_ADDRESS, REPORTED_ADDRESS } from '../faults/inbound/letter.ts';
+import type { Receipt } from '../faults/judge.ts';
 
 const MESSAGE_ID = 'letter-1.1@author.test';
 const READER = {
@@ -17,12 +19,12 @@ const READER = {
   leaveAddress: 'u+1@bounce.mail.test',
   topicId: 'top_1',
 };
-const FILE = Buffer.from('a file');
+const FILE = fileOf({ number: 1 }).toString('latin1');
 
 function letter(change: Partial<Letter> = {}): Letter {
   const acknowledged = new Map([[MESSAGE_ID, 'in_1']]);
-  const same = { reader: undefined, file: undefined, transmissions: 1, acknowledged };
-  return { kind: 'post', name: 'letter-1', ...same, ...change };
+  const same = { reader: undefined, hasFile: false, transmissions: 1, acknowledged };
+  return { kind: 'post', number: 1, ...same, ...change };
 }
 
 function row(change: Partial<ReceivedRow> = {}): ReceivedRow {
@@ -30,26 +32,36 @@ function row(change: Partial<ReceivedRow> = {}): ReceivedRow {
 }
 
 function post({ taskId = 'tsk_1', id = 'in_1', atMs = 1_000, file = '' } = {}) {
-  const attachments = file === '' ? [] : [{ content: Buffer.from(file).toString('base64') }];
+  const attachments = file === '' ? [] : [{ content: Buffer.from(file, 'latin1').toString('base64') }];
   const headers = { 'x-service-delivery': taskId };
-  return { headers, body: JSON.stringify({ id, attachments }), receivedAtMs: atMs };
+  return readPost({ headers, body: JSON.stringify({ id, attachments }), receivedAtMs: atMs });
+}
+
+function receipt(change: Partial<Receipt> = {}): Receipt {
+  const same = { mailFrom: '', header: '', sha256: 'aa', attachments: [], life: 0, atMs: 1_000 };
+  return { recipient: OPERATOR_ADDRESS, messageId: `<${MESSAGE_ID}>`, ...same, ...change };
 }
 
 const BOUNCED: ReaderState = { status: 'bounced', bounced: 1, complained: 0, suppressed: 1, left: 0 };
 
 function judge(facts: Partial<InboundFacts>) {
   const all = { letters: [letter()], rows: [row()], posts: [post()], readers: new Map(), endOfLifeMs: [] };
-  return judgeInbound({ ...all, ...facts });
+  const others = { reports: new Map(), sent: 0, receipts: [], dueReports: 0 };
+  return judgeInbound({ ...all, ...others, ...facts });
 }
 
 test('a letter that was stored once and posted is in order', () => {
   assert.deepEqual(judge({}), {
-    ...{ letters: 1, acknowledged: 1, unanswered: 0, posts: 1, repeatedPosts: 0, faults: [] },
+    ...{ letters: 1, acknowledged: 1, unanswered: 0, lost: 0, posts: 1, repeatedPosts: 0 },
+    ...{ forwards: 0, sentReports: 0, repeatedMail: 0, unexplained: 0, faults: [] },
   });
 });
 
 test('a 250 without a row, a second row, and a row of nobody are faults', () => {
-  assert.deepEqual(judge({ rows: [] }).faults, ['post: answered with 250, and lost']);
+  assert.deepEqual(
+    [judge({ rows: [] }).faults, judge({ rows: [] }).lost],
+    [['post: answered with 250, and lost'], 1],
+  );
   const twice = judge({
     rows: [row(), row({ id: 'in_2', taskId: 'tsk_2' })],
     posts: [post(), post({ id: 'in_2', taskId: 'tsk_2' })],
@@ -90,11 +102,10 @@ test('a post that comes again is counted after an end that hit it, and is a faul
 });
 
 test('a file that is another, or missing, is a fault', () => {
-  const letters = [letter({ file: FILE })];
-  assert.deepEqual(judge({ letters, posts: [post({ file: 'a file' })] }).faults, []);
+  const letters = [letter({ hasFile: true })];
+  assert.deepEqual(judge({ letters, posts: [post({ file: FILE })] }).faults, []);
   for (const file of ['another', ''])
     assert.deepEqual(judge({ letters, posts: [post({ file })] }).faults, ['post: its file is another']);
-  assert.equal(hashOf(FILE).length, 64);
 });
 
 test('an answer of a reader changes its email once', () => {
@@ -106,4 +117,50 @@ test('an answer of a reader changes its email once', () => {
     [0, 1, 1, 1],
   );
   assert.equal(judge({ letters, posts: [] }).faults.length, 1);
+});
+
+test('a report is stored once, however often it came', () => {
+  const letters = [letter({ kind: 'report' })];
+  const judged = (count: number) => {
+    const reports = new Map([['letter-1', count]]);
+    return judge({ letters, posts: [], reports }).faults;
+  };
+  assert.deepEqual([judged(1), judged(2)], [[], ['report: it is stored 2 times']]);
+  assert.deepEqual(judge({ letters, posts: [] }).faults, ['report: it is stored 0 times']);
+});
+
+test('a letter to the postmaster is forwarded once, and again only after an end that hit it', () => {
+  const letters = [letter({ kind: 'forward' })];
+  const judged = (facts: Partial<InboundFacts>) =>
+    judge({ letters, posts: [], sent: 1, receipts: [receipt()], ...facts });
+  assert.deepEqual([judged({}).forwards, judged({}).faults], [1, []]);
+  assert.deepEqual(judged({ receipts: [] }).faults, ['forward: it never came']);
+  assert.deepEqual(judged({ sent: 2 }).unexplained, 1);
+  assert.deepEqual(judged({ sent: 2 }).faults, ['the installation has stored 2 messages to send, not 1']);
+  const stranger = receipt({ messageId: '<x@elsewhere.test>' });
+  assert.deepEqual(judged({ receipts: [receipt(), stranger] }).faults, ['forward: nobody sent the letter']);
+  const twice = [receipt(), receipt({ life: 1, atMs: 5_000 })];
+  const explained = judged({ receipts: twice, endOfLifeMs: [1_500] });
+  assert.deepEqual([explained.repeatedMail, explained.faults], [1, []]);
+  const unexplained = judged({ receipts: twice, endOfLifeMs: [4_000] });
+  assert.deepEqual(
+    [unexplained.unexplained, unexplained.faults],
+    [1, ['mail of the installation: it came twice, without an end of the daemon in between']],
+  );
+  const changed = judged({
+    receipts: [receipt(), receipt({ life: 1, atMs: 5_000, sha256: 'bb' })],
+    endOfLifeMs: [1_500],
+  });
+  assert.deepEqual(changed.faults, ['mail of the installation: it came again and was another']);
+});
+
+test('each report that fell due is sent once', () => {
+  const report = (name: string) => receipt({ recipient: REPORTED_ADDRESS, messageId: `<${name}@mail.test>` });
+  const judged = (receipts: Receipt[], sent: number) => judge({ receipts, sent, dueReports: 1 });
+  assert.deepEqual([judged([report('a')], 1).sentReports, judged([report('a')], 1).faults], [1, []]);
+  assert.deepEqual(judged([], 1).faults, ['0 reports came, and 1 fell due']);
+  assert.deepEqual(judged([report('a'), report('b')], 2).faults, [
+    '2 reports came, and 1 fell due',
+    'the installation has stored 2 messages to send, not 1',
+  ]);
 });

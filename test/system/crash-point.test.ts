@@ -4,13 +4,13 @@ import { test } from 'node:test';
 
 const PROGRAM = `
   import { createCrashPoint } from ${JSON.stringify(new URL('../../src/system/crash-point.ts', import.meta.url).href)};
-  const [, armed, reached] = process.argv;
-  createCrashPoint(armed === 'none' ? undefined : armed)(reached);
+  const [, armed, reached, kind] = process.argv;
+  createCrashPoint(armed === 'none' ? undefined : armed)(reached, kind);
   console.log('still here');
 `;
 
-function reach(armed: string, reached: string) {
-  const args = ['--input-type=module', '--eval', PROGRAM, armed, reached];
+function reach(armed: string, ...reached: string[]) {
+  const args = ['--input-type=module', '--eval', PROGRAM, armed, ...reached];
   const { signal, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   return { signal, stdout };
 }
@@ -23,4 +23,12 @@ test('reaching any other point, or one while none is armed, does nothing', () =>
   for (const armed of ['smtp-connected', 'none']) {
     assert.deepEqual(reach(armed, 'smtp-mid-data'), { signal: null, stdout: 'still here\n' });
   }
+});
+
+test('a point that is armed for work of one kind spares that of the others', () => {
+  const ended = { signal: 'SIGKILL', stdout: '' };
+  const spared = { signal: null, stdout: 'still here\n' };
+  assert.deepEqual(reach('inbound-task-run/bounce', 'inbound-task-run', 'bounce'), ended);
+  assert.deepEqual(reach('inbound-task-run/bounce', 'inbound-task-run', 'forward'), spared);
+  assert.deepEqual(reach('inbound-task-run', 'inbound-task-run', 'forward'), ended);
 });

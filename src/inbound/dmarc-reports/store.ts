@@ -145,4 +145,5 @@ export const endReport = defineWrite(
     await enqueue(tx, mail.message, mail.recipients);
     return true;
   },
+  { crashPoints: { beforeCommit: 'dmarc-report-before-commit', afterCommit: 'dmarc-report-after-commit' } },
 );

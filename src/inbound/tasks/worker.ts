@@ -137,14 +137,14 @@ async function release(app: TaskApp, kind: TaskKind, now: number): Promise<void>
 }
 
 async function runTask(app: TaskApp, task: LeasedTask, run: TaskKindWork['run']): Promise<TaskOutcome> {
-  app.crashPoint('inbound-task-leased');
+  app.crashPoint('inbound-task-leased', task.kind);
   const outcome = await run(task).catch((error: unknown): TaskOutcome => {
     app.log.error({ taskId: task.id, kind: task.kind, err: error }, 'a task of received mail failed');
     return { kind: 'retry', error: 'The server failed to run the task' };
   });
-  app.crashPoint('inbound-task-run');
+  app.crashPoint('inbound-task-run', task.kind);
   const isSettled = outcome.kind === 'settled' ? outcome.isSettled : await settle(app, task, outcome);
-  app.crashPoint('inbound-task-settled');
+  app.crashPoint('inbound-task-settled', task.kind);
   const { id: taskId, kind, attempts } = task;
   if (!isSettled) app.log.warn({ taskId, kind, attempts }, 'a task ended after its lease ran out');
   return outcome;

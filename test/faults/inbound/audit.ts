@@ -4,8 +4,18 @@
  */
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import type { ReceivedWebhook } from '../../support/webhook-receiver.ts';
-import { hashOf, type Letter, messageIdOf } from './letter.ts';
+import { judgeRepeats, type Receipt } from '../judge.ts';
+import {
+  type ANSWERS,
+  fileOf,
+  hashOf,
+  type Letter,
+  messageIdOf,
+  nameOf,
+  OPERATOR_ADDRESS,
+} from './letter.ts';
 
 /** A received message with its only task. */
 export type ReceivedRow = {
@@ -31,7 +41,15 @@ export type InboundFacts = {
   rows: readonly ReceivedRow[];
   /** By id of the email. */
   readers: ReadonlyMap<string, ReaderState>;
-  posts: readonly ReceivedWebhook[];
+  posts: readonly Post[];
+  /** Number of rows of each report that was received, by its id. */
+  reports: ReadonlyMap<string, number>;
+  /** Number of messages that the installation itself has stored to send: forwarded ones and reports. */
+  sent: number;
+  /** Mail of the installation itself, as it arrived. */
+  receipts: readonly Receipt[];
+  /** Number of DMARC reports that fell due. */
+  dueReports: number;
   endOfLifeMs: readonly number[];
 };
 
@@ -40,23 +58,34 @@ export type InboundVerdict = {
   /** Transmissions that were answered with 250, and those that were stored without an answer. */
   acknowledged: number;
   unanswered: number;
+  /** Transmissions that were answered with 250 and are not there. */
+  lost: number;
   /** Posts, and how many came again after an end that hit them between their answer and the record of it. */
   posts: number;
   repeatedPosts: number;
+  /** Forwarded messages and sent reports that arrived, and how many of them again after such an end. */
+  forwards: number;
+  sentReports: number;
+  repeatedMail: number;
+  /** Things that were done twice without an end of the daemon that explains it. */
+  unexplained: number;
   faults: string[];
 };
 
 /** The record of a post is one commit away from its answer; a life that lasted this much longer had made it. */
 const SETTLED_AFTER_MS = 2_000;
 
-type Post = { taskId: string; receivedId: string; fileHash: string | undefined; atMs: number };
+/** A post to the route, as it came. */
+export type Post = { taskId: string; receivedId: string; fileHash: string | undefined; atMs: number };
 
 /** Judges what was received. Pure: facts in, verdict out. */
 export function judgeInbound(facts: InboundFacts): InboundVerdict {
   const rows = Map.groupBy(facts.rows, ({ messageId }) => messageId);
-  const posts = facts.posts.map(readPost);
+  const effects = { ...facts, postsOf: Map.groupBy(facts.posts, ({ receivedId }) => receivedId) };
+  const forwarded = new Set<string>();
   const faults: string[] = [];
   let acknowledged = 0;
+  let lost = 0;
   for (const letter of facts.letters) {
     acknowledged += letter.acknowledged.size;
     const stored: ReceivedRow[] = [];
@@ -64,20 +93,61 @@ export function judgeInbound(facts: InboundFacts): InboundVerdict {
       const messageId = messageIdOf(letter, transmission);
       const found = rows.get(messageId) ?? [];
       rows.delete(messageId);
+      if (found.length === 0 && letter.acknowledged.has(messageId)) lost += 1;
       faults.push(...faultsOfTransmission(letter, letter.acknowledged.get(messageId), found));
       stored.push(...found);
     }
-    if (stored.length > 0) faults.push(...faultsOfEffect(letter, { stored, posts, readers: facts.readers }));
+    if (letter.kind === 'forward') for (const { messageId } of stored) forwarded.add(messageId);
+    else if (stored.length > 0) faults.push(...faultsOfEffect(letter, stored, effects));
   }
   if (rows.size > 0) faults.push(`strangers: ${rows.size}, such as ${[...rows.keys()][0]}`);
-  const repeats = judgeRepeats(posts, facts.endOfLifeMs);
+  const posts = judgePosts(facts.posts, facts.endOfLifeMs);
+  const mail = judgeMail(facts, forwarded);
   return {
     letters: facts.letters.length,
     acknowledged,
     unanswered: facts.rows.length - acknowledged,
-    posts: posts.length,
-    repeatedPosts: repeats.explained,
-    faults: [...faults, ...repeats.faults],
+    lost,
+    posts: facts.posts.length,
+    repeatedPosts: posts.explained,
+    ...mail.counts,
+    unexplained: posts.faults.length + mail.unexplained,
+    faults: [...faults, ...posts.faults, ...mail.faults],
+  };
+}
+
+/** Each stored letter to the postmaster is forwarded once, and each report that fell due is sent once. */
+function judgeMail(
+  { receipts, sent, dueReports, endOfLifeMs }: InboundFacts,
+  forwarded: ReadonlySet<string>,
+) {
+  const byId = Map.groupBy(receipts, ({ messageId }) => messageId.slice(1, -1));
+  const repeats = judgeRepeats(byId, endOfLifeMs);
+  const isForward = ([first]: readonly Receipt[]) => first?.recipient === OPERATOR_ADDRESS;
+  const [forwards, reports] = [
+    [...byId].filter(([, one]) => isForward(one)),
+    [...byId].filter(([, one]) => !isForward(one)),
+  ];
+  const lost = [...forwarded].filter((messageId) => !byId.has(messageId)).length;
+  const strangers = forwards.filter(([messageId]) => !forwarded.has(messageId)).length;
+  const wrong = {
+    'forward: it never came': lost,
+    'forward: nobody sent the letter': strangers,
+    'mail of the installation: it came twice, without an end of the daemon in between':
+      repeats.unexplained.length,
+    'mail of the installation: it came again and was another': repeats.changed.length,
+  };
+  const faults = Object.entries(wrong).flatMap(([fault, count]) =>
+    Array.from({ length: count }, () => fault),
+  );
+  if (reports.length !== dueReports)
+    faults.push(`${reports.length} reports came, and ${dueReports} fell due`);
+  const expected = forwarded.size + dueReports;
+  if (sent !== expected) faults.push(`the installation has stored ${sent} messages to send, not ${expected}`);
+  return {
+    counts: { forwards: forwards.length, sentReports: reports.length, repeatedMail: repeats.duplicates },
+    unexplained: repeats.unexplained.length + Math.max(0, sent - expected),
+    faults,
   };
 }
 
@@ -98,27 +168,37 @@ function faultsOfTransmission(
   return faults;
 }
 
-type Effects = Pick<InboundFacts, 'readers'> & {
-  stored: readonly ReceivedRow[];
-  posts: readonly Post[];
-};
+type Effects = Pick<InboundFacts, 'readers' | 'reports'> & { postsOf: ReadonlyMap<string, readonly Post[]> };
 
-/** However often a letter was stored, it changes its reader once. Each stored letter to the route is posted. */
-function faultsOfEffect({ kind, reader, file }: Letter, { stored, posts, readers }: Effects): string[] {
-  if (kind === 'post') {
-    const expected = file && hashOf(file);
-    return stored.flatMap(({ id, taskId }) => {
-      const own = posts.filter(({ receivedId }) => receivedId === id);
-      if (own.length === 0) return ['post: it never came'];
-      if (own.some((post) => post.taskId !== taskId)) return ['post: it came under another id'];
-      return own.some(({ fileHash }) => fileHash !== expected) ? ['post: its file is another'] : [];
-    });
+/** However often a letter was stored, it changes its reader once, or is one report. Each stored letter to the route is posted. */
+function faultsOfEffect(letter: Letter, stored: readonly ReceivedRow[], effects: Effects): string[] {
+  const { kind, reader } = letter;
+  switch (kind) {
+    case 'post':
+      return stored.flatMap((row) => faultsOfPosts(letter, row, effects.postsOf.get(row.id) ?? []));
+    case 'report': {
+      const count = effects.reports.get(nameOf(letter)) ?? 0;
+      return count === 1 ? [] : [`report: it is stored ${count} times`];
+    }
+    case 'forward':
+      return [];
+    case 'bounce':
+    case 'complaint':
+    case 'unsubscribe': {
+      const state = effects.readers.get(reader?.emailId ?? '');
+      return isExpected(kind, state) ? [] : [`${kind}: its reader is ${JSON.stringify(state)}`];
+    }
   }
-  const state = readers.get(reader?.emailId ?? '');
-  return isExpected(kind, state) ? [] : [`${kind}: its reader is ${JSON.stringify(state)}`];
 }
 
-function isExpected(kind: Exclude<Letter['kind'], 'post'>, state: ReaderState | undefined): boolean {
+function faultsOfPosts(letter: Letter, { taskId }: ReceivedRow, own: readonly Post[]): string[] {
+  if (own.length === 0) return ['post: it never came'];
+  if (own.some((post) => post.taskId !== taskId)) return ['post: it came under another id'];
+  const expected = letter.hasFile ? hashOf(fileOf(letter)) : undefined;
+  return own.some(({ fileHash }) => fileHash !== expected) ? ['post: its file is another'] : [];
+}
+
+function isExpected(kind: (typeof ANSWERS)[number], state: ReaderState | undefined): boolean {
   if (!state) return false;
   const { status, bounced, complained, suppressed, left } = state;
   const counts = [bounced, complained, suppressed, left].join();
@@ -132,7 +212,8 @@ function isExpected(kind: Exclude<Letter['kind'], 'post'>, state: ReaderState | 
   }
 }
 
-function readPost({ headers, body, receivedAtMs }: ReceivedWebhook): Post {
+/** Reads a post. */
+export function readPost({ headers, body, receivedAtMs }: ReceivedWebhook): Post {
   const { id, attachments } = JSON.parse(body) as { id: string; attachments: { content?: string }[] };
   const content = attachments[0]?.content;
   return {
@@ -144,7 +225,7 @@ function readPost({ headers, body, receivedAtMs }: ReceivedWebhook): Post {
 }
 
 /** A post may come again only when the daemon ended soon after it had come. */
-function judgeRepeats(posts: readonly Post[], endOfLifeMs: readonly number[]) {
+function judgePosts(posts: readonly Post[], endOfLifeMs: readonly number[]) {
   let explained = 0;
   const faults: string[] = [];
   for (const same of Map.groupBy(posts, ({ taskId }) => taskId).values()) {
@@ -162,12 +243,18 @@ function judgeRepeats(posts: readonly Post[], endOfLifeMs: readonly number[]) {
 }
 
 /** Reads the facts of a data directory that nobody else has open. */
-export function readTables(dataDir: string): Pick<InboundFacts, 'rows' | 'readers'> {
+export function readTables(dataDir: string): Pick<InboundFacts, 'rows' | 'readers' | 'reports' | 'sent'> {
   const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
   try {
     const rows = database.prepare<[], ReceivedRow>(ROWS).all();
     const readers = database.prepare<[], ReaderState & { id: string }>(READERS).all();
-    return { rows, readers: new Map(readers.map(({ id, ...state }) => [id, state])) };
+    const reports = database.prepare<[], { reportId: string; count: number }>(REPORTS).all();
+    return {
+      rows,
+      readers: new Map(readers.map(({ id, ...state }) => [id, state])),
+      reports: new Map(reports.map(({ reportId, count }) => [reportId, count])),
+      sent: Number(database.prepare(SENT).pluck().get(INSTALLATION_TENANT)),
+    };
   } finally {
     database.close();
   }
@@ -176,6 +263,8 @@ export function readTables(dataDir: string): Pick<InboundFacts, 'rows' | 'reader
 const ROWS = `
   SELECT m.id, coalesce(m.messageId, '') AS messageId, min(t.id) AS taskId, min(t.state) AS state, count(t.id) AS tasks
     FROM receivedMessages m LEFT JOIN receivedTasks t ON t.messageId = m.id GROUP BY m.id`;
+const REPORTS = 'SELECT reportId, count(*) AS count FROM receivedReports GROUP BY reportId';
+const SENT = 'SELECT count(*) FROM messages WHERE tenantId = ?';
 /** A decision of a reader is a row without a contact. */
 const READERS = `
   SELECT m.id, m.status,

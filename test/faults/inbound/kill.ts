@@ -1,13 +1,16 @@
 /**
- * kill -9 again and again while servers send mail to the daemon: before and after the commit that stores a message, within each
- * task, and at random times. Everything that was answered with 250 is there, once for each transmission, each letter to a route
- * was posted, and each answer of a reader has changed its email once.
+ * kill -9 again and again while servers send mail to the daemon and clients send mail through it: before and after the commits that
+ * store a message, forward it and send a report, within the tasks of each kind, and at random times. One reckoning covers both sides:
+ * everything that was answered with 250 or 200 is there, once for each transmission or key, each letter to a route was posted, each
+ * letter to the postmaster was forwarded, and each answer of a reader has changed its email once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CRASH_POINTS, type CrashPointName } from '../../../src/crash-points.ts';
 import { shuffle } from '../../../src/system/random.ts';
 import { type DaemonProcess, DaemonStartError } from '../../support/daemon.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
+import { makeReportDue } from './due-reports.ts';
+import { ANSWERS, type LetterKind } from './letter.ts';
 import { createInboundWorld, finishInbound, type InboundReckoning, type InboundWorld } from './place.ts';
 
 export type InboundKillOptions = {
@@ -23,22 +26,32 @@ export type InboundKillVerdict = InboundReckoning & {
   unreached: string[];
 };
 
-const POINTS: readonly CrashPointName[] = CRASH_POINTS.filter((name) => /^(receive|inbound)-/.test(name));
+/** A point, for tasks with their kind. */
+type Point = CrashPointName | `${CrashPointName}/${LetterKind}`;
+
+/** Kinds of letters whose tasks share their points. */
+const TASK_KINDS: readonly LetterKind[] = [...ANSWERS, 'forward', 'report'];
+const POINTS: readonly Point[] = CRASH_POINTS.flatMap((name): Point[] => {
+  if (name.startsWith('inbound-task-')) return TASK_KINDS.map((kind): Point => `${name}/${kind}`);
+  return /^(receive|inbound|forward|dmarc-report)-/.test(name) ? [name] : [];
+});
 const RANDOM = 'random time';
 const KILL_AFTER_MS = { low: 20, high: 700 };
 const REACH_TIMEOUT_MS = 20_000;
-/** In each life. */
-const LOAD = { clients: 3, pauseMs: 15, most: 40 };
-/** Readers for each life: an answer of one must come in each life that is to end in the task of an answer. */
-const READERS_PER_LIFE = 3;
-const MAX_READERS = 600;
+/** In each life: letters, requests for emails, and other changes. */
+const LETTERS = { clients: 3, pauseMs: 15, most: 40 };
+const EMAILS = { clients: 2, pauseMs: 30, most: 12 };
+const MAX_CHANGES = 4;
+/** Maximum number of answers of readers in a life, besides the one that its point needs. */
+const ANSWERS_PER_LIFE = 1;
 
-type Plan = CrashPointName | typeof RANDOM;
+type Plan = Point | typeof RANDOM;
 
 export async function runInboundKills({ seed, kills }: InboundKillOptions): Promise<InboundKillVerdict> {
   const random = seededRandom(seed);
   const plans = planKills(kills, random);
-  const readers = Math.min(plans.length * READERS_PER_LIFE, MAX_READERS);
+  const needed = plans.filter((plan) => ANSWERS.some((kind) => kind === letterFor(plan))).length;
+  const readers = needed + plans.length * ANSWERS_PER_LIFE;
   const place = await createInboundWorld({ random, name: 'inbound', readers });
   try {
     const reached: Record<string, number> = {};
@@ -59,9 +72,18 @@ function planKills({ named, random: others }: InboundKillOptions['kills'], rando
   return shuffle<Plan>(random.share, [...points, ...Array.from({ length: others }, (): Plan => RANDOM)]);
 }
 
+/** Returns the kind of the letter that leads to the point; undefined when any does. */
+function letterFor(plan: Plan): LetterKind | undefined {
+  const kind = TASK_KINDS.find((one) => plan.endsWith(`/${one}`));
+  if (kind) return kind;
+  if (plan.startsWith('forward-')) return 'forward';
+  return plan.startsWith('inbound-post-') ? 'post' : undefined;
+}
+
 /** Runs the daemon until its planned end. Returns false when a named point was not reached in time. */
 async function liveAndDie(place: InboundWorld, plan: Plan, random: SeededRandom): Promise<boolean> {
-  const { world, senders, port } = place;
+  const { world } = place;
+  if (plan.startsWith('dmarc-report-')) await makeReportDue(place);
   let daemon: DaemonProcess;
   try {
     daemon = await world.start(plan === RANDOM ? undefined : plan);
@@ -72,7 +94,7 @@ async function liveAndDie(place: InboundWorld, plan: Plan, random: SeededRandom)
     return true;
   }
   const over = new AbortController();
-  const working = senders.run({ ...LOAD, port, signal: over.signal, persistent: true });
+  const working = work(place, daemon, { first: letterFor(plan), signal: over.signal });
   const waitMs = plan === RANDOM ? random.between(KILL_AFTER_MS.low, KILL_AFTER_MS.high) : REACH_TIMEOUT_MS;
   const endedByItself = await Promise.race([daemon.exited.then(() => true), sleep(waitMs, false)]);
   if (!endedByItself) await daemon.kill('SIGKILL');
@@ -82,5 +104,22 @@ async function liveAndDie(place: InboundWorld, plan: Plan, random: SeededRandom)
   const exit = await daemon.exited;
   if (exit.signal !== 'SIGKILL') throw new Error(`the daemon ended by itself:\n${daemon.output()}`);
   await world.endLife(endedAtMs);
+  place.posts();
   return endedByItself === (plan !== RANDOM);
+}
+
+type Work = { first: LetterKind | undefined; signal: AbortSignal };
+
+/** Sends letters to the daemon, and emails and other changes through it, until all are sent or it is dead. */
+async function work(
+  { world, senders, port }: InboundWorld,
+  daemon: DaemonProcess,
+  { first, signal }: Work,
+): Promise<void> {
+  const { load, ledger, key } = world;
+  await Promise.all([
+    senders.run({ ...LETTERS, port, signal, persistent: true, first, answers: ANSWERS_PER_LIFE }),
+    load.run({ ...EMAILS, daemon, key, signal }),
+    ledger.run({ daemon, key, signal, most: MAX_CHANGES }),
+  ]);
 }

@@ -1,21 +1,25 @@
 /**
- * One message that servers send to the daemon: a letter for a route, or what the mail of a reader leads to. A letter whose
- * reply was not read is sent again, as servers do, under another Message-ID: each transmission can be told from the others.
+ * One message that servers send to the daemon: a letter for a route or for the postmaster, a report about a domain, or what the
+ * mail of a reader leads to. A letter whose reply was not read is sent again, as servers do, under another Message-ID: each
+ * transmission can be told from the others.
  */
 import { createHash } from 'node:crypto';
+import { DMARC_XML } from '../../mail/reports/fixtures.ts';
 import { signTestMessage, type TestKey } from '../../support/sign-message.ts';
-import { SENDER_DOMAIN } from '../world.ts';
+import { RECIPIENT_DOMAIN, SENDER_DOMAIN } from '../world.ts';
 import type { Reader } from './readers.ts';
 
-export type LetterKind = 'post' | 'bounce' | 'complaint' | 'unsubscribe';
+/** What a reader's mail leads to. */
+export const ANSWERS = ['bounce', 'complaint', 'unsubscribe'] as const;
+export type LetterKind = (typeof ANSWERS)[number] | 'post' | 'forward' | 'report';
 
 export type Letter = {
   kind: LetterKind;
-  name: string;
-  /** The reader whose mail it is about; undefined for a letter to the route. */
+  /** Its place among all letters, from 1. */
+  number: number;
+  /** The reader whose mail it is about; undefined for a letter that answers nobody. */
   reader: Reader | undefined;
-  /** Content of its file; undefined when it has none. */
-  file: Buffer | undefined;
+  hasFile: boolean;
   /** Number of transmissions so far. */
   transmissions: number;
   /** Ids that the daemon answered with, by Message-ID without angle brackets. */
@@ -23,49 +27,98 @@ export type Letter = {
 };
 
 /** Domains of the author of the letters, and of the provider that passes complaints on and signs them. */
-export const AUTHOR_DOMAIN = 'author.test';
+const AUTHOR_DOMAIN = 'author.test';
 const PROVIDER_DOMAIN = 'provider.test';
+/** Number of servers that send reports. One reporter may send only some reports a day (inbound/reports/store.ts). */
+const REPORTERS = 100;
 export const ROUTE_ADDRESS = `letters@${SENDER_DOMAIN}`;
+const POSTMASTER_ADDRESS = `postmaster@${SENDER_DOMAIN}`;
+/** Address that mail of the postmaster is forwarded to, and the address that asks for DMARC reports about the author's mail. */
+export const OPERATOR_ADDRESS = `operator@${RECIPIENT_DOMAIN}`;
+export const REPORTED_ADDRESS = `dmarc@${AUTHOR_DOMAIN}`;
+/** Above what is stored in the database (256 KiB). */
+const FILE_BYTES = 300 * 1024;
+const PATTERN_BYTES = 31;
 
 /** Returns the zone text of the senders. */
 export function zoneOfSenders({ record }: TestKey): string {
-  return `s1._domainkey.${PROVIDER_DOMAIN} TXT "${record}"`;
+  const signers = [PROVIDER_DOMAIN, ...Array.from({ length: REPORTERS }, (_, number) => reporter(number))];
+  return [
+    ...signers.map((domain) => `s1._domainkey.${domain} TXT "${record}"`),
+    `_dmarc.${AUTHOR_DOMAIN} TXT "v=DMARC1; p=none; rua=mailto:${REPORTED_ADDRESS}"`,
+    `${AUTHOR_DOMAIN} MX 10 mx.${RECIPIENT_DOMAIN}`,
+  ].join('\n');
 }
+
+function reporter(number: number): string {
+  return `reporter-${number % REPORTERS}.test`;
+}
+
+/** Addresses of the daemon that only it can tell. */
+export type Addresses = {
+  /** The address that is registered with the provider. */
+  complaints: string;
+  /** The address for reports about the sender's domain. */
+  reports: string;
+};
 
 type Envelope = { from: string; to: string };
 
-/** Returns the envelope of a letter. `complaintsTo` is the address that is registered with the provider. */
-export function envelopeOf({ kind, reader }: Letter, complaintsTo: string): Envelope {
+/** Returns the envelope of a letter. */
+export function envelopeOf({ kind, number, reader }: Letter, addresses: Addresses): Envelope {
   switch (kind) {
     case 'post':
       return { from: `ann@${AUTHOR_DOMAIN}`, to: ROUTE_ADDRESS };
+    case 'forward':
+      return { from: `ann@${AUTHOR_DOMAIN}`, to: POSTMASTER_ADDRESS };
+    case 'report':
+      return { from: `reports@${reporter(number)}`, to: addresses.reports };
     case 'bounce':
       return { from: '', to: reader?.returnPath ?? '' };
     case 'complaint':
-      return { from: `fbl@${PROVIDER_DOMAIN}`, to: complaintsTo };
+      return { from: `fbl@${PROVIDER_DOMAIN}`, to: addresses.complaints };
     case 'unsubscribe':
       return { from: reader?.address ?? '', to: reader?.leaveAddress ?? '' };
   }
 }
 
+/** Returns the name of a letter, which is its subject, and the id of the report in it. */
+export function nameOf({ number }: Pick<Letter, 'number'>): string {
+  return `letter-${number}`;
+}
+
 /** Returns the Message-ID of a transmission, counted from 1, without its angle brackets. */
-export function messageIdOf({ name }: Pick<Letter, 'name'>, transmission: number): string {
-  return `${name}.${transmission}@${AUTHOR_DOMAIN}`;
+export function messageIdOf(letter: Pick<Letter, 'number'>, transmission: number): string {
+  return `${nameOf(letter)}.${transmission}@${AUTHOR_DOMAIN}`;
 }
 
-/** Returns the message of the next transmission, with CRLF line ends. */
-export function messageOf(letter: Letter, messageId: string, providerKey: TestKey): string {
+/** Returns the message of the next transmission, with CRLF line ends. `key` is that of all who sign. */
+export function messageOf(letter: Letter, messageId: string, key: TestKey): string {
   const message = textOf(letter, messageId).replaceAll('\n', '\r\n');
-  return letter.kind === 'complaint'
-    ? signTestMessage(message, { key: providerKey, domain: PROVIDER_DOMAIN })
-    : message;
+  switch (letter.kind) {
+    case 'complaint':
+      return signTestMessage(message, { key, domain: PROVIDER_DOMAIN });
+    case 'report':
+      return signTestMessage(message, { key, domain: reporter(letter.number) });
+    case 'post':
+    case 'forward':
+    case 'bounce':
+    case 'unsubscribe':
+      return message;
+  }
 }
 
-function textOf({ kind, name, reader, file }: Letter, messageId: string): string {
+function textOf(letter: Letter, messageId: string): string {
+  const { kind, number, reader } = letter;
+  const name = nameOf(letter);
   const top = `Message-ID: <${messageId}>\nTo: x@${SENDER_DOMAIN}\nSubject: ${name}\nMIME-Version: 1.0\n`;
   switch (kind) {
     case 'post':
-      return `From: ann@${AUTHOR_DOMAIN}\n${top}${file ? withFile(file) : '\nA letter.\n'}`;
+      return `From: ann@${AUTHOR_DOMAIN}\n${top}${letter.hasFile ? withFile(fileOf(letter)) : '\nA letter.\n'}`;
+    case 'forward':
+      return `From: ann@${AUTHOR_DOMAIN}\n${top}\nA letter for the postmaster.\n`;
+    case 'report':
+      return `From: reports@${reporter(number)}\n${top}${reportOf(name)}`;
     case 'bounce':
       return `From: MAILER-DAEMON@${AUTHOR_DOMAIN}\n${top}${bounceOf(reader?.address ?? '')}`;
     case 'complaint':
@@ -73,6 +126,12 @@ function textOf({ kind, name, reader, file }: Letter, messageId: string): string
     case 'unsubscribe':
       return `From: ${reader?.address}\n${top}\n\n`;
   }
+}
+
+/** Returns the content of the file of a letter. It is different for each: equal bytes would share one file. */
+export function fileOf(letter: Pick<Letter, 'number'>): Buffer {
+  const pattern = createHash('sha256').update(nameOf(letter)).digest().subarray(0, PATTERN_BYTES);
+  return Buffer.alloc(FILE_BYTES, pattern);
 }
 
 function withFile(file: Buffer): string {
@@ -97,6 +156,15 @@ function complaintOf(returnPath: string): string {
   return multipart('report; report-type=feedback-report', [
     'Content-Type: message/feedback-report\n\nFeedback-Type: abuse\nUser-Agent: faults/1\nVersion: 1\n',
     `Content-Type: text/rfc822-headers\n\nReturn-Path: <${returnPath}>\nSubject: News\n`,
+  ]);
+}
+
+/** RFC 7489 section 7.2.1.1. */
+function reportOf(id: string): string {
+  const xml = DMARC_XML.replaceAll('shop.example', SENDER_DOMAIN).replace('17995', id);
+  return multipart('mixed', [
+    'Content-Type: text/plain\n\nThe report is in the file.',
+    `Content-Type: application/xml; name="report.xml"\n\n${xml}`,
   ]);
 }
 

@@ -3,14 +3,17 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
+import type { DomainRow } from '../../../src/db/tables.ts';
+import { reportAddress } from '../../../src/domains/report-address.ts';
+import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import type { DaemonProcess } from '../../support/daemon.ts';
 import { freePort } from '../../support/loopback.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { finish, type Reckoning } from '../finish.ts';
 import type { SeededRandom } from '../seeded-random.ts';
-import { createWorld, type World } from '../world.ts';
-import { type InboundVerdict, judgeInbound, readTables } from './audit.ts';
-import { ROUTE_ADDRESS, zoneOfSenders } from './letter.ts';
+import { createWorld, HOSTNAME, type World } from '../world.ts';
+import { type InboundVerdict, judgeInbound, type Post, readPost, readTables } from './audit.ts';
+import { OPERATOR_ADDRESS, REPORTED_ADDRESS, ROUTE_ADDRESS, zoneOfSenders } from './letter.ts';
 import { createReaders } from './readers.ts';
 import { Senders } from './senders.ts';
 
@@ -18,7 +21,10 @@ export type InboundWorld = {
   world: World;
   senders: Senders;
   port: number;
-  posts: WebhookReceiver;
+  /** Everything that was posted to the route so far. */
+  posts(): Post[];
+  /** Number of DMARC reports that were made due. */
+  dueReports: number;
   close(): Promise<void>;
 };
 
@@ -34,64 +40,97 @@ type Options = {
 
 const CLIENTS = 3;
 const PAUSE_MS = 200;
-/** Tasks that a kill interrupted are run again at the next start; those of a few kills wait longer (webhooks/posting/schedule.ts). */
-const SETTLE_TIMEOUT_MS = 5 * 60_000;
+/**
+ * Tasks that a kill interrupted are run again at the next start. Mail that two kills interrupted waits for its third attempt: 5 min,
+ * and a fifth more.
+ */
+const SETTLE_TIMEOUT_MS = 8 * 60_000;
 
 /** Creates the world. A first life makes the route and the mail of the readers, and ends in peace. */
 export async function createInboundWorld(options: Options): Promise<InboundWorld> {
   const { random, name, readers, dataDir } = options;
   const port = await freePort();
   const senders = new Senders(random);
-  const posts = await startWebhookReceiver();
-  const env = { POSTRIDER_SMTP_PORT: String(port), ...options.env };
-  const zone = zoneOfSenders(senders.providerKey);
-  const world = await createWorld({ random, name, env, zone, ...(dataDir !== undefined && { dataDir }) });
+  const receiver = await startWebhookReceiver();
+  const env = {
+    POSTRIDER_SMTP_PORT: String(port),
+    POSTRIDER_INBOUND_POSTMASTER: OPERATOR_ADDRESS,
+    POSTRIDER_INBOUND_DMARC_REPORTS: 'true',
+    ...options.env,
+  };
+  const world = await createWorld({
+    random,
+    name,
+    env,
+    zone: zoneOfSenders(senders.key),
+    apart: [OPERATOR_ADDRESS, REPORTED_ADDRESS],
+    ...(dataDir !== undefined && { dataDir }),
+  });
   const daemon = await world.start();
-  const route = { address: ROUTE_ADDRESS, destination: posts.url };
+  const route = { address: ROUTE_ADDRESS, destination: receiver.url };
   const made = await daemon.request('POST', '/v1/inbound/routes', world.key, route);
   if (made.status !== 201) throw new Error(`POST /v1/inbound/routes: ${JSON.stringify(made.body)}`);
-  const feedback = (await daemon.cli(['queue', 'feedback-address', 'faults'])) as { address: string };
+  const { address: complaints } = (await daemon.cli(['queue', 'feedback-address', 'faults'])) as {
+    address: string;
+  };
   await daemon.stop();
   await world.endLife(Date.now());
-  senders.add(await createReaders(world, readers), feedback.address);
+  const reports = reportAddress({ hostname: HOSTNAME }, { id: world.domainId as DomainRow['id'] });
+  senders.add(await createReaders(world, readers), { complaints, reports });
+  const posts: Post[] = [];
   return {
     world,
     senders,
     port,
-    posts,
+    posts() {
+      // A post with a file is large, so only what is judged is kept.
+      posts.push(...receiver.received.splice(0).map(readPost));
+      return posts;
+    },
+    dueReports: 0,
     async close() {
       await world.close();
-      await posts.close();
+      await receiver.close();
     },
   };
 }
 
-/** Repeats what is open, waits until every task has ended, ends the daemon, and judges. */
+/** Repeats what is open, waits until everything has ended, ends the daemon, and judges. */
 export async function finishInbound(place: InboundWorld, daemon: DaemonProcess): Promise<InboundReckoning> {
-  const { world, senders, port, posts } = place;
+  const { world, senders, port } = place;
   const signal = AbortSignal.timeout(SETTLE_TIMEOUT_MS);
   const again = { port, clients: CLIENTS, pauseMs: 0, signal, most: 0, persistent: true };
   while (senders.unanswered.length > 0 && !signal.aborted) await senders.run(again);
   const faults =
     senders.unanswered.length === 0 ? [] : [`${senders.unanswered.length} letters were never taken`];
-  while (countPending(world.dataDir) > 0 && !signal.aborted) await sleep(PAUSE_MS);
+  while (countOpen(world.dataDir) > 0 && !signal.aborted) await sleep(PAUSE_MS);
   const outbound = await finish(world, daemon);
   const { letters, refusals } = senders;
-  const { endOfLifeMs } = world;
-  const inbound = judgeInbound({ letters, posts: posts.received, endOfLifeMs, ...readTables(world.dataDir) });
+  const { endOfLifeMs, receiptsApart } = world;
+  const inbound = judgeInbound({
+    letters,
+    posts: place.posts(),
+    receipts: receiptsApart,
+    dueReports: place.dueReports,
+    endOfLifeMs,
+    ...readTables(world.dataDir),
+  });
   faults.push(...refusals.map((refusal) => `answered under load: ${refusal}`));
   return { outbound, inbound: { ...inbound, faults: [...faults, ...inbound.faults] } };
 }
 
+/** Tasks and reports that are due, and mail of the installation itself that has not ended. */
+const OPEN = `
+  SELECT (SELECT count(*) FROM receivedTasks WHERE state = 'pending')
+       + (SELECT count(*) FROM dmarcReports WHERE dueAt = 0)
+       + (SELECT count(*) FROM messages JOIN recipients ON recipients.messageId = messages.id
+           WHERE messages.tenantId = ? AND recipients.state IN ('ready', 'in_flight', 'deferred'))`;
+
 /** Opens the database of the running daemon, which a process that only reads may do. */
-function countPending(dataDir: string): number {
+function countOpen(dataDir: string): number {
   const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
   try {
-    const count = database
-      .prepare("SELECT count(*) FROM receivedTasks WHERE state = 'pending'")
-      .pluck()
-      .get();
-    return Number(count);
+    return Number(database.prepare(OPEN).pluck().get(INSTALLATION_TENANT));
   } finally {
     database.close();
   }

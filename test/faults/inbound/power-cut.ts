@@ -72,15 +72,18 @@ async function receiveUntilCut(
   const running = senders.run({ port, clients: CLIENTS, pauseMs: 0, signal, most: MAX_LETTERS });
   await sleep(random.between(CUT_AFTER_MS.low, CUT_AFTER_MS.high));
   const promised = new Map(senders.letters.map((letter) => [letter, new Set(letter.acknowledged.keys())]));
-  const posted = posts.received.length;
+  const posted = posts().length;
+  const cutAtMs = Date.now();
   await cut();
   await daemon.kill('SIGKILL');
   over.abort();
   await running;
-  posts.received.splice(posted);
+  posts().splice(posted);
   for (const letter of senders.acknowledged) {
     const late = [...letter.acknowledged.keys()].filter((id) => !promised.get(letter)?.has(id));
     if (late.length > 0) senders.forget(letter, late);
   }
-  await world.endLife(Date.now());
+  await world.endLife(cutAtMs);
+  const { receiptsApart } = world;
+  receiptsApart.splice(0, Infinity, ...receiptsApart.filter(({ atMs }) => atMs < cutAtMs));
 }

@@ -2,13 +2,20 @@
  * Servers that send mail to the daemon, several messages in each session, and keep a record of every 250. Mail without a
  * reply, or with a reply that puts it off, is sent again.
  */
-import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type TestClient } from '../../mail/smtp/server/fixture.ts';
 import { rsaTestKey, type TestKey } from '../../support/sign-message.ts';
 import type { SeededRandom } from '../seeded-random.ts';
-import { envelopeOf, type Letter, type LetterKind, messageIdOf, messageOf } from './letter.ts';
+import {
+  type Addresses,
+  ANSWERS,
+  envelopeOf,
+  type Letter,
+  type LetterKind,
+  messageIdOf,
+  messageOf,
+} from './letter.ts';
 import type { Reader } from './readers.ts';
 
 export type SendersRun = {
@@ -22,23 +29,32 @@ export type SendersRun = {
   most: number;
   /** Default: a client whose connection ends takes the daemon for dead, and ends. */
   persistent?: boolean;
+  /** Kind of the first new letter. By default it is left to chance, like that of all others. */
+  first?: LetterKind | undefined;
+  /** Maximum number of answers of readers that are left to chance; by default as many as there are readers. */
+  answers?: number;
 };
 
-/** Share of the letters that the mail of a reader leads to, while there are readers left. */
-const ANSWER_SHARE = 0.5;
-const FILE_SHARE = 0.15;
-/** Above what is stored in the database (256 KiB). */
-const FILE_BYTES = 300 * 1024;
-const PATTERN_BYTES = 31;
+/** Shares of the kinds of letters; all others are posts. */
+const ANSWER_SHARE = 0.4;
+const FORWARD_SHARE = 0.15;
+const REPORT_SHARE = 0.05;
+/** Maximum number of reports that are left to chance: a domain gets a limited number a day (inbound/reports/store.ts). */
+const MAX_REPORTS = 500;
+/** Share of the posts that have a file. */
+const FILE_SHARE = 0.1;
 /** Time before a message that was put off is sent again, and before another connection. */
 const PATIENCE_MS = 50;
 /** An address of this network for each client: one address has a limited number of connections. */
 const FIRST_CLIENT = 20;
 const REPLY_TIMEOUT_MS = 30_000;
-const ANSWERS: readonly LetterKind[] = ['bounce', 'complaint', 'unsubscribe'];
+
+/** What is left of a run. */
+type Left = { count: number; answers: number; first: LetterKind | undefined };
 
 export class Senders {
-  readonly providerKey: TestKey = rsaTestKey();
+  /** The key of all who sign their mail. */
+  readonly key: TestKey = rsaTestKey();
   /** All letters, in the order of their first transmissions. */
   readonly letters: Letter[] = [];
   /** Letters that no 250 was read for. */
@@ -49,16 +65,17 @@ export class Senders {
   readonly deferrals = new Map<string, number>();
   readonly #random: SeededRandom;
   readonly #readers: Reader[] = [];
-  #complaintsTo = '';
+  #addresses: Addresses = { complaints: '', reports: '' };
+  #reports = 0;
 
   constructor(random: SeededRandom) {
     this.#random = random;
   }
 
-  /** Adds readers whose mail leads to letters, and the address for complaints. */
-  add(readers: readonly Reader[], complaintsTo: string): void {
+  /** Adds readers whose mail leads to letters, and the addresses that letters go to. */
+  add(readers: readonly Reader[], addresses: Addresses): void {
     this.#readers.push(...readers);
-    this.#complaintsTo = complaintsTo;
+    this.#addresses = addresses;
   }
 
   /** Letters with at least one 250. */
@@ -74,11 +91,11 @@ export class Senders {
 
   /** Runs until the signal, the limit, or the daemon's end. */
   async run(run: SendersRun): Promise<void> {
-    const left = { count: run.most };
+    const left = { count: run.most, answers: run.answers ?? this.#readers.length, first: run.first };
     await Promise.all(Array.from({ length: run.clients }, (_, client) => this.#client(run, left, client)));
   }
 
-  async #client(run: SendersRun, left: { count: number }, number: number): Promise<void> {
+  async #client(run: SendersRun, left: Left, number: number): Promise<void> {
     let client: TestClient | undefined;
     while (!run.signal.aborted) {
       const letter = this.unanswered.shift() ?? this.#next(left);
@@ -113,7 +130,7 @@ export class Senders {
   async #send(client: TestClient, letter: Letter): Promise<boolean> {
     letter.transmissions += 1;
     const messageId = messageIdOf(letter, letter.transmissions);
-    const { from, to } = envelopeOf(letter, this.#complaintsTo);
+    const { from, to } = envelopeOf(letter, this.#addresses);
     for (const command of [`MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'DATA']) {
       const reply = await client.ask(`${command}\r\n`);
       if (/^[23]/.test(reply)) continue;
@@ -121,7 +138,7 @@ export class Senders {
       if (!client.socket.destroyed) await client.ask('RSET\r\n');
       return false;
     }
-    const reply = await client.ask(`${messageOf(letter, messageId, this.providerKey)}.\r\n`);
+    const reply = await client.ask(`${messageOf(letter, messageId, this.key)}.\r\n`);
     const id = /^250 .*queued as (in_\w+)/.exec(reply)?.[1];
     if (id === undefined) {
       this.#note('message', reply);
@@ -139,16 +156,18 @@ export class Senders {
     else this.refusals.push(`${step}: ${reply.trim().replace(/in_\w+/g, 'in_…')}`);
   }
 
-  #next(left: { count: number }): Letter | undefined {
+  #next(left: Left): Letter | undefined {
     if (left.count <= 0) return undefined;
     left.count -= 1;
-    const name = `letter-${this.letters.length + 1}`;
-    const reader = this.#random.share() < ANSWER_SHARE ? this.#readers.shift() : undefined;
+    const kind = left.first ?? this.#chooseKind(left);
+    left.first = undefined;
+    const reader = isAnswer(kind) ? this.#readers.shift() : undefined;
     const letter: Letter = {
-      kind: reader ? this.#chooseAnswer() : 'post',
-      name,
+      // Without a reader there is nobody to answer.
+      kind: isAnswer(kind) && !reader ? 'post' : kind,
+      number: this.letters.length + 1,
       reader,
-      file: !reader && this.#random.share() < FILE_SHARE ? fileOf(name) : undefined,
+      hasFile: kind === 'post' && this.#random.share() < FILE_SHARE,
       transmissions: 0,
       acknowledged: new Map(),
     };
@@ -156,12 +175,19 @@ export class Senders {
     return letter;
   }
 
-  #chooseAnswer(): LetterKind {
+  #chooseKind(left: Left): LetterKind {
+    const share = this.#random.share();
+    if (share < REPORT_SHARE && this.#reports < MAX_REPORTS) {
+      this.#reports += 1;
+      return 'report';
+    }
+    if (share < REPORT_SHARE + FORWARD_SHARE) return 'forward';
+    if (share >= REPORT_SHARE + FORWARD_SHARE + ANSWER_SHARE || left.answers <= 0) return 'post';
+    left.answers -= 1;
     return ANSWERS[Math.floor(this.#random.share() * ANSWERS.length)] ?? 'bounce';
   }
 }
 
-/** Different for each name: equal bytes would share one file. */
-function fileOf(name: string): Buffer {
-  return Buffer.alloc(FILE_BYTES, createHash('sha256').update(name).digest().subarray(0, PATTERN_BYTES));
+function isAnswer(kind: LetterKind): boolean {
+  return ANSWERS.some((answer) => answer === kind);
 }

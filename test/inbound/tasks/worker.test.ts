@@ -220,11 +220,16 @@ test('the points at which a fault test ends the daemon are before, after and beh
   inWorld(async (world) => {
     await world.receive(forwards(1));
     const reached: string[] = [];
-    world.knobs.crashPoint = (name) => void reached.push(name);
+    world.knobs.crashPoint = (name, kind) => void reached.push(`${name}/${kind}`);
     const run: Run = async () => {
       reached.push('run');
       return { kind: 'done' };
     };
     await whileRunning(world, run, () => world.until('it is settled', () => reached.length === 4));
-    assert.deepEqual(reached, ['inbound-task-leased', 'run', 'inbound-task-run', 'inbound-task-settled']);
+    assert.deepEqual(reached, [
+      'inbound-task-leased/forward',
+      'run',
+      'inbound-task-run/forward',
+      'inbound-task-settled/forward',
+    ]);
   }));
