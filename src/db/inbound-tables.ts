@@ -56,7 +56,7 @@ export type ReceivedMessageRow = {
   sizeBytes: number;
   /** Envelope sender; empty for the null sender (RFC 5321 section 4.5.5). */
   sender: string;
-  /** IP address of the client; empty for mail of this installation itself. */
+  /** IP address of the client; empty for mail out of the queue of this installation. */
   remoteAddress: string;
   /** Name that the client gave in EHLO or HELO; null when it gave none. */
   helo: string | null;
@@ -68,7 +68,10 @@ export type ReceivedMessageRow = {
   utf8: 0 | 1;
   /** The header fields that were added, each with its CRLF. They stand before the bytes of the blob. */
   trace: string;
-  /** JSON of the results of authentication (mail/auth/result.ts); null when the message was not authenticated. */
+  /**
+   * JSON of the results of authentication (mail/auth/result.ts). Forwarded mail keeps those of its arrival. Null for mail that was
+   * written on this machine.
+   */
   auth: string | null;
   /** Score of the message as spam; null when nothing judged it. */
   spamScore: number | null;

@@ -15,8 +15,7 @@ import { formatLocalResultsField, formatResultsField } from '../mail/auth/result
 import { decodeWords } from '../mail/message/encoded-word.ts';
 import { isId, newId } from '../system/ids.ts';
 import type { ReceivedContent } from './content.ts';
-import type { ReceivedEnvelope } from './envelope.ts';
-import type { Judgement } from './judge.ts';
+import type { Judgement, ReceivedEnvelope } from './envelope.ts';
 import type { AcceptedRecipient } from './recipient.ts';
 import type { SpamVerdict } from './spam/judge.ts';
 import type { NewTask } from './tasks/store.ts';
@@ -95,7 +94,7 @@ function buildMessage(
     sender,
     recipient: envelope.recipients.length === 1 ? only?.address : undefined,
     confirmedName: result?.reverseDns.result === 'pass' ? result.reverseDns.name : undefined,
-    results: result ? formatResultsField(hostname, result) : formatLocalResultsField(hostname),
+    results: result ? formatResultsField(hostname, result) : formatLocalResultsField(hostname, judgement),
     now,
   });
   return {
@@ -124,7 +123,7 @@ function buildMessage(
   };
 }
 
-/** Returns the results in short. Mail of this installation itself was not authenticated. */
+/** Returns the results in short. Mail that was written on this machine is not authenticated. */
 function shortResults(result: Judgement['result']): ShortResults {
   if (!result) return { spf: 'none', dkim: 'none', dmarc: 'none' };
   const { spf, dkim, dmarc } = result;

@@ -1,11 +1,25 @@
 /** The envelope of a message while it is received, and what the client is answered. */
+import type { AuthenticationResult } from '../mail/auth/result.ts';
 import type { Reply, SmtpClient } from '../mail/smtp/server/session.ts';
 import type { AcceptedRecipient } from './recipient.ts';
 import type { Listing } from './sender/dnsbl.ts';
 
-export type ReceivedEnvelope = {
-  /** The client that sent the message; undefined for mail of this installation itself. */
-  client: Pick<SmtpClient, 'address' | 'helo' | 'protocol' | 'tls'> | undefined;
+/** The judgement on a message that is accepted. */
+export type Judgement = {
+  /** Results of authentication; null for mail that was written on this machine, which is not authenticated. */
+  result: AuthenticationResult | null;
+  /** True for mail that a tenant has submitted, who was authenticated by other means. */
+  isSubmitted: boolean;
+  /** True when the author's domain asks for the message to be treated as suspicious. */
+  isFlagged: boolean;
+};
+
+/** The source of a message: a client, or the queue of this installation, whose mail was judged before. */
+type Source =
+  | { client: Pick<SmtpClient, 'address' | 'helo' | 'protocol' | 'tls'>; judgement?: undefined }
+  | { client: undefined; judgement: Judgement };
+
+export type ReceivedEnvelope = Source & {
   /** Empty for the null sender. */
   sender: string;
   utf8: boolean;

@@ -1,6 +1,6 @@
 /**
- * Authenticates a message while it arrives, and decides afterwards whether it is accepted. Mail of this installation itself is
- * not authenticated: it never left the machine.
+ * Authenticates a message while it arrives, and decides afterwards whether it is accepted. Mail out of the queue of this installation is
+ * not authenticated again: it never left the machine, and its judgement comes with it.
  */
 import type { App } from '../app.ts';
 import type { ReceivedRecipientKind } from '../db/inbound-tables.ts';
@@ -9,16 +9,8 @@ import type { AuthenticationResult } from '../mail/auth/result.ts';
 import { judgeMessage } from '../mail/auth/verdict.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import { addressBlock } from '../system/address-block.ts';
-import type { ReceivedEnvelope } from './envelope.ts';
+import type { Judgement, ReceivedEnvelope } from './envelope.ts';
 import { reporterOf } from './reports/reporter.ts';
-
-/** An accepted message. */
-export type Judgement = {
-  /** Results of authentication; null for mail of this installation itself. */
-  result: AuthenticationResult | null;
-  /** True when the author's domain asks for the message to be treated as suspicious. */
-  isFlagged: boolean;
-};
 
 /** The decision on a whole message. */
 export type Decision =
@@ -51,12 +43,9 @@ type AuthenticationApp = Pick<App, 'config'> & { authenticator: Pick<Authenticat
 /** Begins to authenticate a message. The caller calls either `decide` or `abort` of what it returns. */
 export function beginAuthentication(
   { authenticator, config }: AuthenticationApp,
-  { client, sender, recipients }: ReceivedEnvelope,
+  { client, judgement, sender, recipients }: ReceivedEnvelope,
 ): Authentication {
-  if (!client) {
-    const judgement: Judgement = { result: null, isFlagged: false };
-    return { write() {}, decide: async () => ({ kind: 'accepted', judgement }), abort() {} };
-  }
+  if (!client) return { write() {}, decide: async () => ({ kind: 'accepted', judgement }), abort() {} };
   const { address, helo = '' } = client;
   const { hostname } = config;
   const running = authenticator.begin({ owner: addressBlock(address), address, helo, sender, hostname });
@@ -78,7 +67,7 @@ function decide(result: AuthenticationResult, trustedSealers: readonly string[])
   const verdict = judgeMessage(result, { trustedSealers });
   switch (verdict.kind) {
     case 'accept':
-      return { kind: 'accepted', judgement: { result, isFlagged: verdict.isFlagged } };
+      return { kind: 'accepted', judgement: { result, isSubmitted: false, isFlagged: verdict.isFlagged } };
     case 'refuse':
     case 'defer': {
       const { code, status, text } = verdict;
@@ -95,7 +84,7 @@ function decideAnswer(result: AuthenticationResult, recipients: ReceivedEnvelope
   const isOpen = [dmarc, ...dkim].some((one) => one.result === 'temperror');
   return isComplaint && isOpen && !isProven
     ? { kind: 'refused', reply: LATER, result }
-    : { kind: 'accepted', judgement: { result, isFlagged: false } };
+    : { kind: 'accepted', judgement: { result, isSubmitted: false, isFlagged: false } };
 }
 
 /** Anybody can find out the addresses for reports, so mail to them must say provably who sends it. */

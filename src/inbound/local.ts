@@ -3,19 +3,22 @@
  * RCPT on, without a connection.
  */
 import type { App } from '../app.ts';
+import { type AuthenticationResult, undecided } from '../mail/auth/result.ts';
 import { refusalReply } from '../mail/smtp/refusal.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
-import type { LocalAnswer, LocalReceiver } from '../queue/local-receiver.ts';
+import type { LocalAnswer, LocalOrigin, LocalReceiver } from '../queue/local-receiver.ts';
 import { AppError } from '../system/errors.ts';
 import { overloadRefusal } from '../system/guards/overload.ts';
+import type { Judgement } from './envelope.ts';
 import { type ReceiveApp, receiveMessage } from './receive.ts';
 import { type AcceptedRecipient, decideRecipient, type RecipientApp } from './recipient.ts';
+import { findReceivedOfBytes } from './store.ts';
 
 type LocalApp = ReceiveApp & RecipientApp & Pick<App, 'disk'>;
 
 /** Returns the receiver of local mail. */
 export function createLocalReceiver(app: LocalApp): LocalReceiver {
-  return async ({ sender, recipients, requireTls, sizeBytes, bytes }) => {
+  return async ({ origin, sender, recipients, requireTls, sizeBytes, bytes }) => {
     const accepted: AcceptedRecipient[] = [];
     const refused = new Map<string, LocalAnswer>();
     for (const address of recipients) {
@@ -26,6 +29,7 @@ export function createLocalReceiver(app: LocalApp): LocalReceiver {
     if (accepted.length === 0) return recipients.flatMap((address) => refused.get(address) ?? []);
     const envelope = {
       client: undefined,
+      judgement: await judgementOf(app, origin),
       sender,
       utf8: false,
       requireTls,
@@ -35,6 +39,28 @@ export function createLocalReceiver(app: LocalApp): LocalReceiver {
     const answer = await receive(app, envelope, bytes());
     return recipients.map((address) => refused.get(address) ?? answer);
   };
+}
+
+/**
+ * Returns what is known about the message. What was found out about forwarded mail when it arrived is still true: it has not left the
+ * machine since.
+ */
+async function judgementOf({ db }: Pick<App, 'db'>, origin: LocalOrigin): Promise<Judgement> {
+  switch (origin.kind) {
+    case 'tenant':
+      return { result: null, isSubmitted: true, isFlagged: false };
+    case 'installation':
+      return { result: null, isSubmitted: false, isFlagged: false };
+    case 'forwarded': {
+      const received = await findReceivedOfBytes(db.read, origin.blobId);
+      const result = received ? resultOf(received.auth) : undecided('', 'the results are no longer stored');
+      return { result, isSubmitted: false, isFlagged: received?.flagged === 1 };
+    }
+  }
+}
+
+function resultOf(auth: string | null): AuthenticationResult | null {
+  return auth === null ? null : (JSON.parse(auth) as AuthenticationResult);
 }
 
 /** Returns the answer for the accepted recipients. An error that is no refusal is thrown again. */

@@ -85,9 +85,11 @@ export async function receiveMessage(
 /** Counts the message for DMARC reports, which are about all mail, accepted or not (RFC 7489 section 7.2). */
 function observeDecision(
   app: ReceiveApp,
-  { sender, recipients }: ReceivedEnvelope,
+  { client, sender, recipients }: ReceivedEnvelope,
   decision: Decision,
 ): void {
+  // Mail without a client was counted when it arrived.
+  if (!client) return;
   const isRefused = decision.kind === 'refused';
   // A client that is told to try again is counted when it does.
   if (isRefused && decision.reply.code < 500) return;
@@ -98,10 +100,9 @@ function observeDecision(
 
 /** Refuses a message for which SPF passes when its sender's domain has sent too many. */
 function limitSender(app: ReceiveApp, { client, sender }: ReceivedEnvelope, decision: Decision): Decision {
-  if (decision.kind === 'refused' || decision.judgement.result === null) return decision;
+  if (!client || decision.kind === 'refused' || decision.judgement.result === null) return decision;
   const { result } = decision.judgement;
-  const { spf } = result;
-  const reply = app.senderRates.refuseProven({ address: client?.address, sender }, spf);
+  const reply = app.senderRates.refuseProven({ address: client.address, sender }, result.spf);
   return reply ? { kind: 'refused', reply, result } : decision;
 }
 

@@ -73,6 +73,27 @@ export function findReceived(tx: Tx, id: MessageId): Promise<ReceivedMessageRow 
   return byId.first(tx, { id });
 }
 
+type OfBytes = { blobId: NonNullable<ReceivedMessageRow['blobId']> };
+
+const byBytes = statement((db, param: Param<OfBytes>) =>
+  db
+    .selectFrom('receivedMessages')
+    .select(['auth', 'flagged'])
+    .where('blobId', '=', param('blobId'))
+    .limit(1),
+);
+
+/**
+ * Returns what was found out about the message with these bytes when it arrived. The rows of several tenants agree on it. Undefined
+ * when retention has deleted the bytes of all of them.
+ */
+export function findReceivedOfBytes(
+  tx: Tx,
+  blobId: OfBytes['blobId'],
+): Promise<Pick<ReceivedMessageRow, 'auth' | 'flagged'> | undefined> {
+  return byBytes.first(tx, { blobId });
+}
+
 const recipientsOf = statement((db, param: Param<{ messageId: MessageId }>) =>
   db
     .selectFrom('receivedRecipients')
@@ -143,13 +164,7 @@ const clearContent = statement((db, param: Param<{ id: MessageId; now: number }>
     .where('id', '=', param('id')),
 );
 
-type NamedBlob = { blobId: NonNullable<ReceivedMessageRow['blobId']> };
-
-const namingReceived = statement((db, param: Param<NamedBlob>) =>
-  db.selectFrom('receivedMessages').select('id').where('blobId', '=', param('blobId')).limit(1),
-);
-
-const namingForwarded = statement((db, param: Param<NamedBlob>) =>
+const namingForwarded = statement((db, param: Param<OfBytes>) =>
   db.selectFrom('messages').select('id').where('blobId', '=', param('blobId')).limit(1),
 );
 
@@ -157,12 +172,8 @@ const namingForwarded = statement((db, param: Param<NamedBlob>) =>
  * Frees bytes as part of a write that has removed the last need of one message, unless another received message or a forwarded one
  * shares them. Returns them when they are in a file, which the caller discards.
  */
-export async function freeReceivedBytes(
-  tx: Tx,
-  blobId: NamedBlob['blobId'],
-): Promise<StoredBytes | undefined> {
-  const isShared =
-    (await namingReceived.first(tx, { blobId })) ?? (await namingForwarded.first(tx, { blobId }));
+export async function freeReceivedBytes(tx: Tx, blobId: OfBytes['blobId']): Promise<StoredBytes | undefined> {
+  const isShared = (await byBytes.first(tx, { blobId })) ?? (await namingForwarded.first(tx, { blobId }));
   if (isShared) return undefined;
   const file = await emptyBlob(tx, blobId);
   await deleteEmptyBlobs(tx, [blobId]);

@@ -2,9 +2,20 @@
  * The seam to the feature that receives mail. Mail for a domain that this installation receives is handed over in memory
  * instead of going through a connection to itself; `main` connects the two.
  */
+import type { MessageRow } from '../db/tables.ts';
+
+/**
+ * The origin of a message: a tenant, this installation itself, which writes reports, or a client whose mail was received here and is
+ * forwarded. `blobId` names the bytes as they were received.
+ */
+export type LocalOrigin =
+  | { kind: 'tenant' }
+  | { kind: 'installation' }
+  | { kind: 'forwarded'; blobId: NonNullable<MessageRow['blobId']> };
 
 /** A message as a remote server would get it. */
 export type LocalMessage = {
+  origin: LocalOrigin;
   /** Address of the return path; an empty string is the null reverse-path. */
   sender: string;
   /** Addresses in the form of an envelope, at most as many as one transaction may have. */

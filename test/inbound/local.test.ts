@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLocalReceiver } from '../../src/inbound/local.ts';
+import type { LocalOrigin } from '../../src/queue/local-receiver.ts';
+import { newId } from '../../src/system/ids.ts';
 import { openMailWorld } from './mail-world.ts';
 
 let isBelowReserve = false;
@@ -12,11 +14,13 @@ const world = await openMailWorld({
 await world.addDomain('shop.example');
 const route = await world.addRoute('info@shop.example');
 
+const TENANT: LocalOrigin = { kind: 'tenant' };
 const MESSAGE = 'From: Shop <news@shop.example>\r\nSubject: Hello\r\n\r\nHi\r\n';
 
 /** Hands over a message to these recipients, and returns the answer for each. */
-async function hand(recipients: readonly string[], message = MESSAGE) {
+async function hand(recipients: readonly string[], message = MESSAGE, origin = TENANT) {
   const answers = await createLocalReceiver(world.app)({
+    origin,
     sender: 'b+x@bounce.mx.postrider.example',
     recipients,
     requireTls: false,
@@ -59,6 +63,25 @@ test('mail of this installation takes the path of other mail, and its trace says
   // It was not authenticated.
   assert.deepEqual(world.knobs.inputs, []);
   assert.equal(world.lines.at(-1)?.['client'], 'local');
+});
+
+/** Returns the row of the message with this subject. */
+async function handFrom(origin: LocalOrigin, subject: string) {
+  await hand(['info@shop.example'], MESSAGE.replace('Hello', subject), origin);
+  return (await world.messages()).find((row) => row.subject === subject) ?? assert.fail();
+}
+
+test('nothing is claimed about a message that the installation itself has written', async () => {
+  const { auth, flagged, trace } = await handFrom({ kind: 'installation' }, 'Report');
+  assert.deepEqual([auth, flagged], [null, 0]);
+  assert.match(trace, /\r\nAuthentication-Results: mx\.postrider\.example;\r\n none\r\nReceived: /);
+});
+
+test('a forwarded message passes nothing when the results of its arrival are no longer stored', async () => {
+  const { auth, trace } = await handFrom({ kind: 'forwarded', blobId: newId('blob', 0) }, 'Forwarded');
+  const { spf, dmarc } = JSON.parse(auth ?? '');
+  assert.deepEqual([spf.result, dmarc.result], ['temperror', 'temperror']);
+  assert.doesNotMatch(trace, /=pass/);
 });
 
 test('a refusal is an answer, so that the mail bounces or is tried again', async () => {

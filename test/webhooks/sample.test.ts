@@ -108,6 +108,7 @@ async function makeReceivedEvent(): Promise<void> {
   const recipient = { kind: 'post', targetId: 'rt_1', tenantId, address: 'info@example.com' } as const;
   const envelope = {
     client: undefined,
+    judgement: { result: null, isSubmitted: true, isFlagged: false },
     sender: '',
     utf8: false,
     requireTls: false,

@@ -110,16 +110,17 @@ function ownFields({ trace }: ReceivedMessageRow, recipient: string): string {
 type Sealed = { own: string; header: Buffer; fields: readonly HeaderField[]; bodyHash: string };
 
 /**
- * Returns the ARC set. Mail of this installation itself was not authenticated: it is sealed when it brings no chain along, and a
- * chain that nobody has validated is left as it is.
+ * Returns the ARC set. Mail that came out of the queue of this installation is sealed when it brings no chain along. Otherwise it was
+ * sealed here before, or nobody has validated its chain, which is then left as it is.
  */
 async function seal(
   app: ForwardApp,
-  { auth }: Pick<ReceivedMessageRow, 'auth'>,
+  { auth, remoteAddress }: Pick<ReceivedMessageRow, 'auth' | 'remoteAddress'>,
   { own, header, fields, bodyHash }: Sealed,
 ): Promise<string> {
-  if (auth === null && fields.some(({ name }) => name.startsWith('arc-'))) return '';
-  const chain = auth === null ? 'none' : (JSON.parse(auth) as AuthenticationResult).arc.result;
+  const isLocal = remoteAddress === '';
+  if (isLocal && fields.some(({ name }) => name.startsWith('arc-'))) return '';
+  const chain = isLocal || auth === null ? 'none' : (JSON.parse(auth) as AuthenticationResult).arc.result;
   const results = splitFields(own).find(({ name }) => name === 'authentication-results');
   if (!results) return '';
   const whole = Buffer.concat([Buffer.from(own, 'latin1'), header]);

@@ -5,8 +5,7 @@
 import type { App } from '../../app.ts';
 import type { Reply } from '../../mail/smtp/server/session.ts';
 import type { ReceivedContent } from '../content.ts';
-import type { ReceivedEnvelope } from '../envelope.ts';
-import type { Judgement } from '../judge.ts';
+import type { Judgement, ReceivedEnvelope } from '../envelope.ts';
 import type { Rspamd, RspamdVerdict } from './rspamd.ts';
 import { findSignals, type SpamReason } from './signals.ts';
 
@@ -33,7 +32,7 @@ const LISTING_POINTS = 3.5;
 
 /**
  * Decides about a message. Mail that no tenant receives is not judged: its addresses prove that it is an answer, or it is for
- * the postmaster, who must be reachable.
+ * the postmaster, who must be reachable. Mail without a client keeps the flag that it has.
  */
 export async function judgeSpam(app: SpamApp, message: JudgedMessage): Promise<SpamDecision> {
   const { envelope, judgement } = message;

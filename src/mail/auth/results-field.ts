@@ -60,12 +60,18 @@ export function formatResultsField(authservId: string, result: AuthenticationRes
 }
 
 /**
- * Returns the field, with its CRLF, of a message that this installation has taken from one of its own users, who was
- * authenticated by other means.
+ * Returns the field, with its CRLF, of a message that was written on this machine: submitted by a user, who was authenticated by other
+ * means, or made by the installation itself, about which nothing was checked.
  * @throws RangeError when `authservId` is not a host name
  */
-export function formatLocalResultsField(authservId: string): string {
-  return formatField(authservId, [['auth=pass', '(submitted to this installation)']]);
+export function formatLocalResultsField(
+  authservId: string,
+  { isSubmitted }: { isSubmitted: boolean },
+): string {
+  // "none" stands for no result at all (RFC 8601 section 2.2).
+  return formatField(authservId, [
+    isSubmitted ? ['auth=pass', '(submitted to this installation)'] : ['none'],
+  ]);
 }
 
 /** ARC and BIMI are left out where there is nothing to say: most messages have neither. */

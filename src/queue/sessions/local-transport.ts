@@ -5,12 +5,14 @@
 import type { App } from '../../app.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { withTimeout } from '../../system/clock.ts';
+import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
 import type { Claim } from '../claim.ts';
-import type { LocalAnswer, LocalMessage, LocalReceiver } from '../local-receiver.ts';
+import type { LocalAnswer, LocalMessage, LocalOrigin, LocalReceiver } from '../local-receiver.ts';
 import { judge } from '../outcome/judge.ts';
 import type { Peer, Verdict } from '../outcome/outcome.ts';
 import type { PrepareMessage } from '../prepare.ts';
 import type { Site } from '../site/site.ts';
+import type { SpooledMessage } from '../store.ts';
 import { DELIVERY_DEADLINE_MS } from './transact.ts';
 import type { Attempt, Transport } from './transport.ts';
 
@@ -64,6 +66,7 @@ async function prepareLocal(
   const { signature, content, returnPath } = await app.prepare(claim);
   const prefix = Buffer.from(signature, 'latin1');
   const message: LocalMessage = {
+    origin: originOf(claim.message),
     sender: returnPath,
     recipients: claim.recipients.map(({ address }) => address),
     requireTls: claim.message.requireTls === 1,
@@ -76,6 +79,12 @@ async function prepareLocal(
     },
   };
   return { message, signature };
+}
+
+/** Only forwarding adds fields to a message whose bytes were received. */
+function originOf({ tenantId, traceFields, blobId }: SpooledMessage): LocalOrigin {
+  if (tenantId !== INSTALLATION_TENANT) return { kind: 'tenant' };
+  return traceFields === null || blobId === null ? { kind: 'installation' } : { kind: 'forwarded', blobId };
 }
 
 function judgeAnswers(

@@ -1,4 +1,4 @@
-/** Installations that forward to each other, and one that forwards to itself. */
+/** Installations that forward to each other, and those that forward to themselves. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createForwardWork } from '../../../src/inbound/forward/work.ts';
@@ -8,18 +8,22 @@ import { startWork } from '../../../src/system/worker.ts';
 import { dialHosts, type Hosts } from '../../support/loopback.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
-import { type MailWorld, openMailWorld, sendMail } from '../mail-world.ts';
+import { type MailWorld, openMailWorld, PASS, sendMail } from '../mail-world.ts';
 
 const hosts: Hosts = {};
 const system = {
-  dns: zoneDns('one.example A 192.0.2.1\ntwo.example A 192.0.2.2'),
+  dns: zoneDns('one.example A 192.0.2.1\ntwo.example A 192.0.2.2\nshop.example MX 10 four.example'),
   dial: dialHosts(hosts),
 };
 const STOP_MS = 1_000;
 
 /** Opens an installation that forwards the mail of its postmaster to this address, with running workers. */
 async function openInstallation(hostname: string, postmaster: string): Promise<MailWorld> {
-  const env = { POSTRIDER_HOSTNAME: hostname, POSTRIDER_INBOUND_POSTMASTER: postmaster };
+  const env = {
+    POSTRIDER_HOSTNAME: hostname,
+    POSTRIDER_INBOUND_POSTMASTER: postmaster,
+    POSTRIDER_INBOUND_DMARC_REPORTS: 'true',
+  };
   const world = await openMailWorld({ env, system });
   const workers = [
     startDelivering(world.app, createLocalReceiver(world.app)),
@@ -87,4 +91,48 @@ test('a bounce goes round no further either, and nothing answers it', async () =
   assert.deepEqual([received, sent], [3, ['delivered', 'delivered']]);
   assert.deepEqual(tasks, [['done', null], ['done', null], LOOPS]);
   assert.ok((await three.messages()).every(({ sender }) => sender === ''));
+  const traces = await three.app.db.read.selectFrom('messages').select('traceFields').orderBy('id').execute();
+  // The chain of the first set stays as it is: nobody has validated it since.
+  assert.deepEqual(
+    traces.map(({ traceFields }) => traceFields?.match(/^ARC-Seal: i=\d+; a=\S+ cv=\w+/gm) ?? []),
+    [['ARC-Seal: i=1; a=rsa-sha256; cv=none'], []],
+  );
+});
+
+test('mail that is forwarded to a route of the same installation keeps its results and its flag', async () => {
+  const four = await openInstallation('four.example', 'ops@shop.example');
+  await four.addDomain('shop.example');
+  await four.addRoute('ops@shop.example');
+  const dmarc = {
+    ...PASS.dmarc,
+    result: 'fail',
+    policy: 'quarantine',
+    policyDomain: 'sender.example',
+  } as const;
+  four.knobs.result = { ...PASS, dmarc };
+  assert.match(
+    await sendMail(await four.open(), { to: 'postmaster@four.example', message: MESSAGE }),
+    /^250 /,
+  );
+  await waitUntil(async () => {
+    await four.clock.advance(100);
+    return (await four.messages()).length === 2;
+  }, 'the mail comes back');
+  const [first, second] = await four.messages();
+  assert.ok(first && second);
+  assert.deepEqual([first.tenantId, second.tenantId], [null, four.test.tenantId]);
+  assert.deepEqual([second.remoteAddress, second.flagged, second.auth], ['', 1, first.auth]);
+  const resultsOf = (trace: string) => /^Authentication-Results: .*?(?=^Received: )/ms.exec(trace)?.[0];
+  assert.match(resultsOf(second.trace) ?? '', /dmarc=fail header\.from=sender\.example/);
+  assert.equal(resultsOf(second.trace), resultsOf(first.trace));
+  const { read } = four.app.db;
+  const received = await read
+    .selectFrom('events')
+    .select('data')
+    .where('type', '=', 'email.received')
+    .execute();
+  const { flagged, auth } = JSON.parse(received[0]?.data ?? '');
+  assert.deepEqual([flagged, auth.dmarc], [true, 'fail']);
+  const observed = await read.selectFrom('dmarcObservations').select('messages').execute();
+  assert.deepEqual(observed, [{ messages: 1 }], 'it is reported once');
 });

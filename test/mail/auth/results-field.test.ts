@@ -40,10 +40,14 @@ test('each result has a line, with what it is about', () => {
   );
 });
 
-test('mail of the installation itself says that it was submitted here', () => {
+test('mail that was written on this machine says that it was submitted here, or that nothing was checked', () => {
   assert.equal(
-    formatLocalResultsField('mx.example.net'),
+    formatLocalResultsField('mx.example.net', { isSubmitted: true }),
     'Authentication-Results: mx.example.net;\r\n auth=pass (submitted to this installation)\r\n',
+  );
+  assert.equal(
+    formatLocalResultsField('mx.example.net', { isSubmitted: false }),
+    'Authentication-Results: mx.example.net;\r\n none\r\n',
   );
 });
 
