@@ -1,8 +1,8 @@
 /** Stores the outcome of an attempt durably, wakes the workers that wait for it, and writes the mail log. */
 import type { App } from '../app.ts';
-import type { RecipientRow } from '../db/tables.ts';
+import { commitOutcome } from '../db/commit-outcome.ts';
 import { logAttempt, logHeld } from '../events/mail-log.ts';
-import { isoTime, sleep } from '../system/clock.ts';
+import { isoTime } from '../system/clock.ts';
 import type { Claim } from './claim.ts';
 import { isSuspect } from './held/suspect.ts';
 import { retryDelayMs } from './schedule.ts';
@@ -32,7 +32,7 @@ export async function settleClaim(
       return [{ recipientId: id, attempts, verdict, retryDelayMs: retryDelayMs(app.random, attempts) }];
     }),
   };
-  const settled = new Set(await settleDurably(app, settlement));
+  const settled = new Set(await commitOutcome(app, settle, settlement));
   app.wakeups.notify('events');
   if ([...verdicts.values()].some(({ outcome }) => outcome.kind === 'deferred')) app.wakeups.notify('queue');
   if (claim.recipients.some(isSuspect)) app.wakeups.notify('suspects');
@@ -64,26 +64,4 @@ function logSettled(
       ...line,
       nextAttemptAt: isoTime(nextAttemptAt(message, outcome, { now, ...result })),
     });
-}
-
-/**
- * Pauses between attempts to store an outcome, about two minutes in all. After that the lease ends, and the mail is
- * tried again as after a crash.
- */
-const SETTLE_PAUSES_MS = [100, 500, 1_000, 5_000, 15_000, 30_000, 60_000] as const;
-
-/**
- * Stores an outcome, and tries again when that fails. A full disk must not discard the answer of a peer, because the
- * mail would then be sent twice.
- */
-async function settleDurably(app: SettleApp, settlement: Settlement): Promise<readonly RecipientRow['id'][]> {
-  for (const pauseMs of SETTLE_PAUSES_MS) {
-    try {
-      return await app.db.commit(settle, settlement);
-    } catch (error) {
-      app.log.error({ err: error, messageId: settlement.messageId }, 'an outcome could not be stored yet');
-      await sleep(app.clock, pauseMs);
-    }
-  }
-  return app.db.commit(settle, settlement);
 }

@@ -1,5 +1,6 @@
 /** The background work of webhooks. It leases due deliveries, a few for each endpoint, posts them, and settles them. */
 
+import { commitOutcome } from '../db/commit-outcome.ts';
 import type { Random } from '../system/random.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import type { PartApp } from '../thread-app.ts';
@@ -68,7 +69,7 @@ async function deliver(app: WebhookApp, delivery: LeasedDelivery): Promise<PostO
   const outcome = await post(app, { id: lease.id, endpoint, event, body: eventPayload(event) });
   app.crashPoint('webhook-after-post');
   const settlement = settle(delivery, outcome, { now: app.clock.now(), random: app.random });
-  report(app, settlement, await app.db.commit(settleDelivery, settlement));
+  report(app, settlement, await commitOutcome(app, settleDelivery, settlement));
   return outcome;
 }
 

@@ -1,6 +1,7 @@
 /** Leases: what becomes of a delivery whose post was interrupted, or answered too late. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import type { Id } from '../../src/system/ids.ts';
 import { releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
 import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
@@ -112,6 +113,22 @@ test('a post that is answered after its lease ran out changes nothing', () =>
     second.resolve({ status: 201 });
     await ended(world);
     assert.equal((await only(world)).responseStatus, 201);
+  }));
+
+test('a post whose answer cannot be stored yet is not made again', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint();
+    await world.record();
+    await sql`CREATE TRIGGER full_disk BEFORE UPDATE OF state ON webhookDeliveries
+      BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`.execute(world.side);
+    world.start();
+    await until(world, 'it was tried', () => world.logged.length > 0);
+    await sql`DROP TRIGGER full_disk`.execute(world.side);
+    await until(world, 'it has ended', async () => {
+      await world.clock.advance(1_000);
+      return (await only(world)).state === 'delivered';
+    });
+    assert.deepEqual([world.posts.length, (await only(world)).attempts], [1, 1]);
   }));
 
 test('a crash between the post and its settlement posts the same event again when the lease ends', () =>

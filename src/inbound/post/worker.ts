@@ -1,4 +1,5 @@
 /** The background work of posts to routes. It leases due posts, a few for each route, makes them, and settles them. */
+import { commitOutcome } from '../../db/commit-outcome.ts';
 import type { Random } from '../../system/random.ts';
 import type { Work } from '../../system/worker.ts';
 import type { PartApp } from '../../thread-app.ts';
@@ -78,7 +79,7 @@ async function run(app: PostingPartApp, { task, endpoint }: LeasedPost): Promise
     return delivery;
   }
   const settlement = settle({ task, endpoint }, delivery, { now, random: app.random });
-  report(app, settlement, await app.db.commit(settlePost, settlement));
+  report(app, settlement, await commitOutcome(app, settlePost, settlement));
   app.crashPoint('inbound-post-settled');
   return delivery;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import { leasePosts } from '../../../src/inbound/post/lease.ts';
 import type { HttpRequest } from '../../../src/system/fetch.ts';
 import { newId } from '../../../src/system/ids.ts';
@@ -47,6 +48,22 @@ test('a message is posted to its route, signed with the secret of the route', ()
     assert.deepEqual([bodyOf(post).id, bodyOf(post).subject, bodyOf(post).text], [id, 'Hello', 'Hi\n']);
     assert.deepEqual([task?.state, task?.attempts, task?.responseStatus], ['done', 1, 200]);
     assert.equal((await world.messages())[0]?.endedAt, world.clock.now());
+  }));
+
+test('a post whose answer cannot be stored yet is not made again', () =>
+  inWorld(async (world) => {
+    await world.deliver(TEXT, [await world.addRoute()]);
+    await sql`CREATE TRIGGER full_disk BEFORE UPDATE OF state ON receivedTasks
+      BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`.execute(world.side);
+    world.start();
+    await world.until('it was tried', () => world.logged.length > 0);
+    await sql`DROP TRIGGER full_disk`.execute(world.side);
+    await world.until('it has ended', async () => {
+      await world.clock.advance(SECOND);
+      return ended(world)();
+    });
+    assert.deepEqual([world.posts.length, (await world.tasks())[0]?.attempts], [1, 1]);
+    assert.ok(world.logged.every(({ msg }) => msg === 'an outcome could not be stored yet'));
   }));
 
 test('a failing post is made eight times on the schedule, each signed anew, then given up', () =>
