@@ -1,37 +1,37 @@
-/** Keeps the answers of a short query in memory until one of the tables that they come from has changed (db/table-changes.ts). */
+/** Keeps the answers of a short query in memory until the rows that they come from have changed (db/table-changes.ts). */
 import { LRUCache } from 'lru-cache';
 import type { TableChanges, WatchedTable } from './table-changes.ts';
 
 type KeptAnswersOptions<Answer> = {
   changes: Pick<TableChanges, 'count'>;
-  tables: readonly WatchedTable[];
+  /** The only table that the answers come from. An answer depends on the rows with its key alone. */
+  table: WatchedTable;
   /** Maximum sum of the sizes of all answers. Those that were not used for longest are dropped. */
   maxSize: number;
   /** Returns the size of an answer, at least 1. */
   sizeOf: (answer: Answer) => number;
 };
 
-export class KeptAnswers<Key extends string, Answer extends object> {
-  readonly #answers: LRUCache<Key, Answer>;
-  readonly #count: () => number;
-  /** Count of changes that the answers belong to. */
-  #keptAt = 0;
+/** An answer, and the count of changes before it was read. */
+type Kept<Answer> = { answer: Answer; count: number };
 
-  constructor({ changes, tables, maxSize, sizeOf }: KeptAnswersOptions<Answer>) {
-    this.#answers = new LRUCache({ maxSize, sizeCalculation: sizeOf });
-    this.#count = () => tables.reduce((sum, table) => sum + changes.count(table), 0);
+export class KeptAnswers<Key extends string, Answer> {
+  readonly #answers: LRUCache<Key, Kept<Answer>>;
+  readonly #count: (key: Key) => number;
+
+  constructor({ changes, table, maxSize, sizeOf }: KeptAnswersOptions<Answer>) {
+    this.#answers = new LRUCache({ maxSize, sizeCalculation: ({ answer }) => sizeOf(answer) });
+    this.#count = (key) => changes.count(table, key);
   }
 
   /** Returns the kept answer, or that of `read`. */
   async get(key: Key, read: () => Promise<Answer>): Promise<Answer> {
-    const count = this.#count();
-    if (count !== this.#keptAt) this.#answers.clear();
-    this.#keptAt = count;
+    const count = this.#count(key);
     const kept = this.#answers.get(key);
-    if (kept) return kept;
+    if (kept?.count === count) return kept.answer;
     const answer = await read();
-    // The answer may be older than a change that was committed meanwhile.
-    if (this.#count() === count) this.#answers.set(key, answer);
+    // A change that is committed during the read has a later count, so an answer that may be older than it is not used again.
+    this.#answers.set(key, { answer, count });
     return answer;
   }
 }

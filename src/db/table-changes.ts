@@ -3,36 +3,45 @@
  * can keep answers in memory (db/kept-answers.ts). Each commit makes SQLite drop the pages that a reading connection
  * holds, so under load even a small query reads them again.
  *
+ * Changes are counted by the value of one column, the key, so that a tenant who changes its rows all the time makes hardly any
+ * answer about others be read again. Keys share a fixed number of counters: the memory has a bound, and a change that counts for
+ * another key too costs a query and is never wrong.
+ *
  * Temporary triggers on the writing connection notice the changes, whichever write makes them. The writer thread counts them
  * after COMMIT has returned and before it answers: whoever has the answer to a write finds it counted.
  */
 import type { Database } from 'better-sqlite3';
 
-/** The watched tables, and the columns that the kept answers depend on. New and deleted rows always count. */
+/** The watched tables: their keys, and the columns that the kept answers depend on. New and deleted rows always count. */
 const WATCHED = {
-  domains: ['tenantId', 'name', 'verifiedSince', 'failingSince'],
-  inboundRoutes: ['tenantId', 'address', 'domain', 'enabled'],
-  tenants: ['plan'],
-  plans: ['storedMegabytes'],
-} as const satisfies Record<string, readonly string[]>;
+  domains: { key: 'name', columns: ['tenantId', 'verifiedSince', 'failingSince'] },
+  inboundRoutes: { key: 'tenantId', columns: ['address', 'domain', 'enabled'] },
+  tenants: { key: 'id', columns: ['plan'] },
+  plans: { key: 'name', columns: ['storedMegabytes'] },
+} as const satisfies Record<string, { key: string; columns: readonly string[] }>;
 
 export type WatchedTable = keyof typeof WATCHED;
 
 const TABLES = Object.keys(WATCHED) as WatchedTable[];
+/** Number of counters of each table, which take 16 KB. */
+const COUNTERS = 4_096;
+/** Constants of the hash FNV-1a for 32 bits. */
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
 
 export class TableChanges {
   /** Memory for the main thread and the writer thread: the constructor takes it there. */
   readonly memory: SharedArrayBuffer;
   readonly #counts: Int32Array;
 
-  constructor(memory = new SharedArrayBuffer(TABLES.length * Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(memory = new SharedArrayBuffer(TABLES.length * COUNTERS * Int32Array.BYTES_PER_ELEMENT)) {
     this.memory = memory;
     this.#counts = new Int32Array(memory);
   }
 
-  /** Returns a number that differs after each committed change of the table. */
-  count(table: WatchedTable): number {
-    return Atomics.load(this.#counts, TABLES.indexOf(table));
+  /** Returns a number that differs after each committed change of the rows with this key. */
+  count(table: WatchedTable, key: string): number {
+    return Atomics.load(this.#counts, counterOf(TABLES.indexOf(table), key));
   }
 
   /**
@@ -41,24 +50,38 @@ export class TableChanges {
    */
   watch(connection: Database): () => void {
     const changed = new Set<number>();
-    connection.function('note_table_change', (index: unknown) => {
-      changed.add(Number(index));
+    connection.function('note_table_change', (index: unknown, key: unknown) => {
+      changed.add(counterOf(Number(index), String(key)));
       return null;
     });
     for (const [index, table] of TABLES.entries()) createTriggers(connection, table, index);
     return () => {
-      for (const index of changed) Atomics.add(this.#counts, index, 1);
+      for (const counter of changed) Atomics.add(this.#counts, counter, 1);
       changed.clear();
     };
   }
 }
 
+/** Returns the index of the counter of a key. */
+function counterOf(tableIndex: number, key: string): number {
+  let hash = FNV_OFFSET;
+  for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), FNV_PRIME);
+  return tableIndex * COUNTERS + ((hash >>> 0) % COUNTERS);
+}
+
+/** A row that gets another key has changed for both. */
 function createTriggers(connection: Database, table: WatchedTable, index: number): void {
-  const columns = WATCHED[table].map((column) => `"${column}"`).join(', ');
-  for (const event of ['INSERT', 'DELETE', `UPDATE OF ${columns}`]) {
+  const { key, columns } = WATCHED[table];
+  const updated = [key, ...columns].map((column) => `"${column}"`).join(', ');
+  for (const [event, rows] of [
+    ['INSERT', ['NEW']],
+    ['DELETE', ['OLD']],
+    [`UPDATE OF ${updated}`, ['OLD', 'NEW']],
+  ] as const) {
     const name = `watch_${table}_${event.slice(0, 6)}`;
+    const notes = rows.map((row) => `SELECT note_table_change(${index}, ${row}."${key}");`);
     connection.exec(
-      `CREATE TEMP TRIGGER ${name} AFTER ${event} ON main.${table} BEGIN SELECT note_table_change(${index}); END`,
+      `CREATE TEMP TRIGGER ${name} AFTER ${event} ON main.${table} BEGIN ${notes.join(' ')} END`,
     );
   }
 }

@@ -11,6 +11,7 @@ import { addressBlock } from '../system/address-block.ts';
 import { acceptReceived } from './accept.ts';
 import { buildRows, type ReceivedRows } from './build-rows.ts';
 import { readContent } from './content.ts';
+import type { Directory } from './directory.ts';
 import { observe } from './dmarc-reports/observe.ts';
 import { type ReceivedEnvelope, RefusedMessage } from './envelope.ts';
 import { beginAuthentication, type Decision } from './judge.ts';
@@ -22,6 +23,7 @@ export type ReceiveApp = SpamApp &
   Pick<App, 'db' | 'guards' | 'random' | 'wakeups'> & {
     inboundMetrics: InboundMetrics;
     authenticator: Pick<Authenticator, 'begin'>;
+    directory: Pick<Directory, 'noteStored'>;
     senderRates: SenderRates;
   };
 
@@ -70,6 +72,8 @@ export async function receiveMessage(
         throw new RefusedMessage(NO_SPACE);
       return rows;
     });
+    for (const { message } of groups)
+      if (message.tenantId !== null) app.directory.noteStored(message.tenantId, message.sizeBytes);
     app.inboundMetrics.accepted(app.clock.elapsed() - readAt);
     app.wakeups.notify('inbound', kindsOf(groups));
     app.wakeups.notify('events');

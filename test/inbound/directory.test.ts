@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { KeptAnswers } from '../../src/db/kept-answers.ts';
 import { endDomain } from '../../src/domains/store.ts';
 import { decideRecipient } from '../../src/inbound/recipient.ts';
-import { upsertPlan } from '../../src/tenants/store.ts';
+import { mapRoutes } from '../../src/inbound/routes/store.ts';
+import { setTenantPlan, upsertPlan } from '../../src/tenants/store.ts';
 import { addDomain } from '../domains/fixtures.ts';
-import { openMailWorld } from './mail-world.ts';
+import { openMailWorld, sendMail } from './mail-world.ts';
 
 const world = await openMailWorld();
 const { app, clock } = world;
@@ -13,8 +15,8 @@ const UNKNOWN = '5.1.1';
 const FULL = '4.2.2';
 
 /** Returns the kind of a recipient, or the status of its refusal. */
-async function decide(address: string): Promise<string> {
-  const decision = await decideRecipient(app, address, { sender: 'ann@sender.example', sizeBytes: 1_000 });
+async function decide(address: string, sizeBytes = 1_000): Promise<string> {
+  const decision = await decideRecipient(app, address, { sender: 'ann@sender.example', sizeBytes });
   return decision.kind === 'refused' ? decision.reply.status : decision.recipient.kind;
 }
 
@@ -69,8 +71,15 @@ test('the end of a grace period is noticed although no row changes', async () =>
 });
 
 test('other writes, and mail that arrives, leave the kept answers as they are', async () => {
-  const tables = ['domains', 'inboundRoutes', 'tenants', 'plans'] as const;
-  const counts = () => tables.map((table) => app.db.changes.count(table));
+  const { changes } = app.db;
+  const { plan } = await app.db.read.selectFrom('tenants').select('plan').executeTakeFirstOrThrow();
+  const { tenantId } = world.test;
+  const counts = () => [
+    changes.count('domains', 'calm.example'),
+    changes.count('inboundRoutes', tenantId),
+    changes.count('tenants', tenantId),
+    changes.count('plans', plan),
+  ];
   await world.addDomain('calm.example');
   await world.addRoute('*@calm.example');
   const before = counts();
@@ -79,4 +88,40 @@ test('other writes, and mail that arrives, leave the kept answers as they are', 
     await client.ask(`${line}\r\n`);
   assert.match(await client.ask('From: a@sender.example\r\n\r\nHello\r\n.\r\n'), /^250/);
   assert.deepEqual(counts(), before);
+});
+
+test('a route that is created during a lookup is noticed at the next one', async () => {
+  const { tenantId } = world.test;
+  const address = 'info@late.example';
+  await world.addDomain('late.example');
+  const { changes, read } = app.db;
+  const kept = new KeptAnswers<typeof tenantId, ReadonlyMap<string, string>>({
+    changes,
+    table: 'inboundRoutes',
+    maxSize: 1,
+    sizeOf: () => 1,
+  });
+  const early = await kept.get(tenantId, async () => {
+    const routes = await mapRoutes(read, tenantId);
+    await world.addRoute(address);
+    return routes;
+  });
+  assert.equal(early.get(address), undefined);
+  const late = await kept.get(tenantId, () => mapRoutes(read, tenantId));
+  assert.ok(late.get(address));
+});
+
+test('a message counts against the limit of the plan as soon as it is accepted', async () => {
+  const limits = { monthlyEmails: null, requestsPerSecond: null, storedMegabytes: 1 };
+  await app.db.commit(upsertPlan, { name: 'one', ...limits, createdAt: 0 });
+  const { tenantId, liveKey: key } = await world.test.addTenant('limited');
+  await app.db.commit(setTenantPlan, { tenant: tenantId, plan: 'one' });
+  await world.addDomain('limited.example', tenantId);
+  await world.addRoute('*@limited.example', { key });
+  const to = 'info@limited.example';
+  assert.equal(await decide(to, 600_000), 'post');
+  const message = `From: a@sender.example\r\n\r\n${`${'x'.repeat(70)}\r\n`.repeat(8_000)}`;
+  assert.match(await sendMail(await world.open(), { to, message }), /^250/);
+  assert.equal(await decide(to, 600_000), FULL);
+  assert.equal(await decide(to, 400_000), 'post');
 });

@@ -5,6 +5,7 @@ import { Value } from 'typebox/value';
 import type { Verdict } from '../../src/domains/check.ts';
 import { recordCheck } from '../../src/domains/store.ts';
 import { EVENT_TYPES, type EventType, findEvent } from '../../src/events/store.ts';
+import { createDirectory } from '../../src/inbound/directory.ts';
 import { createInboundMetrics } from '../../src/inbound/metrics.ts';
 import { receiveMessage } from '../../src/inbound/receive.ts';
 import { createSenderRates } from '../../src/inbound/sender/rates.ts';
@@ -120,6 +121,7 @@ async function makeReceivedEvent(): Promise<void> {
   const receiveApp = {
     ...app,
     authenticator,
+    directory: createDirectory(app),
     inboundMetrics: createInboundMetrics(app),
     senderRates,
     rspamd: undefined,

@@ -5,8 +5,8 @@
 
 import type { StoredMailRow } from '../../db/inbound-tables.ts';
 import type { Tx } from '../../db/operation.ts';
-import { constant, type Param, statement } from '../../db/statement.ts';
-import type { TenantRow } from '../../db/tables.ts';
+import { type Param, statement } from '../../db/statement.ts';
+import type { PlanRow, TenantRow } from '../../db/tables.ts';
 import { INSTALLATION_TENANT } from '../installation.ts';
 
 /** The owner of mail: a tenant, or null for the installation itself. */
@@ -36,48 +36,46 @@ export async function subtractStoredBytes(tx: Tx, owner: Owner, bytes: number): 
   await addStoredBytes(tx, owner, -bytes);
 }
 
-const storedAndLimit = statement((db, param: Param<{ tenantId: TenantRow['id'] }>) =>
-  db
-    .selectFrom('tenants')
-    .innerJoin('plans', 'plans.name', 'tenants.plan')
-    .leftJoin('storedMail', 'storedMail.tenantId', 'tenants.id')
-    .select(['plans.storedMegabytes', 'storedMail.bytes'])
-    .where('tenants.id', '=', constant(param('tenantId'))),
+const storedBytesOf = statement((db, param: Param<Pick<StoredMailRow, 'tenantId'>>) =>
+  db.selectFrom('storedMail').select('bytes').where('tenantId', '=', param('tenantId')),
 );
 
-const storedLimit = statement((db, param: Param<{ tenantId: TenantRow['id'] }>) =>
-  db
-    .selectFrom('tenants')
-    .innerJoin('plans', 'plans.name', 'tenants.plan')
-    .select('plans.storedMegabytes')
-    .where('tenants.id', '=', constant(param('tenantId'))),
+/** Returns what a tenant stores, in bytes. */
+export async function readStoredBytes(tx: Tx, tenantId: TenantRow['id']): Promise<number> {
+  return (await storedBytesOf.first(tx, { tenantId }))?.bytes ?? 0;
+}
+
+const planOf = statement((db, param: Param<Pick<TenantRow, 'id'>>) =>
+  db.selectFrom('tenants').select('plan').where('id', '=', param('id')),
 );
 
-/** Returns true when the plan of the tenant has no limit. */
-export async function hasUnlimitedRoom(tx: Tx, tenantId: TenantRow['id']): Promise<boolean> {
-  return (await storedLimit.first(tx, { tenantId }))?.storedMegabytes === null;
+/** Returns the name of a tenant's plan, or undefined when there is no such tenant. */
+export async function findPlanName(tx: Tx, tenantId: TenantRow['id']): Promise<string | undefined> {
+  return (await planOf.first(tx, { id: tenantId }))?.plan;
+}
+
+const limitOf = statement((db, param: Param<Pick<PlanRow, 'name'>>) =>
+  db.selectFrom('plans').select('storedMegabytes').where('name', '=', param('name')),
+);
+
+/** Returns the limit of a plan in megabytes: null when it has none, undefined when there is no such plan. */
+export async function findStoredLimit(tx: Tx, plan: string): Promise<number | null | undefined> {
+  return (await limitOf.first(tx, { name: plan }))?.storedMegabytes;
+}
+
+/** Returns true when the mail of the installation itself, with another message, stays within a limit. Sizes are as for `fits`. */
+export async function hasInstallationRoomFor(tx: Tx, megabytes: number, sizeBytes = 0): Promise<boolean> {
+  return fits(await readStoredBytes(tx, INSTALLATION_TENANT), { megabytes, sizeBytes });
 }
 
 /**
- * Returns true when the tenant may store another message. A message whose size the sender has not declared counts as empty.
- * Messages that arrive at the same time are compared with the same sum, so together they may exceed the limit by their own size.
+ * Returns true when a message may be stored beside `usedBytes`. A message whose size the sender has not declared counts as empty.
+ * Nothing fits when the limit is reached.
  */
-export async function hasRoomFor(tx: Tx, tenantId: TenantRow['id'], sizeBytes = 0): Promise<boolean> {
-  const row = await storedAndLimit.first(tx, { tenantId });
-  if (!row) return false;
-  return row.storedMegabytes === null || fits(row.bytes, { megabytes: row.storedMegabytes, sizeBytes });
-}
-
-/** Returns true when the mail of the installation itself, with another message, stays within a limit. Sizes are as for `hasRoomFor`. */
-export async function hasInstallationRoomFor(tx: Tx, megabytes: number, sizeBytes = 0): Promise<boolean> {
-  const row = await storedAndLimit.first(tx, { tenantId: INSTALLATION_TENANT });
-  return fits(row?.bytes ?? null, { megabytes, sizeBytes });
-}
-
-function fits(
-  used: number | null,
-  { megabytes, sizeBytes }: { megabytes: number; sizeBytes: number },
+export function fits(
+  usedBytes: number,
+  { megabytes, sizeBytes = 0 }: { megabytes: number; sizeBytes: number | undefined },
 ): boolean {
   const limit = megabytes * BYTES_PER_MEGABYTE;
-  return (used ?? 0) < limit && (used ?? 0) + sizeBytes <= limit;
+  return usedBytes < limit && usedBytes + sizeBytes <= limit;
 }

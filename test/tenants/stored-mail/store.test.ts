@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Db } from '../../../src/db/database.ts';
 import { type Id, newId } from '../../../src/system/ids.ts';
-import { getPlanUsage, insertTenant, upsertPlan } from '../../../src/tenants/store.ts';
-import { BYTES_PER_MEGABYTE, hasRoomFor } from '../../../src/tenants/stored-mail/store.ts';
+import { getPlanUsage, insertTenant, setTenantPlan, upsertPlan } from '../../../src/tenants/store.ts';
+import { createTenantRoom } from '../../../src/tenants/stored-mail/room.ts';
+import { BYTES_PER_MEGABYTE, readStoredBytes } from '../../../src/tenants/stored-mail/store.ts';
 import { openTestDatabase } from '../../db/open.ts';
 import { removeBytes, storeBytes, storeThenFail } from './operations.ts';
 
@@ -29,7 +30,8 @@ const store = (tenantId: Id<'ten'>, bytes: number) => db.commit(storeBytes, { te
 const remove = (tenantId: Id<'ten'>, bytes: number) => db.commit(removeBytes, { tenantId, bytes });
 const storedBy = async (tenantId: Id<'ten'>) =>
   (await getPlanUsage(db.read, tenantId, '2030-01')).storedBytes;
-const hasRoom = (tenantId: Id<'ten'>, sizeBytes?: number) => hasRoomFor(db.read, tenantId, sizeBytes);
+const hasRoom = (tenantId: Id<'ten'>, sizeBytes?: number) =>
+  createTenantRoom(db).hasRoomFor(tenantId, sizeBytes);
 
 test('bytes are counted for each tenant, and removed bytes are subtracted', async () => {
   const [one, other] = [await newTenant(null), await newTenant(null)];
@@ -78,4 +80,70 @@ test('a plan without a limit always has room, a plan of nothing has none, and ne
   assert.equal(await hasRoom(unlimited, Number.MAX_SAFE_INTEGER), true);
   assert.equal(await hasRoom(await newTenant(0)), false);
   assert.equal(await hasRoom('ten_unknown'), false);
+});
+
+test('what is stored is read once, and mail that is noted counts from then on', async () => {
+  const tenantId = await newTenant(1);
+  const room = createTenantRoom(db);
+  await store(tenantId, 1_000);
+  assert.equal(await room.hasRoomFor(tenantId, BYTES_PER_MEGABYTE - 1_000), true);
+  // Nothing but mail that is noted is stored, so this goes unnoticed.
+  await store(tenantId, BYTES_PER_MEGABYTE);
+  assert.equal(await room.hasRoomFor(tenantId, 1_000), true);
+  room.noteStored(tenantId, BYTES_PER_MEGABYTE);
+  assert.equal(await room.hasRoomFor(tenantId, 1_000), false);
+  await remove(tenantId, BYTES_PER_MEGABYTE);
+  assert.equal(await room.hasRoomFor(tenantId, 1_000), true, 'removed mail makes room');
+  const other = await newTenant(1);
+  room.noteStored(other, BYTES_PER_MEGABYTE);
+  assert.equal(
+    await room.hasRoomFor(other, 1),
+    true,
+    'what was noted before the first reading is part of it',
+  );
+});
+
+test('mail that is stored while the sum is read is not missed', async () => {
+  const tenantId = await newTenant(1);
+  const room = createTenantRoom(db, {
+    async readBytes(tx, id) {
+      const bytes = await readStoredBytes(tx, id);
+      await store(tenantId, BYTES_PER_MEGABYTE);
+      room.noteStored(tenantId, BYTES_PER_MEGABYTE);
+      return bytes;
+    },
+  });
+  assert.equal(await room.hasRoomFor(tenantId, 1), false);
+});
+
+test('nobody takes a sum that is not read yet for one', async () => {
+  const tenantId = await newTenant(1);
+  await store(tenantId, BYTES_PER_MEGABYTE);
+  const answers: boolean[] = [];
+  let reads = 0;
+  const room = createTenantRoom(db, {
+    async readBytes(tx, id) {
+      reads += 1;
+      // Another message asks while the first one waits.
+      if (reads === 1) answers.push(await room.hasRoomFor(tenantId, 1));
+      return readStoredBytes(tx, id);
+    },
+  });
+  answers.push(await room.hasRoomFor(tenantId, 1));
+  assert.deepEqual(answers, [false, false]);
+});
+
+test('another plan, and another limit of the plan, count at once', async () => {
+  const [tenantId, small] = [await newTenant(null), await newTenant(0)];
+  const room = createTenantRoom(db);
+  const limits = { monthlyEmails: null, requestsPerSecond: null, createdAt: 0 };
+  for (const [change, expected] of [
+    [() => db.commit(setTenantPlan, { tenant: tenantId, plan: small }), false],
+    [() => db.commit(upsertPlan, { name: small, ...limits, storedMegabytes: 1 }), true],
+    [() => db.commit(upsertPlan, { name: small, ...limits, storedMegabytes: 0 }), false],
+    [() => db.commit(setTenantPlan, { tenant: tenantId, plan: tenantId }), true],
+  ] as const) {
+    await change();
+    for (let again = 0; again < 2; again++) assert.equal(await room.hasRoomFor(tenantId, 1), expected);
+  }
 });

@@ -1,0 +1,65 @@
+/**
+ * Decides from memory whether tenants may store another message. What a tenant stores is kept as an upper bound: the sum that was
+ * read last, and all mail that was stored since. Mail that is removed lowers the sum and not the bound, so a tenant whose bound is
+ * too high is looked up again, and one that is really full is looked up for each message.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Db } from '../../db/database.ts';
+import { KeptAnswers } from '../../db/kept-answers.ts';
+import type { TenantRow } from '../../db/tables.ts';
+import { findPlanName, findStoredLimit, fits, readStoredBytes } from './store.ts';
+
+type TenantId = TenantRow['id'];
+
+export type TenantRoom = {
+  /**
+   * Returns true when the tenant may store another message. A message whose size the sender has not declared counts as empty.
+   * Messages that arrive at the same time are compared with the same sum, so together they may exceed the limit by their own size.
+   */
+  hasRoomFor(tenantId: TenantId, sizeBytes: number | undefined): Promise<boolean>;
+  /** Takes mail into account that a write has stored. Whoever commits such a write calls this. */
+  noteStored(tenantId: TenantId, bytes: number): void;
+};
+
+/** Upper bound of what a tenant stores. Before it is read it has only what was stored since the reading began. */
+type Stored = { bytes: number; isRead: boolean };
+
+/** Maximum number of tenants that are kept: a few MB. Our own limit. */
+const MAX_TENANTS = 10_000;
+
+/** Returns the check, which knows no tenant yet. */
+export function createTenantRoom(
+  { changes, read }: Pick<Db, 'changes' | 'read'>,
+  { readBytes = readStoredBytes } = {},
+): TenantRoom {
+  const kept = { changes, maxSize: MAX_TENANTS, sizeOf: () => 1 };
+  const plans = new KeptAnswers<TenantId, string | undefined>({ ...kept, table: 'tenants' });
+  const limits = new KeptAnswers<string, number | null | undefined>({ ...kept, table: 'plans' });
+  const known = new LRUCache<TenantId, Stored>({ max: MAX_TENANTS });
+
+  async function readStored(tenantId: TenantId): Promise<number> {
+    // The value is in its place before it is read, so that no mail is missed that is stored meanwhile.
+    const stored: Stored = { bytes: 0, isRead: false };
+    known.set(tenantId, stored);
+    const bytes = await readBytes(read, tenantId);
+    stored.bytes += bytes;
+    stored.isRead = true;
+    return stored.bytes;
+  }
+
+  return {
+    async hasRoomFor(tenantId, sizeBytes) {
+      const plan = await plans.get(tenantId, () => findPlanName(read, tenantId));
+      const megabytes = plan && (await limits.get(plan, () => findStoredLimit(read, plan)));
+      if (megabytes === null) return true;
+      if (typeof megabytes !== 'number') return false;
+      const limit = { megabytes, sizeBytes };
+      const stored = known.get(tenantId);
+      return (stored?.isRead && fits(stored.bytes, limit)) || fits(await readStored(tenantId), limit);
+    },
+    noteStored(tenantId, bytes) {
+      const stored = known.get(tenantId);
+      if (stored) stored.bytes += bytes;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { KeptAnswers } from '../../src/db/kept-answers.ts';
+import { TableChanges } from '../../src/db/table-changes.ts';
+
+/** Opens the watched columns of the tables, and returns the function that counts what was committed. */
+function openWatched() {
+  const connection = new Sqlite(':memory:');
+  connection.exec(`
+    CREATE TABLE domains (name TEXT, tenantId TEXT, verifiedSince INTEGER, failingSince INTEGER, checkedAt INTEGER);
+    CREATE TABLE inboundRoutes (tenantId TEXT, address TEXT, domain TEXT, enabled INTEGER, failures INTEGER);
+    CREATE TABLE tenants (id TEXT, plan TEXT);
+    CREATE TABLE plans (name TEXT, storedMegabytes INTEGER)`);
+  const changes = new TableChanges();
+  // The other thread has the same memory.
+  const commit = new TableChanges(changes.memory).watch(connection);
+  return { connection, changes, commit };
+}
+
+test('a change counts for its key alone, once it is committed', () => {
+  const { connection, changes, commit } = openWatched();
+  const counts = () => ['one', 'two', 'three'].map((key) => changes.count('inboundRoutes', key));
+  const run = (sql: string) => {
+    connection.exec(sql);
+    const before = counts();
+    commit();
+    return [before, counts()];
+  };
+  const INSERT = "INSERT INTO inboundRoutes VALUES ('one', 'a@x.example', 'x.example', 1, 0)";
+  assert.deepEqual(run(INSERT), [
+    [0, 0, 0],
+    [1, 0, 0],
+  ]);
+  for (const [sql, expected] of [
+    ["UPDATE inboundRoutes SET failures = 1 WHERE tenantId = 'one'", [1, 0, 0]],
+    ["UPDATE inboundRoutes SET enabled = 0 WHERE tenantId = 'one'", [2, 0, 0]],
+    // A row that gets another key is one less for the first and one more for the second.
+    ["UPDATE inboundRoutes SET tenantId = 'two'", [3, 1, 0]],
+    ['DELETE FROM inboundRoutes', [3, 2, 0]],
+    ["INSERT INTO tenants VALUES ('three', 'a')", [3, 2, 0]],
+  ] as const)
+    assert.deepEqual(run(sql)[1], expected, sql);
+});
+
+test('many keys share the counters, and one that changes all the time counts for few others', () => {
+  const { connection, changes, commit } = openWatched();
+  const others = Array.from({ length: 2_000 }, (_, index) => `tenant ${index}`);
+  connection.exec("INSERT INTO tenants VALUES ('busy', 'a')");
+  commit();
+  const counted = others.filter((key) => changes.count('tenants', key) > 0);
+  assert.equal(changes.count('tenants', 'busy'), 1);
+  assert.ok(counted.length <= 5, `${counted.length} others`);
+});
+
+/** Answers of a table that changes by hand, and the number of reads. */
+function createKept(count: { value: number }) {
+  let reads = 0;
+  const kept = new KeptAnswers<string, string>({
+    changes: { count: (_table, key) => (key === 'a' ? count.value : 0) },
+    table: 'tenants',
+    maxSize: 10,
+    sizeOf: () => 1,
+  });
+  return {
+    get: (key: string, answer: string | Promise<string>) =>
+      kept.get(key, async () => {
+        reads += 1;
+        return answer;
+      }),
+    takeReads() {
+      const taken = reads;
+      reads = 0;
+      return taken;
+    },
+  };
+}
+
+test('an answer is kept until its own key has changed', async () => {
+  const count = { value: 0 };
+  const kept = createKept(count);
+  for (const key of ['a', 'b', 'a', 'b']) assert.equal(await kept.get(key, `old ${key}`), `old ${key}`);
+  assert.equal(kept.takeReads(), 2);
+  count.value += 1;
+  for (const key of ['a', 'b', 'a', 'b']) await kept.get(key, 'new');
+  assert.equal(kept.takeReads(), 1);
+  assert.deepEqual([await kept.get('a', ''), await kept.get('b', '')], ['new', 'old b']);
+});
+
+test('an answer that was read while a change was committed is not kept, whatever is read beside it', async () => {
+  const count = { value: 0 };
+  const kept = createKept(count);
+  const slow = Promise.withResolvers<string>();
+  const early = kept.get('a', slow.promise);
+  count.value += 1;
+  assert.equal(await kept.get('a', 'new'), 'new');
+  slow.resolve('old');
+  assert.equal(await early, 'old');
+  assert.equal(await kept.get('a', 'newer'), 'newer');
+  assert.equal(await kept.get('a', 'not asked'), 'newer');
+});
