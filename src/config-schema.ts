@@ -145,7 +145,7 @@ export const configSchema = section('Postrider configuration', {
         default: [],
         description:
           'Blocklists in the DNS, such as [{ zone: zen.spamhaus.org }]. Mail of a client that one lists is refused; with "action: score" it only counts as a sign of spam. ' +
-          '"answers" has the address blocks of the answers that count, for zones that combine several lists. Senders that a tenant has written to are exempt. ' +
+          '"answers" has the address blocks of the answers that count, for zones that combine several lists. Senders that a tenant has written to are exempt when SPF passes for them. ' +
           'Most lists have terms of use, and answer only to resolvers of your own.',
       },
     ),
@@ -181,7 +181,7 @@ export const configSchema = section('Postrider configuration', {
         enabled: Type.Boolean({
           default: false,
           description:
-            'Defers the first mail from a network, by sender and recipient. After a successful retry all mail from the network is accepted at once. Senders that a tenant has written to are exempt.',
+            'Defers the first mail from a network, by sender and recipient. After a successful retry all mail from the network is accepted at once. Senders that a tenant has written to are exempt when SPF passes for them.',
         }),
         delaySeconds: Type.Integer({
           minimum: 1,

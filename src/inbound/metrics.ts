@@ -7,6 +7,10 @@ export type InboundMetrics = {
   judged(code: number): void;
   /** Counts the time from the last byte of a message to its acceptance. */
   accepted(durationMs: number): void;
+  /** Counts a recipient that was refused for its sender. */
+  senderRefused(check: 'dnsbl' | 'greylisting'): void;
+  /** Counts a message that was judged as spam. */
+  spamJudged(verdict: 'clean' | 'flagged' | 'refused'): void;
 };
 
 const ACCEPT_BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -15,6 +19,12 @@ const MS_PER_SECOND = 1_000;
 /** Registers the metrics. */
 export function createInboundMetrics({ metrics }: Pick<App, 'metrics'>): InboundMetrics {
   const messages = metrics.counter('inbound_messages_total', 'Messages that arrived, by verdict.', [
+    'verdict',
+  ]);
+  const refusals = metrics.counter('inbound_sender_refusals_total', 'Recipients refused for their sender.', [
+    'check',
+  ]);
+  const spam = metrics.counter('inbound_spam_total', 'Messages that were judged as spam, by verdict.', [
     'verdict',
   ]);
   const durations = metrics.histogram(
@@ -26,6 +36,8 @@ export function createInboundMetrics({ metrics }: Pick<App, 'metrics'>): Inbound
     judged: (code) =>
       messages.inc({ verdict: code < 400 ? 'accepted' : code < 500 ? 'deferred' : 'refused' }),
     accepted: (durationMs) => durations.observe(durationMs / MS_PER_SECOND),
+    senderRefused: (check) => refusals.inc({ check }),
+    spamJudged: (verdict) => spam.inc({ verdict }),
   };
 }
 

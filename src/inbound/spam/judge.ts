@@ -6,6 +6,7 @@ import type { App } from '../../app.ts';
 import type { Reply } from '../../mail/smtp/server/session.ts';
 import type { ReceivedContent } from '../content.ts';
 import type { Judgement, ReceivedEnvelope } from '../envelope.ts';
+import type { InboundMetrics } from '../metrics.ts';
 import type { Rspamd, RspamdVerdict } from './rspamd.ts';
 import { findSignals, type SpamReason } from './signals.ts';
 
@@ -19,7 +20,8 @@ export type SpamVerdict = {
 
 type SpamDecision = { kind: 'accepted'; spam: SpamVerdict } | { kind: 'refused'; reply: Reply };
 
-export type SpamApp = Pick<App, 'blobs' | 'config' | 'clock' | 'log' | 'metrics'> & {
+export type SpamApp = Pick<App, 'blobs' | 'config' | 'clock' | 'log'> & {
+  inboundMetrics: Pick<InboundMetrics, 'spamJudged'>;
   isTrustedRelay: (address: string) => boolean;
   /** The rspamd of the configuration; undefined when it names none. */
   rspamd: Rspamd | undefined;
@@ -40,21 +42,16 @@ export async function judgeSpam(app: SpamApp, message: JudgedMessage): Promise<S
   const { result } = judgement;
   if (!client || !result || recipients.every(({ tenantId }) => tenantId === null))
     return { kind: 'accepted', spam: { score: null, reasons: [], isFlagged: judgement.isFlagged } };
-  const verdicts = app.metrics.counter(
-    'inbound_spam_total',
-    'Messages that were judged as spam, by verdict.',
-    ['verdict'],
-  );
   const { score, reasons } = await findScore(app, message, { client, result });
   const { flagAt, refuseAt } = app.config.inbound.spam;
   if (refuseAt > 0 && score >= refuseAt) {
-    verdicts.inc({ verdict: 'refused' });
+    app.inboundMetrics.spamJudged('refused');
     logSpam(app, message, { client: client.address, score, reasons });
     // X.7.1 is a refusal by policy (RFC 3463 section 3.8).
     return { kind: 'refused', reply: { code: 550, status: '5.7.1', text: 'The message looks like spam' } };
   }
   const isFlagged = judgement.isFlagged || score >= flagAt;
-  verdicts.inc({ verdict: isFlagged ? 'flagged' : 'clean' });
+  app.inboundMetrics.spamJudged(isFlagged ? 'flagged' : 'clean');
   return { kind: 'accepted', spam: { score, reasons, isFlagged } };
 }
 

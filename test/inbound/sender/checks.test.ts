@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { App } from '../../../src/app.ts';
-import { createBlocklists } from '../../../src/inbound/sender/dnsbl.ts';
+import { createSenderChecks } from '../../../src/inbound/sender/checks.ts';
+import { createBlocklists, type Listing } from '../../../src/inbound/sender/dnsbl.ts';
 import { createGreylist } from '../../../src/inbound/sender/greylist.ts';
 import { deferAttempt, MAX_ATTEMPTS_PER_NETWORK } from '../../../src/inbound/sender/store.ts';
 import { createGreylistSweep } from '../../../src/inbound/sender/worker.ts';
+import type { SpfResult } from '../../../src/mail/auth/result.ts';
 import { bounceLocalPart } from '../../../src/queue/return-path.ts';
 import { insertRow } from '../../broadcasts/fixtures.ts';
+import { createTestAuthenticator } from '../../support/authenticator.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
-import { openMailWorld, sendMail } from '../mail-world.ts';
+import { openMailWorld, PASS, sendMail } from '../mail-world.ts';
 
 const TRUSTED = '127.9.0.1';
 const LISTED = '127.66.0.1';
@@ -64,14 +67,89 @@ test('a client on a blocklist is refused with the reason of the list', async () 
   assert.match((await app.metrics.show()).text, /inbound_sender_refusals_total\{check="dnsbl"\} 2/);
 });
 
-test('neither check applies to those whom the tenant has written to, to return paths, the postmaster and relays', async () => {
+test('neither check applies to return paths, the postmaster and relays', async () => {
   for (const address of [LISTED, '127.5.0.1']) {
-    assert.match(await send(address, { from: 'Friend@sender.example' }), /^250/);
     assert.match(await send(address, { from: '', to: bounceTo() }), /^250/);
     assert.match(await send(address, { to: 'abuse@mx.postrider.example' }), /^250/);
   }
   assert.match(await send(TRUSTED), /^250/);
   assert.deepEqual(await entries(), []);
+});
+
+/** Runs with this result of SPF for the sender. */
+async function withSpf<T>(result: SpfResult, run: () => Promise<T>): Promise<T> {
+  world.knobs.result = { ...PASS, spf: { ...PASS.spf, result } };
+  try {
+    return await run();
+  } finally {
+    world.knobs.result = PASS;
+  }
+}
+
+test('a sender that the tenant has written to is exempt when SPF proves it', async () => {
+  for (const address of [LISTED, '127.12.0.1']) {
+    world.knobs.inputs.length = 0;
+    assert.match(await send(address, { from: 'Friend@sender.example' }), /^250/);
+    const [input] = world.knobs.inputs;
+    const sender = 'Friend@sender.example';
+    const helo = 'mail.sender.example';
+    assert.deepEqual(input, { owner: address, address, helo, sender, hostname: 'mx.postrider.example' });
+  }
+});
+
+test('whoever cannot prove a sender is answered as if the tenant had never written to it', async () => {
+  let network = 20;
+  for (const result of ['none', 'neutral', 'fail', 'softfail', 'temperror', 'permerror'] as const) {
+    network += 1;
+    await withSpf(result, async () => {
+      for (const address of [LISTED, `127.${network}.0.1`]) {
+        const answers: unknown[] = [];
+        for (const from of ['friend@sender.example', 'enemy@sender.example']) {
+          world.knobs.inputs.length = 0;
+          // Both ask for SPF, so the time that it takes tells nothing either.
+          answers.push([await send(address, { from }), world.knobs.inputs.length]);
+        }
+        assert.match(String(answers[0]), /^(?:451 4|550 5)\.7\.1 /, `${result} ${address}`);
+        assert.deepEqual(answers[0], answers[1], `${result} ${address}`);
+      }
+    });
+  }
+});
+
+test('SPF is known before the message has come', async () => {
+  const dns = zoneDns('sender.example TXT "v=spf1 ip4:127.66.0.0/16 -all"');
+  const authenticator = createTestAuthenticator({ dns, clock, log: app.log });
+  const listing: Listing = { zone: 'bl.example', action: 'refuse', text: '' };
+  const blocklists = { find: async () => [listing] };
+  const { tenantId } = world.test;
+  const recipient = { kind: 'post', targetId: 'rt_1', tenantId, address: 'info@shop.example' } as const;
+  for (const [address, code] of [
+    [LISTED, undefined],
+    ['127.67.0.1', 550],
+  ] as const) {
+    const checks = createSenderChecks({ ...app, authenticator, blocklists });
+    const client = { address, helo: 'mail.sender.example' };
+    const refusal = await checks.refusalOf({ client, sender: 'friend@sender.example', recipient });
+    assert.equal(refusal?.code, code, address);
+  }
+});
+
+test('a sender is proven once for a message, and not at all when nothing would be refused', async () => {
+  const known = '127.13.0.1';
+  await send(known);
+  await clock.advance(60_000);
+  assert.match(await send(known), /^250/);
+  world.knobs.inputs.length = 0;
+  assert.match(await send(known), /^250/);
+  assert.equal(world.knobs.inputs.length, 1, 'the message itself is authenticated');
+  const client = await world.open('127.14.0.1');
+  world.knobs.inputs.length = 0;
+  const commands = ['MAIL FROM:<ann@sender.example>', 'RCPT TO:<a@shop.example>', 'RCPT TO:<b@shop.example>'];
+  for (const command of commands) await client.ask(`${command}\r\n`);
+  assert.equal(world.knobs.inputs.length, 1);
+  await client.ask('RSET\r\n');
+  for (const command of commands) await client.ask(`${command}\r\n`);
+  assert.equal(world.knobs.inputs.length, 2);
 });
 
 test('the first mail from a network is deferred, and a retry in time opens it for all its mail', async () => {

@@ -42,7 +42,11 @@ const BARE = 'Subject: x\r\n\r\nHi\r\n';
 
 async function send(
   message: string,
-  { address = '127.0.0.1', to = 'info@shop.example', from = 'ann@sender.example' } = {},
+  {
+    address = '127.0.0.1',
+    to = 'info@shop.example',
+    from = 'ann@sender.example',
+  }: { address?: string; to?: string | string[]; from?: string } = {},
 ) {
   const client = await world.open(address);
   const reply = await sendMail(client, { from, to, message });
@@ -81,6 +85,33 @@ test('a listing that only counts adds to the score, but not for a sender that th
   });
   await send(GOOD, { address: '127.66.0.1', from: 'friend@sender.example' });
   assert.deepEqual((await last()).reasons, []);
+});
+
+test('a listing counts for a message that goes to another tenant too, who has never written to its sender', async () => {
+  const listing = { name: 'dnsbl:bl.example', points: 3.5 };
+  const other = await world.test.addTenant('other');
+  await world.addDomain('other.example', other.tenantId);
+  await world.addRoute('*@other.example', { key: other.liveKey });
+  const to = ['info@shop.example', 'info@other.example'];
+  for (const order of [to, to.toReversed()]) {
+    await send(GOOD, { address: '127.66.0.1', from: 'friend@sender.example', to: order });
+    const rows = (await world.messages()).slice(-2);
+    assert.deepEqual(
+      rows.map(({ spamReasons }) => JSON.parse(spamReasons)),
+      [[listing], [listing]],
+    );
+  }
+  // The next message of the same connection has recipients of its own.
+  const client = await world.open('127.66.0.1');
+  for (const [next, reasons] of [
+    ['info@other.example', [listing]],
+    ['info@shop.example', []],
+  ] as const) {
+    // Ids of one millisecond are in no order.
+    await world.clock.advance(1);
+    await sendMail(client, { from: 'friend@sender.example', to: next, message: GOOD });
+    assert.deepEqual((await last()).reasons, reasons);
+  }
 });
 
 test('the score of rspamd replaces that of the built-in signs, and flags or refuses at its limit', async () => {
