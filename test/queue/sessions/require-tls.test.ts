@@ -1,20 +1,12 @@
 /** Mail with REQUIRETLS, sent to servers that do and do not meet what RFC 8689 section 4.2.1 asks. */
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { SMTPServer } from 'smtp-server';
-import { issueSelfSigned } from '../../../src/certificates/issue.ts';
 import { openWriting } from '../../../src/db/connection.ts';
-import { createCertificateStore } from '../../../src/system/certificates.ts';
-import { startServer, type TestServer } from '../../mail/smtp/server/fixture.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
 import type { Hosts } from '../../support/loopback.ts';
-import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
 import { openRoutedSpool, type RoutedSpool } from '../routed-spool.ts';
+import { type RequireTlsServers, startRequireTlsServers } from './require-tls-servers.ts';
 
 const GOOD = '192.0.2.1';
 const PLAIN = '192.0.2.2';
@@ -23,45 +15,17 @@ const HOUR_MS = 3_600_000;
 const closing = closeAfterTests();
 const hosts: Hosts = {};
 let spool: RoutedSpool;
-/** Offers REQUIRETLS, with a certificate for good.example that the system trusts. */
-let good: TestServer;
-/** Offers no STARTTLS. */
-let plain: SmtpSink;
-const closers: (() => unknown)[] = [];
+let good: RequireTlsServers['good'];
+let plain: RequireTlsServers['plain'];
+let close: RequireTlsServers['close'];
 
 before(async () => {
-  const now = Date.now();
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const validity = { validFrom: now - HOUR_MS, expiresAt: now + HOUR_MS };
-  const issue = { hostname: 'good.example', privateKey, algorithm: 'ECDSA', ...validity } as const;
-  const certificate = await issueSelfSigned(issue);
-  const trusted = getCACertificates();
-  setDefaultCACertificates([certificate]);
-  closers.push(() => setDefaultCACertificates(trusted));
-  const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-  const certificates = createCertificateStore([{ chain: certificate, key }]);
-  const context = { after: (close: () => unknown) => closers.push(close) };
-  good = await startServer(context as never, { tls: { mode: 'starttls', certificates } });
-  plain = await startSmtpSink();
-  // The library offers STARTTLS with the same certificate, and knows nothing of REQUIRETLS.
-  const without = new SMTPServer({ authOptional: true, key, cert: certificate, logger: false });
-  without.on('error', () => {});
-  const listener = without.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  closers.push(
-    () => without.close(),
-    () => plain.close(),
-  );
-  Object.assign(hosts, {
-    [GOOD]: good.port,
-    [PLAIN]: plain.port,
-    [WITHOUT]: (listener.address() as AddressInfo).port,
-  });
+  const servers = await startRequireTlsServers();
+  ({ good, plain, close } = servers);
+  Object.assign(hosts, { [GOOD]: good.port, [PLAIN]: plain.port, [WITHOUT]: servers.withoutPort });
   spool = closing(await openRoutedSpool(hosts, 1));
 });
-after(async () => {
-  for (const close of closers) await close();
-});
+after(() => close());
 
 async function accept(to: string, requireTls: 0 | 1): Promise<string> {
   const id = await spool.accept(to);
