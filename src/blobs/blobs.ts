@@ -228,6 +228,17 @@ function joined(pieces: readonly Uint8Array[], sizeBytes: number): Buffer {
   return whole;
 }
 
+/** Smallest memory that is moved to another thread. To copy less costs no more than to move it. */
+const MIN_MOVED_BYTES = 16 * 1024;
+
+/** Returns the memory of a prepared blob that the write which commits it may take, because nobody reads the bytes here any more. */
+export function memoryOf({ data }: BlobRow): ArrayBuffer[] {
+  const isOwn = data !== null && data.byteLength === data.buffer.byteLength;
+  return isOwn && data.byteLength >= MIN_MOVED_BYTES && data.buffer instanceof ArrayBuffer
+    ? [data.buffer]
+    : [];
+}
+
 type Facts = Pick<BlobRow, 'sha256' | 'sizeBytes' | 'eightBit'>;
 
 function inDatabase({ sizeBytes, eightBit }: Facts, bytes: Buffer): BlobContent {

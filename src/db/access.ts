@@ -5,8 +5,16 @@ import type { Write } from './operation.ts';
 import type { ThreadDatabase } from './thread-database.ts';
 
 export type Access<Schema> = {
-  /** Runs the write in the writer thread; resolves with its result when it is durable, rejects with its refusal. */
-  commit<Input, Result>(write: Write<Input, Result, Schema>, input: Input): Promise<Result>;
+  /**
+   * Runs the write in the writer thread; resolves with its result when it is durable, rejects with its refusal.
+   *
+   * @param given memory in `input` that moves to the writer thread instead of being copied: the caller cannot use it any more
+   */
+  commit<Input, Result>(
+    write: Write<Input, Result, Schema>,
+    input: Input,
+    given?: readonly ArrayBuffer[],
+  ): Promise<Result>;
   /** Runs a write whose loss is acceptable, such as last-used times and counters. A failure is logged. */
   commitInBackground<Input>(write: Write<Input, unknown, Schema>, input: Input): void;
   /** Short reads on the calling thread: a few rows by an index. */
@@ -19,8 +27,11 @@ export function writesTo<Schema>(
   log: Pick<Log, 'warn'>,
 ): Omit<Access<Schema>, 'read'> {
   return {
-    commit: <Input, Result>(write: Write<Input, Result, Schema>, input: Input) =>
-      writer.run(write.name, input) as Promise<Result>,
+    commit: <Input, Result>(
+      write: Write<Input, Result, Schema>,
+      input: Input,
+      given?: readonly ArrayBuffer[],
+    ) => writer.run(write.name, input, given) as Promise<Result>,
     commitInBackground: (write, input) => {
       writer
         .run(write.name, input)

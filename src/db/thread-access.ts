@@ -33,7 +33,7 @@ export function openFromThread<Schema>(
   const writer = new ThreadDatabase(
     {
       clock,
-      post: (message) => port.postMessage(message),
+      post: (message, transfer = []) => port.postMessage(message, [...transfer]),
       get answeredAt() {
         return answeredAt;
       },

@@ -29,6 +29,9 @@ type Pending = {
   since: number;
 };
 
+/** A request, and the memory in its input that moves to the thread. */
+type Outgoing = { request: Request; given: readonly ArrayBuffer[] };
+
 /** The thread as its databases see it. */
 export type ThreadLink = {
   readonly clock: Pick<Clock, 'elapsed'>;
@@ -57,7 +60,7 @@ export class ThreadDatabase {
   /** The reason why no operation can run any more. */
   #ended: Error | undefined;
   #opening: Promise<unknown> | undefined;
-  #outbox: Request[] = [];
+  #outbox: Outgoing[] = [];
   /** Functions that are called when no request is pending any more. */
   readonly #idle: (() => void)[] = [];
   #lastId = 0;
@@ -114,7 +117,7 @@ export class ThreadDatabase {
     }
   }
 
-  run(operation: string, input: unknown): Promise<unknown> {
+  run(operation: string, input: unknown, given: readonly ArrayBuffer[] = []): Promise<unknown> {
     if (this.#ended) return Promise.reject(this.#ended);
     const sizeBytes = inputBytes(input);
     if (!this.#fits(sizeBytes)) {
@@ -123,7 +126,7 @@ export class ThreadDatabase {
       );
     }
     return this.#ask((id) => {
-      this.#outbox.push({ id, operation, input, sizeBytes });
+      this.#outbox.push({ request: { id, operation, input, sizeBytes }, given });
       // All requests of one turn of the event loop share a message: sending one costs as much as its smaller inputs.
       if (this.#outbox.length === 1) setImmediate(() => this.#send());
     }, sizeBytes);
@@ -199,13 +202,13 @@ export class ThreadDatabase {
   }
 
   #send(): void {
-    const requests = this.#outbox;
+    const outgoing = this.#outbox;
     this.#outbox = [];
-    if (requests.length === 0) return;
+    if (outgoing.length === 0) return;
     try {
-      this.#link.post({ kind: 'run', database: this.#number, requests });
+      this.#post(outgoing);
     } catch {
-      for (const request of requests) this.#sendAlone(request);
+      for (const one of outgoing) this.#sendAlone(one);
     }
   }
 
@@ -213,12 +216,18 @@ export class ThreadDatabase {
    * Sends one request. An input that cannot be cloned is a bug of one caller, and only that caller receives the
    * error.
    */
-  #sendAlone(request: Request): void {
+  #sendAlone(one: Outgoing): void {
     try {
-      this.#link.post({ kind: 'run', database: this.#number, requests: [request] });
+      this.#post([one]);
     } catch (error) {
-      this.#take(request.id)?.reject(error);
+      this.#take(one.request.id)?.reject(error);
     }
+  }
+
+  #post(outgoing: readonly Outgoing[]): void {
+    const requests = outgoing.map(({ request }) => request);
+    const given = outgoing.flatMap((one) => one.given);
+    this.#link.post({ kind: 'run', database: this.#number, requests }, given);
   }
 
   /** Settles the requests that the thread has answered. */

@@ -4,6 +4,7 @@
  */
 import type { App } from '../app.ts';
 import type { BlobRow } from '../db/tables.ts';
+import { LineEnds } from '../mail/message/crlf.ts';
 import { type HeaderExcess, MAX_RECEIVED_FIELDS, Normalizer } from '../mail/message/normalize.ts';
 import { asBuffer } from '../mail/smtp/body.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
@@ -42,7 +43,7 @@ const EXCESS_REPLIES: Readonly<Record<HeaderExcess, Reply & { text: string }>> =
  * Reads and stores a message. Large bytes are durable when it resolves. After an error no bytes stay behind.
  *
  * @param memory counts the bytes that are held until the message is committed
- * @param onPiece called with each piece as it came, for signatures
+ * @param onPiece called with each piece before fields are removed, for signatures; its lines end with CRLF
  * @throws RefusedMessage; AppError unavailable, when the message cannot be stored; any error of `body`
  */
 export async function readContent(
@@ -60,9 +61,11 @@ async function* normalize(
   normalizer: Normalizer,
   onPiece: (piece: Uint8Array) => void,
 ): AsyncGenerator<Buffer> {
-  for await (const piece of body) {
+  const lineEnds = new LineEnds();
+  for await (const bytes of body) {
+    const piece = lineEnds.next(asBuffer(bytes));
     onPiece(piece);
-    const stored = normalizer.next(asBuffer(piece));
+    const stored = normalizer.next(piece);
     if (normalizer.excess) throw new RefusedMessage(EXCESS_REPLIES[normalizer.excess]);
     yield* stored;
   }

@@ -18,7 +18,7 @@ export type Decision =
   | { kind: 'refused'; reply: Reply; result: AuthenticationResult };
 
 type Authentication = {
-  /** Takes the next piece of the message as it came. */
+  /** Takes the next piece of the message, whose lines end with CRLF. */
   write(piece: Uint8Array): void;
   /** Returns the decision on the whole message. It never rejects. */
   decide(): Promise<Decision>;

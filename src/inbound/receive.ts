@@ -3,6 +3,7 @@
  * delivery engine itself, gets the reply here.
  */
 import type { App } from '../app.ts';
+import { memoryOf } from '../blobs/blobs.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import { logReceived } from '../events/mail-log.ts';
 import type { Authenticator } from '../mail/auth/authenticator.ts';
@@ -68,7 +69,8 @@ export async function receiveMessage(
     const { spam } = judged;
     const groups = await discardOnRefusal(app.blobs, [content.blob], async () => {
       const rows = await buildRows(app, { envelope, content, judgement, spam, now: app.clock.now() });
-      if (!(await app.db.commit(acceptReceived, { blob: content.blob, groups: rows })))
+      const { blob } = content;
+      if (!(await app.db.commit(acceptReceived, { blob, groups: rows }, memoryOf(blob))))
         throw new RefusedMessage(NO_SPACE);
       return rows;
     });

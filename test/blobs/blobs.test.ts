@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { type Blobs, INLINE_BYTES, openBlobs } from '../../src/blobs/blobs.ts';
+import { type Blobs, INLINE_BYTES, memoryOf, openBlobs } from '../../src/blobs/blobs.ts';
 import { DamagedBlobError } from '../../src/blobs/damaged.ts';
 import { mainOwner } from '../../src/blobs/owner.ts';
 import type { Db } from '../../src/db/database.ts';
@@ -86,6 +86,16 @@ function openFiles(dataDir: string): string[] {
 function large(fill: number): Buffer {
   return Buffer.alloc(INLINE_BYTES + 1, fill);
 }
+
+test('only large bytes in memory of their own may be given away', async () => {
+  const { blobs } = open();
+  const size = 16 * 1024;
+  const row = await blobs.prepare([Buffer.alloc(size - 1, 'a'), Buffer.from('b')]);
+  assert.deepEqual(memoryOf(row), [row.data?.buffer]);
+  assert.deepEqual(memoryOf(await blobs.prepare([Buffer.alloc(size - 1)])), []);
+  assert.deepEqual(memoryOf({ ...row, data: Buffer.alloc(2 * size).subarray(size) }), []);
+  assert.deepEqual(memoryOf({ ...row, data: null }), []);
+});
 
 test('small bytes travel in the row, and no file is made', async () => {
   const { blobs, dataDir } = open();

@@ -120,6 +120,17 @@ test('an input that cannot be cloned fails its caller alone', async () => {
   assert.equal(db.pendingWrites, 0);
 });
 
+test('memory that is given to a write moves to its thread, also when another input cannot be cloned', async () => {
+  const bytes = new Uint8Array(20_000);
+  const [bad, sizeBytes] = await Promise.allSettled([
+    db.commit(addPlan, (() => 'x') as unknown as string),
+    db.commit(weigh, { body: { bytes } }, [bytes.buffer]),
+  ]);
+  assert.equal(bad.status, 'rejected');
+  assert.deepEqual(sizeBytes, { status: 'fulfilled', value: 20_000 });
+  assert.equal(bytes.byteLength, 0);
+});
+
 test('a result that cannot be cloned fails its caller alone', async () => {
   const [bad, good] = await Promise.allSettled([
     db.commit(answerWithFunction, 'result bad'),

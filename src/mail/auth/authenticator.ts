@@ -33,7 +33,7 @@ export type Authenticator = {
 };
 
 type Authentication = {
-  /** Takes the next piece of the message as it came. The piece is not kept. */
+  /** Takes the next piece of the message, whose lines end with CRLF. The piece is not kept. */
   write(piece: Uint8Array): void;
   /** Returns the results. It never rejects, and takes at most `AUTHENTICATION_TIMEOUT_MS`. */
   finish(): Promise<AuthenticationResult>;

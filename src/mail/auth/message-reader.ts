@@ -1,12 +1,10 @@
 /**
- * Reads a message that comes in: keeps its header and hashes its body. Signatures are verified over CRLF line ends, as
- * the message is stored, so a bare LF counts as one here: otherwise a stored field could be outside of all signatures.
+ * Reads a message that comes in: keeps its header and hashes its body. Its lines end with CRLF, as they are stored: if a bare LF
+ * ended a line for one reader only, a stored field could be outside of all signatures.
  */
 import { BodyHasher, type BodyHashes } from '../dkim/verify/body-hashes.ts';
 import { fieldValue, splitFields } from '../dkim/verify/header-fields.ts';
 import { type Canonicalization, namedBodyCanonicalization } from '../dkim/verify/signature.ts';
-import { withCrlf } from '../message/crlf.ts';
-import { CR } from '../octets.ts';
 import { asBuffer } from '../smtp/body.ts';
 
 /** Maximum size of the header. Postfix cuts it at 100 KB, Exchange at 256 KB. Our own limit. */
@@ -24,14 +22,13 @@ type ReadMessage = {
   bodyHashes: BodyHashes;
 };
 
-/** Takes the pieces of one message, which are cut anywhere. */
+/** Takes the pieces of one message, whose lines end with CRLF. They are cut anywhere. */
 export class MessageReader {
   readonly #reserve: (bytes: number) => boolean;
   #header: Buffer = Buffer.alloc(0);
   #headerBytes = 0;
   #state: 'header' | 'body' | 'unreadable' = 'header';
   #body: BodyHasher | undefined;
-  #endsWithCr = false;
 
   /** `reserve` is called before memory for the header is taken, with its size in bytes. */
   constructor(reserve: (bytes: number) => boolean) {
@@ -41,8 +38,7 @@ export class MessageReader {
   write(piece: Uint8Array): void {
     const isIgnored = this.#state === 'unreadable' || (this.#state === 'body' && !this.#body);
     if (isIgnored || piece.length === 0) return;
-    const text = withCrlf(asBuffer(piece), this.#endsWithCr);
-    this.#endsWithCr = piece[piece.length - 1] === CR;
+    const text = asBuffer(piece);
     if (this.#state === 'body') this.#body?.update(text);
     else this.#takeHeader(text);
   }

@@ -1,11 +1,9 @@
 /**
- * Prepares a message that arrives for storage, in one pass over its pieces: a bare LF becomes CRLF (RFC 5321 section 2.3.8),
- * Authentication-Results fields that claim to be ours are removed (RFC 8601 section 5), and so is Return-Path, which is added anew
- * (RFC 5321 section 4.4). The size of the header block
- * and the number of hops are limited. Signatures are verified over the original bytes, elsewhere.
+ * Prepares the header of a message that arrives for storage: Authentication-Results fields that claim to be ours are removed
+ * (RFC 8601 section 5), and so is Return-Path, which is added anew (RFC 5321 section 4.4). The size of the header block and
+ * the number of hops are limited. Signatures are verified over the fields as they came, elsewhere.
  */
-import { CR, LF, SPACE, TAB } from '../octets.ts';
-import { withCrlf } from './crlf.ts';
+import { LF, SPACE, TAB } from '../octets.ts';
 import { namesAuthservId } from './results-owner.ts';
 
 /**
@@ -46,7 +44,6 @@ type Field = { name: string; lines: Buffer[]; isHeld: boolean };
 export class Normalizer {
   readonly #options: NormalizerOptions;
   readonly #kept = new Map<string, string>();
-  #endsWithCr = false;
   #isInHeader = true;
   #bytes = 0;
   #lines = 0;
@@ -70,10 +67,12 @@ export class Normalizer {
     return this.#kept;
   }
 
-  /** Takes the next piece, which may be cut anywhere, and returns what is to be stored of it and of earlier pieces. */
+  /**
+   * Takes the next piece, whose lines end with CRLF and which may be cut anywhere, and returns what is to be stored of it and of
+   * earlier pieces.
+   */
   next(piece: Buffer): Buffer[] {
-    const bytes = this.#withCrlf(piece);
-    return this.#isInHeader ? this.#readHeader(bytes) : [bytes];
+    return this.#isInHeader ? this.#readHeader(piece) : [piece];
   }
 
   /** Returns what is left at the end of the message. */
@@ -83,13 +82,6 @@ export class Normalizer {
     if (this.#partial.length > 0) this.#readLine(Buffer.concat(this.#partial.splice(0)), stored);
     this.#endField(stored);
     return stored;
-  }
-
-  #withCrlf(bytes: Buffer): Buffer {
-    if (bytes.length === 0) return bytes;
-    const wasCr = this.#endsWithCr;
-    this.#endsWithCr = bytes[bytes.length - 1] === CR;
-    return withCrlf(bytes, wasCr);
   }
 
   #readHeader(bytes: Buffer): Buffer[] {

@@ -4,6 +4,7 @@ import { splitFields } from '../../../../src/mail/dkim/verify/header-fields.ts';
 import { createKeyParser } from '../../../../src/mail/dkim/verify/keys.ts';
 import { groupFields } from '../../../../src/mail/dkim/verify/signed-header.ts';
 import { verifySignature } from '../../../../src/mail/dkim/verify/verify.ts';
+import { LineEnds } from '../../../../src/mail/message/crlf.ts';
 import type { Clock } from '../../../../src/system/clock.ts';
 import type { DnsLookups } from '../../../../src/system/dns.ts';
 
@@ -12,7 +13,7 @@ type Options = { dns: DnsLookups; clock: Pick<Clock, 'now'> };
 /** Returns the outcome of each DKIM-Signature field, from top to bottom. */
 export function verifyTestMessage(message: string, { dns, clock }: Options) {
   const reader = new MessageReader(() => true);
-  reader.write(Buffer.from(message, 'latin1'));
+  reader.write(new LineEnds().next(Buffer.from(message, 'latin1')));
   const { header, bodyHashes } = reader.finish();
   const fields = splitFields(header?.toString('latin1') ?? '');
   const signed = {

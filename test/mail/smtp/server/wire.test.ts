@@ -4,6 +4,7 @@ import { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { ConnectionFault } from '../../../../src/mail/smtp/server/fault.ts';
 import { Wire } from '../../../../src/mail/smtp/server/wire.ts';
+import { nextTurn } from '../../../../src/system/next-turn.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 
 /** A socket whose client reads only when the test lets it. */
@@ -31,6 +32,8 @@ test('replies wait until the server has no input left, and leave in one write', 
   wire.send('250 b\r\n');
   assert.deepEqual(writes, []);
   const third = wire.readLine(1_000);
+  assert.deepEqual(writes, []);
+  await nextTurn();
   assert.deepEqual(writes, ['250 a\r\n250 b\r\n']);
   socket.push('ee\r');
   socket.push('\n');
