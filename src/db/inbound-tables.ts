@@ -146,6 +146,8 @@ export type DmarcReportRow = {
   day: number;
   /** Domain whose DMARC record asks for reports. */
   domain: string;
+  /** The part of `domain` that somebody has registered (mail/registrable-domain.ts). The limits of a day count by it. */
+  registrableDomain: string;
   /** Number of its observations. */
   observations: number;
   /** Number of failed attempts to look up where the report goes. */
@@ -170,6 +172,8 @@ export type ReceivedReportRow = {
   type: 'dmarc' | 'tls';
   /** Domain that sent the report, as DMARC or DKIM proves. */
   reporter: string;
+  /** The part of `reporter` that somebody has registered (mail/registrable-domain.ts). The limits of a day count by it. */
+  registrableDomain: string;
   organization: string;
   /** Id that the reporter gave the report. */
   reportId: string;

@@ -29,6 +29,7 @@ import { dmarcReports } from './migrations/0035-dmarc-reports.ts';
 import { greylisting } from './migrations/0036-greylisting.ts';
 import { reports } from './migrations/0037-reports.ts';
 import { installationMail } from './migrations/0039-installation-mail.ts';
+import { reportShares } from './migrations/0040-report-shares.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -60,4 +61,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   greylisting,
   reports,
   installationMail,
+  reportShares,
 ];

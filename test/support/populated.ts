@@ -142,7 +142,16 @@ function addReport(test: TestApp, { tenantId, domainId }: { tenantId: string; do
   const id = newId('rep', createdAt);
   const details = JSON.stringify({ dmarc: null, tls: { policies: [] } });
   insertRow(test, 'receivedReports', {
-    ...{ id, tenantId, domainId, type: 'tls', reporter: 'big.example', organization: 'Big', reportId: id },
+    ...{
+      id,
+      tenantId,
+      domainId,
+      type: 'tls',
+      reporter: 'big.example',
+      registrableDomain: 'big.example',
+      organization: 'Big',
+      reportId: id,
+    },
     ...{ beginAt: 0, endAt: 1, passed: 5, failed: 0, details, createdAt },
   });
   return id;

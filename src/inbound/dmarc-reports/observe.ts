@@ -3,6 +3,7 @@ import type { App } from '../../app.ts';
 import type { ReceivedRecipientKind } from '../../db/inbound-tables.ts';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import type { Observation } from '../../mail/dmarc/aggregate-report.ts';
+import { registrableDomain } from '../../mail/registrable-domain.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { observeMessage } from './store.ts';
 
@@ -35,7 +36,15 @@ export function observe(app: ObserveApp, observed: Observed): void {
   if (dmarc.result !== 'pass' && dmarc.result !== 'fail') return;
   const day = Math.floor(clock.now() / DAY_MS) * DAY_MS;
   const dueAt = Math.round(day + DAY_MS + (FIRST_HOUR + random() * HOURS) * HOUR_MS);
-  db.commitInBackground(observeMessage, { day, domain, dueAt, observation: formatObservation(observed) });
+  void count(db, { day, domain, dueAt, observation: formatObservation(observed) });
+}
+
+async function count(
+  db: App['db'],
+  observed: { day: number; domain: string; dueAt: number; observation: string },
+): Promise<void> {
+  const owner = await registrableDomain(observed.domain);
+  db.commitInBackground(observeMessage, { ...observed, registrableDomain: owner });
 }
 
 function formatObservation(observed: Observed): string {

@@ -1,6 +1,7 @@
 /**
  * Stores what DMARC reports are made of. All SQL of these tables is here, and nothing else writes them. Everybody can send mail from any
- * number of addresses and domains, so the rows of a day are bounded; mail beyond the bounds is not reported.
+ * number of addresses and names, so the rows of a day are bounded, and shared among the owners of registered domains; mail beyond the
+ * bounds is not reported.
  */
 import { sql } from 'kysely';
 import { insertBlob } from '../../blobs/store.ts';
@@ -9,17 +10,24 @@ import { defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { BlobRow, MessageRow } from '../../db/tables.ts';
 import { enqueue, type NewRecipient } from '../../queue/store.ts';
+import { mayTakeAnother } from '../../system/shares.ts';
 
 /** Maximum number of domains that a day has reports about. Our own limit. */
 export const MAX_DOMAINS = 1_000;
 /** Maximum numbers of different observations: of one domain, and of a day. Our own limits. */
 export const MAX_OBSERVATIONS = 500;
-const MAX_OBSERVATIONS_PER_DAY = 50_000;
+export const MAX_OBSERVATIONS_PER_DAY = 50_000;
+/**
+ * Number of domains, and of observations, of a day that the owner of one registered domain may have for each one that is still free:
+ * one owner alone gets a twentieth of them, and some are left for every other one. Our own limit.
+ */
+const HELD_PER_FREE = 1 / 19;
 
 type Key = Pick<DmarcReportRow, 'day' | 'domain'>;
-type Observed = Key & { observation: string; dueAt: number };
+type Observation = Key & { observation: string };
+type Observed = Observation & Pick<DmarcReportRow, 'registrableDomain' | 'dueAt'>;
 
-const countAgain = statement((db, param: Param<Omit<Observed, 'dueAt'>>) =>
+const countAgain = statement((db, param: Param<Observation>) =>
   db
     .updateTable('dmarcObservations')
     .set((set) => ({ messages: set('messages', '+', 1) }))
@@ -29,7 +37,7 @@ const countAgain = statement((db, param: Param<Omit<Observed, 'dueAt'>>) =>
     .returning('messages'),
 );
 
-const insertObservation = statement((db, param: Param<Omit<Observed, 'dueAt'>>) =>
+const insertObservation = statement((db, param: Param<Observation>) =>
   db.insertInto('dmarcObservations').values({
     day: param('day'),
     domain: param('domain'),
@@ -38,15 +46,25 @@ const insertObservation = statement((db, param: Param<Omit<Observed, 'dueAt'>>) 
   }),
 );
 
-const totals = statement((db, param: Param<Pick<Key, 'day'>>) =>
+const selectTotals = (db: Tx) =>
   db
     .selectFrom('dmarcReports')
     .select(({ fn }) => [
       fn.countAll<number>().as('domains'),
       sql<number>`ifnull(sum(observations), 0)`.as('observations'),
-    ])
-    .where('day', '=', param('day')),
+    ]);
+
+const totals = statement((db, param: Param<Pick<Key, 'day'>>) =>
+  selectTotals(db).where('day', '=', param('day')),
 );
+
+const totalsOfOwner = statement((db, param: Param<Pick<Observed, 'day' | 'registrableDomain'>>) =>
+  selectTotals(db)
+    .where('day', '=', param('day'))
+    .where('registrableDomain', '=', param('registrableDomain')),
+);
+
+const NOTHING = { domains: 0, observations: 0 };
 
 const reportOf = statement((db, param: Param<Key>) =>
   db
@@ -62,6 +80,7 @@ const upsertReport = statement((db, param: Param<Omit<Observed, 'observation'>>)
     .values({
       day: param('day'),
       domain: param('domain'),
+      registrableDomain: param('registrableDomain'),
       observations: 1,
       attempts: 0,
       dueAt: param('dueAt'),
@@ -76,17 +95,30 @@ const upsertReport = statement((db, param: Param<Omit<Observed, 'observation'>>)
 /** Counts a message. Returns false when the bounds of the day leave no row for it. */
 export const observeMessage = defineWrite(
   'inbound.observeDmarc',
-  async (tx, { day, domain, observation, dueAt }: Observed): Promise<boolean> => {
+  async (tx, { day, domain, registrableDomain, observation, dueAt }: Observed): Promise<boolean> => {
     if (await countAgain.first(tx, { day, domain, observation })) return true;
-    const known = await reportOf.first(tx, { day, domain });
-    const { domains = 0, observations = 0 } = (await totals.first(tx, { day })) ?? {};
-    const isFull = known ? known.observations >= MAX_OBSERVATIONS : domains >= MAX_DOMAINS;
-    if (isFull || observations >= MAX_OBSERVATIONS_PER_DAY) return false;
-    await upsertReport.all(tx, { day, domain, dueAt });
+    if (!(await hasRoom(tx, { day, domain, registrableDomain }))) return false;
+    await upsertReport.all(tx, { day, domain, registrableDomain, dueAt });
     await insertObservation.all(tx, { day, domain, observation });
     return true;
   },
 );
+
+/** Returns true when another observation of the domain fits into the bounds of the day, and into the share of its owner. */
+async function hasRoom(
+  tx: Tx,
+  { day, domain, registrableDomain }: Key & Pick<Observed, 'registrableDomain'>,
+): Promise<boolean> {
+  const known = await reportOf.first(tx, { day, domain });
+  if (known && known.observations >= MAX_OBSERVATIONS) return false;
+  const all = (await totals.first(tx, { day })) ?? NOTHING;
+  const own = (await totalsOfOwner.first(tx, { day, registrableDomain })) ?? NOTHING;
+  const mayTake = (held: number, free: number) => mayTakeAnother({ held, free, perFree: HELD_PER_FREE });
+  return (
+    (known !== undefined || mayTake(own.domains, MAX_DOMAINS - all.domains)) &&
+    mayTake(own.observations, MAX_OBSERVATIONS_PER_DAY - all.observations)
+  );
+}
 
 const nextDue = statement((db, param: Param<{ now: number }>) =>
   db

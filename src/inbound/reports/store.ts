@@ -1,5 +1,4 @@
 /** Stores the reports of other servers about domains. All SQL of this table is here, and nothing else writes it. */
-import { sql } from 'kysely';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
 import type { ReceivedReportRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
@@ -7,31 +6,33 @@ import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts
 import { constant, type Param, statement } from '../../db/statement.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { firstIdAt } from '../../system/ids.ts';
+import { mayTakeAnother } from '../../system/shares.ts';
 
 /** Maximum number of reports about a domain that are stored in 24 hours. Our own limit: a large domain gets some hundreds. */
-const MAX_DAILY_REPORTS = 1_000;
-/** Maximum number of these from one reporter. Our own limit: most send one a day, and some send one an hour. */
-export const MAX_DAILY_REPORTS_OF_ONE = 50;
+export const MAX_DAILY_REPORTS = 1_000;
+/**
+ * Number of these that the owner of one registered domain may have for each one that is still free. One owner alone gets a twentieth
+ * of them, and some are left for every other one. Most reporters send one a day, and some send one an hour.
+ */
+const HELD_PER_FREE = 1 / 19;
 
-type Recent = Pick<ReceivedReportRow, 'domainId' | 'reporter'> & { first: ReceivedReportRow['id'] };
+type Recent = Pick<ReceivedReportRow, 'domainId' | 'registrableDomain'> & { first: ReceivedReportRow['id'] };
 
-const recentOf = statement((db, param: Param<Pick<Recent, 'domainId' | 'first'>>) =>
+const countRecent = statement((db, param: Param<Pick<Recent, 'domainId' | 'first'>>) =>
   db
     .selectFrom('receivedReports')
-    .select('id')
+    .select(({ fn }) => fn.countAll<number>().as('reports'))
     .where('domainId', '=', param('domainId'))
-    .where('id', '>=', constant(param('first')))
-    .limit(sql.lit(MAX_DAILY_REPORTS)),
+    .where('id', '>=', constant(param('first'))),
 );
 
-const recentOfReporter = statement((db, param: Param<Recent>) =>
+const countRecentOfOwner = statement((db, param: Param<Recent>) =>
   db
     .selectFrom('receivedReports')
-    .select('id')
+    .select(({ fn }) => fn.countAll<number>().as('reports'))
     .where('domainId', '=', param('domainId'))
-    .where('reporter', '=', param('reporter'))
-    .where('id', '>=', constant(param('first')))
-    .limit(sql.lit(MAX_DAILY_REPORTS_OF_ONE)),
+    .where('registrableDomain', '=', param('registrableDomain'))
+    .where('id', '>=', constant(param('first'))),
 );
 
 const insert = statement((db, param: Param<ReceivedReportRow>) =>
@@ -43,6 +44,7 @@ const insert = statement((db, param: Param<ReceivedReportRow>) =>
       domainId: param('domainId'),
       type: param('type'),
       reporter: param('reporter'),
+      registrableDomain: param('registrableDomain'),
       organization: param('organization'),
       reportId: param('reportId'),
       beginAt: param('beginAt'),
@@ -56,18 +58,22 @@ const insert = statement((db, param: Param<ReceivedReportRow>) =>
     .returning('id'),
 );
 
-/** The result of storing a report. `duplicate`: the reporter sent it before. `limited`: the domain got too many. */
+/**
+ * The result of storing a report. `duplicate`: the reporter sent it before. `limited`: the domain got too many, or too many of one
+ * owner.
+ */
 type StoredReport = 'stored' | 'duplicate' | 'limited';
 
 /** Stores a report, once for all times that its reporter sends it. */
 export const insertReport = defineWrite(
   'inbound.insertReport',
   async (tx, row: ReceivedReportRow): Promise<StoredReport> => {
-    const { domainId, reporter, createdAt } = row;
-    const recent = { domainId, reporter, first: firstIdAt('rep', createdAt - DAY_MS) };
-    const ofReporter = await recentOfReporter.all(tx, recent);
-    if (ofReporter.length >= MAX_DAILY_REPORTS_OF_ONE) return 'limited';
-    if ((await recentOf.all(tx, recent)).length >= MAX_DAILY_REPORTS) return 'limited';
+    const { domainId, registrableDomain, createdAt } = row;
+    const recent = { domainId, registrableDomain, first: firstIdAt('rep', createdAt - DAY_MS) };
+    const { reports: held = 0 } = (await countRecentOfOwner.first(tx, recent)) ?? {};
+    const { reports = 0 } = (await countRecent.first(tx, recent)) ?? {};
+    if (!mayTakeAnother({ held, free: MAX_DAILY_REPORTS - reports, perFree: HELD_PER_FREE }))
+      return 'limited';
     return (await insert.first(tx, row)) ? 'stored' : 'duplicate';
   },
 );

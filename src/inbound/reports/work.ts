@@ -8,6 +8,7 @@ import { sandboxDomain } from '../../domains/name.ts';
 import { findNamedDomain } from '../../domains/receiving/store.ts';
 import { bounceDomain } from '../../domains/records.ts';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
+import { registrableDomain } from '../../mail/registrable-domain.ts';
 import type { ReportReader } from '../../mail/reports/reader.ts';
 import type { Report } from '../../mail/reports/report.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
@@ -25,26 +26,28 @@ const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** Maximum number of reports that are read at the same time. The thread reads one at a time. */
 const CONCURRENCY = 2;
 
-/** Number of reports of one reporter that are logged: at once, and then in a second. Our own limits. */
+/** Number of reports of one owner that are logged: at once, and then in a second. Our own limits. */
 const LINES = { burst: 5, tokensPerSecond: 1 / 3_600 };
-/** Maximum number of reporters whose reports are counted. */
-const MAX_LOGGED_REPORTERS = 1_000;
+/** Maximum number of owners whose reports are counted. */
+const MAX_LOGGED_OWNERS = 1_000;
 /** Maximum number of failures that are logged of one report about one name. Our own limit. */
 const MAX_LOGGED_FAILURES = 5;
+
+type Reporter = Pick<ReceivedReportRow, 'reporter' | 'registrableDomain'>;
 
 type ReportsApp = App & { reportReader: Pick<ReportReader, 'read'> };
 
 /** Returns the work that reads reports. A second run stores nothing more. */
 export function createReportWork(app: ReportsApp): Work<LeasedTask> {
   const results = app.metrics.counter('inbound_reports_total', 'Mail to addresses for reports.', ['result']);
-  const lines = createTokenBuckets(app.clock, MAX_LOGGED_REPORTERS);
+  const lines = createTokenBuckets(app.clock, MAX_LOGGED_OWNERS);
 
   async function run(task: LeasedTask): Promise<TaskOutcome> {
     const returned = await openReturnedMail(app, task, MAX_MESSAGE_BYTES);
     if (!returned) return { kind: 'failed', error: 'The message was deleted' };
-    const reporter = findReporter(returned.message);
-    if (reporter === undefined) return done('unproven');
-    const reading = await app.reportReader.read(new Uint8Array(returned.bytes), reporter);
+    const reporter = await findReporter(returned.message);
+    if (!reporter) return done('unproven');
+    const reading = await app.reportReader.read(new Uint8Array(returned.bytes), reporter.registrableDomain);
     switch (reading.kind) {
       case 'busy':
         return { kind: 'retry', error: 'Too many reports are being read' };
@@ -64,10 +67,10 @@ export function createReportWork(app: ReportsApp): Work<LeasedTask> {
 
   async function store(
     { targetId }: LeasedTask,
-    { reporter, report, arrivedAt }: { reporter: string; report: Report; arrivedAt: number },
+    { reporter, report, arrivedAt }: { reporter: Reporter; report: Report; arrivedAt: number },
   ): Promise<string> {
     if (!isId('dom', targetId)) {
-      if (lines.take(reporter, LINES).allowed) logOwn(app, reporter, report);
+      if (lines.take(reporter.registrableDomain, LINES).allowed) logOwn(app, reporter, report);
       return 'installation';
     }
     const domain = await findNamedDomain(app.db.read, targetId);
@@ -78,7 +81,7 @@ export function createReportWork(app: ReportsApp): Work<LeasedTask> {
       id: newId('rep', arrivedAt),
       tenantId: domain.tenantId,
       domainId: domain.id,
-      reporter,
+      ...reporter,
       ...columns,
       details: JSON.stringify(details),
       createdAt: arrivedAt,
@@ -89,13 +92,16 @@ export function createReportWork(app: ReportsApp): Work<LeasedTask> {
   return createTaskWork(app, { kind: 'report', concurrency: CONCURRENCY, run });
 }
 
-function findReporter({ auth }: ReturnedMail['message']): string | undefined {
+async function findReporter({ auth }: ReturnedMail['message']): Promise<Reporter | undefined> {
   if (auth === null) return undefined;
-  return reporterOf(JSON.parse(auth) as Pick<AuthenticationResult, 'dmarc' | 'dkim'>);
+  const reporter = reporterOf(JSON.parse(auth) as Pick<AuthenticationResult, 'dmarc' | 'dkim'>);
+  return reporter === undefined
+    ? undefined
+    : { reporter, registrableDomain: await registrableDomain(reporter) };
 }
 
 /** Reports about the names of this machine are for the operator, who reads the log. */
-function logOwn({ log, config }: Pick<App, 'log' | 'config'>, reporter: string, report: Report): void {
+function logOwn({ log, config }: Pick<App, 'log' | 'config'>, { reporter }: Reporter, report: Report): void {
   if (report.type === 'dmarc') return;
   const own = new Set([config.hostname.toLowerCase(), bounceDomain(config), sandboxDomain(config)]);
   // Anybody can send a report, so it says something about names of this machine alone, and each only once.

@@ -13,7 +13,7 @@ type Reading = { kind: 'report'; report: Report } | { kind: 'unreadable' } | { k
 export type ReportReader = {
   /**
    * Reads the report in a message. The memory of the message is used up.
-   * @param owner name under which messages take turns, such as the domain of the reporter
+   * @param owner name under which messages take turns, such as the registered domain of the reporter
    */
   read(message: Uint8Array<ArrayBuffer>, owner: string): Promise<Reading>;
   close(): Promise<void>;

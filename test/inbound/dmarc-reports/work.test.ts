@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { MAX_DOMAINS, MAX_OBSERVATIONS, observeMessage } from '../../../src/inbound/dmarc-reports/store.ts';
+import {
+  MAX_DOMAINS,
+  MAX_OBSERVATIONS,
+  MAX_OBSERVATIONS_PER_DAY,
+  observeMessage,
+} from '../../../src/inbound/dmarc-reports/store.ts';
 import { createDmarcReportWork } from '../../../src/inbound/dmarc-reports/work.ts';
 import type { AuthenticationResult } from '../../../src/mail/auth/result.ts';
 import { findMessage, listRecipients } from '../../../src/queue/store.ts';
@@ -154,9 +159,13 @@ test('a report waits while DNS does not answer, and is given up after six attemp
   assert.deepEqual([(await mails()).length, await reports()], [before, []]);
 });
 
+/** Counts a message of this day. Returns false when nothing has room for it. */
+function observe(day: number, domain: string, observation: string, registrableDomain = domain) {
+  const dueAt = Number.MAX_SAFE_INTEGER;
+  return app.db.commit(observeMessage, { day, domain, registrableDomain, observation, dueAt });
+}
+
 test('mail from a million addresses and domains fills no more than the bounds', async () => {
-  const observe = (day: number, domain: string, observation: string) =>
-    app.db.commit(observeMessage, { day, domain, observation, dueAt: Number.MAX_SAFE_INTEGER });
   for (let index = 0; index < MAX_OBSERVATIONS; index++)
     assert.equal(await observe(1, 'a.example', `${index}`), true);
   assert.equal(await observe(1, 'a.example', 'one more'), false);
@@ -166,4 +175,26 @@ test('mail from a million addresses and domains fills no more than the bounds', 
   assert.equal(await observe(1, 'new.example', 'x'), false);
   assert.equal(await observe(2, 'new.example', 'x'), true);
   assert.equal((await observations()).length, MAX_OBSERVATIONS + MAX_DOMAINS);
+});
+
+test('all names of one owner share the domains and the rows of a day, and leave some for others', async () => {
+  const attacker = 'attacker.example';
+  let names = 0;
+  for (let index = 0; index < MAX_DOMAINS / 10; index++)
+    if (await observe(3, `${index}.${attacker}`, 'x', attacker)) names += 1;
+  assert.equal(names, MAX_DOMAINS / 20);
+  let rows = names;
+  for (let index = 0; index < names; index++)
+    for (let row = 0; row < MAX_OBSERVATIONS / 5; row++)
+      if (await observe(3, `${index}.${attacker}`, `${row}`, attacker)) rows += 1;
+  assert.equal(rows, MAX_OBSERVATIONS_PER_DAY / 20);
+  assert.equal(await observe(3, 'other.example', 'x'), true);
+});
+
+test('the names of one owner are counted together when mail arrives', async () => {
+  for (const domain of ['mail.example.co.uk', 'example.co.uk'])
+    await receive({ ...AUTHOR, dmarc: { ...AUTHOR.dmarc, domain, policyDomain: domain } });
+  const ofOwner = async () =>
+    (await reports()).filter(({ registrableDomain }) => registrableDomain === 'example.co.uk');
+  await waitUntil(async () => (await ofOwner()).length === 2, 'both are counted');
 });

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { receivedSteps } from '../../../src/inbound/expire.ts';
 import { selectFor } from '../../../src/inbound/reports/select.ts';
-import { MAX_DAILY_REPORTS_OF_ONE } from '../../../src/inbound/reports/store.ts';
+import { insertReport, MAX_DAILY_REPORTS } from '../../../src/inbound/reports/store.ts';
 import { createReportWork } from '../../../src/inbound/reports/work.ts';
 import { readReport } from '../../../src/mail/reports/read.ts';
+import { newId } from '../../../src/system/ids.ts';
 import { DMARC_XML, gzipped, TLS_REPORT } from '../../mail/reports/fixtures.ts';
 import { openMailWorld, PASS, sendMail } from '../mail-world.ts';
 
@@ -194,15 +195,50 @@ test('a report waits while the thread is busy', async () => {
   assert.equal((await rows()).at(-1)?.reportId, 'waits');
 });
 
-test('one reporter has a share of the reports of a domain in a day', async () => {
-  for (let index = 0; index < MAX_DAILY_REPORTS_OF_ONE; index++) await send(withId(`many ${index}`));
-  const ofBig = (await rows()).filter(({ reporter }) => reporter === 'big.example');
-  assert.equal(ofBig.length, MAX_DAILY_REPORTS_OF_ONE);
-  assert.ok((await resultCount('limited')) > 0);
-  world.knobs.result = { ...PASS, dmarc: { ...PASS.dmarc, domain: 'other.example' } };
+test('all names of one owner share the reports that a domain gets in a day, and leave some for others', async () => {
+  const share = MAX_DAILY_REPORTS / 20;
+  for (let index = 0; index < share + 5; index++) {
+    world.knobs.result = { ...PASS, dmarc: { ...PASS.dmarc, domain: `mx${index}.attacker.co.uk` } };
+    await send(withId(`many ${index}`));
+  }
+  const count = async (owner: string) =>
+    (await rows()).filter(({ registrableDomain }) => registrableDomain === owner).length;
+  assert.ok((await count('attacker.co.uk')) <= share);
+  assert.ok((await count('attacker.co.uk')) > share / 2);
+  assert.ok((await resultCount('limited')) >= 5);
+  world.knobs.result = { ...PASS, dmarc: { ...PASS.dmarc, domain: 'other.co.uk' } };
   await send(withId('other'));
-  assert.equal((await rows()).at(-1)?.reporter, 'other.example');
+  assert.equal((await rows()).at(-1)?.reporter, 'other.co.uk');
   world.knobs.result = BIG;
+});
+
+test('the more owners report, the less each of them may have, and a new one still finds room', async () => {
+  const [row] = await rows();
+  assert.ok(row);
+  const domainId = `dom_${'2'.padStart(26, '0')}` as const;
+  const insert = (registrableDomain: string, id: number) => {
+    const createdAt = clock.now();
+    const report = {
+      ...row,
+      domainId,
+      registrableDomain,
+      reportId: `${id}`,
+      id: newId('rep', createdAt),
+      createdAt,
+    };
+    return app.db.commit(insertReport, report);
+  };
+  const stored = new Map<number, number>();
+  for (let id = 0; id < 100; id++)
+    for (let owner = 0; owner < 40; owner++)
+      if ((await insert(`owner${owner}.example`, id * 40 + owner)) === 'stored')
+        stored.set(owner, (stored.get(owner) ?? 0) + 1);
+  const counts = new Set(stored.values());
+  assert.equal(stored.size, 40);
+  assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, [...counts].join());
+  const all = [...stored.values()].reduce((sum, count) => sum + count, 0);
+  assert.ok(all > MAX_DAILY_REPORTS / 2 && all < MAX_DAILY_REPORTS, `${all}`);
+  assert.equal(await insert('new.example', -1), 'stored');
 });
 
 test('a policy of a domain above is accepted for the names of this domain, and never for others', () => {
