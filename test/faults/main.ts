@@ -81,7 +81,7 @@ const FULL = {
   cycles: 20,
   broadcast: { contacts: 20_000, kills: { named: 3, random: 200 }, cuts: 10, cutContacts: 5_000 },
   inbound: { kills: { named: 16, random: 616 }, cuts: 6 },
-  limitMinutes: 60,
+  limitMinutes: 150,
 };
 /** One of each jump. */
 const MIN_JUMPS = 3;

@@ -81,7 +81,8 @@ export function describeInbound(verdicts: readonly InboundReckoning[]): string[]
     `posts: ${sum((one) => one.posts)}, of which again after an end: ${sum((one) => one.repeatedPosts)}`,
     `forwarded: ${sum((one) => one.forwards)}, reports sent: ${sum((one) => one.sentReports)}; ` +
       `of these again after an end: ${sum((one) => one.repeatedMail)}`,
-    `unexplained duplicates: ${sum((one) => one.unexplained)}`,
+    `unexplained duplicates: ${sum((one) => one.unexplained)}; ` +
+      `held after five interrupted attempts, and released: ${verdicts.reduce((total, { released }) => total + released, 0)}`,
     ...describeFaults(verdicts.flatMap(({ inbound }) => inbound.faults)),
     ...verdicts.flatMap(({ outbound }) =>
       outbound.acknowledged > 0 ? describeReckoning(outbound) : describeFaults(wrongIn(outbound)),

@@ -3,6 +3,7 @@
  * outcome that its run returned. A task may run twice, after a crash or when a run outlasts its lease, so each kind is
  * idempotent.
  */
+import { commitOutcome } from '../../db/commit-outcome.ts';
 import type { Random } from '../../system/random.ts';
 import type { Leased, Work } from '../../system/worker.ts';
 import type { PartApp } from '../../thread-app.ts';
@@ -154,7 +155,7 @@ async function runTask(app: TaskApp, task: LeasedTask, run: TaskKindWork['run'])
 async function settle(app: TaskApp, task: LeasedTask, outcome: UnsettledOutcome): Promise<boolean> {
   const now = app.clock.now();
   const result = resultOf(task, outcome, { now, random: app.random });
-  const isSettled = await app.db.commit(settleTask, settlementOf(task, result, now));
+  const isSettled = await commitOutcome(app, settleTask, settlementOf(task, result, now));
   const { id: taskId, kind, messageId } = task;
   if (isSettled && result.state === 'failed')
     app.log.warn({ taskId, kind, messageId, error: result.error }, 'a task of received mail was given up');

@@ -39,9 +39,9 @@ const RANDOM = 'random time';
 const KILL_AFTER_MS = { low: 20, high: 700 };
 const REACH_TIMEOUT_MS = 20_000;
 /** In each life: letters, requests for emails, and other changes. */
-const LETTERS = { clients: 3, pauseMs: 15, most: 40 };
-const EMAILS = { clients: 2, pauseMs: 30, most: 12 };
-const MAX_CHANGES = 4;
+const LETTERS = { clients: 3, pauseMs: 15, most: 24 };
+const EMAILS = { clients: 2, pauseMs: 30, most: 8 };
+const MAX_CHANGES = 3;
 /** Maximum number of answers of readers in a life, besides the one that its point needs. */
 const ANSWERS_PER_LIFE = 1;
 

@@ -28,7 +28,12 @@ export type InboundWorld = {
   close(): Promise<void>;
 };
 
-export type InboundReckoning = { inbound: InboundVerdict; outbound: Reckoning };
+export type InboundReckoning = {
+  inbound: InboundVerdict;
+  outbound: Reckoning;
+  /** Number of recipients that five kills had interrupted, and that were held for the operator, who released them. */
+  released: number;
+};
 
 type Options = {
   random: SeededRandom;
@@ -103,6 +108,7 @@ export async function finishInbound(place: InboundWorld, daemon: DaemonProcess):
   while (senders.unanswered.length > 0 && !signal.aborted) await senders.run(again);
   const faults =
     senders.unanswered.length === 0 ? [] : [`${senders.unanswered.length} letters were never taken`];
+  const released = await releaseHeld(daemon);
   while (countOpen(world.dataDir) > 0 && !signal.aborted) await sleep(PAUSE_MS);
   const outbound = await finish(world, daemon);
   const { letters, refusals } = senders;
@@ -116,7 +122,13 @@ export async function finishInbound(place: InboundWorld, daemon: DaemonProcess):
     ...readTables(world.dataDir),
   });
   faults.push(...refusals.map((refusal) => `answered under load: ${refusal}`));
-  return { outbound, inbound: { ...inbound, faults: [...faults, ...inbound.faults] } };
+  return { outbound, released, inbound: { ...inbound, faults: [...faults, ...inbound.faults] } };
+}
+
+/** Does what an operator does after a series of crashes (queue/held/suspect.ts). Returns the number of recipients. */
+async function releaseHeld(daemon: DaemonProcess): Promise<number> {
+  const { released } = (await daemon.cli(['queue', 'release', '--all'])) as { released: number };
+  return released;
 }
 
 /** Tasks and reports that are due, and mail of the installation itself that has not ended. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql } from 'kysely';
 import type { ReceivedTaskRow } from '../../../src/db/inbound-tables.ts';
 import { moveTasks } from '../../../src/inbound/tasks/set-back.ts';
 import { createTaskWork, type TaskKindWork, type TaskOutcome } from '../../../src/inbound/tasks/worker.ts';
@@ -125,6 +126,22 @@ test('a bug in a task is logged, and the task is tried again', () =>
     const [task] = await world.tasks();
     assert.deepEqual([task?.state, task?.dueAt], ['pending', world.clock.now() + 5_000]);
     assert.equal((world.logged[0]?.['err'] as Error | undefined)?.message, 'a bug');
+  }));
+
+test('a task whose outcome cannot be stored yet is not run again', () =>
+  inWorld(async (world) => {
+    await world.receive(forwards(1));
+    await sql`CREATE TRIGGER full_disk BEFORE UPDATE OF state ON receivedTasks
+      BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`.execute(world.side);
+    await whileRunning(world, DONE, async () => {
+      await world.until('it was tried', () => world.logged.length > 0);
+      await sql`DROP TRIGGER full_disk`.execute(world.side);
+      await world.until('it has ended', async () => {
+        await world.clock.advance(1_000);
+        return allEnded(world)();
+      });
+    });
+    assert.equal((await world.tasks())[0]?.attempts, 1);
   }));
 
 test('tasks that an earlier run left leased are run at once, and those of another kind stay with their own run', () =>
