@@ -62,7 +62,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 
 function buildProgram(terminal: Terminal): Command {
   const program = new Command('postrider')
-    .description('A self-hosted mail appliance: HTTP API and delivery engine in one daemon.')
+    .description('A self-hosted mail appliance: HTTP API, delivery engine and inbound mail in one daemon.')
     .version(VERSION)
     .option(
       '--config <file>',
