@@ -41,6 +41,17 @@ test('a delivery that an earlier start left leased is posted at once, as another
     );
   }));
 
+test('a delivery that four crashes have interrupted waits, so that a series of them does not use up its attempts', () =>
+  inWorld(async (world) => {
+    await leaseUnsettled(world, 'an earlier start', 4);
+    world.start();
+    await until(world, 'it is released', () => world.logged.length > 0);
+    assert.equal((await only(world)).dueAt, world.startMs + 5_000);
+    await world.clock.advance(5_000);
+    await ended(world);
+    assert.deepEqual([(await only(world)).attempts, world.posts.length], [5, 1]);
+  }));
+
 test('a delivery that this start left leased is posted when its lease ends, as another attempt', () =>
   inWorld(async (world) => {
     const { db, runId } = world.test.app;

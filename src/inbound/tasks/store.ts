@@ -7,6 +7,7 @@ import { MOVED_ROWS, movedBack, type SetBack } from '../../db/due-times.ts';
 import type { ReceivedTaskRow } from '../../db/inbound-tables.ts';
 import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
+import { interruptedDelayMs } from '../../webhooks/posting/interrupted.ts';
 import { MAX_ATTEMPTS } from '../../webhooks/posting/schedule.ts';
 import { endReceived } from '../store.ts';
 
@@ -310,14 +311,14 @@ type Release = { kind: TaskKind; now: number; runId: string };
 const releaseStatement = statement((db, param: Param<Release>) =>
   db
     .updateTable('receivedTasks')
-    .set({ dueAt: param('now'), runId: null })
+    .set({ dueAt: sql`${param('now')} + ${interruptedDelayMs}`, runId: null })
     .where('kind', '=', param('kind'))
     .where('runId', 'is not', null)
     .where('runId', '!=', param('runId'))
     .returning('id'),
 );
 
-/** Makes the tasks of a kind due that an earlier run left leased. Returns their number. */
+/** Ends the leases of an earlier run. Most tasks are due at once (`INTERRUPTED_DELAYS_MS`). Returns their number. */
 export const releaseTasks = defineWrite(
   'inbound.releaseTasks',
   async (tx, release: Release): Promise<number> => (await releaseStatement.all(tx, release)).length,

@@ -11,6 +11,7 @@ import { constant, type Param, statement } from '../../db/statement.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow, WebhookReplayRow } from '../../db/webhook-tables.ts';
 import { type EventToFanOut, findEvent } from '../../events/store.ts';
 import { newId } from '../../system/ids.ts';
+import { interruptedDelayMs } from '../posting/interrupted.ts';
 import type { WaitingEndpoint } from '../posting/slots.ts';
 import { endReplays } from './replays/store.ts';
 
@@ -241,13 +242,13 @@ export const moveDueDeliveries = defineWrite(
 const releaseStatement = statement((db, param: Param<{ now: number; runId: string }>) =>
   db
     .updateTable('webhookDeliveries')
-    .set({ dueAt: param('now'), runId: null })
+    .set({ dueAt: sql`${param('now')} + ${interruptedDelayMs}`, runId: null })
     .where('runId', 'is not', null)
     .where('runId', '!=', param('runId'))
     .returning('id'),
 );
 
-/** Makes the deliveries due that an earlier run left leased. Returns their number. */
+/** Ends the leases of an earlier run. Most deliveries are due at once (`INTERRUPTED_DELAYS_MS`). Returns their number. */
 export const releaseAbandoned = defineWrite(
   'webhooks.releaseAbandoned',
   async (tx, { now, runId }: { now: number; runId: string }): Promise<number> =>

@@ -9,7 +9,7 @@ import { CRASH_POINTS, type CrashPointName } from '../../../src/crash-points.ts'
 import { shuffle } from '../../../src/system/random.ts';
 import { type DaemonProcess, DaemonStartError } from '../../support/daemon.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
-import { makeReportDue } from './due-reports.ts';
+import { letDelaysPass, makeReportDue } from './due-times.ts';
 import { ANSWERS, type LetterKind } from './letter.ts';
 import { createInboundWorld, finishInbound, type InboundReckoning, type InboundWorld } from './place.ts';
 
@@ -60,6 +60,7 @@ export async function runInboundKills({ seed, kills }: InboundKillOptions): Prom
       if (await liveAndDie(place, plan, random)) reached[plan] = (reached[plan] ?? 0) + 1;
       else unreached.push(plan);
     }
+    await letDelaysPass(place);
     const reckoning = await finishInbound(place, await place.world.start());
     return { ...reckoning, kills: reached, unreached };
   } finally {

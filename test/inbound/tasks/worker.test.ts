@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { ReceivedTaskRow } from '../../../src/db/inbound-tables.ts';
 import { moveTasks } from '../../../src/inbound/tasks/set-back.ts';
+import { releaseTasks } from '../../../src/inbound/tasks/store.ts';
 import { createTaskWork, type TaskKindWork, type TaskOutcome } from '../../../src/inbound/tasks/worker.ts';
 import { startWork } from '../../../src/system/worker.ts';
 import { type ReceivedWorld, shareReceivedWorld } from '../received-world.ts';
@@ -156,6 +157,24 @@ test('tasks that an earlier run left leased are run at once, and those of anothe
     const [forward, post] = await world.tasks();
     assert.deepEqual([forward?.attempts, post?.runId, post?.dueAt], [2, 'earlier', dueAt]);
     assert.match(world.logged[0]?.msg ?? '', /interrupted/);
+  }));
+
+test('a series of crashes does not use up the attempts of a task within a minute', () =>
+  inWorld(async (world) => {
+    await world.receive(forwards(1));
+    const { app } = world.test;
+    const delays: number[] = [];
+    for (let attempts = 1; attempts <= 8; attempts++) {
+      const now = world.clock.now();
+      await world.side
+        .updateTable('receivedTasks')
+        .set({ runId: `run ${attempts}`, attempts })
+        .execute();
+      assert.equal(await app.db.commit(releaseTasks, { kind: 'forward', now, runId: app.runId }), 1);
+      const [task] = await world.tasks();
+      delays.push(((task?.dueAt ?? 0) - now) / 1_000);
+    }
+    assert.deepEqual(delays, [0, 0, 0, 5, 300, 1_800, 7_200, 0]);
   }));
 
 test('a task whose lease runs out is run again, and only the later run settles it, whichever ends first', () =>

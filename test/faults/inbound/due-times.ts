@@ -1,4 +1,4 @@
-/** Lets the night come for the DMARC report about the author's mail: it is due at the next start of the daemon. */
+/** Lets time pass between two lives of the daemon: what waits for it is due at the next start. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
@@ -12,8 +12,8 @@ const WAITING = 'SELECT count(*) FROM dmarcReports WHERE dueAt > 0';
 const MAKE_DUE = 'UPDATE dmarcReports SET dueAt = 0 WHERE dueAt > 0';
 
 /**
- * Makes the report due and counts it. A life of the daemon counts mail for it and ends in peace, so that nothing but the daemon
- * ever opens a database that a kill has left.
+ * Lets the night come for the DMARC report about the author's mail, and counts the report. A life of the daemon counts mail for it
+ * and ends in peace, so that nothing but the daemon ever opens a database that a kill has left.
  */
 export async function makeReportDue(place: InboundWorld): Promise<void> {
   const { world, senders, port } = place;
@@ -31,6 +31,20 @@ export async function makeReportDue(place: InboundWorld): Promise<void> {
     false,
     (database) => database.prepare(MAKE_DUE).run().changes,
   );
+}
+
+/**
+ * Lets the time pass that tasks and webhooks wait which many kills have interrupted (webhooks/posting/schedule.ts), after a life that
+ * ends in peace.
+ */
+export async function letDelaysPass({ world }: InboundWorld): Promise<void> {
+  const daemon = await world.start();
+  await daemon.stop();
+  await world.endLife(Date.now());
+  withDatabase(world.dataDir, false, (database) => {
+    for (const table of ['receivedTasks', 'webhookDeliveries'])
+      database.exec(`UPDATE ${table} SET dueAt = 0 WHERE state = 'pending'`);
+  });
 }
 
 function withDatabase<Result>(
