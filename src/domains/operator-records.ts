@@ -90,7 +90,7 @@ export function operatorRecords(
     },
     {
       type: 'TXT',
-      // Domains may have their reports sent here, whatever their names are (RFC 7489 section 7.1).
+      // Domains may have their reports sent here, whatever their names are (RFC 9990 section 4).
       name: `*._report._dmarc.${host}`,
       value: 'v=DMARC1',
       purpose: 'the DMARC records of domains may name report addresses at this machine',

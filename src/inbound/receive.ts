@@ -88,7 +88,7 @@ export async function receiveMessage(
   }
 }
 
-/** Counts the message for DMARC reports, which are about all mail, accepted or not (RFC 7489 section 7.2). */
+/** Counts the message for DMARC reports, which are about all mail, accepted or not (RFC 9990 section 3.1). */
 function observeDecision(
   app: ReceiveApp,
   { client, sender, recipients }: ReceivedEnvelope,

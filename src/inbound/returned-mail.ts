@@ -7,7 +7,7 @@ import type { LeasedTask } from './tasks/store.ts';
 import type { TaskOutcome } from './tasks/worker.ts';
 
 export type ReturnedMail = {
-  message: Pick<ReceivedMessageRow, 'id' | 'sender' | 'auth' | 'createdAt'>;
+  message: Pick<ReceivedMessageRow, 'id' | 'sender' | 'auth' | 'headerFrom' | 'createdAt'>;
   /** Local part of the address that the mail came to. */
   localPart: string;
   /** The beginning of the message. */

@@ -1,7 +1,7 @@
 /** Counts authenticated mail for DMARC reports, when the operator has enabled them. */
 import type { App } from '../../app.ts';
 import type { ReceivedRecipientKind } from '../../db/inbound-tables.ts';
-import type { AuthenticationResult } from '../../mail/auth/result.ts';
+import type { AuthenticationResult, DkimOutcome } from '../../mail/auth/result.ts';
 import type { Observation } from '../../mail/dmarc/aggregate-report.ts';
 import { registrableDomain } from '../../mail/registrable-domain.ts';
 import { DAY_MS } from '../../system/clock.ts';
@@ -53,16 +53,45 @@ function formatObservation(observed: Observed): string {
   return text.length <= MAX_CHARACTERS ? text : JSON.stringify({ ...observation, dkimResults: [] });
 }
 
-function observationOf({ result, sender, isRefused, isFlagged }: Observed): Observation {
-  const { dmarc, dkim, spf, address } = result;
+function observationOf(observed: Observed): Observation {
+  const { dmarc, dkim, spf, address } = observed.result;
+  const { sender } = observed;
   return {
     sourceIp: address,
-    disposition: isRefused ? 'reject' : isFlagged ? 'quarantine' : 'none',
+    disposition: dispositionOf(observed),
     dkim: dkim.some(({ isAligned }) => isAligned) ? 'pass' : 'fail',
     spf: dmarc.isSpfAligned ? 'pass' : 'fail',
+    reason: reasonOf(observed),
     headerFrom: dmarc.domain,
     envelopeFrom: sender.slice(sender.lastIndexOf('@') + 1).toLowerCase(),
-    dkimResults: dkim.map(({ domain, selector, result: outcome }) => ({ domain, selector, result: outcome })),
+    dkimResults: dkim
+      .toSorted((one, other) => rankOf(one, dmarc.domain) - rankOf(other, dmarc.domain))
+      .map(({ domain, selector, result }) => ({ domain, selector, result })),
     spfResult: { domain: spf.domain, result: spf.result },
   };
+}
+
+function dispositionOf({ result: { dmarc }, isRefused, isFlagged }: Observed): Observation['disposition'] {
+  if (isRefused) return 'reject';
+  if (isFlagged) return 'quarantine';
+  return dmarc.result === 'pass' && isEnforced(dmarc) ? 'pass' : 'none';
+}
+
+/** A message that fails is let through because of a trusted sealer, or because its address proves what it is. */
+function reasonOf({ result: { dmarc, arc }, isRefused, isFlagged }: Observed): Observation['reason'] {
+  if (dmarc.result === 'pass') return undefined;
+  if (isEnforced(dmarc) && !isRefused && !isFlagged)
+    return arc.result === 'pass' ? 'trusted_forwarder' : 'local_policy';
+  return dmarc.isTest ? 'policy_test_mode' : undefined;
+}
+
+function isEnforced({ policy }: AuthenticationResult['dmarc']): boolean {
+  return policy === 'quarantine' || policy === 'reject';
+}
+
+/** Returns the position of a signature among those of its message (RFC 9990 section 3.1.3). */
+function rankOf({ result, isAligned, domain }: DkimOutcome, author: string): number {
+  if (result !== 'pass') return 3;
+  if (!isAligned) return 2;
+  return domain === author ? 0 : 1;
 }

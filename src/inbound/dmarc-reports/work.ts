@@ -9,6 +9,7 @@ import { findReportDestinations } from '../../mail/dmarc/destinations.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { ID_CHARACTERS, newId } from '../../system/ids.ts';
 import { periodic, type Work } from '../../system/worker.ts';
+import { VERSION } from '../../version.ts';
 import { NOTHING_COMPOSED, newRecipient } from '../forward/rows.ts';
 import { endReport, findDueReport, listObservations, postponeReport } from './store.ts';
 
@@ -37,12 +38,13 @@ export function createDmarcReportWork(app: App): Work<'run'> {
   });
 }
 
-type Sent = 'sent' | 'unwanted' | 'too_large' | 'postponed' | 'given_up';
+type Sent = 'sent' | 'unwanted' | 'postponed' | 'given_up';
 
 async function send(app: App, row: DmarcReportRow): Promise<Sent> {
   const { day, domain, attempts } = row;
+  const ownHost = app.config.hostname.toLowerCase();
   const found = app.config.inbound.dmarcReports
-    ? await findReportDestinations(app.dns, domain)
+    ? await findReportDestinations(app.dns, { domain, ownHost })
     : ({ kind: 'none' } as const);
   if (found.kind === 'failed' && attempts + 1 < MAX_ATTEMPTS) {
     await app.db.commit(postponeReport, { day, domain, dueAt: app.clock.now() + RETRY_MS });
@@ -54,16 +56,9 @@ async function send(app: App, row: DmarcReportRow): Promise<Sent> {
   }
   const id = newId('em', app.clock.now());
   const report = await readReport(app, row, { id, tags: found.tags });
-  const all = found.destinations.map(({ address }) => address);
-  const { bytes } = composeReport(report, all);
-  // A message to fewer addresses is no larger.
-  const fitting = found.destinations.filter(
-    ({ maxBytes }) => maxBytes === undefined || bytes.length <= maxBytes,
-  );
-  const to = fitting.map(({ address }) => address);
-  const mail = to.length > 0 ? await buildMail(app, id, { ...composeReport(report, to), to }) : undefined;
+  const to = found.addresses;
+  const mail = await buildMail(app, id, { ...composeReport(report, to), to });
   await app.db.commit(endReport, { day, domain, mail });
-  if (!mail) return 'too_large';
   app.wakeups.notify('queue');
   return 'sent';
 }
@@ -78,6 +73,7 @@ async function readReport(
   return {
     submitter,
     contact: `postmaster@${submitter}`,
+    generator: `Postrider ${VERSION}`,
     domain,
     id: id.slice(-ID_CHARACTERS),
     begin: day / 1_000,

@@ -7,7 +7,6 @@ import type { ReceivedReportRow } from '../../db/inbound-tables.ts';
 import { sandboxDomain } from '../../domains/name.ts';
 import { findNamedDomain } from '../../domains/receiving/store.ts';
 import { bounceDomain } from '../../domains/records.ts';
-import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { registrableDomain } from '../../mail/registrable-domain.ts';
 import type { ReportReader } from '../../mail/reports/reader.ts';
 import type { Report } from '../../mail/reports/report.ts';
@@ -17,7 +16,7 @@ import type { Work } from '../../system/worker.ts';
 import { openReturnedMail, type ReturnedMail } from '../returned-mail.ts';
 import type { LeasedTask } from '../tasks/store.ts';
 import { createTaskWork, type TaskOutcome } from '../tasks/worker.ts';
-import { reporterOf } from './reporter.ts';
+import { storedReporterOf } from './reporter.ts';
 import { selectFor } from './select.ts';
 import { insertReport } from './store.ts';
 
@@ -92,9 +91,8 @@ export function createReportWork(app: ReportsApp): Work<LeasedTask> {
   return createTaskWork(app, { kind: 'report', concurrency: CONCURRENCY, run });
 }
 
-async function findReporter({ auth }: ReturnedMail['message']): Promise<Reporter | undefined> {
-  if (auth === null) return undefined;
-  const reporter = reporterOf(JSON.parse(auth) as Pick<AuthenticationResult, 'dmarc' | 'dkim'>);
+async function findReporter(message: ReturnedMail['message']): Promise<Reporter | undefined> {
+  const reporter = storedReporterOf(message);
   return reporter === undefined
     ? undefined
     : { reporter, registrableDomain: await registrableDomain(reporter) };

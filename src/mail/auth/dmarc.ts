@@ -34,7 +34,11 @@ export async function checkDmarc(resolver: DNSResolver, evidence: Evidence): Pro
     if (!known.details) return unevaluated('temperror', 'there is no result');
     const { policyDomain, alignment } = known.details;
     const found = policyDomain
-      ? { policyDomain: policyDomain.toLowerCase(), isSpfAligned: Boolean(alignment?.spf?.result) }
+      ? {
+          policyDomain: policyDomain.toLowerCase(),
+          isSpfAligned: Boolean(alignment?.spf?.result),
+          ...(isTest(known.details) && { isTest: true }),
+        }
       : {};
     const outcome: DmarcOutcome = { ...outcomeOf(known.details), domain, ...found };
     const isUndecided = outcome.result === 'fail' && (await mightPass(resolver, evidence));
@@ -82,6 +86,11 @@ async function mightPass(resolver: DNSResolver, evidence: Evidence): Promise<boo
   if (![spf, ...dkim].some(({ result }) => result === 'temperror')) return false;
   const { details } = await evaluate(resolver, evidence, ['pass', 'temperror']);
   return details?.status.result !== 'fail';
+}
+
+/** A policy of none has no weaker one. */
+function isTest({ testMode, p, sp, np }: DMARCResult): boolean {
+  return testMode === true && [p, sp, np].some((policy) => policy === 'quarantine' || policy === 'reject');
 }
 
 function outcomeOf(details: DMARCResult): Omit<DmarcOutcome, 'domain'> {

@@ -41,6 +41,8 @@ export type DmarcOutcome = {
   policyDomain?: string;
   /** True when SPF has passed for a domain that is aligned with the author's (RFC 9989). */
   isSpfAligned?: boolean;
+  /** True when the record asks for a weaker treatment than its policy, because the policy is being tested (RFC 9989 section 4.7). */
+  isTest?: boolean;
   reason: string;
 };
 

@@ -1,16 +1,21 @@
-/** Writes aggregate reports: the XML of RFC 7489 appendix C, and the message that carries it (section 7.2.1.1). */
+/** Writes aggregate reports: the XML of RFC 9990 section 3.1.1, and the message that carries it (section 3.5.2). */
 import { gzipSync } from 'node:zlib';
 import { base64Lines } from '../message/base64.ts';
+import type { PolicyRecord } from './policy-records.ts';
 
 /** A kind of mail, with the results that its messages have in common. */
 export type Observation = {
   sourceIp: string;
-  disposition: 'none' | 'quarantine' | 'reject';
+  /** Treatment of the messages. `pass`: they passed a policy that asks for a treatment of others. */
+  disposition: 'none' | 'pass' | 'quarantine' | 'reject';
   /** Results of DMARC: whether an aligned domain has passed. */
   dkim: 'pass' | 'fail';
   spf: 'pass' | 'fail';
+  /** Why messages that failed were not treated as the policy asks; undefined when they were, or passed (RFC 9990 section 3.1.6). */
+  reason?: 'local_policy' | 'policy_test_mode' | 'trusted_forwarder' | undefined;
   headerFrom: string;
   envelopeFrom: string;
+  /** Results of the signatures, in the order of RFC 9990 section 3.1.3. */
   dkimResults: readonly { domain: string; selector: string; result: string }[];
   spfResult: { domain: string; result: string };
 };
@@ -19,48 +24,70 @@ export type AggregateReport = {
   /** Host name of the installation. */
   submitter: string;
   contact: string;
+  /** Name and version of this program. */
+  generator: string;
   /** Domain whose DMARC record asks for the report. */
   domain: string;
+  /** Letters and digits. */
   id: string;
   /** Period in Unix seconds. */
   begin: number;
   end: number;
   /** Tags of the DMARC record. */
-  tags: ReadonlyMap<string, string>;
+  tags: PolicyRecord;
   rows: readonly { observation: Observation; messages: number }[];
 };
 
+const NAMESPACE = 'urn:ietf:params:xml:ns:dmarc-2.0';
+const POLICIES: ReadonlySet<string> = new Set(['none', 'quarantine', 'reject']);
 const LINE_CHARACTERS = /[^\t\n\r -\ud7ff\ue000-\ufffd]/g;
 
 /** Returns the report as XML. */
-function formatReport({ submitter, contact, domain, id, begin, end, tags, rows }: AggregateReport): string {
-  const alignment = (name: string) => (tags.get(name)?.toLowerCase() === 's' ? 's' : 'r');
-  const policy = policyOf(tags.get('p')) ?? 'none';
+function formatReport(report: AggregateReport): string {
+  const { submitter, contact, generator, id, begin, end, rows } = report;
   const metadata =
     element('org_name', submitter) +
     element('email', contact) +
     element('report_id', id) +
-    nested('date_range', element('begin', begin) + element('end', end));
-  const published =
-    element('domain', domain) +
-    element('adkim', alignment('adkim')) +
-    element('aspf', alignment('aspf')) +
-    element('p', policy) +
-    element('sp', policyOf(tags.get('sp')) ?? policy) +
-    element('pct', 100) +
-    element('fo', tags.get('fo') ?? '0');
+    nested('date_range', element('begin', begin) + element('end', end)) +
+    element('generator', generator);
   const records = rows.map(({ observation, messages }) => nested('record', recordOf(observation, messages)));
   const body =
     element('version', '1.0') +
     nested('report_metadata', metadata) +
-    nested('policy_published', published) +
+    nested('policy_published', policyOf(report)) +
     records.join('');
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${nested('feedback', body)}`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<feedback xmlns="${NAMESPACE}">\n${body}</feedback>\n`;
+}
+
+/** Tags that the record does not have stand there with their defaults (RFC 9990 section 3.1.1.5). */
+function policyOf({ domain, tags }: Pick<AggregateReport, 'domain' | 'tags'>): string {
+  const textOf = (name: string) => tags.get(name)?.toLowerCase();
+  const alignment = (name: string) => (textOf(name) === 's' ? 's' : 'r');
+  const [p, sp = p, np = sp] = ['p', 'sp', 'np'].map(textOf);
+  // A record with another word in one of these is applied as p=none (RFC 9989 section 4.10.1).
+  const isValid = [p, sp, np].every((policy) => policy !== undefined && POLICIES.has(policy));
+  return (
+    element('domain', domain) +
+    element('discovery_method', 'treewalk') +
+    element('p', (isValid && p) || 'none') +
+    element('sp', (isValid && sp) || 'none') +
+    element('np', (isValid && np) || 'none') +
+    element('fo', tags.get('fo') ?? '0') +
+    element('adkim', alignment('adkim')) +
+    element('aspf', alignment('aspf')) +
+    element('testing', textOf('t') === 'y' ? 'y' : 'n')
+  );
 }
 
 function recordOf(observation: Observation, messages: number): string {
-  const { sourceIp, disposition, dkim, spf, headerFrom, envelopeFrom, dkimResults, spfResult } = observation;
-  const evaluated = element('disposition', disposition) + element('dkim', dkim) + element('spf', spf);
+  const { sourceIp, disposition, dkim, spf, reason, headerFrom, envelopeFrom } = observation;
+  const { dkimResults, spfResult } = observation;
+  const evaluated =
+    element('disposition', disposition) +
+    element('dkim', dkim) +
+    element('spf', spf) +
+    (reason === undefined ? '' : nested('reason', element('type', reason)));
   const signatures = dkimResults.map(({ domain, selector, result }) =>
     nested('dkim', element('domain', domain) + element('selector', selector) + element('result', result)),
   );
@@ -71,14 +98,9 @@ function recordOf(observation: Observation, messages: number): string {
       'row',
       element('source_ip', sourceIp) + element('count', messages) + nested('policy_evaluated', evaluated),
     ) +
-    nested('identifiers', element('envelope_from', envelopeFrom) + element('header_from', headerFrom)) +
+    nested('identifiers', element('header_from', headerFrom) + element('envelope_from', envelopeFrom)) +
     nested('auth_results', signatures.join('') + nested('spf', sender))
   );
-}
-
-function policyOf(text: string | undefined): string | undefined {
-  const policy = text?.toLowerCase();
-  return policy === 'none' || policy === 'quarantine' || policy === 'reject' ? policy : undefined;
 }
 
 function nested(name: string, content: string): string {
@@ -98,11 +120,12 @@ export function composeReport(
 ): { bytes: Buffer; headerBytes: number } {
   const { submitter, contact, domain, id, begin, end } = report;
   const file = gzipSync(formatReport(report));
+  // The id is the same wherever it stands (RFC 9990 section 3.1.4).
   const filename = `${submitter}!${domain}!${begin}!${end}!${id}.xml.gz`;
   const boundary = `report-${id}`;
   const header = Buffer.from(
     `From: ${contact}\r\nTo: ${to.join(',\r\n ')}\r\n` +
-      `Subject: Report Domain: ${domain}\r\n Submitter: ${submitter}\r\n Report-ID: <${id}@${submitter}>\r\n` +
+      `Subject: Report Domain: ${domain}\r\n Submitter: ${submitter}\r\n Report-ID: <${id}>\r\n` +
       `Message-ID: <${id}@${submitter}>\r\nAuto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n` +
       `Content-Type: multipart/mixed; boundary="${boundary}"\r\n\r\n`,
   );

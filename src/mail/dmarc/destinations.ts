@@ -1,88 +1,70 @@
 /**
- * Finds where aggregate reports about a domain go: the `rua` addresses of its DMARC record (RFC 7489 sections 6.2 and 7.1). An address at
- * another domain counts only when that domain agrees, so that nobody can have reports sent to a victim.
+ * Finds where aggregate reports about a domain go: the `rua` addresses of its DMARC record (RFC 9989 section 4.7). An address of another
+ * organization counts only when its host agrees, so that nobody can have reports sent to a victim (RFC 9990 section 4).
  */
-import { type DnsAnswer, type DnsLookups, isHostName } from '../../system/dns.ts';
-import { parseTagList } from '../dkim/tag-list.ts';
-
-type ReportDestination = {
-  address: string;
-  /** Maximum size of a message that the address takes, in bytes; undefined when it names none. */
-  maxBytes: number | undefined;
-};
+import { isHostName } from '../../system/dns.ts';
+import { haveSameOrganization } from './organization.ts';
+import {
+  LookupFailure,
+  type PolicyDns,
+  type PolicyRecord,
+  readPolicyRecord,
+  readPolicyRecords,
+} from './policy-records.ts';
 
 type ReportDestinations =
-  /** `tags` are those of the DMARC record. */
-  | { kind: 'found'; tags: ReadonlyMap<string, string>; destinations: readonly ReportDestination[] }
+  /** `tags` are those of the DMARC record. There is at least one address. */
+  | { kind: 'found'; tags: PolicyRecord; addresses: readonly string[] }
   /** The domain wants no reports. */
   | { kind: 'none' }
   /** DNS does not answer. The caller tries again. */
   | { kind: 'failed'; reason: string };
 
-/** Maximum number of addresses of one record. At least two must be supported (RFC 7489 section 6.2). Our own limit. */
-const MAX_DESTINATIONS = 4;
-const URI = /^mailto:([^!?,]+)(?:!([0-9]{1,12})([kmgt]?))?$/i;
+/** Maximum number of addresses of one record. Our own limit. */
+const MAX_ADDRESSES = 4;
+/** The size after an exclamation mark is obsolete, and ignored (RFC 9989 section 4.8). */
+const URI = /^mailto:([^!?,]+)(?:![0-9]+[kmgt]?)?$/i;
 const ADDRESS = /^[!#$%&'*+/=?^_`{|}~0-9A-Za-z.-]{1,64}@([0-9A-Za-z.-]{1,253})$/;
-const UNIT_BYTES: Readonly<Record<string, number>> = {
-  '': 1,
-  k: 2 ** 10,
-  m: 2 ** 20,
-  g: 2 ** 30,
-  t: 2 ** 40,
+
+type Question = {
+  /** Domain whose record is at `_dmarc.<domain>`, in lower case. */
+  domain: string;
+  /** Host of this installation, which agrees to get reports about any domain. */
+  ownHost: string;
 };
 
-class LookupFailure extends Error {}
-
-/** Returns the addresses for reports about the domain whose record is at `_dmarc.<domain>`. */
+/** Returns the addresses for reports about the domain. */
 export async function findReportDestinations(
-  dns: Pick<DnsLookups, 'txt'>,
-  domain: string,
+  dns: PolicyDns,
+  question: Question,
 ): Promise<ReportDestinations> {
   try {
-    const [tags, ...others] = await readRecords(dns, `_dmarc.${domain}`);
-    if (!tags || others.length > 0) return { kind: 'none' };
-    const destinations: ReportDestination[] = [];
-    for (const uri of urisOf(tags)) destinations.push(...(await verifiedDestinations(dns, domain, uri)));
-    return destinations.length > 0 ? { kind: 'found', tags, destinations } : { kind: 'none' };
+    const tags = await readPolicyRecord(dns, question.domain);
+    if (!tags) return { kind: 'none' };
+    const addresses = new Set<string>();
+    for (const uri of urisOf(tags))
+      for (const address of await verifiedAddresses(dns, question, uri)) addresses.add(address);
+    return addresses.size > 0 ? { kind: 'found', tags, addresses: [...addresses] } : { kind: 'none' };
   } catch (error) {
     if (error instanceof LookupFailure) return { kind: 'failed', reason: error.message };
     throw error;
   }
 }
 
-/** Returns the tags of each DMARC record at a name. `v=DMARC1` comes first (RFC 7489 section 6.3). */
-async function readRecords(
-  dns: Pick<DnsLookups, 'txt'>,
-  name: string,
-): Promise<ReadonlyMap<string, string>[]> {
-  if (!isHostName(name)) return [];
-  const answer: DnsAnswer<string> = await dns.txt(name);
-  if (answer.kind === 'failed') throw new LookupFailure(`${name}: ${answer.reason}`);
-  if (answer.kind !== 'found') return [];
-  return answer.records.flatMap((text) => {
-    const tags = parseTagList(text);
-    const [first] = tags ?? [];
-    return tags && first?.[0] === 'v' && first[1] === 'DMARC1' ? [tags] : [];
-  });
-}
-
-function urisOf(tags: ReadonlyMap<string, string>): readonly string[] {
+function urisOf(tags: PolicyRecord): readonly string[] {
   const uris = (tags.get('rua') ?? '').split(',').map((uri) => uri.trim());
-  return uris.filter((uri) => uri !== '').slice(0, MAX_DESTINATIONS);
+  return uris.filter((uri) => uri !== '').slice(0, MAX_ADDRESSES);
 }
 
-type Parsed = ReportDestination & { host: string };
+type Parsed = { address: string; host: string };
 
 function parseUri(uri: string): Parsed | undefined {
-  const [, written = '', size, unit = ''] = URI.exec(uri) ?? [];
-  const address = decode(written);
+  const address = decode(URI.exec(uri)?.[1] ?? '');
   const host = ADDRESS.exec(address)?.[1]?.toLowerCase();
-  if (host === undefined || !isHostName(host)) return undefined;
-  const maxBytes = size === undefined ? undefined : Number(size) * (UNIT_BYTES[unit.toLowerCase()] ?? 1);
-  return { address, host, maxBytes };
+  return host !== undefined && isHostName(host) ? { address, host } : undefined;
 }
 
-/** Commas and exclamation marks of an address are percent-encoded (RFC 7489 section 6.2). */
+/** Commas and exclamation marks of an address are percent-encoded (RFC 9989 section 4.8). */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -91,23 +73,20 @@ function decode(text: string): string {
   }
 }
 
-/** Returns the destination of a URI if it is within the domain, or else what its host agrees to (RFC 7489 section 7.1). */
-async function verifiedDestinations(
-  dns: Pick<DnsLookups, 'txt'>,
-  domain: string,
+/** Returns the address of a URI of the same organization, or else what its host agrees to (RFC 9990 section 4). */
+async function verifiedAddresses(
+  dns: PolicyDns,
+  { domain, ownHost }: Question,
   uri: string,
-): Promise<ReportDestination[]> {
+): Promise<string[]> {
   const parsed = parseUri(uri);
   if (!parsed) return [];
-  const { host, ...destination } = parsed;
-  if (host === domain || host.endsWith(`.${domain}`)) return [destination];
-  const [agreed] = await readRecords(dns, `${domain}._report._dmarc.${host}`);
+  const { host, address } = parsed;
+  if (host === ownHost || (await haveSameOrganization(dns, domain, host))) return [address];
+  const [agreed] = await readPolicyRecords(dns, `${domain}._report._dmarc.${host}`);
   if (!agreed) return [];
-  if (!agreed.has('rua')) return [destination];
+  if (!agreed.has('rua')) return [address];
   // The host may name other addresses, but only its own.
   const others = urisOf(agreed).map(parseUri);
-  if (others.some((other) => other?.host !== host)) return [];
-  return others.flatMap((other) =>
-    other ? [{ address: other.address, maxBytes: other.maxBytes ?? destination.maxBytes }] : [],
-  );
+  return others.every((other) => other?.host === host) ? others.flatMap((other) => other?.address ?? []) : [];
 }

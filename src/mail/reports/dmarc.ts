@@ -1,4 +1,4 @@
-/** Reads aggregate reports of DMARC (RFC 7489 appendix C). */
+/** Reads aggregate reports of DMARC, in the form of RFC 9990 and in the older one of RFC 7489 appendix C. */
 import { readElements, UnreadableReportError } from './elements.ts';
 import type { Disposition, DmarcRecord, DmarcReport } from './report.ts';
 import { readAddress, readCount, readDomain, readPeriod, readText } from './values.ts';

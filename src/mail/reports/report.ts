@@ -24,7 +24,7 @@ type ReportHead = {
   endAt: number;
 };
 
-/** An aggregate report (RFC 7489 section 7.2 and appendix C). */
+/** An aggregate report (RFC 9990 section 3.1.1). */
 export type DmarcReport = ReportHead & {
   type: 'dmarc';
   /** Domain whose policy was applied, in lower case. */

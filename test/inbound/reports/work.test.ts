@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { receivedSteps } from '../../../src/inbound/expire.ts';
+import { storedReporterOf } from '../../../src/inbound/reports/reporter.ts';
 import { selectFor } from '../../../src/inbound/reports/select.ts';
 import { insertReport, MAX_DAILY_REPORTS } from '../../../src/inbound/reports/store.ts';
 import { createReportWork } from '../../../src/inbound/reports/work.ts';
+import { undecided } from '../../../src/mail/auth/result.ts';
 import { readReport } from '../../../src/mail/reports/read.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { DMARC_XML, gzipped, TLS_REPORT } from '../../mail/reports/fixtures.ts';
@@ -144,6 +146,13 @@ test('a report whose sender is not proven is refused, and one that may be proven
   assert.match(await send(withId('rejected')), /^550 5\.7\.1 /);
   world.knobs.result = BIG;
   assert.deepEqual((await rows()).map(({ reportId }) => reportId).includes('signed'), true);
+});
+
+test('the author stands for a report that was written on this machine, and for no other', () => {
+  const headerFrom = 'dmarc@Shop.example';
+  assert.equal(storedReporterOf({ auth: null, headerFrom }), 'shop.example');
+  assert.equal(storedReporterOf({ auth: null, headerFrom: null }), undefined);
+  assert.equal(storedReporterOf({ auth: JSON.stringify(undecided('', '')), headerFrom }), undefined);
 });
 
 test('only addresses of domains that a tenant has take reports', async () => {

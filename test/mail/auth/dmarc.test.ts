@@ -13,6 +13,7 @@ const ZONE = `
   _dmarc.strict.example       TXT "v=DMARC1; p=reject; adkim=s; aspf=s"
   _dmarc.lax.example          TXT "v=DMARC1; p=none"
   _dmarc.test.example         TXT "v=DMARC1; p=reject; t=y"
+  _dmarc.laxtest.example      TXT "v=DMARC1; p=none; t=y"
   _dmarc.two.example          TXT "v=DMARC1; p=reject"
   _dmarc.two.example          TXT "v=DMARC1; p=none"
   _dmarc.bad.example          TXT "v=DMARC1; p=sometimes"
@@ -69,6 +70,15 @@ test('an identity that passes and is aligned makes the message pass', async () =
   ];
   for (const [expected, input] of cases)
     assert.equal((await check(input)).short, expected, JSON.stringify(input));
+});
+
+test('a policy that is being tested is told from one that is applied, as far as it asks for anything', async () => {
+  for (const [author, isTest] of [
+    ['a@test.example', true],
+    ['a@laxtest.example', undefined],
+    ['a@strict.example', undefined],
+  ] as const)
+    assert.equal((await check({ author })).outcome.isTest, isTest, author);
 });
 
 test('a message without exactly one author is a permanent error', async () => {
