@@ -23,6 +23,7 @@ import type { HttpOptions } from './http/transport/server.ts';
 import { shedWrites } from './http/transport/shed.ts';
 import { registerImportsApi } from './imports/api.ts';
 import { registerReceivedApi } from './inbound/messages/api.ts';
+import { createContents } from './inbound/messages/content.ts';
 import { serveDownloads } from './inbound/messages/downloads.ts';
 import { type RouteCalls, routeCalls } from './inbound/post/part.ts';
 import { registerReportsApi } from './inbound/reports/api.ts';
@@ -87,7 +88,8 @@ export async function createApiServer(
   serveReferencePage(server, 'Postrider API');
   const parser = createMessageParser(app, app.htmlText);
   server.addHook('onClose', () => parser.close());
-  serveDownloads(server, { ...app, parser });
+  const contents = createContents({ ...app, parser });
+  serveDownloads(server, { ...app, contents });
   await server.register(
     (v1, _options, done) => {
       const scans = createScans(app);
@@ -110,7 +112,7 @@ export async function createApiServer(
       registerStatisticsApi(v1, app);
       registerWebhookApi(v1, app, webhooks);
       registerInboundRoutesApi(v1, app, routes);
-      registerReceivedApi(v1, { ...app, parser });
+      registerReceivedApi(v1, { ...app, contents });
       registerReportsApi(v1, app);
       registerApiKeysApi(v1, app);
       registerPlanApi(v1, app);

@@ -67,8 +67,8 @@ export function createResponseBudgets(): ResponseBudgets {
 }
 
 type ResponseOptions = {
-  /** Opens a reservation in the budget and for the holder of this request. */
-  openReservation: (request: FastifyRequest) => Reservation;
+  /** Opens a reservation for a response to this request. It counts to `payer` when a route has named one. */
+  openReservation: (request: FastifyRequest, payer: string | undefined) => Reservation;
   onRefusal: () => void;
   stallMs: number;
 };
@@ -108,6 +108,14 @@ export function reserveResponse(request: Pick<FastifyRequest, typeof responseFie
   if (request[responseField]?.reserve(bytes) === false) throw budgetExhausted();
 }
 
+/**
+ * Counts the response to a request without a key to this tenant, as if it had a key of the tenant. The caller has checked that the
+ * tenant allows the request, for example by a link with a token.
+ */
+export function chargeResponse(request: Pick<FastifyRequest, typeof responseField>, tenantId: string): void {
+  request[responseField]?.chargeTo(tenantId);
+}
+
 /** Returns true for reads alone: a change that was made must not be answered as refused. */
 function mayRefuse({ method }: FastifyRequest, { statusCode }: FastifyReply): boolean {
   return (method === 'GET' || method === 'HEAD') && statusCode < 400;
@@ -124,12 +132,17 @@ class Response {
   readonly #reply: FastifyReply;
   readonly #options: ResponseOptions;
   #reservation: Reservation | undefined;
+  #payer: string | undefined;
   #heldBytes = 0;
 
   constructor(request: FastifyRequest, reply: FastifyReply, options: ResponseOptions) {
     this.#request = request;
     this.#reply = reply;
     this.#options = options;
+  }
+
+  chargeTo(payer: string): void {
+    this.#payer = payer;
   }
 
   reserve(bytes: number): boolean {
@@ -168,7 +181,7 @@ class Response {
    */
   #open(): Reservation {
     if (this.#reservation) return this.#reservation;
-    const reservation = this.#options.openReservation(this.#request);
+    const reservation = this.#options.openReservation(this.#request, this.#payer);
     this.#reservation = reservation;
     this.#reply.raw.once('close', () => reservation.release());
     return reservation;

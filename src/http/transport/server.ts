@@ -121,9 +121,10 @@ export function createTransport(
     onRefusal: () => metrics?.shedRequests.inc({ reason: 'bodies' }),
   });
   holdResponses(server, {
-    openReservation(request) {
-      const isKnown = unauthenticated?.isAuthenticated(request) ?? true;
-      return (isKnown ? responses.authenticated : responses.unauthenticated).open(holderOf(request));
+    openReservation(request, payer) {
+      const isKnown = payer !== undefined || (unauthenticated?.isAuthenticated(request) ?? true);
+      const budget = isKnown ? responses.authenticated : responses.unauthenticated;
+      return budget.open(payer ?? holderOf(request));
     },
     onRefusal: () => metrics?.shedRequests.inc({ reason: 'responses' }),
     stallMs,

@@ -6,13 +6,13 @@ import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
 import { whileAwaited } from '../../http/transport/client-disconnect.ts';
-import type { MessageContent, MessageParser } from '../../mail/message/parse/parser.ts';
+import type { MessageContent } from '../../mail/message/parse/parser.ts';
 import { notFound } from '../../system/errors.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { showMessage } from '../post/body.ts';
 import { listReceivedRecipients } from '../store.ts';
 import { listTasksOf } from '../tasks/store.ts';
-import { createContents, type ReceivedContents } from './content.ts';
+import type { ReceivedContents } from './content.ts';
 import { listReceived, type ReceivedQuery, readReceivedFilter } from './list.ts';
 import { replayReceived } from './replay.ts';
 import {
@@ -25,7 +25,7 @@ import {
 import { sendFile, sendRaw } from './send-file.ts';
 import { getReceived } from './store.ts';
 
-type ReceivedApp = Pick<App, 'db' | 'clock' | 'blobs' | 'wakeups'> & { parser: MessageParser };
+type ReceivedApp = Pick<App, 'db' | 'clock' | 'blobs' | 'wakeups'> & { contents: ReceivedContents };
 type ById = { Params: { id: string } };
 
 const TAG = 'Inbound messages';
@@ -34,12 +34,11 @@ const ONE = `${PATH}/:id`;
 
 /** Registers the routes of the inbound messages resource. */
 export function registerReceivedApi(server: FastifyInstance, app: ReceivedApp): void {
-  const contents = createContents(app);
   registerList(server, app);
-  registerRetrieve(server, app, contents);
+  registerRetrieve(server, app);
   registerRaw(server, app);
-  registerAttachment(server, app, contents);
-  registerReplay(server, app, contents);
+  registerAttachment(server, app);
+  registerReplay(server, app);
 }
 
 function registerList(server: FastifyInstance, app: ReceivedApp): void {
@@ -65,7 +64,7 @@ function registerList(server: FastifyInstance, app: ReceivedApp): void {
   );
 }
 
-function registerRetrieve(server: FastifyInstance, app: ReceivedApp, contents: ReceivedContents): void {
+function registerRetrieve(server: FastifyInstance, app: ReceivedApp): void {
   server.get<ById>(
     ONE,
     {
@@ -81,7 +80,7 @@ function registerRetrieve(server: FastifyInstance, app: ReceivedApp, contents: R
     },
     async (request) => {
       const message = await getReceived(app.db.read, callerOf(request).tenantId, request.params.id);
-      return show(app, contents, message);
+      return show(app, message);
     },
   );
 }
@@ -89,12 +88,8 @@ function registerRetrieve(server: FastifyInstance, app: ReceivedApp, contents: R
 /** Nothing is left of a message whose content was deleted, except its row. */
 const NO_CONTENT: MessageContent = { kind: 'opaque', fields: [] };
 
-async function show(
-  app: ReceivedApp,
-  contents: ReceivedContents,
-  message: ReceivedMessageRow,
-): Promise<Static<typeof receivedSchema>> {
-  const content = message.blobId === null ? NO_CONTENT : await contents.parse(message, { upToBytes: 0 });
+async function show(app: ReceivedApp, message: ReceivedMessageRow): Promise<Static<typeof receivedSchema>> {
+  const content = message.blobId === null ? NO_CONTENT : await app.contents.parse(message, { upToBytes: 0 });
   const fields = showMessage({
     message,
     recipients: await listReceivedRecipients(app.db.read, message.id),
@@ -130,7 +125,7 @@ function registerRaw(server: FastifyInstance, app: ReceivedApp): void {
 /** Number of a file: at most the maximum number of parts of a message. */
 const FILE_NUMBER = /^[1-9][0-9]{0,3}$/;
 
-function registerAttachment(server: FastifyInstance, app: ReceivedApp, contents: ReceivedContents): void {
+function registerAttachment(server: FastifyInstance, app: ReceivedApp): void {
   const path = `${ONE}/attachments/:number`;
   server.get<{ Params: { id: string; number: string } }>(
     path,
@@ -152,12 +147,12 @@ function registerAttachment(server: FastifyInstance, app: ReceivedApp, contents:
       const { id, number } = request.params;
       const message = await getReceived(app.db.read, callerOf(request).tenantId, id);
       if (!FILE_NUMBER.test(number)) throw notFound('Attachment');
-      return sendFile(reply, await contents.openFile(message, Number(number)));
+      return sendFile(reply, await app.contents.openFile(message, Number(number)));
     },
   );
 }
 
-function registerReplay(server: FastifyInstance, app: ReceivedApp, contents: ReceivedContents): void {
+function registerReplay(server: FastifyInstance, app: ReceivedApp): void {
   const path = `${ONE}/replay`;
   server.post<ById>(
     path,
@@ -178,7 +173,7 @@ function registerReplay(server: FastifyInstance, app: ReceivedApp, contents: Rec
       const { id } = request.params;
       await app.db.commit(replayReceived, { tenantId, id, now: app.clock.now() });
       app.wakeups.notify('inbound');
-      return reply.code(202).send(await show(app, contents, await getReceived(app.db.read, tenantId, id)));
+      return reply.code(202).send(await show(app, await getReceived(app.db.read, tenantId, id)));
     },
   );
 }

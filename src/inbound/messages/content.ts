@@ -1,6 +1,6 @@
 /**
- * Takes received messages apart for the API. A few messages are taken apart at the same time,
- * because each may be in memory with all its bytes; tenants share these places.
+ * Parses received messages for the API and for the links of posts. Only a few messages are parsed at the same time, because each may
+ * be in memory with all its bytes; tenants share these slots.
  */
 import type { App } from '../../app.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
@@ -16,15 +16,15 @@ import { openContent } from './raw.ts';
 
 type Message = Pick<ReceivedMessageRow, 'tenantId' | 'blobId'>;
 
-/** Maximum number of messages that requests take apart at the same time, with up to 40 MB each. Our own limit. */
+/** Maximum number of messages that requests parse at the same time, with up to 40 MB each. Our own limit. */
 const MAX_PARSED_MESSAGES = 4;
-/** Maximum number of requests that wait for that. */
+/** Maximum number of requests that wait for a slot. */
 const MAX_WAITING = 64;
 const RETRY_AFTER_SECONDS = 2;
 
 export type ReceivedContents = {
   /**
-   * Takes the message apart.
+   * Parses the message.
    * @throws AppError invalid_state when its bytes are no longer kept; unavailable when too many requests do that
    */
   parse(message: Message, content: WantedContent): Promise<MessageContent>;
@@ -37,7 +37,7 @@ export type ReceivedContents = {
 
 export type OpenFile = { filename: string; bytes: Buffer };
 
-/** Returns the contents of received messages. All requests share its limits. */
+/** Returns the parser of received messages. Its limits are those of all requests together. */
 export function createContents({
   blobs,
   parser,

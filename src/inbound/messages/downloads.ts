@@ -5,19 +5,20 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../app.ts';
-import type { MessageParser } from '../../mail/message/parse/parser.ts';
+import { chargeResponse } from '../../http/transport/response-budget.ts';
 import { notFound } from '../../system/errors.ts';
 import { createDownloadLinks, DOWNLOAD_PATH } from '../post/links.ts';
 import { findReceived } from '../store.ts';
-import { createContents } from './content.ts';
+import type { ReceivedContents } from './content.ts';
 import { sendFile, sendRaw } from './send-file.ts';
 
-type DownloadsApp = Pick<App, 'blobs' | 'clock' | 'config' | 'db' | 'sealer'> & { parser: MessageParser };
+type DownloadsApp = Pick<App, 'blobs' | 'clock' | 'config' | 'db' | 'sealer'> & {
+  contents: ReceivedContents;
+};
 
 /** Registers the route of the downloads. It is not part of the OpenAPI document, as nobody writes such links. */
 export function serveDownloads(server: FastifyInstance, app: DownloadsApp): void {
   const links = createDownloadLinks(app);
-  const contents = createContents(app);
   server.get<{ Params: { token: string } }>(
     `${DOWNLOAD_PATH}/:token`,
     { schema: { hide: true } },
@@ -25,10 +26,12 @@ export function serveDownloads(server: FastifyInstance, app: DownloadsApp): void
       const download = links.open(request.params.token);
       const message = download && (await findReceived(app.db.read, download.messageId));
       if (!message) throw notFound('Download');
+      // A file may be larger than the share of the responses to an address.
+      if (message.tenantId !== null) chargeResponse(request, message.tenantId);
       reply.header('cache-control', 'private, no-store');
       return download.file === 0
         ? sendRaw(reply, app, message)
-        : sendFile(reply, await contents.openFile(message, download.file));
+        : sendFile(reply, await app.contents.openFile(message, download.file));
     },
   );
 }

@@ -23,6 +23,8 @@ after(async () => {
 });
 await addDomain(world, { name: 'shop.example', status: 'verified', id: newId('dom', 0) });
 
+/** More than the share of one address among the responses to requests without a key. */
+const LARGE_BYTES = 9 * 1024 * 1024;
 const PATH = '/v1/inbound/messages';
 const get = async (path: string, key = world.testKey) => world.request('GET', `${PATH}${path}`, { key });
 
@@ -191,6 +193,15 @@ test('a link of a post downloads its file without a key, for 24 hours', async ()
   // The end of a link is rounded up to a second.
   await clock.advance(24 * 3_600_000 + 1_000);
   assert.equal((await download(file)).status, 404);
+});
+
+test('a link downloads a large file, which counts to the tenant of the message', async () => {
+  const base64 = Buffer.alloc(LARGE_BYTES, 7).toString('base64');
+  const text = WITH_FILE.replace('name="list.csv"', 'name="list.csv"\r\nContent-Transfer-Encoding: base64');
+  const id = await addReceived(world, { text: text.replace('a,b', base64) });
+  const url = createDownloadLinks(world.app).linkTo(id, 1).replace('https://api.example', '');
+  const { status, body } = await world.request('GET', url, { key: null });
+  assert.deepEqual([status, body.length], [200, LARGE_BYTES]);
 });
 
 test('a test of a route posts a signed sample once, and says what was answered', async () => {
