@@ -39,30 +39,40 @@ const EXCESS_REPLIES: Readonly<Record<HeaderExcess, Reply & { text: string }>> =
   },
 };
 
+type Reading = {
+  /** Maximum size of the message, in bytes. */
+  maxBytes: number;
+  /** Called with each piece before fields are removed, for signatures; its lines end with CRLF. */
+  onPiece: (piece: Uint8Array) => void;
+};
+
 /**
  * Reads and stores a message. Large bytes are durable when it resolves. After an error no bytes stay behind.
  *
  * @param memory counts the bytes that are held until the message is committed
- * @param onPiece called with each piece before fields are removed, for signatures; its lines end with CRLF
  * @throws RefusedMessage; AppError unavailable, when the message cannot be stored; any error of `body`
  */
 export async function readContent(
   app: Pick<App, 'blobs' | 'config'>,
   body: AsyncIterable<Uint8Array>,
-  { memory, onPiece }: { memory: Reservation; onPiece: (piece: Uint8Array) => void },
+  { memory, ...reading }: Reading & { memory: Reservation },
 ): Promise<ReceivedContent> {
   const normalizer = new Normalizer({ authservId: app.config.hostname, keep: KEPT_FIELDS });
-  const blob = await app.blobs.prepare(normalize(body, normalizer, onPiece), (bytes) => memory.take(bytes));
+  const stored = normalize(body, normalizer, reading);
+  const blob = await app.blobs.prepare(stored, (bytes) => memory.take(bytes));
   return { blob, fields: normalizer.kept };
 }
 
 async function* normalize(
   body: AsyncIterable<Uint8Array>,
   normalizer: Normalizer,
-  onPiece: (piece: Uint8Array) => void,
+  { maxBytes, onPiece }: Reading,
 ): AsyncGenerator<Buffer> {
   const lineEnds = new LineEnds();
+  let sizeBytes = 0;
   for await (const bytes of body) {
+    sizeBytes += bytes.length;
+    if (sizeBytes > maxBytes) throw new RefusedMessage(tooLarge(maxBytes));
     const piece = lineEnds.next(asBuffer(bytes));
     onPiece(piece);
     const stored = normalizer.next(piece);
@@ -70,4 +80,10 @@ async function* normalize(
     yield* stored;
   }
   yield* normalizer.end();
+}
+
+/** X.3.4 is a message that is too large (RFC 3463 section 3.4). */
+function tooLarge(maxBytes: number): Reply & { text: string } {
+  const text = `The message is too large: one of its recipients takes at most ${maxBytes} bytes`;
+  return { code: 552, status: '5.3.4', text };
 }

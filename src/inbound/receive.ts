@@ -18,6 +18,7 @@ import { type ReceivedEnvelope, RefusedMessage } from './envelope.ts';
 import { beginAuthentication, type Decision } from './judge.ts';
 import type { InboundMetrics } from './metrics.ts';
 import type { SenderRates } from './sender/rates.ts';
+import { maxBytesFor } from './space.ts';
 import { judgeSpam, type SpamApp } from './spam/judge.ts';
 
 export type ReceiveApp = SpamApp &
@@ -49,7 +50,8 @@ export async function receiveMessage(
   try {
     const authentication = beginAuthentication(app, envelope);
     const onPiece = (piece: Uint8Array) => authentication.write(piece);
-    const content = await readContent(app, body, { memory, onPiece }).catch((error) => {
+    const maxBytes = maxBytesFor(envelope.recipients);
+    const content = await readContent(app, body, { memory, maxBytes, onPiece }).catch((error) => {
       authentication.abort();
       throw error;
     });

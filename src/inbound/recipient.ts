@@ -15,7 +15,7 @@ import { mayBounce } from '../queue/feedback.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
 import type { Directory } from './directory.ts';
 import { findSharedRoute } from './routes/store.ts';
-import { hasInstallationSpaceFor, hasTooManyAnswers } from './space.ts';
+import { hasInstallationSpaceFor, hasTooManyAnswers, MAX_RETURNED_BYTES, maxBytesFor } from './space.ts';
 import { unsubscribeTarget } from './unsubscribe/target.ts';
 
 export type RecipientApp = Pick<App, 'db' | 'clock' | 'config'> & {
@@ -37,8 +37,11 @@ type RecipientDecision =
   | { kind: 'accepted'; recipient: AcceptedRecipient }
   | { kind: 'refused'; reply: Refusal };
 
-/** Statuses: X.1.1 is an address that does not exist, X.2.2 a mailbox that is full (RFC 3463 sections 3.2 and 3.3). */
-type Refusal = { code: 452 | 550; status: string; text: string };
+/**
+ * Statuses: X.1.1 is an address that does not exist, X.2.2 a mailbox that is full, X.3.4 a message that is too large (RFC 3463
+ * sections 3.2 to 3.4).
+ */
+type Refusal = { code: 452 | 550 | 552; status: string; text: string };
 
 /** An address as resolvers see it. Both of its parts are in lower case, since letters are compared without case. */
 type Asked = {
@@ -93,6 +96,11 @@ export async function decideRecipient(
   if (!resolved) {
     const text = `<${address}>: there is no such recipient here`;
     return { kind: 'refused', reply: { code: 550, status: '5.1.1', text } };
+  }
+  // A message that is too large is refused before it is sent (RFC 1870 section 6.1).
+  if ((sizeBytes ?? 0) > maxBytesFor([resolved])) {
+    const text = `<${address}>: messages to it have at most ${MAX_RETURNED_BYTES} bytes`;
+    return { kind: 'refused', reply: { code: 552, status: '5.3.4', text } };
   }
   if (await hasTooManyAnswers(app.db.read, resolved)) {
     const text = `<${address}>: enough mail has come for this email`;

@@ -10,6 +10,14 @@ import { listReceivedSizes } from './store.ts';
 type Recipient = Pick<ReceivedRecipientRow, 'kind' | 'targetId'>;
 
 /**
+ * Maximum size of a message to an address of this installation that takes reports or bounces. A packed report of 10 MB is smaller, and
+ * servers shorten the messages that they return. Our own limit.
+ */
+export const MAX_RETURNED_BYTES = 10 * 1024 * 1024;
+/** Kinds of recipients whose mail is read here, by programs. */
+const RETURNED_KINDS: ReadonlySet<string> = new Set(['bounce', 'complaint', 'report', 'unsubscribe']);
+
+/**
  * Maximum size of the received mail that the installation itself stores, in MB, and of this mail when another message to the
  * postmaster, or a report, arrives. Anybody can write to these addresses; bounces and complaints, which need a token, keep the
  * other half. Our own limits.
@@ -35,6 +43,13 @@ export async function hasTooManyAnswers(tx: Tx, { kind, targetId }: Recipient): 
   if (!ANSWER_KINDS.has(kind) || !targetId.startsWith('em_')) return false;
   const sizes = await listReceivedSizes(tx, { targetId }, MAX_ANSWERS);
   return sizes.length >= MAX_ANSWERS || sizes.reduce((sum, size) => sum + size, 0) >= MAX_ANSWER_BYTES;
+}
+
+/** Returns the maximum size of a message to these recipients, in bytes. The server has a limit of its own for all messages. */
+export function maxBytesFor(recipients: readonly Pick<Recipient, 'kind'>[]): number {
+  return recipients.some(({ kind }) => RETURNED_KINDS.has(kind))
+    ? MAX_RETURNED_BYTES
+    : Number.POSITIVE_INFINITY;
 }
 
 /** Returns true when the installation may store another message to the recipient. */

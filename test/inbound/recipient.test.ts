@@ -8,8 +8,14 @@ import {
   MAX_ANSWERS,
   MAX_INSTALLATION_MEGABYTES,
   MAX_POSTMASTER_MEGABYTES,
+  MAX_RETURNED_BYTES,
 } from '../../src/inbound/space.ts';
-import { bounceLocalPart, complaintLocalPart, feedbackLoopLocalPart } from '../../src/queue/return-path.ts';
+import {
+  bounceLocalPart,
+  complaintLocalPart,
+  feedbackLoopLocalPart,
+  unsubscribeLocalPart,
+} from '../../src/queue/return-path.ts';
 import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { storeBytesOf } from '../tenants/stored-mail/fixtures.ts';
 import { addReceived } from './fixtures.ts';
@@ -87,6 +93,22 @@ test('bounces alone come back to the rewritten sender of forwarded mail, at our 
     const changed = `${local.slice(0, at)}${local[at] === 'x' ? 'y' : 'x'}${local.slice(at + 1)}`;
     assert.equal(await decide(`${changed}@bounce.mx.postrider.example`, undefined, ''), UNKNOWN, changed);
   }
+});
+
+test('addresses that take reports or bounces take none that is declared larger than these are', async () => {
+  const emailId = `em_${'0'.repeat(25)}2` as const;
+  const { returnAddressKey: key } = app;
+  const names = [
+    bounceLocalPart(key, { emailId, attemptedAt: app.clock.now() }),
+    complaintLocalPart(key, { emailId, position: 0 }),
+    unsubscribeLocalPart(key, { emailId, position: 0 }),
+  ];
+  const addresses = names.map((name) => `${name}@bounce.mx.postrider.example`);
+  for (const address of [...addresses, 'reports@mx.postrider.example']) {
+    assert.doesNotMatch(await decide(address, MAX_RETURNED_BYTES), /^[45]/);
+    assert.equal(await decide(address, MAX_RETURNED_BYTES + 1), '552 5.3.4');
+  }
+  assert.match(await decide('postmaster@mx.postrider.example', MAX_RETURNED_BYTES + 1), /^postmaster/);
 });
 
 test('a disabled route counts as none', async () => {

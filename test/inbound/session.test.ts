@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { INLINE_BYTES } from '../../src/blobs/blobs.ts';
-import { MAX_POSTMASTER_MEGABYTES } from '../../src/inbound/space.ts';
+import { MAX_POSTMASTER_MEGABYTES, MAX_RETURNED_BYTES } from '../../src/inbound/space.ts';
 import { undecided } from '../../src/mail/auth/result.ts';
 import { MAX_RECEIVED_FIELDS } from '../../src/mail/message/normalize.ts';
 import { bounceLocalPart, complaintLocalPart } from '../../src/queue/return-path.ts';
@@ -469,6 +469,25 @@ test('the metrics show verdicts, the time to accept, and the tasks that wait wit
   const waiting = (await world.tasks()).filter(({ kind }) => kind === 'post').length;
   assert.match(text, new RegExp(`^postrider_inbound_waiting_tasks\\{kind="post"\\} ${waiting}$`, 'm'));
   assert.match(text, /^postrider_inbound_oldest_task_seconds\{kind="post"\} 5\.\d+$/m);
+});
+
+test('a report or a bounce that is too large is refused when its size is declared, and otherwise after its data', async () => {
+  const client = await world.open();
+  const before = files();
+  const to = 'reports@mx.postrider.example';
+  assert.match(
+    await client.ask(`MAIL FROM:<ann@sender.example> SIZE=${MAX_RETURNED_BYTES + 1}\r\n`),
+    /^250 /,
+  );
+  assert.match(await client.ask(`RCPT TO:<${to}>\r\n`), /^552 5\.3\.4 /);
+  assert.match(await client.ask('RCPT TO:<info@shop.example>\r\n'), /^250 /);
+  await client.ask('RSET\r\n');
+  const message = Buffer.alloc(MAX_RETURNED_BYTES, `${'x'.repeat(76)}\r\n`);
+  message.write('A: b\r\n\r\n');
+  assert.match(await sendMail(client, { to: [to, 'info@shop.example'], message }), /^552 5\.3\.4 /);
+  assert.deepEqual(files(), before);
+  assert.equal(world.app.guards.memory.smtp.usedBytes, 0);
+  assert.match(await sendMail(client, { to: 'info@shop.example', message }), /^250 /);
 });
 
 test('a client is told 421 while the daemon stops', async () => {

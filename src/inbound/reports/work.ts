@@ -14,14 +14,13 @@ import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { isId, newId } from '../../system/ids.ts';
 import type { Work } from '../../system/worker.ts';
 import { openReturnedMail, type ReturnedMail } from '../returned-mail.ts';
+import { MAX_RETURNED_BYTES } from '../space.ts';
 import type { LeasedTask } from '../tasks/store.ts';
 import { createTaskWork, type TaskOutcome } from '../tasks/worker.ts';
 import { storedReporterOf } from './reporter.ts';
 import { selectFor } from './select.ts';
 import { insertReport } from './store.ts';
 
-/** Maximum size of a message with a report. A packed report of 10 MB is smaller. Our own limit. */
-const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** Maximum number of reports that are read at the same time. The thread reads one at a time. */
 const CONCURRENCY = 2;
 
@@ -42,7 +41,7 @@ export function createReportWork(app: ReportsApp): Work<LeasedTask> {
   const lines = createTokenBuckets(app.clock, MAX_LOGGED_OWNERS);
 
   async function run(task: LeasedTask): Promise<TaskOutcome> {
-    const returned = await openReturnedMail(app, task, MAX_MESSAGE_BYTES);
+    const returned = await openReturnedMail(app, task, MAX_RETURNED_BYTES);
     if (!returned) return { kind: 'failed', error: 'The message was deleted' };
     const reporter = await findReporter(returned.message);
     if (!reporter) return done('unproven');
