@@ -3,6 +3,7 @@
  * the two encodings, and use only the characters that a phrase allows (section 5 (3)), so that one form is valid
  * everywhere.
  */
+import { decodeKnownCharset } from './charset.ts';
 
 /**
  * Maximum length of an encoded-word. RFC 2047 section 2 allows 75 characters; ours are shorter, so that the first one
@@ -127,10 +128,5 @@ type EncodedRun = { charset: string; bytes: Buffer[]; source: string };
 
 function decodeRun(run: EncodedRun | undefined): string {
   if (!run) return '';
-  try {
-    return new TextDecoder(run.charset).decode(Buffer.concat(run.bytes));
-  } catch {
-    // The charset is unknown.
-    return run.source;
-  }
+  return decodeKnownCharset(Buffer.concat(run.bytes), run.charset) ?? run.source;
 }
