@@ -45,9 +45,14 @@ export function filenameParameters(name: string): { filename: string; name: stri
     const quoted = quote(name);
     return { filename: `filename=${quoted}`, name: `name=${quoted}` };
   }
-  let extended = '';
-  for (const byte of Buffer.from(name, 'utf8')) extended += EXTENDED_FORMS[byte];
-  return { filename: `filename*=utf-8''${extended}`, name: `name=${quote(asciiLikeness(name))}` };
+  return { filename: `filename*=${extendedValue(name)}`, name: `name=${quote(asciiLikeness(name))}` };
+}
+
+/** Returns the value of a parameter in UTF-8, without a language (RFC 2231 section 4). */
+export function extendedValue(text: string): string {
+  let extended = "utf-8''";
+  for (const byte of Buffer.from(text, 'utf8')) extended += EXTENDED_FORMS[byte];
+  return extended;
 }
 
 function quote(text: string): string {

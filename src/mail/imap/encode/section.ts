@@ -1,0 +1,16 @@
+/** Writes the sections of a message in a FETCH response (RFC 9051 section 7.5.2). */
+import { writeOctets } from './strings.ts';
+
+/**
+ * Returns the item of a section: its name, as `BODY[1]<0>`, and its octets; NIL when the message has no such section. The octets are not
+ * copied.
+ */
+export function writeSection(label: string, octets: Buffer | undefined): Buffer[] {
+  return octets ? [Buffer.from(`${label} `), ...writeOctets(octets)] : [Buffer.from(`${label} NIL`)];
+}
+
+/** Returns the item of a decoded part. Only data with NUL is sent as a binary literal (RFC 3516 section 4.3). */
+export function writeBinary(label: string, octets: Buffer | undefined): Buffer[] {
+  if (!octets) return writeSection(label, octets);
+  return [Buffer.from(`${label} `), ...writeOctets(octets, { isBinary: octets.includes(0) })];
+}

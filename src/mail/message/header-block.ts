@@ -1,0 +1,88 @@
+/**
+ * Finds the fields of a header in the octets of a message. Nothing is refused: a line that is neither a field nor a continuation is
+ * skipped. The time is linear in the length of the header.
+ */
+import { findOctet } from '../find-octet.ts';
+import { LF, SPACE, TAB } from '../octets.ts';
+import { decodeCharset } from './charset.ts';
+
+/** A field. Its value is unfolded (RFC 5322 section 2.2.3) and trimmed; encoded-words stay as they are. */
+export type HeaderField = {
+  /** Name in lower case. */
+  name: string;
+  value: string;
+};
+
+/** Offsets of octets in a message: from `start` up to, but not including, `end`. */
+export type OctetRange = { start: number; end: number };
+
+/** A field with its continuation lines, or a line that is not a field and has no name. */
+type FieldLines = OctetRange & {
+  /** Name in lower case; empty when the line is not a field. */
+  name: string;
+  /** Offset of the value. */
+  value: number;
+};
+
+/** Maximum number of fields that are read. Our own limit: messages have fewer than 200. */
+const MAX_FIELDS = 10_000;
+/** Maximum length of a value that is read, in octets. Our own limit: only lists of thousands of addresses are longer. */
+const MAX_VALUE_OCTETS = 256 * 1024;
+
+const COLON = 0x3a;
+
+/** Yields the lines of a header one field at a time. The empty line at its end has no name. */
+export function* readFieldLines(octets: Buffer, { start, end }: OctetRange): Generator<FieldLines> {
+  for (let at = start; at < end; ) {
+    const fieldStart = at;
+    const { name, value } = readName(octets, { start, end: Math.min(end, octets.length) }, at);
+    do {
+      const lineEnd = findOctet(octets, LF, at);
+      at = lineEnd < 0 || lineEnd >= end ? end : lineEnd + 1;
+    } while (at < end && isSpace(octets[at]));
+    yield { start: fieldStart, end: at, name, value };
+  }
+}
+
+/** A name has printable characters other than the colon (RFC 5322 section 2.2). White space before the colon is obsolete. */
+function readName(octets: Buffer, { end }: OctetRange, start: number): { name: string; value: number } {
+  let at = start;
+  while (at < end && isNameOctet(octets[at] as number)) at++;
+  const name = octets.toString('latin1', start, at).toLowerCase();
+  while (at < end && isSpace(octets[at])) at++;
+  return octets[at] === COLON && at < end && name !== ''
+    ? { name, value: at + 1 }
+    : { name: '', value: start };
+}
+
+function isNameOctet(octet: number): boolean {
+  return octet > SPACE && octet < 0x7f && octet !== COLON;
+}
+
+function isSpace(octet: number | undefined): boolean {
+  return octet === SPACE || octet === TAB;
+}
+
+/** Returns the fields of a header, in order. */
+export function readFields(octets: Buffer, header: OctetRange): HeaderField[] {
+  const fields: HeaderField[] = [];
+  for (const { name, value, end } of readFieldLines(octets, header)) {
+    if (name === '') continue;
+    fields.push({ name, value: unfold(octets.subarray(value, Math.min(end, value + MAX_VALUE_OCTETS))) });
+    if (fields.length === MAX_FIELDS) break;
+  }
+  return fields;
+}
+
+/** Text of a header is ASCII or UTF-8 (RFC 6532 section 3.2). */
+function unfold(octets: Buffer): string {
+  return decodeCharset(octets, '')
+    .replace(/\r?\n/g, '')
+    .replace(/[\0\r]/g, ' ')
+    .trim();
+}
+
+/** Returns the value of the first field with this name, which is in lower case; undefined when there is none. */
+export function findValue(fields: readonly HeaderField[], name: string): string | undefined {
+  return fields.find((field) => field.name === name)?.value;
+}

@@ -1,0 +1,243 @@
+/**
+ * Finds the parts of a message, as offsets of its octets. The octets are read once, line by line, so that the time is linear whatever
+ * a stranger wrote: a line is compared with all open boundaries by one look into a map. A line ends with LF, with or without CR.
+ */
+import { findOctet } from '../find-octet.ts';
+import { CR, LF, SPACE, TAB } from '../octets.ts';
+import { findValue, type HeaderField, readFields } from './header-block.ts';
+import { type MimeParameter, type ParameterField, readParameterField, readToken } from './mime-fields.ts';
+import { isIdentityEncoding } from './transfer-encoding.ts';
+
+/** A message or a part of one. Its body begins where its header ends; the header includes the empty line. */
+export type MimeEntity = {
+  /** Offset of the header. */
+  header: number;
+  /** Offset of the body. */
+  body: number;
+  /** Offset of the end of the body. */
+  end: number;
+  /** Number of line ends in the body. */
+  lines: number;
+  fields: HeaderField[];
+  /** Media type in lower case; the default where the field is missing or not valid (RFC 2045 section 5.2). */
+  type: string;
+  subtype: string;
+  parameters: MimeParameter[];
+  /** Transfer encoding in lower case (RFC 2045 section 6). */
+  encoding: string;
+  disposition: ParameterField | undefined;
+  /** Parts of a multipart, of which there is at least one. */
+  parts: MimeEntity[];
+  /** The message inside a message/rfc822 or message/global. */
+  message: MimeEntity | undefined;
+};
+
+/** Reports a message with more parts, or deeper ones, than any program writes. */
+export class TooComplexError extends Error {
+  override readonly name = 'TooComplexError';
+}
+
+/** Maximum depth of parts in parts. Our own limit: forwarded mail has a level or two each time, and readers show far fewer. */
+export const MAX_DEPTH = 100;
+/** Maximum number of parts. Our own limit: digests have some hundreds. */
+export const MAX_PARTS = 10_000;
+/** Maximum length of a line with a boundary. RFC 2046 section 5.1.1 allows 70 characters; some programs write more. */
+const MAX_BOUNDARY_OCTETS = 998;
+
+const HYPHEN = 0x2d;
+
+/** A multipart whose end has not been reached. Others may have the same boundary. */
+type OpenMultipart = { boundary: string; outer: OpenMultipart | undefined };
+
+/** A line that delimits the parts of an open multipart. */
+type Delimiter = OctetLine & { multipart: OpenMultipart; isLast: boolean };
+type OctetLine = { start: number; next: number };
+
+type Position = { depth: number; defaultType: 'text/plain' | 'message/rfc822' };
+
+/**
+ * Returns the tree of a message.
+ * @throws TooComplexError when it exceeds MAX_DEPTH or MAX_PARTS
+ */
+export function readMimeTree(octets: Buffer): MimeEntity {
+  return new TreeReader(octets).readEntity({ depth: 0, defaultType: 'text/plain' });
+}
+
+class TreeReader {
+  readonly #octets: Buffer;
+  readonly #open = new Map<string, OpenMultipart>();
+  /** The delimiter that ended the last entity; undefined at the end of the message. */
+  #delimiter: Delimiter | undefined;
+  #at = 0;
+  /** Number of line ends before `#at`. */
+  #lines = 0;
+  #parts = 0;
+
+  constructor(octets: Buffer) {
+    this.#octets = octets;
+  }
+
+  /** Reads an entity up to the delimiter that ends it. */
+  readEntity(position: Position): MimeEntity {
+    this.#parts++;
+    if (this.#parts > MAX_PARTS || position.depth > MAX_DEPTH)
+      throw new TooComplexError('it has too many parts');
+    const header = this.#at;
+    this.#readHeader();
+    const body = this.#at;
+    const lines = this.#lines;
+    const fields = readFields(this.#octets, { start: header, end: body });
+    const entity: MimeEntity = {
+      header,
+      body,
+      end: body,
+      lines: 0,
+      fields,
+      ...readType(findValue(fields, 'content-type'), position.defaultType),
+      encoding: readToken(findValue(fields, 'content-transfer-encoding') ?? '') || '7bit',
+      disposition: readParameterField(findValue(fields, 'content-disposition') ?? ''),
+      parts: [],
+      message: undefined,
+    };
+    if (!this.#delimiter) this.#readBody(entity, position);
+    return this.#finish(entity, lines);
+  }
+
+  /** Reads up to the empty line, which is a part of the header. A delimiter ends the header too. */
+  #readHeader(): void {
+    this.#delimiter = undefined;
+    while (this.#at < this.#octets.length) {
+      const line = this.#peekLine();
+      this.#delimiter = this.#delimiterOf(line);
+      if (this.#delimiter) return;
+      this.#consume(line);
+      if (contentEnd(this.#octets, line) === line.start) return;
+    }
+  }
+
+  #readBody(entity: MimeEntity, { depth }: Position): void {
+    const { type, subtype, parameters } = entity;
+    const boundary =
+      type === 'multipart' ? parameters.find(({ name }) => name === 'boundary')?.value : undefined;
+    if (boundary) {
+      const defaultType = subtype === 'digest' ? 'message/rfc822' : 'text/plain';
+      this.#readParts(entity, boundary, { depth: depth + 1, defaultType });
+    } else if (isMessage(entity)) {
+      entity.message = this.readEntity({ depth: depth + 1, defaultType: 'text/plain' });
+    } else {
+      this.#skipToDelimiter();
+    }
+  }
+
+  #readParts({ parts }: MimeEntity, boundaryText: string, position: Position): void {
+    const boundary = Buffer.from(boundaryText.trimEnd()).toString('latin1');
+    const multipart = { boundary, outer: this.#open.get(boundary) };
+    this.#open.set(boundary, multipart);
+    this.#skipToDelimiter();
+    while (this.#delimiter?.multipart === multipart && !this.#delimiter.isLast) {
+      this.#consume(this.#delimiter);
+      parts.push(this.readEntity(position));
+    }
+    if (multipart.outer) this.#open.set(boundary, multipart.outer);
+    else this.#open.delete(boundary);
+    // An epilogue follows the last delimiter (RFC 2046 section 5.1.1).
+    if (this.#delimiter?.multipart === multipart) {
+      this.#consume(this.#delimiter);
+      this.#skipToDelimiter();
+    }
+  }
+
+  #skipToDelimiter(): void {
+    this.#delimiter = undefined;
+    while (this.#at < this.#octets.length) {
+      const line = this.#peekLine();
+      this.#delimiter = this.#delimiterOf(line);
+      if (this.#delimiter) return;
+      this.#consume(line);
+    }
+  }
+
+  /** Sets where the body ends: before the line end that belongs to the delimiter (RFC 2046 section 5.1.1). */
+  #finish(entity: MimeEntity, linesBefore: number): MimeEntity {
+    const { start = this.#at } = this.#delimiter ?? {};
+    const previous = this.#delimiter ? contentEnd(this.#octets, { start: entity.body, next: start }) : start;
+    const inner = entity.message ?? entity.parts.at(-1);
+    entity.end = Math.max(entity.body, previous, inner?.end ?? 0);
+    entity.lines = this.#lines - linesBefore - (entity.end < start ? 1 : 0);
+    // The text of a multipart without parts is shown as it is, since a multipart has one at least.
+    if (entity.type === 'multipart' && entity.parts.length === 0) Object.assign(entity, PLAIN_TEXT);
+    return entity;
+  }
+
+  #peekLine(): OctetLine {
+    const end = findOctet(this.#octets, LF, this.#at);
+    return { start: this.#at, next: end < 0 ? this.#octets.length : end + 1 };
+  }
+
+  #consume({ next }: OctetLine): void {
+    if (next > 0 && this.#octets[next - 1] === LF) this.#lines++;
+    this.#at = next;
+  }
+
+  #delimiterOf(line: OctetLine): Delimiter | undefined {
+    const { start } = line;
+    if (this.#octets[start] !== HYPHEN || this.#octets[start + 1] !== HYPHEN || this.#open.size === 0)
+      return undefined;
+    if (line.next - start > MAX_BOUNDARY_OCTETS) return undefined;
+    let end = contentEnd(this.#octets, line);
+    while (end > start && (this.#octets[end - 1] === SPACE || this.#octets[end - 1] === TAB)) end--;
+    const text = this.#octets.toString('latin1', start + 2, end);
+    const next = this.#open.get(text);
+    if (next) return { ...line, multipart: next, isLast: false };
+    const last = text.endsWith('--') ? this.#open.get(text.slice(0, -2)) : undefined;
+    return last && { ...line, multipart: last, isLast: true };
+  }
+}
+
+/** Returns the offset at which the content of lines ends and their last line end begins. */
+function contentEnd(octets: Buffer, { start, next }: OctetLine): number {
+  if (next <= start || octets[next - 1] !== LF) return next;
+  return next - 1 > start && octets[next - 2] === CR ? next - 2 : next - 1;
+}
+
+const PLAIN_TEXT = { type: 'text', subtype: 'plain', parameters: [] as MimeParameter[] };
+const TYPE = /^([^/]+)\/([^/]+)$/;
+
+type MediaType = Pick<MimeEntity, 'type' | 'subtype' | 'parameters'>;
+
+/** A type that is not valid counts as missing (RFC 2045 section 5.2). */
+function readType(text: string | undefined, defaultType: Position['defaultType']): MediaType {
+  const field = readParameterField(text ?? defaultType);
+  const [, type = '', subtype = ''] = TYPE.exec(field?.value ?? '') ?? [];
+  return field && type !== ''
+    ? { type, subtype, parameters: field.parameters }
+    : { ...PLAIN_TEXT, parameters: [] };
+}
+
+/** A message that is encoded, which RFC 2046 section 5.2.1 forbids, is not taken apart. */
+function isMessage({ type, subtype, encoding }: MimeEntity): boolean {
+  return type === 'message' && (subtype === 'rfc822' || subtype === 'global') && isIdentityEncoding(encoding);
+}
+
+/** Maximum size of the header of an opaque message that is read. Our own limit, so that reading it takes milliseconds. */
+const MAX_OPAQUE_HEADER_OCTETS = 256 * 1024;
+
+/** Returns a message as one part of unknown content, with the fields of its header, in little time. */
+export function readOpaque(octets: Buffer): MimeEntity {
+  const body = findBody(octets);
+  const fields = readFields(octets, { start: 0, end: Math.min(body, MAX_OPAQUE_HEADER_OCTETS) });
+  const description = { type: 'application', subtype: 'octet-stream', parameters: [], encoding: '8bit' };
+  const inner = { disposition: undefined, parts: [], message: undefined };
+  return { header: 0, body, end: octets.length, lines: 0, fields, ...description, ...inner };
+}
+
+/** Returns the offset after the first empty line. */
+function findBody(octets: Buffer): number {
+  for (let start = 0; start < octets.length; ) {
+    const end = findOctet(octets, LF, start);
+    if (end < 0) break;
+    if (contentEnd(octets, { start, next: end + 1 }) === start) return end + 1;
+    start = end + 1;
+  }
+  return octets.length;
+}

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { writeBinary, writeSection } from '../../../../src/mail/imap/encode/section.ts';
+
+function joined(wire: Buffer[]): string {
+  return Buffer.concat(wire).toString();
+}
+
+test('a section is a literal, an empty one is quoted, and a missing one is NIL', () => {
+  assert.equal(joined(writeSection('BODY[1]<0>', Buffer.from('ab'))), 'BODY[1]<0> {2}\r\nab');
+  assert.equal(joined(writeSection('BODY[]', Buffer.alloc(0))), 'BODY[] ""');
+  assert.equal(joined(writeSection('BODY[9]', undefined)), 'BODY[9] NIL');
+});
+
+test('BINARY sends a binary literal only for data with NUL', () => {
+  assert.equal(joined(writeBinary('BINARY[1]', Buffer.from('a\0'))), 'BINARY[1] ~{2}\r\na\0');
+  assert.equal(joined(writeBinary('BINARY[1]', Buffer.from('é'))), 'BINARY[1] {2}\r\né');
+  assert.equal(joined(writeBinary('BINARY[1]', Buffer.alloc(0))), 'BINARY[1] ""');
+  assert.equal(joined(writeBinary('BINARY[9]', undefined)), 'BINARY[9] NIL');
+});
