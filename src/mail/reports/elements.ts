@@ -37,12 +37,12 @@ export function readElements(text: string, { onLeaf, onEnd }: Handlers): void {
         leaf = '';
       },
       ontext(part) {
-        if (leaf !== undefined && leaf.length < MAX_LEAF_CHARACTERS) leaf += part;
+        if (leaf !== undefined) leaf = (leaf + part).slice(0, MAX_LEAF_CHARACTERS);
       },
       onclosetag() {
         const joined = path.join('/');
         if (leaf === undefined) onEnd(joined);
-        else onLeaf(joined, leaf.slice(0, MAX_LEAF_CHARACTERS).trim());
+        else onLeaf(joined, leaf.trim());
         path.pop();
         leaf = undefined;
       },

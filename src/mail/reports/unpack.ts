@@ -15,7 +15,6 @@ const ZIP_END = 0x06054b50;
 /** Size of the end of an archive, and the maximum size of the comment after it. */
 const ZIP_END_BYTES = 22;
 const MAX_COMMENT_BYTES = 65_535;
-const ZIP_ENTRY_BYTES = 46;
 const ZIP_LOCAL_BYTES = 30;
 /** Methods of compression (section 4.4.5). */
 const STORED = 0;
@@ -53,8 +52,7 @@ function unzip(bytes: Buffer): Buffer {
   const method = bytes.readUInt16LE(entry + 10);
   const packedBytes = bytes.readUInt32LE(entry + 20);
   const local = bytes.readUInt32LE(entry + 42);
-  if (entry + ZIP_ENTRY_BYTES > bytes.length || bytes.readUInt32LE(local) !== ZIP_LOCAL)
-    throw new UnreadableReportError('the archive has no file');
+  if (bytes.readUInt32LE(local) !== ZIP_LOCAL) throw new UnreadableReportError('the archive has no file');
   const start = local + ZIP_LOCAL_BYTES + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28);
   const packed = bytes.subarray(start, start + packedBytes);
   switch (method) {

@@ -145,6 +145,8 @@ test('whatever goes wrong with rspamd, there is no verdict, and the log says so 
     ['{"score":"1"}', 200],
     ['{"score":1e999}', 200],
     [`{"score":1,"x":"${'y'.repeat(MAX_ANSWER_BYTES)}"}`, 200],
+    // The part of it that is read is an answer of its own.
+    [`{"score":1}${' '.repeat(MAX_ANSWER_BYTES)}`, 200],
     ['['.repeat(100_000), 200],
   ] as const) {
     answer(body, status);
@@ -156,7 +158,7 @@ test('whatever goes wrong with rspamd, there is no verdict, and the log says so 
   await clock.advance(60_000);
   const nobody = createRspamd(app, { url: 'http://127.0.0.1:1' });
   assert.equal(await nobody.check(MESSAGE), undefined);
-  assert.equal((await metrics.show()).text.includes('inbound_rspamd_total{result="failed"} 11'), true);
+  assert.equal((await metrics.show()).text.includes('inbound_rspamd_total{result="failed"} 12'), true);
 });
 
 test('rspamd that hangs before, within or after its answer is given up in time, and the message is closed', async () => {

@@ -90,6 +90,7 @@ test('records that are not complete or not possible are left out', () => {
     recordOf('192.0.2.2', -1),
     recordOf('192.0.2.2', '1e5'),
     recordOf('192.0.2.2', 99_999_999_999),
+    recordOf('192.0.2.2', 1_000_000_001),
     recordOf('192.0.2.2', 0),
     recordOf('192.0.2.2', 1, undefined, 'not a domain'),
     recordOf('192.0.2.2', 1, undefined, ''),
@@ -106,6 +107,7 @@ test('a report without a period, a domain or an id is none', () => {
     ['<begin>1799971200</begin>', '<begin>1799971200.0001</begin>'],
     ['<end>1800057599</end>', '<end>1799971100</end>'],
     ['<end>1800057599</end>', '<end>1899971200</end>'],
+    ['<begin>1799971200</begin><end>1800057599</end>', '<begin>4102444000</begin><end>4102444801</end>'],
     ['<report_id>17995</report_id>', ''],
     ['<domain>shop.example</domain><adkim>', '<domain>shop</domain><adkim>'],
     ['<feedback>', '<other>'],
@@ -177,6 +179,25 @@ test('a report with very many records is read, and records beyond the limit are 
   assert.equal(readDmarc(DMARC_XML.replace('</feedback>', `${many}</feedback>`)).records.length, 10_000);
 });
 
+test('a report with very many other elements before its own is none', () => {
+  const before = (count: number) => {
+    const others = Array.from({ length: count }, (_, index) => `<x${index}>1</x${index}>`).join('');
+    return read(gzipped(DMARC_XML.replace('<version>', `${others}<version>`)))?.reportId;
+  };
+  assert.equal(before(9_000), '17995');
+  assert.equal(before(10_000), undefined);
+});
+
+test('the first files of a message are tried, and a report in a later one is none', () => {
+  const part = (text: string) => `--b\r\nContent-Type: application/xml\r\n\r\n${text}\r\n`;
+  const withOthers = (count: number) =>
+    read(
+      `Content-Type: multipart/mixed; boundary=b\r\n\r\n${part('other').repeat(count)}${part(DMARC_XML)}--b--\r\n`,
+    )?.reportId;
+  assert.equal(withOthers(3), '17995');
+  assert.equal(withOthers(4), undefined);
+});
+
 test('policies and failures of TLS are limited, and incomplete ones are left out', () => {
   const [policy] = TLS_REPORT.policies;
   const wrong = [
@@ -185,6 +206,10 @@ test('policies and failures of TLS are limited, and incomplete ones are left out
     { ...policy, policy: { ...policy?.policy, 'policy-type': 'other' } },
     { ...policy, policy: { ...policy?.policy, 'policy-domain': 'x y' } },
     { ...policy, summary: { 'total-successful-session-count': 1.5, 'total-failure-session-count': 0 } },
+    {
+      ...policy,
+      summary: { 'total-successful-session-count': 1_000_000_001, 'total-failure-session-count': 0 },
+    },
     { ...policy, summary: null },
   ];
   const policies = [
@@ -195,5 +220,5 @@ test('policies and failures of TLS are limited, and incomplete ones are left out
     gzipped(JSON.stringify({ ...TLS_REPORT, policies: [...policies, ...Array(200).fill(policy)] })),
   );
   assert.ok(report?.type === 'tls');
-  assert.deepEqual([report.policies.length, report.policies[0]?.failures.length], [94, 100]);
+  assert.deepEqual([report.policies.length, report.policies[0]?.failures.length], [93, 100]);
 });
