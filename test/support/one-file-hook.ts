@@ -22,6 +22,7 @@ if (compiled !== null && !isMainThread) {
     'webhooks/webhook-thread',
     'inbound/post/post-thread',
     'mail/message/parse/parse-thread',
+    'mail/message/mime-thread',
     'mail/auth/auth-thread',
     'mail/reports/report-thread',
   ]) {

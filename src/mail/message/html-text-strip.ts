@@ -25,6 +25,8 @@ type Output = {
   isEmpty: boolean;
   breaks: number;
   space: boolean;
+  /** Writes marks of lists, rules and the addresses of links, which a reader of the HTML does not see as text. */
+  isDecorated: boolean;
   /** The open link and the text inside it. */
   link: { address: string; text: string } | undefined;
 };
@@ -36,9 +38,19 @@ type Output = {
 const MAX_COST_PER_TURN = 50_000;
 const STEP_COST = 50;
 
-/** Returns the text of a document. It takes linear time, and yields to the event loop in between. */
-export async function stripHtml(html: string): Promise<string> {
-  const output: Output = { parts: [], isEmpty: true, breaks: 0, space: false, link: undefined };
+/**
+ * Returns the text of a document. It takes linear time, and yields to the event loop in between. The text has no marks of lists, rules
+ * and addresses of links when it is not decorated.
+ */
+export async function stripHtml(html: string, { isDecorated = true } = {}): Promise<string> {
+  const output: Output = {
+    parts: [],
+    isEmpty: true,
+    breaks: 0,
+    space: false,
+    isDecorated,
+    link: undefined,
+  };
   const written: string[] = [];
   let cost = 0;
   for (const characters of readSteps(output, html)) {
@@ -141,10 +153,10 @@ function openElement(output: Output, name: string, attributes: string): void {
   else if (name === 'a') output.link = { address: attributeOf(attributes, HREF), text: '' };
   else if (name === 'li') {
     owe(output, 1);
-    addText(output, '* ');
+    if (output.isDecorated) addText(output, '* ');
   } else if (name === 'hr') {
     owe(output, 2);
-    addText(output, RULE);
+    if (output.isDecorated) addText(output, RULE);
     owe(output, 2);
   } else oweFor(output, name);
 }
@@ -157,7 +169,7 @@ function closeElement(output: Output, name: string): void {
 function closeLink(output: Output): void {
   const { link } = output;
   output.link = undefined;
-  if (!link || !SHOWN_LINK.test(link.address)) return;
+  if (!output.isDecorated || !link || !SHOWN_LINK.test(link.address)) return;
   const address = link.address.replace(/^mailto:/i, '');
   const text = link.text.trim();
   if (text !== address) addText(output, text === '' ? address : ` [${address}]`);

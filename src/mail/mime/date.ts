@@ -1,5 +1,5 @@
 /**
- * Reads the dates of reports: those of RFC 5322 section 3.3, with the names of zones that section 4.3 has, and with comments,
+ * Reads the dates of reports and of messages: those of RFC 5322 section 3.3, with the names of zones that section 4.3 has, and with comments,
  * seconds and days of the week that may be missing.
  */
 
@@ -42,4 +42,44 @@ function offsetMinutes({ sign, zoneHours = '0', zoneMinutes = '0', zone = '' }: 
   if (sign === undefined) return (ZONE_HOURS[zone.toLowerCase()] ?? 0) * 60;
   const minutes = Number(zoneHours) * 60 + Number(zoneMinutes);
   return sign === '-' ? -minutes : minutes;
+}
+
+/** The date of a message, as mailboxes are sorted and searched by it. */
+export type SentDate = {
+  /** Time in Unix milliseconds. */
+  at: number;
+  /** Day in the sender's own time zone, such as `2025-11-25`. */
+  day: string;
+};
+
+/** Matches a day. Years of two or three digits are obsolete (RFC 5322 section 4.3). */
+const DAY = /(?:^|[\s,])(\d{1,2})[ -]+([A-Za-z]{3})[A-Za-z]*[ -]+(\d{2,4})(?!\d)/;
+const TIME =
+  /(?<!\d)(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?(?: *([+-])(\d{2}):?(\d{2})(?!\d)| +([A-Za-z]{1,5}))?/;
+
+/**
+ * Returns the date in a Date field; null when it has no valid day. A time that is not valid is midnight, and a zone that is not valid
+ * is UTC (RFC 5256 section 2.2).
+ */
+export function parseSentDate(text: string): SentDate | null {
+  const short = text.slice(0, MAX_DATE_CHARACTERS).replace(/\([^()]*\)/g, ' ');
+  const [, date = '', monthName = '', yearText = ''] = DAY.exec(short) ?? [];
+  const month = MONTHS.indexOf(monthName.toLowerCase());
+  const midnight = Date.UTC(fullYear(yearText), month, Number(date));
+  if (month < 0 || new Date(midnight).getUTCDate() !== Number(date)) return null;
+  const [, hours = '0', minutes = '0', seconds = '0', sign, zoneHours, zoneMinutes, zone] =
+    TIME.exec(short) ?? [];
+  const isTime = Number(hours) < 24 && Number(minutes) < 60 && Number(seconds) < 61;
+  const timeMs = isTime ? ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000 : 0;
+  const offset = offsetMinutes({ sign, zoneHours, zoneMinutes, zone });
+  return {
+    at: midnight + timeMs - (Math.abs(offset) < 24 * 60 ? offset : 0) * MINUTE_MS,
+    day: new Date(midnight).toISOString().slice(0, 10),
+  };
+}
+
+function fullYear(text: string): number {
+  const year = Number(text);
+  if (text.length >= 4) return year;
+  return year < 50 ? 2000 + year : 1900 + year;
 }

@@ -139,3 +139,9 @@ test('a laid-out text is tidied: padding, trailing spaces, many empty lines, con
   const text = '\n\na \u00a0\u200c \n \n\n\u200c \u00a0\n  b\u00ad\u200b\ufeff\u034fc\u0007\r\n\ud800 \n';
   assert.equal(tidyText(text), 'a\n\n  bc\n\ufffd');
 });
+
+test('without decoration, the text has the words of the document alone', async () => {
+  const html = '<ul><li>one</li></ul><hr><a href="https://x.example/">two</a> <img alt="three">';
+  assert.equal(await stripHtml(html, { isDecorated: false }), 'one\n\ntwo three');
+  assert.match(await stripHtml(html), /^\* one\n\n-+\n\ntwo \[https:\/\/x\.example\/\] three$/);
+});

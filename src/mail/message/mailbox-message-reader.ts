@@ -1,0 +1,65 @@
+/**
+ * Reads what mailboxes store of messages (mailbox-message.ts) in threads that are terminated after a time limit, since strangers write the
+ * messages. Owners take turns. A message whose thread was terminated is opaque: its header is read here, in little time.
+ */
+import { type JobOptions, KillableThreads } from '../../system/killable-threads.ts';
+import type { System } from '../../system/system.ts';
+import { moduleBeside } from '../../system/thread.ts';
+import { type MailboxMessage, readOpaqueMessage } from './mailbox-message.ts';
+import { MessagesWaitError } from './parse/parser.ts';
+
+type MailboxMessageReader = {
+  /**
+   * Returns what mailboxes store of a message. `owner` is the account, whose messages take turns with those of others.
+   * @throws MessagesWaitError when the threads are busy
+   */
+  read(octets: Uint8Array, owner: string): Promise<MailboxMessage>;
+  /** Ends the threads. */
+  close(): Promise<void>;
+};
+
+/** Number of threads: two, so that one hostile message does not delay all others. */
+const THREADS = 2;
+/** Maximum time of one message. One of 25 MB takes about 0.3 s. */
+export const JOB_TIMEOUT_MS = 5_000;
+/** Maximum time that a message waits for a thread: some messages of other owners that are all terminated. */
+const WAIT_TIMEOUT_MS = 20_000;
+/** Maximum number of waiting messages of one owner. Their callers bound the bytes. Our own limit. */
+const MAX_WAITING = 256;
+/** Idle time after which a thread ends. */
+const IDLE_TIMEOUT_MS = 60_000;
+/** Time below which a message counts as quick. One with some megabytes of files takes less. */
+const QUICK_JOB_MS = 150;
+/** Heap limit of a thread. The text of a message is at most some megabytes; its octets are not in the heap. */
+const HEAP_MEGABYTES = 192;
+/** Returns the reader, with its own threads. */
+export function createMailboxMessageReader({
+  clock,
+  log,
+}: Pick<System, 'clock' | 'log'>): MailboxMessageReader {
+  const threads = new KillableThreads<Uint8Array, MailboxMessage>(clock, {
+    module: moduleBeside(import.meta.url, 'mime-thread'),
+    threads: THREADS,
+    maxWaiting: MAX_WAITING,
+    idleTimeoutMs: IDLE_TIMEOUT_MS,
+    quickJobMs: QUICK_JOB_MS,
+    heapMegabytes: HEAP_MEGABYTES,
+  });
+  return {
+    async read(octets, owner) {
+      // The copy moves to the thread. The memory of the octets may be shared with others.
+      const moved = new Uint8Array(octets);
+      const job: JobOptions = { owner, timeoutMs: JOB_TIMEOUT_MS, waitTimeoutMs: WAIT_TIMEOUT_MS };
+      const outcome = await threads.run(moved, { ...job, transfer: [moved.buffer] });
+      if (outcome.kind === 'done') return outcome.result;
+      const { reason, message: cause } = outcome;
+      if (reason === 'crowded' || reason === 'closed') throw new MessagesWaitError(cause);
+      log.warn(
+        { reason, cause, sizeBytes: octets.length },
+        'a message for a mailbox could not be taken apart',
+      );
+      return readOpaqueMessage(octets);
+    },
+    close: () => threads.close(),
+  };
+}

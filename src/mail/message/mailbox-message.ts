@@ -1,0 +1,83 @@
+/**
+ * Reads once what mailboxes need to know of a message, so that it need not be read again for each client: where its parts are, what
+ * FETCH answers, and by what it is sorted and found.
+ */
+import { writeBodyStructure } from '../imap/encode/body-structure.ts';
+import { writeEnvelope } from '../imap/encode/envelope.ts';
+import type { TextForm } from '../imap/encode/strings.ts';
+import { type MimeEntity, readMimeTree, readOpaque, TooComplexError } from './mime-tree.ts';
+import { makePreview } from './preview.ts';
+import { readText, type SearchText } from './search-text.ts';
+import type { StoredPart } from './section.ts';
+import { readSortKeys, readThreadKeys, type SortKeys, type ThreadKeys } from './sort-keys.ts';
+
+/** Version of what is read. It rises when results change, so that stored messages can be read again. */
+export const PARSER_VERSION = 1;
+
+/** Wire text for clients that read 7 bits, and for those that read UTF-8; null when it is the same. */
+type WireText = { ascii: string; utf8: string | null };
+
+export type MailboxMessage = {
+  parserVersion: number;
+  /** True for a message that is not taken apart: its structure is one part of unknown content. */
+  isOpaque: boolean;
+  root: StoredPart;
+  envelope: WireText;
+  body: WireText;
+  bodyStructure: WireText;
+  sort: SortKeys;
+  thread: ThreadKeys;
+  /** First words of the visible text (RFC 8970); empty when there are none. */
+  preview: string;
+  search: SearchText;
+};
+
+/** Returns what mailboxes store of a message. A message with too many parts is opaque. */
+export async function readMailboxMessage(octets: Uint8Array): Promise<MailboxMessage> {
+  const buffer = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength);
+  const root = tryReadTree(buffer);
+  if (!root) return readOpaqueMessage(octets);
+  const { search, visible } = await readText(buffer, root);
+  return { isOpaque: false, ...describe(root), preview: makePreview(visible), search };
+}
+
+/** Returns what can be known of a message that cannot be taken apart: the fields of its header. */
+export async function readOpaqueMessage(octets: Uint8Array): Promise<MailboxMessage> {
+  const buffer = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength);
+  const root = readOpaque(buffer);
+  const { search } = await readText(buffer, root);
+  return { isOpaque: true, ...describe(root), preview: '', search: { ...search, isComplete: false } };
+}
+
+function tryReadTree(octets: Buffer): MimeEntity | undefined {
+  try {
+    return readMimeTree(octets);
+  } catch (error) {
+    if (error instanceof TooComplexError) return undefined;
+    throw error;
+  }
+}
+
+type Description = Omit<MailboxMessage, 'isOpaque' | 'preview' | 'search'>;
+
+function describe(root: MimeEntity): Description {
+  return {
+    parserVersion: PARSER_VERSION,
+    root: storedPart(root),
+    envelope: inBothForms((text) => writeEnvelope(root.fields, text)),
+    body: inBothForms((text) => writeBodyStructure(root, { item: 'BODY', text })),
+    bodyStructure: inBothForms((text) => writeBodyStructure(root, { item: 'BODYSTRUCTURE', text })),
+    sort: readSortKeys(root.fields),
+    thread: readThreadKeys(root.fields),
+  };
+}
+
+function storedPart({ header, body, end, encoding, parts, message }: MimeEntity): StoredPart {
+  const offsets = { header, body, end, encoding, parts: parts.map(storedPart) };
+  return message ? { ...offsets, message: storedPart(message) } : offsets;
+}
+
+function inBothForms(write: (text: TextForm) => string): WireText {
+  const [ascii, utf8] = [write('7bit'), write('utf8')];
+  return { ascii, utf8: utf8 === ascii ? null : utf8 };
+}

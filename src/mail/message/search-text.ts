@@ -1,0 +1,116 @@
+/**
+ * Collects the text in which SEARCH looks (RFC 9051 section 6.4.4): decoded, without the markup of HTML, and folded, so that a search is
+ * a search for a substring.
+ */
+import { decodeCharset } from './charset.ts';
+import { decodeWords } from './encoded-word.ts';
+import { foldText } from './fold.ts';
+import type { HeaderField } from './header-block.ts';
+import { stripHtml } from './html-text-strip.ts';
+import type { MimeEntity } from './mime-tree.ts';
+import { decodeTransfer } from './transfer-encoding.ts';
+
+export type SearchText = {
+  /** A line for each field of the message: its name, `: ` and its value. */
+  header: string;
+  /** Headers of parts and the text of parts. */
+  body: string;
+  /** False when text beyond `MAX_SEARCH_CHARACTERS` was left out, so that a search must read the message. */
+  isComplete: boolean;
+};
+
+/** Maximum length of the header and of the body, each: 1 MiB in ASCII. Our own limit; the text of nearly all mail is shorter. */
+export const MAX_SEARCH_CHARACTERS = 1024 * 1024;
+/** Maximum size of one part that is decoded. Markup and encoding may make it several times as long as its text. Our own limit. */
+const MAX_PART_OCTETS = 8 * MAX_SEARCH_CHARACTERS;
+
+/** The text of a message, and the first one that a reader sees, as it is. */
+type MessageText = { search: SearchText; visible: string };
+
+/** Returns the text of a message. */
+export async function readText(octets: Buffer, root: MimeEntity): Promise<MessageText> {
+  const header = foldText(headerText(root.fields));
+  const collected = new Collected();
+  for (const part of walk(root)) {
+    if (!collected.hasRoom) break;
+    if (part !== root) collected.add(headerText(part.fields) + parameterText(part));
+    if (!isText(part)) continue;
+    const { end, isCut } = cutPart(part);
+    const text = await textOf(octets.subarray(part.body, end), part);
+    collected.add(text, isCut);
+    if (!isAttachment(part)) collected.visible ||= text.trim();
+  }
+  const body = foldText(collected.text);
+  const isComplete = collected.isComplete && Math.max(header.length, body.length) <= MAX_SEARCH_CHARACTERS;
+  const search = { header: cut(header), body: cut(body), isComplete };
+  return { search, visible: collected.visible };
+}
+
+/** Text of parts, up to a limit. */
+class Collected {
+  readonly #texts: string[] = [];
+  #characters = 0;
+  isComplete = true;
+  visible = '';
+
+  get hasRoom(): boolean {
+    if (this.#characters <= MAX_SEARCH_CHARACTERS) return true;
+    this.isComplete = false;
+    return false;
+  }
+
+  get text(): string {
+    return this.#texts.join('\n');
+  }
+
+  add(text: string, isCut = false): void {
+    if (isCut) this.isComplete = false;
+    if (text === '') return;
+    this.#texts.push(text);
+    this.#characters += text.length;
+  }
+}
+
+function cut(text: string): string {
+  return text.slice(0, MAX_SEARCH_CHARACTERS).toWellFormed();
+}
+
+/** Yields an entity and all that is inside, in order. */
+function* walk(entity: MimeEntity): Generator<MimeEntity> {
+  yield entity;
+  for (const part of entity.parts) yield* walk(part);
+  if (entity.message) yield* walk(entity.message);
+}
+
+function headerText(fields: readonly HeaderField[]): string {
+  return fields.map(({ name, value }) => `${name}: ${decodeWords(value)}\n`).join('');
+}
+
+/** Values that have another form in the header (RFC 2231), such as names of files. */
+function parameterText({ parameters, disposition }: MimeEntity): string {
+  return [...parameters, ...(disposition?.parameters ?? [])]
+    .filter(({ isExtended }) => isExtended)
+    .map(({ value }) => `${value}\n`)
+    .join('');
+}
+
+/** Reports about mail and the headers of returned messages are text too. */
+function isText({ type, parts, message }: MimeEntity): boolean {
+  return parts.length === 0 && !message && (type === 'text' || type === 'message');
+}
+
+function isAttachment({ disposition, type }: MimeEntity): boolean {
+  return type !== 'text' || disposition?.value === 'attachment';
+}
+
+function cutPart({ body, end }: MimeEntity): { end: number; isCut: boolean } {
+  return { end: Math.min(end, body + MAX_PART_OCTETS), isCut: end > body + MAX_PART_OCTETS };
+}
+
+/** A part with an unknown encoding has no text (RFC 2045 section 6.4). */
+async function textOf(octets: Buffer, { subtype, encoding, parameters }: MimeEntity): Promise<string> {
+  const charset = parameters.find(({ name }) => name === 'charset')?.value ?? '';
+  const decoded = decodeTransfer(octets, encoding);
+  const text = decoded ? decodeCharset(decoded, charset).replace(/\r\n/g, '\n') : '';
+  return subtype === 'html' ? stripHtml(text, { isDecorated: false }) : text;
+}

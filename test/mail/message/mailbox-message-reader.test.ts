@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { readMailboxMessage } from '../../../src/mail/message/mailbox-message.ts';
+import {
+  createMailboxMessageReader,
+  JOB_TIMEOUT_MS,
+} from '../../../src/mail/message/mailbox-message-reader.ts';
+import { MessagesWaitError } from '../../../src/mail/message/parse/parser.ts';
+import { realClock } from '../../../src/system/clock.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { recordLog } from '../../support/record-log.ts';
+import { SECTIONS } from './mime-corpus.ts';
+
+const { log, lines: logged } = recordLog();
+
+test('a thread reads what is read without it, and leaves the octets to the caller', async () => {
+  const reader = createMailboxMessageReader({ clock: realClock, log });
+  after(() => reader.close());
+  const octets = Buffer.from(SECTIONS);
+  assert.deepEqual(await reader.read(octets, 'mbx_1'), await readMailboxMessage(octets));
+  assert.equal(octets.toString(), SECTIONS);
+});
+
+test('a message whose thread takes too long is opaque', async () => {
+  const clock = createFakeClock(0);
+  const reader = createMailboxMessageReader({ clock, log });
+  after(() => reader.close());
+  await reader.read(Buffer.from('\r\nhi'), 'mbx_1');
+  logged.length = 0;
+  const slow = `Subject: slow\r\nContent-Type: text/plain; charset=utf-7\r\n\r\n${'+AKk-'.repeat(1_000_000)}`;
+  const result = reader.read(Buffer.from(slow), 'mbx_1');
+  for (let turn = 0; turn < 2_000 && logged.length === 0; turn += 1) await clock.advance(JOB_TIMEOUT_MS);
+  const message = await result;
+  assert.equal(message.isOpaque, true);
+  assert.match(message.envelope.ascii, /^\(NIL "slow"/);
+  assert.deepEqual(
+    [logged[0]?.['reason'], logged[0]?.msg],
+    ['overran', 'a message for a mailbox could not be taken apart'],
+  );
+});
+
+test('a reader that is closed says so, and does not call the message opaque', async () => {
+  const closed = createMailboxMessageReader({ clock: realClock, log });
+  await closed.close();
+  await assert.rejects(closed.read(Buffer.from('\r\nhi'), 'mbx_1'), MessagesWaitError);
+});
