@@ -69,6 +69,8 @@ class TreeReader {
   /** The delimiter that ended the last entity; undefined at the end of the message. */
   #delimiter: Delimiter | undefined;
   #at = 0;
+  /** Offset at which the innermost part of a multipart began. */
+  #partStart = 0;
   /** Number of line ends before `#at`. */
   #lines = 0;
   #parts = 0;
@@ -136,6 +138,7 @@ class TreeReader {
     this.#skipToDelimiter();
     while (this.#delimiter?.multipart === multipart && !this.#delimiter.isLast) {
       this.#consume(this.#delimiter);
+      this.#partStart = this.#at;
       parts.push(this.readEntity(position));
     }
     if (multipart.outer) this.#open.set(boundary, multipart.outer);
@@ -157,13 +160,18 @@ class TreeReader {
     }
   }
 
-  /** Sets where the body ends: before the line end that belongs to the delimiter (RFC 2046 section 5.1.1). */
+  /**
+   * Ends an entity before the delimiter. The line end in front of a delimiter belongs to it, even when it is the empty line of a header
+   * (RFC 2046 section 5.1.1).
+   */
   #finish(entity: MimeEntity, linesBefore: number): MimeEntity {
     const { start = this.#at } = this.#delimiter ?? {};
-    const previous = this.#delimiter ? contentEnd(this.#octets, { start: entity.body, next: start }) : start;
-    const inner = entity.message ?? entity.parts.at(-1);
-    entity.end = Math.max(entity.body, previous, inner?.end ?? 0);
-    entity.lines = this.#lines - linesBefore - (entity.end < start ? 1 : 0);
+    const end = this.#delimiter ? contentEnd(this.#octets, { start: this.#partStart, next: start }) : start;
+    const lines = this.#lines - linesBefore - (end < start ? 1 : 0);
+    entity.header = Math.min(entity.header, end);
+    entity.lines = entity.body < end ? lines : 0;
+    entity.body = Math.min(entity.body, end);
+    entity.end = end;
     // The text of a multipart without parts is shown as it is, since a multipart has one at least.
     if (entity.type === 'multipart' && entity.parts.length === 0) Object.assign(entity, PLAIN_TEXT);
     return entity;

@@ -36,6 +36,10 @@ test('an encoded-word of a charset that only mail uses is decoded', () => {
   assert.equal(decodeWords('=?x-nothing?Q?a?='), '=?x-nothing?Q?a?=');
 });
 
+test('half of a surrogate pair becomes U+FFFD', () => {
+  assert.equal(decodeCharset(Buffer.from('+2AA-'), 'utf-7'), '\ufffd');
+});
+
 test('any octets of any label give well-formed text', () => {
   const labels = fc.oneof(
     fc.constantFrom('utf-7', 'utf-16', 'cp850', 'iso-2022-kr', 'hz-gb-2312'),

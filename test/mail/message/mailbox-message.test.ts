@@ -98,6 +98,13 @@ test('long text is cut, and marked', async () => {
     `Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts.repeat(2)}--b\r\n\r\nlast\r\n--b--`,
   );
   assert.equal(later.search.isComplete, false);
+  // Folding makes mathematical letters shorter, so the limit is reached before.
+  const shrinking = `--b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${'𝐀'.repeat(600_000)}\r\n`;
+  const cut = await read(
+    `Content-Type: multipart/mixed; boundary=b\r\n\r\n${shrinking}--b\r\n\r\nlast\r\n--b--`,
+  );
+  assert.ok(!cut.search.body.includes('LAST'));
+  assert.equal(cut.search.isComplete, false);
 });
 
 test('the preview is the first 200 characters of visible text (RFC 8970)', async () => {

@@ -21,6 +21,7 @@ test('values, parameters, quotes and comments are read', () => {
     ['(a (nested) one) text/plain (b) ; (c) a (d) = (e) b ;c=d', 'text/plain', 'a=b', 'c=d'],
     ['attachment; filename="a;b\\"c\\\\.txt"', 'attachment', 'filename=a;b"c\\.txt'],
     ['attachment; filename=My File (1).pdf; size=3', 'attachment', 'filename=My File (1).pdf', 'size=3'],
+    ['a/b; c=d (x;y) z; e=f', 'a/b', 'c=d (x;y) z', 'e=f'],
     ['attachment;;; a=1; ;b', 'attachment', 'a=1'],
     ['a/b; c="unclosed', 'a/b', 'c=unclosed'],
     ['a/b; c=""; d=', 'a/b', 'c=', 'd='],

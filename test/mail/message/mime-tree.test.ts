@@ -73,6 +73,24 @@ test('delimiters are exact lines, and the outermost one ends all parts inside', 
   ]);
 });
 
+test('the line end in front of a delimiter belongs to it, even the empty line of a header (RFC 2046 section 5.1.1)', () => {
+  const inner = 'Content-Type: multipart/mixed; boundary=in\r\n\r\n--in\r\nX: y\r\n\r\n--in\r\n\r\n--in\r\n';
+  const text = `Content-Type: multipart/mixed; boundary=out\r\n\r\n--out\r\n${inner}--out\r\nX: y\r\n--out--\r\n`;
+  const [multipart, cut] = read(text).parts;
+  const shown = [...(multipart?.parts ?? []), cut].map((part) => [
+    text.slice(part?.header, part?.body),
+    text.slice(part?.body, part?.end),
+  ]);
+  assert.deepEqual(shown, [
+    ['X: y\r\n', ''],
+    ['', ''],
+    ['', ''],
+    ['X: y', ''],
+  ]);
+  const nested = read('Content-Type: multipart/digest; boundary=d\r\n\r\n--d\r\n\r\n\r\n--d--').parts[0];
+  assert.deepEqual([nested?.message?.header, nested?.message?.end], [nested?.body, nested?.end]);
+});
+
 test('an inner multipart may have the boundary of the outer one', () => {
   const inner = 'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\none\r\n--b--\r\n';
   assert.deepEqual(

@@ -73,7 +73,11 @@ function writeDisposition(disposition: ParameterField | undefined, text: TextFor
 }
 
 function writeLanguages(value: string | undefined, text: TextForm): string {
-  const tags = value?.split(',').flatMap((tag) => tag.trim() || []) ?? [];
+  const tags =
+    value
+      ?.replace(/\([^()]*\)/g, '')
+      .split(',')
+      .flatMap((tag) => tag.trim() || []) ?? [];
   return tags.length === 0 ? 'NIL' : `(${tags.map((tag) => writeHeaderText(tag, text)).join(' ')})`;
 }
 

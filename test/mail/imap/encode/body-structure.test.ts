@@ -40,7 +40,7 @@ test('all that is known of a part is in its structure', () => {
     'Content-Transfer-Encoding: BASE64',
     'Content-MD5: Q2hlY2s=',
     'Content-Disposition: Inline; filename=a; size=3',
-    'Content-Language: en, de',
+    'Content-Language: en, de (German)',
     'Content-Location: http://x/\r\n a',
     '',
     'YQ==',
