@@ -4,13 +4,13 @@
  */
 
 const ASCII_ONLY = /^[\0-\x7f]*$/;
-const NON_ASCII = /[^\0-\x7f]/gu;
+/** Matches a run of ASCII, or another character. */
+const RUN = /[\0-\x7f]+|[^\0-\x7f]/gu;
 
 /** Returns the folded form of a text. */
 export function foldText(text: string): string {
-  const upper = text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
-  if (ASCII_ONLY.test(upper)) return upper;
-  return upper.replace(NON_ASCII, toTitleCase).normalize('NFKD');
+  if (ASCII_ONLY.test(text)) return text.toUpperCase();
+  return text.replace(RUN, (run) => (run < '\x80' ? run.toUpperCase() : toTitleCase(run))).normalize('NFKD');
 }
 
 /**

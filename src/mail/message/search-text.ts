@@ -22,7 +22,7 @@ export type SearchText = {
 /** Maximum length of the header and of the body, each: 1 MiB in ASCII. Our own limit; the text of nearly all mail is shorter. */
 export const MAX_SEARCH_CHARACTERS = 1024 * 1024;
 /** Maximum size of one part that is decoded. Markup and encoding may make it several times as long as its text. Our own limit. */
-const MAX_PART_OCTETS = 8 * MAX_SEARCH_CHARACTERS;
+const MAX_PART_OCTETS = 4 * MAX_SEARCH_CHARACTERS;
 
 /** The text of a message, and the first one that a reader sees, as it is. */
 type MessageText = { search: SearchText; visible: string };

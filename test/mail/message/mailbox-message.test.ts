@@ -98,6 +98,10 @@ test('long text is cut, and marked', async () => {
     `Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts.repeat(2)}--b\r\n\r\nlast\r\n--b--`,
   );
   assert.equal(later.search.isComplete, false);
+  const padded = await read(
+    `Content-Transfer-Encoding: base64\r\n\r\n${'='.repeat(4 * MAX_SEARCH_CHARACTERS + 1)}`,
+  );
+  assert.deepEqual([padded.search.body, padded.search.isComplete], ['', false]);
   // Folding makes mathematical letters shorter, so the limit is reached before.
   const shrinking = `--b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${'𝐀'.repeat(600_000)}\r\n`;
   const cut = await read(
@@ -111,6 +115,7 @@ test('the preview is the first 200 characters of visible text (RFC 8970)', async
   assert.equal((await read(alternative)).preview, 'Café open');
   assert.equal(makePreview(' a\r\n\t b\0c\u00a0d '), 'a b c d');
   assert.equal(makePreview('😀'.repeat(300)), '😀'.repeat(200));
+  assert.equal(makePreview('é'.repeat(300)), 'é'.repeat(200));
   assert.equal((await read('Content-Type: image/png\r\n\r\nPNG')).preview, '');
   const attached = 'Content-Disposition: attachment\r\n\r\nfile';
   assert.equal((await read(attached)).preview, '');

@@ -87,8 +87,14 @@ test('the line end in front of a delimiter belongs to it, even the empty line of
     ['', ''],
     ['X: y', ''],
   ]);
-  const nested = read('Content-Type: multipart/digest; boundary=d\r\n\r\n--d\r\n\r\n\r\n--d--').parts[0];
-  assert.deepEqual([nested?.message?.header, nested?.message?.end], [nested?.body, nested?.end]);
+  assert.deepEqual(
+    [...(multipart?.parts ?? []), cut].map((part) => part?.lines),
+    [0, 0, 0, 0],
+  );
+  const afterDelimiter = text.indexOf('--in\r\n--out') + '--in\r\n'.length;
+  assert.deepEqual([multipart?.parts[2]?.header, multipart?.end], [afterDelimiter, afterDelimiter]);
+  const nested = read('Content-Type: multipart/digest; boundary=d\r\n\r\n--d\r\n\r\n--d--').parts[0];
+  assert.deepEqual([nested?.message?.header, nested?.message?.end], [nested?.header, nested?.end]);
 });
 
 test('an inner multipart may have the boundary of the outer one', () => {
@@ -144,6 +150,15 @@ test('deeper messages, and those with more parts, are refused', () => {
   assert.throws(() => read(wide(MAX_PARTS)), TooComplexError);
 });
 
+test('a boundary that is longer than a line is none', () => {
+  const delimited = (boundary: string): unknown =>
+    read(
+      `Content-Type: multipart/mixed; boundary=${boundary}\r\n\r\n--${boundary}\r\n\r\nx\r\n--${boundary}--`,
+    ).parts.length;
+  assert.equal(delimited('b'.repeat(900)), 1);
+  assert.equal(delimited('b'.repeat(1_000)), 0);
+});
+
 test('an opaque message has a header, and one body', () => {
   const { type, subtype, body, end, fields } = readOpaque(Buffer.from(SECTIONS));
   assert.equal(`${type}/${subtype}`, 'application/octet-stream');
@@ -151,6 +166,10 @@ test('an opaque message has a header, and one body', () => {
   assert.equal(end, SECTIONS.length);
   assert.equal(fields[1]?.value, 'outer');
   assert.equal(readOpaque(Buffer.from('Subject: x\r\n')).body, 12);
+  const long = `${`X: ${'x'.repeat(994)}\r\n`.repeat(300)}\r\n`;
+  const { fields: first, body: longBody } = readOpaque(Buffer.from(long));
+  assert.equal(longBody, long.length);
+  assert.equal(first.length, Math.ceil((256 * 1024) / 999));
 });
 
 const PIECES = [

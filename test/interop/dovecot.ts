@@ -1,0 +1,85 @@
+/**
+ * A real Dovecot that answers IMAP commands about messages. Its programs are unpacked into a folder of their own, and the one that
+ * serves a logged-in user runs alone, without its daemon, its settings and a network. Needs root.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { temporaryDirectory } from '../support/daemon.ts';
+
+const run = promisify(execFile);
+
+const PACKAGES = ['dovecot-core', 'dovecot-imapd'];
+/** nobody on Debian, as which the program runs. */
+const NOBODY = '65534';
+const TIMEOUT_MS = 60_000;
+const MAX_OUTPUT_BYTES = 2 ** 30;
+
+/** Asks for items of messages. */
+export type Dovecot = {
+  /** Returns the answers to `FETCH 1:* (item)`, for each item and message. */
+  fetch(messages: readonly Buffer[], items: readonly string[]): Promise<string[][]>;
+};
+
+/** Unpacks the programs. */
+export async function unpackDovecot(): Promise<Dovecot> {
+  const home = temporaryDirectory('dovecot');
+  await chmod(home, 0o755);
+  await run('apt-get', ['-qq', '-o', 'APT::Sandbox::User=root', 'download', ...PACKAGES], { cwd: home });
+  await run('sh', ['-c', 'for file in *.deb; do dpkg -x "$file" .; done'], { cwd: home });
+  return {
+    async fetch(messages, items) {
+      const maildir = join(home, 'mail');
+      for (const folder of ['cur', 'new', 'tmp']) await mkdir(join(maildir, folder), { recursive: true });
+      for (const [index, message] of messages.entries())
+        await writeFile(join(maildir, 'cur', `${1_000_000 + index}.M1.test:2,S`), message);
+      await run('chown', ['-R', NOBODY, maildir]);
+      const commands = items.map((item, index) => `f${index} FETCH 1:* (${item})\r\n`);
+      const output = serve(home, `s EXAMINE INBOX\r\n${commands.join('')}l LOGOUT\r\n`);
+      return readAnswers(output, items);
+    },
+  };
+}
+
+function serve(home: string, input: string): string {
+  const libraries = join(home, 'usr/lib/dovecot');
+  const program = [join(libraries, 'imap'), '-O', '-o', `mail_location=maildir:${home}/mail`];
+  const identity = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+  return execFileSync('setpriv', [...identity, ...program, '-o', 'first_valid_uid=1'], {
+    cwd: '/',
+    env: { LD_LIBRARY_PATH: libraries, USER: 'test', HOME: join(home, 'mail') },
+    input,
+    stdio: ['pipe', 'pipe', 'ignore'],
+    timeout: TIMEOUT_MS,
+    maxBuffer: MAX_OUTPUT_BYTES,
+  }).toString('latin1');
+}
+
+/**
+ * Returns, for each item, what the server answered for each message: the content of a section, or other text with
+ * quoted strings instead of literals. Answers to several
+ * commands may come before the first command is completed.
+ */
+function readAnswers(output: string, items: readonly string[]): string[][] {
+  const names = items.map((item) => `${item.replace('.PEEK', '').replace(/^(ENVELOPE).*/, '$1')} `);
+  const answers: string[][] = items.map(() => []);
+  for (let at = 0; at < output.length; ) {
+    let text = '';
+    for (let isLiteral = true; isLiteral; ) {
+      const end = output.indexOf('\r\n', at);
+      const line = output.slice(at, end);
+      const size = Number(/\{(\d+)\}$/.exec(line)?.[1] ?? -1);
+      isLiteral = size >= 0;
+      const content = output.slice(end + 2, end + 2 + size);
+      const isSection = text === '' && line.includes(' FETCH (BODY[');
+      const written = isSection ? content : `"${content.replace(/["\\]/g, '\\$&')}"`;
+      text += isLiteral ? line.replace(/\{\d+\}$/, '') + written : line;
+      at = end + 2 + Math.max(0, size);
+    }
+    const [, number, answer = ''] = /^\* (\d+) FETCH \(([\s\S]*)\)$/.exec(text) ?? [];
+    const item = answers[names.findIndex((name) => answer.startsWith(name))];
+    if (item) item[Number(number) - 1] = answer;
+  }
+  return answers;
+}
