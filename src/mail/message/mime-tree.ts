@@ -119,9 +119,8 @@ class TreeReader {
 
   #readBody(entity: MimeEntity, { depth }: Position): void {
     const { type, subtype, parameters } = entity;
-    const boundary =
-      type === 'multipart' ? parameters.find(({ name }) => name === 'boundary')?.value : undefined;
-    if (boundary) {
+    const boundary = type === 'multipart' ? boundaryOf(parameters) : '';
+    if (boundary !== '') {
       const defaultType = subtype === 'digest' ? 'message/rfc822' : 'text/plain';
       this.#readParts(entity, boundary, { depth: depth + 1, defaultType });
     } else if (isMessage(entity)) {
@@ -131,8 +130,7 @@ class TreeReader {
     }
   }
 
-  #readParts({ parts }: MimeEntity, boundaryText: string, position: Position): void {
-    const boundary = Buffer.from(boundaryText.trimEnd()).toString('latin1');
+  #readParts({ parts }: MimeEntity, boundary: string, position: Position): void {
     const multipart = { boundary, outer: this.#open.get(boundary) };
     this.#open.set(boundary, multipart);
     this.#skipToDelimiter();
@@ -187,6 +185,10 @@ class TreeReader {
     this.#at = next;
   }
 
+  /**
+   * Returns the delimiter that a line is. Only white space may follow the boundary. RFC 2046 section 5.1.1 would compare the beginning of
+   * the line alone, but the boundary of a multipart may be the beginning of that of another one inside.
+   */
   #delimiterOf(line: OctetLine): Delimiter | undefined {
     const { start } = line;
     if (this.#octets[start] !== HYPHEN || this.#octets[start + 1] !== HYPHEN || this.#open.size === 0)
@@ -200,6 +202,12 @@ class TreeReader {
     const last = text.endsWith('--') ? this.#open.get(text.slice(0, -2)) : undefined;
     return last && { ...line, multipart: last, isLast: true };
   }
+}
+
+/** Returns the boundary as one character for each octet, without the white space at its end; empty when there is none. */
+function boundaryOf(parameters: readonly MimeParameter[]): string {
+  const value = parameters.find(({ name }) => name === 'boundary')?.value ?? '';
+  return Buffer.from(value.trimEnd()).toString('latin1');
 }
 
 /** Returns the offset at which the content of lines ends and their last line end begins. */
@@ -228,7 +236,7 @@ function isMessage({ type, subtype, encoding }: MimeEntity): boolean {
 }
 
 /** Maximum size of the header of an opaque message that is read. Our own limit, so that reading it takes milliseconds. */
-const MAX_OPAQUE_HEADER_OCTETS = 256 * 1024;
+const MAX_OPAQUE_HEADER_OCTETS = 64 * 1024;
 
 /** Returns a message as one part of unknown content, with the fields of its header, in little time. */
 export function readOpaque(octets: Buffer): MimeEntity {

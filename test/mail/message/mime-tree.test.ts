@@ -106,8 +106,12 @@ test('an inner multipart may have the boundary of the outer one', () => {
 });
 
 test('a multipart without parts is plain text', () => {
-  for (const type of ['multipart/mixed', 'multipart/mixed; boundary=b', 'multipart/mixed; boundary=""'])
-    assert.deepEqual(outline(`Content-Type: ${type}\r\n\r\ntext\r\n`), ['text/plain', 'text\r\n'], type);
+  for (const parameter of ['', '; boundary=b', '; boundary=""', '; boundary=" "'])
+    assert.deepEqual(
+      outline(`Content-Type: multipart/mixed${parameter}\r\n\r\n--\r\ntext\r\n`),
+      ['text/plain', '--\r\ntext\r\n'],
+      parameter,
+    );
 });
 
 test('a type that is not valid is the default', () => {
@@ -150,6 +154,11 @@ test('deeper messages, and those with more parts, are refused', () => {
   assert.throws(() => read(wide(MAX_PARTS)), TooComplexError);
 });
 
+test('white space at the end of a boundary is ignored', () => {
+  const text = 'Content-Type: multipart/mixed; boundary="b "\r\n\r\n--b\r\n\r\none\r\n--b --\r\n--b--\r\n';
+  assert.deepEqual(outline(text), ['multipart/mixed', ['text/plain', 'one\r\n--b --']]);
+});
+
 test('a boundary that is longer than a line is none', () => {
   const delimited = (boundary: string): unknown =>
     read(
@@ -169,7 +178,7 @@ test('an opaque message has a header, and one body', () => {
   const long = `${`X: ${'x'.repeat(994)}\r\n`.repeat(300)}\r\n`;
   const { fields: first, body: longBody } = readOpaque(Buffer.from(long));
   assert.equal(longBody, long.length);
-  assert.equal(first.length, Math.ceil((256 * 1024) / 999));
+  assert.equal(first.length, Math.ceil((64 * 1024) / 999));
 });
 
 const PIECES = [
