@@ -11,6 +11,8 @@ import { freePort } from '../support/loopback.ts';
 import { until } from './until.ts';
 
 export type Rspamd = {
+  /** URL of the worker that judges messages. */
+  url: string;
   /** Returns the names of the symbols that rspamd finds in a message. */
   symbols(message: string, envelope: Envelope): Promise<Set<string>>;
   stop(): Promise<void>;
@@ -23,12 +25,13 @@ const PROGRAM = '/usr/bin/rspamd';
 const START_PATIENCE_MS = 90_000;
 const SCAN_MS = 60_000;
 
-/** `dnsServer` has the form `127.0.0.1:port`. */
-export async function startRspamd(options: { dnsServer: string }): Promise<Rspamd> {
+/** `dnsServer` has the form `127.0.0.1:port`. `rules` are further ones, in Lua. */
+export async function startRspamd(options: { dnsServer: string; rules?: string }): Promise<Rspamd> {
   const home = temporaryDirectory('rspamd');
   const port = await freePort();
   const configuration = join(home, 'rspamd.conf');
   await writeFile(join(home, 'suffixes'), 'example\n');
+  await writeFile(join(home, 'rules.lua'), options.rules ?? '');
   await writeFile(configuration, configurationOf({ home, port, dnsServer: options.dnsServer }));
   // -i lets workers run as root, as these tests do.
   const child = spawn(PROGRAM, ['-f', '-i', '-c', configuration], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -52,6 +55,7 @@ export async function startRspamd(options: { dnsServer: string }): Promise<Rspam
     START_PATIENCE_MS,
   );
   return {
+    url: address,
     async symbols(message, { ip, helo, mailFrom, recipient }) {
       const response = await fetch(`${address}/checkv2`, {
         method: 'POST',
@@ -105,6 +109,7 @@ logging { type = "console"; level = "error"; }
 worker "normal" { bind_socket = "127.0.0.1:${port}"; count = 1; task_timeout = 30s; }
 modules { path = "/usr/share/rspamd/plugins"; }
 lua = "/usr/share/rspamd/rules/rspamd.lua";
+lua = "${home}/rules.lua";
 forged_recipients { symbol_sender = "FORGED_SENDER"; symbol_rcpt = "FORGED_RECIPIENTS"; }
 spf { check_local = true; }
 dkim { check_local = true; }

@@ -47,6 +47,11 @@ const HELD_PER_FREE = 3;
 const MAX_REASONS = 20;
 /** Maximum score, either way. Our own limit; a message with a score above 15 is usually refused. */
 const MAX_SCORE = 1_000;
+/**
+ * Minimum score of a message that rspamd rejects for something else than its score, such as a virus. A message with 15 points is usually
+ * refused. Our own limit.
+ */
+const MIN_REJECTED_SCORE = 15;
 /** Minimum time between two lines in the log about failures. */
 const WARNING_PERIOD_MS = 60_000;
 /** Matches the name of a symbol. */
@@ -117,6 +122,7 @@ function headersOf({ client, sender, recipients, hostname, result }: CheckedMess
   const headers = {
     IP: address,
     From: sender,
+    // A list of addresses, whose local parts may be quoted and then contain commas.
     Rcpt: recipients.join(','),
     'MTA-Name': hostname,
     ...(helo !== undefined && { Helo: helo }),
@@ -193,8 +199,16 @@ function readAnswer(text: string): RspamdVerdict {
         : [{ name: `rspamd:${name}`, points }];
     },
   );
+  const missing = isRejected(answer, score) ? MIN_REJECTED_SCORE - score : 0;
+  if (missing > 0) reasons.push({ name: 'rspamd:reject', points: missing });
   const weightiest = reasons.toSorted((one, other) => Math.abs(other.points) - Math.abs(one.points));
-  return { score, reasons: weightiest.slice(0, MAX_REASONS) };
+  return { score: score + Math.max(0, missing), reasons: weightiest.slice(0, MAX_REASONS) };
+}
+
+/** Returns true when rspamd rejects the message although its score is below that of a rejection, if there is one. */
+function isRejected(answer: unknown, score: number): boolean {
+  const required = numberOf(answer, 'required_score') ?? Number.POSITIVE_INFINITY;
+  return fieldOf(answer, 'action') === 'reject' && score < required;
 }
 
 function fieldOf(object: unknown, name: string): unknown {

@@ -202,6 +202,33 @@ test('scores are limited, and an answer with many symbols keeps the weightiest',
   ]);
 });
 
+test('a message that rspamd rejects whatever its score has at least 15 points, and its own limits do not matter', async () => {
+  const verdictOn = async (fields: object) => {
+    answer(
+      JSON.stringify({ score: 4, required_score: 10, symbols: { CLAM_VIRUS: { score: 4 } }, ...fields }),
+    );
+    return rspamd.check(MESSAGE);
+  };
+  const virus = { name: 'rspamd:CLAM_VIRUS', points: 4 };
+  assert.deepEqual(await verdictOn({ action: 'reject' }), {
+    score: 15,
+    reasons: [{ name: 'rspamd:reject', points: 11 }, virus],
+  });
+  // The answer to GTUBE, the test message for filters of spam.
+  assert.deepEqual(
+    await verdictOn({ action: 'reject', score: 0, required_score: null, symbols: { GTUBE: { score: 0 } } }),
+    {
+      score: 15,
+      reasons: [{ name: 'rspamd:reject', points: 15 }],
+    },
+  );
+  const unchanged = { score: 4, reasons: [virus] };
+  assert.deepEqual(await verdictOn({ action: 'reject', required_score: 4 }), unchanged);
+  for (const action of ['add header', 'soft reject', 'no action', undefined])
+    assert.deepEqual(await verdictOn({ action }), unchanged);
+  assert.equal((await verdictOn({ action: 'reject', score: 20, required_score: null }))?.score, 20);
+});
+
 test('checks are few at a time, and one network leaves some for others', async () => {
   const waiting: ServerResponse[] = [];
   handler = async (request, response) => {
