@@ -5,8 +5,8 @@
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../system/clock.ts';
+import { Deadline } from '../../deadline.ts';
 import { CR, LF } from '../../octets.ts';
-import { Deadline } from '../deadline.ts';
 import { ClientGone, ConnectionFault } from './fault.ts';
 
 /** Maximum length of a command line without its CRLF. RFC 5321 section 4.5.3.1.4 asks for 512; extensions add to it. */
