@@ -1,0 +1,35 @@
+/** Writes LIST, LSUB and STATUS responses (RFC 9051 sections 7.3.1 and 7.3.2). */
+import { encodeMailboxName, SEPARATOR } from '../mailbox-name.ts';
+import type { StatusItem, StatusValues } from '../session.ts';
+import { writeAstring } from './astring.ts';
+import type { TextForm } from './strings.ts';
+
+export type ListedMailbox = {
+  response: 'LIST' | 'LSUB';
+  mailbox: string;
+  /** Attributes such as `\HasNoChildren`, in this order. */
+  attributes: readonly string[];
+  /** Criteria of RECURSIVEMATCH that a child fulfils, such as SUBSCRIBED (RFC 5258 section 3.5). */
+  childInfo?: readonly string[];
+};
+
+/** Returns the response for one mailbox, with its CRLF. */
+export function writeListed(listed: ListedMailbox, form: TextForm): string {
+  const { response, mailbox, attributes, childInfo = [] } = listed;
+  const extended =
+    childInfo.length > 0 ? ` (CHILDINFO (${childInfo.map((name) => `"${name}"`).join(' ')}))` : '';
+  const name = writeMailbox(mailbox, form);
+  return `* ${response} (${attributes.join(' ')}) "${SEPARATOR}" ${name}${extended}\r\n`;
+}
+
+export type MailboxStatus = { mailbox: string; items: readonly StatusItem[]; values: StatusValues };
+
+/** Returns the response with the items in the order in which they were asked for, with its CRLF. */
+export function writeStatus({ mailbox, items, values }: MailboxStatus, form: TextForm): string {
+  const pairs = items.flatMap((item) => (values[item] === undefined ? [] : [`${item} ${values[item]}`]));
+  return `* STATUS ${writeMailbox(mailbox, form)} (${pairs.join(' ')})\r\n`;
+}
+
+function writeMailbox(mailbox: string, form: TextForm): string {
+  return writeAstring(encodeMailboxName(mailbox, form), form);
+}

@@ -1,0 +1,42 @@
+/** Data items that FETCH can ask for (RFC 9051 section 6.4.5). They are plain data. */
+
+export type FetchItem = SimpleItem | SectionItem | BinaryItem | { kind: 'BINARY.SIZE'; part: PartNumber };
+
+/** `RFC822.SIZE` is the size in octets. `BODY` is BODYSTRUCTURE without extension data. */
+type SimpleItem = {
+  kind: 'UID' | 'FLAGS' | 'INTERNALDATE' | 'RFC822.SIZE' | 'ENVELOPE' | 'BODY' | 'BODYSTRUCTURE' | 'MODSEQ';
+};
+
+/** Numbers of nested parts such as 1.2.3. Empty for the whole message. */
+export type PartNumber = readonly number[];
+
+/** `BODY[section]`, or one of its older names. */
+export type SectionItem = {
+  kind: 'SECTION';
+  /** Name of the item in the response, without a partial range: `BODY[1.MIME]` or `RFC822.TEXT`. */
+  label: string;
+  section: Section;
+  /** Leaves `\Seen` as it is. */
+  peek: boolean;
+  partial: Partial | undefined;
+};
+
+export type Section = {
+  part: PartNumber;
+  /** Undefined for the whole message or the body of the part. */
+  text: 'HEADER' | 'HEADER.FIELDS' | 'HEADER.FIELDS.NOT' | 'TEXT' | 'MIME' | undefined;
+  /** Names of header fields, as the client wrote them. Empty unless `text` names fields. */
+  fields: readonly string[];
+};
+
+/** `BINARY[part]`: the part without its transfer encoding (RFC 3516). */
+export type BinaryItem = { kind: 'BINARY'; part: PartNumber; peek: boolean; partial: Partial | undefined };
+
+/** Octets from `offset` on, at most `count`. */
+export type Partial = { offset: number; count: number };
+
+/** Returns the name of a section or a binary item in the response, with the offset of a partial range. */
+export function labelOf(item: SectionItem | BinaryItem): string {
+  const label = item.kind === 'SECTION' ? item.label : `BINARY[${item.part.join('.')}]`;
+  return item.partial ? `${label}<${item.partial.offset}>` : label;
+}

@@ -1,0 +1,230 @@
+/**
+ * Finds the commands in the bytes of a client: lines, and the literals in them (RFC 9051 section 4.3, RFC 7888). A command
+ * is returned as its bytes, which `parser/cursor.ts` reads. The messages of APPEND are not held in memory: such a command
+ * is returned up to the announcement of its message, and the message is read as a stream.
+ *
+ * A command that is too large is read to its end as far as the client sends it anyway, and its beginning is kept.
+ */
+import { CR, LF } from '../octets.ts';
+
+/** Bytes of a client. */
+export type ByteSource = {
+  /** Returns at least one byte, of a command or of a message. Rejects when no more will come. */
+  read(purpose: 'command' | 'message'): Promise<Buffer>;
+  /** Gives back bytes, which are the next ones that are read. */
+  unread(bytes: Buffer): void;
+  /** Asks for a synchronising literal, with a continuation request. */
+  requestLiteral(): void;
+};
+
+export type FramingLimits = {
+  /** Maximum size of a command with the literals in it, except messages. */
+  commandBytes: number;
+  /** Maximum size of a literal in a command. */
+  literalBytes: number;
+};
+
+/** `sizeBytes` may be larger than what a number holds exactly, but is then refused by any limit. */
+export type Literal = {
+  sizeBytes: number;
+  /** The client waits until the server asks for the literal. */
+  isSynchronizing: boolean;
+};
+
+/** `bytes` is without the CRLF at the end. That of a refused command is its beginning. */
+export type FramedCommand =
+  | { kind: 'complete' | 'too large'; bytes: Buffer }
+  | { kind: 'message'; bytes: Buffer; literal: Literal };
+
+/** Announcement of a literal at the end of a line. */
+const ANNOUNCEMENT = /~?\{(\d{1,20})(\+?)\}$/;
+/** Maximum length of an announcement. */
+const MAX_ANNOUNCEMENT_OCTETS = 24;
+/** Matches APPEND with more than the announcement of its mailbox name, so that a message comes next. */
+const BEFORE_MESSAGE = /^[^ ]+ APPEND (?!~?\{\d+\+?\}$)/is;
+/** Number of octets in which APPEND and its mailbox name begin. A tag that is longer makes the message a literal like any other. */
+const MAX_PREFIX_OCTETS = 4_096;
+/** Number of octets of a command that is too large, of which the tag is needed. */
+const MAX_KEPT_OCTETS = 1_024;
+
+type Line = { bytes: Buffer; literal: Literal | undefined; isTooLong: boolean };
+
+export class Framing {
+  readonly #source: ByteSource;
+  /** Literal that was announced for a message, and the part of it that was not read yet. */
+  #message: { literal: Literal; leftBytes: number; isRequested: boolean } | undefined;
+
+  constructor(source: ByteSource) {
+    this.#source = source;
+  }
+
+  /** The message that was announced and not read to its end yet. */
+  get message(): Literal | undefined {
+    return this.#message?.literal;
+  }
+
+  /** Returns the next command. A message that was announced before must have been read or skipped. */
+  async readCommand(limits: FramingLimits): Promise<FramedCommand> {
+    return await this.#readUntilMessage(limits, (bytes) =>
+      BEFORE_MESSAGE.test(bytes.toString('latin1', 0, MAX_PREFIX_OCTETS)),
+    );
+  }
+
+  /** Returns what follows a message in its command, up to the next message or to the end. */
+  async continueCommand(limits: FramingLimits): Promise<FramedCommand> {
+    return await this.#readUntilMessage(limits, () => true);
+  }
+
+  /** Returns a line without its CRLF, such as the answer of a client to a continuation request; undefined when it is too long. */
+  async readLine(maxBytes: number): Promise<Buffer | undefined> {
+    const line = await this.#readLine(maxBytes);
+    return line.isTooLong ? undefined : line.bytes;
+  }
+
+  /** Returns the bytes of the message that was announced. The client is asked for them when the first one is read. */
+  async *readMessage(): AsyncGenerator<Buffer, void, undefined> {
+    const message = this.#message;
+    if (message && !message.isRequested) this.#request(message);
+    while (message && message.leftBytes > 0) {
+      const chunk = await this.#take(message.leftBytes);
+      message.leftBytes -= chunk.length;
+      yield chunk;
+    }
+    if (this.#message === message) this.#message = undefined;
+  }
+
+  /**
+   * Reads a command that was refused to its end: the rest of a message, and whatever the client sends without being
+   * asked.
+   */
+  async skipCommand(): Promise<void> {
+    while (this.#message) {
+      const { literal, isRequested, leftBytes } = this.#message;
+      this.#message = undefined;
+      // The client was not asked for the literal, and has sent nothing after its announcement.
+      if (literal.isSynchronizing && !isRequested) return;
+      await this.#discard(leftBytes);
+      const rest = await this.continueCommand({ commandBytes: MAX_KEPT_OCTETS, literalBytes: 0 });
+      if (rest.kind !== 'message') return;
+    }
+  }
+
+  async #readUntilMessage(
+    limits: FramingLimits,
+    isBeforeMessage: (bytes: Buffer) => boolean,
+  ): Promise<FramedCommand> {
+    const kept = new Pieces();
+    let isTooLarge = false;
+    for (let literals = 0; ; literals++) {
+      const line = await this.#readLine(isTooLarge ? 0 : limits.commandBytes - kept.sizeBytes);
+      isTooLarge ||= line.isTooLong;
+      kept.add(line.bytes);
+      const { literal } = line;
+      if (!literal) return finish(kept, isTooLarge);
+      if (!isTooLarge && literals < LITERALS_BEFORE_MESSAGE && isBeforeMessage(kept.join())) {
+        this.#message = { literal, leftBytes: literal.sizeBytes, isRequested: false };
+        return { kind: 'message', bytes: kept.join(), literal };
+      }
+      const maxBytes = Math.min(limits.literalBytes, limits.commandBytes - kept.sizeBytes);
+      isTooLarge ||= literal.sizeBytes > maxBytes;
+      if (isTooLarge && literal.isSynchronizing) return finish(kept, true);
+      if (isTooLarge) await this.#discard(literal.sizeBytes);
+      else await this.#keepLiteral(literal, kept);
+    }
+  }
+
+  async #keepLiteral(literal: Literal, kept: Pieces): Promise<void> {
+    if (literal.isSynchronizing) this.#source.requestLiteral();
+    kept.add(CRLF);
+    for (let left = literal.sizeBytes; left > 0; ) {
+      const chunk = await this.#take(left);
+      left -= chunk.length;
+      kept.add(chunk);
+    }
+  }
+
+  #request(message: { literal: Literal; isRequested: boolean }): void {
+    message.isRequested = true;
+    if (message.literal.isSynchronizing) this.#source.requestLiteral();
+  }
+
+  /** Returns the next line without its CRLF. Of a line that is too long, the beginning is kept. */
+  async #readLine(maxBytes: number): Promise<Line> {
+    const kept = new Pieces();
+    let isTooLong = false;
+    let sizeBytes = 0;
+    /** The last octets of the line, which tell whether a literal follows. */
+    let tail: Buffer = Buffer.alloc(0);
+    for (;;) {
+      const chunk = await this.#source.read('command');
+      const end = chunk.indexOf(LF);
+      const piece = end < 0 ? chunk : chunk.subarray(0, end + 1);
+      if (end >= 0) this.#source.unread(chunk.subarray(end + 1));
+      sizeBytes += piece.length;
+      // The CRLF does not count.
+      isTooLong ||= sizeBytes > maxBytes + CRLF.length;
+      const maxKept = isTooLong ? Math.min(maxBytes, MAX_KEPT_OCTETS) - kept.sizeBytes : piece.length;
+      kept.add(piece.subarray(0, Math.max(0, maxKept)));
+      tail = Buffer.concat([tail, piece.subarray(-MAX_TAIL_OCTETS)]).subarray(-MAX_TAIL_OCTETS);
+      if (end < 0) continue;
+      const bytes = kept.join();
+      return { bytes: isTooLong ? bytes : withoutLineEnd(bytes), literal: literalAtEnd(tail), isTooLong };
+    }
+  }
+
+  async #take(maxBytes: number): Promise<Buffer> {
+    const chunk = await this.#source.read('message');
+    if (chunk.length <= maxBytes) return chunk;
+    this.#source.unread(chunk.subarray(maxBytes));
+    return chunk.subarray(0, maxBytes);
+  }
+
+  async #discard(sizeBytes: number): Promise<void> {
+    for (let left = sizeBytes; left > 0; ) left -= (await this.#take(left)).length;
+  }
+}
+
+const CRLF = Buffer.from('\r\n');
+/** Octets at the end of a line that an announcement and its CRLF can take. */
+const MAX_TAIL_OCTETS = MAX_ANNOUNCEMENT_OCTETS + CRLF.length;
+/** Number of literals that can come before the first message: the name of the mailbox. */
+const LITERALS_BEFORE_MESSAGE = 2;
+
+/** Number of pieces that are held apart. A client can send each byte in a packet of its own, and each has a cost. */
+const MAX_PIECES = 512;
+
+/** Bytes that are held until they are complete. */
+class Pieces {
+  sizeBytes = 0;
+  #pieces: Buffer[] = [];
+
+  add(piece: Buffer): void {
+    this.sizeBytes += piece.length;
+    this.#pieces.push(piece);
+    if (this.#pieces.length > MAX_PIECES) this.join();
+  }
+
+  join(): Buffer {
+    const bytes = Buffer.concat(this.#pieces);
+    this.#pieces = [bytes];
+    return bytes;
+  }
+}
+
+function finish(kept: Pieces, isTooLarge: boolean): FramedCommand {
+  const bytes = kept.join();
+  return isTooLarge
+    ? { kind: 'too large', bytes: bytes.subarray(0, MAX_KEPT_OCTETS) }
+    : { kind: 'complete', bytes };
+}
+
+function literalAtEnd(tail: Buffer): Literal | undefined {
+  const match = ANNOUNCEMENT.exec(withoutLineEnd(tail).toString('latin1'));
+  if (!match) return undefined;
+  return { sizeBytes: Number(match[1]), isSynchronizing: match[2] === '' };
+}
+
+function withoutLineEnd(line: Buffer): Buffer {
+  const end = line.length - 1;
+  return line.subarray(0, end > 0 && line[end - 1] === CR ? end - 1 : end);
+}

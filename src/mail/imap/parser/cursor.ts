@@ -1,0 +1,223 @@
+/**
+ * Reads the tokens of one command (RFC 9051 section 9). The bytes are those of the wire, literals included, without the
+ * CRLF that ends the command.
+ */
+import { CR, LF, SPACE } from '../../octets.ts';
+import { bad } from '../command-error.ts';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPENING = 0x28;
+const CLOSING = 0x29;
+const OPENING_BRACE = 0x7b;
+const TILDE = 0x7e;
+
+/** Printable characters that are not part of each kind of token. `}` and `~` are, and so is `]` except in atoms. */
+const isAtomOctet = printableExcept('(){%*"\\]');
+const isAstringOctet = printableExcept('(){%*"\\');
+const isPatternOctet = printableExcept('(){"\\');
+const isTagOctet = printableExcept('(){%*"\\+');
+const isWordOctet = octetsOf((character) => /[A-Za-z0-9._-]/.test(character));
+const isSetOctet = octetsOf((character) => /[0-9*:,$]/.test(character));
+const isDigit = octetsOf((character) => /[0-9]/.test(character));
+
+/** A literal in the middle of a command. The framing has made sure that its bytes are there. */
+const LITERAL = /^~?\{(\d{1,15})\+?\}\r?\n/;
+/** Announcement of a literal whose bytes are not part of the command. */
+const ANNOUNCEMENT = /^~?\{\d+\+?\}$/;
+/** Maximum length of a literal's announcement, `~{` to LF. */
+const MAX_ANNOUNCEMENT_OCTETS = 24;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function printableExcept(specials: string): Uint8Array {
+  return octetsOf((character) => /[!-~]/.test(character) && !specials.includes(character));
+}
+
+function octetsOf(isAllowed: (character: string) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, octet) => Number(isAllowed(String.fromCharCode(octet))));
+}
+
+/** Every method moves past what it returns, and throws `CommandError` when something else stands there. */
+export class Cursor {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  get isAtList(): boolean {
+    return this.#bytes[this.#at] === OPENING;
+  }
+
+  get isAtQuote(): boolean {
+    return this.#bytes[this.#at] === QUOTE;
+  }
+
+  /** True before a number, `*` or `$`. */
+  get isAtSet(): boolean {
+    return isSetOctet[this.#bytes[this.#at] ?? 0] === 1;
+  }
+
+  end(): void {
+    if (!this.isAtEnd) bad('The command has more arguments than it may have');
+  }
+
+  /** Moves past this ASCII text, in any case. Returns false, and stays, when something else stands there. */
+  skip(text: string): boolean {
+    const found = this.#bytes.toString('latin1', this.#at, this.#at + text.length);
+    if (found.toUpperCase() !== text) return false;
+    this.#at += text.length;
+    return true;
+  }
+
+  expect(text: string): void {
+    if (!this.skip(text)) bad(`The command needs ${text === ' ' ? 'a space' : text} at octet ${this.#at}`);
+  }
+
+  space(): void {
+    if (this.#bytes[this.#at] !== SPACE) bad(`The command needs one more argument at octet ${this.#at}`);
+    this.#at++;
+  }
+
+  tag(): string {
+    return this.#token(isTagOctet, 'a tag');
+  }
+
+  atom(): string {
+    return this.#token(isAtomOctet, 'an atom');
+  }
+
+  /** Returns letters, digits, dots, hyphens and underscores, in upper case: a keyword of the protocol. */
+  word(): string {
+    return this.#token(isWordOctet, 'a keyword').toUpperCase();
+  }
+
+  /** Returns the characters of a set of numbers, which are not checked yet. */
+  setText(): string {
+    return this.#token(isSetOctet, 'a set of numbers');
+  }
+
+  astring(): string {
+    return this.#isAtString ? this.string() : this.#token(isAstringOctet, 'a string');
+  }
+
+  /** Returns a pattern of LIST, which may have wildcards. */
+  listPattern(): string {
+    return this.#isAtString ? this.string() : this.#token(isPatternOctet, 'a pattern');
+  }
+
+  /** Returns undefined for NIL. */
+  nstring(): string | undefined {
+    if (this.#isAtString) return this.string();
+    if (!this.skip('NIL')) bad(`The command needs a string or NIL at octet ${this.#at}`);
+    return undefined;
+  }
+
+  /** Returns a quoted string or a literal as text. */
+  string(): string {
+    const bytes = this.#bytes[this.#at] === QUOTE ? this.#quoted() : this.#literal();
+    if (bytes.includes(0)) bad('A string must not have the octet NUL');
+    try {
+      return utf8.decode(bytes);
+    } catch {
+      return bad('A string must be UTF-8');
+    }
+  }
+
+  /** Returns everything up to the end. */
+  rest(): string {
+    const rest = this.#bytes.toString('latin1', this.#at);
+    this.#at = this.#bytes.length;
+    return rest;
+  }
+
+  /** Moves past the announcement of a message, with which the bytes end. */
+  announcement(): void {
+    const rest = this.#bytes.toString('latin1', this.#at);
+    if (!ANNOUNCEMENT.test(rest)) bad(`The command needs a literal at octet ${this.#at}`);
+    this.#at = this.#bytes.length;
+  }
+
+  /** Returns an integer from 0 on. It is exact up to 2^53, and larger ones are that. */
+  number(): number {
+    const digits = this.#token(isDigit, 'a number');
+    if (digits.length > 20) bad('The number is too large');
+    return Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Returns an integer from 1 on. */
+  positiveNumber(): number {
+    const number = this.number();
+    return number === 0 ? bad('The number must be at least 1') : number;
+  }
+
+  /** Reads `(item item …)` and returns its items; the list may be empty. `read` must move on. */
+  list<T>(read: () => T): T[] {
+    this.expect('(');
+    const items: T[] = [];
+    if (this.#bytes[this.#at] !== CLOSING) items.push(read());
+    while (this.#bytes[this.#at] !== CLOSING) {
+      this.space();
+      items.push(read());
+    }
+    this.#at++;
+    return items;
+  }
+
+  get #isAtString(): boolean {
+    const octet = this.#bytes[this.#at];
+    if (octet === QUOTE || octet === OPENING_BRACE) return true;
+    return octet === TILDE && this.#bytes[this.#at + 1] === OPENING_BRACE;
+  }
+
+  #token(allowed: Uint8Array, what: string): string {
+    const from = this.#at;
+    let to = from;
+    while (to < this.#bytes.length && allowed[this.#bytes[to] ?? 0] === 1) to++;
+    if (to === from) bad(`The command needs ${what} at octet ${from}`);
+    this.#at = to;
+    return this.#bytes.toString('latin1', from, to);
+  }
+
+  #quoted(): Buffer {
+    const from = this.#at + 1;
+    let escapes = 0;
+    for (let at = from; at < this.#bytes.length; at++) {
+      const octet = this.#bytes[at];
+      if (octet === QUOTE) {
+        this.#at = at + 1;
+        return escapes === 0
+          ? this.#bytes.subarray(from, at)
+          : withoutEscapes(this.#bytes.subarray(from, at));
+      }
+      if (octet === CR || octet === LF) break;
+      if (octet !== BACKSLASH) continue;
+      at++;
+      escapes++;
+      const escaped = this.#bytes[at];
+      if (escaped !== QUOTE && escaped !== BACKSLASH)
+        bad('A backslash in a string stands before " or \\ only');
+    }
+    return bad('A quoted string does not end');
+  }
+
+  #literal(): Buffer {
+    const head = this.#bytes.toString('latin1', this.#at, this.#at + MAX_ANNOUNCEMENT_OCTETS);
+    const [announcement = '', digits] = LITERAL.exec(head) ?? [];
+    const from = this.#at + announcement.length;
+    const to = from + Number(digits ?? Number.NaN);
+    if (!(to <= this.#bytes.length)) bad(`The command needs a string at octet ${this.#at}`);
+    this.#at = to;
+    return this.#bytes.subarray(from, to);
+  }
+}
+
+function withoutEscapes(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('latin1').replace(/\\(.)/gs, '$1'), 'latin1');
+}

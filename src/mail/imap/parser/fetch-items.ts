@@ -1,0 +1,113 @@
+/** Reads the items of FETCH (RFC 9051 section 6.4.5, RFC 3501 section 6.4.5). */
+import { bad } from '../command-error.ts';
+import type { BinaryItem, FetchItem, Partial, PartNumber, Section } from '../fetch-item.ts';
+import type { Cursor } from './cursor.ts';
+import { parseSection } from './section.ts';
+
+/** Maximum number of different items in one FETCH. Our own limit; clients ask for about ten. */
+const MAX_ITEMS = 500;
+
+const MACROS = new Map<string, readonly FetchItem[]>(
+  Object.entries({
+    FAST: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE'],
+    ALL: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE', 'ENVELOPE'],
+    FULL: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE', 'ENVELOPE', 'BODY'],
+  } as const).map(([name, kinds]) => [name, kinds.map((kind) => ({ kind }))]),
+);
+
+const SIMPLE = new Set([
+  'UID',
+  'FLAGS',
+  'INTERNALDATE',
+  'RFC822.SIZE',
+  'ENVELOPE',
+  'BODYSTRUCTURE',
+  'MODSEQ',
+] as const);
+type Simple = typeof SIMPLE extends Set<infer Name> ? Name : never;
+
+const WHOLE: Section = { part: [], text: undefined, fields: [] };
+/** Names of RFC 3501 for sections. */
+const OLDER_NAMES = new Map<string, FetchItem>([
+  ['RFC822', { kind: 'SECTION', label: 'RFC822', section: WHOLE, peek: false, partial: undefined }],
+  ['RFC822.HEADER', olderSection('RFC822.HEADER', 'HEADER', true)],
+  ['RFC822.TEXT', olderSection('RFC822.TEXT', 'TEXT', false)],
+]);
+
+function olderSection(label: string, text: 'HEADER' | 'TEXT', peek: boolean): FetchItem {
+  return { kind: 'SECTION', label, section: { part: [], text, fields: [] }, peek, partial: undefined };
+}
+
+/**
+ * Returns the items in the order in which they are answered: as they were asked for, but UID first. Some clients stop at
+ * a literal before they know the UID.
+ */
+export function parseFetchItems(cursor: Cursor): FetchItem[] {
+  if (cursor.isAtList) return arrange(cursor.list(() => parseItem(cursor)));
+  const name = cursor.word();
+  const macro = MACROS.get(name);
+  return macro ? [...macro] : arrange([parseNamed(cursor, name)]);
+}
+
+function parseItem(cursor: Cursor): FetchItem {
+  return parseNamed(cursor, cursor.word());
+}
+
+function parseNamed(cursor: Cursor, name: string): FetchItem {
+  if (isSimple(name)) return { kind: name };
+  const older = OLDER_NAMES.get(name);
+  if (older) return older;
+  const peek = name.endsWith('.PEEK');
+  switch (name) {
+    case 'BODY':
+      if (!cursor.skip('[')) return { kind: 'BODY' };
+      return parseBody(cursor, peek);
+    case 'BODY.PEEK':
+      cursor.expect('[');
+      return parseBody(cursor, peek);
+    case 'BINARY':
+    case 'BINARY.PEEK':
+      return parseBinary(cursor, peek);
+    case 'BINARY.SIZE':
+      return { kind: 'BINARY.SIZE', part: parseBinaryPart(cursor) };
+    default:
+      return bad('FETCH has an item that is unknown');
+  }
+}
+
+function isSimple(name: string): name is Simple {
+  return (SIMPLE as Set<string>).has(name);
+}
+
+function parseBody(cursor: Cursor, peek: boolean): FetchItem {
+  const { section, label } = parseSection(cursor);
+  return { kind: 'SECTION', label: `BODY[${label}]`, section, peek, partial: parsePartial(cursor) };
+}
+
+function parseBinary(cursor: Cursor, peek: boolean): BinaryItem {
+  return { kind: 'BINARY', part: parseBinaryPart(cursor), peek, partial: parsePartial(cursor) };
+}
+
+function parseBinaryPart(cursor: Cursor): PartNumber {
+  cursor.expect('[');
+  const { section } = parseSection(cursor);
+  return section.text === undefined ? section.part : bad('A BINARY section is a number of a part');
+}
+
+function parsePartial(cursor: Cursor): Partial | undefined {
+  if (!cursor.skip('<')) return undefined;
+  const offset = cursor.number();
+  cursor.expect('.');
+  const count = cursor.positiveNumber();
+  cursor.expect('>');
+  return { offset, count };
+}
+
+/** Each item is answered once, since a command must not ask for the same message a thousand times. */
+function arrange(items: readonly FetchItem[]): FetchItem[] {
+  if (items.length === 0) bad('FETCH needs an item');
+  const distinct = [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
+  if (distinct.length > MAX_ITEMS) bad(`FETCH has at most ${MAX_ITEMS} items`, 'LIMIT');
+  const rank = (item: FetchItem): number => (item.kind === 'UID' ? 0 : 1);
+  return distinct.sort((a, b) => rank(a) - rank(b));
+}

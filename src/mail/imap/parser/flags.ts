@@ -1,0 +1,52 @@
+/** Reads flags (RFC 9051 section 2.3.2): system flags in their usual spelling, and keywords as the client wrote them. */
+import { bad } from '../command-error.ts';
+import type { Cursor } from './cursor.ts';
+
+const SYSTEM_FLAGS = new Map(
+  ['Answered', 'Flagged', 'Deleted', 'Seen', 'Draft'].map((name) => [name.toUpperCase(), `\\${name}`]),
+);
+/** Maximum length of a keyword. Our own limit. */
+const MAX_KEYWORD_CHARACTERS = 255;
+/** Maximum number of flags in one command. Our own limit; few clients have more than a dozen. */
+const MAX_FLAGS = 128;
+
+/** Returns the flags of `(flag flag …)`, each once. `\Recent` is left out, since no client can set it. */
+export function parseFlagList(cursor: Cursor): string[] {
+  return distinct(cursor.list(() => parseFlag(cursor)));
+}
+
+/** Returns the flags of STORE, which may stand without parentheses. */
+export function parseStoreFlags(cursor: Cursor): string[] {
+  if (cursor.isAtList) return parseFlagList(cursor);
+  const flags = [parseFlag(cursor)];
+  while (!cursor.isAtEnd) {
+    cursor.space();
+    flags.push(parseFlag(cursor));
+  }
+  return distinct(flags);
+}
+
+/** Returns a keyword, which is not a system flag. @throws CommandError */
+export function parseKeyword(cursor: Cursor): string {
+  const keyword = cursor.atom();
+  if (keyword.length > MAX_KEYWORD_CHARACTERS)
+    bad(`A keyword has at most ${MAX_KEYWORD_CHARACTERS} characters`, 'LIMIT');
+  return keyword;
+}
+
+function parseFlag(cursor: Cursor): string | undefined {
+  if (!cursor.skip('\\')) return parseKeyword(cursor);
+  const name = cursor.atom().toUpperCase();
+  if (name === 'RECENT') return undefined;
+  return SYSTEM_FLAGS.get(name) ?? bad('The system flag is unknown');
+}
+
+function distinct(flags: readonly (string | undefined)[]): string[] {
+  if (flags.length > MAX_FLAGS) bad(`A command has at most ${MAX_FLAGS} flags`, 'LIMIT');
+  const byName = new Map<string, string>();
+  for (const flag of flags) {
+    // Keywords are the same in any case (RFC 9051 section 2.3.2).
+    if (flag !== undefined && !byName.has(flag.toLowerCase())) byName.set(flag.toLowerCase(), flag);
+  }
+  return [...byName.values()];
+}

@@ -1,0 +1,116 @@
+/** Reads the arguments of LIST (RFC 9051 section 6.3.9, RFC 5258, RFC 5819, RFC 6154), and the items of STATUS. */
+import { bad } from '../command-error.ts';
+import type { TextForm } from '../encode/strings.ts';
+import { decodePattern } from '../mailbox-name.ts';
+import type { ListQuery, StatusItem } from '../session.ts';
+import type { Cursor } from './cursor.ts';
+
+/** Maximum number of patterns in one LIST. Our own limit. */
+const MAX_PATTERNS = 100;
+
+const STATUS_ITEMS = new Set<string>([
+  'MESSAGES',
+  'RECENT',
+  'UIDNEXT',
+  'UIDVALIDITY',
+  'UNSEEN',
+  'DELETED',
+  'SIZE',
+  'HIGHESTMODSEQ',
+] satisfies StatusItem[]);
+
+/** `isRoot` is true for the empty pattern, which asks for the separator and the root of the names. */
+export type ListArguments = { query: ListQuery; isRoot: boolean };
+
+const NO_SELECT = { subscribed: false, recursiveMatch: false, specialUse: false };
+const NO_RETURN = { subscribed: false, children: false, specialUse: false, status: [] };
+
+/** Returns the arguments of LSUB (RFC 3501 section 6.3.9). */
+export function parseLsub(cursor: Cursor, form: TextForm): ListArguments {
+  cursor.space();
+  const reference = cursor.astring();
+  cursor.space();
+  const patterns = [cursor.listPattern()];
+  const query: ListQuery = {
+    response: 'LSUB',
+    patterns: complete(patterns, reference, form),
+    select: { ...NO_SELECT, subscribed: true },
+    return: { ...NO_RETURN, specialUse: true },
+  };
+  return { query, isRoot: isRoot(patterns) };
+}
+
+/** Returns the arguments of LIST. Attributes of special use and children are returned for plain LIST too. */
+export function parseList(cursor: Cursor, form: TextForm): ListArguments {
+  cursor.space();
+  const selectOptions = cursor.isAtList ? cursor.list(() => cursor.word()) : undefined;
+  if (selectOptions) cursor.space();
+  const reference = cursor.astring();
+  cursor.space();
+  const isExtended = selectOptions !== undefined || cursor.isAtList;
+  const patterns = cursor.isAtList ? cursor.list(() => cursor.listPattern()) : [cursor.listPattern()];
+  if (patterns.length === 0) bad('LIST needs a pattern');
+  if (patterns.length > MAX_PATTERNS) bad(`LIST has at most ${MAX_PATTERNS} patterns`, 'LIMIT');
+  const returned = cursor.isAtEnd ? undefined : parseReturn(cursor);
+  const select = readSelect(selectOptions ?? []);
+  const plain = { ...NO_RETURN, children: true, specialUse: true };
+  const query: ListQuery = {
+    response: 'LIST',
+    patterns: complete(patterns, reference, form),
+    select,
+    // SUBSCRIBED as a selection is also returned (RFC 5258 section 3.1).
+    return: {
+      ...(returned ?? plain),
+      subscribed: select.subscribed || returned?.subscribed === true,
+      specialUse: select.specialUse || (returned ?? plain).specialUse,
+    },
+  };
+  return { query, isRoot: !isExtended && isRoot(patterns) };
+}
+
+function readSelect(options: readonly string[]): ListQuery['select'] {
+  const known = ['SUBSCRIBED', 'REMOTE', 'RECURSIVEMATCH', 'SPECIAL-USE'];
+  if (!options.every((option) => known.includes(option))) bad('LIST has a selection option that is unknown');
+  const subscribed = options.includes('SUBSCRIBED');
+  const specialUse = options.includes('SPECIAL-USE');
+  const recursiveMatch = options.includes('RECURSIVEMATCH');
+  // RFC 5258 section 3: RECURSIVEMATCH modifies another option.
+  if (recursiveMatch && !subscribed && !specialUse) bad('RECURSIVEMATCH needs SUBSCRIBED or SPECIAL-USE');
+  return { subscribed, recursiveMatch, specialUse };
+}
+
+function parseReturn(cursor: Cursor): ListQuery['return'] {
+  cursor.space();
+  cursor.expect('RETURN ');
+  let returned: ListQuery['return'] = NO_RETURN;
+  cursor.list(() => {
+    const option = cursor.word();
+    if (option === 'SUBSCRIBED') returned = { ...returned, subscribed: true };
+    else if (option === 'CHILDREN') returned = { ...returned, children: true };
+    else if (option === 'SPECIAL-USE') returned = { ...returned, specialUse: true };
+    else if (option === 'STATUS') returned = { ...returned, status: parseStatusItems(cursor) };
+    else bad('LIST has a return option that is unknown');
+  });
+  return returned;
+}
+
+/** Returns the items of `(item item …)`, each once. The cursor stands before the space. */
+export function parseStatusItems(cursor: Cursor): StatusItem[] {
+  cursor.space();
+  const items = cursor.list(() => cursor.word());
+  if (items.length === 0) bad('STATUS needs an item');
+  const known = items.filter((item): item is StatusItem => STATUS_ITEMS.has(item));
+  if (known.length < items.length) bad('STATUS has an item that is unknown');
+  return [...new Set(known)];
+}
+
+/** A reference is what stands before the pattern. */
+function complete(patterns: readonly string[], reference: string, form: TextForm): string[] {
+  return patterns
+    .filter((pattern) => pattern !== '')
+    .map((pattern) => decodePattern(reference + pattern, form));
+}
+
+function isRoot(patterns: readonly string[]): boolean {
+  return patterns.length === 1 && patterns[0] === '';
+}

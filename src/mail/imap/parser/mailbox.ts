@@ -1,0 +1,13 @@
+/** Reads names of mailboxes (RFC 9051 section 9, `mailbox`). */
+import { CommandError } from '../command-error.ts';
+import type { TextForm } from '../encode/strings.ts';
+import { decodeMailboxName } from '../mailbox-name.ts';
+import type { Cursor } from './cursor.ts';
+
+/** Returns the name as text. A name that nobody could have is refused with NO, as one that does not exist. */
+export function parseMailbox(cursor: Cursor, form: TextForm): string {
+  const name = decodeMailboxName(cursor.astring(), form);
+  if (name === undefined) throw new CommandError('NO', 'The name of the mailbox is malformed', 'CANNOT');
+  if (name === '') throw new CommandError('NO', 'A mailbox needs a name', 'CANNOT');
+  return name;
+}

@@ -1,0 +1,38 @@
+/** Reads the arguments of SEARCH: what to return, the charset and the keys (RFC 9051 section 6.4.4). */
+import { bad, CommandError } from '../command-error.ts';
+import type { SearchKey } from '../search-key.ts';
+import type { SearchReturn } from '../session.ts';
+import type { Cursor } from './cursor.ts';
+import { parseSearchKeys } from './search-keys.ts';
+
+/** Charsets of search texts. Each is a part of UTF-8. */
+const CHARSETS = ['US-ASCII', 'UTF-8'];
+const NOTHING: SearchReturn = { min: false, max: false, all: false, count: false, save: false };
+/** What an empty RETURN means (RFC 4731 section 3.1). */
+export const RETURN_ALL: SearchReturn = { ...NOTHING, all: true };
+
+/** `esearch` is undefined when the client has not asked for an ESEARCH response. */
+export type SearchArguments = { esearch: SearchReturn | undefined; keys: SearchKey[] };
+
+/** Returns the arguments. @throws CommandError */
+export function parseSearch(cursor: Cursor): SearchArguments {
+  cursor.space();
+  let esearch: SearchReturn | undefined;
+  if (cursor.skip('RETURN ')) {
+    const options = cursor.list(() => cursor.word());
+    esearch = options.length === 0 ? RETURN_ALL : options.reduce(addOption, NOTHING);
+    cursor.space();
+  }
+  if (cursor.skip('CHARSET ')) {
+    const charset = cursor.astring().toUpperCase();
+    if (!CHARSETS.includes(charset))
+      throw new CommandError('NO', 'The charset is not supported', `BADCHARSET (${CHARSETS.join(' ')})`);
+    cursor.space();
+  }
+  return { esearch, keys: parseSearchKeys(cursor) };
+}
+
+function addOption(esearch: SearchReturn, option: string): SearchReturn {
+  const name = option.toLowerCase();
+  return name in NOTHING ? { ...esearch, [name]: true } : bad('SEARCH has a return option that is unknown');
+}

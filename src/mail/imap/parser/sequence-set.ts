@@ -1,0 +1,26 @@
+/** Reads sets of sequence numbers or UIDs (RFC 9051 section 9, `sequence-set`). */
+import { bad } from '../command-error.ts';
+import { LAST, type SequenceRange, type SequenceSet } from '../sequence-set.ts';
+import type { Cursor } from './cursor.ts';
+
+const RANGE = /^([1-9]\d{0,9}|\*)(?::([1-9]\d{0,9}|\*))?$/;
+/** Maximum sequence number or UID: 32 bits (RFC 9051 section 2.3.1.1). */
+const MAX_NUMBER = 2 ** 32 - 1;
+
+/** Returns the set at the cursor. @throws CommandError */
+export function parseSequenceSet(cursor: Cursor): SequenceSet {
+  const text = cursor.setText();
+  if (text === '$') return text;
+  return text.split(',').map(parseRange);
+}
+
+function parseRange(text: string): SequenceRange {
+  const [, from, to = from] = RANGE.exec(text) ?? bad('The set of numbers is malformed');
+  return [parseEnd(from), parseEnd(to)];
+}
+
+function parseEnd(text = ''): number {
+  if (text === '*') return LAST;
+  const number = Number(text);
+  return number <= MAX_NUMBER ? number : bad('A number of a message has at most 32 bits');
+}

@@ -1,0 +1,221 @@
+/**
+ * The seam between the IMAP server and the product. The server owns the wire: connection states, tags, literals, parsing
+ * and the order of responses. A session decides who may log in, keeps the mail, and counts the messages that the client
+ * was told about. There is one object for each state: a `Session` becomes an `Account` at login, and an account opens
+ * one `SelectedMailbox` at a time. The server calls one method of a connection at a time, except `close` and `unwatch`.
+ *
+ * Everything that passes the seam, except the three objects themselves and the content of APPEND, is plain data that
+ * another thread can receive.
+ */
+import type { FetchItem } from './fetch-item.ts';
+import type { SearchKey } from './search-key.ts';
+import type { SequenceSet } from './sequence-set.ts';
+
+/** Client of a connection. */
+export type ImapClient = {
+  /** IP address of the client. IPv4 addresses are in their plain form. */
+  address: string;
+  port: number;
+  localAddress: string;
+  localPort: number;
+  /** `serverName` is the name that the client asked for (SNI), in the client's spelling. */
+  tls: { version: string; cipher: string; serverName: string | undefined } | undefined;
+  /** Fields that the client has sent with ID (RFC 2971), by their names in lower case. They are not verified. */
+  id: Readonly<Record<string, string>>;
+};
+
+/**
+ * Refuses a command with NO or BAD, or ends the connection with BYE. The code is a response code of RFC 9051 section 7.1 with
+ * its arguments, such as `TRYCREATE`. The text is one line.
+ */
+export type Refusal = { refused: 'NO' | 'BAD' | 'BYE'; code?: string; text: string };
+
+/** Answer of a method that returns nothing when it has succeeded. */
+type Outcome = Promise<Refusal | undefined>;
+
+/**
+ * Untagged responses, ready for the wire, in chunks of about 64 KiB. The generator is asked for the next chunk only while
+ * the client reads. Its return value completes the command: undefined is a plain OK, and a `Notice` is an OK with a code.
+ */
+export type Chunks = AsyncGenerator<Buffer, Refusal | Notice | undefined, undefined>;
+
+/** Completes a command with OK and a response code, such as `MODIFIED 7,9`. */
+export type Notice = { noticed: string };
+
+/** A new connection. An error that a method throws is logged and refused, unless it is an AppError (refusal.ts). */
+export type Session = {
+  login(credentials: { username: string; password: string; client: ImapClient }): Promise<Account | Refusal>;
+  /** The connection has ended, in whatever state. No other call follows. */
+  close(): void;
+};
+
+export type OpenSession = () => Session;
+
+/**
+ * Extensions that the client has enabled. `rev2` is IMAP4rev2: SEARCH answers with ESEARCH, and nothing mentions
+ * `\Recent`. `utf8` is UTF8=ACCEPT or IMAP4rev2: strings and names in responses are UTF-8 (RFC 6855, RFC 9051 section 5.1).
+ */
+export type Features = { rev2: boolean; utf8: boolean; condstore: boolean };
+
+/**
+ * Mail of the user who has logged in. Names of mailboxes are decoded text: `INBOX` is in upper case, `/` separates levels,
+ * and no separator stands at the end.
+ */
+export type Account = {
+  /** Capabilities that are not advertised to this user, in upper case. */
+  disabledCapabilities: readonly string[];
+  /** Applies from the next call on. Features are never taken back. */
+  enable(features: Features): void;
+  /** Returns LIST or LSUB responses, and STATUS responses where they are asked for. */
+  list(query: ListQuery): Chunks;
+  status(mailbox: string, items: readonly StatusItem[]): Promise<StatusValues | Refusal>;
+  create(mailbox: string): Outcome;
+  delete(mailbox: string): Outcome;
+  rename(from: string, to: string): Outcome;
+  subscribe(mailbox: string): Outcome;
+  unsubscribe(mailbox: string): Outcome;
+  /**
+   * Adds all messages or none. The client is asked for a message when its content is first read, so a refusal before that
+   * spares the transfer. Reading throws when the client goes away or sends something else; nothing is added then, and the
+   * error is passed on.
+   */
+  append(mailbox: string, messages: AsyncIterable<AppendMessage>): Promise<AppendResult | Refusal>;
+  /** Closes the mailbox that was selected before, also when this one is refused. */
+  select(mailbox: string, options: SelectOptions): Promise<Selection | Refusal>;
+};
+
+export type ListQuery = {
+  response: 'LIST' | 'LSUB';
+  /** Complete patterns: reference and pattern are joined. `*` and `%` are wildcards (RFC 9051 section 6.3.9). */
+  patterns: readonly string[];
+  select: {
+    subscribed: boolean;
+    /** Includes parents of mailboxes that match, with CHILDINFO (RFC 5258 section 3.5). */
+    recursiveMatch: boolean;
+    specialUse: boolean;
+  };
+  return: {
+    subscribed: boolean;
+    children: boolean;
+    specialUse: boolean;
+    /** Adds a STATUS response to each mailbox that can be selected (RFC 5819). Empty for none. */
+    status: readonly StatusItem[];
+  };
+};
+
+export type StatusItem =
+  | 'MESSAGES'
+  | 'RECENT'
+  | 'UIDNEXT'
+  | 'UIDVALIDITY'
+  | 'UNSEEN'
+  | 'DELETED'
+  | 'SIZE'
+  | 'HIGHESTMODSEQ';
+
+/** Values of the items that were asked for. */
+export type StatusValues = Partial<Record<StatusItem, number>>;
+
+export type AppendMessage = {
+  flags: readonly string[];
+  /** Undefined for the time of arrival. */
+  internalDate: InternalDate | undefined;
+  sizeBytes: number;
+  /** True when the header fields are UTF-8 (`UTF8 (~{n}`, RFC 6855 section 4). */
+  utf8: boolean;
+  /** The bytes as the client sent them. They may be read once, before the next message. */
+  content: AsyncIterable<Buffer>;
+};
+
+/** A time in Unix milliseconds, and the zone in which it is shown. */
+export type InternalDate = { atMs: number; zoneMinutes: number };
+
+/** `uids` is a set such as `4:6`, in the order of the messages (APPENDUID, RFC 4315 section 3). */
+export type AppendResult = { uidValidity: number; uids: string };
+
+export type SelectOptions = { readOnly: boolean; condstore: boolean };
+
+export type Selection = {
+  selected: SelectedMailbox;
+  /** Name of the mailbox as it is stored. */
+  mailbox: string;
+  readOnly: boolean;
+  exists: number;
+  /** Number of messages that are `\Recent` in this session. */
+  recent: number;
+  /** Sequence number of the first message without `\Seen`. */
+  firstUnseen: number | undefined;
+  uidValidity: number;
+  uidNext: number;
+  highestModseq: number;
+  flags: readonly string[];
+  /** Flags that the client can change for good; `\*` stands for new keywords. */
+  permanentFlags: readonly string[];
+};
+
+/**
+ * `withoutExpunge` holds back what changes sequence numbers, for FETCH, STORE and SEARCH, whose clients may have sent more
+ * commands with the old numbers (RFC 9051 section 7.5.1).
+ */
+export type ChangeKind = 'all' | 'withoutExpunge';
+
+export type SelectedMailbox = {
+  /** Refuses sequence numbers that do not exist with `Refusal`; UIDs that do not exist are skipped. */
+  fetch(query: FetchQuery): Chunks;
+  store(query: StoreQuery): Chunks;
+  search(query: SearchQuery): Chunks;
+  /** Undefined when no message was copied. */
+  copy(query: CopyQuery): Promise<CopyResult | Refusal | undefined>;
+  /** Moves as `copy` copies. The EXPUNGE responses come with the next `changes('all')`. */
+  move(query: CopyQuery): Promise<CopyResult | Refusal | undefined>;
+  /** Removes the messages with `\Deleted`, only those with these UIDs. EXPUNGE responses come with `changes('all')`. */
+  expunge(uids: SequenceSet | undefined): Outcome;
+  /** Returns untagged responses about everything that the client was not told about yet. */
+  changes(kind: ChangeKind): Chunks;
+  /** Calls `onChange` when `changes` may have something to say, until the returned function is called. */
+  watch(onChange: () => void): () => void;
+  /** Ends the selection, and first removes the messages with `\Deleted` unless the mailbox is read-only (CLOSE). */
+  close(options: { expunge: boolean }): Outcome;
+};
+
+/** The numbers of `set` are UIDs when `uid` is true. */
+type Messages = { set: SequenceSet; uid: boolean };
+
+export type FetchQuery = Messages & {
+  /** Items in the order of the response; each stands once. UID comes first. */
+  items: readonly FetchItem[];
+  /** Only messages that were changed after this modseq (RFC 7162 section 3.1.4.1). */
+  changedSince: number | undefined;
+};
+
+export type StoreQuery = Messages & {
+  action: 'replace' | 'add' | 'remove';
+  flags: readonly string[];
+  silent: boolean;
+  /** Only messages that were not changed after this modseq; the others are named by MODIFIED (RFC 7162 section 3.1.3). */
+  unchangedSince: number | undefined;
+};
+
+export type SearchQuery = {
+  /** All of them must match. */
+  keys: readonly SearchKey[];
+  /** Results are UIDs. */
+  uid: boolean;
+  /** Tag of the command, for the response of ESEARCH. */
+  tag: string;
+  /** Undefined for a plain SEARCH response. */
+  esearch: SearchReturn | undefined;
+};
+
+/** Results that the client asks for (RFC 9051 section 6.4.4). `save` keeps the result as `$`. */
+export type SearchReturn = { min: boolean; max: boolean; all: boolean; count: boolean; save: boolean };
+
+export type CopyQuery = Messages & { to: string };
+
+/** Sets of UIDs, in the same order (COPYUID, RFC 4315 section 3). */
+export type CopyResult = { uidValidity: number; from: string; to: string };
+
+/** Returns true for an answer that refuses. */
+export function isRefusal(answer: object | undefined): answer is Refusal {
+  return answer !== undefined && 'refused' in answer;
+}
