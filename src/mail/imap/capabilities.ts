@@ -1,0 +1,47 @@
+/**
+ * What the server advertises (RFC 9051 section 6.1.1). The list is the same before login and after it, because iOS decides by what
+ * it sees first. A capability joins this list when the server and every session fulfil it.
+ */
+
+const EXTENSIONS = [
+  'IMAP4rev1',
+  'IMAP4rev2',
+  'LITERAL+',
+  'SASL-IR',
+  'ID',
+  'ENABLE',
+  'IDLE',
+  'NAMESPACE',
+  'CHILDREN',
+  'UNSELECT',
+  'UIDPLUS',
+  'MOVE',
+  'SPECIAL-USE',
+  'LIST-EXTENDED',
+  'LIST-STATUS',
+  'STATUS=SIZE',
+  'CONDSTORE',
+  'ESEARCH',
+  'SEARCHRES',
+  'BINARY',
+  'MULTIAPPEND',
+  'UTF8=ACCEPT',
+] as const;
+
+export type Privacy = {
+  /** The connection is encrypted, or nobody can listen to it. */
+  isPrivate: boolean;
+  /** The client can encrypt the connection. */
+  offersTls: boolean;
+};
+
+/** Returns the capabilities of a connection without a login. */
+export function earlyCapabilities({ isPrivate, offersTls }: Privacy): string {
+  const login = isPrivate ? ['AUTH=PLAIN', 'AUTH=LOGIN'] : ['LOGINDISABLED'];
+  return [...EXTENSIONS, ...(offersTls ? ['STARTTLS'] : []), ...login].join(' ');
+}
+
+/** Returns the capabilities of a user. */
+export function capabilitiesOf(user: { disabledCapabilities: readonly string[] }): string {
+  return EXTENSIONS.filter((name) => !user.disabledCapabilities.includes(name.toUpperCase())).join(' ');
+}

@@ -1,0 +1,22 @@
+/** CAPABILITY (RFC 9051 section 6.1.1). */
+import { capabilitiesOf, earlyCapabilities } from '../capabilities.ts';
+import { type Connection, defineCommand, noArguments, sendUntagged } from './command.ts';
+import { privacyOf } from './log-in.ts';
+
+export const capability = defineCommand({
+  name: 'CAPABILITY',
+  states: 'any',
+  parse: noArguments,
+  async run(connection) {
+    sendUntagged(connection, `CAPABILITY ${currentCapabilities(connection)}`);
+    return undefined;
+  },
+});
+
+/** Returns what is advertised in the state of the connection. */
+export function currentCapabilities(connection: Connection): string {
+  const { state } = connection;
+  return state.name === 'not authenticated'
+    ? earlyCapabilities(privacyOf(connection))
+    : capabilitiesOf(state.account);
+}

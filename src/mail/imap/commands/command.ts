@@ -1,0 +1,165 @@
+/** Types that every command uses: the connection that it runs on, and the command itself. */
+import type { Clock } from '../../../system/clock.ts';
+import type { Log } from '../../../system/log.ts';
+import { CommandError } from '../command-error.ts';
+import type { TextForm } from '../encode/strings.ts';
+import type { ConnectionFault } from '../fault.ts';
+import type { Framing, FramingLimits } from '../framing.ts';
+import type { ImapMetrics } from '../metrics.ts';
+import type { ImapLimits, ImapServerOptions } from '../options.ts';
+import type { Cursor } from '../parser/cursor.ts';
+import type { Account, Chunks, Features, ImapClient, Refusal, SelectedMailbox, Session } from '../session.ts';
+import type { Wire } from '../wire.ts';
+
+/** State and settings that all connections of a listener share. */
+export type ImapContext = {
+  clock: Clock;
+  log: Pick<Log, 'error'>;
+  metrics: ImapMetrics;
+  options: ImapServerOptions;
+  limits: ImapLimits;
+  /** Connections that are open. */
+  connections: Set<Connection>;
+  /** Ends every connection before its next command, once the listener closes. */
+  shutdown: ConnectionFault | undefined;
+  /** Counts a connection of this address. @throws ConnectionFault beyond the limits */
+  limitAddress(address: string): void;
+};
+
+/** The states of RFC 9051 section 3. */
+type State =
+  | { name: 'not authenticated' }
+  | { name: 'authenticated'; account: Account }
+  | { name: 'selected'; account: Account; selected: SelectedMailbox; readOnly: boolean };
+
+export type Connection = {
+  readonly context: ImapContext;
+  readonly session: Session;
+  wire: Wire;
+  framing: Framing;
+  client: ImapClient;
+  state: State;
+  features: Features;
+  /** Time at which the connection began, on the monotonic clock. */
+  readonly beganAt: number;
+  /** Number of commands that were refused before login. */
+  errors: number;
+  isOpen: boolean;
+};
+
+/**
+ * Completes a command. A refusal is NO or BAD. Otherwise the command completes with OK: with the response code and the text where
+ * they are given.
+ */
+export type Result = Refusal | Completion | undefined;
+type Completion = {
+  noticed?: string;
+  text?: string;
+  /** Runs when the completion was sent. */
+  afterwards?: () => Promise<void>;
+};
+
+export type Command = {
+  name: string;
+  /** States in which the command is valid. `authenticated` includes the selected state. */
+  states: 'any' | 'not authenticated' | 'authenticated' | 'selected';
+  /** Untagged responses about changes that may come before the completion. */
+  changes: 'all' | 'withoutExpunge' | 'none';
+  /** Reads the arguments, and returns what runs the command. @throws CommandError when the arguments are malformed */
+  read(cursor: Cursor, connection: Connection): (tag: string) => Promise<Result>;
+};
+
+type Definition<Arguments> = {
+  name: string;
+  states: Command['states'];
+  /** The default is `all`. */
+  changes?: Command['changes'];
+  /** Reads the arguments from the space in front of them to the end of the command. */
+  parse(cursor: Cursor, connection: Connection): Arguments;
+  run(connection: Connection, args: Arguments, tag: string): Promise<Result>;
+};
+
+/** Returns a command whose arguments are read before it runs. */
+export function defineCommand<Arguments>(definition: Definition<Arguments>): Command {
+  return {
+    name: definition.name,
+    states: definition.states,
+    changes: definition.changes ?? 'all',
+    read(cursor, connection) {
+      const args = definition.parse(cursor, connection);
+      return (tag) => definition.run(connection, args, tag);
+    },
+  };
+}
+
+/** Reads the end of a command without arguments. */
+export function noArguments(cursor: Cursor): void {
+  cursor.end();
+}
+
+/** Returns the account of the user. @throws CommandError before login */
+export function accountOf({ state }: Connection): Account {
+  if (state.name === 'not authenticated') throw new CommandError('BAD', 'The command needs a login');
+  return state.account;
+}
+
+/** Returns the selected mailbox. @throws CommandError when there is none */
+export function selectedOf({ state }: Connection): SelectedMailbox {
+  if (state.name !== 'selected') throw new CommandError('BAD', 'The command needs a selected mailbox');
+  return state.selected;
+}
+
+/** Returns the selected mailbox. @throws CommandError when its messages cannot be changed */
+export function writableOf(connection: Connection): SelectedMailbox {
+  const selected = selectedOf(connection);
+  if (connection.state.name === 'selected' && connection.state.readOnly)
+    throw new CommandError('NO', 'The mailbox was opened read-only', 'READ-ONLY');
+  return selected;
+}
+
+/** Returns how the client reads and writes text that is not ASCII. */
+export function textForm({ features }: Connection): TextForm {
+  return features.utf8 ? 'utf8' : '7bit';
+}
+
+/** Returns the limits of the next command. */
+export function framingLimits({ state, context: { limits } }: Connection): FramingLimits {
+  if (state.name === 'not authenticated')
+    return { commandBytes: limits.earlyCommandBytes, literalBytes: limits.earlyLiteralBytes };
+  return { commandBytes: limits.commandBytes, literalBytes: limits.commandBytes };
+}
+
+/** Sends one untagged response without its CRLF. */
+export function sendUntagged({ wire }: Pick<Connection, 'wire'>, response: string): void {
+  wire.send(`* ${response}\r\n`);
+}
+
+/** Sends responses while the client reads them, and returns what completes the command. @throws ConnectionFault; ClientGone */
+export async function sendChunks({ wire, context }: Connection, chunks: Chunks): Promise<Result> {
+  try {
+    for (;;) {
+      const next = await chunks.next();
+      if (next.done) return next.value;
+      wire.send(next.value);
+      await wire.drain({ timeoutMs: context.limits.readMs, reason: 'slow_reader' });
+    }
+  } finally {
+    await chunks.return(undefined);
+  }
+}
+
+/** Turns on features that are not on yet. */
+export function enableFeatures(connection: Connection, added: Partial<Features>): void {
+  const features = { ...connection.features, ...added };
+  const isNew = Object.keys(added).some(
+    (name) => connection.features[name as keyof Features] !== features[name as keyof Features],
+  );
+  if (!isNew) return;
+  connection.features = features;
+  if (connection.state.name !== 'not authenticated') connection.state.account.enable(features);
+}
+
+/** Returns the response code and the text as they follow OK, NO, BAD or BYE. */
+export function responseText({ code, text }: { code?: string | undefined; text: string }): string {
+  return code ? `[${code}] ${text}` : text;
+}

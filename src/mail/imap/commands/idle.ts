@@ -1,0 +1,60 @@
+/**
+ * IDLE (RFC 9051 section 6.3.13): reports changes at once, until the client sends DONE. A client in IDLE is never ended for being
+ * idle.
+ */
+import { bad } from '../command-error.ts';
+import { ConnectionFault } from '../fault.ts';
+import { isRefusal } from '../session.ts';
+import {
+  type Connection,
+  defineCommand,
+  noArguments,
+  responseText,
+  sendChunks,
+  sendUntagged,
+} from './command.ts';
+
+/** Maximum length of a line in IDLE. A longer one is no DONE. */
+const MAX_LINE_OCTETS = 8_192;
+
+export const idle = defineCommand({
+  name: 'IDLE',
+  states: 'authenticated',
+  parse: noArguments,
+  async run(connection) {
+    const { state, wire, context } = connection;
+    const unwatch = state.name === 'selected' ? state.selected.watch(() => wire.signal()) : undefined;
+    wire.send('+ idling\r\n');
+    try {
+      // A client may have ignored what it was told in the command before.
+      for (await sendChanges(connection); ; ) {
+        const event = await wire.waitForEvent(context.limits.keepAliveMs);
+        if (event === 'timeout') sendUntagged(connection, 'OK Still here');
+        if (event === 'signal') await sendChanges(connection);
+        if (event === 'input') break;
+      }
+    } finally {
+      unwatch?.();
+    }
+    return await readDone(connection);
+  },
+});
+
+/** Sends what the client was not told yet. */
+export async function sendChanges(
+  connection: Connection,
+  kind: 'all' | 'withoutExpunge' = 'all',
+): Promise<void> {
+  const { state } = connection;
+  if (state.name !== 'selected') return;
+  const end = await sendChunks(connection, state.selected.changes(kind));
+  if (isRefusal(end)) throw new ConnectionFault('session', responseText(end));
+}
+
+async function readDone({ framing, wire }: Connection): Promise<undefined> {
+  const line = await framing.readLine(MAX_LINE_OCTETS);
+  if (line?.toString('latin1').toUpperCase() === 'DONE') return;
+  // iOS sends its next command without DONE. The command ends IDLE and runs.
+  if (line) wire.unread(Buffer.concat([line, Buffer.from('\r\n')]));
+  bad('IDLE ends with DONE');
+}

@@ -1,0 +1,31 @@
+/** Logs a user in, for LOGIN and AUTHENTICATE (RFC 9051 section 6.2). */
+import { capabilitiesOf, type Privacy } from '../capabilities.ts';
+import { isRefusal, type Refusal } from '../session.ts';
+import type { Connection, Result } from './command.ts';
+
+const LOOPBACK = /^(?:127\.|::1$)/;
+
+/** Returns whether a password can be sent on this connection. Nobody else can read a connection on loopback. */
+export function privacyOf({ client, context }: Connection): Privacy {
+  const isPrivate = client.tls !== undefined || LOOPBACK.test(client.address);
+  return { isPrivate, offersTls: client.tls === undefined && context.options.tls?.mode === 'starttls' };
+}
+
+/** Returns the refusal of a login on a connection that others can read (RFC 9051 section 7.1, PRIVACYREQUIRED). */
+export function refusePlaintext(connection: Connection): Refusal | undefined {
+  if (privacyOf(connection).isPrivate) return undefined;
+  return { refused: 'NO', code: 'PRIVACYREQUIRED', text: 'The connection must be encrypted before a login' };
+}
+
+/** Asks the session. A success changes the state, and tells the client the capabilities of the user. */
+export async function logIn(
+  connection: Connection,
+  credentials: { username: string; password: string },
+): Promise<Result> {
+  const { session, context, client } = connection;
+  const answer = await session.login({ ...credentials, client });
+  context.metrics.login(isRefusal(answer) ? 'refused' : 'accepted');
+  if (isRefusal(answer)) return answer;
+  connection.state = { name: 'authenticated', account: answer };
+  return { noticed: `CAPABILITY ${capabilitiesOf(answer)}`, text: 'Logged in' };
+}

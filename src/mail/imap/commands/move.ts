@@ -1,0 +1,24 @@
+/**
+ * MOVE (RFC 9051 section 6.4.8). COPYUID stands in an untagged OK, since the EXPUNGE responses, which come as changes, must
+ * follow it.
+ */
+import { isRefusal } from '../session.ts';
+import { type Command, defineCommand, sendUntagged, writableOf } from './command.ts';
+import { copyUid, parseCopy } from './copy.ts';
+
+export const move = moveCommand('MOVE', false);
+export const uidMove = moveCommand('UID MOVE', true);
+
+function moveCommand(name: string, uid: boolean): Command {
+  return defineCommand({
+    name,
+    states: 'selected',
+    parse: (cursor, connection) => parseCopy(cursor, connection, uid),
+    async run(connection, query) {
+      const answer = await writableOf(connection).move(query);
+      if (isRefusal(answer)) return answer;
+      if (answer) sendUntagged(connection, `OK [${copyUid(answer)}] Moved`);
+      return answer ? undefined : { text: 'No message was found' };
+    },
+  });
+}

@@ -1,0 +1,87 @@
+/** SELECT and EXAMINE (RFC 9051 sections 6.3.2 and 6.3.3). */
+import { bad } from '../command-error.ts';
+import { writeListed } from '../encode/mailboxes.ts';
+import type { Cursor } from '../parser/cursor.ts';
+import { parseMailbox } from '../parser/mailbox.ts';
+import { isRefusal, type Selection } from '../session.ts';
+import {
+  accountOf,
+  type Command,
+  type Connection,
+  defineCommand,
+  enableFeatures,
+  type Result,
+  sendUntagged,
+  textForm,
+} from './command.ts';
+
+export const select = selectCommand('SELECT', false);
+export const examine = selectCommand('EXAMINE', true);
+
+function selectCommand(name: string, readOnly: boolean): Command {
+  return defineCommand({
+    name,
+    states: 'authenticated',
+    // The responses to the command describe the new mailbox, and nobody asks about the old one.
+    changes: 'none',
+    parse(cursor, connection) {
+      cursor.space();
+      const mailbox = parseMailbox(cursor, textForm(connection));
+      const condstore = parseParameters(cursor);
+      cursor.end();
+      return { mailbox, condstore };
+    },
+    run: (connection, args) => open(connection, { ...args, readOnly }),
+  });
+}
+
+/** Returns true when CONDSTORE stands among the parameters (RFC 7162 section 3.1.8). */
+function parseParameters(cursor: Cursor): boolean {
+  if (cursor.isAtEnd) return false;
+  cursor.space();
+  const parameters = cursor.list(() => cursor.word());
+  if (parameters.some((parameter) => parameter !== 'CONDSTORE'))
+    bad('The command has a parameter that is unknown');
+  return parameters.length > 0;
+}
+
+async function open(
+  connection: Connection,
+  { mailbox, readOnly, condstore }: { mailbox: string; readOnly: boolean; condstore: boolean },
+): Promise<Result> {
+  const account = accountOf(connection);
+  if (connection.state.name === 'selected') {
+    connection.state = { name: 'authenticated', account };
+    // Responses after this one are about the new mailbox (RFC 9051 section 7.1).
+    sendUntagged(connection, 'OK [CLOSED] The previous mailbox is closed');
+  }
+  if (condstore) enableFeatures(connection, { condstore: true });
+  const selection = await account.select(mailbox, { readOnly, condstore });
+  if (isRefusal(selection)) return selection;
+  connection.state = {
+    name: 'selected',
+    account,
+    selected: selection.selected,
+    readOnly: selection.readOnly,
+  };
+  describe(connection, selection);
+  return { noticed: selection.readOnly ? 'READ-ONLY' : 'READ-WRITE' };
+}
+
+function describe(connection: Connection, selection: Selection): void {
+  const send = (response: string): void => sendUntagged(connection, response);
+  send(`FLAGS (${selection.flags.join(' ')})`);
+  send(`${selection.exists} EXISTS`);
+  const { rev2 } = connection.features;
+  // IMAP4rev2 has neither RECENT nor UNSEEN (RFC 9051 appendix E).
+  if (!rev2) send(`${selection.recent} RECENT`);
+  if (!rev2 && selection.firstUnseen !== undefined)
+    send(`OK [UNSEEN ${selection.firstUnseen}] The first unseen message`);
+  send(`OK [PERMANENTFLAGS (${selection.permanentFlags.join(' ')})] Flags that can be kept`);
+  send(`OK [UIDVALIDITY ${selection.uidValidity}] UIDs are valid`);
+  send(`OK [UIDNEXT ${selection.uidNext}] The next UID`);
+  send(`OK [HIGHESTMODSEQ ${selection.highestModseq}] The highest modseq`);
+  if (!rev2) return;
+  const form = textForm(connection);
+  connection.wire.send(writeListed({ response: 'LIST', mailbox: selection.mailbox, attributes: [] }, form));
+}

@@ -1,0 +1,35 @@
+/** Puts TLS under a connection. */
+import { acceptTls } from '../../system/accept-tls.ts';
+import type { CertificateStore } from '../../system/certificates.ts';
+import { attachWire } from './attach-wire.ts';
+import type { Connection } from './commands/command.ts';
+import { ConnectionFault } from './fault.ts';
+
+/** Protocol name of IMAP (RFC 7301, registered for port 993). */
+const PROTOCOLS = ['imap'];
+
+/**
+ * Runs the handshake after the responses that were sent. Plaintext that came before counts as part of the handshake, which
+ * then fails, so nothing of it is ever run as a command (CVE-2011-0411). What the client has said before is forgotten.
+ * @throws ConnectionFault
+ */
+export async function encrypt(connection: Connection, certificates: CertificateStore): Promise<void> {
+  const { context, wire } = connection;
+  const secure = await acceptTls(context.clock, wire.detach(), {
+    certificates,
+    timeoutMs: context.limits.handshakeMs,
+    protocols: PROTOCOLS,
+  }).catch(() => {
+    throw new ConnectionFault('tls_handshake', undefined);
+  });
+  attachWire(connection, secure);
+  connection.client = {
+    ...connection.client,
+    id: {},
+    tls: {
+      version: secure.getProtocol() ?? '',
+      cipher: secure.getCipher().name,
+      serverName: secure.servername || undefined,
+    },
+  };
+}

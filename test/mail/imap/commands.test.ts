@@ -1,0 +1,412 @@
+/** Transcripts: what a client sends, and what the server answers. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createMemoryMail } from '../../support/memory-imap-session.ts';
+import { LOGIN, startServer } from './fixture.ts';
+
+const CAPABILITIES =
+  'IMAP4rev1 IMAP4rev2 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN UNSELECT UIDPLUS MOVE SPECIAL-USE LIST-EXTENDED LIST-STATUS STATUS=SIZE CONDSTORE ESEARCH SEARCHRES BINARY MULTIAPPEND UTF8=ACCEPT';
+const MESSAGE = 'Subject: one\r\nFrom: a@test.example\r\n\r\nbody\r\n';
+
+/** Returns a client who has logged in, with this many messages in INBOX. */
+async function open(t: TestContext, count = 3, ...commands: string[]) {
+  const server = await startServer(t);
+  for (let index = 1; index <= count; index++)
+    server.mail.deliver('INBOX', MESSAGE.replace('one', `m${index}`));
+  const client = await server.open(...commands);
+  return { ...server, client, ask: (command: string) => client.ask(command) };
+}
+
+const refusals = async (
+  ask: (command: string) => Promise<string[]>,
+  commands: readonly string[],
+  status: RegExp,
+) => {
+  for (const command of commands) assert.match((await ask(command)).at(-1) ?? '', status, command);
+};
+
+test('quirk 7: the greeting and CAPABILITY tell before login what they tell after it', async (t) => {
+  const { dial } = await startServer(t);
+  const client = dial();
+  assert.equal(
+    await client.line(),
+    `* OK [CAPABILITY ${CAPABILITIES} AUTH=PLAIN AUTH=LOGIN] mail.test is ready`,
+  );
+  assert.deepEqual(await client.ask('CAPABILITY'), [
+    `* CAPABILITY ${CAPABILITIES} AUTH=PLAIN AUTH=LOGIN`,
+    'OK CAPABILITY completed',
+  ]);
+  assert.deepEqual(await client.ask(LOGIN), [`OK [CAPABILITY ${CAPABILITIES}] Logged in`]);
+  assert.deepEqual(await client.ask('capability'), [
+    `* CAPABILITY ${CAPABILITIES}`,
+    'OK CAPABILITY completed',
+  ]);
+});
+
+test('a user does not see the capabilities that were disabled', async (t) => {
+  const mail = createMemoryMail({ account: { disabledCapabilities: ['IDLE', 'IMAP4REV2', 'UTF8=ACCEPT'] } });
+  const client = await (await startServer(t, { mail })).open();
+  assert.doesNotMatch((await client.ask('CAPABILITY'))[0] ?? '', /IDLE|IMAP4rev2|UTF8/);
+  assert.deepEqual(await client.ask('ENABLE IMAP4rev2 CONDSTORE'), [
+    '* ENABLED CONDSTORE',
+    'OK ENABLE completed',
+  ]);
+});
+
+test('LOGIN and AUTHENTICATE log in, and a wrong password is refused', async (t) => {
+  const { dial, mail } = await startServer(t);
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const plain = base64('\0user@test.example\0secret word');
+  for (const steps of [
+    [LOGIN],
+    ['LOGIN {17}', 'user@test.example {11}', 'secret word'],
+    [`AUTHENTICATE PLAIN ${plain}`],
+    ['authenticate plain', plain],
+    ['AUTHENTICATE LOGIN', base64('user@test.example'), base64('secret word')],
+    [`AUTHENTICATE LOGIN ${base64('user@test.example')}`, base64('secret word')],
+  ]) {
+    const client = dial();
+    await client.line();
+    assert.match((await client.ask('ID ("name" "x" "y" NIL)')).join(), /^\* ID NIL,OK/);
+    let [first = '', ...rest] = steps;
+    let answer = await client.ask(first);
+    for (first of rest) {
+      assert.match(answer[0] ?? '', /^\+ /);
+      client.send(`${first}\r\n`);
+      answer = await client.responses();
+    }
+    assert.match(answer.join(), /^OK \[CAPABILITY [^\]]*\] Logged in$/, steps.join());
+    assert.deepEqual(mail.client?.id, { name: 'x' });
+    rest = await client.ask(LOGIN);
+    assert.deepEqual(rest, ['BAD The user has logged in already']);
+  }
+  const client = dial();
+  await client.line();
+  await refusals(
+    client.ask,
+    ['LOGIN user@test.example x', `AUTHENTICATE PLAIN ${base64('\0a\0b')}`],
+    /^NO \[AUTHENTICATIONFAILED\] /,
+  );
+  await refusals(
+    client.ask,
+    [
+      'LOGIN x',
+      'AUTHENTICATE PLAIN ?',
+      'AUTHENTICATE PLAIN =',
+      `AUTHENTICATE PLAIN ${base64('x\0y\0z')}`,
+      'SELECT INBOX',
+      'FOO',
+      'UID FOO',
+      'STARTTLS',
+    ],
+    /^BAD /,
+  );
+  await refusals(client.ask, ['AUTHENTICATE GSSAPI'], /^NO \[CANNOT\] /);
+  assert.deepEqual(await client.ask('AUTHENTICATE PLAIN'), ['+ ']);
+  client.send('*\r\n');
+  assert.deepEqual(await client.responses(), ['BAD The client has cancelled the login']);
+});
+
+test('NOOP, CHECK, ID, NAMESPACE, ENABLE and LOGOUT answer', async (t) => {
+  const { ask, client, mail } = await open(t, 0);
+  assert.deepEqual(await ask('NOOP'), ['OK NOOP completed']);
+  assert.deepEqual(await ask('CHECK'), ['BAD The command needs a selected mailbox']);
+  assert.deepEqual(await ask('ID NIL'), ['* ID NIL', 'OK ID completed']);
+  assert.deepEqual(await ask('NAMESPACE'), ['* NAMESPACE (("" "/")) NIL NIL', 'OK NAMESPACE completed']);
+  assert.deepEqual(await ask('ENABLE X-FOO condstore'), ['* ENABLED CONDSTORE', 'OK ENABLE completed']);
+  assert.deepEqual(mail.features, { rev2: false, utf8: false, condstore: true });
+  assert.deepEqual(await ask('ENABLE IMAP4rev2'), ['* ENABLED IMAP4rev2', 'OK ENABLE completed']);
+  assert.deepEqual(mail.features, { rev2: true, utf8: true, condstore: true });
+  await refusals(ask, ['ENABLE', 'NOOP x', 'ID', 'ID "x"', 'ID ("a")'], /^BAD /);
+  assert.deepEqual(await ask('LOGOUT'), ['* BYE Logging out', 'OK LOGOUT completed']);
+  assert.deepEqual(await client.rest(), []);
+});
+
+test('ID accepts 30 values of 1,024 octets before login', async (t) => {
+  const { dial } = await startServer(t);
+  const client = dial();
+  await client.line();
+  const fields = (count: number, octets: number) =>
+    `ID (${Array.from({ length: count }, (_, index) => `"n${index}" "${'v'.repeat(octets)}"`).join(' ')})`;
+  assert.deepEqual(await client.ask(fields(30, 1_024)), ['* ID NIL', 'OK ID completed']);
+  await refusals(client.ask, [fields(31, 1), fields(1, 1_025)], /^BAD \[LIMIT\] /);
+});
+
+test('mailboxes are created, renamed, subscribed to and deleted', async (t) => {
+  const { ask, mail } = await open(t, 0);
+  assert.deepEqual(await ask('CREATE "Entw&APw-rfe/2026/"'), ['OK CREATE completed']);
+  assert.deepEqual([...mail.mailboxes.keys()], ['INBOX', 'Entwürfe', 'Entwürfe/2026']);
+  assert.deepEqual(await ask('SUBSCRIBE inbox'), ['OK SUBSCRIBE completed']);
+  assert.deepEqual(await ask('UNSUBSCRIBE INBOX'), ['OK UNSUBSCRIBE completed']);
+  assert.deepEqual(await ask('RENAME Entw&APw-rfe D'), ['OK RENAME completed']);
+  assert.deepEqual(await ask('DELETE D/2026'), ['OK DELETE completed']);
+  assert.deepEqual([...mail.mailboxes.keys()].sort(), ['D', 'INBOX']);
+  await refusals(ask, ['CREATE inbox'], /^NO \[ALREADYEXISTS\] /);
+  await refusals(ask, ['DELETE x', 'RENAME x y', 'STATUS x (MESSAGES)', 'SELECT x'], /^NO \[NONEXISTENT\] /);
+  await refusals(ask, ['CREATE &x', 'CREATE ""', 'SELECT "a\u007fb"'], /^NO \[CANNOT\] /);
+  await refusals(ask, ['CREATE', 'CREATE a b', 'RENAME a'], /^BAD /);
+});
+
+test('LIST and LSUB answer with attributes, special use and status', async (t) => {
+  const { ask, mail } = await open(t, 1);
+  mail.addMailbox('Sent', '\\Sent');
+  mail.addMailbox('a & b/ü');
+  mail.subscribed.add('a & b/ü').add('gone');
+  assert.deepEqual(await ask('LIST "" ""'), ['* LIST (\\Noselect) "/" ""', 'OK LIST completed']);
+  assert.deepEqual(await ask('LIST "" *'), [
+    '* LIST (\\HasNoChildren) "/" INBOX',
+    '* LIST (\\HasNoChildren \\Sent) "/" Sent',
+    '* LIST (\\HasNoChildren) "/" "a &- b/&APw-"',
+    'OK LIST completed',
+  ]);
+  assert.deepEqual(await ask('LIST (SUBSCRIBED) "" % RETURN (STATUS (MESSAGES UNSEEN))'), [
+    '* LIST (\\Subscribed) "/" INBOX',
+    '* STATUS INBOX (MESSAGES 1 UNSEEN 1)',
+    '* LIST (\\NonExistent \\Subscribed) "/" gone',
+    'OK LIST completed',
+  ]);
+  assert.deepEqual(await ask('LIST (SUBSCRIBED RECURSIVEMATCH) "" "a*"'), [
+    '* LIST (\\NonExistent \\HasChildren) "/" "a &- b" (CHILDINFO ("SUBSCRIBED"))',
+    '* LIST (\\Subscribed \\HasNoChildren) "/" "a &- b/&APw-"',
+    'OK LIST completed',
+  ]);
+  assert.deepEqual(await ask('LIST (SPECIAL-USE) "" *'), ['* LIST (\\Sent) "/" Sent', 'OK LIST completed']);
+  assert.deepEqual(await ask('LSUB "" "a%"'), ['* LSUB (\\Noselect) "/" "a &- b"', 'OK LSUB completed']);
+  assert.deepEqual(await ask('LIST "a &- b/" (% x)'), [
+    '* LIST (\\HasNoChildren) "/" "a &- b/&APw-"',
+    'OK LIST completed',
+  ]);
+  assert.deepEqual(await ask('LIST "" "&"'), ['OK LIST completed']);
+  await refusals(ask, ['LIST (RECURSIVEMATCH) "" *', 'LIST ""', 'LSUB "" (a)'], /^BAD /);
+});
+
+test('names are UTF-8 once that is enabled', async (t) => {
+  const { ask, mail } = await open(t, 0, 'ENABLE UTF8=ACCEPT');
+  mail.addMailbox('ü');
+  const utf8 = (text: string) => Buffer.from(text).toString('latin1');
+  assert.deepEqual(await ask(`CREATE "${utf8('A & é')}"`), ['OK CREATE completed']);
+  assert.ok(mail.mailboxes.has('A & é'));
+  assert.deepEqual(await ask(`LIST "" "${utf8('ü')}"`), [
+    utf8('* LIST (\\HasNoChildren) "/" "ü"'),
+    'OK LIST completed',
+  ]);
+});
+
+test('STATUS answers the items in the order in which they were asked for', async (t) => {
+  const { ask, mail } = await open(t, 2);
+  mail.mailboxes.get('INBOX')?.messages[0]?.flags.add('\\Deleted').add('\\Seen');
+  assert.deepEqual(
+    await ask('STATUS inbox (UNSEEN MESSAGES UIDNEXT UIDVALIDITY DELETED SIZE RECENT UNSEEN)'),
+    [
+      `* STATUS INBOX (UNSEEN 1 MESSAGES 2 UIDNEXT 3 UIDVALIDITY 1001 DELETED 1 SIZE ${2 * (MESSAGE.length - 1)} RECENT 2)`,
+      'OK STATUS completed',
+    ],
+  );
+  await refusals(
+    ask,
+    ['STATUS INBOX ()', 'STATUS INBOX (FOO)', 'STATUS INBOX', 'STATUS INBOX (MESSAGES) x'],
+    /^BAD /,
+  );
+});
+
+test('SELECT and EXAMINE describe the mailbox, in the terms of each revision', async (t) => {
+  const { ask } = await open(t, 2);
+  const flags = '(\\Answered \\Flagged \\Deleted \\Seen \\Draft)';
+  const describe = (permanent: string) => [
+    `* FLAGS ${flags}`,
+    '* 2 EXISTS',
+    '* 2 RECENT',
+    '* OK [UNSEEN 1] The first unseen message',
+    `* OK [PERMANENTFLAGS (${permanent})] Flags that can be kept`,
+    '* OK [UIDVALIDITY 1001] UIDs are valid',
+    '* OK [UIDNEXT 3] The next UID',
+    '* OK [HIGHESTMODSEQ 3] The highest modseq',
+  ];
+  assert.deepEqual(await ask('EXAMINE INBOX'), [...describe(''), 'OK [READ-ONLY] EXAMINE completed']);
+  await refusals(ask, ['STORE 1 FLAGS ()', 'EXPUNGE', 'UID EXPUNGE 1', 'MOVE 1 INBOX'], /^NO \[READ-ONLY\] /);
+  assert.deepEqual(await ask('SELECT Inbox (CONDSTORE)'), [
+    '* OK [CLOSED] The previous mailbox is closed',
+    ...describe(`${flags.slice(1, -1)} \\*`),
+    'OK [READ-WRITE] SELECT completed',
+  ]);
+  assert.deepEqual(
+    (await ask('SELECT nowhere')).map((line) => line.slice(0, 14)),
+    ['* OK [CLOSED] ', 'NO [NONEXISTEN'],
+  );
+  await refusals(ask, ['FETCH 1 FLAGS', 'CLOSE', 'SELECT INBOX (FOO)', 'SELECT'], /^BAD /);
+  await ask('ENABLE IMAP4rev2');
+  const lines = (await ask('SELECT INBOX')).join('\n');
+  assert.doesNotMatch(lines, /RECENT|UNSEEN/);
+  assert.match(lines, /^\* LIST \(\) "\/" INBOX$/m);
+});
+
+test('UNSELECT and CLOSE end the selection; CLOSE removes deleted messages without a word', async (t) => {
+  const { ask, mail } = await open(t, 2, 'SELECT INBOX', 'STORE 1 +FLAGS.SILENT (\\Deleted)');
+  assert.deepEqual(await ask('UNSELECT'), ['OK UNSELECT completed']);
+  assert.equal(mail.mailboxes.get('INBOX')?.messages.length, 2);
+  await ask('EXAMINE INBOX');
+  assert.deepEqual(await ask('CLOSE'), ['OK CLOSE completed']);
+  assert.equal(mail.mailboxes.get('INBOX')?.messages.length, 2);
+  await ask('SELECT INBOX');
+  assert.deepEqual(await ask('CLOSE'), ['OK CLOSE completed']);
+  assert.equal(mail.mailboxes.get('INBOX')?.messages.length, 1);
+});
+
+test('APPEND takes messages with flags and dates, one or many', async (t) => {
+  const { ask, client, mail } = await open(t, 0);
+  assert.deepEqual(await ask('APPEND INBOX (\\Seen a) " 1-Feb-2026 08:30:00 +0100" {5}'), ['+ OK']);
+  client.send('A: b\n\r\n');
+  assert.deepEqual(await client.responses(), ['OK [APPENDUID 1001 1] APPEND completed']);
+  const [message] = mail.mailboxes.get('INBOX')?.messages ?? [];
+  assert.deepEqual([...(message?.flags ?? [])], ['\\Seen', 'a']);
+  assert.deepEqual(message?.internalDate, { atMs: Date.UTC(2026, 1, 1, 7, 30), zoneMinutes: 60 });
+  assert.equal(message?.bytes.toString(), 'A: b\n');
+  assert.deepEqual(
+    await ask('APPEND INBOX {3+}\r\na\r\n () UTF8 (~{2+}\r\nbc) "01-Jan-2026 00:00:00 +0000" {1+}\r\nd'),
+    ['OK [APPENDUID 1001 2:4] APPEND completed'],
+  );
+  assert.deepEqual(
+    mail.mailboxes.get('INBOX')?.messages.map(({ bytes }) => bytes.toString()),
+    ['A: b\n', 'a\r\n', 'bc', 'd'],
+  );
+  await refusals(ask, ['APPEND INBOX {1+}\r\na {0+}\r\n'], /^NO \[CANNOT\] /);
+  await refusals(
+    ask,
+    [
+      'APPEND INBOX',
+      'APPEND INBOX "text"',
+      'APPEND INBOX (\\Foo) {1+}\r\na',
+      'APPEND INBOX {1+}\r\na x',
+      'APPEND INBOX {1+}\r\na {1+}\r\nb)',
+      'APPEND INBOX UTF8 (~{1+}\r\na',
+    ],
+    /^BAD /,
+  );
+  assert.equal(mail.mailboxes.get('INBOX')?.messages.length, 4);
+  assert.deepEqual(await ask('NOOP'), ['OK NOOP completed']);
+});
+
+test('APPEND to a mailbox that does not exist is refused before the message is sent, and after it', async (t) => {
+  const { ask } = await open(t, 0);
+  const refusal = ['NO [TRYCREATE] The mailbox does not exist'];
+  assert.deepEqual(await ask('APPEND x {99999}'), refusal);
+  assert.deepEqual(await ask(`APPEND x {99999+}\r\n${'y'.repeat(99_999)} {5+}\r\nhello`), refusal);
+  assert.deepEqual(await ask('NOOP'), ['OK NOOP completed']);
+});
+
+test('FETCH answers items and sections', async (t) => {
+  const { ask } = await open(t, 2, 'SELECT INBOX');
+  assert.deepEqual(await ask('FETCH 1 FAST'), [
+    '* 1 FETCH (FLAGS (\\Recent) INTERNALDATE " 1-Jan-1970 00:00:00 +0000" RFC822.SIZE 43)',
+    'OK FETCH completed',
+  ]);
+  assert.deepEqual(await ask('UID FETCH 2:* (BODY.PEEK[HEADER.FIELDS (subject)] FLAGS)'), [
+    '* 2 FETCH (UID 2 BODY[HEADER.FIELDS (subject)] {15}\r\nSubject: m2\r\n\r\n FLAGS (\\Recent))',
+    'OK UID FETCH completed',
+  ]);
+  assert.deepEqual(await ask('FETCH 1 (RFC822.TEXT BODY[]<5.3>)'), [
+    '* 1 FETCH (RFC822.TEXT {6}\r\nbody\r\n BODY[]<5> {3}\r\nct: FLAGS (\\Seen \\Recent))',
+    'OK FETCH completed',
+  ]);
+  assert.deepEqual(await ask('FETCH 2 (ENVELOPE BODY MODSEQ BINARY.PEEK[1] BINARY.SIZE[1])'), [
+    '* 2 FETCH (ENVELOPE (NIL "m2" NIL NIL NIL NIL NIL NIL NIL NIL) BODY ("TEXT" "PLAIN" NIL NIL NIL "7BIT" 6 1) MODSEQ (3) BINARY[1] {6}\r\nbody\r\n BINARY.SIZE[1] 6)',
+    'OK FETCH completed',
+  ]);
+  assert.deepEqual(await ask('UID FETCH 9 FLAGS'), ['OK UID FETCH completed']);
+  await refusals(
+    ask,
+    ['FETCH 3 FLAGS', 'FETCH 1:3 FLAGS', 'FETCH 0 FLAGS', 'FETCH 1', 'FETCH 1 FOO', 'FETCH 1 FLAGS x'],
+    /^BAD /,
+  );
+});
+
+test('STORE adds, removes and replaces flags, and names what was modified meanwhile', async (t) => {
+  const { ask } = await open(t, 2, 'SELECT INBOX');
+  assert.deepEqual(await ask('STORE 1 +FLAGS (\\Seen $x)'), [
+    '* 1 FETCH (FLAGS (\\Seen $x \\Recent))',
+    'OK STORE completed',
+  ]);
+  assert.deepEqual(await ask('UID STORE 1 -FLAGS \\Seen'), [
+    '* 1 FETCH (UID 1 FLAGS ($x \\Recent))',
+    'OK UID STORE completed',
+  ]);
+  assert.deepEqual(await ask('STORE 1:2 FLAGS.SILENT (\\Draft)'), ['OK STORE completed']);
+  assert.deepEqual(await ask('STORE 1:2 (UNCHANGEDSINCE 6) +FLAGS.SILENT \\Seen'), [
+    '* 1 FETCH (MODSEQ (8))',
+    'OK [MODIFIED 2] STORE completed',
+  ]);
+  await refusals(
+    ask,
+    ['STORE 3 FLAGS ()', 'STORE 1 FOO ()', 'STORE 1 FLAGS', 'STORE 1 FLAGS (\\Foo)', 'STORE 1 +FLAGS (x) y'],
+    /^BAD /,
+  );
+});
+
+test('SEARCH answers with SEARCH or ESEARCH', async (t) => {
+  const { ask } = await open(t, 4, 'SELECT INBOX', 'STORE 2 FLAGS.SILENT \\Seen');
+  assert.deepEqual(await ask('SEARCH UNSEEN'), ['* SEARCH 1 3 4', 'OK SEARCH completed']);
+  assert.deepEqual(await ask('UID SEARCH CHARSET UTF-8 SUBJECT {2+}\r\nM3'), [
+    '* SEARCH 3',
+    'OK UID SEARCH completed',
+  ]);
+  assert.deepEqual(await ask('SEARCH 9'), ['* SEARCH', 'OK SEARCH completed']);
+  assert.deepEqual(await ask('SEARCH RETURN (MIN MAX COUNT ALL) UNSEEN'), [
+    '* ESEARCH (TAG "t7") MIN 1 MAX 4 COUNT 3 ALL 1,3:4',
+    'OK SEARCH completed',
+  ]);
+  assert.deepEqual(await ask('UID SEARCH RETURN (SAVE COUNT) NOT UNSEEN'), [
+    '* ESEARCH (TAG "t8") UID COUNT 1',
+    'OK UID SEARCH completed',
+  ]);
+  assert.deepEqual(await ask('FETCH $ UID'), ['* 2 FETCH (UID 2)', 'OK FETCH completed']);
+  assert.deepEqual(await ask('SEARCH RETURN () FROM nobody'), [
+    '* ESEARCH (TAG "t10")',
+    'OK SEARCH completed',
+  ]);
+  assert.deepEqual(await ask('SEARCH MODSEQ 6'), ['* SEARCH 2 (MODSEQ 6)', 'OK SEARCH completed']);
+  await refusals(ask, ['SEARCH CHARSET x ALL'], /^NO \[BADCHARSET \(US-ASCII UTF-8\)\] /);
+  await refusals(ask, ['SEARCH', 'SEARCH FOO', 'SEARCH SUBJECT', 'SEARCH RETURN (FOO) ALL'], /^BAD /);
+  await ask('ENABLE IMAP4rev2');
+  assert.deepEqual(await ask('SEARCH SEEN'), ['* ESEARCH (TAG "t18") ALL 2', 'OK SEARCH completed']);
+});
+
+test('COPY and MOVE answer with COPYUID, and MOVE sends it before EXPUNGE', async (t) => {
+  const { ask, mail } = await open(t, 3, 'CREATE Archive', 'SELECT INBOX');
+  assert.deepEqual(await ask('COPY 1:2 Archive'), ['OK [COPYUID 1002 1:2 1:2] COPY completed']);
+  assert.deepEqual(await ask('UID MOVE 1,3 Archive'), [
+    '* OK [COPYUID 1002 1,3 3:4] Moved',
+    '* 3 EXPUNGE',
+    '* 1 EXPUNGE',
+    'OK UID MOVE completed',
+  ]);
+  assert.deepEqual(await ask('MOVE 1 INBOX'), [
+    '* OK [COPYUID 1001 2 4] Moved',
+    '* 1 EXPUNGE',
+    '* 1 EXISTS',
+    '* 1 RECENT',
+    'OK MOVE completed',
+  ]);
+  assert.equal(mail.mailboxes.get('Archive')?.messages.length, 4);
+  await refusals(ask, ['COPY 1 nowhere', 'UID MOVE 4 nowhere'], /^NO \[TRYCREATE\] /);
+  await refusals(ask, ['COPY 2 INBOX', 'COPY 1', 'MOVE x INBOX'], /^BAD /);
+});
+
+test('EXPUNGE removes what is deleted, and UID EXPUNGE only what it names', async (t) => {
+  const { ask } = await open(t, 4, 'SELECT INBOX', 'STORE 1,2,4 FLAGS.SILENT \\Deleted');
+  assert.deepEqual(await ask('UID EXPUNGE 3:4'), ['* 4 EXPUNGE', 'OK UID EXPUNGE completed']);
+  assert.deepEqual(await ask('EXPUNGE'), ['* 2 EXPUNGE', '* 1 EXPUNGE', 'OK EXPUNGE completed']);
+  await refusals(ask, ['UID EXPUNGE', 'EXPUNGE 1'], /^BAD /);
+});
+
+test('IDLE reports changes at once, and a line keeps the connection open', async (t) => {
+  const { client, mail, ask } = await open(t, 1, 'SELECT INBOX');
+  assert.deepEqual(await ask('IDLE'), ['+ idling']);
+  mail.deliver('INBOX', MESSAGE);
+  assert.equal(await client.line(), '* 2 EXISTS');
+  assert.equal(await client.line(), '* 2 RECENT');
+  mail.remove('INBOX', 1);
+  assert.equal(await client.line(), '* 1 EXPUNGE');
+  client.send('done\r\n');
+  assert.deepEqual(await client.responses(), ['OK IDLE completed']);
+  assert.equal(mail.mailboxes.get('INBOX')?.watchers.size, 0);
+});

@@ -1,0 +1,574 @@
+/**
+ * Sessions of the IMAP server that keep mail in memory, for one user. They follow the seam as the product does, but know only the
+ * simplest messages: a header, and a body without parts.
+ */
+
+import { writeFetch, writeFlags, writeInternalDate } from '../../src/mail/imap/encode/fetch.ts';
+import { writeListed, writeStatus } from '../../src/mail/imap/encode/mailboxes.ts';
+import { writeSearchResult } from '../../src/mail/imap/encode/search.ts';
+import { writeOctets, writeString } from '../../src/mail/imap/encode/strings.ts';
+import { type FetchItem, labelOf, type SectionItem } from '../../src/mail/imap/fetch-item.ts';
+import type { SearchKey } from '../../src/mail/imap/search-key.ts';
+import { formatNumbers, resolveRanges, type SequenceSet } from '../../src/mail/imap/sequence-set.ts';
+import type {
+  Account,
+  Chunks,
+  CopyQuery,
+  Features,
+  ImapClient,
+  ListQuery,
+  OpenSession,
+  Refusal,
+  SelectedMailbox,
+  Session,
+  StatusItem,
+  StatusValues,
+} from '../../src/mail/imap/session.ts';
+
+export type MemoryMessage = {
+  uid: number;
+  flags: Set<string>;
+  modseq: number;
+  internalDate: { atMs: number; zoneMinutes: number };
+  bytes: Buffer;
+};
+
+export type MemoryMailbox = {
+  uidValidity: number;
+  uidNext: number;
+  /** Messages from this UID on are recent for the next session that selects the mailbox. */
+  recentFrom: number;
+  messages: MemoryMessage[];
+  specialUse?: string;
+  watchers: Set<() => void>;
+};
+
+/** Methods that a test replaces. */
+type Hooks = {
+  login?: Session['login'];
+  account?: Partial<Account>;
+  selected?: Partial<SelectedMailbox>;
+};
+
+export type MemoryMail = {
+  openSession: OpenSession;
+  mailboxes: Map<string, MemoryMailbox>;
+  subscribed: Set<string>;
+  /** Features that the last client has enabled. */
+  features: Features;
+  /** Client of the last login. */
+  client: ImapClient | undefined;
+  openSessions: number;
+  addMailbox(name: string, specialUse?: string): MemoryMailbox;
+  deliver(name: string, text: string, flags?: readonly string[]): void;
+  /** Another session removes a message. */
+  remove(name: string, uid: number): void;
+};
+
+export const USER = { username: 'user@test.example', password: 'secret word' };
+
+const NO_FEATURES: Features = { rev2: false, utf8: false, condstore: false };
+const no = (code: string, text: string): Refusal => ({ refused: 'NO', code, text });
+const missing = () => no('NONEXISTENT', 'The mailbox does not exist');
+
+/** Returns mail with an empty INBOX. */
+export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
+  let lastUidValidity = 1_000;
+  let modseq = 1;
+  const mail: MemoryMail = {
+    mailboxes: new Map(),
+    subscribed: new Set(['INBOX']),
+    features: NO_FEATURES,
+    client: undefined,
+    openSessions: 0,
+    addMailbox(name, specialUse) {
+      const mailbox: MemoryMailbox = {
+        uidValidity: ++lastUidValidity,
+        uidNext: 1,
+        recentFrom: 1,
+        messages: [],
+        watchers: new Set(),
+        ...(specialUse !== undefined && { specialUse }),
+      };
+      mail.mailboxes.set(name, mailbox);
+      return mailbox;
+    },
+    deliver(name, text, flags = []) {
+      const mailbox = mail.mailboxes.get(name);
+      if (mailbox) add(mailbox, { bytes: Buffer.from(text), flags });
+    },
+    remove(name, uid) {
+      const mailbox = mail.mailboxes.get(name);
+      if (!mailbox) return;
+      mailbox.messages = mailbox.messages.filter((message) => message.uid !== uid);
+      notify(mailbox);
+    },
+    openSession() {
+      mail.openSessions++;
+      return {
+        login:
+          hooks.login ??
+          (async ({ username, password, client }) => {
+            mail.client = client;
+            return username === USER.username && password === USER.password
+              ? { ...createAccount(), ...hooks.account }
+              : no('AUTHENTICATIONFAILED', 'The user name or the password is wrong');
+          }),
+        close: () => void mail.openSessions--,
+      };
+    },
+  };
+  mail.addMailbox('INBOX');
+  return mail;
+
+  function add(
+    mailbox: MemoryMailbox,
+    {
+      bytes,
+      flags,
+      atMs = 0,
+      zoneMinutes = 0,
+    }: { bytes: Buffer; flags: Iterable<string>; atMs?: number; zoneMinutes?: number },
+  ): number {
+    const uid = mailbox.uidNext++;
+    mailbox.messages.push({
+      uid,
+      flags: new Set(flags),
+      modseq: ++modseq,
+      internalDate: { atMs, zoneMinutes },
+      bytes,
+    });
+    notify(mailbox);
+    return uid;
+  }
+
+  function notify(mailbox: MemoryMailbox): void {
+    for (const watch of mailbox.watchers) watch();
+  }
+
+  function createAccount(): Account {
+    let features = NO_FEATURES;
+    const { mailboxes, subscribed } = mail;
+    return {
+      disabledCapabilities: [],
+      enable(enabled) {
+        features = enabled;
+        mail.features = enabled;
+      },
+      list: (query) => list(mail, query, features),
+      async status(name, items) {
+        const mailbox = mailboxes.get(name);
+        return mailbox ? statusOf(mailbox, items) : missing();
+      },
+      async create(name) {
+        if (mailboxes.has(name)) return no('ALREADYEXISTS', 'The mailbox exists');
+        for (let end = name.indexOf('/'); end >= 0; end = name.indexOf('/', end + 1))
+          if (!mailboxes.has(name.slice(0, end))) mail.addMailbox(name.slice(0, end));
+        mail.addMailbox(name);
+        return undefined;
+      },
+      async delete(name) {
+        if (name === 'INBOX') return no('CANNOT', 'INBOX cannot be deleted');
+        return mailboxes.delete(name) ? undefined : missing();
+      },
+      async rename(from, to) {
+        if (mailboxes.has(to)) return no('ALREADYEXISTS', 'The mailbox exists');
+        if (!mailboxes.has(from)) return missing();
+        for (const [name, mailbox] of [...mailboxes]) {
+          if (name !== from && !name.startsWith(`${from}/`)) continue;
+          mailboxes.delete(name);
+          mailboxes.set(to + name.slice(from.length), mailbox);
+        }
+        if (from === 'INBOX') mail.addMailbox('INBOX');
+        return undefined;
+      },
+      async subscribe(name) {
+        subscribed.add(name);
+        return undefined;
+      },
+      async unsubscribe(name) {
+        subscribed.delete(name);
+        return undefined;
+      },
+      async append(name, messages) {
+        const mailbox = mailboxes.get(name);
+        if (!mailbox) return no('TRYCREATE', 'The mailbox does not exist');
+        const read: { bytes: Buffer; flags: readonly string[]; atMs?: number; zoneMinutes?: number }[] = [];
+        for await (const { flags, internalDate, content } of messages) {
+          const pieces: Buffer[] = [];
+          for await (const piece of content) pieces.push(piece);
+          read.push({ bytes: Buffer.concat(pieces), flags, ...internalDate });
+        }
+        const uids = read.map((message) => add(mailbox, message));
+        return { uidValidity: mailbox.uidValidity, uids: formatNumbers(uids) };
+      },
+      async select(name, { readOnly }) {
+        const mailbox = mailboxes.get(name);
+        if (!mailbox) return missing();
+        const recentFrom = mailbox.recentFrom;
+        if (!readOnly) mailbox.recentFrom = mailbox.uidNext;
+        const selected = createSelected({ mailbox, recentFrom, readOnly, features: () => features });
+        const flags = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft'];
+        const unseen = mailbox.messages.findIndex((message) => !message.flags.has('\\Seen'));
+        return {
+          selected: { ...selected, ...hooks.selected },
+          mailbox: name,
+          readOnly,
+          exists: mailbox.messages.length,
+          recent: mailbox.messages.filter(({ uid }) => uid >= recentFrom).length,
+          firstUnseen: unseen < 0 ? undefined : unseen + 1,
+          uidValidity: mailbox.uidValidity,
+          uidNext: mailbox.uidNext,
+          highestModseq: modseq,
+          flags,
+          permanentFlags: readOnly ? [] : [...flags, '\\*'],
+        };
+      },
+    };
+  }
+
+  type View = { mailbox: MemoryMailbox; recentFrom: number; readOnly: boolean; features: () => Features };
+
+  function createSelected({ mailbox, recentFrom, readOnly, features }: View): SelectedMailbox {
+    /** Messages that the client was told of, with the modseq that it knows. */
+    let known = mailbox.messages.map((message) => ({ message, modseq: message.modseq }));
+    let saved: number[] = [];
+
+    type Numbered = { number: number; entry: (typeof known)[number] };
+
+    /** Returns the messages of a set; undefined when a sequence number does not exist. */
+    function find(set: SequenceSet, uid: boolean): Numbered[] | undefined {
+      const all = known.map((entry, index) => ({ number: index + 1, entry }));
+      if (set === '$') return all.filter(({ entry }) => saved.includes(entry.message.uid));
+      const numberOf = ({ number, entry }: Numbered) => (uid ? entry.message.uid : number);
+      const ranges = resolveRanges(set, uid ? (known.at(-1)?.message.uid ?? 0) : known.length);
+      if (!uid && ranges.some(([from, to]) => from < 1 || to > known.length)) return undefined;
+      return all.filter((one) => ranges.some(([from, to]) => from <= numberOf(one) && numberOf(one) <= to));
+    }
+
+    const flagsOf = ({ uid, flags }: MemoryMessage): string => {
+      const isRecent = uid >= recentFrom && !features().rev2;
+      return `FLAGS ${writeFlags(isRecent ? [...flags, '\\Recent'] : flags)}`;
+    };
+
+    function change({ entry }: Numbered, flags: Iterable<string>): void {
+      entry.message.flags = new Set(flags);
+      entry.message.modseq = ++modseq;
+      notify(mailbox);
+    }
+
+    async function copyTo({ set, uid, to }: CopyQuery) {
+      const target = mail.mailboxes.get(to);
+      if (!target) return no('TRYCREATE', 'The mailbox does not exist');
+      const found = find(set, uid);
+      if (!found) return outOfRange();
+      if (found.length === 0) return undefined;
+      const uids = found.map(({ entry: { message } }) =>
+        add(target, { ...message, ...message.internalDate }),
+      );
+      const from = formatNumbers(found.map(({ entry }) => entry.message.uid));
+      return { uidValidity: target.uidValidity, from, to: formatNumbers(uids) };
+    }
+
+    function removeUids(uids: ReadonlySet<number>): void {
+      mailbox.messages = mailbox.messages.filter((message) => !uids.has(message.uid));
+      notify(mailbox);
+    }
+
+    function expungeDeleted(set: SequenceSet | undefined): void {
+      const chosen =
+        set === undefined ? undefined : new Set(find(set, true)?.map(({ entry }) => entry.message.uid));
+      const deleted = mailbox.messages.filter(
+        ({ uid, flags }) => flags.has('\\Deleted') && (chosen?.has(uid) ?? true),
+      );
+      if (deleted.length > 0) removeUids(new Set(deleted.map(({ uid }) => uid)));
+    }
+
+    return {
+      async *fetch({ set, uid, items, changedSince }) {
+        const found = find(set, uid);
+        if (!found) return outOfRange();
+        const setsSeen = !readOnly && items.some((item) => 'peek' in item && !item.peek);
+        for (const one of found) {
+          const { message } = one.entry;
+          if (changedSince !== undefined && message.modseq <= changedSince) continue;
+          const isNew = setsSeen && !message.flags.has('\\Seen');
+          if (isNew) change(one, [...message.flags, '\\Seen']);
+          const asksFlags = items.some(({ kind }) => kind === 'FLAGS');
+          if (isNew || asksFlags) one.entry.modseq = message.modseq;
+          const pairs = items.map((item) => itemOf(message, item, flagsOf));
+          if (isNew && !asksFlags) pairs.push(flagsOf(message));
+          yield writeFetch(one.number, pairs);
+        }
+        return undefined;
+      },
+      async *store({ set, uid, action, flags, silent, unchangedSince }) {
+        const found = find(set, uid);
+        if (!found) return outOfRange();
+        const failed: number[] = [];
+        for (const one of found) {
+          const { message } = one.entry;
+          if (unchangedSince !== undefined && message.modseq > unchangedSince) {
+            failed.push(uid ? message.uid : one.number);
+            continue;
+          }
+          const others = [...message.flags].filter((flag) => !flags.includes(flag));
+          change(one, action === 'add' ? [...others, ...flags] : action === 'remove' ? others : flags);
+          one.entry.modseq = message.modseq;
+          const condstore = features().condstore;
+          if (silent && !condstore) continue;
+          yield writeFetch(one.number, [
+            ...(uid ? [`UID ${message.uid}`] : []),
+            ...(silent ? [] : [flagsOf(message)]),
+            ...(condstore ? [`MODSEQ (${message.modseq})`] : []),
+          ]);
+        }
+        return failed.length > 0 ? { noticed: `MODIFIED ${formatNumbers(failed)}` } : undefined;
+      },
+      async *search(query) {
+        const last = known.length;
+        const lastUid = known.at(-1)?.message.uid ?? 0;
+        const found = known
+          .map((entry, index) => ({ number: index + 1, entry }))
+          .filter(({ number, entry: { message } }) =>
+            query.keys.every((key) => matches(key, { message, number, last, lastUid, saved })),
+          );
+        if (query.esearch?.save) saved = found.map(({ entry }) => entry.message.uid);
+        const numbers = found.map(({ number, entry }) => (query.uid ? entry.message.uid : number));
+        const modseqs = found.map(({ entry }) => entry.message.modseq);
+        const asksModseq = JSON.stringify(query.keys).includes('"modseq"');
+        yield Buffer.from(
+          writeSearchResult(query, { numbers, modseq: asksModseq ? Math.max(...modseqs) : undefined }),
+        );
+        return undefined;
+      },
+      copy: copyTo,
+      async move(query) {
+        const moved = find(query.set, query.uid);
+        const answer = await copyTo(query);
+        if (answer && 'from' in answer) removeUids(new Set(moved?.map(({ entry }) => entry.message.uid)));
+        return answer;
+      },
+      async expunge(uids) {
+        expungeDeleted(uids);
+        return undefined;
+      },
+      async *changes(kind) {
+        const lines: string[] = [];
+        const isGone = ({ message }: (typeof known)[number]) => !mailbox.messages.includes(message);
+        for (let index = known.length - 1; index >= 0 && kind === 'all'; index--) {
+          const entry = known[index];
+          if (!entry || !isGone(entry)) continue;
+          lines.push(`* ${index + 1} EXPUNGE\r\n`);
+          known = known.toSpliced(index, 1);
+        }
+        const lastUid = known.at(-1)?.message.uid ?? 0;
+        const added = mailbox.messages.filter(({ uid }) => uid > lastUid);
+        if (added.length > 0) {
+          known = [...known, ...added.map((message) => ({ message, modseq: message.modseq }))];
+          lines.push(`* ${known.length} EXISTS\r\n`);
+          if (!features().rev2)
+            lines.push(`* ${known.filter(({ message }) => message.uid >= recentFrom).length} RECENT\r\n`);
+        }
+        for (const [index, entry] of known.entries()) {
+          if (entry.modseq === entry.message.modseq || isGone(entry)) continue;
+          entry.modseq = entry.message.modseq;
+          lines.push(writeFetch(index + 1, [`UID ${entry.message.uid}`, flagsOf(entry.message)]).toString());
+        }
+        if (lines.length > 0) yield Buffer.from(lines.join(''));
+        return undefined;
+      },
+      watch(onChange) {
+        mailbox.watchers.add(onChange);
+        return () => void mailbox.watchers.delete(onChange);
+      },
+      async close({ expunge }) {
+        if (expunge) expungeDeleted(undefined);
+        return undefined;
+      },
+    };
+  }
+}
+
+function outOfRange(): Refusal {
+  return { refused: 'BAD', text: 'A sequence number does not exist' };
+}
+
+function statusOf(mailbox: MemoryMailbox, items: readonly StatusItem[]): StatusValues {
+  const { messages, uidNext, uidValidity, recentFrom } = mailbox;
+  const count = (isCounted: (message: MemoryMessage) => boolean) => messages.filter(isCounted).length;
+  const values: Required<StatusValues> = {
+    MESSAGES: messages.length,
+    RECENT: count(({ uid }) => uid >= recentFrom),
+    UIDNEXT: uidNext,
+    UIDVALIDITY: uidValidity,
+    UNSEEN: count(({ flags }) => !flags.has('\\Seen')),
+    DELETED: count(({ flags }) => flags.has('\\Deleted')),
+    SIZE: messages.reduce((sum, { bytes }) => sum + bytes.length, 0),
+    HIGHESTMODSEQ: Math.max(1, ...messages.map(({ modseq }) => modseq)),
+  };
+  return Object.fromEntries(items.map((item) => [item, values[item]]));
+}
+
+async function* list(mail: MemoryMail, query: ListQuery, features: Features): Chunks {
+  const form = features.utf8 ? 'utf8' : '7bit';
+  const { mailboxes, subscribed } = mail;
+  const { response } = query;
+  const isWanted = (name: string) =>
+    (!query.select.subscribed || subscribed.has(name)) &&
+    (!query.select.specialUse || mailboxes.get(name)?.specialUse !== undefined);
+  const asksSubscribed = response === 'LSUB' || query.select.subscribed;
+  const names = new Set([...mailboxes.keys(), ...(asksSubscribed ? subscribed : [])]);
+  const parents = [...names].flatMap((name) => {
+    const levels = name.split('/');
+    return levels.slice(1).map((_, index) => levels.slice(0, index + 1).join('/'));
+  });
+  for (const name of [...new Set([...names, ...parents])].sort()) {
+    if (!query.patterns.some((pattern) => patternOf(pattern).test(name))) continue;
+    const children = [...names].filter((other) => other.startsWith(`${name}/`));
+    const hasWanted = children.some(isWanted);
+    const isParent = !isWanted(name) && hasWanted && (response === 'LSUB' || query.select.recursiveMatch);
+    if (!isParent && !(isWanted(name) && names.has(name))) continue;
+    const mailbox = mailboxes.get(name);
+    const attributes = [
+      ...(response === 'LSUB' && isParent ? ['\\Noselect'] : mailbox ? [] : ['\\NonExistent']),
+      ...(query.return.subscribed && subscribed.has(name) ? ['\\Subscribed'] : []),
+      ...(query.return.children ? [children.length > 0 ? '\\HasChildren' : '\\HasNoChildren'] : []),
+      ...(query.return.specialUse && mailbox?.specialUse ? [mailbox.specialUse] : []),
+    ];
+    const childInfo = query.select.recursiveMatch && hasWanted ? ['SUBSCRIBED'] : [];
+    yield Buffer.from(writeListed({ response, mailbox: name, attributes, childInfo }, form));
+    const items = query.return.status;
+    if (items.length > 0 && mailbox) {
+      yield Buffer.from(writeStatus({ mailbox: name, items, values: statusOf(mailbox, items) }, form));
+    }
+  }
+  return undefined;
+}
+
+function patternOf(pattern: string): RegExp {
+  const escaped = pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('%', '[^/]*')}$`, 's');
+}
+
+type Candidate = {
+  message: MemoryMessage;
+  number: number;
+  last: number;
+  lastUid: number;
+  saved: readonly number[];
+};
+
+function matches(key: SearchKey, candidate: Candidate): boolean {
+  const { message, number, last, lastUid, saved } = candidate;
+  const contains = (text: string, part: string) => text.toLowerCase().includes(part.toLowerCase());
+  switch (key.kind) {
+    case 'all':
+      return true;
+    case 'and':
+      return key.keys.every((one) => matches(one, candidate));
+    case 'or':
+      return key.keys.some((one) => matches(one, candidate));
+    case 'not':
+      return !matches(key.key, candidate);
+    case 'flag':
+      return message.flags.has(key.flag);
+    case 'set': {
+      if (key.set === '$') return saved.includes(message.uid);
+      const own = key.uid ? message.uid : number;
+      return resolveRanges(key.set, key.uid ? lastUid : last).some(([from, to]) => from <= own && own <= to);
+    }
+    case 'text':
+      return contains(message.bytes.toString(), key.text);
+    case 'body':
+      return contains(partsOf(message).body.toString(), key.text);
+    case 'header':
+      return fieldsOf(message).some(
+        ({ name, line }) => name === key.field && contains(line.slice(name.length + 1), key.text),
+      );
+    case 'date': {
+      const day = new Date(message.internalDate.atMs).toISOString().slice(0, 10);
+      return key.comparison === 'before'
+        ? day < key.day
+        : key.comparison === 'on'
+          ? day === key.day
+          : day >= key.day;
+    }
+    case 'larger':
+      return message.bytes.length > key.sizeBytes;
+    case 'smaller':
+      return message.bytes.length < key.sizeBytes;
+    case 'modseq':
+      return message.modseq >= key.atLeast;
+  }
+}
+
+function partsOf({ bytes }: MemoryMessage): { header: Buffer; body: Buffer } {
+  const end = bytes.indexOf('\r\n\r\n');
+  const at = end < 0 ? bytes.length : end + 4;
+  return { header: bytes.subarray(0, at), body: bytes.subarray(at) };
+}
+
+function fieldsOf(message: MemoryMessage): { name: string; line: string }[] {
+  return partsOf(message)
+    .header.toString()
+    .split(/\r\n(?![ \t])/)
+    .filter((line) => line !== '')
+    .map((line) => ({ name: line.slice(0, line.indexOf(':')).toLowerCase(), line: `${line}\r\n` }));
+}
+
+function itemOf(
+  message: MemoryMessage,
+  item: FetchItem,
+  flagsOf: (message: MemoryMessage) => string,
+): string | Buffer[] {
+  const subject = fieldsOf(message).find(({ name }) => name === 'subject');
+  const { body } = partsOf(message);
+  switch (item.kind) {
+    case 'UID':
+      return `UID ${message.uid}`;
+    case 'FLAGS':
+      return flagsOf(message);
+    case 'INTERNALDATE':
+      return `INTERNALDATE ${writeInternalDate(message.internalDate)}`;
+    case 'RFC822.SIZE':
+      return `RFC822.SIZE ${message.bytes.length}`;
+    case 'MODSEQ':
+      return `MODSEQ (${message.modseq})`;
+    case 'ENVELOPE':
+      return `ENVELOPE (NIL ${writeString(subject?.line.slice(9, -2) ?? '', '7bit')} NIL NIL NIL NIL NIL NIL NIL NIL)`;
+    case 'BODY':
+    case 'BODYSTRUCTURE':
+      return `${item.kind} ("TEXT" "PLAIN" NIL NIL NIL "7BIT" ${body.length} ${body.toString().split('\n').length - 1})`;
+    case 'BINARY.SIZE':
+      return `BINARY.SIZE[${item.part.join('.')}] ${body.length}`;
+    case 'BINARY':
+      return [Buffer.from(`${labelOf(item)} `), ...writeOctets(body)];
+    case 'SECTION':
+      return sectionOf(message, item);
+  }
+}
+
+function sectionOf(message: MemoryMessage, item: SectionItem): string | Buffer[] {
+  const { part, text, fields } = item.section;
+  const { header, body } = partsOf(message);
+  const wanted = fields.map((field) => field.toLowerCase());
+  const chosen = (isWanted: boolean) =>
+    Buffer.from(
+      `${fieldsOf(message)
+        .filter(({ name }) => wanted.includes(name) === isWanted)
+        .map(({ line }) => line)
+        .join('')}\r\n`,
+    );
+  const found = {
+    HEADER: () => header,
+    TEXT: () => body,
+    MIME: () => header,
+    'HEADER.FIELDS': () => chosen(true),
+    'HEADER.FIELDS.NOT': () => chosen(false),
+    '': () => (part.length === 0 ? message.bytes : body),
+  }[text ?? '']();
+  if (part.length > 1 || (part[0] ?? 1) !== 1) return `${labelOf(item)} NIL`;
+  const { offset = 0, count = found.length } = item.partial ?? {};
+  return [Buffer.from(`${labelOf(item)} `), ...writeOctets(found.subarray(offset, offset + count))];
+}
