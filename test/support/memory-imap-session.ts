@@ -1,13 +1,16 @@
 /**
- * Sessions of the IMAP server that keep mail in memory, for one user. They follow the seam as the product does, but know only the
- * simplest messages: a header, and a body without parts.
+ * Sessions of the IMAP server that keep mail in memory, for one user. They follow the seam as the product does, with the
+ * encoders that it uses, and are as simple as that allows.
  */
 
+import { writeBodyStructure } from '../../src/mail/imap/encode/body-structure.ts';
+import { writeEnvelope } from '../../src/mail/imap/encode/envelope.ts';
 import { writeFetch, writeFlags, writeInternalDate } from '../../src/mail/imap/encode/fetch.ts';
 import { writeListed, writeStatus } from '../../src/mail/imap/encode/mailboxes.ts';
 import { writeSearchResult } from '../../src/mail/imap/encode/search.ts';
-import { writeOctets, writeString } from '../../src/mail/imap/encode/strings.ts';
-import { type FetchItem, labelOf, type SectionItem } from '../../src/mail/imap/fetch-item.ts';
+import { writeBinary, writeSection } from '../../src/mail/imap/encode/section.ts';
+import type { TextForm } from '../../src/mail/imap/encode/strings.ts';
+import { type FetchItem, labelOf } from '../../src/mail/imap/fetch-item.ts';
 import type { SearchKey } from '../../src/mail/imap/search-key.ts';
 import { formatNumbers, resolveRanges, type SequenceSet } from '../../src/mail/imap/sequence-set.ts';
 import type {
@@ -24,6 +27,14 @@ import type {
   StatusItem,
   StatusValues,
 } from '../../src/mail/imap/session.ts';
+import { readMimeTree } from '../../src/mail/message/mime-tree.ts';
+import {
+  chooseFields,
+  decodeBinary,
+  findBinary,
+  findSection,
+  partialRange,
+} from '../../src/mail/message/section.ts';
 
 export type MemoryMessage = {
   uid: number;
@@ -288,6 +299,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       async *fetch({ set, uid, items, changedSince }) {
         const found = find(set, uid);
         if (!found) return outOfRange();
+        let isUnknown = false;
         const setsSeen = !readOnly && items.some((item) => 'peek' in item && !item.peek);
         for (const one of found) {
           const { message } = one.entry;
@@ -296,11 +308,16 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
           if (isNew) change(one, [...message.flags, '\\Seen']);
           const asksFlags = items.some(({ kind }) => kind === 'FLAGS');
           if (isNew || asksFlags) one.entry.modseq = message.modseq;
-          const pairs = items.map((item) => itemOf(message, item, flagsOf));
+          const context: ItemContext = { form: features().utf8 ? 'utf8' : '7bit', flags: flagsOf(message) };
+          const pairs = items.flatMap((item) => {
+            const wire = itemOf(message, item, context);
+            if (wire === undefined) isUnknown = true;
+            return wire === undefined ? [] : [wire];
+          });
           if (isNew && !asksFlags) pairs.push(flagsOf(message));
-          yield writeFetch(one.number, pairs);
+          if (pairs.length > 0) yield writeFetch(one.number, pairs);
         }
-        return undefined;
+        return isUnknown ? no('UNKNOWN-CTE', 'A transfer encoding is unknown') : undefined;
       },
       async *store({ set, uid, action, flags, silent, unchangedSince }) {
         const found = find(set, uid);
@@ -481,7 +498,7 @@ function matches(key: SearchKey, candidate: Candidate): boolean {
     case 'text':
       return contains(message.bytes.toString(), key.text);
     case 'body':
-      return contains(partsOf(message).body.toString(), key.text);
+      return contains(message.bytes.toString('utf8', readMimeTree(message.bytes).body), key.text);
     case 'header':
       return fieldsOf(message).some(
         ({ name, line }) => name === key.field && contains(line.slice(name.length + 1), key.text),
@@ -503,72 +520,63 @@ function matches(key: SearchKey, candidate: Candidate): boolean {
   }
 }
 
-function partsOf({ bytes }: MemoryMessage): { header: Buffer; body: Buffer } {
-  const end = bytes.indexOf('\r\n\r\n');
-  const at = end < 0 ? bytes.length : end + 4;
-  return { header: bytes.subarray(0, at), body: bytes.subarray(at) };
-}
-
-function fieldsOf(message: MemoryMessage): { name: string; line: string }[] {
-  return partsOf(message)
-    .header.toString()
+function fieldsOf({ bytes }: MemoryMessage): { name: string; line: string }[] {
+  return bytes
+    .toString('utf8', 0, readMimeTree(bytes).body)
     .split(/\r\n(?![ \t])/)
     .filter((line) => line !== '')
-    .map((line) => ({ name: line.slice(0, line.indexOf(':')).toLowerCase(), line: `${line}\r\n` }));
+    .map((line) => ({ name: line.slice(0, line.indexOf(':')).toLowerCase(), line }));
 }
 
+type ItemContext = { form: TextForm; flags: string };
+
+/** Returns the item of one message; undefined for a transfer encoding that is unknown. */
 function itemOf(
   message: MemoryMessage,
   item: FetchItem,
-  flagsOf: (message: MemoryMessage) => string,
-): string | Buffer[] {
-  const subject = fieldsOf(message).find(({ name }) => name === 'subject');
-  const { body } = partsOf(message);
+  { form, flags }: ItemContext,
+): string | Buffer[] | undefined {
+  const { bytes } = message;
+  const root = readMimeTree(bytes);
   switch (item.kind) {
     case 'UID':
       return `UID ${message.uid}`;
     case 'FLAGS':
-      return flagsOf(message);
+      return flags;
     case 'INTERNALDATE':
       return `INTERNALDATE ${writeInternalDate(message.internalDate)}`;
     case 'RFC822.SIZE':
-      return `RFC822.SIZE ${message.bytes.length}`;
+      return `RFC822.SIZE ${bytes.length}`;
     case 'MODSEQ':
       return `MODSEQ (${message.modseq})`;
     case 'ENVELOPE':
-      return `ENVELOPE (NIL ${writeString(subject?.line.slice(9, -2) ?? '', '7bit')} NIL NIL NIL NIL NIL NIL NIL NIL)`;
+      return `ENVELOPE ${writeEnvelope(root.fields, form)}`;
     case 'BODY':
     case 'BODYSTRUCTURE':
-      return `${item.kind} ("TEXT" "PLAIN" NIL NIL NIL "7BIT" ${body.length} ${body.toString().split('\n').length - 1})`;
-    case 'BINARY.SIZE':
-      return `BINARY.SIZE[${item.part.join('.')}] ${body.length}`;
+      return `${item.kind} ${writeBodyStructure(root, { item: item.kind, text: form })}`;
     case 'BINARY':
-      return [Buffer.from(`${labelOf(item)} `), ...writeOctets(body)];
-    case 'SECTION':
-      return sectionOf(message, item);
+    case 'BINARY.SIZE':
+      return binaryOf(bytes, item);
+    case 'SECTION': {
+      const range = findSection(root, item.section);
+      const found = range && chooseFields(bytes.subarray(range.start, range.end), item.section);
+      return writeSection(labelOf(item), found && cut(found, item.partial));
+    }
   }
 }
 
-function sectionOf(message: MemoryMessage, item: SectionItem): string | Buffer[] {
-  const { part, text, fields } = item.section;
-  const { header, body } = partsOf(message);
-  const wanted = fields.map((field) => field.toLowerCase());
-  const chosen = (isWanted: boolean) =>
-    Buffer.from(
-      `${fieldsOf(message)
-        .filter(({ name }) => wanted.includes(name) === isWanted)
-        .map(({ line }) => line)
-        .join('')}\r\n`,
-    );
-  const found = {
-    HEADER: () => header,
-    TEXT: () => body,
-    MIME: () => header,
-    'HEADER.FIELDS': () => chosen(true),
-    'HEADER.FIELDS.NOT': () => chosen(false),
-    '': () => (part.length === 0 ? message.bytes : body),
-  }[text ?? '']();
-  if (part.length > 1 || (part[0] ?? 1) !== 1) return `${labelOf(item)} NIL`;
-  const { offset = 0, count = found.length } = item.partial ?? {};
-  return [Buffer.from(`${labelOf(item)} `), ...writeOctets(found.subarray(offset, offset + count))];
+function binaryOf(
+  bytes: Buffer,
+  item: FetchItem & { kind: 'BINARY' | 'BINARY.SIZE' },
+): string | Buffer[] | undefined {
+  const found = findBinary(readMimeTree(bytes), item.part);
+  const decoded = found && decodeBinary(bytes.subarray(found.range.start, found.range.end), found.encoding);
+  if (found && !decoded) return undefined;
+  if (item.kind === 'BINARY') return writeBinary(labelOf(item), decoded && cut(decoded, item.partial));
+  return `BINARY.SIZE[${item.part.join('.')}] ${decoded?.length ?? 0}`;
+}
+
+function cut(octets: Buffer, partial: { offset: number; count: number } | undefined): Buffer {
+  const { start, end } = partialRange({ start: 0, end: octets.length }, partial);
+  return octets.subarray(start, end);
 }

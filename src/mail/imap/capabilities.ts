@@ -1,5 +1,5 @@
 /**
- * What the server advertises (RFC 9051 section 6.1.1). The list is the same before login and after it, because iOS decides by what
+ * Capabilities that the server advertises (RFC 9051 section 6.1.1). The list is the same before login and after it, because iOS decides by what
  * it sees first. A capability joins this list when the server and every session fulfil it.
  */
 

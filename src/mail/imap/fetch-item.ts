@@ -1,4 +1,5 @@
 /** Data items that FETCH can ask for (RFC 9051 section 6.4.5). They are plain data. */
+import type { Section } from '../message/section.ts';
 
 export type FetchItem = SimpleItem | SectionItem | BinaryItem | { kind: 'BINARY.SIZE'; part: PartNumber };
 
@@ -11,7 +12,7 @@ type SimpleItem = {
 export type PartNumber = readonly number[];
 
 /** `BODY[section]`, or one of its older names. */
-export type SectionItem = {
+type SectionItem = {
   kind: 'SECTION';
   /** Name of the item in the response, without a partial range: `BODY[1.MIME]` or `RFC822.TEXT`. */
   label: string;
@@ -19,14 +20,6 @@ export type SectionItem = {
   /** Leaves `\Seen` as it is. */
   peek: boolean;
   partial: Partial | undefined;
-};
-
-export type Section = {
-  part: PartNumber;
-  /** Undefined for the whole message or the body of the part. */
-  text: 'HEADER' | 'HEADER.FIELDS' | 'HEADER.FIELDS.NOT' | 'TEXT' | 'MIME' | undefined;
-  /** Names of header fields, as the client wrote them. Empty unless `text` names fields. */
-  fields: readonly string[];
 };
 
 /** `BINARY[part]`: the part without its transfer encoding (RFC 3516). */

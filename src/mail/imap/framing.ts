@@ -153,7 +153,7 @@ export class Framing {
     const kept = new Pieces();
     let isTooLong = false;
     let sizeBytes = 0;
-    /** The last octets of the line, which tell whether a literal follows. */
+    /** End of the line, which tells whether a literal follows. */
     let tail: Buffer = Buffer.alloc(0);
     for (;;) {
       const chunk = await this.#source.read('command');

@@ -57,7 +57,7 @@ export const DEFAULT_LIMITS: ImapLimits = {
   // ID has up to 30 values of 1,024 octets (RFC 2971 section 3.3), and a client may send it before it logs in.
   earlyCommandBytes: 64 * KIB,
   earlyLiteralBytes: 4 * KIB,
-  // RFC 7162 section 4 asks for lines of 8,192 octets; sets of numbers in large mailboxes are longer. Our own limit.
+  // Lines of 8,192 octets must be read (RFC 7162 section 4); sets of numbers in large mailboxes are longer. Our own limit.
   commandBytes: 256 * KIB,
   earlyErrors: 20,
   loginMs: MINUTE_MS,

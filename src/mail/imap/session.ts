@@ -40,7 +40,7 @@ type Outcome = Promise<Refusal | undefined>;
 export type Chunks = AsyncGenerator<Buffer, Refusal | Notice | undefined, undefined>;
 
 /** Completes a command with OK and a response code, such as `MODIFIED 7,9`. */
-export type Notice = { noticed: string };
+type Notice = { noticed: string };
 
 /** A new connection. An error that a method throws is logged and refused, unless it is an AppError (refusal.ts). */
 export type Session = {
@@ -118,7 +118,7 @@ export type StatusValues = Partial<Record<StatusItem, number>>;
 
 export type AppendMessage = {
   flags: readonly string[];
-  /** Undefined for the time of arrival. */
+  /** The time of arrival when it is undefined. */
   internalDate: InternalDate | undefined;
   sizeBytes: number;
   /** True when the header fields are UTF-8 (`UTF8 (~{n}`, RFC 6855 section 4). */
@@ -131,9 +131,9 @@ export type AppendMessage = {
 export type InternalDate = { atMs: number; zoneMinutes: number };
 
 /** `uids` is a set such as `4:6`, in the order of the messages (APPENDUID, RFC 4315 section 3). */
-export type AppendResult = { uidValidity: number; uids: string };
+type AppendResult = { uidValidity: number; uids: string };
 
-export type SelectOptions = { readOnly: boolean; condstore: boolean };
+type SelectOptions = { readOnly: boolean; condstore: boolean };
 
 export type Selection = {
   selected: SelectedMailbox;
@@ -157,14 +157,14 @@ export type Selection = {
  * `withoutExpunge` holds back what changes sequence numbers, for FETCH, STORE and SEARCH, whose clients may have sent more
  * commands with the old numbers (RFC 9051 section 7.5.1).
  */
-export type ChangeKind = 'all' | 'withoutExpunge';
+type ChangeKind = 'all' | 'withoutExpunge';
 
 export type SelectedMailbox = {
   /** Refuses sequence numbers that do not exist with `Refusal`; UIDs that do not exist are skipped. */
-  fetch(query: FetchQuery): Chunks;
+  fetch: (query: FetchQuery) => Chunks;
   store(query: StoreQuery): Chunks;
   search(query: SearchQuery): Chunks;
-  /** Undefined when no message was copied. */
+  /** Copies messages. The answer is undefined when none was found. */
   copy(query: CopyQuery): Promise<CopyResult | Refusal | undefined>;
   /** Moves as `copy` copies. The EXPUNGE responses come with the next `changes('all')`. */
   move(query: CopyQuery): Promise<CopyResult | Refusal | undefined>;
@@ -203,7 +203,7 @@ export type SearchQuery = {
   uid: boolean;
   /** Tag of the command, for the response of ESEARCH. */
   tag: string;
-  /** Undefined for a plain SEARCH response. */
+  /** Results for an ESEARCH response; undefined for a plain SEARCH response. */
   esearch: SearchReturn | undefined;
 };
 

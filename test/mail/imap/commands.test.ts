@@ -170,7 +170,10 @@ test('LIST and LSUB answer with attributes, special use and status', async (t) =
     '* LIST (\\Subscribed \\HasNoChildren) "/" "a &- b/&APw-"',
     'OK LIST completed',
   ]);
-  assert.deepEqual(await ask('LIST (SPECIAL-USE) "" *'), ['* LIST (\\Sent) "/" Sent', 'OK LIST completed']);
+  assert.deepEqual(await ask('LIST (SPECIAL-USE) "" *'), [
+    '* LIST (\\HasNoChildren \\Sent) "/" Sent',
+    'OK LIST completed',
+  ]);
   assert.deepEqual(await ask('LSUB "" "a%"'), ['* LSUB (\\Noselect) "/" "a &- b"', 'OK LSUB completed']);
   assert.deepEqual(await ask('LIST "a &- b/" (% x)'), [
     '* LIST (\\HasNoChildren) "/" "a &- b/&APw-"',
@@ -309,7 +312,7 @@ test('FETCH answers items and sections', async (t) => {
     'OK FETCH completed',
   ]);
   assert.deepEqual(await ask('FETCH 2 (ENVELOPE BODY MODSEQ BINARY.PEEK[1] BINARY.SIZE[1])'), [
-    '* 2 FETCH (ENVELOPE (NIL "m2" NIL NIL NIL NIL NIL NIL NIL NIL) BODY ("TEXT" "PLAIN" NIL NIL NIL "7BIT" 6 1) MODSEQ (3) BINARY[1] {6}\r\nbody\r\n BINARY.SIZE[1] 6)',
+    '* 2 FETCH (ENVELOPE (NIL "m2" ((NIL NIL "a" "test.example")) ((NIL NIL "a" "test.example")) ((NIL NIL "a" "test.example")) NIL NIL NIL NIL NIL) BODY ("text" "plain" ("charset" "us-ascii") NIL NIL "7bit" 6 1) MODSEQ (3) BINARY[1] {6}\r\nbody\r\n BINARY.SIZE[1] 6)',
     'OK FETCH completed',
   ]);
   assert.deepEqual(await ask('UID FETCH 9 FLAGS'), ['OK UID FETCH completed']);

@@ -40,20 +40,22 @@ export async function startServer(
     for (const client of clients) client.socket.destroy();
     await listener.close();
   });
+  function dial(): TestClient {
+    const client = createClient(connect({ host: '127.0.0.1', port, noDelay: true }));
+    clients.add(client);
+    return client;
+  }
+
   return {
     port,
     mail,
     lines,
     listener,
     /** Connects without waiting for the greeting. */
-    dial(): TestClient {
-      const client = createClient(connect({ host: '127.0.0.1', port, noDelay: true }));
-      clients.add(client);
-      return client;
-    },
+    dial,
     /** Connects, logs in, and runs these commands. */
     async open(...commands: string[]): Promise<TestClient> {
-      const client = this.dial();
+      const client = dial();
       await client.line();
       for (const command of [LOGIN, ...commands]) {
         const completion = (await client.ask(command)).at(-1);

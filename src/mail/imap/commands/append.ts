@@ -36,7 +36,7 @@ async function* readMessages(
     const message = { ...parseMessage(cursor), sizeBytes: literal.sizeBytes };
     if (message.sizeBytes > context.limits.messageBytes)
       throw new CommandError('NO', `A message has at most ${context.limits.messageBytes} octets`, 'TOOBIG');
-    // RFC 3502 section 6.3.11: a message without octets cancels the command.
+    // A message without octets cancels the command (RFC 3502 section 6.3.11).
     if (message.sizeBytes === 0) throw new CommandError('NO', 'A message has at least one octet', 'CANNOT');
     yield { ...message, content: framing.readMessage() };
     await readRest(framing.readMessage());

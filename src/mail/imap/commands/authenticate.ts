@@ -52,7 +52,7 @@ async function askPlain(ask: Ask): Promise<Credentials> {
   const [authority = '', username = '', password = ''] = parts;
   if (parts.length !== 3 || username === '')
     bad('The answer of PLAIN has three parts, with NUL between them');
-  // Nobody acts for another user.
+  // No user may act for another one.
   if (authority !== '' && authority !== username) bad('The identity to act for is not that of the user');
   return { username, password };
 }

@@ -39,7 +39,7 @@ function parseFetch(cursor: Cursor, uid: boolean): FetchQuery {
   cursor.end();
   const has = (kind: FetchItem['kind']): boolean => items.some((item) => item.kind === kind);
   if (uid && !has('UID')) items.unshift({ kind: 'UID' });
-  // RFC 7162 section 3.1.4.1: the modifier asks for MODSEQ as well.
+  // CHANGEDSINCE asks for MODSEQ as well (RFC 7162 section 3.1.4.1).
   if (changedSince !== undefined && !has('MODSEQ')) items.push({ kind: 'MODSEQ' });
   return { set, uid, items, changedSince };
 }

@@ -1,18 +1,24 @@
 /** Logs a user in, for LOGIN and AUTHENTICATE (RFC 9051 section 6.2). */
 import { capabilitiesOf, type Privacy } from '../capabilities.ts';
-import { isRefusal, type Refusal } from '../session.ts';
+import type { ImapServerOptions } from '../options.ts';
+import { type ImapClient, isRefusal, type Refusal } from '../session.ts';
 import type { Connection, Result } from './command.ts';
+
+type PrivacyContext = {
+  client: Pick<ImapClient, 'address' | 'tls'>;
+  context: { options: Pick<ImapServerOptions, 'tls'> };
+};
 
 const LOOPBACK = /^(?:127\.|::1$)/;
 
 /** Returns whether a password can be sent on this connection. Nobody else can read a connection on loopback. */
-export function privacyOf({ client, context }: Connection): Privacy {
+export function privacyOf({ client, context }: PrivacyContext): Privacy {
   const isPrivate = client.tls !== undefined || LOOPBACK.test(client.address);
   return { isPrivate, offersTls: client.tls === undefined && context.options.tls?.mode === 'starttls' };
 }
 
 /** Returns the refusal of a login on a connection that others can read (RFC 9051 section 7.1, PRIVACYREQUIRED). */
-export function refusePlaintext(connection: Connection): Refusal | undefined {
+export function refusePlaintext(connection: PrivacyContext): Refusal | undefined {
   if (privacyOf(connection).isPrivate) return undefined;
   return { refused: 'NO', code: 'PRIVACYREQUIRED', text: 'The connection must be encrypted before a login' };
 }

@@ -4,7 +4,7 @@ import type { StatusItem, StatusValues } from '../session.ts';
 import { writeAstring } from './astring.ts';
 import type { TextForm } from './strings.ts';
 
-export type ListedMailbox = {
+type ListedMailbox = {
   response: 'LIST' | 'LSUB';
   mailbox: string;
   /** Attributes such as `\HasNoChildren`, in this order. */
@@ -22,7 +22,7 @@ export function writeListed(listed: ListedMailbox, form: TextForm): string {
   return `* ${response} (${attributes.join(' ')}) "${SEPARATOR}" ${name}${extended}\r\n`;
 }
 
-export type MailboxStatus = { mailbox: string; items: readonly StatusItem[]; values: StatusValues };
+type MailboxStatus = { mailbox: string; items: readonly StatusItem[]; values: StatusValues };
 
 /** Returns the response with the items in the order in which they were asked for, with its CRLF. */
 export function writeStatus({ mailbox, items, values }: MailboxStatus, form: TextForm): string {

@@ -4,7 +4,7 @@ import type { SearchQuery } from '../session.ts';
 import { writeString } from './strings.ts';
 
 /** `numbers` rise. `modseq` is the highest of the messages that were found, when the client asked for modseqs. */
-export type SearchResult = { numbers: readonly number[]; modseq: number | undefined };
+type SearchResult = { numbers: readonly number[]; modseq: number | undefined };
 
 /** Returns the response with its CRLF. */
 export function writeSearchResult(

@@ -1,6 +1,7 @@
 /** Reads the items of FETCH (RFC 9051 section 6.4.5, RFC 3501 section 6.4.5). */
+import type { Section } from '../../message/section.ts';
 import { bad } from '../command-error.ts';
-import type { BinaryItem, FetchItem, Partial, PartNumber, Section } from '../fetch-item.ts';
+import type { BinaryItem, FetchItem, Partial, PartNumber } from '../fetch-item.ts';
 import type { Cursor } from './cursor.ts';
 import { parseSection } from './section.ts';
 

@@ -74,7 +74,7 @@ function readSelect(options: readonly string[]): ListQuery['select'] {
   const subscribed = options.includes('SUBSCRIBED');
   const specialUse = options.includes('SPECIAL-USE');
   const recursiveMatch = options.includes('RECURSIVEMATCH');
-  // RFC 5258 section 3: RECURSIVEMATCH modifies another option.
+  // RECURSIVEMATCH modifies another option (RFC 5258 section 3).
   if (recursiveMatch && !subscribed && !specialUse) bad('RECURSIVEMATCH needs SUBSCRIBED or SPECIAL-USE');
   return { subscribed, recursiveMatch, specialUse };
 }

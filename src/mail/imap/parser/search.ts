@@ -8,11 +8,11 @@ import { parseSearchKeys } from './search-keys.ts';
 /** Charsets of search texts. Each is a part of UTF-8. */
 const CHARSETS = ['US-ASCII', 'UTF-8'];
 const NOTHING: SearchReturn = { min: false, max: false, all: false, count: false, save: false };
-/** What an empty RETURN means (RFC 4731 section 3.1). */
+/** Meaning of an empty RETURN (RFC 4731 section 3.1). */
 export const RETURN_ALL: SearchReturn = { ...NOTHING, all: true };
 
 /** `esearch` is undefined when the client has not asked for an ESEARCH response. */
-export type SearchArguments = { esearch: SearchReturn | undefined; keys: SearchKey[] };
+type SearchArguments = { esearch: SearchReturn | undefined; keys: SearchKey[] };
 
 /** Returns the arguments. @throws CommandError */
 export function parseSearch(cursor: Cursor): SearchArguments {

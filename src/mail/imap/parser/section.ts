@@ -1,7 +1,7 @@
 /** Reads the section of a message that FETCH asks for (RFC 9051 section 6.4.5.1), up to its `]`. */
+import type { Section } from '../../message/section.ts';
 import { bad } from '../command-error.ts';
 import { writeAstring } from '../encode/astring.ts';
-import type { Section } from '../fetch-item.ts';
 import type { Cursor } from './cursor.ts';
 
 /** Maximum depth of a part number. Our own limit, beyond what a stored message can have. */

@@ -254,7 +254,15 @@ test('LIST reads selection and return options, and RECURSIVEMATCH alone is BAD',
   assert.deepEqual(list(' inbox/ %').query.patterns, ['INBOX/%']);
   refuses(
     (cursor) => parseList(cursor, '7bit'),
-    [' (RECURSIVEMATCH) "" *', ' (FOO) "" *', ' "" ()', ' "" * RETURN (FOO)', ' "" * (x)', ' ""'],
+    [
+      ` "" (${'a '.repeat(100)}a)`,
+      ' (RECURSIVEMATCH) "" *',
+      ' (FOO) "" *',
+      ' "" ()',
+      ' "" * RETURN (FOO)',
+      ' "" * (x)',
+      ' ""',
+    ],
   );
 });
 
