@@ -12,6 +12,6 @@ const OPTIONS = { extractHostname: false };
  * is returned as it is. `name` is in lower case. The list is loaded when it is first needed.
  */
 export async function registrableDomain(name: string): Promise<string> {
-  const { getDomain } = await import('tldts');
-  return getDomain(name, OPTIONS) ?? name;
+  const { default: suffixes } = await import('tldts');
+  return suffixes.getDomain(name, OPTIONS) ?? name;
 }

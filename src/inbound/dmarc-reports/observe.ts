@@ -7,7 +7,7 @@ import { registrableDomain } from '../../mail/registrable-domain.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { observeMessage } from './store.ts';
 
-type ObserveApp = Pick<App, 'db' | 'clock' | 'config' | 'random'>;
+type ObserveApp = Pick<App, 'db' | 'clock' | 'config' | 'random' | 'log'>;
 
 type Observed = {
   result: AuthenticationResult;
@@ -28,7 +28,7 @@ const HOURS = 4;
 
 /** Counts a message whose author has a DMARC record. It returns at once, and never rejects. */
 export function observe(app: ObserveApp, observed: Observed): void {
-  const { db, clock, config, random } = app;
+  const { db, clock, config, random, log } = app;
   const { dmarc } = observed.result;
   const domain = dmarc.policyDomain;
   const isReported = observed.recipients.some(({ kind }) => !UNREPORTED.has(kind));
@@ -36,7 +36,9 @@ export function observe(app: ObserveApp, observed: Observed): void {
   if (dmarc.result !== 'pass' && dmarc.result !== 'fail') return;
   const day = Math.floor(clock.now() / DAY_MS) * DAY_MS;
   const dueAt = Math.round(day + DAY_MS + (FIRST_HOUR + random() * HOURS) * HOUR_MS);
-  void count(db, { day, domain, dueAt, observation: formatObservation(observed) });
+  count(db, { day, domain, dueAt, observation: formatObservation(observed) }).catch((error) =>
+    log.warn({ err: error }, 'a message was not counted for a DMARC report'),
+  );
 }
 
 async function count(

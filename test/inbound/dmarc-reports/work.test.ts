@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { observe as observeMail } from '../../../src/inbound/dmarc-reports/observe.ts';
 import {
   MAX_DOMAINS,
   MAX_OBSERVATIONS,
@@ -15,6 +16,7 @@ import { findMessage, listRecipients } from '../../../src/queue/store.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { startWork } from '../../../src/system/worker.ts';
 import { createTestAuthenticator } from '../../support/authenticator.ts';
+import { recordLog } from '../../support/record-log.ts';
 import { deliveryAppOf } from '../../support/spool.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
@@ -222,4 +224,20 @@ test('the names of one owner are counted together when mail arrives', async () =
   const ofOwner = async () =>
     (await reports()).filter(({ registrableDomain }) => registrableDomain === 'example.co.uk');
   await waitUntil(async () => (await ofOwner()).length === 2, 'both are counted');
+});
+
+test('a message that cannot be counted is logged, and nothing ends', async () => {
+  const { log, lines } = recordLog();
+  const db = {
+    commitInBackground() {
+      throw new Error('a bug');
+    },
+  };
+  const envelope = { sender: '', recipients: [{ kind: 'post' as const }] };
+  observeMail(
+    { ...app, log, db: { ...app.db, ...db } },
+    { result: AUTHOR, ...envelope, isRefused: false, isFlagged: false },
+  );
+  await waitUntil(async () => lines.length > 0, 'it is logged');
+  assert.equal(lines[0]?.msg, 'a message was not counted for a DMARC report');
 });
