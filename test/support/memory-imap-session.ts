@@ -7,7 +7,7 @@ import { writeBodyStructure } from '../../src/mail/imap/encode/body-structure.ts
 import { writeEnvelope } from '../../src/mail/imap/encode/envelope.ts';
 import { writeFetch, writeFlags, writeInternalDate } from '../../src/mail/imap/encode/fetch.ts';
 import { writeListed, writeStatus } from '../../src/mail/imap/encode/mailboxes.ts';
-import { writeSearchResult } from '../../src/mail/imap/encode/search.ts';
+import { numbersToSave, writeSearchResult } from '../../src/mail/imap/encode/search.ts';
 import { writeBinary, writeSection } from '../../src/mail/imap/encode/section.ts';
 import type { TextForm } from '../../src/mail/imap/encode/strings.ts';
 import { type FetchItem, labelOf } from '../../src/mail/imap/fetch-item.ts';
@@ -350,7 +350,8 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
           .filter(({ number, entry: { message } }) =>
             query.keys.every((key) => matches(key, { message, number, last, lastUid, saved })),
           );
-        if (query.esearch?.save) saved = found.map(({ entry }) => entry.message.uid);
+        const uids = found.map(({ entry }) => entry.message.uid);
+        if (query.esearch?.save) saved = numbersToSave(query.esearch, uids);
         const numbers = found.map(({ number, entry }) => (query.uid ? entry.message.uid : number));
         const modseqs = found.map(({ entry }) => entry.message.modseq);
         const asksModseq = JSON.stringify(query.keys).includes('"modseq"');

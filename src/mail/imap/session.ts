@@ -160,7 +160,10 @@ export type Selection = {
 type ChangeKind = 'all' | 'withoutExpunge';
 
 export type SelectedMailbox = {
-  /** Refuses sequence numbers that do not exist with `Refusal`; UIDs that do not exist are skipped. */
+  /**
+   * Returns FETCH responses. FETCH, STORE, COPY and MOVE refuse sequence numbers that do not exist with BAD, and skip UIDs that do
+   * not exist. Messages that another session has removed can be used until the client was told.
+   */
   fetch: (query: FetchQuery) => Chunks;
   store(query: StoreQuery): Chunks;
   search(query: SearchQuery): Chunks;
@@ -207,7 +210,7 @@ export type SearchQuery = {
   esearch: SearchReturn | undefined;
 };
 
-/** Results that the client asks for (RFC 9051 section 6.4.4). `save` keeps the result as `$`. */
+/** Results that the client asks for (RFC 9051 section 6.4.4). `save` keeps the result as `$` (encode/search.ts). */
 export type SearchReturn = { min: boolean; max: boolean; all: boolean; count: boolean; save: boolean };
 
 export type CopyQuery = Messages & { to: string };

@@ -373,6 +373,21 @@ test('SEARCH answers with SEARCH or ESEARCH', async (t) => {
   assert.deepEqual(await ask('SEARCH SEEN'), ['* ESEARCH (TAG "t18") ALL 2', 'OK SEARCH completed']);
 });
 
+test('a search that only keeps its result says nothing, and MIN and MAX keep only themselves', async (t) => {
+  const { ask } = await open(t, 5, 'SELECT INBOX');
+  assert.deepEqual(await ask('SEARCH RETURN (SAVE) 2:4'), ['OK SEARCH completed']);
+  assert.deepEqual(await ask('SEARCH RETURN (COUNT) $'), [
+    '* ESEARCH (TAG "t4") COUNT 3',
+    'OK SEARCH completed',
+  ]);
+  await ask('UID SEARCH RETURN (SAVE MIN MAX) 2:4');
+  assert.deepEqual(await ask('SEARCH $'), ['* SEARCH 2 4', 'OK SEARCH completed']);
+  await ask('SEARCH RETURN (SAVE MIN COUNT) 2:4');
+  assert.deepEqual(await ask('SEARCH $'), ['* SEARCH 2 3 4', 'OK SEARCH completed']);
+  await ask('SEARCH RETURN (SAVE MAX) 9');
+  assert.deepEqual(await ask('SEARCH $'), ['* SEARCH', 'OK SEARCH completed']);
+});
+
 test('COPY and MOVE answer with COPYUID, and MOVE sends it before EXPUNGE', async (t) => {
   const { ask, mail } = await open(t, 3, 'CREATE Archive', 'SELECT INBOX');
   assert.deepEqual(await ask('COPY 1:2 Archive'), ['OK [COPYUID 1002 1:2 1:2] COPY completed']);

@@ -1,12 +1,14 @@
 /** Writes SEARCH and ESEARCH responses (RFC 3501 section 7.2.5, RFC 9051 section 7.3.4). */
 import { formatNumbers } from '../sequence-set.ts';
-import type { SearchQuery } from '../session.ts';
+import type { SearchQuery, SearchReturn } from '../session.ts';
 import { writeString } from './strings.ts';
 
 /** `numbers` rise. `modseq` is the highest of the messages that were found, when the client asked for modseqs. */
 type SearchResult = { numbers: readonly number[]; modseq: number | undefined };
 
-/** Returns the response with its CRLF. */
+/**
+ * Returns the response with its CRLF. There is none when the client only wants the result to be kept (RFC 5182 section 2.1).
+ */
 export function writeSearchResult(
   { esearch, uid, tag }: Pick<SearchQuery, 'esearch' | 'uid' | 'tag'>,
   { numbers, modseq }: SearchResult,
@@ -15,13 +17,24 @@ export function writeSearchResult(
   const isFound = first !== undefined;
   const withModseq = isFound && modseq !== undefined;
   if (!esearch) return `* ${['SEARCH', ...numbers].join(' ')}${withModseq ? ` (MODSEQ ${modseq})` : ''}\r\n`;
+  const { min, max, all, count, save } = esearch;
+  if (save && !min && !max && !all && !count) return '';
   // The tag is a quoted string, which is the only form that Outlook reads.
   const parts = [`* ESEARCH (TAG ${writeString(tag, '7bit')})`];
   if (uid) parts.push('UID');
-  if (esearch.min && isFound) parts.push(`MIN ${first}`);
-  if (esearch.max && isFound) parts.push(`MAX ${numbers.at(-1)}`);
-  if (esearch.count) parts.push(`COUNT ${numbers.length}`);
-  if (esearch.all && isFound) parts.push(`ALL ${formatNumbers(numbers)}`);
+  if (min && isFound) parts.push(`MIN ${first}`);
+  if (max && isFound) parts.push(`MAX ${numbers.at(-1)}`);
+  if (count) parts.push(`COUNT ${numbers.length}`);
+  if (all && isFound) parts.push(`ALL ${formatNumbers(numbers)}`);
   if (withModseq) parts.push(`MODSEQ ${modseq}`);
   return `${parts.join(' ')}\r\n`;
+}
+
+/** Returns the numbers that SAVE keeps: MIN and MAX alone, or all that were found (RFC 5182 section 2.4). */
+export function numbersToSave({ min, max, all, count }: SearchReturn, numbers: readonly number[]): number[] {
+  if (all || count || (!min && !max)) return [...numbers];
+  const [first, last] = [numbers[0], numbers.at(-1)];
+  return [...new Set([...(min ? [first] : []), ...(max ? [last] : [])])].filter(
+    (number) => number !== undefined,
+  );
 }
