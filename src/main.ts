@@ -32,6 +32,7 @@ import { createBounceWork } from './inbound/bounces/work.ts';
 import { createComplaintWork } from './inbound/complaints/work.ts';
 import { createDmarcReportWork } from './inbound/dmarc-reports/work.ts';
 import { receivedSteps } from './inbound/expire.ts';
+import { createNotificationWork } from './inbound/forward/notify.ts';
 import { createForwardWork } from './inbound/forward/work.ts';
 import { createInboundApp, type InboundApp } from './inbound/inbound-app.ts';
 import { openInbound } from './inbound/listener.ts';
@@ -212,6 +213,7 @@ function startWorkers(app: App, { inbound }: Parts): Stoppable[] {
     startWork(app, createComplaintWork(app)),
     startWork(app, createUnsubscribeWork(app)),
     startWork(app, createForwardWork(app)),
+    startWork(app, createNotificationWork(app)),
     startWork(app, createDmarcReportWork(app)),
     startWork(app, createReportWork(inbound)),
     startWork(app, createGreylistSweep(app)),

@@ -62,6 +62,7 @@ import './queue/due/store.ts';
 import './queue/feedback.ts';
 import './queue/held/hold.ts';
 import './queue/held/trial.ts';
+import './queue/notifications/store.ts';
 import './queue/state/recover.ts';
 import './queue/state/release-unsent.ts';
 import './queue/settle.ts';

@@ -130,6 +130,19 @@ export type ReceivedTaskRow = {
   endedAt: number | null;
 };
 
+/** Written by queue/notifications/store.ts: who is told when a forwarded message fails. The row is deleted when the notification is
+ * sent, so that there is one at most, or else with the message. */
+export type FailureNotificationRow = {
+  messageId: string;
+  /** Address that is told: the sender of the message before it was forwarded. */
+  address: string;
+  /** Recipient that the sender named. Where the message went from there concerns nobody else. */
+  recipient: string;
+  /** Time at which the notification is due, or at which the lease of its run ends. Null until a recipient of the message fails. */
+  dueAt: number | null;
+  attempts: number;
+};
+
 /** Written by inbound/sender/store.ts: what greylisting remembers of the networks of clients. */
 export type GreylistEntryRow = {
   /** First three numbers of an IPv4 address, or first half of an IPv6 address. */

@@ -30,6 +30,7 @@ import { greylisting } from './migrations/0036-greylisting.ts';
 import { reports } from './migrations/0037-reports.ts';
 import { installationMail } from './migrations/0039-installation-mail.ts';
 import { reportShares } from './migrations/0040-report-shares.ts';
+import { failureNotifications } from './migrations/0041-failure-notifications.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -62,4 +63,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   reports,
   installationMail,
   reportShares,
+  failureNotifications,
 ];

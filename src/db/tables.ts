@@ -11,6 +11,7 @@ import type { CountRow } from './counts-tables.ts';
 import type {
   DmarcObservationRow,
   DmarcReportRow,
+  FailureNotificationRow,
   GreylistEntryRow,
   InboundRouteRow,
   ReceivedMessageRow,
@@ -385,6 +386,7 @@ export type Tables = {
   receivedMessages: ReceivedMessageRow;
   receivedRecipients: ReceivedRecipientRow;
   receivedTasks: ReceivedTaskRow;
+  failureNotifications: FailureNotificationRow;
   dmarcReports: DmarcReportRow;
   dmarcObservations: DmarcObservationRow;
   greylistEntries: GreylistEntryRow;

@@ -1,11 +1,12 @@
 /**
- * Settles an attempt. One transaction stores each recipient's new state, its attempt row, its event and the
- * suppression that may follow.
+ * Settles an attempt. One transaction stores each recipient's new state, its attempt row, its event, and the
+ * suppression and the notification that may follow.
  */
 
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { insertAttempt } from './attempts/store.ts';
+import { makeNotificationDue } from './notifications/store.ts';
 import { bounceSubType } from './outcome/bounce-subtype.ts';
 import { type Outcome, storable, type Verdict } from './outcome/outcome.ts';
 import { withPart } from './parts/store.ts';
@@ -58,6 +59,8 @@ async function settleAttempt(tx: Tx, settlement: Settlement): Promise<RecipientR
   message.signature = signatureAfter(mail, changes, settlement);
   await changeRecipients(tx, mail, { now, changes });
   for (const change of changes) await suppressBounced(tx, message, { now, ...change });
+  if (changes.some(({ transition }) => transition.cause === 'bounced'))
+    await makeNotificationDue(tx, messageId, now);
   return changes.map(({ recipient }) => recipient.id);
 }
 

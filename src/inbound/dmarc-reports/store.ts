@@ -8,9 +8,9 @@ import { insertBlob } from '../../blobs/store.ts';
 import type { DmarcReportRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import type { BlobRow, MessageRow } from '../../db/tables.ts';
-import { enqueue, type NewRecipient } from '../../queue/store.ts';
+import { enqueue } from '../../queue/store.ts';
 import { mayTakeAnother } from '../../system/shares.ts';
+import type { OwnMail } from '../forward/own-mail.ts';
 
 /** Maximum number of domains that a day has reports about. Our own limit. */
 export const MAX_DOMAINS = 1_000;
@@ -157,9 +157,7 @@ export const postponeReport = defineWrite(
   },
 );
 
-type EndedReport = Key & {
-  mail: { blob: BlobRow; message: MessageRow; recipients: readonly NewRecipient[] } | undefined;
-};
+type EndedReport = Key & { mail: OwnMail | undefined };
 
 /** Queues the report, if there is one, and deletes what it was made of, in one transaction. */
 export const endReport = defineWrite(

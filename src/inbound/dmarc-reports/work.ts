@@ -1,16 +1,13 @@
 /** Sends the DMARC reports of past days to the domains that ask for them. */
 import type { App } from '../../app.ts';
 import type { DmarcReportRow } from '../../db/inbound-tables.ts';
-import type { MessageRow } from '../../db/tables.ts';
-import { maxAgeMs } from '../../emails/request/schedule.ts';
-import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { type AggregateReport, composeReport, type Observation } from '../../mail/dmarc/aggregate-report.ts';
 import { findReportDestinations } from '../../mail/dmarc/destinations.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { ID_CHARACTERS, newId } from '../../system/ids.ts';
 import { periodic, type Work } from '../../system/worker.ts';
 import { VERSION } from '../../version.ts';
-import { NOTHING_COMPOSED, newRecipient } from '../forward/rows.ts';
+import { buildOwnMail } from '../forward/own-mail.ts';
 import { endReport, findDueReport, listObservations, postponeReport } from './store.ts';
 
 const PERIOD_MS = 15 * 60_000;
@@ -57,7 +54,7 @@ async function send(app: App, row: DmarcReportRow): Promise<Sent> {
   const id = newId('em', app.clock.now());
   const report = await readReport(app, row, { id, tags: found.tags });
   const to = found.addresses;
-  const mail = await buildMail(app, id, { ...composeReport(report, to), to });
+  const mail = await buildOwnMail(app, { id, to, ...composeReport(report, to) });
   await app.db.commit(endReport, { day, domain, mail });
   app.wakeups.notify('queue');
   return 'sent';
@@ -84,29 +81,4 @@ async function readReport(
       messages,
     })),
   };
-}
-
-type Composed = ReturnType<typeof composeReport> & { to: readonly string[] };
-
-async function buildMail(app: App, id: MessageRow['id'], { bytes, headerBytes, to }: Composed) {
-  const now = app.clock.now();
-  const hash = createBodyHash();
-  hash.update(bytes.subarray(headerBytes));
-  const blob = await app.blobs.prepare([bytes]);
-  const message: MessageRow = {
-    ...NOTHING_COMPOSED,
-    id,
-    sender: `postmaster@${app.config.hostname.toLowerCase()}`,
-    blobId: blob.id,
-    headerBytes,
-    bodyHash: hash.digest(),
-    datedAt: now,
-    createdAt: now,
-    expiresAt: now + maxAgeMs(app.config, 'transactional'),
-    lastEventAt: now,
-    returnPath: null,
-    requireTls: 0,
-    traceFields: null,
-  };
-  return { blob, message, recipients: to.map(newRecipient) };
 }

@@ -15,8 +15,10 @@ import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { fieldValue, type HeaderField, splitFields } from '../../mail/dkim/verify/header-fields.ts';
 import { MAX_HEADER_BYTES } from '../../mail/message/normalize.ts';
+import type { NewNotification } from '../../queue/notifications/store.ts';
 import type { NewRecipient } from '../../queue/store.ts';
 import { newId } from '../../system/ids.ts';
+import { provenSenderOf } from './proven-sender.ts';
 import { senderRewritingOf } from './rewriting.ts';
 import { NOTHING_COMPOSED, newRecipient } from './rows.ts';
 
@@ -29,7 +31,13 @@ export type Forwarding = {
 
 /** The rows of a forwarded message, or the reason why it is not forwarded. */
 export type BuiltForward =
-  | { kind: 'built'; message: MessageRow; recipients: NewRecipient[] }
+  | {
+      kind: 'built';
+      message: MessageRow;
+      recipients: NewRecipient[];
+      /** The sender to tell when the message cannot be delivered; undefined when nobody is told. */
+      notification: NewNotification | undefined;
+    }
   | { kind: 'refused'; reason: 'deleted' | 'loop' | 'malformed' };
 
 type ForwardApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'sealer'>;
@@ -69,7 +77,9 @@ export async function buildForward(
     requireTls: received.requireTls,
     traceFields: (await seal(app, received, { own, header, fields, bodyHash })) + own,
   };
-  return { kind: 'built', message, recipients: addresses.map(newRecipient) };
+  const address = await provenSenderOf(app, received, fields);
+  const notification = address === undefined ? undefined : { messageId: message.id, address, recipient };
+  return { kind: 'built', message, recipients: addresses.map(newRecipient), notification };
 }
 
 /** Returns the header with the empty line after it; undefined when the message has no end of a header within its limit. */

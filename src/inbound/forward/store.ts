@@ -4,6 +4,7 @@ import type { StoredBytes } from '../../blobs/store.ts';
 import type { ExpirySlice } from '../../db/expiry.ts';
 import { defineWrite } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
+import { deleteNotifications } from '../../queue/notifications/store.ts';
 import { deleteMessages } from '../../queue/store.ts';
 import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
 import { freeReceivedBytes } from '../store.ts';
@@ -33,11 +34,11 @@ export const expireForwarded = defineWrite(
   async (tx, expiry: Expiry): Promise<ExpirySlice & { files: StoredBytes[] }> => {
     const rows = await nextEnded.all(tx, expiry);
     const files: StoredBytes[] = [];
-    if (rows.length > 0)
-      await deleteMessages(
-        tx,
-        rows.map(({ id }) => id),
-      );
+    const ids = rows.map(({ id }) => id);
+    if (ids.length > 0) {
+      await deleteNotifications(tx, ids);
+      await deleteMessages(tx, ids);
+    }
     for (const { blobId } of rows) {
       const file = blobId === null ? undefined : await freeReceivedBytes(tx, blobId);
       if (file) files.push(file);

@@ -1,4 +1,4 @@
-/** Reads the addresses in bounces. Programs write them in angle brackets, with a type, or in the encodings of ORCPT. */
+/** Reads and writes the addresses in bounces. Programs write them in angle brackets, with a type, or in the encodings of ORCPT. */
 import { domainToASCII } from 'node:url';
 import { addressKey } from '../address.ts';
 
@@ -42,4 +42,21 @@ function asciiKey(address: string): string {
   const domain = address.slice(at + 1);
   const ascii = domainToASCII(domain);
   return addressKey(`${address.slice(0, at)}@${ascii === '' ? domain : ascii}`);
+}
+
+/** Matches the characters that stand for themselves in an address of the type `utf-8` (QCHAR in RFC 6533 section 3). */
+const QCHAR = /[!-*,-<>-[\]-~]/;
+
+/**
+ * Returns an address with its type (RFC 3464 section 2.3.2). One with other characters than ASCII has the type `utf-8`, in the form that
+ * every server can carry (RFC 6533 section 3).
+ */
+export function formatTypedAddress(address: string): string {
+  if (/^[ -~]*$/.test(address)) return `rfc822; ${address}`;
+  const encoded = Array.from(address, (one) => (QCHAR.test(one) ? one : `\\x{${hexOf(one)}}`));
+  return `utf-8; ${encoded.join('')}`;
+}
+
+function hexOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0');
 }

@@ -19,18 +19,21 @@ const CRLF = Buffer.from('\r\n', 'latin1');
 
 /** Returns a text part in UTF-8. */
 export function textEntity(subtype: 'plain' | 'html', text: string): LeafEntity {
+  return leafEntity(`text/${subtype}; charset=utf-8`, text);
+}
+
+/** Returns a part of lines in UTF-8. `type` is the value of its Content-Type field. */
+export function leafEntity(type: string, text: string): LeafEntity {
   const { encoding, pieces, holds } = encodeBody(text);
   return {
-    fields:
-      structuredField('Content-Type', `text/${subtype}; charset=utf-8`) +
-      structuredField('Content-Transfer-Encoding', encoding),
+    fields: structuredField('Content-Type', type) + structuredField('Content-Transfer-Encoding', encoding),
     body: pieces,
     holds,
   };
 }
 
 export type Multipart = {
-  subtype: 'mixed' | 'related' | 'alternative';
+  subtype: 'mixed' | 'related' | 'alternative' | 'report';
   /** Parameters besides the boundary. */
   parameters?: readonly string[];
   /** Boundary from `chooseBoundary`. */

@@ -1,6 +1,7 @@
-/** Moves the due times of waiting mail when the wall clock was set back. */
+/** Moves the due times of waiting mail, and of notifications about failures, when the wall clock was set back. */
 import type { Db } from '../../db/database.ts';
 import { inSlices, type SetBack } from '../../db/due-times.ts';
+import { moveDueNotifications } from '../notifications/store.ts';
 import { MAX_RETRY_DELAY_MS } from '../schedule.ts';
 import { type DueRow, moveDueRecipients } from '../store.ts';
 
@@ -11,4 +12,5 @@ export async function moveQueue(db: Db, setBack: SetBack): Promise<void> {
   await inSlices<DueRow>({ id: 'rcp_', dueAt: now }, (after) =>
     db.commit(moveDueRecipients, { ...setBack, after, until: Math.round(until) }),
   );
+  await db.commit(moveDueNotifications, setBack);
 }

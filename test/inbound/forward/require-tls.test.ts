@@ -1,6 +1,7 @@
 /** A message with REQUIRETLS (RFC 8689) on its way through this installation: received over TLS, forwarded, delivered or not. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { createNotificationWork } from '../../../src/inbound/forward/notify.ts';
 import { createForwardWork } from '../../../src/inbound/forward/work.ts';
 import { createLocalReceiver } from '../../../src/inbound/local.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
@@ -10,7 +11,7 @@ import { GOOD_HOST, startRequireTlsServers } from '../../queue/sessions/require-
 import { dialHosts, type Hosts } from '../../support/loopback.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
-import { openMailWorld } from '../mail-world.ts';
+import { openMailWorld, PASS } from '../mail-world.ts';
 
 const TO = 'postmaster@mx.postrider.example';
 /** The operator, whose domain is the name of the server that meets everything. */
@@ -81,13 +82,39 @@ test('it fails at once where the next server offers no TLS or no REQUIRETLS, and
     bounced.map(({ to, tenantId, enhancedCode, attempt }) => [to, tenantId, enhancedCode, attempt]),
     ['5.7.10', '5.7.30'].map((code) => [OPS, INSTALLATION_TENANT, code, 1]),
   );
-  // Nobody is sent a notification; the messages themselves are kept.
-  assert.equal((await sent()).length, 3);
   const kept = await world.messages();
   assert.deepEqual(
     kept.map(({ blobId, requireTls }) => [blobId !== null, requireTls]),
     [1, 2, 3].map(() => [true, 1]),
   );
+});
+
+/** Makes the notifications that are due, waits for what becomes of them, and returns it. */
+async function notify() {
+  const { length } = await sent();
+  const work = createNotificationWork(app);
+  for (const item of (await work.lease(10)).items) await work.run(item);
+  await waitUntil(async () => {
+    await clock.advance(100);
+    const states = (await sent()).slice(length).map(({ state }) => state);
+    return states.every((state) => state === 'delivered' || state === 'bounced');
+  }, 'the notifications have ended');
+  return (await sent()).slice(length).map(({ address, state }) => [address, state]);
+}
+
+test('the sender is told of the failure, by a notification that does not leave without it either', async () => {
+  dns.setZone(`sender.example MX 10 ${GOOD_HOST}\n${GOOD_HOST} A ${GOOD}`);
+  const { length } = good.sessions.messages;
+  const lost = ['ann@sender.example', 'bounced'];
+  assert.deepEqual(await notify(), [lost, lost], 'nobody vouches for the name of the server');
+  const from = `ann@${GOOD_HOST}`;
+  world.knobs.result = { ...PASS, spf: { ...PASS.spf, domain: GOOD_HOST } };
+  assert.equal(await forward(PLAIN, { from }), 'bounced 5.7.10');
+  world.knobs.result = PASS;
+  dns.setZone(`${GOOD_HOST} A ${GOOD}`);
+  assert.deepEqual(await notify(), [[from, 'delivered']]);
+  const [{ sender } = assert.fail(), ...more] = good.sessions.messages.slice(length);
+  assert.deepEqual([sender.address, sender.requireTls, more], ['', true, []]);
 });
 
 test('a bounce does not leave without it either', async () => {

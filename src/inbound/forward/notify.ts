@@ -1,0 +1,138 @@
+/**
+ * Tells senders that their mail was forwarded and could not be delivered (RFC 5321 section 6.1, RFC 8689 section 4.2.1). Nobody is sent
+ * more notifications than the limits allow; the log has the failures themselves in any case.
+ */
+import type { App } from '../../app.ts';
+import type { RecipientRow } from '../../db/tables.ts';
+import { addressKey, type Mailbox, parseMailbox } from '../../mail/address.ts';
+import { composeFailureReport } from '../../mail/dsn/write.ts';
+import {
+  findNextNotificationTime,
+  type LeasedNotification,
+  leaseNotifications,
+} from '../../queue/notifications/store.ts';
+import { findMessage, listRecipients, type SpooledMessage } from '../../queue/store.ts';
+import type { Clock } from '../../system/clock.ts';
+import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
+import { newId } from '../../system/ids.ts';
+import type { Work } from '../../system/worker.ts';
+import { buildOwnMail, type OwnMail, postmasterOf } from './own-mail.ts';
+import { settleNotification } from './settle.ts';
+
+/** Maximum number of notifications that are made at the same time. Our own limit. */
+const CONCURRENCY = 2;
+/**
+ * Length of a lease, in milliseconds. A notification takes a fraction of a second, but a run that has ended the daemon must leave it
+ * time for everything else.
+ */
+const LEASE_MS = 600_000;
+/** Number of runs after which a notification is given up, because each of them failed or ended the daemon. Our own limit. */
+const MAX_ATTEMPTS = 5;
+/** Maximum rates of notifications to one address, and to one domain. Our own limits. */
+export const ADDRESS_RATE = { burst: 20, tokensPerSecond: 1 / 300 };
+const DOMAIN_RATE = { burst: 200, tokensPerSecond: 1 / 10 };
+/** Maximum number of addresses and domains that are counted. When more are active at once, some may exceed their rate. */
+const MAX_COUNTED = 10_000;
+
+/** A routing loop was detected (RFC 3463 X.4.6). A notification might be the next message that goes round. */
+const LOOP = /^\d\.4\.6$/;
+/** The status of a failure for which nobody gave another one (RFC 3463 X.0.0). */
+const UNKNOWN_STATUS = '5.0.0';
+
+type Built = { result: 'queued'; mail: OwnMail } | { result: 'deleted' | 'given_up' | 'limited' | 'loop' };
+
+/** Returns the work that sends notifications. */
+export function createNotificationWork(
+  app: App,
+  { domainRate = DOMAIN_RATE }: { domainRate?: typeof DOMAIN_RATE } = {},
+): Work<LeasedNotification> {
+  const { db, clock } = app;
+  const mayTell = createLimits(clock, domainRate);
+  const results = app.metrics.counter('inbound_notifications_total', 'Notifications about failed forwards.', [
+    'result',
+  ]);
+  return {
+    name: 'failure notifications',
+    wakeOn: [],
+    concurrency: CONCURRENCY,
+    async lease(limit) {
+      const now = clock.now();
+      const dueAt = await findNextNotificationTime(db.read);
+      if (dueAt === undefined || dueAt > now) return { items: [], nextDueAt: dueAt };
+      const items = await db.commit(leaseNotifications, { now, until: now + LEASE_MS, limit });
+      return { items, nextDueAt: now };
+    },
+    async run(notification) {
+      const { messageId } = notification;
+      app.crashPoint('notification-leased');
+      const built = await build(app, notification, mayTell);
+      const mail = built.result === 'queued' ? built.mail : undefined;
+      if (!(await db.commit(settleNotification, { messageId, mail }))) return;
+      const { result } = built;
+      results.inc({ result });
+      if (mail) app.wakeups.notify('queue');
+      else app.log.warn({ emailId: messageId, result }, 'a sender was not told of a failure');
+    },
+  };
+}
+
+async function build(
+  app: App,
+  { messageId, address, recipient, attempts }: LeasedNotification,
+  mayTell: (to: Mailbox) => boolean,
+): Promise<Built> {
+  if (attempts > MAX_ATTEMPTS) return { result: 'given_up' };
+  const message = await findMessage(app.db.read, messageId);
+  const failed = (await listRecipients(app.db.read, messageId)).filter(({ state }) => state === 'bounced');
+  const to = parseMailbox(address);
+  if (!message || message.blobId === null || !to) return { result: 'deleted' };
+  const { blobId } = message;
+  if (failed.every(({ enhancedCode }) => LOOP.test(enhancedCode ?? ''))) return { result: 'loop' };
+  if (!mayTell(to)) return { result: 'limited' };
+  return { result: 'queued', mail: await write(app, message, { blobId, to, recipient, failed }) };
+}
+
+/** Returns a function that counts a notification, and returns false when the address or its domain has had too many. */
+function createLimits(
+  clock: Pick<Clock, 'elapsed'>,
+  domainRate: typeof DOMAIN_RATE,
+): (to: Mailbox) => boolean {
+  const addresses = createTokenBuckets(clock, MAX_COUNTED);
+  const domains = createTokenBuckets(clock, MAX_COUNTED);
+  return ({ address, domain }) =>
+    addresses.take(addressKey(address), ADDRESS_RATE).allowed && domains.take(domain, domainRate).allowed;
+}
+
+type Failure = {
+  blobId: NonNullable<SpooledMessage['blobId']>;
+  to: Mailbox;
+  recipient: string;
+  failed: readonly RecipientRow[];
+};
+
+/** The null sender stops a bounce of the notification (RFC 5321 section 6.1). REQUIRETLS goes on to it (RFC 8689 section 5). */
+async function write(
+  app: App,
+  { headerBytes, createdAt: arrivedAt, requireTls }: SpooledMessage,
+  { blobId, to, recipient, failed }: Failure,
+): Promise<OwnMail> {
+  const hostname = app.config.hostname.toLowerCase();
+  const content = await app.blobs.open(blobId);
+  const id = newId('em', app.clock.now());
+  const composed = composeFailureReport({
+    messageId: `${id}@${hostname}`,
+    hostname,
+    from: {
+      name: 'Mail server',
+      address: postmasterOf(app.config),
+      localPart: 'postmaster',
+      domain: hostname,
+    },
+    to,
+    recipient,
+    status: failed[0]?.enhancedCode ?? UNKNOWN_STATUS,
+    arrivedAt,
+    header: (await content.head(headerBytes)).subarray(0, -'\r\n'.length),
+  });
+  return buildOwnMail(app, { id, ...composed, to: [to.address], returnPath: '', requireTls });
+}

@@ -1,0 +1,51 @@
+/** Builds the rows of mail that this installation itself writes: reports, and notifications about mail that it forwarded. */
+import type { App } from '../../app.ts';
+import type { BlobRow, MessageRow } from '../../db/tables.ts';
+import { maxAgeMs } from '../../emails/request/schedule.ts';
+import { createBodyHash } from '../../mail/dkim/body-hash.ts';
+import type { NewRecipient } from '../../queue/store.ts';
+import { NOTHING_COMPOSED, newRecipient } from './rows.ts';
+
+export type OwnMail = { blob: BlobRow; message: MessageRow; recipients: readonly NewRecipient[] };
+
+type Composed = Pick<MessageRow, 'id'> & {
+  bytes: Buffer;
+  /** Size of the header with the empty line after it. */
+  headerBytes: number;
+  /** Addresses in ASCII. */
+  to: readonly string[];
+} & Partial<Pick<MessageRow, 'returnPath' | 'requireTls'>>;
+
+type OwnMailApp = Pick<App, 'blobs' | 'clock' | 'config'>;
+
+/** Returns the address of the postmaster of the installation, which its mail comes from. */
+export function postmasterOf({ hostname }: App['config']): string {
+  return `postmaster@${hostname.toLowerCase()}`;
+}
+
+/** Returns the rows of a composed message, which is dated and signed when it is sent. By default its bounces come to a return path. */
+export async function buildOwnMail(
+  { blobs, clock, config }: OwnMailApp,
+  { id, bytes, headerBytes, to, returnPath = null, requireTls = 0 }: Composed,
+): Promise<OwnMail> {
+  const now = clock.now();
+  const hash = createBodyHash();
+  hash.update(bytes.subarray(headerBytes));
+  const blob = await blobs.prepare([bytes]);
+  const message: MessageRow = {
+    ...NOTHING_COMPOSED,
+    id,
+    sender: postmasterOf(config),
+    blobId: blob.id,
+    headerBytes,
+    bodyHash: hash.digest(),
+    datedAt: now,
+    createdAt: now,
+    expiresAt: now + maxAgeMs(config, 'transactional'),
+    lastEventAt: now,
+    returnPath,
+    requireTls,
+    traceFields: null,
+  };
+  return { blob, message, recipients: to.map(newRecipient) };
+}

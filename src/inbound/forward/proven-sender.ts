@@ -1,0 +1,55 @@
+/**
+ * Decides who is told when a forwarded message cannot be delivered. Anybody can write any sender into MAIL FROM, and would otherwise
+ * have this installation send mail to strangers (backscatter), so only a sender that was proven when the message came is told.
+ */
+import type { App } from '../../app.ts';
+import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import { bounceDomain } from '../../domains/records.ts';
+import { type Mailbox, parseMailbox } from '../../mail/address.ts';
+import type { AuthenticationResult } from '../../mail/auth/result.ts';
+import { fieldValue, type HeaderField } from '../../mail/dkim/verify/header-fields.ts';
+import { registrableDomain } from '../../mail/registrable-domain.ts';
+import { senderRewritingOf } from './rewriting.ts';
+
+type SenderApp = Pick<App, 'clock' | 'config' | 'sealer'>;
+type Received = Pick<ReceivedMessageRow, 'sender' | 'remoteAddress' | 'auth'>;
+
+/**
+ * Returns the address of the sender; undefined when nobody is told: the sender is null, is not proven, or has an address that mail
+ * cannot be sent to, or a program sent the message by itself.
+ */
+export async function provenSenderOf(
+  app: SenderApp,
+  received: Received,
+  fields: readonly HeaderField[],
+): Promise<string | undefined> {
+  if (fields.some(isAutoSubmitted)) return undefined;
+  const sender = parseMailbox(originalSender(app, received));
+  return sender && (await isProven(received, sender)) ? sender.address : undefined;
+}
+
+/** Every value but `no` means that a program sent the message, whatever parameters follow it (RFC 3834 section 5). */
+function isAutoSubmitted(field: HeaderField): boolean {
+  return field.name === 'auto-submitted' && !/^\s*no\b(?!-)/i.test(fieldValue(field));
+}
+
+/** Returns the sender before this installation rewrote it. The results of a message that was forwarded here twice are about that one. */
+function originalSender(app: SenderApp, { sender, remoteAddress }: Received): string {
+  const at = sender.lastIndexOf('@');
+  const isOurs = remoteAddress === '' && sender.slice(at + 1).toLowerCase() === bounceDomain(app.config);
+  const original = isOurs ? senderRewritingOf(app).reverse(sender.slice(0, at), app.clock.now()) : undefined;
+  return original ?? sender;
+}
+
+/**
+ * Returns true when SPF passed for the sender's domain, or DMARC for a domain of the same owner. Mail without results was written on
+ * this machine, with a return path of ours.
+ */
+async function isProven({ auth }: Received, { domain }: Mailbox): Promise<boolean> {
+  if (auth === null) return true;
+  const { spf, dmarc } = JSON.parse(auth) as AuthenticationResult;
+  if (spf.result === 'pass' && spf.domain === domain) return true;
+  return (
+    dmarc.result === 'pass' && (await registrableDomain(dmarc.domain)) === (await registrableDomain(domain))
+  );
+}
