@@ -147,6 +147,36 @@ test('a client that does not read stops the producer of its responses, and is en
   await waitUntil(() => isEnded && mail.openSessions === 0);
 });
 
+test('a client that sends more than is read is stopped', async (t) => {
+  const search = Promise.withResolvers<void>();
+  const mail = createMemoryMail({
+    selected: {
+      async *search() {
+        await search.promise;
+        yield Buffer.from('* SEARCH\r\n');
+        return undefined;
+      },
+    },
+  });
+  const client = await (await startServer(t, { mail })).open('SELECT INBOX');
+  const sentBytes = 32 * 1024 * 1024;
+  client.send('x SEARCH ALL\r\n');
+  client.send(Buffer.alloc(sentBytes, 'y NOOP\r\n'));
+  let before = sentBytes;
+  let quietTurns = 0;
+  await waitUntil(() => {
+    const left = client.socket.writableLength;
+    quietTurns = left === before ? quietTurns + 1 : 0;
+    before = left;
+    return quietTurns === 50;
+  });
+  const takenBytes = client.socket.bytesWritten - client.socket.writableLength;
+  client.socket.destroy();
+  search.resolve();
+  // The buffers of both sockets in the kernel take a few megabytes.
+  assert.ok(takenBytes < sentBytes / 2, `${takenBytes}`);
+});
+
 test('closing the listener ends idle connections with BYE', async (t) => {
   const { open: connect, listener } = await startServer(t);
   const client = await connect();
