@@ -55,7 +55,7 @@ export const reportSchema = Type.Object(
     periodStart: Type.String({ description: 'ISO 8601.' }),
     periodEnd: Type.String({ description: 'ISO 8601.' }),
     passed: Type.Integer({ description: 'Messages that passed DMARC, or connections with TLS.' }),
-    failed: Type.Integer({ description: 'Messages that failed DMARC, or connections without TLS.' }),
+    failed: Type.Integer({ description: 'Messages that failed DMARC, or connections whose TLS failed.' }),
     dmarc: Type.Union([dmarcSchema, Type.Null()], { description: 'Details of a report about DMARC.' }),
     tls: Type.Union([tlsSchema, Type.Null()], { description: 'Details of a report about TLS.' }),
     createdAt: Type.String({ description: 'Time at which the report arrived.' }),
