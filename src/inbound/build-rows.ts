@@ -12,7 +12,7 @@ import type {
 import { findEmailHead } from '../emails/store.ts';
 import { parseMailbox } from '../mail/address.ts';
 import { formatLocalResultsField, formatResultsField } from '../mail/auth/results-field.ts';
-import { decodeWords } from '../mail/message/encoded-word.ts';
+import { decodeWords } from '../mail/message/decode-words.ts';
 import { isId, newId } from '../system/ids.ts';
 import type { ReceivedContent } from './content.ts';
 import type { Judgement, ReceivedEnvelope } from './envelope.ts';

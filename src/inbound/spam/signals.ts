@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
-import { decodeWords } from '../../mail/message/encoded-word.ts';
+import { decodeWords } from '../../mail/message/decode-words.ts';
 import { parseDate } from '../../mail/mime/date.ts';
 import { DAY_MS } from '../../system/clock.ts';
 

@@ -1,5 +1,5 @@
 /** Finds the base subject, by which mailboxes are sorted and threaded (RFC 5256 section 2.1). */
-import { decodeWords } from './encoded-word.ts';
+import { decodeWords } from './decode-words.ts';
 
 type BaseSubject = {
   text: string;

@@ -3,8 +3,6 @@
  * the two encodings, and use only the characters that a phrase allows (section 5 (3)), so that one form is valid
  * everywhere.
  */
-import { decodeKnownCharset } from './charset.ts';
-
 /**
  * Maximum length of an encoded-word. RFC 2047 section 2 allows 75 characters; ours are shorter, so that the first one
  * still fits on a line of 76 after a field name such as `Reply-To: `.
@@ -77,7 +75,8 @@ export function decodeWord(word: string): string | undefined {
   }
 }
 
-function qDecode(text: string): Buffer | undefined {
+/** Returns the octets of the Q encoding (RFC 2047 section 4.2); undefined when the text is malformed. */
+export function qDecode(text: string): Buffer | undefined {
   const bytes: number[] = [];
   for (let index = 0; index < text.length; index++) {
     const character = text.charCodeAt(index);
@@ -91,42 +90,4 @@ function qDecode(text: string): Buffer | undefined {
     index += 2;
   }
   return Buffer.from(bytes);
-}
-
-/** Matches an encoded-word in any charset, which may name a language (RFC 2231 section 5). */
-const ANY_ENCODED_WORD = /=\?([^?*\s]{1,64})(?:\*[^?\s]{0,64})?\?([BbQq])\?([^?\s]*)\?=/g;
-
-/**
- * Returns the text of a header field of any charset with its encoded-words decoded. White space between two of them is
- * dropped (RFC 2047 section 6.2), and their bytes are joined, because some programs split characters. A word that
- * cannot be decoded stays as it is.
- */
-export function decodeWords(text: string): string {
-  if (!text.includes('=?')) return text;
-  let result = '';
-  let at = 0;
-  let run: EncodedRun | undefined;
-  for (const match of text.matchAll(ANY_ENCODED_WORD)) {
-    const [whole, charset = '', encoding = '', content = ''] = match;
-    const bytes = encoding.toUpperCase() === 'B' ? Buffer.from(content, 'base64') : qDecode(content);
-    if (!bytes) continue;
-    const between = text.slice(at, match.index);
-    if (run && /^\s*$/.test(between) && run.charset === charset.toLowerCase()) {
-      run.source += between + whole;
-      run.bytes.push(bytes);
-    } else {
-      result += decodeRun(run) + (run && /^\s*$/.test(between) ? '' : between);
-      run = { charset: charset.toLowerCase(), bytes: [bytes], source: whole };
-    }
-    at = match.index + whole.length;
-  }
-  return result + decodeRun(run) + text.slice(at);
-}
-
-/** Adjacent encoded-words of one charset. */
-type EncodedRun = { charset: string; bytes: Buffer[]; source: string };
-
-function decodeRun(run: EncodedRun | undefined): string {
-  if (!run) return '';
-  return decodeKnownCharset(Buffer.concat(run.bytes), run.charset) ?? run.source;
 }

@@ -3,7 +3,7 @@
  * a search for a substring.
  */
 import { decodeCharset } from './charset.ts';
-import { decodeWords } from './encoded-word.ts';
+import { decodeWords } from './decode-words.ts';
 import { foldText } from './fold.ts';
 import type { HeaderField } from './header-block.ts';
 import { stripHtml } from './html-text-strip.ts';

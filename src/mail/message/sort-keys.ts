@@ -2,7 +2,7 @@
 import { parseSentDate, type SentDate } from '../mime/date.ts';
 import { type EnvelopeAddress, readAddressList } from './address-list.ts';
 import { findBaseSubject } from './base-subject.ts';
-import { decodeWords } from './encoded-word.ts';
+import { decodeWords } from './decode-words.ts';
 import { foldText } from './fold.ts';
 import { findValue, type HeaderField } from './header-block.ts';
 

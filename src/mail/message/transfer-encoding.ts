@@ -22,8 +22,14 @@ const MAX_ENCODED_TEXTS = 100;
 
 /** Ignores characters outside of the alphabet (RFC 2045 section 6.8). Padding ends an encoded text; another one may follow. */
 function decodeBase64(octets: Buffer): Buffer {
-  const texts = octets.toString('latin1').split(/=+/, MAX_ENCODED_TEXTS);
-  return Buffer.concat(texts.map((text) => Buffer.from(text, 'base64')));
+  const decoded: Buffer[] = [];
+  for (let at = 0; at < octets.length && decoded.length < MAX_ENCODED_TEXTS; ) {
+    const padding = octets.indexOf(EQUALS, at);
+    const end = padding < 0 ? octets.length : padding;
+    decoded.push(Buffer.from(octets.toString('latin1', at, end), 'base64'));
+    for (at = end; octets[at] === EQUALS; ) at++;
+  }
+  return Buffer.concat(decoded);
 }
 
 /** Drops white space at the end of lines, and keeps what is not an encoded octet (RFC 2045 section 6.7). */

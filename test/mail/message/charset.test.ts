@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { decodeCharset, decodeKnownCharset } from '../../../src/mail/message/charset.ts';
-import { decodeWords } from '../../../src/mail/message/encoded-word.ts';
+import { decodeWords } from '../../../src/mail/message/decode-words.ts';
 
 test('the charsets of the web and those of mail are decoded', () => {
   for (const [label, octets, text] of [

@@ -2,7 +2,7 @@
  * Reads the header of a message that somebody else wrote. It takes the fields as they stand, in linear time, and within
  * limits: a header beyond them is refused as a whole, because a part of a header could mean something else.
  */
-import { decodeWords } from '../encoded-word.ts';
+import { decodeWords } from '../decode-words.ts';
 
 export type HeaderField = {
   /** Name as it stands in the message. */
