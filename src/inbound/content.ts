@@ -9,6 +9,7 @@ import { type HeaderExcess, MAX_RECEIVED_FIELDS, Normalizer } from '../mail/mess
 import { asBuffer } from '../mail/smtp/body.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import type { Reservation } from '../system/guards/byte-budget.ts';
+import { overloadRefusal } from '../system/guards/overload.ts';
 import { RefusedMessage } from './envelope.ts';
 
 export type ReceivedContent = {
@@ -47,30 +48,34 @@ type Reading = {
 };
 
 /**
- * Reads and stores a message. Large bytes are durable when it resolves. After an error no bytes stay behind.
+ * Reads and stores a message. Large bytes are durable when it resolves. After an error no bytes stay behind. Nothing is read while the
+ * free space of the disk is below its reserve. A message that is being read is then given up, because many large ones together could
+ * use up the reserve.
  *
  * @param memory counts the bytes that are held until the message is committed
  * @throws RefusedMessage; AppError unavailable, when the message cannot be stored; any error of `body`
  */
 export async function readContent(
-  app: Pick<App, 'blobs' | 'config'>,
+  app: Pick<App, 'blobs' | 'config' | 'disk'>,
   body: AsyncIterable<Uint8Array>,
   { memory, ...reading }: Reading & { memory: Reservation },
 ): Promise<ReceivedContent> {
   const normalizer = new Normalizer({ authservId: app.config.hostname, keep: KEPT_FIELDS });
-  const stored = normalize(body, normalizer, reading);
-  const blob = await app.blobs.prepare(stored, (bytes) => memory.take(bytes));
+  const pieces = normalize(app, body, { normalizer, ...reading });
+  const blob = await app.blobs.prepare(pieces, (bytes) => memory.take(bytes));
   return { blob, fields: normalizer.kept };
 }
 
 async function* normalize(
+  { disk }: Pick<App, 'disk'>,
   body: AsyncIterable<Uint8Array>,
-  normalizer: Normalizer,
-  { maxBytes, onPiece }: Reading,
+  { normalizer, maxBytes, onPiece }: Reading & { normalizer: Normalizer },
 ): AsyncGenerator<Buffer> {
+  requireReserve(disk);
   const lineEnds = new LineEnds();
   let sizeBytes = 0;
   for await (const bytes of body) {
+    requireReserve(disk);
     sizeBytes += bytes.length;
     if (sizeBytes > maxBytes) throw new RefusedMessage(tooLarge(maxBytes));
     const piece = lineEnds.next(asBuffer(bytes));
@@ -86,4 +91,9 @@ async function* normalize(
 function tooLarge(maxBytes: number): Reply & { text: string } {
   const text = `The message is too large: one of its recipients takes at most ${maxBytes} bytes`;
   return { code: 552, status: '5.3.4', text };
+}
+
+/** @throws AppError unavailable */
+function requireReserve({ isBelowReserve }: Pick<App['disk'], 'isBelowReserve'>): void {
+  if (isBelowReserve) throw overloadRefusal('disk_reserve');
 }

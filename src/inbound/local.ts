@@ -8,13 +8,12 @@ import { refusalReply } from '../mail/smtp/refusal.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import type { LocalAnswer, LocalOrigin, LocalReceiver } from '../queue/local-receiver.ts';
 import { AppError } from '../system/errors.ts';
-import { overloadRefusal } from '../system/guards/overload.ts';
 import type { Judgement } from './envelope.ts';
 import { type ReceiveApp, receiveMessage } from './receive.ts';
 import { type AcceptedRecipient, decideRecipient, type RecipientApp } from './recipient.ts';
 import { findReceivedOfBytes } from './store.ts';
 
-type LocalApp = ReceiveApp & RecipientApp & Pick<App, 'disk'>;
+type LocalApp = ReceiveApp & RecipientApp;
 
 /** Returns the receiver of local mail. */
 export function createLocalReceiver(app: LocalApp): LocalReceiver {
@@ -70,7 +69,6 @@ async function receive(
   body: AsyncIterable<Uint8Array>,
 ): Promise<LocalAnswer> {
   try {
-    if (app.disk.isBelowReserve) throw overloadRefusal('disk_reserve');
     return asAnswer(await receiveMessage(app, envelope, body));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -22,7 +22,7 @@ import { maxBytesFor } from './space.ts';
 import { judgeSpam, type SpamApp } from './spam/judge.ts';
 
 export type ReceiveApp = SpamApp &
-  Pick<App, 'db' | 'guards' | 'random' | 'wakeups'> & {
+  Pick<App, 'db' | 'disk' | 'guards' | 'random' | 'wakeups'> & {
     inboundMetrics: InboundMetrics;
     authenticator: Pick<Authenticator, 'begin'>;
     directory: Pick<Directory, 'noteStored'>;

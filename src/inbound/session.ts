@@ -16,7 +16,7 @@ import { createSenderChecks, type SenderChecksApp } from './sender/checks.ts';
 export type SessionApp = ReceiveApp &
   RecipientApp &
   SenderChecksApp &
-  Pick<App, 'disk' | 'metrics'> & {
+  Pick<App, 'metrics'> & {
     /** Limits the lines about refused recipients of one client. */
     refusalLog: TokenBuckets;
   };
@@ -65,7 +65,6 @@ export function createInboundSession(app: SessionApp): Session {
       return reply;
     },
     async data(body, client) {
-      if (app.disk.isBelowReserve) throw overloadRefusal('disk_reserve');
       const { address = '', utf8 = false, requireTls = false } = sender ?? {};
       const listings = checks.listings();
       const reply =

@@ -395,10 +395,27 @@ test('overload is answered with 451 at MAIL, and a disk below its reserve with 4
   overload = 'disk_reserve';
   assert.match(await sendMail(client, { to: 'info@shop.example' }), /^452 4\.3\.1 /);
   overload = undefined;
+  await client.ask('MAIL FROM:<ann@sender.example>\r\n');
+  await client.ask('RCPT TO:<info@shop.example>\r\n');
   isBelowReserve = true;
-  assert.match(await sendMail(client, { to: 'info@shop.example' }), /^452 4\.3\.1 /);
+  assert.match(await client.ask('DATA\r\n'), /^452 4\.3\.1 /);
   isBelowReserve = false;
   assert.match(await sendMail(client, { to: 'info@shop.example' }), /^250/);
+});
+
+test('a large message is given up when the disk falls below its reserve while it arrives, and leaves no bytes', async () => {
+  const client = await world.open();
+  const line = `${'x'.repeat(78)}\r\n`;
+  const stored = await world.messages();
+  await client.ask('MAIL FROM:<ann@sender.example>\r\n');
+  await client.ask('RCPT TO:<info@shop.example>\r\n');
+  await client.ask('DATA\r\n');
+  client.socket.write(`From: ann@sender.example\r\n\r\n${line.repeat(5_000)}`);
+  isBelowReserve = true;
+  assert.match(await client.ask(`${line.repeat(5_000)}.\r\n`), /^452 4\.3\.1 /);
+  isBelowReserve = false;
+  assert.deepEqual(await world.messages(), stored);
+  assert.deepEqual(readdirSync(join(world.test.dataDir, 'blobs', 'partial')), []);
 });
 
 test('unknown recipients are refused with 550 5.1.1, and a client gets only ten lines in the log for them', async () => {
