@@ -72,7 +72,7 @@ function registerRetrieve(server: FastifyInstance, app: ReceivedApp): void {
         operationId: 'getInboundMessage',
         summary: 'Retrieve an inbound message',
         description:
-          'Returns the message, taken apart, and its posts to routes. The bytes of attachments are at `/attachments/{number}` below it.',
+          'Returns the message with its texts and a list of its attachments, and its posts to routes. The bytes of attachments are at `/attachments/{number}` below it.',
         tags: [TAG],
         ...paramsOf(ONE),
         response: { 200: receivedSchema },

@@ -126,7 +126,7 @@ export const receivedSchema = Type.Object(
       }),
     }),
     truncated: Type.Boolean({
-      description: 'True when the message could not be taken apart, or its text is cut.',
+      description: 'True when the message could not be parsed, or its text is cut.',
     }),
     autoSubmitted: Type.Boolean({ description: 'True when a program sent the message by itself.' }),
     emailId,

@@ -1,4 +1,4 @@
-/** Makes one post to a route: it takes the message apart, builds the body, and posts it signed. */
+/** Makes one post to a route: it parses the message, builds the body, and posts it signed. */
 import { type BlobContent, openBlob } from '../../blobs/blobs.ts';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
 import { blobFolder } from '../../blobs/owner.ts';

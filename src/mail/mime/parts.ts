@@ -4,7 +4,7 @@
  */
 import { decodeUtf8, findValue, type HeaderField, readHeader, splitEntity } from './header.ts';
 
-/** A part that is not a multipart. Messages in messages are not taken apart. */
+/** A part that is not a multipart. Messages in messages are not parsed. */
 export type MimePart = {
   fields: readonly HeaderField[];
   /** Media type in lower case, such as `message/delivery-status`. */

@@ -34,7 +34,7 @@ async function addRoute(enabled = true): Promise<string> {
   return (await world.request('POST', '/v1/inbound/routes', { body })).body.id;
 }
 
-test('a message is shown taken apart, with its posts, to live and test keys alike', async () => {
+test('a message is shown with its texts, its files and its posts, to live and test keys alike', async () => {
   const routeId = await addRoute();
   const id = await addReceived(world, { routeIds: [routeId] });
   const { status, body } = await get(`/${id}`);

@@ -201,7 +201,7 @@ test('files are in the body while it stays within its size, and links beyond', a
   assert.deepEqual(Buffer.from(attachments[0].content, 'base64'), Buffer.alloc(5 * MIB, 7));
 });
 
-test('a message that cannot be taken apart is posted with a link to it', async () => {
+test('a message that cannot be parsed is posted with a link to it', async () => {
   const body = await post(`Subject: x\r\n${'X-Field: y\r\n'.repeat(5_000)}\r\nhi`, {
     subject: 'From the row',
   });

@@ -14,7 +14,7 @@ const PLAIN_NAME = /^[\p{L}\p{M}\p{N}!#$%&'*+\-/=?^_`{|}~ ]+$/u;
 const DROPPED = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
 /**
- * Returns each mailbox as `address`, or as `Name <address>` with the name decoded. Groups are taken apart, and entries
+ * Returns each mailbox as `address`, or as `Name <address>` with the name decoded. Groups are dissolved into their members, and entries
  * without an address are left out.
  */
 export function listMailboxes(addresses: readonly ParsedAddress[]): string[] {

@@ -1,4 +1,4 @@
-/** The worker thread that takes messages apart. */
+/** The worker thread that parses messages. */
 import { serveJobs } from '../../../system/killable-threads/serve.ts';
 import { readMessage } from './read-message.ts';
 

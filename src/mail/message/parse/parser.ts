@@ -1,7 +1,7 @@
 /**
- * Takes messages apart that somebody else wrote. A small hostile message can keep a parser busy for minutes, so it runs
- * in threads that are terminated after a time limit, and tenants take turns. A message that cannot be taken apart in
- * time is opaque: its header is read here, in linear time, and its bytes remain as they are.
+ * Parses messages that strangers wrote. A small hostile message can keep a parser busy for minutes, so parsing runs in threads that
+ * are terminated after a time limit, and tenants are served round-robin. A message that cannot be parsed in time is opaque: its
+ * header is read here, in linear time, and its bytes remain as they are.
  */
 import { type JobOptions, KillableThreads } from '../../../system/killable-threads.ts';
 import type { System } from '../../../system/system.ts';
@@ -13,13 +13,13 @@ import type { ParsedMessage, ReadJob, WantedContent } from './read-message.ts';
 /** The bytes of a message, as `blobs` opens them. */
 type MessageBytes = { sizeBytes: number; chunks(): AsyncIterable<Uint8Array> };
 
-/** A message and its parts, or the header alone of a message that cannot be taken apart. */
+/** A message and its parts, or the header alone of a message that cannot be parsed. */
 export type MessageContent =
   | ({ kind: 'parsed' } & Omit<ParsedMessage, 'isTextComplete'>)
   | { kind: 'opaque'; fields: HeaderField[] };
 
 type Parsing = {
-  /** The tenant, whose messages take turns with those of others. */
+  /** The tenant of the message. Tenants are served round-robin. */
   owner: string;
   /** The files whose bytes are wanted. */
   content: WantedContent;
@@ -27,7 +27,7 @@ type Parsing = {
 
 export type MessageParser = {
   /**
-   * Takes a message apart. Its text is generated from the HTML when a part of it has no other form.
+   * Parses a message. Its text is generated from the HTML when a part of it has no other form.
    * @throws MessagesWaitError when the threads are busy; any error of reading the bytes
    */
   parse(message: MessageBytes, parsing: Parsing): Promise<MessageContent>;
@@ -35,7 +35,7 @@ export type MessageParser = {
   close(): Promise<void>;
 };
 
-/** Reports that a message was not taken apart because others were waiting. Later it may succeed. */
+/** Reports that a message was not parsed because others were waiting. A later attempt may succeed. */
 export class MessagesWaitError extends Error {
   override readonly name = 'MessagesWaitError';
 }
@@ -44,7 +44,7 @@ export class MessagesWaitError extends Error {
 const THREADS = 2;
 /** Maximum time of one message. One with 25 MB of files takes about 0.5 s. */
 export const JOB_TIMEOUT_MS = 2_000;
-/** Maximum time that a message waits for a thread: some messages of other tenants that are all terminated. */
+/** Maximum time that a message waits for a thread. It covers several messages of other tenants that run into their time limit. */
 const WAIT_TIMEOUT_MS = 10_000;
 /** Maximum number of waiting messages of one tenant. Their callers bound the bytes. Our own limit. */
 const MAX_WAITING = 256;
@@ -77,7 +77,7 @@ export function createMessageParser(
       if (outcome.kind === 'done') return withText(outcome.result, owner);
       const { reason, message: cause } = outcome;
       if (reason === 'crowded' || reason === 'closed') throw new MessagesWaitError(cause);
-      log.warn({ reason, cause, sizeBytes: bytes.sizeBytes }, 'a message could not be taken apart');
+      log.warn({ reason, cause, sizeBytes: bytes.sizeBytes }, 'a message could not be parsed');
       return { kind: 'opaque', fields: fieldsOf(head) };
     },
     close: () => threads.close(),

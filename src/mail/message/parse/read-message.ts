@@ -61,7 +61,7 @@ export type ParsedMessage = MessageTexts & {
   files: ParsedFile[];
 };
 
-/** Maximum number of parts of a message. Our own limit; with more, the message is not taken apart. */
+/** Maximum number of parts of a message. Our own limit; with more, the message is not parsed. */
 const MAX_PARTS = 1_000;
 /** Maximum length of the text, and of the HTML. The rest is cut. Our own limit, twice that of emails that are sent. */
 export const MAX_TEXT_CHARACTERS = 4 * 1024 * 1024;

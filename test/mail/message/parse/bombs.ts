@@ -14,7 +14,7 @@ function nested(depth: number): string {
 const html = (tag: string, bytes: number) =>
   `${HEAD}Content-Type: text/html${CRLF}${CRLF}${`<${tag}>`.repeat(bytes / (tag.length + 2))}x`;
 
-/** Each bomb by its name, and whether it can be taken apart. */
+/** Each bomb by its name, and whether it can be parsed. */
 export const BOMBS: readonly { name: string; message: string; kind: 'parsed' | 'opaque' }[] = [
   { name: 'multiparts 5,000 deep', message: nested(5_000), kind: 'opaque' },
   {

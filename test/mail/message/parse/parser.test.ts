@@ -58,7 +58,7 @@ const multipart = (kind: string, ...parts: string[]) =>
 const plain = (text: string) => lines('Content-Type: text/plain; charset=utf-8', '', text);
 const html = (text: string) => lines('Content-Type: text/html; charset=utf-8', '', text);
 
-test('a message is taken apart into addresses, texts, fields and files', async () => {
+test('a message is parsed into addresses, texts, fields and files', async () => {
   const content = await parsed(
     lines(
       'Received: from a by b;',
@@ -255,10 +255,7 @@ test('a message that takes too long is opaque, and the fields of its header are 
   const content = await result;
   assert.equal(content.kind, 'opaque');
   assert.deepEqual(content.fields, [{ name: 'Subject', value: 'slow', text: 'slow' }]);
-  assert.deepEqual(
-    [logged[0]?.['reason'], logged[0]?.msg],
-    ['overran', 'a message could not be taken apart'],
-  );
+  assert.deepEqual([logged[0]?.['reason'], logged[0]?.msg], ['overran', 'a message could not be parsed']);
 });
 
 test('a parser that is closed says so, and does not call the message opaque', async () => {
