@@ -1,7 +1,7 @@
 /**
- * Stores the bytes of messages, for one owner (blobs/owner.ts). Small ones are part of the transaction of their mail.
- * Large ones become files that are named by their hash and flushed before that transaction begins, so that a committed row always finds its bytes.
- * Large ones are never completely in memory: they are written as they arrive, and read in pieces.
+ * Stores the bytes of messages, for one owner (blobs/owner.ts). Small ones are part of the transaction of their mail. Large ones
+ * become files that are named by their hash and flushed before that transaction begins, so that a committed row always finds its
+ * bytes. Large ones are never completely in memory: they are written as they arrive, and read in pieces.
  */
 import { isAscii } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';

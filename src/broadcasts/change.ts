@@ -51,9 +51,9 @@ export async function createBroadcast(
 }
 
 /**
- * Changes a broadcast that has not started, or the pace of one that has, and returns it. The changed broadcast is checked as a whole, because a resource
- * that it names may have been deleted since. The check runs here and not in the write, because examining megabytes would
- * block the writer. A concurrent change makes the update start again.
+ * Changes a broadcast that has not started, or the pace of one that has, and returns it. The changed broadcast is checked as a
+ * whole, because a resource that it names may have been deleted since. The check runs here and not in the write, because
+ * examining megabytes would block the writer. A concurrent change makes the update start again.
  *
  * @throws AppError not_found, validation_error, restricted_api_key, domain_not_verified, invalid_state
  */

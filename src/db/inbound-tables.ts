@@ -100,7 +100,10 @@ export type ReceivedRecipientRow = {
   /** The address as the client wrote it. */
   address: string;
   kind: ReceivedRecipientKind;
-  /** Route, email, recipient of an email (inbound/unsubscribe/target.ts), sender, or id or name of a domain that the address stands for. */
+  /**
+   * Route, email, recipient of an email (inbound/unsubscribe/target.ts), sender, or id or name of a domain that the address
+   * stands for.
+   */
   targetId: string;
 };
 

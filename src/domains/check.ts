@@ -38,7 +38,7 @@ export type Verdicts = Record<RecordKind, Verdict> & {
   mx: Verdict;
 };
 
-/** Maximum number of DNS lookups of an SPF record (RFC 7208 4.6.4). */
+/** Maximum number of DNS lookups of an SPF record (RFC 7208 section 4.6.4). */
 const MAX_SPF_LOOKUP = 10;
 /** Maximum number of records of one answer that are stored and shown. Our own limit. */
 const MAX_FOUND = 10;
@@ -91,25 +91,25 @@ export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
   const [record] = records;
   if (record === undefined) return absent('No SPF record (v=spf1) is published here');
   if (records.length > 1) {
-    return wrong(records, 'There are several SPF records; they must be merged into one (RFC 7208 4.5)');
+    return wrong(records, 'There are several SPF records; they must be merged into one (RFC 7208 section 4.5)');
   }
   const terms = record.toLowerCase().split(' ').slice(1);
   const all = terms.findIndex((term) => /^[+?~-]?all$/.test(term));
-  // Terms after `all` are never evaluated (RFC 7208 5.1).
+  // Terms after `all` are never evaluated (RFC 7208 section 5.1).
   const effective = all < 0 ? terms : terms.slice(0, all);
-  // Only the qualifier `+`, explicit or not, turns a match into a pass (RFC 7208 5.2, 4.6.2).
+  // Only the qualifier `+`, explicit or not, turns a match into a pass (RFC 7208 sections 5.2 and 4.6.2).
   const isOurs = (term: string) => term.replace(/^\+/, '').replace(/\.$/, '') === `include:${include}`;
   if (!effective.some(isOurs)) {
     const misplaced = terms.some(isOurs) ? ' before "all"' : '';
     return wrong(records, `The SPF record must hold include:${include}${misplaced}`);
   }
   if (terms.filter(needsLookup).length > MAX_SPF_LOOKUP) {
-    return wrong(records, `The SPF record needs more than ${MAX_SPF_LOOKUP} lookups (RFC 7208 4.6.4)`);
+    return wrong(records, `The SPF record needs more than ${MAX_SPF_LOOKUP} lookups (RFC 7208 section 4.6.4)`);
   }
   return { kind: 'verified', found: shown(records) };
 }
 
-/** Returns true for an SPF record: it starts with the version, followed by a space or the end (RFC 7208 4.5). */
+/** Returns true for an SPF record: it starts with the version, followed by a space or the end (RFC 7208 section 4.5). */
 function isSpfRecord(text: string): boolean {
   return /^v=spf1(?: |$)/i.test(text);
 }
@@ -119,7 +119,7 @@ function needsLookup(term: string): boolean {
 }
 
 /**
- * Judges the DKIM key that verifiers find at this name (RFC 6376 3.6.2.2). It is published by the requested CNAME,
+ * Judges the DKIM key that verifiers find at this name (RFC 6376 section 3.6.2.2). It is published by the requested CNAME,
  * which `text` has followed to its end, or in the owner's own TXT record. A CNAME without a key verifies no signature.
  */
 export function judgeDkim(
@@ -140,7 +140,7 @@ export function judgeDkim(
   return wrong(
     found,
     holdsKey
-      ? 'There are several TXT records here; only the DKIM key may stay (RFC 6376 3.6.2.2)'
+      ? 'There are several TXT records here; only the DKIM key may stay (RFC 6376 section 3.6.2.2)'
       : `This must be a CNAME to ${target}, or a TXT record with the key of this domain`,
   );
 }
@@ -240,7 +240,7 @@ export function judgeMx(answer: DnsAnswer<MxRecord>, target: string): Verdict {
     return { kind: 'verified', found: shown(found) };
   }
   if (records.length === 0) return absent('No MX record is published here');
-  // A null MX stands alone (RFC 7505 3).
+  // A null MX stands alone (RFC 7505 section 3).
   const isNull = records.every(({ exchange }) => isSameName(exchange, ''));
   return isNull
     ? absent(
@@ -256,7 +256,7 @@ export function judgeMx(answer: DnsAnswer<MxRecord>, target: string): Verdict {
 /** Judges the DMARC record: exactly one must exist, with a known policy. */
 export function judgeDmarc(answer: DnsAnswer<string>): Verdict {
   if (answer.kind === 'failed') return unknown(answer.reason);
-  // Other records are not DMARC records, and two DMARC records make none apply (RFC 7489 6.6.3 and 6.4).
+  // Other records are not DMARC records, and two DMARC records make none apply (RFC 7489 sections 6.6.3 and 6.4).
   const records = textsOf(answer).filter((text) => /^v[ \t]*=[ \t]*DMARC1[ \t]*(?:;|$)/.test(text));
   const [record] = records;
   if (record === undefined) return absent('No DMARC record (v=DMARC1) is published here');
@@ -273,7 +273,7 @@ function textsOf(answer: DnsAnswer<string>): string[] {
   return answer.kind === 'found' ? answer.records : [];
 }
 
-/** Returns true when the names are equal without regard to case (RFC 1035 2.3.3). */
+/** Returns true when the names are equal without regard to case (RFC 1035 section 2.3.3). */
 function isSameName(name: string, other: string): boolean {
   return name.toLowerCase().replace(/\.$/, '') === other;
 }

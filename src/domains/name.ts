@@ -8,7 +8,7 @@ import { invalid } from '../system/errors.ts';
 import { bounceDomain, SELECTOR_CHARACTERS, trackingTarget } from './records.ts';
 
 /**
- * Maximum length of a domain name. RFC 1035 2.3.4 allows 255 octets on the wire, which is 253 as text; the longest
+ * Maximum length of a domain name. RFC 1035 section 2.3.4 allows 255 octets on the wire, which is 253 as text; the longest
  * name that is looked up is `<selector>._domainkey.<domain>`.
  */
 const MAX_DOMAIN_CHARACTERS = 253 - SELECTOR_CHARACTERS - '._domainkey.'.length;

@@ -110,7 +110,7 @@ export function operatorRecords(
 
 function spfRecords(config: Pick<Config, 'hostname'>, addresses: readonly string[]): OperatorRecord[] {
   const host = config.hostname.toLowerCase();
-  // Networks are written as `ip4` and `ip6` mechanisms (RFC 7208 5.6).
+  // Networks are written as `ip4` and `ip6` mechanisms (RFC 7208 section 5.6).
   const networks = addresses.map((address) => `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`).join(' ');
   const ours = `v=spf1 include:${spfName(config)} -all`;
   return [
@@ -121,12 +121,12 @@ function spfRecords(config: Pick<Config, 'hostname'>, addresses: readonly string
       purpose: 'the SPF records of all domains include this',
     },
     { type: 'TXT', name: bounceDomain(config), value: ours, purpose: 'SPF of the return path' },
-    // Receivers check the name in EHLO too, and only that name when the return path is empty (RFC 7208 2.3).
+    // Receivers check the name in EHLO too, and only that name when the return path is empty (RFC 7208 section 2.3).
     { type: 'TXT', name: host, value: ours, purpose: 'SPF of the name in EHLO' },
   ];
 }
 
-/** Returns the record of a DKIM key (RFC 6376 3.6.1). */
+/** Returns the record of a DKIM key (RFC 6376 section 3.6.1). */
 function keyRecord(config: Pick<Config, 'hostname'>, key: PublishedKey): OperatorRecord {
   const note = key.deletedAt === null ? '' : ' (deleted; needed until its mail has ended)';
   return {

@@ -16,7 +16,7 @@ export const SELECTOR_CHARACTERS = 10;
 
 type DnsRecord = { type: 'TXT' | 'CNAME'; name: string; value: string };
 
-/** `priority` is the preference of the record, lowest first (RFC 5321 5.1). */
+/** `priority` is the preference of the record, lowest first (RFC 5321 section 5.1). */
 type MxToPublish = { type: 'MX'; name: string; value: string; priority: number };
 
 export type RecordToPublish = DnsRecord & {
@@ -33,7 +33,7 @@ export type OptionalRecordToPublish =
 /** Preference of the suggested MX record. It leaves preferences below it free for hosts that come first. */
 const MX_PRIORITY = 10;
 
-/** Maximum length of an address. RFC 5321 4.5.3.1.3: a path holds at most 256 octets, its angle brackets included. */
+/** Maximum length of an address. RFC 5321 section 4.5.3.1.3: a path holds at most 256 octets, its angle brackets included. */
 const MAX_ADDRESS_CHARACTERS = 254;
 /** Label that leads from a domain to the host of its return paths. */
 const RETURN_PATH_PREFIX = 'bounce.';
@@ -52,7 +52,7 @@ export function recordsToPublish(
 ): RecordToPublish[] {
   const keyName = dkimName(domain);
   const needed: RecordToPublish[] = [
-    // SPF is published at the domain itself (RFC 7208 3.1). `~all` is a softfail, since the domain may have other
+    // SPF is published at the domain itself (RFC 7208 section 3.1). `~all` is a softfail, since the domain may have other
     // senders.
     { record: 'SPF', type: 'TXT', name: domain.name, value: `v=spf1 include:${spfName(config)} ~all` },
     {
@@ -62,7 +62,7 @@ export function recordsToPublish(
       value: dkimTarget(config, domain),
       alternative: { type: 'TXT', name: keyName, value: dkimKeyRecord(domain.publicKey) },
     },
-    // This policy asks receivers for nothing yet but reports (RFC 7489 6.3).
+    // This policy asks receivers for nothing yet but reports (RFC 7489 section 6.3).
     {
       record: 'DMARC',
       type: 'TXT',
@@ -119,7 +119,7 @@ export function bounceDomain(config: Pick<Config, 'hostname'>): string {
 
 /**
  * Returns the domain of the return paths of one domain's mail. Once it is a CNAME to `bounceDomain`, SPF passes for a
- * name that is aligned with the From address (RFC 7489 3.1.2). Null when addresses there would be longer than RFC 5321
+ * name that is aligned with the From address (RFC 7489 section 3.1.2). Null when addresses there would be longer than RFC 5321
  * allows.
  */
 export function returnPathName({ name }: Pick<DomainRow, 'name'>): string | null {
@@ -143,7 +143,7 @@ export function trackingTarget(config: Pick<Config, 'hostname'>): string {
   return `track.${config.hostname.toLowerCase()}`;
 }
 
-/** Returns the name at which verifiers look up the domain's key (RFC 6376 3.6.2.1). */
+/** Returns the name at which verifiers look up the domain's key (RFC 6376 section 3.6.2.1). */
 export function dkimName(domain: Pick<DomainRow, 'name' | 'selector'>): string {
   return `${domain.selector}._domainkey.${domain.name}`;
 }
@@ -160,7 +160,7 @@ export function dkimTarget(
   return `${domain.selector}.${body}._domainkey.${config.hostname.toLowerCase()}`;
 }
 
-/** Returns the name of the DMARC record (RFC 7489 6.1). */
+/** Returns the name of the DMARC record (RFC 7489 section 6.1). */
 export function dmarcName(domain: Pick<DomainRow, 'name'>): string {
   return `_dmarc.${domain.name}`;
 }

@@ -14,7 +14,7 @@ import type { Finding } from './states.ts';
 import type { Domain } from './store.ts';
 
 /**
- * Maximum length of a name (RFC 1035 2.3.4). A-labels are never shorter than their Unicode form (RFC 3492), so the
+ * Maximum length of a name (RFC 1035 section 2.3.4). A-labels are never shorter than their Unicode form (RFC 3492), so the
  * limit is right for Unicode too.
  */
 const MAX_NAME_CHARACTERS = 253;

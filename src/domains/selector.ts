@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { SELECTOR_CHARACTERS } from './records.ts';
 
 const SELECTOR_PREFIX = 'pr';
-/** Alphabet of base32 (RFC 4648 6) in lower case, because DNS compares names without regard to case. */
+/** Alphabet of base32 (RFC 4648 section 6) in lower case, because DNS compares names without regard to case. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** Returns a random selector, so that tenants who add the same domain do not share a name in its DNS. */

@@ -39,8 +39,7 @@ export type SenderDomain = {
 };
 
 /**
- * Returns the domain whose key signs the mail. A verified parent domain is
- * not enough.
+ * Returns the domain whose key signs the mail. A verified parent domain is not enough.
  * @throws AppError domain_not_verified
  */
 export async function getSendingDomain(

@@ -1,6 +1,6 @@
 /**
- * The states of a domain and of its records: how a check changes them, when the next check is due, and
- * when a domain may send. This module has no side effects.
+ * The states of a domain and of its records: how a check changes them, when the next check is due, and when a domain
+ * may send. This module has no side effects.
  *
  * `pending`: records are checked often for 72 hours, and then the domain is `failed`. `verified`: records are checked
  * daily; when one is missing, the domain becomes `temporary_failure`. In that state it still sends for 72 hours, and

@@ -1,5 +1,5 @@
 /**
- * Canonical base64 (RFC 4648 4). Attachments are sent in the base64 form in which they arrive, so it must be exactly
+ * Canonical base64 (RFC 4648 section 4). Attachments are sent in the base64 form in which they arrive, so it must be exactly
  * the form that an encoder writes.
  */
 import { nextTurn } from '../system/next-turn.ts';
@@ -35,7 +35,7 @@ function padding(ascii: Uint8Array): number {
   return ascii.at(-2) === PAD ? 2 : 1;
 }
 
-/** Returns true when the unused bits of the last digit are zero (RFC 4648 3.5). */
+/** Returns true when the unused bits of the last digit are zero (RFC 4648 section 3.5). */
 function hasZeroRest(ascii: Uint8Array, digits: number): boolean {
   const last = VALUES[ascii[digits - 1] ?? 0] ?? NO_DIGIT;
   const spare = ascii.length - digits;

@@ -1,7 +1,7 @@
 /**
- * Prepares an email before the transaction that accepts it. The steps in order: check the sender, find the topic,
- * render the content, check the policy of a large email, choose the links to track, load the attachments, store the message durably, and build
- * the rows.
+ * Prepares an email before the transaction that accepts it. The steps in order: check the sender, find the topic, render the
+ * content, check the policy of a large email, choose the links to track, load the attachments, store the message durably, and
+ * build the rows.
  */
 import type { App } from '../app.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';

@@ -42,7 +42,7 @@ const attachmentFields = {
       description: 'Name of the file, shown to the recipient. Optional when `path` ends in a file name.',
     }),
   ),
-  content: Type.Optional(Type.String({ description: 'Content of the file in base64 (RFC 4648 4).' })),
+  content: Type.Optional(Type.String({ description: 'Content of the file in base64 (RFC 4648 section 4).' })),
   path: Type.Optional(
     Type.String({
       maxLength: MAX_URL_CHARACTERS,

@@ -79,7 +79,7 @@ function checkUtf8(bytes: Buffer, at: number): Buffer {
 
 /**
  * Returns the number of bytes before an incomplete last character. A character has one to four bytes, and all but the
- * first begin with the bits 10 (RFC 3629 3).
+ * first begin with the bits 10 (RFC 3629 section 3).
  */
 function wholeUtf8(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {

@@ -1,10 +1,10 @@
 /**
- * Tokens of unsubscribe links. A token carries everything that an unsubscribe needs (sealed-token.ts), so that it stays valid
- * when its mail, its contact and its broadcast are deleted. The same reader and topic always have the same token, so that
- * every attempt sends the same bytes.
+ * Tokens of unsubscribe links. A token carries everything that an unsubscribe needs (sealed-token.ts), so that it stays
+ * valid when its mail, its contact and its broadcast are deleted. The same reader and topic always have the same token,
+ * so that every attempt sends the same bytes.
  *
- * The content is three ids of 16 bytes, for the tenant, the topic and the contact, and the
- * address. An id that is absent is zero. A token has at most 200 characters for an address of up to 69 bytes.
+ * The content is three ids of 16 bytes, for the tenant, the topic and the contact, and the address. An id that is
+ * absent is zero. A token has at most 200 characters for an address of up to 69 bytes.
  */
 import type { ContactRow, TopicRow } from '../db/marketing-tables.ts';
 import type { TenantRow } from '../db/tables.ts';

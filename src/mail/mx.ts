@@ -1,5 +1,5 @@
 /**
- * Resolves where mail for a domain goes (RFC 5321 5.1): its MX hosts in order of preference, or the domain itself, as
+ * Resolves where mail for a domain goes (RFC 5321 section 5.1): its MX hosts in order of preference, or the domain itself, as
  * addresses to try one after the other. Addresses that must not be dialled are left out as if DNS did not have them, so
  * that no diagnostic tells the sender of the mail which names have private addresses; `dial` refuses them once more.
  */

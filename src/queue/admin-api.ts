@@ -1,5 +1,6 @@
 /**
- * Registers the operator's routes of the queue: held mail, and the addresses for feedback loops. They are served on the control socket alone, never on a network port.
+ * Registers the operator's routes of the queue: held mail, and the addresses for feedback loops. They are served on the control
+ * socket alone, never on a network port.
  */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';

@@ -52,7 +52,7 @@ export type ClaimRequest = {
  */
 const LEASE_MS = 60 * 60_000;
 /**
- * Maximum number of recipients in one SMTP transaction. A server must accept at least 100 (RFC 5321 4.5.3.1.8);
+ * Maximum number of recipients in one SMTP transaction. A server must accept at least 100 (RFC 5321 section 4.5.3.1.8);
  * Postfix sends 50 at a time.
  */
 const RECIPIENTS_PER_TRANSACTION = 50;

@@ -4,7 +4,7 @@ import { mayStillSend } from '../domains/sender.ts';
 import type { Delivery } from './claim.ts';
 import { NO_REPORT, type Outcome } from './outcome/outcome.ts';
 
-/** "Delivery not authorized" (RFC 3463 X.7.1). */
+/** X.7.1 is a sender that is not authorized (RFC 3463 section 3.8). */
 const NOT_AUTHORISED = '5.7.1';
 
 /**

@@ -144,7 +144,7 @@ export function finalOutcome(
 }
 
 /**
- * Returns a transient bounce for a deferral of an expired message, with the last reply as its text (RFC 3463 X.4.7).
+ * Returns a transient bounce for a deferral of an expired message, with the last reply as its text (X.4.7, RFC 3463 section 3.5).
  */
 function expire(message: Pick<SpooledMessage, 'expiresAt'>, outcome: Outcome, now: number): Outcome {
   if (outcome.kind !== 'deferred' || now < message.expiresAt) return outcome;

@@ -270,9 +270,8 @@ export async function getMail(tx: Tx, messageId: string): Promise<Mail> {
 
 /**
  * Changes recipients of one message, as part of a write: the rows of those recipients, their events, and once the
- * message with the status that follows from all recipients. Every change of a recipient's state goes
- * through this function. The times of a message's events strictly increase, so that their order is the order of what
- * happened.
+ * message with the status that follows from all recipients. Every change of a recipient's state goes through this
+ * function. The times of a message's events strictly increase, so that their order is the order of what happened.
  */
 export async function changeRecipients(
   tx: Tx,

@@ -1,6 +1,6 @@
 /**
- * The spelling of a client's address, and the network that it belongs to. Limits for each client count networks, because one client of IPv6 has
- * a whole /64 of addresses.
+ * The spelling of a client's address, and the network that it belongs to. Limits for each client count networks, because one
+ * client of IPv6 has a whole /64 of addresses.
  */
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';

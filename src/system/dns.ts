@@ -15,7 +15,7 @@ export type DnsAnswer<T> =
   | { kind: 'found'; records: T[]; ttlMs: number }
   /** The name exists, but has no records of this type (NODATA). */
   | { kind: 'no-data'; ttlMs: number }
-  /** The name does not exist (NXDOMAIN, RFC 2308 2.1). */
+  /** The name does not exist (NXDOMAIN, RFC 2308 section 2.1). */
   | { kind: 'no-name' }
   /**
    * No answer: SERVFAIL, REFUSED, a timeout, an unreadable answer, no resolver, or no free socket. A later lookup may

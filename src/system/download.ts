@@ -108,7 +108,7 @@ const PLAIN_CODINGS = { 'Content-Encoding': ['identity'], 'Transfer-Encoding': [
  */
 function foreignCoding({ headers }: HttpResponse): string | undefined {
   for (const [name, plain] of Object.entries(PLAIN_CODINGS)) {
-    // A list may be split into several fields (RFC 9110 5.3).
+    // A list may be split into several fields (RFC 9110 section 5.3).
     const codings = [headers[name.toLowerCase()]].flat().join(',').toLowerCase().split(',');
     if (codings.some((coding) => coding.trim() !== '' && !plain.includes(coding.trim()))) return name;
   }

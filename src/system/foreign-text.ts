@@ -5,7 +5,7 @@
  */
 
 /**
- * Maximum length of a stored text from outside, in UTF-16 code units. Our own limit: RFC 5321 4.5.3.1.5 allows a reply
+ * Maximum length of a stored text from outside, in UTF-16 code units. Our own limit: RFC 5321 section 4.5.3.1.5 allows a reply
  * line 512 octets, and a diagnostic is copied into the recipient, the attempt, the event, its webhooks and the
  * suppression.
  */

@@ -1,10 +1,10 @@
 /**
- * Shares slots among several owners. A slot cannot be taken back from its owner, for example the connection to a slow
- * peer, so some slots always stay free for an owner that comes later: an owner gets another slot only while it holds at
- * most `perFree` for each other slot that is free. With `perFree` 1, one owner alone has half of the slots, two have a
- * third each, and a new owner finds as many free as any of them holds; with 3, one owner alone has three quarters, and
- * two have three sevenths each. With an infinite `perFree` slots go to whoever comes first. Switches share their packet memory by this rule ("dynamic thresholds": Choudhury and
- * Hahne, IEEE/ACM Transactions on Networking 6(2), 1998).
+ * Shares slots among several owners. A slot cannot be taken back from its owner, for example the connection to a slow peer, so
+ * some slots always stay free for an owner that comes later: an owner gets another slot only while it holds at most `perFree` for
+ * each other slot that is free. With `perFree` 1, one owner alone has half of the slots, two have a third each, and a new owner
+ * finds as many free as any of them holds; with 3, one owner alone has three quarters, and two have three sevenths each. With an
+ * infinite `perFree` slots go to whoever comes first. Switches share their packet memory by this rule ("dynamic thresholds":
+ * Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998).
  */
 type Situation = { held: number; free: number; perFree?: number };
 

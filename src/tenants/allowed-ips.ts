@@ -9,7 +9,7 @@ import { invalid, readEach } from '../system/errors.ts';
 export const MAX_ALLOWED_IPS = 20;
 
 const BITS = { ipv4: 32, ipv6: 128 };
-/** Prefix length of the IPv4-mapped addresses `::ffff:0:0/96` (RFC 4291 2.5.5.2). */
+/** Prefix length of the IPv4-mapped addresses `::ffff:0:0/96` (RFC 4291 section 2.5.5.2). */
 const MAPPED_BITS = 96;
 
 /**

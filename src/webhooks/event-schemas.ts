@@ -83,7 +83,7 @@ const hold = Type.Object(
 
 const complaint = Type.Object(
   {
-    feedbackType: text('The type of the report (RFC 5965 3.1), such as `abuse`.'),
+    feedbackType: text('The type of the report (RFC 5965 section 3.1), such as `abuse`.'),
     userAgent: nullable(text('The program that made the report.')),
     arrivedAt: time('When the report arrived'),
   },

@@ -24,7 +24,7 @@ test('an Idempotency-Key may be anything', async () => {
   );
 });
 
-/** In the order they are written (RFC 5322 3.6). */
+/** In the order they are written (RFC 5322 section 3.6). */
 const FIELDS = ['From', 'To', 'Cc', 'Reply-To', 'Subject', 'Message-ID', 'MIME-Version', 'Content-Type'];
 const PIECES = ['\r', '\n', '\0', '\u2028', ' ', 'a', 'Bcc: x@evil.example', '=?', '?=', ':', '"', '\\'];
 

@@ -13,7 +13,7 @@ export function signMessage(key: KeyObject, message: string, done: (signed: stri
   });
 }
 
-/** RFC 6376 3.4.2, 3.7. */
+/** RFC 6376 sections 3.4.2, 3.7. */
 function signingInput(message: string): { field: string; data: Buffer } {
   const headerEnd = message.indexOf('\r\n\r\n');
   const values = new Map<string, string>();
@@ -28,7 +28,7 @@ function signingInput(message: string): { field: string; data: Buffer } {
   return { field, data: Buffer.from(`${lines.join('')}dkim-signature:${field}`) };
 }
 
-/** RFC 6376 3.4.4. */
+/** RFC 6376 section 3.4.4. */
 function relaxedBody(body: string): string {
   return relaxed(body)
     .replaceAll(' \r\n', '\r\n')

@@ -27,7 +27,7 @@ type Shared = {
   settle: (id: string) => void;
 };
 
-/** RFC 2920 3.1: a message's content may lead the group that holds the next one's MAIL, RCPT and DATA. */
+/** RFC 2920 section 3.1: a message's content may lead the group that holds the next one's MAIL, RCPT and DATA. */
 function openConnection({ port, waiting, idle, settle }: Shared): void {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   /** What to do at each reply still to come, oldest first. */
@@ -44,7 +44,7 @@ function openConnection({ port, waiting, idle, settle }: Shared): void {
       settle(id);
       if (!next) sendNext();
     });
-    // RFC 5321 4.5.2: a line that begins with a dot gets another.
+    // RFC 5321 section 4.5.2: a line that begins with a dot gets another.
     socket.write(`${message.replace(/^\./gm, '..')}.\r\n${next ? envelope(next) : ''}`);
   };
   const sendNext = () => {
@@ -64,7 +64,7 @@ function openConnection({ port, waiting, idle, settle }: Shared): void {
       const line = text.slice(0, end);
       text = text.slice(end + 2);
       if (line >= '4') throw new Error(`the sink refused: ${line}`);
-      // RFC 5321 4.2.1: a hyphen after the code announces another line.
+      // RFC 5321 section 4.2.1: a hyphen after the code announces another line.
       if (line[3] !== '-') expected.shift()?.();
     }
   });

@@ -36,7 +36,7 @@ export function writeLargeEmail(folder: string, name: string): LargeEmail {
   return { recipient, file, bodyBytes: body.length, hashes: contents.map(hash) };
 }
 
-/** SHA-256 of each attachment of a message, in order (RFC 2046 5.1.1, RFC 2045 6.8). */
+/** SHA-256 of each attachment of a message, in order (RFC 2046 section 5.1.1, RFC 2045 section 6.8). */
 export function attachmentHashes(message: Buffer): string[] {
   const text = message.toString('latin1');
   const boundary = /boundary="?([^";\r\n]+)/i.exec(text)?.[1];

@@ -38,7 +38,7 @@ export async function rawMessage(app: TestApp['app'], emailId: string): Promise<
   return Buffer.concat(pieces).toString('latin1');
 }
 
-/** Every header line of a stored message, unfolded (RFC 5322 2.2.3). */
+/** Every header line of a stored message, unfolded (RFC 5322 section 2.2.3). */
 export async function headerLines(app: TestApp['app'], emailId: string): Promise<string[]> {
   const raw = await rawMessage(app, emailId);
   return raw

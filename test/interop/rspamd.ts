@@ -78,7 +78,7 @@ export async function startRspamd(options: { dnsServer: string; rules?: string }
 
 /**
  * Modules that are not named here have no settings and stay off. `check_local` is needed because the peer is 127.0.0.1.
- * `url_tld` is the list of public suffixes; these tests use their own suffix (RFC 6761 6.5), and the DMARC module needs
+ * `url_tld` is the list of public suffixes; these tests use their own suffix (RFC 6761 section 6.5), and the DMARC module needs
  * the list to find that a subdomain is aligned.
  */
 function configurationOf({

@@ -15,7 +15,7 @@ import { openRoutedSpool } from './routed-spool.ts';
 
 const WITH_STARTTLS = '250-peer.test\r\n250 STARTTLS\r\n';
 const WITHOUT_PIPELINING = '250 peer.test\r\n';
-/** RFC 8446 6: a fatal alert, handshake_failure. */
+/** RFC 8446 section 6: a fatal alert, handshake_failure. */
 const TLS_ALERT = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x28]);
 const VERBOSE = `${`550-5.1.1 ${'x'.repeat(1_000)}\r\n`.repeat(238)}550 5.1.1 no such user\r\n`;
 

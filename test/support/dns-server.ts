@@ -33,15 +33,15 @@ export type DnsServer = {
   close(): Promise<void>;
 };
 
-/** Maximum size of an answer over UDP to a client without EDNS (RFC 1035 4.2.1). */
+/** Maximum size of an answer over UDP to a client without EDNS (RFC 1035 section 4.2.1). */
 const UDP_BYTES = 512;
 const PORT_TRIES = 20;
 
-/** Response codes (RFC 1035 4.1.1). */
+/** Response codes (RFC 1035 section 4.1.1). */
 const RESPONSE_CODES = { found: 0, 'no-data': 0, loop: 2, 'no-name': 3 } as const;
 const FORMAT_ERROR = 1;
 
-/** SOA record of every negative answer. It states the time for which the answer may be cached (RFC 2308 3). */
+/** SOA record of every negative answer. It states the time for which the answer may be cached (RFC 2308 section 3). */
 const START_OF_AUTHORITY: Answer = {
   name: '.',
   type: 'SOA',
@@ -197,7 +197,7 @@ function recordData(record: ZoneRecord): unknown {
   }
 }
 
-/** Returns the maximum size of the answer over UDP, which a client with EDNS announces (RFC 6891 6.2.3). */
+/** Returns the maximum size of the answer over UDP, which a client with EDNS announces (RFC 6891 section 6.2.3). */
 function udpLimit(query: Packet): number {
   for (const record of query.additionals ?? []) {
     if ('udpPayloadSize' in record) return Math.max(record.udpPayloadSize, UDP_BYTES);
@@ -207,7 +207,7 @@ function udpLimit(query: Packet): number {
 
 /**
  * Encodes the answer. One that is too long for UDP is sent empty and truncated, so the client repeats the query over
- * TCP (RFC 2181 9).
+ * TCP (RFC 2181 section 9).
  */
 function fit(response: Packet, limit: number): Buffer {
   const bytes = encode(response);

@@ -7,9 +7,9 @@
 export type RecordData =
   | { type: 'A'; address: string }
   | { type: 'AAAA'; address: string }
-  /** `exchange` is empty for a null MX (`MX 0 .`, RFC 7505 3). */
+  /** `exchange` is empty for a null MX (`MX 0 .`, RFC 7505 section 3). */
   | { type: 'MX'; preference: number; exchange: string }
-  /** Character-strings of at most 255 octets (RFC 1035 3.3); longer text is split. */
+  /** Character-strings of at most 255 octets (RFC 1035 section 3.3); longer text is split. */
   | { type: 'TXT'; strings: string[] }
   | { type: 'CNAME'; target: string }
   | { type: 'PTR'; host: string };
@@ -30,7 +30,7 @@ export type Lookup =
   | { kind: 'loop' };
 
 const DEFAULT_TTL_SECONDS = 60;
-/** Time for which a negative answer may be cached (RFC 2308 5). */
+/** Time for which a negative answer may be cached (RFC 2308 section 5). */
 export const NEGATIVE_TTL_SECONDS = 60;
 const MAX_CHARACTER_STRING = 255;
 /** Maximum number of aliases that are followed, the same number as in common resolvers. */
@@ -38,7 +38,7 @@ const MAX_ALIAS_CHAIN = 16;
 
 /**
  * Parses a zone.
- * @throws Error for a line that cannot be parsed, or for a name with a CNAME and other records (RFC 1034 3.6.2)
+ * @throws Error for a line that cannot be parsed, or for a name with a CNAME and other records (RFC 1034 section 3.6.2)
  */
 export function parseZone(text: string): Zone {
   const zone: Zone = new Map();
@@ -58,7 +58,7 @@ export function parseZone(text: string): Zone {
 
 /**
  * Looks up records as a resolver does. A name without records that has names below it exists, so its result is
- * `no-data` (RFC 8020 2).
+ * `no-data` (RFC 8020 section 2).
  */
 export function lookUp(zone: Zone, name: string, type: RecordType): Lookup {
   const aliases: ZoneRecord[] = [];
@@ -99,7 +99,7 @@ function tokenize(line: string): Word[] {
   return words;
 }
 
-/** Replaces escapes (RFC 1035 5.1): `\DDD` is an octet in decimal, and any other `\X` is X. */
+/** Replaces escapes (RFC 1035 section 5.1): `\DDD` is an octet in decimal, and any other `\X` is X. */
 function unescapeText(text: string): string {
   return text.replace(/\\(?:(\d{3})|(.))/g, (_, decimal: string | undefined, character: string) =>
     decimal === undefined ? character : String.fromCharCode(Number(decimal)),

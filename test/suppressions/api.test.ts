@@ -203,7 +203,7 @@ test('a change wakes the fan-out, and what changes nothing does not', async () =
 });
 
 const ATEXT = [..."abcXYZ019!#$%&'*+-/=?^_`{|}~"];
-/** A local part that a receiver would decode as an encoded-word is refused (RFC 2047 5). */
+/** A local part that a receiver would decode as an encoded-word is refused (RFC 2047 section 5). */
 const localPart = fc
   .string({ unit: fc.constantFrom(...ATEXT), minLength: 1, maxLength: 64 })
   .filter((text) => !text.includes('=?'));

@@ -220,7 +220,7 @@ test('names of hosts and of services are accepted', () => {
   }
 });
 
-/** Answers every question with this code and nothing else (RFC 1035 4.1.1). */
+/** Answers every question with this code and nothing else (RFC 1035 section 4.1.1). */
 async function startUnwellServer(responseCode: number) {
   const socket = createSocket('udp4');
   socket.on('message', (query, peer) => {

@@ -267,7 +267,7 @@ test('a file that is longer or shorter than its declared length is refused', asy
     'longer than what comes',
   );
   assert.equal(await reason(get(url(2_000))), 'its server could not be reached or closed the connection');
-  // RFC 9112 6.3: what comes after the announced bytes is no part of the answer.
+  // RFC 9112 section 6.3: what comes after the announced bytes is no part of the answer.
   const cut = await get(url(499));
   assert.equal(cut.kind === 'ok' && cut.bytes.length, 499);
   assert.equal((await get(url(500))).kind, 'ok');

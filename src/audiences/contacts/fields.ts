@@ -132,7 +132,7 @@ function readValue(field: string, value: PropertyValue | null): PropertyValue | 
   }
 }
 
-/** Refuses integers that a double cannot hold (RFC 8259 6), because their last digits would be lost silently. */
+/** Refuses integers that a double cannot hold (RFC 8259 section 6), because their last digits would be lost silently. */
 function readNumber(field: string, value: number): number {
   if (!Number.isFinite(value)) throw invalid(field, `\`${field}\` must be a finite number`);
   if (Number.isInteger(value) && !Number.isSafeInteger(value))

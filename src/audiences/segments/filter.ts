@@ -222,7 +222,7 @@ function readText(path: string, text: string): string {
   return text;
 }
 
-/** Refuses integers that a double cannot hold (RFC 8259 6), as `fields.ts` does for properties. */
+/** Refuses integers that a double cannot hold (RFC 8259 section 6), as `fields.ts` does for properties. */
 function readNumber(path: string, value: number): number {
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
     throw invalid(path, `\`${path}\` must be a number that keeps its digits; send larger ones as strings`);

@@ -2,7 +2,8 @@ import type { Migration } from '../migration.ts';
 
 /**
  * Adds what mail of the installation itself needs: a tenant, the key that signs for the host name, and the columns of messages
- * for a return path that the message brings along, for REQUIRETLS, and for the fields that forwarding adds. A tenant that has taken the name of the new one keeps it.
+ * for a return path that the message brings along, for REQUIRETLS, and for the fields that forwarding adds. A tenant that has
+ * taken the name of the new one keeps it.
  */
 export const forwarding: Migration = {
   id: '0034-forwarding',

@@ -85,7 +85,7 @@ export function readMailbox(path: string, text: string): Mailbox {
 
 /**
  * Returns true when the text becomes valid once its name is quoted: in `Ada, Inc. <ada@example.com>` only the comma
- * is wrong (RFC 5322 3.2.3, specials). A name with an `@` is probably a second address, which quotes would not correct.
+ * is wrong (RFC 5322 section 3.2.3, specials). A name with an `@` is probably a second address, which quotes would not correct.
  */
 function isNameToQuote(text: string): boolean {
   if (text.length > MAX_MAILBOX_CHARACTERS) return false;

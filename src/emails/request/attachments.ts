@@ -121,7 +121,7 @@ function typeByName(filename: string): string {
 }
 
 /**
- * Returns true for types of parts that contain other parts. Such a part must not be base64 (RFC 2046 5), so it is sent
+ * Returns true for types of parts that contain other parts. Such a part must not be base64 (RFC 2046 section 5), so it is sent
  * as application/octet-stream.
  */
 function isComposite(type: string | undefined): boolean {
@@ -136,7 +136,7 @@ function readContentId(path: string, contentId: string | undefined): string | un
   return bare;
 }
 
-/** Refuses two attachments with the same id, because a `cid:` URL refers to exactly one (RFC 2392 2). */
+/** Refuses two attachments with the same id, because a `cid:` URL refers to exactly one (RFC 2392 section 2). */
 function refuseDuplicateIds(requests: readonly AttachmentRequest[]): void {
   const seen = new Set<string>();
   for (const { at, contentId } of requests) {

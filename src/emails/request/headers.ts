@@ -24,7 +24,7 @@ const RESERVED_FAMILIES = ['arc-', 'cfbl-', 'content-', 'resent-', 'x-service-']
 /** Names that are reserved only on broadcasts, where this service writes them so that readers can unsubscribe. */
 const RESERVED_ON_BROADCASTS = { names: ['precedence'], families: ['list-'] } as const;
 
-/** Allowed names and values. Both fit on one line (RFC 5322 2.1.1). */
+/** Allowed names and values. Both fit on one line (RFC 5322 section 2.1.1). */
 const NAME = /^[!-9;-~]{1,126}$/;
 const VALUE = /^[\t -~]{0,870}$/;
 const MAX_HEADERS_CHARACTERS = 16 * 1024;

@@ -19,7 +19,7 @@ type WallClock = Pick<Clock, 'now'>;
 export function answerMalformed(clock: WallClock) {
   return (error: Error, socket: Socket): void => {
     if (!socket.writable || errorCode(error) === 'ECONNRESET') return void socket.destroy();
-    // A server ignores what follows a request with `Connection: close`, and answers the requests before (RFC 9112 9.6).
+    // A server ignores what follows a request with `Connection: close`, and answers the requests before (RFC 9112 section 9.6).
     if (errorCode(error) === 'HPE_CLOSED_CONNECTION') return;
     socket.end(textOf(answerTo(describeMalformed(error), clock)));
   };
@@ -45,7 +45,7 @@ export function refuseExpectations(server: FastifyInstance, clock: WallClock): v
   });
 }
 
-/** Returns the refusal of a request without exactly one Host header (RFC 9112 3.2). HTTP/1.0 may have none. */
+/** Returns the refusal of a request without exactly one Host header (RFC 9112 section 3.2). HTTP/1.0 may have none. */
 export function requireHost({ raw: { httpVersion, rawHeaders } }: FastifyRequest): AppError | undefined {
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

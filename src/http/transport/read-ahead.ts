@@ -57,7 +57,7 @@ export class ReadAhead {
   }
 
   /**
-   * Records that the head of this request was parsed. `isLast` is true when the connection ends with it (RFC 9112 9.6).
+   * Records that the head of this request was parsed. `isLast` is true when the connection ends with it (RFC 9112 section 9.6).
    */
   began(request: IncomingMessage, isLast: boolean): void {
     this.#latest = request;

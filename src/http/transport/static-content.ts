@@ -1,6 +1,6 @@
 /**
  * Serves content that is the same for every caller. It is held in memory, sent from there, and named by an entity tag,
- * so that a caller who has it already is answered 304 (RFC 9110 13.1.2). Serving it opens no file.
+ * so that a caller who has it already is answered 304 (RFC 9110 section 13.1.2). Serving it opens no file.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';

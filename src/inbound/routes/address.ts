@@ -23,7 +23,7 @@ export function readRouteAddress(param: string, text: string): RouteAddress {
     throw invalid(param, `\`${param}\` ${rule}`);
   }
   const { localPart, address, domain } = mailbox;
-  // An asterisk is legal in an address (RFC 5322 3.2.3). Here it is probably meant as a pattern, which would never
+  // An asterisk is legal in an address (RFC 5322 section 3.2.3). Here it is probably meant as a pattern, which would never
   // match.
   if (localPart.includes('*') && localPart !== '*') {
     throw invalid(param, `\`${param}\`: * stands for the whole local part, as in *@${domain}`);

@@ -136,7 +136,7 @@ async function createRoute(
 
 /**
  * Local parts of the sandbox domain that no tenant gets. Certification authorities send the mail that proves control of a
- * domain to the first five (Baseline Requirements 3.2.2.4.4), and the others are for its operator (RFC 2142 2 and 4).
+ * domain to the first five (Baseline Requirements 3.2.2.4.4), and the others are for its operator (RFC 2142 sections 2 and 4).
  */
 const OPERATOR_NAMES: ReadonlySet<string> = new Set([
   ...['admin', 'administrator', 'hostmaster', 'postmaster', 'webmaster'],

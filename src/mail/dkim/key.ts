@@ -1,4 +1,4 @@
-/** DKIM keys and the DNS record that publishes them (RFC 6376 3.6.1). */
+/** DKIM keys and the DNS record that publishes them (RFC 6376 section 3.6.1). */
 import { generateKeyPair } from 'node:crypto';
 import { parseTagItems, parseTagList, withoutWhiteSpace } from './tag-list.ts';
 

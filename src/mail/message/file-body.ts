@@ -3,7 +3,7 @@
  * changed. Files are sent in base64, except for texts that a person or a filter can then read as they stand (rspamd
  * counts base64 around plain ASCII as a disguise):
  *
- * - ASCII with CRLF line ends, and without anything that a mail system may change on the way (RFC 2049 3), is sent in
+ * - ASCII with CRLF line ends, and without anything that a mail system may change on the way (RFC 2049 section 3), is sent in
  *   `7bit`.
  * - Other ASCII is sent in quoted-printable. LF alone is a line end on most machines, and 7bit would deliver it as
  *   CRLF; as `=0A` it arrives unchanged. Such a file takes about 1.2 times its size, against 1.4 times in base64.
@@ -59,7 +59,7 @@ type Survey = {
   lineEnds: 'breaks' | 'data';
   /** Length in quoted-printable, without the soft breaks of long lines. */
   quotedLength: number;
-  /** True when every mail system passes the bytes on unchanged (RFC 2045 2.7, RFC 2049 3). */
+  /** True when every mail system passes the bytes on unchanged (RFC 2045 section 2.7, RFC 2049 section 3). */
   survives7bit: boolean;
 };
 
@@ -102,7 +102,7 @@ const IS_SPECIAL = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === TAB || (byte >= SPACE && byte <= TILDE && byte !== EQUALS) ? 0 : 1,
 );
 
-/** Returns true for a line that a mail system may cut, strip or quote (RFC 2049 3). */
+/** Returns true for a line that a mail system may cut, strip or quote (RFC 2049 section 3). */
 function isFragileLine(bytes: Buffer, start: number, end: number): boolean {
   const last = end > start ? bytes[end - 1] : undefined;
   return last === SPACE || last === TAB || end - start > MAX_LINE_OCTETS || isFrom(bytes, start);

@@ -78,7 +78,7 @@ const OCTET_STREAM: MediaType = { type: 'application', subtype: 'octet-stream', 
 
 /**
  * Returns the media type of an attachment. A message or a multipart is sent as `application/octet-stream`: it must not
- * be in base64 (RFC 2045 6.4, RFC 2046 5.2), and only base64 preserves the bytes as they were given.
+ * be in base64 (RFC 2045 section 6.4, RFC 2046 section 5.2), and only base64 preserves the bytes as they were given.
  * @throws RangeError
  */
 function mediaTypeOf(contentType: string): MediaType {

@@ -1,8 +1,8 @@
 /**
  * Writes the file names of attachments, without their path, in the form that most readers understand. An ASCII name is
- * a plain quoted string in `filename` and `name`. Any other name is `filename*` in UTF-8 (RFC 2231 4), which Gmail,
+ * a plain quoted string in `filename` and `name`. Any other name is `filename*` in UTF-8 (RFC 2231 section 4), which Gmail,
  * Apple Mail, Thunderbird, mutt and Outlook read; `name` of the Content-Type holds an ASCII approximation for readers
- * that do not know RFC 2231. An encoded-word would be wrong in a quoted string (RFC 2047 5). There is no plain
+ * that do not know RFC 2231. An encoded-word would be wrong in a quoted string (RFC 2047 section 5). There is no plain
  * `filename` beside `filename*`: RFC 2231 does not say which of the two wins, and Python's email package, for example,
  * takes the plain one. Long names are not cut into `filename*0*`, since the limit below keeps them in one line.
  */

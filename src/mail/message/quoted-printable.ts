@@ -1,4 +1,4 @@
-/** Encodes a body in quoted-printable (RFC 2045 6.7), slice by slice, so that a large text is in memory only once. */
+/** Encodes a body in quoted-printable (RFC 2045 section 6.7), slice by slice, so that a large text is in memory only once. */
 import { CR, EQUALS, LF, SPACE, TAB, TILDE } from '../octets.ts';
 
 type LineEnds =
@@ -38,7 +38,7 @@ type Slice = {
   lineEnds: LineEnds;
 };
 
-/** Encodes white space at the end of a line (RFC 2045 6.7, rule 3), and "From " at its start (RFC 2049 3). */
+/** Encodes white space at the end of a line (RFC 2045 section 6.7, rule 3), and "From " at its start (RFC 2049 section 3). */
 function quoteSlice(bytes: Buffer, slice: Slice): { output: Buffer; column: number } {
   const hasBreaks = slice.lineEnds === 'breaks';
   const output = Buffer.allocUnsafe(maxQuotedLength(slice.end - slice.start, slice.lineEnds));

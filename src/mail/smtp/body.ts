@@ -13,8 +13,8 @@ export class WireEncoder {
   #isAtLineStart = true;
 
   /**
-   * Returns a chunk with a second dot before each line that begins with one (RFC 5321 4.5.2). A chunk without such a line
-   * is returned unchanged, not copied. Returns undefined for a CR or LF outside CRLF (RFC 5321 2.3.8), because it lets an
+   * Returns a chunk with a second dot before each line that begins with one (RFC 5321 section 4.5.2). A chunk without such a line
+   * is returned unchanged, not copied. Returns undefined for a CR or LF outside CRLF (RFC 5321 section 2.3.8), because it lets an
    * attacker smuggle mail: some servers end the message at a bare LF and a dot. The result of any later call then means
    * nothing.
    */
@@ -31,7 +31,7 @@ export class WireEncoder {
   }
 
   /**
-   * Returns what follows the message: the CRLF that its last line may lack, and the dot (RFC 5321 4.1.1.4). Returns
+   * Returns what follows the message: the CRLF that its last line may lack, and the dot (RFC 5321 section 4.1.1.4). Returns
    * undefined when the message ends between CR and LF.
    */
   end(): string | undefined {

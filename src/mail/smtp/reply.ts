@@ -1,5 +1,5 @@
 /**
- * Parses the replies of an SMTP server (RFC 5321 4.2) from bytes as they arrive. A peer may send any bytes, and any
+ * Parses the replies of an SMTP server (RFC 5321 section 4.2) from bytes as they arrive. A peer may send any bytes, and any
  * number of them: lines and replies have limits, only the beginning of a long reply is kept, and its text is cleaned.
  */
 
@@ -9,13 +9,13 @@ import { LF } from '../octets.ts';
 
 export type SmtpReply = {
   code: number;
-  /** Enhanced status code of RFC 3463, such as `5.1.1`. It is undefined when its class contradicts `code` (RFC 2034 4). */
+  /** Enhanced status code of RFC 3463, such as `5.1.1`. It is undefined when its class contradicts `code` (RFC 2034 section 4). */
   enhanced: string | undefined;
   /** Text of each line, without the code but with the enhanced code. Only the beginning of a long reply is kept. */
   lines: string[];
 };
 
-/** Maximum length of a reply line. RFC 5321 4.5.3.1.5 allows 512 octets, but some servers quote whole policies. */
+/** Maximum length of a reply line. RFC 5321 section 4.5.3.1.5 allows 512 octets, but some servers quote whole policies. */
 export const MAX_REPLY_LINE_BYTES = 4_096;
 /** Maximum size of one reply on the wire, over all its lines. Our own limit: an endless reply must end the session. */
 export const MAX_REPLY_BYTES = 256 * 1024;
@@ -39,7 +39,7 @@ const CODE_BYTES = 4;
 const MAX_QUOTED_CHARACTERS = 64;
 
 const DIGIT_2 = 0x32;
-/** A reply line has three digits, then a space, or a hyphen when more lines follow; or the digits alone (RFC 5321 4.2). */
+/** A reply line has three digits, then a space, or a hyphen when more lines follow; or the digits alone (RFC 5321 section 4.2). */
 const REPLY_LINE = /^([2-5][0-9]{2})(?:([ -])(.*))?$/su;
 const ENHANCED = /^([245])\.[0-9]{1,3}\.[0-9]{1,3}(?= |$)/;
 
@@ -114,7 +114,7 @@ export class ReplyReader {
     const keptEnd = Math.min(end, start + CODE_BYTES + leftBytes);
     const line = parseReplyLine(decode(bytes, start, { keptEnd, end }));
     const open = before ?? openReply(line);
-    // Every line of a reply has the same code (RFC 5321 4.2.1).
+    // Every line of a reply has the same code (RFC 5321 section 4.2.1).
     if (line.code !== open.reply.code)
       throw new ReplyFormatError(`a reply changes from ${open.reply.code} to ${line.code}`);
     open.sizeBytes += sizeBytes;

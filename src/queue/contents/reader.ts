@@ -1,6 +1,6 @@
 /**
- * The part of marketing mail that each reader has alone: the link to unsubscribe, in the header and in
- * the texts, and in the header the address for those who unsubscribe by mail.
+ * The part of marketing mail that each reader has alone: the link to unsubscribe, in the header and in the texts, and
+ * in the header the address for those who unsubscribe by mail.
  */
 import type { App } from '../../app.ts';
 import type { MessageRow, RecipientRow } from '../../db/tables.ts';

@@ -47,11 +47,11 @@ function isOwnDomain(config: Pick<App['config'], 'hostname'>, domain: string): b
   return isSandboxDomain(config, domain) || own.includes(domain);
 }
 
-/** "Bad destination system address" (RFC 3463 X.1.2). */
+/** X.1.2 is a domain that does not exist (RFC 3463 section 3.2). */
 const NO_SUCH_DOMAIN = '5.1.2';
-/** The domain does not accept mail (RFC 7505 4.2). */
+/** X.1.10 is a domain that does not accept mail (RFC 7505 section 4.2). */
 const NULL_MX = '5.1.10';
-/** A routing loop was detected (RFC 3463 X.4.6). */
+/** X.4.6 is a loop (RFC 3463 section 3.5). */
 const LOOP = '5.4.6';
 /** Time between the two lookups that must both report a missing domain (NXDOMAIN) before its mail bounces. */
 const NO_SUCH_DOMAIN_RETRY_MS = 3_600_000;

@@ -16,7 +16,7 @@ export type BounceSubType =
 export type BounceReport = Pick<Report, 'phase' | 'smtpCode' | 'enhancedCode' | 'text'>;
 
 /**
- * Maps the subject and detail of an enhanced status code to a subtype, for the classes 4 and 5 (RFC 3463 3.2 to 3.4,
+ * Maps the subject and detail of an enhanced status code to a subtype, for the classes 4 and 5 (RFC 3463 sections 3.2 to 3.4,
  * RFC 7505). The codes 7.17 and 7.18 say that the mailbox has a new owner (RFC 7293).
  */
 const BY_ENHANCED_CODE: ReadonlyMap<string, BounceSubType> = new Map([
@@ -33,7 +33,7 @@ const BY_ENHANCED_CODE: ReadonlyMap<string, BounceSubType> = new Map([
   ['3.4', 'MessageTooLarge'],
 ]);
 
-/** Enhanced codes about "message content or media" (RFC 3463 3.7). */
+/** Enhanced codes about "message content or media" (RFC 3463 section 3.7). */
 const CONTENT_SUBJECT = /^[45]\.6\./;
 /** Enhanced codes that state no cause, or only a policy. For these codes the words of the reply decide. */
 const UNSPECIFIC_CODES = /^[45]\.(?:0\.0|[1-7]\.0|4\.7|7\.1)$/;
@@ -76,7 +76,7 @@ function isAboutContent({ phase, enhancedCode, text }: BounceReport): boolean {
 }
 
 /**
- * Returns the subtype that the reply code states. 551 and 553 are about the mailbox (RFC 5321 4.2.3); 521 and 556 say
+ * Returns the subtype that the reply code states. 551 and 553 are about the mailbox (RFC 5321 section 4.2.3); 521 and 556 say
  * that the host or the domain never accepts mail (RFC 7504).
  */
 function byCode({ smtpCode, phase }: BounceReport): BounceSubType | undefined {
@@ -88,6 +88,6 @@ function byWords({ smtpCode, enhancedCode, text }: BounceReport): BounceSubType 
   if (TOO_LARGE_WORDS.test(text)) return 'MessageTooLarge';
   if (FULL_WORDS.test(text)) return 'MailboxFull';
   if (UNKNOWN_WORDS.test(text)) return 'NoEmail';
-  // The code 552 means "exceeded storage allocation" (RFC 5321 4.2.3).
+  // The code 552 means "exceeded storage allocation" (RFC 5321 section 4.2.3).
   return smtpCode === 552 && enhancedCode === null ? 'MailboxFull' : 'General';
 }

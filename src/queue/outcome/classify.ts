@@ -8,7 +8,7 @@ import type { SmtpReply } from '../../mail/smtp/reply.ts';
 import { NO_REPORT, type Outcome, type Peer, reportReply } from './outcome.ts';
 
 /**
- * Enhanced codes of addresses that do not exist or do not accept mail any more (RFC 3463 3.2, 3.3 and 3.8, RFC 5248,
+ * Enhanced codes of addresses that do not exist or do not accept mail any more (RFC 3463 sections 3.2, 3.3 and 3.8, RFC 5248,
  * RFC 7293, RFC 7505).
  */
 const BAD_MAILBOX_CODES = new Set([
@@ -27,7 +27,7 @@ const BAD_MAILBOX_CODES = new Set([
 /** Reply codes of hosts and domains that never accept mail (RFC 7504). */
 const NEVER_ACCEPTS_MAIL = new Set([521, 556]);
 /**
- * Enhanced codes about the client or its commands (RFC 3463 3.6 and 3.8). Postscreen, which is part of Postfix,
+ * Enhanced codes about the client or its commands (RFC 3463 sections 3.6 and 3.8). Postscreen, which is part of Postfix,
  * refuses clients on a block list with `521 5.7.1`, and clients that send before the greeting with `521 5.5.1`.
  */
 const ABOUT_CLIENT = /^5\.[57]\./;
@@ -81,8 +81,8 @@ type Bounced = Extract<Outcome, { kind: 'bounced' }>;
 
 /**
  * Returns the bounce that a report of a failure means. The code in the reply of the last server decides; the status of the report
- * counts when the reply has none that says more, because some servers call every refusal an unknown user. Words decide nothing, and neither do
- * reports that are written for people: what an unknown program says about a mailbox suppresses no address.
+ * counts when the reply has none that says more, because some servers call every refusal an unknown user. Words decide nothing,
+ * and neither do reports that are written for people: what an unknown program says about a mailbox suppresses no address.
  */
 export function classifyNotice({ form, status, diagnosticCode, remoteMta }: Notice): Bounced {
   const [, digits, enhanced] = REPLY.exec(diagnosticCode ?? '') ?? [];

@@ -1,5 +1,5 @@
 /**
- * Opens a session with a site. The hosts are tried in order of preference (RFC 5321 5.1), each address with the TLS
+ * Opens a session with a site. The hosts are tried in order of preference (RFC 5321 section 5.1), each address with the TLS
  * that it supports. The steps of opportunistic TLS (RFC 7435) are STARTTLS without verification; after a failed
  * handshake, the smallest ClientHello; then plain text, only for mail that has waited. Plain text then applies to all
  * mail for that address for 24 hours.

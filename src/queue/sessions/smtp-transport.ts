@@ -116,7 +116,7 @@ export class SmtpTransport implements Transport {
 
   /**
    * Adapts the pace of the site to the transaction as a whole, however many recipients it had. A 421 reply is about
-   * the session, not about the mail (RFC 5321 3.8).
+   * the session, not about the mail (RFC 5321 section 3.8).
    */
   #adaptPace(outcomes: readonly Outcome[], now: number): void {
     const goodbye = outcomes.find(({ report }) => report.smtpCode === 421);

@@ -6,7 +6,7 @@ declare module 'dns-packet' {
   export type Packet = {
     id?: number;
     type?: 'query' | 'response';
-    /** The flag bits below, with the response code (RFC 1035 4.1.1) in the lowest four bits. */
+    /** The flag bits below, with the response code (RFC 1035 section 4.1.1) in the lowest four bits. */
     flags?: number;
     questions?: Question[];
     answers?: Answer[];

@@ -24,13 +24,13 @@ export class UnreasonableAnswerError extends Error {
 }
 
 /**
- * Maximum number of informational (1xx) responses before the answer. RFC 9110 15.2 sets none; servers send one `103
+ * Maximum number of informational (1xx) responses before the answer. RFC 9110 section 15.2 sets none; servers send one `103
  * Early Hints`, or a `102 Processing` every few seconds, and no request takes longer than 15 seconds.
  */
 export const MAX_INFORMATIONAL_RESPONSES = 5;
 /**
  * Maximum number of parts a body arrives in. Each costs a few microseconds of the main thread, however small it is. 25
- * MiB in the smallest packets in use (536 bytes, RFC 1122 3.3.3) are 50,000 parts.
+ * MiB in the smallest packets in use (536 bytes, RFC 1122 section 3.3.3) are 50,000 parts.
  */
 const MAX_BODY_PARTS = 100_000;
 /** Initial buffer for a body without Content-Length; it doubles each time it fills up. */

@@ -2,7 +2,7 @@
 import { invalid } from '../../system/errors.ts';
 
 /**
- * Maximum length of a URL that browsers and proxies commonly support (RFC 9110 4.1 recommends at least 8000 octets).
+ * Maximum length of a URL that browsers and proxies commonly support (RFC 9110 section 4.1 recommends at least 8000 octets).
  */
 export const MAX_URL_CHARACTERS = 2_048;
 

@@ -115,7 +115,7 @@ function readText(body: Buffer, truncated: boolean): string {
   return cleanForeignText(new TextDecoder().decode(body, { stream: truncated }), MAX_RESPONSE_BYTES);
 }
 
-/** Returns the requested delay, which is in seconds or a date (RFC 9110 10.2.3). Any other value is ignored. */
+/** Returns the requested delay, which is in seconds or a date (RFC 9110 section 10.2.3). Any other value is ignored. */
 function readRetryAfter(header: string | string[] | undefined, nowMs: number): number | undefined {
   const [text] = [header].flat();
   if (text === undefined) return undefined;

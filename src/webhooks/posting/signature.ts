@@ -1,6 +1,6 @@
 /**
- * Signs the posts of webhooks and inbound routes, and verifies signatures as a receiver does (specification 6). The key is the secret in the
- * form that the customer sees, with `whsec_`.
+ * Signs the posts of webhooks and inbound routes, and verifies signatures as a receiver does (specification 6). The key is the
+ * secret in the form that the customer sees, with `whsec_`.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 

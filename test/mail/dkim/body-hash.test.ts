@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createBodyHash } from '../../../src/mail/dkim/body-hash.ts';
 
-/** RFC 6376 3.4.4, in its own words. */
+/** RFC 6376 section 3.4.4, in its own words. */
 function reference(body: string): string {
   let reduced = body
     .split('\r\n')

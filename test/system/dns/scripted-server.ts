@@ -96,7 +96,7 @@ export function record(name: string, type: string, data: unknown, ttl = 60): Ans
   return { name, type, ttl, class: 'IN', data };
 }
 
-/** Says for how long there is nothing (RFC 2308 3). */
+/** Says for how long there is nothing (RFC 2308 section 3). */
 export function authority({ ttl, minimum }: { ttl: number; minimum: number }): Answer {
   const serials = { serial: 1, refresh: 3_600, retry: 600, expire: 86_400, minimum };
   return record('example', 'SOA', { mname: 'ns.example', rname: 'hostmaster.example', ...serials }, ttl);

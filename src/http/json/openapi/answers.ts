@@ -56,9 +56,9 @@ const HEADERS = {
     `Time until the whole burst is available again, in seconds. ${ONLY_LIMITED}`,
     'integer',
   ),
-  'WWW-Authenticate': header('`Bearer` (RFC 9110 11.6.1).', 'string', true),
+  'WWW-Authenticate': header('`Bearer` (RFC 9110 section 11.6.1).', 'string', true),
   'Retry-After': header(
-    'Time after which the same request may succeed, in seconds (RFC 9110 10.2.3).',
+    'Time after which the same request may succeed, in seconds (RFC 9110 section 10.2.3).',
     'integer',
     true,
   ),

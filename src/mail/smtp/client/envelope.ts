@@ -37,14 +37,14 @@ export type Envelope = {
 };
 
 /**
- * An ASCII address of RFC 5321 4.1.2, whose local part is quoted when it has a space or an angle bracket. It cannot hold a
+ * An ASCII address of RFC 5321 section 4.1.2, whose local part is quoted when it has a space or an angle bracket. It cannot hold a
  * character that ends the command line, because such an address could smuggle in further commands.
  */
 const ENVELOPE_ADDRESS =
   /^(?:"(?:[ !#-[\]-~]|\\[ -~])*"|[!#-;=?-~]+)@(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\[[A-Za-z0-9.:]+\])$/;
-/** Number of recipients that every server must accept in one transaction (RFC 5321 4.5.3.1.8). */
+/** Number of recipients that every server must accept in one transaction (RFC 5321 section 4.5.3.1.8). */
 const MAX_RECIPIENTS = 100;
-/** Maximum length of an address without its angle brackets (RFC 5321 4.5.3.1.3). */
+/** Maximum length of an address without its angle brackets (RFC 5321 section 4.5.3.1.3). */
 const MAX_ADDRESS_OCTETS = 254;
 
 /** Returns true for an address that can stand in the commands of an envelope. */
@@ -91,7 +91,7 @@ export function refuseWithoutTls(
 }
 
 /**
- * The value of SIZE has at most 20 digits (RFC 1870 4). Zero means that the server sets no limit, and so does a value that
+ * The value of SIZE has at most 20 digits (RFC 1870 section 4). Zero means that the server sets no limit, and so does a value that
  * is not a number.
  */
 const SIZE_VALUE = /^[0-9]{1,20}$/;
@@ -102,7 +102,10 @@ function readSizeLimit(parameter: string | undefined): number | undefined {
   return limit === 0 ? undefined : limit;
 }
 
-/** Returns the MAIL command, with the parameters that the server's extensions allow (RFC 1870 3, RFC 6152 3), and REQUIRETLS (RFC 8689 section 2). */
+/**
+ * Returns the MAIL command, with the parameters that the server's extensions allow (RFC 1870 section 3, RFC 6152 section 3), and
+ * REQUIRETLS (RFC 8689 section 2).
+ */
 export function mailCommand(envelope: Envelope, extensions: ReadonlyMap<string, string>): string {
   const size = extensions.has('SIZE') ? ` SIZE=${sizeOf(envelope)}` : '';
   const body = extensions.has('8BITMIME') && envelope.message.isEightBit ? ' BODY=8BITMIME' : '';
@@ -115,7 +118,7 @@ export function rcptCommand(address: string): string {
   return `RCPT TO:<${address}>\r\n`;
 }
 
-/** Returns the number of octets, where CRLF counts as two and doubled dots count once (RFC 1870 3). */
+/** Returns the number of octets, where CRLF counts as two and doubled dots count once (RFC 1870 section 3). */
 function sizeOf({ prefix, message }: Envelope): number {
   return prefix.length + message.sizeBytes;
 }

@@ -19,7 +19,7 @@ export type SmtpOptions = {
   /** An IP literal. */
   address: string;
   port: number;
-  /** Name of the MX host, for SNI (RFC 6066 3). */
+  /** Name of the MX host, for SNI (RFC 6066 section 3). */
   serverName: string;
   heloName: string;
   /**
@@ -47,7 +47,7 @@ type SmtpTls = {
 
 export type SmtpSession = {
   readonly tls: SmtpTls | undefined;
-  /** EHLO keywords in upper case, each with its parameters (RFC 5321 4.1.1.1). */
+  /** EHLO keywords in upper case, each with its parameters (RFC 5321 section 4.1.1.1). */
   readonly extensions: ReadonlyMap<string, string>;
   /** Returns false once the peer has closed the connection, or has sent anything while the session was idle. */
   isOpen(): boolean;
@@ -69,7 +69,7 @@ const HELLOS = {
   required: 'verified',
 } as const satisfies Record<SmtpOptions['tls'], TlsHello>;
 
-/** A host name or an address literal (RFC 5321 2.3.5 and 4.1.3), without any character that could end the line. */
+/** A host name or an address literal (RFC 5321 sections 2.3.5 and 4.1.3), without any character that could end the line. */
 const HELO_NAME = /^(?:[A-Za-z0-9._-]{1,255}|\[[A-Za-z0-9.:]{1,64}\])$/;
 
 /** Opens a session, or returns why it failed. @throws only for errors of this side, such as a throwing `onPhase` */
@@ -88,7 +88,7 @@ export async function openSmtp(
       const secure = await upgrade(world.clock, connection, options);
       connection = new SmtpConnection(world.clock, secure, options.isPressed);
       tls = describe(secure);
-      // The client must forget what it learned before the handshake (RFC 3207 4.2).
+      // The client must forget what it learned before the handshake (RFC 3207 section 4.2).
       extensions = await greet(connection, options);
     }
     if (options.tls === 'required') requireTls(tls, extensions);
@@ -125,7 +125,7 @@ async function readBanner(connection: SmtpConnection, options: SmtpOptions): Pro
   options.onPhase?.('banner');
 }
 
-/** Sends EHLO, or HELO to a server that does not know EHLO (RFC 5321 3.2). Returns the extensions that the server offers. */
+/** Sends EHLO, or HELO to a server that does not know EHLO (RFC 5321 section 3.2). Returns the extensions that the server offers. */
 async function greet(connection: SmtpConnection, options: SmtpOptions): Promise<Map<string, string>> {
   const { heloName, timeouts } = options;
   const timeoutMs = timeouts.ehloMs;
@@ -148,7 +148,7 @@ function parseExtensions(reply: SmtpReply): Map<string, string> {
 }
 
 /**
- * Starts TLS (RFC 3207 4). Plaintext that arrives after the 220 would be read as if TLS had protected it, so it ends
+ * Starts TLS (RFC 3207 section 4). Plaintext that arrives after the 220 would be read as if TLS had protected it, so it ends
  * the session.
  */
 async function upgrade(clock: Clock, connection: SmtpConnection, options: SmtpOptions): Promise<TLSSocket> {
@@ -163,7 +163,7 @@ async function upgrade(clock: Clock, connection: SmtpConnection, options: SmtpOp
     throw protocolError('starttls', 'the peer sent plaintext after its answer to STARTTLS');
   try {
     const secure = await startTls(clock, connection.detach(), {
-      // SNI carries a host name without its trailing dot, and never an address (RFC 6066 3).
+      // SNI carries a host name without its trailing dot, and never an address (RFC 6066 section 3).
       serverName: isIP(serverName) === 0 ? serverName.replace(/\.$/, '') : '',
       hello: HELLOS[options.tls],
       timeoutMs,
@@ -205,7 +205,7 @@ function unexpected(phase: SmtpPhase, reply: SmtpReply): SmtpError {
   return protocolError(phase, `the peer answered ${replyText(reply)}`);
 }
 
-/** Sends QUIT to a peer that answered (RFC 5321 3.1 asks for it even after 554), but does not wait for the reply. */
+/** Sends QUIT to a peer that answered (RFC 5321 section 3.1 asks for it even after 554), but does not wait for the reply. */
 function abandon(connection: SmtpConnection, failure: SmtpFailure): void {
   if (failure.kind === 'reply' && connection.isOpen) connection.endWith('QUIT\r\n');
   else connection.destroy();

@@ -1,5 +1,5 @@
 /**
- * The maximum time of each phase of a session, in milliseconds. RFC 5321 4.5.3.2 gives the minimum that a client should
+ * The maximum time of each phase of a session, in milliseconds. RFC 5321 section 4.5.3.2 gives the minimum that a client should
  * wait. A comment says so wherever our value is shorter.
  */
 
@@ -24,26 +24,26 @@ export type SmtpTimeouts = {
 export const DEFAULT_SMTP_TIMEOUTS: SmtpTimeouts = {
   // A host that is up answers a SYN within seconds. RFC 5321 has no minimum for connecting.
   connectMs: 30_000,
-  // The first attempt waits shorter than the five minutes of RFC 5321 4.5.3.2.1; later ones do (`LATER_SMTP_TIMEOUTS`).
+  // The first attempt waits shorter than the five minutes of RFC 5321 section 4.5.3.2.1; later ones do (`LATER_SMTP_TIMEOUTS`).
   bannerMs: 60_000,
   ehloMs: 60_000,
   startTlsMs: 30_000,
-  // Minimum of RFC 5321 4.5.3.2.2.
+  // Minimum of RFC 5321 section 4.5.3.2.2.
   mailMs: 300_000,
-  // Minimum of RFC 5321 4.5.3.2.3.
+  // Minimum of RFC 5321 section 4.5.3.2.3.
   rcptMs: 300_000,
-  // Minimum of RFC 5321 4.5.3.2.4.
+  // Minimum of RFC 5321 section 4.5.3.2.4.
   dataMs: 120_000,
-  // Minimum of RFC 5321 4.5.3.2.5.
+  // Minimum of RFC 5321 section 4.5.3.2.5.
   blockMs: 180_000,
-  // A wait shorter than the ten minutes of RFC 5321 4.5.3.2.6 makes duplicates: the peer may have taken the message.
+  // A wait shorter than the ten minutes of RFC 5321 section 4.5.3.2.6 makes duplicates: the peer may have taken the message.
   dotMs: 600_000,
   // A session that fails at RSET or QUIT loses no message, so these waits are short.
   resetMs: 10_000,
   quitMs: 2_000,
 };
 
-/** Timeouts of every attempt after the first: a slow peer gets the five minutes of RFC 5321 4.5.3.2.1. */
+/** Timeouts of every attempt after the first: a slow peer gets the five minutes of RFC 5321 section 4.5.3.2.1. */
 export const LATER_SMTP_TIMEOUTS: SmtpTimeouts = {
   ...DEFAULT_SMTP_TIMEOUTS,
   bannerMs: 300_000,
@@ -52,10 +52,10 @@ export const LATER_SMTP_TIMEOUTS: SmtpTimeouts = {
 
 /**
  * Maximum wait for a peer while connections are scarce (`SmtpOptions.isPressed`). It ends a session that would
- * otherwise wait for the minutes of RFC 5321 4.5.3.2, which are a SHOULD. Postfix lowers its server's timeout from 300
+ * otherwise wait for the minutes of RFC 5321 section 4.5.3.2, which are a SHOULD. Postfix lowers its server's timeout from 300
  * s to 10 s under stress. A client needs the service of its peer, so ours waits longer than the 20 s by which receivers
  * at most delay strangers on purpose. The wait for the answer to the final dot is never shortened: the peer may have
- * taken the message, and a second attempt would make a duplicate (RFC 5321 4.5.3.2.6).
+ * taken the message, and a second attempt would make a duplicate (RFC 5321 section 4.5.3.2.6).
  */
 export const PRESSED_TIMEOUT_MS = 30_000;
 /**

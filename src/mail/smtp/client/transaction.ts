@@ -1,5 +1,5 @@
 /**
- * Runs one mail transaction (RFC 5321 3.3): MAIL, RCPT for each recipient, DATA, the message, and the verdict on each
+ * Runs one mail transaction (RFC 5321 section 3.3): MAIL, RCPT for each recipient, DATA, the message, and the verdict on each
  * recipient. When the peer offers PIPELINING (RFC 2920), the commands up to DATA go out in one packet, together with the
  * final dot of the previous message. Replies arrive in order: a transaction writes when the previous one is `ready`, and
  * reads when the previous one is done.
@@ -162,7 +162,7 @@ function settle(progress: Progress, result: RecipientResult): void {
 type Commands = { reset: string; mail: string; rcpts: string[] };
 
 /**
- * Returns the commands of a transaction. With PIPELINING it also sends them, up to DATA: a command group of RFC 2920 3.1
+ * Returns the commands of a transaction. With PIPELINING it also sends them, up to DATA: a command group of RFC 2920 section 3.1
  * may begin with the end of the previous message, and it ends with DATA.
  */
 function begin(state: SessionState, envelope: Envelope): Commands {
@@ -233,7 +233,7 @@ async function exchange(
   }
   progress.dotSent = connection.isOpen;
   connection.send(finalDot, 1);
-  // Any verdict ends the transaction (RFC 5321 4.1.1.4).
+  // Any verdict ends the transaction (RFC 5321 section 4.1.1.4).
   state.needsReset = false;
   if (isPipelining(state)) markReady();
   await announce(state, envelope, ['dot']);
@@ -249,7 +249,7 @@ async function exchange(
 
 /**
  * Sends MAIL, RCPT and DATA. Returns the reply to DATA, `not-asked` when no recipient is left and DATA was not sent, or
- * undefined after a 421, which ends the session in any phase (RFC 5321 3.8).
+ * undefined after a 421, which ends the session in any phase (RFC 5321 section 3.8).
  */
 async function sendEnvelope(
   state: SessionState,
@@ -297,7 +297,7 @@ function expectReset(reply: SmtpReply): void {
   if (!isSuccess(reply)) throw protocolError('mail', `the answer to RSET was ${reply.code}`);
 }
 
-/** Ends a DATA that was accepted although every recipient was refused, by sending an empty message (RFC 2920 3.1). */
+/** Ends a DATA that was accepted although every recipient was refused, by sending an empty message (RFC 2920 section 3.1). */
 async function endWithBareDot({ connection, timeouts }: SessionState): Promise<boolean> {
   connection.send('.\r\n', 1);
   return (await connection.read('dot', timeouts.dotMs)).code !== 421;
