@@ -93,7 +93,10 @@ function tooLarge(maxBytes: number): Reply & { text: string } {
   return { code: 552, status: '5.3.4', text };
 }
 
-/** @throws AppError unavailable */
+/**
+ * Checks that the disk has space for more mail.
+ * @throws AppError unavailable
+ */
 function requireReserve({ isBelowReserve }: Pick<App['disk'], 'isBelowReserve'>): void {
   if (isBelowReserve) throw overloadRefusal('disk_reserve');
 }
