@@ -41,7 +41,7 @@ import { POST_THREAD, type RouteCalls, startRoutePosts } from './inbound/post/pa
 import { createReportWork } from './inbound/reports/work.ts';
 import { endRouteSuspensions } from './inbound/routes/store.ts';
 import { createGreylistSweep } from './inbound/sender/worker.ts';
-import { moveTasks } from './inbound/tasks/set-back.ts';
+import { moveInbound } from './inbound/set-back.ts';
 import { createUnsubscribeWork } from './inbound/unsubscribe/work.ts';
 import { moveDueJobs } from './jobs/store.ts';
 import { createJobSweep, startJobs } from './jobs/worker.ts';
@@ -83,7 +83,7 @@ export const DUE_WORKS: readonly DueWork[] = [
   { move: (db, setBack) => db.commit(moveDueRequests, setBack), wakeup: 'confirmations' },
   // Suspensions would otherwise last as long as the set-back.
   { move: (db) => db.commit(endRouteSuspensions, undefined) },
-  { move: moveTasks, wakeup: 'inbound' },
+  { move: moveInbound, wakeup: 'inbound' },
 ];
 
 /** Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued. */

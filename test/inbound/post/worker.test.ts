@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { leasePosts } from '../../../src/inbound/post/lease.ts';
+import { moveInbound } from '../../../src/inbound/set-back.ts';
 import type { HttpRequest } from '../../../src/system/fetch.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { verifySignature } from '../../../src/webhooks/posting/signature.ts';
@@ -250,6 +251,21 @@ test('posts that an earlier run left in flight are made again', () =>
     await world.until('it has ended', ended(world));
     assert.equal((await world.tasks())[0]?.attempts, 2);
     assert.match(world.logged[0]?.msg ?? '', /interrupted/);
+  }));
+
+test('a clock that is set back while the daemon runs ends all suspensions', () =>
+  inWorld(async (world) => {
+    const route = await world.addRoute();
+    await world.deliver(TEXT, [route]);
+    world.start();
+    await world.until('the first is posted', ended(world));
+    const now = world.clock.now();
+    await world.setRoute({ failingSince: 1, consecutiveFailures: 1, suspendedUntil: now + 24 * HOUR });
+    await moveInbound(world.test.app.db, { now, setBackMs: 24 * HOUR });
+    await world.deliver(TEXT, [route]);
+    world.test.app.wakeups.notify('inbound');
+    await world.until('the second is posted', () => world.posts.length === 2);
+    assert.equal((await world.route()).suspendedUntil, null);
   }));
 
 test('a route that was suspended since it was given a slot gets nothing', () =>

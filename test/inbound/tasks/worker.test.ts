@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { ReceivedTaskRow } from '../../../src/db/inbound-tables.ts';
-import { moveTasks } from '../../../src/inbound/tasks/set-back.ts';
+import { moveInbound } from '../../../src/inbound/set-back.ts';
 import { releaseTasks } from '../../../src/inbound/tasks/store.ts';
 import { createTaskWork, type TaskKindWork, type TaskOutcome } from '../../../src/inbound/tasks/worker.ts';
 import { startWork } from '../../../src/system/worker.ts';
@@ -245,7 +245,7 @@ test('a clock that is set back delays no task', () =>
       .updateTable('receivedTasks')
       .set({ dueAt: now + 90 * MINUTE })
       .execute();
-    await moveTasks(world.test.app.db, { now, setBackMs: 60 * MINUTE });
+    await moveInbound(world.test.app.db, { now, setBackMs: 60 * MINUTE });
     assert.deepEqual(
       (await world.tasks()).map(({ dueAt }) => dueAt),
       [now, now, now].map((at) => at + 30 * MINUTE),
