@@ -1,5 +1,7 @@
 /** Creates and changes broadcasts. Fields that the request does not name stay, and the result is checked as a whole. */
+
 import type { App } from '../app.ts';
+import { hasValues } from '../db/has-values.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { readMailbox } from '../emails/request/addresses.ts';
 import { requireSender } from '../emails/sender.ts';
@@ -7,7 +9,7 @@ import { AppError } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { changePace, isOfPaceAlone } from './change-pace.ts';
-import { type Draft, type DraftFields, draftFieldsOf, readDraft } from './draft.ts';
+import { type DraftFields, draftFieldsOf, readDraft } from './draft.ts';
 import { readPlan, type WantedPlan } from './plan.ts';
 import { withProgress } from './progress.ts';
 import type { Pace } from './runs/pace.ts';
@@ -72,7 +74,7 @@ export async function updateBroadcast(
     const draft = await readDraft(app, caller, { wanted: mergeFields(before, given), given });
     const now = app.clock.now();
     const { scheduleAt, pace } = mergePlan(before, readPlan(given, now));
-    if (isSame(before, draft) && isSamePlan(before, { scheduleAt, pace })) return before;
+    if (hasValues(before, draft) && isSamePlan(before, { scheduleAt, pace })) return before;
     const { run: _, counts: __, ...row } = before;
     const status = scheduleAt === null ? 'draft' : 'scheduled';
     // The time increases even when the clock does not, because it also identifies the version of the row.
@@ -136,8 +138,4 @@ function mergeFields(before: BroadcastRow, given: BroadcastChange): DraftFields 
   const audienceBefore = typeof given.segmentId === 'string' ? null : stored.audienceId;
   const { audienceId = audienceBefore } = given;
   return { from, subject, replyTo, audienceId, segmentId, topicId, templateId, html, text };
-}
-
-function isSame(before: Draft, after: Draft): boolean {
-  return (Object.keys(after) as (keyof Draft)[]).every((field) => after[field] === before[field]);
 }

@@ -22,7 +22,7 @@ export type DraftFields = ContentFields &
     string | null
   >;
 
-export type Draft = Pick<
+type Draft = Pick<
   BroadcastRow,
   | 'audienceId'
   | 'segmentId'

@@ -91,7 +91,10 @@ export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
   const [record] = records;
   if (record === undefined) return absent('No SPF record (v=spf1) is published here');
   if (records.length > 1) {
-    return wrong(records, 'There are several SPF records; they must be merged into one (RFC 7208 section 4.5)');
+    return wrong(
+      records,
+      'There are several SPF records; they must be merged into one (RFC 7208 section 4.5)',
+    );
   }
   const terms = record.toLowerCase().split(' ').slice(1);
   const all = terms.findIndex((term) => /^[+?~-]?all$/.test(term));
@@ -104,7 +107,10 @@ export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
     return wrong(records, `The SPF record must hold include:${include}${misplaced}`);
   }
   if (terms.filter(needsLookup).length > MAX_SPF_LOOKUP) {
-    return wrong(records, `The SPF record needs more than ${MAX_SPF_LOOKUP} lookups (RFC 7208 section 4.6.4)`);
+    return wrong(
+      records,
+      `The SPF record needs more than ${MAX_SPF_LOOKUP} lookups (RFC 7208 section 4.6.4)`,
+    );
   }
   return { kind: 'verified', found: shown(records) };
 }

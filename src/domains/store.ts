@@ -2,8 +2,10 @@
  * Stores domains. Nothing else writes this table; sending/ reads it for senders and signers, and spool/ relates it to
  * queued mail. A deleted domain is visible only to the signer, and to the operator who publishes its key.
  */
+
 import { sql } from 'kysely';
 import type { SetBack } from '../db/due-times.ts';
+import { hasValues } from '../db/has-values.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
@@ -110,10 +112,7 @@ export const changeDomain = defineWrite(
         ? stateOf(before)
         : withTracking(stateOf(before), trackingSubdomain, { now, spread });
     const after: Domain = { ...before, ...settings, ...state };
-    const isSame = Object.keys(change).every(
-      (key) => after[key as keyof typeof change] === before[key as keyof typeof change],
-    );
-    if (isSame) return before;
+    if (hasValues<Domain>(before, change)) return before;
     return writeDomain(tx, { ...after, updatedAt: now });
   },
 );

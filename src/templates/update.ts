@@ -1,5 +1,7 @@
 /** Changes a template. Fields that the request does not name stay, and the result is checked as a whole. */
+
 import type { App } from '../app.ts';
+import { hasValues } from '../db/has-values.ts';
 import type { TemplateRow } from '../db/marketing-tables.ts';
 import { checkTemplate, type TemplateChange } from './schemas.ts';
 import { getTemplate, replaceTemplate } from './store.ts';
@@ -18,15 +20,11 @@ export async function updateTemplate(
   for (;;) {
     const before = await getTemplate(app.db.read, tenantId, id);
     const { name = before.name, subject = before.subject, html = before.html, text = before.text } = change;
+    if (hasValues(before, { name, subject, html, text })) return before;
     const changed: TemplateRow = { ...before, name, subject, html, text };
-    if (isSame(before, changed)) return before;
     checkTemplate(changed, change);
     // The time increases even when the clock does not, because it also identifies the version of the row.
     const after = { ...changed, updatedAt: Math.max(app.clock.now(), before.updatedAt + 1) };
     if (await app.db.commit(replaceTemplate, { after, updatedBefore: before.updatedAt })) return after;
   }
-}
-
-function isSame(one: TemplateRow, other: TemplateRow): boolean {
-  return (['name', 'subject', 'html', 'text'] as const).every((field) => one[field] === other[field]);
 }

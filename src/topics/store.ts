@@ -1,5 +1,6 @@
 /** Stores topics. All SQL of this table is here, and nothing else writes it. Live and test keys share topics. */
 
+import { hasValues } from '../db/has-values.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
@@ -67,12 +68,9 @@ export const changeTopic = defineWrite(
     const before = await getTopic(tx, tenantId, id);
     const { name = before.name, description = before.description } = change;
     const defaultOptIn = change.defaultOptIn === undefined ? before.defaultOptIn : flag(change.defaultOptIn);
-    const wished = { name, description, defaultOptIn };
-    const isSame = (Object.keys(wished) as (keyof typeof wished)[]).every(
-      (field) => wished[field] === before[field],
-    );
-    if (isSame) return before;
-    const changed = { ...wished, updatedAt: now };
+    const wanted = { name, description, defaultOptIn };
+    if (hasValues(before, wanted)) return before;
+    const changed = { ...wanted, updatedAt: now };
     await tx.updateTable('topics').set(changed).where('id', '=', before.id).execute();
     return { ...before, ...changed };
   },

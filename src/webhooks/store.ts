@@ -2,6 +2,7 @@
  * Stores webhook endpoints. All SQL of this table is here, and nothing else writes it. deliveries/store.ts stores
  * deliveries.
  */
+import { hasValues } from '../db/has-values.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
@@ -70,11 +71,10 @@ export const changeEndpoint = defineWrite(
     { owner, id, patch, now }: { owner: Owner; id: string; patch: EndpointPatch; now: number },
   ): Promise<WebhookEndpointRow> => {
     const before = await getEndpoint(tx, owner, id);
-    const wished = { ...patch, ...standing(before, patch, now) };
-    const isSame = (Object.keys(wished) as (keyof typeof wished)[]).every(
-      (field) => wished[field] === before[field],
-    );
-    const after = isSame ? before : await writeEndpoint(tx, { ...before, ...wished, updatedAt: now });
+    const wanted = { ...patch, ...standing(before, patch, now) };
+    const after = hasValues(before, wanted)
+      ? before
+      : await writeEndpoint(tx, { ...before, ...wanted, updatedAt: now });
     if (after.status === 'disabled') await endPending(tx, after.id, { why: 'disabled', now });
     return after;
   },

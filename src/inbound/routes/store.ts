@@ -11,6 +11,7 @@
  * route for it.
  */
 
+import { hasValues } from '../../db/has-values.ts';
 import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
@@ -84,12 +85,9 @@ export const changeRoute = defineWrite(
   'inbound.changeRoute',
   async (tx, { tenantId, id, change, ...moment }: Change): Promise<InboundRouteRow> => {
     const before = await getRoute(tx, tenantId, id);
-    const wished = { ...change, ...standing(before, change, moment.now) };
-    const isSame = (Object.keys(wished) as (keyof typeof wished)[]).every(
-      (field) => wished[field] === before[field],
-    );
-    if (isSame) return before;
-    const after = { ...before, ...wished, updatedAt: moment.now };
+    const wanted = { ...change, ...standing(before, change, moment.now) };
+    if (hasValues(before, wanted)) return before;
+    const after = { ...before, ...wanted, updatedAt: moment.now };
     if (after.address !== before.address) await requireAddress(tx, after, moment);
     else if (after.enabled === 1 && before.enabled === 0) await requireNoOtherReceiver(tx, after, moment.now);
     const { id: _, ...columns } = after;
@@ -133,17 +131,17 @@ export const deleteRoute = defineWrite(
   },
 );
 
-type Place = Pick<InboundRouteRow, 'tenantId' | 'domain' | 'address'>;
+type OwnedAddress = Pick<InboundRouteRow, 'tenantId' | 'domain' | 'address'>;
 
 /**
  * Checks that the tenant may have a route for the address.
  * @throws AppError domain_not_verified, domain_in_use, already_exists
  */
-async function requireAddress(tx: Tx, place: Place, { sandbox, now }: Moment): Promise<void> {
-  if (place.domain === sandbox) return requireFreeInSandbox(tx, place);
-  await requireVerified(tx, place, now);
-  await requireNoOtherReceiver(tx, place, now);
-  await requireFree(tx, place);
+async function requireAddress(tx: Tx, owned: OwnedAddress, { sandbox, now }: Moment): Promise<void> {
+  if (owned.domain === sandbox) return requireFreeInSandbox(tx, owned);
+  await requireVerified(tx, owned, now);
+  await requireNoOtherReceiver(tx, owned, now);
+  await requireFree(tx, owned);
 }
 
 /**
@@ -151,7 +149,11 @@ async function requireAddress(tx: Tx, place: Place, { sandbox, now }: Moment): P
  * tenant can verify it.
  * @throws AppError domain_in_use
  */
-async function requireNoOtherReceiver(tx: Tx, { tenantId, domain }: Place, now: number): Promise<void> {
+async function requireNoOtherReceiver(
+  tx: Tx,
+  { tenantId, domain }: OwnedAddress,
+  now: number,
+): Promise<void> {
   const receiver = await findReceiver(tx, domain, now);
   if (receiver === undefined || receiver.tenantId === tenantId) return;
   throw new AppError(
@@ -165,7 +167,7 @@ async function requireNoOtherReceiver(tx: Tx, { tenantId, domain }: Place, now: 
  * Checks that exactly this domain is verified. A verified parent domain is not enough.
  * @throws AppError domain_not_verified
  */
-async function requireVerified(tx: Tx, { tenantId, domain }: Place, now: number): Promise<void> {
+async function requireVerified(tx: Tx, { tenantId, domain }: OwnedAddress, now: number): Promise<void> {
   const found = await findDomainByName(tx, tenantId, domain);
   if (found && maySend(found, now)) return;
   throw new AppError(
@@ -177,15 +179,15 @@ async function requireVerified(tx: Tx, { tenantId, domain }: Place, now: number)
   );
 }
 
-async function requireFree(tx: Tx, { tenantId, address }: Place): Promise<void> {
+async function requireFree(tx: Tx, { tenantId, address }: OwnedAddress): Promise<void> {
   const existing = await routesOf(tx, tenantId).where('address', '=', address).executeTakeFirst();
   if (existing) throw alreadyExists(address, { id: existing.id });
 }
 
 /** Checks that no tenant has a route for the address. The id of the route of another tenant is not shown. */
-async function requireFreeInSandbox(tx: Tx, place: Place): Promise<void> {
-  await requireFree(tx, place);
-  const { address } = place;
+async function requireFreeInSandbox(tx: Tx, owned: OwnedAddress): Promise<void> {
+  await requireFree(tx, owned);
+  const { address } = owned;
   const foreign = await tx
     .selectFrom('inboundRoutes')
     .select('id')

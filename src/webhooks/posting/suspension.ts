@@ -2,10 +2,8 @@
  * Decides what a failed post means for its endpoint: it is suspended for a while, its owner is warned after a day, and
  * it is disabled after five days in which nothing succeeded.
  */
+import { DAY_MS } from '../../system/clock.ts';
 import { suspensionMs } from './schedule.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Age of the failures at which the operator is warned. */
 const WARN_AFTER_MS = DAY_MS;
@@ -24,7 +22,7 @@ const FIRST_POST_MS = 60_000;
 export type Failing = {
   /** Time since which every post has failed. Null when the last one succeeded or none was made yet. */
   failingSince: number | null;
-  /** Time at which the owner was warned; null when not yet. */
+  /** Time at which the operator was warned; null when not yet. */
   warnedAt: number | null;
   /** Number of failed posts since the last success. Posts that failed while the endpoint was suspended count as one. */
   consecutiveFailures: number;
