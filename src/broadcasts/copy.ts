@@ -22,7 +22,8 @@ import {
 import { addressKey } from '../mail/address.ts';
 import { queueKeyOf } from '../queue/dispatch/delivery-queue.ts';
 import { CONTACT_DELETED, findExclusions } from '../queue/exclusions.ts';
-import { enqueue, recordRecipientEvent } from '../queue/store.ts';
+import { recordRecipientEvent } from '../queue/state/recipient-event.ts';
+import { enqueue } from '../queue/store.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { chargeQuota, remainingQuota } from '../tenants/quota.ts';
 import { buildCopy, type Copy } from './build-copy.ts';

@@ -10,8 +10,9 @@ import { addressKey } from '../mail/address.ts';
 import { CONTACT_DELETED, type Exclusion, findExclusions } from './exclusions.ts';
 import type { Outcome } from './outcome/outcome.ts';
 import { withPart } from './parts/store.ts';
+import { type Change, changeRecipients } from './state/change.ts';
 import type { Transition } from './state/transition.ts';
-import { type Change, changeRecipients, findMessage, type SpooledMessage } from './store.ts';
+import { findMessage, type SpooledMessage } from './store.ts';
 
 /** A delivery is the content of one SMTP transaction: a message and those of its recipients that go to one site. */
 export type Delivery = { message: SpooledMessage; recipients: RecipientRow[] };

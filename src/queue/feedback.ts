@@ -19,8 +19,9 @@ import { bounceSubType } from './outcome/bounce-subtype.ts';
 import { classifyNotice } from './outcome/classify.ts';
 import { storable } from './outcome/outcome.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from './return-path.ts';
+import { type Change, changeRecipients } from './state/change.ts';
 import type { Complaint, Transition } from './state/transition.ts';
-import { type Change, changeRecipients, findMessage, listRecipients, type SpooledMessage } from './store.ts';
+import { findMessage, listRecipients, type SpooledMessage } from './store.ts';
 import { suppressRecipient } from './suppress.ts';
 
 /**

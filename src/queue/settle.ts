@@ -10,8 +10,9 @@ import { makeNotificationDue } from './notifications/store.ts';
 import { bounceSubType } from './outcome/bounce-subtype.ts';
 import { type Outcome, storable, type Verdict } from './outcome/outcome.ts';
 import { withPart } from './parts/store.ts';
+import { type Change, changeRecipients, type Mail } from './state/change.ts';
 import type { Transition } from './state/transition.ts';
-import { type Change, changeRecipients, findMessage, type Mail, type SpooledMessage } from './store.ts';
+import { findMessage, type SpooledMessage } from './store.ts';
 import { suppressRecipient } from './suppress.ts';
 
 export type Result = {

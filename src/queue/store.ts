@@ -1,23 +1,16 @@
 /**
- * The tables of the spool: messages and recipients. All their SQL is here; every change of a recipient's state goes
- * through `changeRecipients`, which keeps the email's status and the event log consistent.
+ * The tables of the spool: messages and recipients. All their SQL is here, and nothing else writes them. Every change of a
+ * recipient's state goes through `changeRecipients` (state/change.ts).
  */
 import { sql } from 'kysely';
-import { storeTally } from '../counts/store.ts';
-import { Tally } from '../counts/tally.ts';
 import type { ContentRow } from '../db/content-tables.ts';
-import { MOVED_ROWS, movedBack, type SetBack } from '../db/due-times.ts';
+import { MOVED_ROWS, moveSlice, type SetBack } from '../db/due-times.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import type { DomainRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
-import { recordEvent } from '../events/store.ts';
-import { recordOutcome } from '../ledger/store.ts';
+import type { DomainRow, MessageRow, RecipientRow } from '../db/tables.ts';
 import { newId } from '../system/ids.ts';
 import { deleteUnusedContent } from './contents/store.ts';
 import { queueKeyOf } from './dispatch/delivery-queue.ts';
-import type { RecipientEvent } from './state/recipient-event.ts';
-import { effectOf, type Transition } from './state/transition.ts';
-import { aggregateStatus } from './status.ts';
 
 const insertMessage = statement((db, param: Param<MessageRow>) =>
   db.insertInto('messages').values({
@@ -190,12 +183,11 @@ export const moveDueRecipients = defineWrite(
     { after, until, ...setBack }: SetBack & { after: DueRow; until: number },
   ): Promise<DueRow | undefined> => {
     const rows = await laterDue.all(tx, { ...after, until });
-    for (const { id, dueAt, datedAt, createdAt } of rows) {
-      const isScheduled = dueAt === datedAt && datedAt !== createdAt;
-      if (dueAt !== null && !isScheduled) await setDueAt.all(tx, { id, dueAt: movedBack(dueAt, setBack) });
-    }
-    const last = rows[MOVED_ROWS - 1];
-    return last && last.dueAt !== null ? { id: last.id, dueAt: last.dueAt } : undefined;
+    const last = await moveSlice(rows, setBack, async ({ id, datedAt, createdAt, ...before }, dueAt) => {
+      const isScheduled = before.dueAt === datedAt && datedAt !== createdAt;
+      if (!isScheduled) await setDueAt.all(tx, { id, dueAt });
+    });
+    return last && { id: last.id, dueAt: last.dueAt };
   },
 );
 
@@ -216,7 +208,7 @@ type RecipientPatch = Pick<
   | 'lastEventAt'
 >;
 
-const updateRecipient = statement((db, param: Param<RecipientPatch>) =>
+const patchRecipient = statement((db, param: Param<RecipientPatch>) =>
   db
     .updateTable('recipients')
     .set({
@@ -236,105 +228,23 @@ const updateRecipient = statement((db, param: Param<RecipientPatch>) =>
     .where('id', '=', param('id')),
 );
 
-const updateMessage = statement(
-  (db, param: Param<{ id: string; status: EmailStatus; lastEventAt: number; signature: string | null }>) =>
-    db
-      .updateTable('messages')
-      .set({ status: param('status'), lastEventAt: param('lastEventAt'), signature: param('signature') })
-      .where('id', '=', param('id')),
+/** Stores the columns that a change of a recipient's state may touch. Only `changeRecipients` (state/change.ts) calls it. */
+export async function updateRecipient(tx: Tx, recipient: RecipientPatch): Promise<void> {
+  await patchRecipient.all(tx, recipient);
+}
+
+type MessagePatch = Pick<MessageRow, 'id' | 'status' | 'lastEventAt' | 'signature'>;
+
+const patchMessage = statement((db, param: Param<MessagePatch>) =>
+  db
+    .updateTable('messages')
+    .set({ status: param('status'), lastEventAt: param('lastEventAt'), signature: param('signature') })
+    .where('id', '=', param('id')),
 );
 
-/** A message as a write has read it, with the recipients that the write may change. */
-export type Mail = {
-  message: SpooledMessage;
-  recipients: RecipientRow[];
-  /** The states of all other recipients of the message. */
-  others: readonly OtherRecipients[];
-};
-
-/** Other recipients that share a state. `attempts` is the largest number of attempts among them. */
-type OtherRecipients = Pick<RecipientRow, 'state' | 'attempts'>;
-
-/** A change of one recipient of the mail. The recipient is an element of the mail's own list. */
-export type Change = { recipient: RecipientRow; transition: Transition };
-
-/**
- * Returns a message that must exist, with all of its recipients.
- * @throws Error when it does not exist
- */
-export async function getMail(tx: Tx, messageId: string): Promise<Mail> {
-  const message = await findMessage(tx, messageId);
-  if (!message) throw new Error(`message ${messageId} does not exist`);
-  return { message, recipients: await listRecipients(tx, messageId), others: [] };
-}
-
-/**
- * Changes recipients of one message, as part of a write: the rows of those recipients, their events, and once the
- * message with the status that follows from all recipients. Every change of a recipient's state goes through this
- * function. The times of a message's events strictly increase, so that their order is the order of what happened.
- */
-export async function changeRecipients(
-  tx: Tx,
-  { message, recipients, others }: Mail,
-  { now, changes }: { now: number; changes: readonly Change[] },
-): Promise<void> {
-  const { expiresAt } = message;
-  const tally = new Tally();
-  for (const { recipient, transition } of changes) {
-    const { patch, events } = effectOf(transition, { recipient, expiresAt, now });
-    const { state, attempts } = recipient;
-    Object.assign(recipient, patch);
-    for (const event of events) {
-      const at = Math.max(now, message.lastEventAt + 1);
-      message.lastEventAt = at;
-      recipient.lastEventAt = at;
-      await recordRecipientEvent(tx, message, { to: recipient.address, event, at, tally });
-    }
-    await updateRecipient.all(tx, recipient);
-    if (message.broadcastId !== null)
-      await recordOutcome(tx, message, ledgerChange({ state, attempts }, { recipient, transition, now }));
-  }
-  message.status = aggregateStatus([...recipients, ...others]);
-  await updateMessage.all(tx, message);
-  await storeTally(tx, tally);
-}
-
-/** Returns what the ledger of a broadcast follows of a change. `before` is the recipient as it was. */
-function ledgerChange(
-  before: Pick<RecipientRow, 'state' | 'attempts'>,
-  { recipient: after, transition, now }: Change & { now: number },
-): Parameters<typeof recordOutcome>[2] {
-  const { cause } = transition;
-  return {
-    now,
-    before,
-    after,
-    diagnostic: after.diagnostic,
-    exclusion: cause === 'suppressed' ? transition : undefined,
-    hasBouncedPermanently:
-      (cause === 'bounced' || cause === 'bounced-later') && transition.bounce === 'permanent',
-  };
-}
-
-/**
- * Records an email event, and counts it in the tally, which the caller stores in the same write. The data of the event is
- * completed from the email when it is read (`findEvent` in events/store.ts).
- */
-export async function recordRecipientEvent(
-  tx: Tx,
-  message: MessageRow,
-  { to, event, at, tally }: { to: string; event: RecipientEvent; at: number; tally: Tally },
-): Promise<void> {
-  tally.count(message, { to, at, counters: event.counters });
-  await recordEvent(tx, {
-    id: newId('evt', at),
-    tenantId: message.tenantId,
-    mode: message.mode,
-    type: event.type,
-    emailId: message.id,
-    createdAt: at,
-    data: { to, ...event.details },
-  });
+/** Stores the columns of a message that follow from its recipients. Only `changeRecipients` (state/change.ts) calls it. */
+export async function updateMessage(tx: Tx, message: MessagePatch): Promise<void> {
+  await patchMessage.all(tx, message);
 }
 
 const moveMessage = statement((db, param: Param<Pick<MessageRow, 'id' | 'datedAt' | 'expiresAt'>>) =>

@@ -3,7 +3,7 @@
  * until it is done or has failed; while it runs, it is leased to this run of the daemon or of its thread.
  */
 import { sql } from 'kysely';
-import { MOVED_ROWS, movedBack, type SetBack } from '../../db/due-times.ts';
+import { MOVED_ROWS, moveSlice, type SetBack } from '../../db/due-times.ts';
 import type { ReceivedTaskRow } from '../../db/inbound-tables.ts';
 import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
@@ -354,12 +354,9 @@ export const moveDueTasks = defineWrite(
   'inbound.moveDueTasks',
   async (tx, { after, ...setBack }: SetBack & { after: MovedAfter }): Promise<MovedAfter | undefined> => {
     const rows = await pendingAfter.all(tx, after);
-    for (const { id, dueAt } of rows) {
-      if (dueAt !== null && dueAt > setBack.now)
-        await setDueAt.all(tx, { id, dueAt: movedBack(dueAt, setBack) });
-    }
-    const last = rows[MOVED_ROWS - 1];
-    return last && last.dueAt !== null ? { ...last, dueAt: last.dueAt } : undefined;
+    return moveSlice(rows, setBack, async ({ id }, dueAt) => {
+      await setDueAt.all(tx, { id, dueAt });
+    });
   },
 );
 

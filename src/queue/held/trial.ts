@@ -5,7 +5,7 @@
 import type { App } from '../../app.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { Work } from '../../system/worker.ts';
-import { changeRecipients, getMail } from '../store.ts';
+import { changeRecipients, getMail } from '../state/change.ts';
 import { findMaxInterruptedOnTrial, findWaitingSuspect, listDueSuspects } from './store.ts';
 import { isSuspect, LONE_TRIAL_FROM_INTERRUPTIONS } from './suspect.ts';
 

@@ -5,7 +5,8 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import type { Mail, SpooledMessage } from '../store.ts';
+import type { Mail } from '../state/change.ts';
+import type { SpooledMessage } from '../store.ts';
 
 type Part = { messageId: string; namesJson: string };
 

@@ -1,8 +1,11 @@
 /** The events that a change of a recipient records. The simulator adds feedback, such as a complaint, to a delivery. */
 
-import type { Counter } from '../../counts/tally.ts';
-import type { EventType } from '../../events/store.ts';
+import type { Counter, Tally } from '../../counts/tally.ts';
+import type { Tx } from '../../db/operation.ts';
+import type { MessageRow } from '../../db/tables.ts';
+import { type EventType, recordEvent } from '../../events/store.ts';
 import { isoTime } from '../../system/clock.ts';
+import { newId } from '../../system/ids.ts';
 import type { SimulatedFeedback } from '../outcome/outcome.ts';
 
 export type RecipientEvent = {
@@ -36,4 +39,25 @@ export function feedbackEvent(feedback: SimulatedFeedback, now: number): Recipie
         counters: ['clicked', 'uniqueClicked'],
       };
   }
+}
+
+/**
+ * Records an email event, and counts it in the tally, which the caller stores in the same write. The data of the event is
+ * completed from the email when it is read (`findEvent` in events/store.ts).
+ */
+export async function recordRecipientEvent(
+  tx: Tx,
+  message: MessageRow,
+  { to, event, at, tally }: { to: string; event: RecipientEvent; at: number; tally: Tally },
+): Promise<void> {
+  tally.count(message, { to, at, counters: event.counters });
+  await recordEvent(tx, {
+    id: newId('evt', at),
+    tenantId: message.tenantId,
+    mode: message.mode,
+    type: event.type,
+    emailId: message.id,
+    createdAt: at,
+    data: { to, ...event.details },
+  });
 }

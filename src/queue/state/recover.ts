@@ -7,7 +7,8 @@ import type { RecipientRow } from '../../db/tables.ts';
 import { insertAttempt } from '../attempts/store.ts';
 import { type HeldRecipient, heldRecipient } from '../held/hold.ts';
 import { MAX_INTERRUPTIONS } from '../held/suspect.ts';
-import { type Change, changeRecipients, getMail, listAbandoned } from '../store.ts';
+import { listAbandoned } from '../store.ts';
+import { type Change, changeRecipients, getMail } from './change.ts';
 import type { Transition } from './transition.ts';
 
 /** Recovered mail becomes due evenly over this time, so that it does not all leave in the first second. */

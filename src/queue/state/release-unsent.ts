@@ -4,7 +4,8 @@
  * wait for their trials.
  */
 import { defineWrite } from '../../db/operation.ts';
-import { changeRecipients, getMail, listInFlight } from '../store.ts';
+import { listInFlight } from '../store.ts';
+import { changeRecipients, getMail } from './change.ts';
 
 type Release = {
   now: number;

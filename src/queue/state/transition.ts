@@ -1,6 +1,6 @@
 /**
  * The state machine of a recipient. A transition names the cause of a change, with what is known about it; this module
- * says what the change does to the row and which events it records. `changeRecipients` (queue/store.ts) stores it, and
+ * says what the change does to the row and which events it records. `changeRecipients` (change.ts) makes it, and
  * nothing else changes the state of a recipient.
  */
 import type { Counter } from '../../counts/tally.ts';

@@ -4,7 +4,7 @@
  * or of its thread.
  */
 import { sql } from 'kysely';
-import { MOVED_ROWS, movedBack, type SetBack } from '../../db/due-times.ts';
+import { MOVED_ROWS, moveSlice, type SetBack } from '../../db/due-times.ts';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
 import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
@@ -230,12 +230,9 @@ export const moveDueDeliveries = defineWrite(
   'webhooks.moveDue',
   async (tx, { after, ...setBack }: SetBack & { after: PendingRow }): Promise<PendingRow | undefined> => {
     const rows = await pendingAfter.all(tx, after);
-    for (const { id, dueAt } of rows) {
-      if (dueAt !== null && dueAt > setBack.now)
-        await setDueAt.all(tx, { id, dueAt: movedBack(dueAt, setBack) });
-    }
-    const last = rows[MOVED_ROWS - 1];
-    return last && last.dueAt !== null ? { ...last, dueAt: last.dueAt } : undefined;
+    return moveSlice(rows, setBack, async ({ id }, dueAt) => {
+      await setDueAt.all(tx, { id, dueAt });
+    });
   },
 );
 

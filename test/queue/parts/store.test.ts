@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { withPart } from '../../../src/queue/parts/store.ts';
-import { getMail } from '../../../src/queue/store.ts';
+import { getMail } from '../../../src/queue/state/change.ts';
 import { explain } from '../../support/explain.ts';
 import { openSpool, type Spool } from '../../support/spool.ts';
 

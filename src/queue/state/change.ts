@@ -1,0 +1,91 @@
+/**
+ * Changes recipients. Every change of a recipient's state goes through `changeRecipients`, which keeps the status of the email, the
+ * events, the counters and the ledger of its broadcast consistent with it.
+ */
+import { storeTally } from '../../counts/store.ts';
+import { Tally } from '../../counts/tally.ts';
+import type { Tx } from '../../db/operation.ts';
+import type { RecipientRow } from '../../db/tables.ts';
+import { recordOutcome } from '../../ledger/store.ts';
+import { aggregateStatus } from '../status.ts';
+import {
+  findMessage,
+  listRecipients,
+  type SpooledMessage,
+  updateMessage,
+  updateRecipient,
+} from '../store.ts';
+import { recordRecipientEvent } from './recipient-event.ts';
+import { effectOf, type Transition } from './transition.ts';
+
+/** A message as a write has read it, with the recipients that the write may change. */
+export type Mail = {
+  message: SpooledMessage;
+  recipients: RecipientRow[];
+  /** The states of all other recipients of the message. */
+  others: readonly OtherRecipients[];
+};
+
+/** Other recipients that share a state. `attempts` is the largest number of attempts among them. */
+type OtherRecipients = Pick<RecipientRow, 'state' | 'attempts'>;
+
+/** A change of one recipient of the mail. The recipient is an element of the mail's own list. */
+export type Change = { recipient: RecipientRow; transition: Transition };
+
+/**
+ * Returns a message that must exist, with all of its recipients.
+ * @throws Error when it does not exist
+ */
+export async function getMail(tx: Tx, messageId: string): Promise<Mail> {
+  const message = await findMessage(tx, messageId);
+  if (!message) throw new Error(`message ${messageId} does not exist`);
+  return { message, recipients: await listRecipients(tx, messageId), others: [] };
+}
+
+/**
+ * Changes recipients of one message, as part of a write: the rows of those recipients, their events, and once the
+ * message with the status that follows from all recipients. Every change of a recipient's state goes through this
+ * function. The times of a message's events strictly increase, so that their order is the order of what happened.
+ */
+export async function changeRecipients(
+  tx: Tx,
+  { message, recipients, others }: Mail,
+  { now, changes }: { now: number; changes: readonly Change[] },
+): Promise<void> {
+  const { expiresAt } = message;
+  const tally = new Tally();
+  for (const { recipient, transition } of changes) {
+    const { patch, events } = effectOf(transition, { recipient, expiresAt, now });
+    const { state, attempts } = recipient;
+    Object.assign(recipient, patch);
+    for (const event of events) {
+      const at = Math.max(now, message.lastEventAt + 1);
+      message.lastEventAt = at;
+      recipient.lastEventAt = at;
+      await recordRecipientEvent(tx, message, { to: recipient.address, event, at, tally });
+    }
+    await updateRecipient(tx, recipient);
+    if (message.broadcastId !== null)
+      await recordOutcome(tx, message, ledgerChange({ state, attempts }, { recipient, transition, now }));
+  }
+  message.status = aggregateStatus([...recipients, ...others]);
+  await updateMessage(tx, message);
+  await storeTally(tx, tally);
+}
+
+/** Returns what the ledger of a broadcast follows of a change. `before` is the recipient as it was. */
+function ledgerChange(
+  before: Pick<RecipientRow, 'state' | 'attempts'>,
+  { recipient: after, transition, now }: Change & { now: number },
+): Parameters<typeof recordOutcome>[2] {
+  const { cause } = transition;
+  return {
+    now,
+    before,
+    after,
+    diagnostic: after.diagnostic,
+    exclusion: cause === 'suppressed' ? transition : undefined,
+    hasBouncedPermanently:
+      (cause === 'bounced' || cause === 'bounced-later') && transition.bounce === 'permanent',
+  };
+}
