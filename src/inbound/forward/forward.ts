@@ -14,7 +14,7 @@ import { sealMessage } from '../../mail/arc/seal.ts';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { fieldValue, type HeaderField, splitFields } from '../../mail/dkim/verify/header-fields.ts';
-import { MAX_HEADER_BYTES } from '../../mail/message/normalize.ts';
+import { MAX_HEADER_BYTES } from '../../mail/header-limits.ts';
 import type { NewNotification } from '../../queue/notifications/store.ts';
 import type { NewRecipient } from '../../queue/store.ts';
 import { newId } from '../../system/ids.ts';

@@ -2,13 +2,13 @@
  * Reads a message that comes in: keeps its header and hashes its body. Its lines end with CRLF, as they are stored: if a bare LF
  * ended a line for one reader only, a stored field could be outside of all signatures.
  */
+
 import { BodyHasher, type BodyHashes } from '../dkim/verify/body-hashes.ts';
 import { fieldValue, splitFields } from '../dkim/verify/header-fields.ts';
 import { type Canonicalization, namedBodyCanonicalization } from '../dkim/verify/signature.ts';
+import { MAX_HEADER_BYTES } from '../header-limits.ts';
 import { asBuffer } from '../smtp/body.ts';
 
-/** Maximum size of the header. Postfix cuts it at 100 KB, Exchange at 256 KB. Our own limit. */
-export const MAX_HEADER_BYTES = 256 * 1024;
 /** Maximum number of signature fields whose canonical form is read: all that are verified are among them. Our own limit. */
 const MAX_SIGNATURE_FIELDS = 2_000;
 const SIGNATURE_NAMES: readonly string[] = ['dkim-signature', 'arc-message-signature'];

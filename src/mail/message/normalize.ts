@@ -3,15 +3,10 @@
  * (RFC 8601 section 5), and so is Return-Path, which is added anew (RFC 5321 section 4.4). The size of the header block and
  * the number of hops are limited. Signatures are verified over the fields as they came, elsewhere.
  */
+import { MAX_HEADER_BYTES, MAX_HEADER_LINES } from '../header-limits.ts';
 import { LF, SPACE, TAB } from '../octets.ts';
 import { namesAuthservId } from './results-owner.ts';
 
-/**
- * Maximum size and number of lines of the header block. Programs that read headers later, here and elsewhere, take long
- * for longer ones. Our own limits.
- */
-export const MAX_HEADER_BYTES = 256 * 1024;
-export const MAX_HEADER_LINES = 1_000;
 /** Maximum number of Received fields, the same as in Postfix. A message with more goes round in circles (RFC 5321 section 6.3). */
 export const MAX_RECEIVED_FIELDS = 50;
 /** Maximum length of a field that is kept for the caller. A longer one is cut. Our own limit. */

@@ -6,8 +6,8 @@ import {
   createAuthenticator,
   createBegin,
 } from '../../../src/mail/auth/authenticator.ts';
-import { MAX_HEADER_BYTES } from '../../../src/mail/auth/message-reader.ts';
 import type { AuthenticationResult } from '../../../src/mail/auth/result.ts';
+import { MAX_HEADER_BYTES } from '../../../src/mail/header-limits.ts';
 import { realClock } from '../../../src/system/clock.ts';
 import { createTestAuthenticator } from '../../support/authenticator.ts';
 import { startDnsServer } from '../../support/dns-server.ts';

@@ -2,6 +2,7 @@
  * Reads the header of a message that somebody else wrote. It takes the fields as they stand, in linear time, and within
  * limits: a header beyond them is refused as a whole, because a part of a header could mean something else.
  */
+import { MAX_HEADER_BYTES, MAX_HEADER_LINES } from '../../header-limits.ts';
 import { decodeWords } from '../decode-words.ts';
 
 export type HeaderField = {
@@ -17,11 +18,6 @@ export type HeaderField = {
 class HeaderTooLargeError extends Error {
   override readonly name = 'HeaderTooLargeError';
 }
-
-/** Maximum size of a header, that of a part included. Our own limit; common mail stays below 16 KB. */
-export const MAX_HEADER_BYTES = 256 * 1024;
-/** Maximum number of lines of a header. Our own limit; common mail has fewer than 200. */
-const MAX_HEADER_LINES = 1_000;
 
 /** Matches the name of a field and the colon. White space before the colon is obsolete (RFC 5322 section 4.5). */
 const FIELD_START = /^([!-9;-~]+)[ \t]*:/;

@@ -3,11 +3,13 @@
  * are terminated after a time limit, and tenants are served round-robin. A message that cannot be parsed in time is opaque: its
  * header is read here, in linear time, and its bytes remain as they are.
  */
+
 import { type JobOptions, KillableThreads } from '../../../system/killable-threads.ts';
 import type { System } from '../../../system/system.ts';
 import { moduleBeside } from '../../../system/thread.ts';
+import { MAX_HEADER_BYTES } from '../../header-limits.ts';
 import type { HtmlText } from '../html-text.ts';
-import { type HeaderField, MAX_HEADER_BYTES, readHeaderFields } from './header-fields.ts';
+import { type HeaderField, readHeaderFields } from './header-fields.ts';
 import type { ParsedMessage, ReadJob, WantedContent } from './read-message.ts';
 
 /** The bytes of a message, as `blobs` opens them. */

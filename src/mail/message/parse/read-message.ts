@@ -2,6 +2,7 @@
  * Reads a message into its texts and files, with mailparser. Hostile messages can make it slow or large, so it runs in
  * threads that are terminated (parser.ts).
  */
+
 import {
   type AddressObject,
   type AttachmentStream,
@@ -9,16 +10,10 @@ import {
   MailParser,
   type MessageText,
 } from 'mailparser';
+import { MAX_HEADER_BYTES } from '../../header-limits.ts';
 import { cleanFilename } from '../filename.ts';
 import { parseMediaType } from '../media-type.ts';
-import {
-  findField,
-  type HeaderField,
-  MAX_HEADER_BYTES,
-  readDate,
-  readHeaderFields,
-  readMessageIds,
-} from './header-fields.ts';
+import { findField, type HeaderField, readDate, readHeaderFields, readMessageIds } from './header-fields.ts';
 import { listMailboxes } from './mailboxes.ts';
 import { joinTexts, type MessageTexts, type PartNode } from './texts.ts';
 
