@@ -11,7 +11,7 @@ import { getBroadcast, type Owner } from './store.ts';
 type Control = { owner: Owner; id: string; cause: 'paused' | 'resumed' | 'canceled'; now: number };
 
 /**
- * Changes a broadcast as its owner wishes, and returns it.
+ * Pauses, resumes or cancels a broadcast, and returns it.
  * @throws AppError not_found, invalid_state
  */
 const controlBroadcast = defineWrite(
@@ -20,17 +20,17 @@ const controlBroadcast = defineWrite(
     const broadcast = await getBroadcast(tx, owner, id);
     const change = cause === 'paused' ? ({ cause, reason: 'manual' } as const) : { cause };
     await changeStatus(tx, broadcast, { ...change, now });
-    if (cause === 'resumed') await forgive(tx, broadcast.id);
+    if (cause === 'resumed') await restartRates(tx, broadcast.id);
     return getBroadcast(tx, owner, id);
   },
   { priority: 'urgent', crashPoints: { afterCommit: 'broadcast-pause-after-commit' } },
 );
 
 /**
- * Lets bounces and complaints be judged anew: whoever resumes a broadcast has accepted those before.
+ * Begins to judge the rates of bounces and complaints anew. Resuming a broadcast accepts those before.
  * @throws AppError invalid_state for a broadcast that was never started
  */
-async function forgive(tx: Tx, id: BroadcastRow['id']): Promise<void> {
+async function restartRates(tx: Tx, id: BroadcastRow['id']): Promise<void> {
   const { startedAt } = await getRun(tx, id);
   const counts = await findCounts(tx, id);
   if (startedAt === null || !counts)

@@ -38,9 +38,9 @@ type BroadcastId = BroadcastRunRow['broadcastId'];
 /** Maximum number of copies that one write makes: about 10 ms of the writer. Our own limit. */
 const COPIES_PER_WRITE = 50;
 /**
- * Maximum number of copies of a broadcast that wait for their first attempt. The more there are, the longer a change of a
- * contact takes to matter; the fewer, the sooner the copies for one slow destination are all of them, and the other readers
- * wait for it. Our own limit.
+ * Maximum number of copies of a broadcast that wait for their first attempt. A copy shows its contact as it was when the copy was
+ * made, so more of them delay the effect of a change. With fewer, the copies for one slow destination can be all of them, and every
+ * other reader waits for it. Our own limit.
  */
 const MAX_UNTRIED = 10_000;
 

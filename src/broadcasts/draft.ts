@@ -51,7 +51,7 @@ export function draftFieldsOf(broadcast: BroadcastRow): DraftFields {
   return { from, subject, replyTo, audienceId, segmentId, topicId, templateId, html, text };
 }
 
-/** The caller that a broadcast is checked for. When the time of a scheduled broadcast has come, the daemon takes its place. */
+/** The caller that a broadcast is checked for. For a scheduled broadcast whose time has come, it is the daemon. */
 export type Author = Omit<Caller, 'keyId'>;
 
 /**

@@ -4,7 +4,7 @@ import { readAll } from '../system/errors.ts';
 import { type Pace, readPace } from './runs/pace.ts';
 import type { BroadcastChange } from './schemas.ts';
 
-/** The wishes of a request. Undefined leaves a value as it is, and null clears it. */
+/** The plan that a request asks for. Undefined leaves a value as it is, and null clears it. */
 export type WantedPlan = {
   /** Time of sending in Unix milliseconds. */
   scheduleAt: number | null | undefined;

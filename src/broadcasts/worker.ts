@@ -1,6 +1,6 @@
 /**
  * The background work of broadcasts. A run is due from its start to its end; each step walks one slice of the audience,
- * makes some copies, or follows up on a resume or a cancel, and then gives way to the runs of other tenants.
+ * makes some copies, or follows up on a resume or a cancel, and then yields to the runs of other tenants.
  */
 import type { App } from '../app.ts';
 import type { BroadcastCountsRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
@@ -18,17 +18,17 @@ type BroadcastApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFind
 
 /** Maximum number of runs whose steps are taken at the same time. More would only wait for the writer. Our own limit. */
 const MAX_RUNNING = 2;
-/** Time between two looks at a run whose copies are being delivered, in milliseconds. Our own limit. */
+/** Time between two checks of a run whose copies are being delivered, in milliseconds. Our own limit. */
 const POLL_MS = 50;
 /**
- * Maximum time between two looks at a run that does not get on, because its pace or a slow server holds its copies up, in
+ * Maximum time between two checks of a run that makes no progress, because its pace or a slow server delays its copies, in
  * milliseconds. A tenant may have a thousand such runs. Our own limit.
  */
 const MAX_POLL_MS = 5_000;
 /** Time after which a scheduled broadcast that cannot start at the moment is tried again, in milliseconds. Our own limit. */
 const RETRY_START_MS = 5_000;
 
-/** A run as this start of the daemon remembers it. */
+/** State of a run that this start of the daemon remembers. */
 type Memory = {
   tenantId: BroadcastRunRow['tenantId'];
   /** Earliest time of the next step, on the monotonic clock in milliseconds. */
@@ -40,7 +40,7 @@ type Memory = {
   updatedAt: DueRun['updatedAt'];
   /** Contact after which the pass through the copies in the queue goes on; undefined when the pass is over. */
   passAfter: string | undefined;
-  /** Numbers of contacts that waited and of copies without an attempt at the last look, and the wait after it. */
+  /** Numbers of contacts that waited and of copies without an attempt at the last check, and the wait after it. */
   idle: { waiting: number; untried: number; waitMs: number } | undefined;
 };
 
@@ -80,7 +80,7 @@ export function createBroadcastWork(app: BroadcastApp): Work<DueRun> {
       keepOnly(due);
       const idle = due.filter(({ broadcastId }) => !running.has(broadcastId));
       const ready = idle.filter((run) => memoryOf(run).nextAt <= elapsed);
-      // The run of a tenant that waits longest comes first, or a few that are looked at often would keep the others waiting.
+      // The run of a tenant that waits longest comes first, or a few that are checked often would keep the others waiting.
       const inTurn = ready.toSorted(
         (a, b) =>
           (servedAt.get(a.tenantId) ?? 0) - (servedAt.get(b.tenantId) ?? 0) ||

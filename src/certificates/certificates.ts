@@ -27,7 +27,7 @@ export type Certificates = CertificateAdmin & {
 };
 
 /**
- * Time between two looks at the files, in milliseconds. Looking finds what notifications of the file system miss: links
+ * Time between two checks of the files, in milliseconds. A check finds what notifications of the file system miss: links
  * that lead elsewhere, and network file systems.
  */
 const LOOK_PERIOD_MS = 10_000;

@@ -35,7 +35,7 @@ export function writesTo<Schema>(
     commitInBackground: (write, input) => {
       writer
         .run(write.name, input)
-        .catch((error) => log.warn({ err: error, write: write.name }, 'note was lost'));
+        .catch((error) => log.warn({ err: error, write: write.name }, 'a background write was lost'));
     },
   };
 }

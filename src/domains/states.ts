@@ -9,6 +9,7 @@
  * effect.
  */
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
+import { DAY_MS } from '../system/clock.ts';
 import type { Verdict, Verdicts } from './check.ts';
 import { RECORD_KINDS, type RecordKind } from './records.ts';
 
@@ -56,7 +57,6 @@ export type CheckMoment = {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 /** Time for which a verified domain still sends while a record is missing. Most missing records are mistakes. */
 export const GRACE_MS = 72 * HOUR_MS;

@@ -38,7 +38,7 @@ async function hasSpace(tx: Tx, { message, recipients }: ReceivedRows): Promise<
   return true;
 }
 
-/** Tells the tenant of a message. Mail that arrives is live mail. */
+/** Records `email.received` for the tenant. Mail that arrives counts as live mail. */
 async function recordReceived(
   tx: Tx,
   { message, recipients, results }: Omit<ReceivedRows, 'tasks'>,

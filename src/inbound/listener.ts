@@ -10,7 +10,7 @@ import { createInboundSession, type SessionApp } from './session.ts';
 
 /**
  * Share of the files of the process that connections of this listener may use. A connection for which no file is left is
- * closed without a reply, and so is every other one of the daemon; below this share clients are told 421. Our own limit.
+ * closed without a reply, and so is every other one of the daemon; below this share clients are answered 421. Our own limit.
  */
 const MAX_SHARE_OF_FILES = 0.5;
 /** Time in which messages that are being received are completed when the daemon stops, in milliseconds. */

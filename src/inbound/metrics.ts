@@ -1,4 +1,4 @@
-/** Counts what becomes of messages that arrive. */
+/** The metrics of received mail. */
 import type { App } from '../app.ts';
 import { countPendingTasks, type KindLoad } from './tasks/store.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Receives a message, from the first byte to its row on disk. Whoever hands a message over, an SMTP session or the
- * delivery engine itself, gets the reply here.
+ * Receives a message, from its first byte to its row on disk, and returns the reply. An SMTP session hands messages over, and so does
+ * the delivery engine with mail that stays on this machine.
  */
 import type { App } from '../app.ts';
 import { memoryOf } from '../blobs/blobs.ts';

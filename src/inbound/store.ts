@@ -84,8 +84,8 @@ const byBytes = statement((db, param: Param<OfBytes>) =>
 );
 
 /**
- * Returns what was found out about the message with these bytes when it arrived. The rows of several tenants agree on it. Undefined
- * when retention has deleted the bytes of all of them.
+ * Returns what was found out about the message with these bytes when it arrived. The rows of several tenants agree on it. Returns
+ * undefined when retention has deleted the bytes of all of them.
  */
 export function findReceivedOfBytes(
   tx: Tx,

@@ -1,5 +1,5 @@
 /**
- * The seam to the feature that receives mail. Mail for a domain that this installation receives is handed over in memory
+ * The interface to the feature that receives mail. Mail for a domain that this installation receives is handed over in memory
  * instead of going through a connection to itself; `main` connects the two.
  */
 import type { MessageRow } from '../db/tables.ts';

@@ -74,7 +74,7 @@ const LOOP_WINDOW_MS = 1_000;
 const DURATION_BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const NO_DELAY: LoopDelay = { meanMs: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 };
 
-/** Returns the metrics of the main thread, or those of the thread with this name, whose gauges bear the name as a label. */
+/** Returns the metrics of the main thread, or those of the thread with this name, whose gauges have the name as a label. */
 export function createMetrics(clock: Clock, thread?: string): Metrics {
   const registry = new Registry();
   const registers = [registry];

@@ -1,10 +1,10 @@
-/** Tells how many files, connections among them, the process may have open at the same time. */
+/** Reads how many files, connections among them, the process may have open at the same time. */
 import { readFileSync } from 'node:fs';
 
 /** Matches the limit that counts, which stands before the one to which it may be raised. */
 const OPEN_FILES = /^Max open files +(\d+|unlimited)/m;
 
-/** Returns the limit of this process; infinite when it has none, and where there is no Linux to tell (proc_pid_limits(5)). */
+/** Returns the limit of this process; infinite when it has none, and on systems other than Linux (proc_pid_limits(5)). */
 export function readMaxOpenFiles(): number {
   try {
     return parseMaxOpenFiles(readFileSync('/proc/self/limits', 'utf8'));

@@ -1,5 +1,5 @@
 /**
- * Looks at the certificate that a TLS server shows for a name, as a browser would judge it. The server is usually this machine,
+ * Judges the certificate that a TLS server shows for a name, as a browser would. The server is usually this machine,
  * behind a proxy, so its addresses are not limited to those of others.
  */
 import { connect } from 'node:net';

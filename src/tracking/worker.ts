@@ -55,7 +55,7 @@ export function createJudgingWork(app: JudgingApp): Work<never> {
     async lease() {
       if ((await settleBatch()) === MAX_SETTLED) return { items: [], nextDueAt: clock.now() };
       const now = clock.now();
-      // An engagement that is recorded after this look is not due before the next one.
+      // An engagement that is recorded after this read is not due before the next one.
       const next = (await findNextJudgement(db.read)) ?? now + JUDGING_DELAY_MS;
       return { items: [], nextDueAt: Math.max(next, now + MIN_PERIOD_MS) };
     },

@@ -5,7 +5,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import { foldCase, readDecimal } from '../../db/functions.ts';
-import { isoTime, parseTimestamp } from '../../system/clock.ts';
+import { DAY_MS, isoTime, parseTimestamp } from '../../system/clock.ts';
 import { type Activity, type Comparison, type Field, readField } from './field.ts';
 import { type Filter, isGroup, type Rule, type Scalar } from './filter.ts';
 
@@ -262,8 +262,6 @@ function isIn(x: Operand, values: readonly Scalar[]): Condition {
 
 /** A range of times in Unix milliseconds, both ends included. */
 type Range = { from?: number; until?: number };
-
-const DAY_MS = 24 * 3_600_000;
 
 function rangeOf(cmp: Positive, value: Rule['value'], now: number): Range {
   if (cmp === 'within_days') return { from: now - Number(value) * DAY_MS, until: now };

@@ -2,11 +2,11 @@
 import type { BroadcastRow } from '../../db/marketing-tables.ts';
 import { defineRead, type Tx } from '../../db/operation.ts';
 import type { EmailRow } from '../../db/tables.ts';
+import { DAY_MS } from '../../system/clock.ts';
 import { firstIdAt } from '../../system/ids.ts';
 
 /** Number of days in which transactional mail from an address counts. */
 const RECENT_DAYS = 30;
-const DAY_MS = 86_400_000;
 /** Maximum number of the newest emails that are read. */
 const MAX_NEWEST = 2_000;
 /** Maximum number of emails that are read of each day. */

@@ -1,4 +1,4 @@
-/** Finds what may go wrong with a broadcast although it can be sent, and says it in words for its author. */
+/** Warns the author of a broadcast of what may go wrong although it can be sent. */
 import type { App } from '../../app.ts';
 import type { BroadcastRow } from '../../db/marketing-tables.ts';
 import { isSandboxDomain } from '../../domains/sender.ts';

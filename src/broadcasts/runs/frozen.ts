@@ -13,7 +13,7 @@ export type Frozen = Pick<BroadcastRow, 'audienceId' | 'fromHeader' | 'subject' 
      * Runs that earlier versions started do not have it.
      */
     defaultOptIn?: TopicRow['defaultOptIn'] | null;
-    /** Runs that earlier versions started do not have it. */
+    /** Domain of the address for complaints. Runs that earlier versions started do not have it. */
     complaintHost?: MessageRow['complaintHost'];
     /** Rules of the segment; null for a whole audience. */
     filter: Filter | null;

@@ -64,7 +64,7 @@ export async function changeStatus(
   if (event !== undefined) await recordBroadcastEvent(tx, id, { type: event, now });
 }
 
-/** The causes that endpoints are told about. */
+/** The events that are recorded for some of the causes. */
 const EVENTS: Partial<Record<Name, BroadcastEventType>> = {
   paused: 'broadcast.paused',
   delayed: 'broadcast.paused',

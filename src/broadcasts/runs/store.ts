@@ -101,7 +101,7 @@ export type DueRun = Pick<BroadcastRunRow, 'broadcastId' | 'tenantId'> & {
   dueAt: number;
 };
 
-/** Maximum number of runs that one look at the due ones returns. Our own limit. */
+/** Maximum number of due runs that one read returns. Our own limit. */
 const MAX_DUE = 1_000;
 
 const dueRuns = statement((db, param: Param<{ now: number }>) =>
@@ -117,7 +117,7 @@ const dueRuns = statement((db, param: Param<{ now: number }>) =>
     .limit(sql.lit(MAX_DUE)),
 );
 
-/** The due runs of all tenants by turns: the first of each, then the second of each. It reads them all, so it is rarely used. */
+/** The due runs of all tenants round-robin: the first of each, then the second of each. It reads them all, so it is rarely used. */
 const dueRunsByTurns = statement((db, param: Param<{ now: number }>) =>
   db
     .selectFrom((from) =>

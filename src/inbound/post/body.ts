@@ -19,7 +19,7 @@ export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 /** Maximum size of the text, and of the HTML, as JSON. The rest is cut. Our own limit. */
 const MAX_TEXT_JSON_BYTES = 3 * 1024 * 1024;
 
-/** A message with all that a post tells about it. */
+/** A message with everything that goes into a post. */
 type PostedMessage = {
   message: ReceivedMessageRow;
   /** Addresses of the envelope that led to the route. */
@@ -125,7 +125,7 @@ function join(parts: readonly (Buffer | EncodedFile)[]): Buffer {
   return body;
 }
 
-/** Returns what a post tells about a message, without the bytes of files. */
+/** Returns the fields of a post, without the bytes of files. */
 export function showMessage({ message, recipients, content, linkTo }: PostedMessage): MessageFields {
   const fields = [...traceFields(message), ...content.fields];
   const parsed = content.kind === 'parsed' ? content : undefined;

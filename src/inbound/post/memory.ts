@@ -1,6 +1,6 @@
 /**
  * Limits the bytes of messages and bodies that posts hold at the same time. A post whose bytes do not fit waits; tenants
- * take turns, and a tenant has at most half of the memory.
+ * are served round-robin, and one of them has at most half of the memory.
  */
 import type { Clock, Timer } from '../../system/clock.ts';
 import { createByteBudget, type Reservation } from '../../system/guards/byte-budget.ts';

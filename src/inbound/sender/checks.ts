@@ -3,9 +3,9 @@
  * tenants alone: an address with a token of ours proves that its sender was written to, and the postmaster must be reachable for
  * those who are refused.
  *
- * A sender that the tenant has written to is exempt when SPF proves that the client may send for its domain. Without a proof the
- * replies would tell anybody who claims a sender whether the tenant has written to it; with one, they tell whoever sends for a
- * domain about addresses of this domain. A signature proves nothing here, because it comes with the message.
+ * A sender that the tenant has written to is exempt when SPF proves that the client may send for its domain. Without a proof,
+ * the replies would show anybody who claims a sender whether the tenant has written to it. With one, they show it only to clients
+ * that may send for the domain. A signature proves nothing here, because it comes with the message.
  */
 import type { App } from '../../app.ts';
 import { hasWrittenTo } from '../../emails/store.ts';
@@ -68,7 +68,7 @@ export function createSenderChecks(app: SenderChecksApp): SenderChecks {
     return deferralReply(await app.greylist.check({ address: client.address, sender, recipient: address }));
   }
 
-  /** SPF comes first for every sender, so that the time of the reply does not tell either whom the tenant has written to. */
+  /** SPF comes first for every sender, so that the delay of the reply does not show either whom the tenant has written to. */
   async function isExempt(attempt: Attempt): Promise<boolean> {
     const { sender, recipient } = attempt;
     if (sender === '' || recipient.tenantId === null) return false;

@@ -108,9 +108,9 @@ function createList({ dns, clock, log, metrics }: BlocklistsApp, { zone, action,
 type TestApp = Pick<BlocklistsApp, 'dns' | 'clock'> & { warn: (reason: string) => void };
 
 /**
- * Returns a function that tells whether a list can be believed. Lists that are given up often begin to list everybody, so that
- * their users notice (RFC 5782 section 5 has test points for that). A list without the point that it should have is believed,
- * since it refuses nobody.
+ * Returns a function that tests whether a list can be used. Abandoned lists often begin to list everybody, so that their users
+ * notice (RFC 5782 section 5 has test points for that). A list that lacks the point it should have is used, since it refuses
+ * nobody.
  */
 function createTest({ dns, clock, warn }: TestApp, zone: string): () => Promise<boolean> {
   let last: { usable: Promise<boolean>; until: number } | undefined;

@@ -1,6 +1,6 @@
 /**
- * The built-in signs of spam. Each is weak alone, and each names something that servers of people do right. A message has the
- * sum of the points of all that apply.
+ * The built-in signs of spam. Each of them is weak alone, and mail servers that are run with care show few of them. The score of a
+ * message is the sum of the points of all signs that apply.
  */
 import { isIP } from 'node:net';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';

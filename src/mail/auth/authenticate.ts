@@ -1,5 +1,5 @@
 /**
- * Authenticates one message: its client by SPF and by its name, its author by DKIM and DMARC, its way by ARC. The work is
+ * Authenticates one message: its client by SPF and by its name, its author by DKIM and DMARC, its path by ARC. The work is
  * bounded in lookups and in time, and an error in one part does not change the results of another.
  */
 

@@ -13,7 +13,7 @@ import { MessageReader } from './message-reader.ts';
 import { type AuthenticationResult, undecided } from './result.ts';
 
 type AuthenticationInput = {
-  /** Name under which messages take turns with those of others, such as the network of the client. */
+  /** Owner of the message, such as the network of the client. Owners are served round-robin. */
   owner: string;
   /** Address of the client. */
   address: string;

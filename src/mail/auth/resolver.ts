@@ -1,4 +1,4 @@
-/** Answers the lookups of mailauth, which expects a resolver in the way of `node:dns`. */
+/** Answers the lookups of mailauth, which expects a resolver with the interface of `node:dns`. */
 import type { DNSResolver } from 'mailauth';
 import { type DnsAnswer, type DnsLookups, isHostName, type MxRecord } from '../../system/dns.ts';
 

@@ -5,7 +5,7 @@
 import { decodeWord } from '../message/encoded-word.ts';
 import { findValue, type HeaderField } from '../mime/header.ts';
 
-/** Fields that only programs write which answer mail. */
+/** Fields that are written only by programs that answer mail. */
 const AUTO_REPLY_FIELDS: ReadonlySet<string> = new Set([
   ...[
     'x-autoreply',

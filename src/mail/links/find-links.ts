@@ -10,7 +10,7 @@ import type { HtmlLinks } from './html-links.ts';
 export type LinkFinder = {
   /**
    * Returns the links of a document, or undefined when they cannot be found: the document is too large, or the threads are
-   * busy. `owner` is the tenant whose documents take turns with those of others.
+   * busy. `owner` is the tenant of the document; tenants are served round-robin.
    */
   find(html: string, owner: string): Promise<HtmlLinks | undefined>;
   /** Ends the threads. No links are found afterwards. */
@@ -24,10 +24,13 @@ const MAX_SEARCHED_CHARACTERS = 1024 * 1024;
 const THREADS = 1;
 /** Maximum time of one document, fifty times what a large one takes. */
 const JOB_TIMEOUT_MS = 2_000;
+/** Maximum time that a document waits for the thread, which takes a second to start. */
 const WAIT_TIMEOUT_MS = 5_000;
 /** Maximum number of waiting documents of one tenant. They are bounded by the bodies of the requests that hold them. */
 const MAX_WAITING = 1_000;
+/** Idle time after which the thread ends. */
 const IDLE_TIMEOUT_MS = 60_000;
+/** Time below which a document counts as quick. One of 1 MiB takes less. */
 const QUICK_JOB_MS = 100;
 /** Heap limit of the thread in MB. A document of 1 MiB needs 8 MB. */
 const HEAP_MEGABYTES = 64;

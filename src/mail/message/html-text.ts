@@ -28,7 +28,7 @@ export type TextOrigin = {
 
 export type GeneratedText = { text: string; origin: TextOrigin };
 
-/** A generated text that is not stored. `owner` is the tenant whose documents take turns with those of others. */
+/** A generated text that is not stored. `owner` is the tenant of the document; tenants are served round-robin. */
 type Restoring = {
   origin: TextOrigin;
   owner: string;

@@ -1,6 +1,7 @@
 /**
- * Reads what mailboxes store of messages (mailbox-message.ts) in threads that are terminated after a time limit, since strangers write the
- * messages. Owners take turns. A message whose thread was terminated is opaque: its header is read here, in little time.
+ * Reads what mailboxes store of messages (mailbox-message.ts) in threads that are terminated after a time limit, since strangers
+ * write the messages. Owners take turns. A message whose thread was terminated is opaque: its header is read here, in little
+ * time.
  */
 import { type JobOptions, KillableThreads } from '../../system/killable-threads.ts';
 import type { System } from '../../system/system.ts';

@@ -72,8 +72,8 @@ function innerPart(
 }
 
 /**
- * Returns the header with the fields that a section asks for, or without those that it does not (RFC 9051 section 6.4.5.1). The empty line at its
- * end stays. A section of other text is returned as it is.
+ * Returns the header with the fields that a section asks for, or without those that it does not (RFC 9051 section 6.4.5.1). The
+ * empty line at its end stays. A section of other text is returned as it is.
  */
 export function chooseFields(header: Buffer, { text, fields }: Pick<Section, 'text' | 'fields'>): Buffer {
   if (text !== 'HEADER.FIELDS' && text !== 'HEADER.FIELDS.NOT') return header;
@@ -99,8 +99,8 @@ export function partialRange({ start, end }: OctetRange, partial: Partial | unde
 }
 
 /**
- * Returns the octets of a part that BINARY decodes, and their encoding for `decodeBinary` (RFC 9051 section 6.4.5); undefined when there is no such part. The
- * whole message and a part with parts inside are not encoded.
+ * Returns the octets of a part that BINARY decodes, and their encoding for `decodeBinary` (RFC 9051 section 6.4.5); undefined
+ * when there is no such part. The whole message and a part with parts inside are not encoded.
  */
 export function findBinary(
   root: StoredPart,

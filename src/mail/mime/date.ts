@@ -1,6 +1,6 @@
 /**
- * Reads the dates of reports and of messages: those of RFC 5322 section 3.3, with the names of zones that section 4.3 has, and with comments,
- * seconds and days of the week that may be missing.
+ * Reads the dates of reports and of messages: those of RFC 5322 section 3.3, with the names of zones that section 4.3 has, and
+ * with comments, seconds and days of the week that may be missing.
  */
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];

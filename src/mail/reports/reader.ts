@@ -1,6 +1,6 @@
 /**
- * Reads reports in a thread that is ended when one takes too long: they come from strangers, are packed, and are large for what they
- * say.
+ * Reads reports in a thread that is ended when one takes too long: they come from strangers, are packed, and are much larger when
+ * unpacked.
  */
 import { KillableThreads } from '../../system/killable-threads.ts';
 import type { System } from '../../system/system.ts';
@@ -13,7 +13,7 @@ type Reading = { kind: 'report'; report: Report } | { kind: 'unreadable' } | { k
 export type ReportReader = {
   /**
    * Reads the report in a message. The memory of the message is used up.
-   * @param owner name under which messages take turns, such as the registered domain of the reporter
+   * @param owner whose reports are served round-robin with those of others, such as the registered domain of the reporter
    */
   read(message: Uint8Array<ArrayBuffer>, owner: string): Promise<Reading>;
   close(): Promise<void>;
@@ -25,9 +25,11 @@ const THREADS = 1;
 const JOB_TIMEOUT_MS = 10_000;
 /** Maximum time that a report waits for the thread. Its task is tried again later. */
 const WAIT_TIMEOUT_MS = 30_000;
+/** Maximum number of waiting reports of one owner. Our own limit. */
 const MAX_WAITING = 64;
+/** Idle time after which the thread ends. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** A report of a megabyte takes less. */
+/** Time below which a report counts as quick. One of a megabyte takes less. */
 const QUICK_JOB_MS = 500;
 /** Heap limit of the thread. A report of 10 MB is 20 MB as text, and as much again while it is read. */
 const HEAP_MEGABYTES = 192;

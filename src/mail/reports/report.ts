@@ -36,7 +36,7 @@ export type DmarcReport = ReportHead & {
 
 /** Connections that failed for the same reason. */
 export type TlsFailure = {
-  /** Such as `certificate-expired` (RFC 8460 section 4.3). */
+  /** Type of the failure, such as `certificate-expired` (RFC 8460 section 4.3). */
   resultType: string;
   sessions: number;
   receivingHost: string | null;

@@ -10,7 +10,7 @@ const MAX_TEXT_CHARACTERS = 200;
 const MAX_COUNT = 1_000_000_000;
 /** Maximum length of a period. Most reports are about a day; RFC 7489 section 6.3 lets a domain ask for others. */
 const MAX_PERIOD_MS = 8 * DAY_MS;
-/** 2100-01-01. */
+/** Maximum time of a report, the beginning of the year 2100. A later one is a mistake. Our own limit. */
 const MAX_TIME_MS = 4_102_444_800_000;
 
 /** Returns a text in one short line. */

@@ -1,7 +1,7 @@
 /**
  * The header fields by which a mailbox provider sends complaints to us without a registration (RFC 9477).
  *
- * The domain of the address is `bounce.<domain of From>`, so that the signature of the sender's own domain vouches for it (RFC
+ * The domain of the address is `bounce.<domain of From>`, so that the signature of the sender's own domain covers it (RFC
  * 9477 section 3.1.2). Mail without a return path of its own has no such fields: an address at our own host would need a second
  * signature by a key of that host (section 3.1.3).
  */

@@ -23,7 +23,7 @@ import type { Hosts } from '../dispatch/route.ts';
 import { crashOn, judgeFailure } from '../outcome/judge.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
 import type { Addresses } from '../site/addresses.ts';
-import { isVouchedFor } from './require-tls.ts';
+import { isAuthenticName } from './require-tls.ts';
 
 export type ConnectApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'>;
 
@@ -152,8 +152,8 @@ async function openRequiringTls(
   options: Omit<SmtpOptions, 'tls'>,
   claim: Claim,
 ): Promise<OpenedSmtp> {
-  if (isVouchedFor(options.serverName, claim)) return openSmtp(app, { ...options, tls: 'required' });
-  const message = 'neither DNSSEC nor MTA-STS vouches for the name of the host, as the message requires';
+  if (isAuthenticName(options.serverName, claim)) return openSmtp(app, { ...options, tls: 'required' });
+  const message = 'neither DNSSEC nor MTA-STS proves the name of the host, as the message requires';
   return { ok: false, failure: { phase: 'connect', kind: 'requirement', status: '5.7.30', message } };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Decides over which sessions mail with REQUIRETLS may leave (RFC 8689 section 4.2.1). The certificate must be valid for the name of the
- * host, that name must be vouched for, and the server must take the requirement over.
+ * Decides over which sessions mail with REQUIRETLS may leave (RFC 8689 section 4.2.1). The name of the host must be
+ * authentic, its certificate must be valid for this name, and the server must offer REQUIRETLS.
  */
 import type { SmtpSession } from '../../mail/smtp/client/open.ts';
 import type { Claim } from '../claim.ts';
@@ -11,10 +11,10 @@ type Requiring = {
 };
 
 /**
- * Returns true when the name of the host is as trustworthy as the address of the recipients: it is their domain itself. Whoever
- * forges DNS can name any other host in an MX record, and neither DNSSEC nor MTA-STS says here that it is the right one.
+ * Returns true when the name of the host is authentic, because it is the domain of the recipients itself. Whoever forges DNS can name
+ * any other host in an MX record, and neither DNSSEC nor MTA-STS is checked here.
  */
-export function isVouchedFor(host: string, { recipients }: Requiring): boolean {
+export function isAuthenticName(host: string, { recipients }: Requiring): boolean {
   return recipients.every(({ domain }) => domain.toLowerCase() === host);
 }
 
@@ -25,5 +25,5 @@ export function mayCarry(
   mail: Requiring,
 ): boolean {
   if (mail.message.requireTls === 0) return true;
-  return tls?.authorized === true && extensions.has('REQUIRETLS') && isVouchedFor(host, mail);
+  return tls?.authorized === true && extensions.has('REQUIRETLS') && isAuthenticName(host, mail);
 }

@@ -113,7 +113,7 @@ class Session {
 
   /**
    * Starts the delivery of a claim. Resolves when the session may take the next claim, which can be before this one is
-   * settled. The site is told of the end of the claim, whatever its outcome is.
+   * settled. The site learns that the claim has ended, whatever its outcome is.
    */
   async #start(claim: Claim): Promise<void> {
     const ready = Promise.withResolvers<void>();

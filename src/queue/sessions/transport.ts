@@ -39,7 +39,7 @@ export type Transport = {
    * claim before this one has ended. `mayEnd` resolves when the end of the message may be sent.
    */
   transact(claim: Claim, onReady: () => void, mayEnd?: MayEnd): Promise<Attempt>;
-  /** Ends a connection that has carried as many messages as one may. */
+  /** Ends a connection that has carried its maximum number of messages. */
   closeWhenFull(): Promise<void>;
   /** Ends what is open. The session has settled all claims. */
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
  * The limits that all protocols share. A tenant or a client cannot get more by using several of them, and each app has
- * memory of its own, so that a flood of one protocol leaves the others alone.
+ * memory of its own, so that an overload of one protocol does not affect the others.
  */
 import type { Clock } from '../clock.ts';
 import { type AddressLimit, createAddressLimit } from './address-limit.ts';

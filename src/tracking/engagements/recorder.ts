@@ -1,6 +1,6 @@
 /**
- * Collects opens and clicks and records them in groups, so that the pages answer the reader without waiting, and a flood of
- * requests takes one place among the writes and not all of them.
+ * Collects opens and clicks and records them in groups, so that the pages answer the reader without waiting, and many requests at
+ * once occupy one write at a time.
  */
 import type { App } from '../../app.ts';
 import type { TenantRow } from '../../db/tables.ts';
@@ -11,7 +11,7 @@ type TenantId = TenantRow['id'];
 
 export type Recorder = {
   /**
-   * Records a request about mail of a tenant soon. It never throws; a request that finds no place is counted and forgotten.
+   * Records a request about mail of a tenant soon. It never throws; a request beyond the limits is counted and dropped.
    */
   record(tenantId: TenantId, request: EngagementRequest): void;
   /** Resolves when everything that was collected is recorded or has failed. */
@@ -22,7 +22,10 @@ export type Recorder = {
 const MAX_PER_WRITE = 200;
 /** Maximum number of requests that wait, those of a second at the highest rate that was measured. Our own limit. */
 const MAX_WAITING = 5_000;
-/** A tenant has at most three quarters of the places, so that a flood of requests for its mail costs no other an open or a click. */
+/**
+ * A tenant has at most three quarters of the waiting requests, so that many requests for its mail cost no other tenant an open or
+ * a click.
+ */
 const WAITING_PER_FREE = 3;
 
 /** Returns the recorder of an installation. */

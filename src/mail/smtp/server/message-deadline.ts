@@ -5,15 +5,15 @@
 import type { Clock } from '../../../system/clock.ts';
 import type { SmtpLimits } from './options.ts';
 
-type PatienceLimits = Pick<SmtpLimits, 'dataBlockMs' | 'dataMs' | 'minBytesPerSecond' | 'maxDataMs'>;
+type DeadlineLimits = Pick<SmtpLimits, 'dataBlockMs' | 'dataMs' | 'minBytesPerSecond' | 'maxDataMs'>;
 
-export class Patience {
+export class MessageDeadline {
   readonly #clock: Pick<Clock, 'elapsed'>;
-  readonly #limits: PatienceLimits;
+  readonly #limits: DeadlineLimits;
   #waitedMs = 0;
   #receivedBytes = 0;
 
-  constructor(clock: Pick<Clock, 'elapsed'>, limits: PatienceLimits) {
+  constructor(clock: Pick<Clock, 'elapsed'>, limits: DeadlineLimits) {
     this.#clock = clock;
     this.#limits = limits;
   }

@@ -33,7 +33,7 @@ export type SmtpLimits = {
   connectionsPerMinute: number;
   /** Number of refused commands after which a connection ends. An accepted message sets it back. */
   errors: number;
-  /** Number of commands that lead to no message, after which a connection ends. An accepted message sets it back. */
+  /** Number of commands that do not lead to a message, after which a connection ends. An accepted message sets it back. */
   idleCommands: number;
   /**
    * Number of recipients that are refused for good, after which a connection ends. An accepted message sets it back. It
@@ -44,8 +44,8 @@ export type SmtpLimits = {
   deferredRecipients: number;
   /** Time for the next command. */
   commandMs: number;
-  /** Time for the next command while more than half of all connections are open. */
-  pressedCommandMs: number;
+  /** Time for the next command while connections are scarce: more than half of all are open. */
+  stressCommandMs: number;
   handshakeMs: number;
   proxyHeaderMs: number;
   /** Time for the next piece of a message. */
@@ -76,7 +76,8 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   deferredRecipients: 1_000,
   // A server should wait at least 5 minutes (RFC 5321 section 4.5.3.2.7).
   commandMs: 5 * MINUTE_MS,
-  pressedCommandMs: MINUTE_MS / 2,
+  // Postfix shortens its timeouts under stress, too (STRESS_README).
+  stressCommandMs: MINUTE_MS / 2,
   handshakeMs: MINUTE_MS / 2,
   proxyHeaderMs: 5_000,
   // A client has 3 minutes for a block (RFC 5321 section 4.5.3.2.5).

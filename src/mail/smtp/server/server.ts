@@ -16,8 +16,8 @@ import { createSmtpMetrics } from './metrics.ts';
 import { DEFAULT_LIMITS, type SmtpLimits, type SmtpServerOptions } from './options.ts';
 
 const SECONDS_PER_MINUTE = 60;
-/** Share of all connections beyond which idle ones have little time left. Our own limit. */
-const PRESSED_SHARE = 1 / 2;
+/** Share of all connections from which on the time for the next command is short. Our own limit. */
+const STRESS_SHARE = 1 / 2;
 
 /**
  * Starts to listen. Closing the listener ends idle connections with 421, and others after the command that they run; a
@@ -89,7 +89,7 @@ function createContext(
     connections,
     shutdown: undefined,
     commandMs: () =>
-      connections.size > limits.connections * PRESSED_SHARE ? limits.pressedCommandMs : limits.commandMs,
+      connections.size > limits.connections * STRESS_SHARE ? limits.stressCommandMs : limits.commandMs,
     limitAddress(socket: Socket, address: string, isProxied: boolean) {
       if (address === '') return true;
       if (options.isExempt?.(address)) return false;

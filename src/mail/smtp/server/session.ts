@@ -1,5 +1,5 @@
 /**
- * The seam between the SMTP server and the product. The server owns the wire and the order of commands; a session
+ * The interface between the SMTP server and the product. The server owns the wire and the order of commands; a session
  * decides who may send what to whom, and keeps the messages. The server calls one method of a session at a time.
  */
 

@@ -1,9 +1,9 @@
 /** BDAT (RFC 3030 section 2): brings a message in chunks of announced size, which the session reads as one body. */
 import { type BodySource, MessageAbandoned } from '../body.ts';
+import { MessageDeadline } from '../message-deadline.ts';
 import { OctetCheck } from '../octet-check.ts';
-import { Patience } from '../patience.ts';
 import type { Reply } from '../session.ts';
-import { BAD_SEQUENCE, type Command, type Connection, endless, fault, splitLine } from './command.ts';
+import { BAD_SEQUENCE, type Command, type Connection, endlessMessage, fault, splitLine } from './command.ts';
 import { NO_RECIPIENTS, receive } from './receive.ts';
 
 type Chunk = { sizeBytes: number; isLast: boolean };
@@ -40,13 +40,13 @@ function parseChunk({ context }: Connection, argument: string): Chunk {
   if (digits === undefined)
     fault('chunk_size', { code: 501, status: '5.5.4', text: 'The argument of BDAT must be a size' });
   const sizeBytes = Number(digits);
-  if (sizeBytes > context.limits.messageBytes) throw endless();
+  if (sizeBytes > context.limits.messageBytes) throw endlessMessage();
   return { sizeBytes, isLast: last !== undefined };
 }
 
 class ChunkSource implements BodySource {
   readonly #connection: Connection;
-  readonly #patience: Patience;
+  readonly #deadline: MessageDeadline;
   readonly #check = new OctetCheck();
   #chunk: Chunk;
   #leftBytes: number;
@@ -54,7 +54,7 @@ class ChunkSource implements BodySource {
 
   constructor(connection: Connection, chunk: Chunk) {
     this.#connection = connection;
-    this.#patience = new Patience(connection.context.clock, connection.context.limits);
+    this.#deadline = new MessageDeadline(connection.context.clock, connection.context.limits);
     this.#chunk = chunk;
     this.#leftBytes = chunk.sizeBytes;
   }
@@ -82,7 +82,7 @@ class ChunkSource implements BodySource {
 
   async #readBytes(): Promise<Buffer> {
     const { wire } = this.#connection;
-    const bytes = await this.#patience.read((timeoutMs) => wire.readBytes(timeoutMs, this.#leftBytes));
+    const bytes = await this.#deadline.read((timeoutMs) => wire.readBytes(timeoutMs, this.#leftBytes));
     this.#leftBytes -= bytes.length;
     return bytes;
   }

@@ -64,7 +64,7 @@ export type Transaction = {
 export type Command = {
   /** Returns the reply; undefined when it was sent already. */
   run(connection: Connection, argument: string): Reply | Promise<Reply | undefined> | undefined;
-  /** The command leads to no message. */
+  /** The command does not lead to a message. `idleCommands` limits their number. */
   isIdle?: true;
   /**
    * `within`: the reply may wait for those of later commands, and leaves with them (RFC 2920 section 3.2). `last`: the
@@ -122,8 +122,8 @@ export function fault(reason: FaultReason, reply: Reply): never {
   throw new ConnectionFault(reason, reply);
 }
 
-/** Ends the connection of a client that sends more of a message than the server drops for it. */
-export function endless(): ConnectionFault {
+/** Returns the end of the connection of a client that sends more of a refused message than the server reads and drops. */
+export function endlessMessage(): ConnectionFault {
   return new ConnectionFault('message_size', {
     code: 552,
     status: '5.3.4',

@@ -3,10 +3,10 @@ import type { Clock } from '../../../../system/clock.ts';
 import type { BodySource } from '../body.ts';
 import { DotDecoder } from '../dot-decoder.ts';
 import { formatBareReply } from '../format-reply.ts';
+import { MessageDeadline } from '../message-deadline.ts';
 import type { SmtpLimits } from '../options.ts';
-import { Patience } from '../patience.ts';
 import type { Wire } from '../wire.ts';
-import { BAD_ARGUMENT, BAD_SEQUENCE, type Command, endless } from './command.ts';
+import { BAD_ARGUMENT, BAD_SEQUENCE, type Command, endlessMessage } from './command.ts';
 import { NO_RECIPIENTS, receive } from './receive.ts';
 
 const GO_AHEAD = formatBareReply(354, ['End the message with a dot on a line by itself']);
@@ -25,14 +25,14 @@ export const data: Command = {
 
 class DotSource implements BodySource {
   readonly #wire: Wire;
-  readonly #patience: Patience;
+  readonly #deadline: MessageDeadline;
   readonly #decoder = new DotDecoder();
   readonly #maxDiscardedBytes: number;
   #hasBegun = false;
 
   constructor(wire: Wire, clock: Clock, limits: SmtpLimits) {
     this.#wire = wire;
-    this.#patience = new Patience(clock, limits);
+    this.#deadline = new MessageDeadline(clock, limits);
     this.#maxDiscardedBytes = limits.messageBytes;
   }
 
@@ -44,7 +44,7 @@ class DotSource implements BodySource {
     if (!this.#hasBegun) this.#wire.send(GO_AHEAD);
     this.#hasBegun = true;
     if (this.#decoder.excessBytes !== undefined) return undefined;
-    const chunk = await this.#patience.read((timeoutMs) => this.#wire.readBytes(timeoutMs));
+    const chunk = await this.#deadline.read((timeoutMs) => this.#wire.readBytes(timeoutMs));
     const piece = this.#decoder.next(chunk);
     const { excessBytes } = this.#decoder;
     if (excessBytes) this.#wire.unreadBytes(chunk.subarray(chunk.length - excessBytes));
@@ -57,7 +57,7 @@ class DotSource implements BodySource {
     let discardedBytes = 0;
     for (let piece = await this.read(); piece; piece = await this.read()) {
       discardedBytes += piece.length;
-      if (discardedBytes > this.#maxDiscardedBytes) throw endless();
+      if (discardedBytes > this.#maxDiscardedBytes) throw endlessMessage();
     }
   }
 }

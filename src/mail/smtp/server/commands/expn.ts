@@ -1,4 +1,4 @@
-/** EXPN (RFC 5321 section 4.1.1.7): tells nobody who is on a list (RFC 5321 section 7.3). */
+/** EXPN (RFC 5321 section 4.1.1.7): is refused, so that nobody learns who is on a list (RFC 5321 section 7.3). */
 import type { Command } from './command.ts';
 
 export const expn: Command = {

@@ -1,4 +1,4 @@
-/** VRFY (RFC 5321 section 4.1.1.6): tells nobody which addresses exist (RFC 5321 section 7.3). */
+/** VRFY (RFC 5321 section 4.1.1.6): does not say whether an address exists (RFC 5321 section 7.3). */
 import { BAD_ARGUMENT, type Command } from './command.ts';
 
 export const vrfy: Command = {
