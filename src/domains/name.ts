@@ -2,8 +2,10 @@
  * Reads the names of sending domains and of tracking hosts. A name has the form that addresses give it, so that a
  * sender and its domain compare as equal text. DNS proves that the caller owns the name (verify.ts).
  */
+
 import type { Config } from '../config.ts';
 import { parseMailbox } from '../mail/address.ts';
+import { isSameOrBelow } from '../mail/same-or-below.ts';
 import { invalid } from '../system/errors.ts';
 import { bounceDomain, SELECTOR_CHARACTERS, trackingTarget } from './records.ts';
 
@@ -66,9 +68,7 @@ export function readTrackingHost(config: Pick<Config, 'hostname'>, domain: strin
  */
 function isOurs(config: Pick<Config, 'hostname'>, name: string): boolean {
   const own = [bounceDomain(config), trackingTarget(config), sandboxDomain(config), simulatorDomain(config)];
-  return (
-    name === config.hostname.toLowerCase() || own.some((host) => name === host || name.endsWith(`.${host}`))
-  );
+  return name === config.hostname.toLowerCase() || own.some((host) => isSameOrBelow(name, host));
 }
 
 /** Returns the name in the form of addresses; undefined for text that is not a domain name. */

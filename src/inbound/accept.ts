@@ -44,6 +44,7 @@ async function recordReceived(
   { message, recipients, results }: Omit<ReceivedRows, 'tasks'>,
 ): Promise<void> {
   const { tenantId, createdAt } = message;
+  const { spf, dkim, dmarc } = results;
   if (tenantId === null) return;
   const data = {
     id: message.id,
@@ -55,7 +56,7 @@ async function recordReceived(
     messageId: message.messageId === null ? null : `<${message.messageId}>`,
     emailId: message.emailId,
     sizeBytes: message.sizeBytes,
-    auth: results,
+    auth: { spf, dkim, dmarc },
     flagged: message.flagged === 1,
     createdAt: isoTime(createdAt),
   };

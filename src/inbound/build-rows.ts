@@ -2,6 +2,7 @@
  * Builds the rows of a received message. A message to recipients of several tenants becomes one row for each of them, so
  * that no tenant sees the recipients of another.
  */
+
 import type { App } from '../app.ts';
 import type {
   ReceivedMessageRow,
@@ -14,6 +15,7 @@ import { parseMailbox } from '../mail/address.ts';
 import { formatLocalResultsField, formatResultsField } from '../mail/auth/results-field.ts';
 import { decodeWords } from '../mail/message/decode-words.ts';
 import { isId, newId } from '../system/ids.ts';
+import { type Authentication, shortResults } from './authentication.ts';
 import type { ReceivedContent } from './content.ts';
 import type { Judgement, ReceivedEnvelope } from './envelope.ts';
 import type { AcceptedRecipient } from './recipient.ts';
@@ -26,11 +28,8 @@ export type ReceivedRows = {
   message: ReceivedMessageRow;
   recipients: ReceivedRecipientRow[];
   tasks: NewTask[];
-  /** Results of authentication in short, for the event. */
-  results: ShortResults;
+  results: Authentication;
 };
-
-type ShortResults = { spf: string; dkim: string; dmarc: string };
 
 type Build = {
   envelope: ReceivedEnvelope;
@@ -121,14 +120,6 @@ function buildMessage(
     endedAt: null,
     contentDeletedAt: null,
   };
-}
-
-/** Returns the results in short. Mail that was written on this machine is not authenticated. */
-function shortResults(result: Judgement['result']): ShortResults {
-  if (!result) return { spf: 'none', dkim: 'none', dmarc: 'none' };
-  const { spf, dkim, dmarc } = result;
-  const passed = dkim.find((outcome) => outcome.result === 'pass');
-  return { spf: spf.result, dkim: (passed ?? dkim[0])?.result ?? 'none', dmarc: dmarc.result };
 }
 
 /** Returns the address of the author; null when the message names none, or several. */

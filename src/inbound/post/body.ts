@@ -7,8 +7,8 @@ import type { EmailRow } from '../../db/tables.ts';
 import type { MessageContent } from '../../mail/message/parse/parser.ts';
 import { isoTime } from '../../system/clock.ts';
 import { isoTimeOrNull } from '../../webhooks/schemas.ts';
+import { type Authentication, readShortResults } from '../authentication.ts';
 import type { SpamReason } from '../spam/signals.ts';
-import { type Authentication, readAuthentication } from './authentication.ts';
 import { isAutoSubmitted } from './auto-submitted.ts';
 import { headersObject, traceFields } from './headers.ts';
 import { readReplyText } from './reply-text.ts';
@@ -156,7 +156,7 @@ export function showMessage({ message, recipients, content, linkTo }: PostedMess
     date: isoTimeOrNull(parsed?.date ?? null),
     receivedAt: isoTime(message.createdAt),
     envelope: { from: message.sender, to, remoteIp: message.remoteAddress, helo: message.helo },
-    auth: readAuthentication(message.auth),
+    auth: readShortResults(message.auth),
     spam: {
       score: message.spamScore,
       flagged: message.flagged === 1,

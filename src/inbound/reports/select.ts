@@ -1,5 +1,7 @@
 /** Takes from a report what it says about one domain. Whatever it says about others is dropped. */
+
 import type { Disposition, DmarcRecord, Report, TlsPolicy } from '../../mail/reports/report.ts';
+import { isSameOrBelow } from '../../mail/same-or-below.ts';
 
 /** The details of a stored report. */
 export type ReportDetails = {
@@ -33,8 +35,8 @@ type Selected = Pick<SelectedReport, 'passed' | 'failed' | 'details'>;
 
 /** The policy may be that of a domain above this one, whose owner wants the reports here (RFC 7489 section 6.6.3). */
 function selectRecords(domain: string, report: Extract<Report, { type: 'dmarc' }>): Selected | undefined {
-  if (!isWithin(domain, report.domain) && !isWithin(report.domain, domain)) return undefined;
-  const mine = report.records.filter(({ headerFrom }) => isWithin(headerFrom, domain));
+  if (!isSameOrBelow(domain, report.domain) && !isSameOrBelow(report.domain, domain)) return undefined;
+  const mine = report.records.filter(({ headerFrom }) => isSameOrBelow(headerFrom, domain));
   if (mine.length === 0) return undefined;
   const records = mine.slice(0, MAX_RECORDS);
   const passed = sumOf(mine.filter(({ dkim, spf }) => dkim || spf));
@@ -49,7 +51,7 @@ function selectRecords(domain: string, report: Extract<Report, { type: 'dmarc' }
 }
 
 function selectPolicies(domain: string, report: Extract<Report, { type: 'tls' }>): Selected | undefined {
-  const mine = report.policies.filter((policy) => isWithin(policy.domain, domain));
+  const mine = report.policies.filter((policy) => isSameOrBelow(policy.domain, domain));
   if (mine.length === 0) return undefined;
   const policies = mine
     .slice(0, MAX_POLICIES)
@@ -63,8 +65,4 @@ function selectPolicies(domain: string, report: Extract<Report, { type: 'tls' }>
 
 function sumOf(records: readonly DmarcRecord[]): number {
   return records.reduce((sum, { messages }) => sum + messages, 0);
-}
-
-function isWithin(name: string, domain: string): boolean {
-  return name === domain || name.endsWith(`.${domain}`);
 }

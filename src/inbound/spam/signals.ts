@@ -2,10 +2,12 @@
  * The built-in signs of spam. Each of them is weak alone, and mail servers that are run with care show few of them. The score of a
  * message is the sum of the points of all signs that apply.
  */
+
 import { isIP } from 'node:net';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { decodeWords } from '../../mail/message/decode-words.ts';
 import { parseDate } from '../../mail/mime/date.ts';
+import { isSameOrBelow } from '../../mail/same-or-below.ts';
 import { DAY_MS } from '../../system/clock.ts';
 
 /** One reason for a score, as it is stored and shown. */
@@ -103,11 +105,9 @@ function namesOtherAddress({ fields, result }: SignalInput): boolean {
   return named.some((rest) => {
     const [other] = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,5}/i.exec(rest) ?? [];
     return (
-      other !== undefined && !isWithin(other.toLowerCase(), domain) && !isWithin(domain, other.toLowerCase())
+      other !== undefined &&
+      !isSameOrBelow(other.toLowerCase(), domain) &&
+      !isSameOrBelow(domain, other.toLowerCase())
     );
   });
-}
-
-function isWithin(name: string, domain: string): boolean {
-  return name === domain || name.endsWith(`.${domain}`);
 }

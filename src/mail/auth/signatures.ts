@@ -1,7 +1,9 @@
 /** Verifies the signatures of a message, up to a limit. */
+
 import { fieldValue, type HeaderField } from '../dkim/verify/header-fields.ts';
 import { parseSignature } from '../dkim/verify/signature.ts';
 import { type SignatureOutcome, type SignedMessage, verifySignature } from '../dkim/verify/verify.ts';
+import { isSameOrBelow } from '../same-or-below.ts';
 
 /**
  * Maximum number of signatures that are verified. Messages have one to three; each needs a lookup and an operation with
@@ -39,10 +41,6 @@ function chooseSignatures(signatures: readonly HeaderField[], authorDomain: stri
   const own = new Set(signatures.filter(isOfAuthor));
   const others = signatures.filter((field) => !own.has(field));
   return [...own, ...others].slice(0, MAX_VERIFIED_SIGNATURES);
-}
-
-function isSameOrBelow(name: string, domain: string): boolean {
-  return name === domain || name.endsWith(`.${domain}`);
 }
 
 function unverified(field: HeaderField): SignatureOutcome {

@@ -3,6 +3,7 @@
  * 4.1.2). Everything in it comes from a stranger: what is not plainly valid is refused here, before any name is looked
  * up.
  */
+import { isSameOrBelow } from '../../same-or-below.ts';
 import { parseTagItems, parseTagList, withoutWhiteSpace } from '../tag-list.ts';
 
 export type Canonicalization = 'simple' | 'relaxed';
@@ -171,5 +172,5 @@ function identityDomain(tags: ReadonlyMap<string, string>, domain: string): stri
   const identity = withoutWhiteSpace(tags.get('i') ?? `@${domain}`).toLowerCase();
   const at = identity.lastIndexOf('@');
   const found = at < 0 ? '' : identity.slice(at + 1);
-  return DOMAIN.test(found) && (found === domain || found.endsWith(`.${domain}`)) ? found : '';
+  return DOMAIN.test(found) && isSameOrBelow(found, domain) ? found : '';
 }

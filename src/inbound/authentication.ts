@@ -1,4 +1,6 @@
-/** Shows the results of authentication in short. The whole results are in the Authentication-Results field. */
+/**
+ * The results of authentication in short, as events and posts show them. The whole results are in the Authentication-Results field.
+ */
 
 /** A result that is missing is never a pass. */
 export type Authentication = {
@@ -11,16 +13,16 @@ export type Authentication = {
   dkimDomains: string[];
 };
 
-/** The part of the stored results that is shown (mail/auth/result.ts). */
-type StoredResults = {
+/** The part of the results that is shown (mail/auth/result.ts). Earlier versions may have stored less of it. */
+type Results = {
   spf?: { result?: string };
   dkim?: readonly { result?: string; domain?: string }[];
   dmarc?: { result?: string };
 };
 
-/** Returns the results of a message; `auth` is the stored JSON, null for a message that was not authenticated. */
-export function readAuthentication(auth: string | null): Authentication {
-  const { spf, dkim = [], dmarc } = JSON.parse(auth ?? '{}') as StoredResults;
+/** Returns the results in short; null stands for a message that was not authenticated. */
+export function shortResults(results: Results | null): Authentication {
+  const { spf, dkim = [], dmarc } = results ?? {};
   const passed = dkim.filter(({ result }) => result === 'pass');
   return {
     spf: spf?.result ?? 'none',
@@ -28,4 +30,9 @@ export function readAuthentication(auth: string | null): Authentication {
     dmarc: dmarc?.result ?? 'none',
     dkimDomains: [...new Set(passed.flatMap(({ domain }) => domain ?? []))],
   };
+}
+
+/** Returns the results of a message as `shortResults` does; `auth` is their stored JSON. */
+export function readShortResults(auth: string | null): Authentication {
+  return shortResults(auth === null ? null : (JSON.parse(auth) as Results));
 }
