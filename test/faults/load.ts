@@ -7,7 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess, DaemonResponse } from '../support/daemon.ts';
 import { asksForPatience } from './patience.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import { bodyOf, createSubmission, firstId, type Mix, type Submission, showsTexts } from './submission.ts';
+import {
+  bodyOf,
+  createSubmission,
+  firstId,
+  type Kind,
+  type Mix,
+  type Submission,
+  showsTexts,
+} from './submission.ts';
 
 export type LoadOptions = {
   random: SeededRandom;
@@ -15,6 +23,8 @@ export type LoadOptions = {
   name: string;
   from: string;
   recipientDomain: string;
+  /** An address that the daemon itself receives for. */
+  localAddress?: string | undefined;
   mix: Mix;
 };
 
@@ -159,11 +169,14 @@ export class Load {
   #next(last: number): Submission | undefined {
     if (this.#count >= last) return undefined;
     this.#count += 1;
-    const { name, recipientDomain, random, mix } = this.#options;
+    const { name, recipientDomain, localAddress = '', random, mix } = this.#options;
     const idempotencyKey = `${name}-${this.#count}`;
-    const recipient = `${idempotencyKey}@${recipientDomain}`;
-    const submission = createSubmission(random, mix, { idempotencyKey, recipient });
-    this.submitted.set(recipient, submission);
+    const addressOf = (kind: Kind) =>
+      kind === 'local'
+        ? localAddress.replace('@', `+${idempotencyKey}@`)
+        : `${idempotencyKey}@${recipientDomain}`;
+    const submission = createSubmission(random, mix, { idempotencyKey, addressOf });
+    this.submitted.set(submission.recipient, submission);
     return submission;
   }
 

@@ -78,6 +78,7 @@ export function describeInbound(verdicts: readonly InboundReckoning[]): string[]
   return [
     `letters: ${sum((one) => one.letters)}; answered with 250: ${sum((one) => one.acknowledged)}, ` +
       `stored without an answer: ${sum((one) => one.unanswered)}, lost: ${sum((one) => one.lost)}`,
+    `emails to a route: ${sum((one) => one.local)}, of which handed over again after an end: ${sum((one) => one.repeatedLocal)}`,
     `posts: ${sum((one) => one.posts)}, of which again after an end: ${sum((one) => one.repeatedPosts)}`,
     `forwarded: ${sum((one) => one.forwards)}, reports sent: ${sum((one) => one.sentReports)}; ` +
       `of these again after an end: ${sum((one) => one.repeatedMail)}`,

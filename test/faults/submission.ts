@@ -5,12 +5,13 @@
 import { createHash } from 'node:crypto';
 import type { SeededRandom } from './seeded-random.ts';
 
-export type Kind = 'text' | 'html' | 'attached' | 'scheduled' | 'file';
+/** `local`: to an address that the daemon itself receives for. */
+export type Kind = 'text' | 'html' | 'attached' | 'scheduled' | 'file' | 'local';
 
 /** How often each kind is sent, in proportion to the others. */
 export type Mix = Readonly<Record<Kind, number>>;
 
-export const MIXED: Mix = { text: 7, html: 5, attached: 4, scheduled: 3, file: 1 };
+export const MIXED: Mix = { text: 7, html: 5, attached: 4, scheduled: 3, file: 1, local: 0 };
 
 export type Submission = {
   idempotencyKey: string;
@@ -42,13 +43,14 @@ const HTML = '<p>A short message, <b>such as most are</b>.</p>';
 export function createSubmission(
   random: SeededRandom,
   mix: Mix,
-  named: Pick<Submission, 'idempotencyKey' | 'recipient'>,
+  { idempotencyKey, addressOf }: Pick<Submission, 'idempotencyKey'> & { addressOf: (kind: Kind) => string },
 ): Submission {
   const kind = chooseKind(random, mix);
   const isScheduled = kind === 'scheduled';
   const aheadMs = random.between(SCHEDULED_AHEAD_MS.low, SCHEDULED_AHEAD_MS.high);
   return {
-    ...named,
+    idempotencyKey,
+    recipient: addressOf(kind),
     kind,
     scheduledAtMs: isScheduled ? Date.now() + Math.round(aheadMs) : undefined,
     cancellation: isScheduled && random.share() < CANCELED_SHARE ? 'planned' : 'none',
@@ -88,6 +90,7 @@ function contentOf(kind: Kind): { text?: string; html?: string } {
     case 'text':
     case 'scheduled':
     case 'file':
+    case 'local':
       return { text: TEXT };
     case 'html':
       return { text: TEXT, html: HTML };
@@ -114,6 +117,7 @@ function attachmentsOf({ kind, idempotencyKey }: Submission): AttachedFile[] {
     case 'text':
     case 'html':
     case 'scheduled':
+    case 'local':
       return [];
     case 'attached':
       return [
@@ -166,9 +170,9 @@ export function carriesItsFiles(submission: Submission, message: Buffer): boolea
   return expectedAttachments(submission).join() === attachmentsIn(message).join();
 }
 
-/** Whether it must arrive: whatever was not called back. */
-export function mustArrive({ cancellation }: Submission): boolean {
-  return cancellation !== 'confirmed' && cancellation !== 'asked';
+/** Whether it must arrive at the far end: whatever goes there and was not called back. */
+export function mustArrive({ kind, cancellation }: Submission): boolean {
+  return kind !== 'local' && cancellation !== 'confirmed' && cancellation !== 'asked';
 }
 
 export function firstId(submission: Submission): string {

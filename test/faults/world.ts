@@ -24,6 +24,8 @@ export type WorldOptions = {
   /** Added to the daemon's environment. */
   env?: Record<string, string>;
   mix?: Mix;
+  /** An address that the daemon receives for, when the mix has mail to it. */
+  localAddress?: string;
   /** Zone text of others, such as of those who send mail to the daemon. */
   zone?: string;
   /** Whether a webhook endpoint is told of deliveries, by default true. */
@@ -102,6 +104,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       name,
       from: SENDER,
       recipientDomain: RECIPIENT_DOMAIN,
+      localAddress: options.localAddress,
       mix: options.mix ?? MIXED,
     }),
     ledger: new Ledger(random, name),

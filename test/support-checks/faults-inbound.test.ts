@@ -28,7 +28,15 @@ function letter(change: Partial<Letter> = {}): Letter {
 }
 
 function row(change: Partial<ReceivedRow> = {}): ReceivedRow {
-  return { id: 'in_1', messageId: MESSAGE_ID, taskId: 'tsk_1', state: 'done', tasks: 1, ...change };
+  return {
+    id: 'in_1',
+    messageId: MESSAGE_ID,
+    taskId: 'tsk_1',
+    state: 'done',
+    tasks: 1,
+    atMs: 1_000,
+    ...change,
+  };
 }
 
 function post({ taskId = 'tsk_1', id = 'in_1', atMs = 1_000, file = '' } = {}) {
@@ -46,13 +54,22 @@ const BOUNCED: ReaderState = { status: 'bounced', bounced: 1, complained: 0, sup
 
 function judge(facts: Partial<InboundFacts>) {
   const all = { letters: [letter()], rows: [row()], posts: [post()], readers: new Map(), endOfLifeMs: [] };
-  const others = { reports: new Map(), sent: 0, receipts: [], dueReports: 0 };
+  const others = { localEmails: [], reports: new Map(), sent: 0, receipts: [], dueReports: 0 };
   return judgeInbound({ ...all, ...others, ...facts });
 }
 
 test('a letter that was stored once and posted is in order', () => {
   assert.deepEqual(judge({}), {
-    ...{ letters: 1, acknowledged: 1, unanswered: 0, lost: 0, posts: 1, repeatedPosts: 0 },
+    ...{
+      letters: 1,
+      acknowledged: 1,
+      unanswered: 0,
+      lost: 0,
+      local: 0,
+      repeatedLocal: 0,
+      posts: 1,
+      repeatedPosts: 0,
+    },
     ...{ forwards: 0, sentReports: 0, repeatedMail: 0, unexplained: 0, faults: [] },
   });
 });
@@ -117,6 +134,26 @@ test('an answer of a reader changes its email once', () => {
     [0, 1, 1, 1],
   );
   assert.equal(judge({ letters, posts: [] }).faults.length, 1);
+});
+
+test('an email to the route is stored and posted, and again only after an end that hit its hand-over', () => {
+  const local = (id: string, atMs = 1_000) =>
+    row({ id, messageId: 'em_1@sender.test', taskId: `tsk_${id}`, atMs });
+  const judged = (rows: ReceivedRow[], endOfLifeMs: number[] = []) => {
+    const posts = rows.map(({ id, taskId }) => post({ id, taskId: taskId ?? '' }));
+    return judge({ letters: [], localEmails: ['em_1'], rows, posts, endOfLifeMs });
+  };
+  const once = judged([local('in_1')]);
+  assert.deepEqual([once.local, once.unanswered, once.faults], [1, 0, []]);
+  assert.deepEqual([judged([]).lost, judged([]).faults], [1, ['local: 1 were accepted, and lost']]);
+  const twice = [local('in_2', 5_000), local('in_1')];
+  assert.deepEqual([judged(twice, [1_500]).repeatedLocal, judged(twice, [1_500]).faults], [1, []]);
+  assert.deepEqual(
+    [judged(twice, [4_000]).unexplained, judged(twice).faults],
+    [1, ['local: 1 were handed over twice']],
+  );
+  const unposted = judge({ letters: [], localEmails: ['em_1'], rows: [local('in_1')], posts: [] });
+  assert.deepEqual(unposted.faults, ['local: it was never posted']);
 });
 
 test('a report is stored once, however often it came', () => {

@@ -42,7 +42,9 @@ const POINTS: readonly CrashPointName[] = CRASH_POINTS.filter((name) =>
 const PAUSE_POINT: CrashPointName = 'broadcast-pause-after-commit';
 const RANDOM = 'random time';
 const KILL_AFTER_MS = { low: 50, high: 1_200 };
-const REACH_TIMEOUT_MS = 180_000;
+/** A broadcast reaches its last point when every copy has ended. */
+const REACH_TIMEOUT_MS = 120_000;
+const REACH_MS_PER_CONTACT = 20;
 const DRAIN_TIMEOUT_MS = 15 * 60_000;
 /** Share of lives that pause a broadcast and resume it. */
 const CONTROLLED_SHARE = 0.3;
@@ -60,7 +62,7 @@ export async function runBroadcastKills(options: BroadcastKillOptions): Promise<
     await first.stop();
     await world.endLife(Date.now());
     for (const plan of planKills(options.kills, random)) {
-      faults.push(...(await liveAndDie(world, { plan, campaign, random })));
+      faults.push(...(await liveAndDie(world, { plan, campaign, contacts: options.contacts, random })));
       faults.push(...auditCounts(world.dataDir));
       kills[plan] = (kills[plan] ?? 0) + 1;
     }
@@ -85,7 +87,7 @@ function planKills({ named, random: others }: BroadcastKillOptions['kills'], ran
   return shuffle<Plan>(random.share, [...points, ...Array.from({ length: others }, (): Plan => RANDOM)]);
 }
 
-type Life = { plan: Plan; campaign: Campaign; random: SeededRandom };
+type Life = { plan: Plan; campaign: Campaign; contacts: number; random: SeededRandom };
 
 /** Runs the daemon until its planned end. Returns what was wrong, in words. */
 async function liveAndDie(world: World, life: Life): Promise<string[]> {
@@ -104,7 +106,9 @@ async function liveAndDie(world: World, life: Life): Promise<string[]> {
     return error instanceof Refusal ? [error.message] : [];
   });
   const waitMs =
-    plan === RANDOM ? life.random.between(KILL_AFTER_MS.low, KILL_AFTER_MS.high) : REACH_TIMEOUT_MS;
+    plan === RANDOM
+      ? life.random.between(KILL_AFTER_MS.low, KILL_AFTER_MS.high)
+      : REACH_TIMEOUT_MS + REACH_MS_PER_CONTACT * life.contacts;
   const endedByItself = await Promise.race([daemon.exited.then(() => true), sleep(waitMs, false)]);
   if (!endedByItself) await daemon.kill('SIGKILL');
   const endedAtMs = Date.now();

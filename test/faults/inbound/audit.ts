@@ -7,6 +7,7 @@ import Sqlite from 'better-sqlite3';
 import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import type { ReceivedWebhook } from '../../support/webhook-receiver.ts';
 import { judgeRepeats, type Receipt } from '../judge.ts';
+import { SENDER_DOMAIN } from '../world.ts';
 import {
   type ANSWERS,
   fileOf,
@@ -25,6 +26,7 @@ export type ReceivedRow = {
   taskId: string | null;
   state: string | null;
   tasks: number;
+  atMs: number;
 };
 
 /** State of the email to a reader, as the tables have it. */
@@ -38,6 +40,8 @@ export type ReaderState = {
 
 export type InboundFacts = {
   letters: readonly Letter[];
+  /** Ids of the accepted emails to the address of the route, which the daemon hands over to itself. */
+  localEmails: readonly string[];
   rows: readonly ReceivedRow[];
   /** By id of the email. */
   readers: ReadonlyMap<string, ReaderState>;
@@ -60,6 +64,9 @@ export type InboundVerdict = {
   unanswered: number;
   /** Transmissions that were answered with 250 and are not there. */
   lost: number;
+  /** Emails that the daemon handed over to itself, and how many of them again after an end that hit the hand-over. */
+  local: number;
+  repeatedLocal: number;
   /** Posts, and how many came again after an end that hit them between their answer and the record of it. */
   posts: number;
   repeatedPosts: number;
@@ -100,20 +107,52 @@ export function judgeInbound(facts: InboundFacts): InboundVerdict {
     if (letter.kind === 'forward') for (const { messageId } of stored) forwarded.add(messageId);
     else if (stored.length > 0) faults.push(...faultsOfEffect(letter, stored, effects));
   }
+  const local = judgeLocal(facts, rows, effects.postsOf);
   if (rows.size > 0) faults.push(`strangers: ${rows.size}, such as ${[...rows.keys()][0]}`);
   const posts = judgePosts(facts.posts, facts.endOfLifeMs);
   const mail = judgeMail(facts, forwarded);
   return {
     letters: facts.letters.length,
     acknowledged,
-    unanswered: facts.rows.length - acknowledged,
-    lost,
+    unanswered: facts.rows.length - local.rows - acknowledged,
+    lost: lost + local.lost,
+    local: facts.localEmails.length,
+    repeatedLocal: local.repeated,
     posts: facts.posts.length,
     repeatedPosts: posts.explained,
     ...mail.counts,
-    unexplained: posts.faults.length + mail.unexplained,
-    faults: [...faults, ...posts.faults, ...mail.faults],
+    unexplained: posts.faults.length + mail.unexplained + local.unexplained,
+    faults: [...faults, ...local.faults, ...posts.faults, ...mail.faults],
   };
+}
+
+/**
+ * Each email that the daemon handed over to itself is stored and posted, and a second time only when an end hit the hand-over. The
+ * rows that are found are taken out.
+ */
+function judgeLocal(
+  { localEmails, endOfLifeMs }: InboundFacts,
+  rows: Map<string, ReceivedRow[]>,
+  postsOf: ReadonlyMap<string, readonly Post[]>,
+) {
+  const verdict = { rows: 0, lost: 0, repeated: 0, unexplained: 0, faults: [] as string[] };
+  for (const emailId of localEmails) {
+    const messageId = `${emailId}@${SENDER_DOMAIN}`;
+    const found = (rows.get(messageId) ?? []).toSorted((one, other) => one.atMs - other.atMs);
+    rows.delete(messageId);
+    verdict.rows += found.length;
+    if (found.length === 0) verdict.lost += 1;
+    for (const [index, row] of found.entries()) {
+      const earlier = found[index - 1];
+      if (earlier && isExplained(earlier.atMs, row.atMs, endOfLifeMs)) verdict.repeated += 1;
+      else if (earlier) verdict.unexplained += 1;
+      if (row.state !== 'done') verdict.faults.push(`local: its task is ${row.state}`);
+      if (!postsOf.has(row.id)) verdict.faults.push('local: it was never posted');
+    }
+  }
+  if (verdict.lost > 0) verdict.faults.push(`local: ${verdict.lost} were accepted, and lost`);
+  if (verdict.unexplained > 0) verdict.faults.push(`local: ${verdict.unexplained} were handed over twice`);
+  return verdict;
 }
 
 /** Each stored letter to the postmaster is forwarded once, and each report that fell due is sent once. */
@@ -232,14 +271,16 @@ function judgePosts(posts: readonly Post[], endOfLifeMs: readonly number[]) {
     for (const [index, post] of same.entries()) {
       const earlier = same[index - 1];
       if (!earlier) continue;
-      const isExplained = endOfLifeMs.some(
-        (end) => end >= earlier.atMs && end <= post.atMs && end - earlier.atMs < SETTLED_AFTER_MS,
-      );
-      if (isExplained) explained += 1;
+      if (isExplained(earlier.atMs, post.atMs, endOfLifeMs)) explained += 1;
       else faults.push('post: it came twice, without an end of the daemon in between');
     }
   }
   return { explained, faults };
+}
+
+/** Says whether the daemon ended between the two times, and so soon after the earlier one that it had not recorded it. */
+function isExplained(earlierMs: number, laterMs: number, endOfLifeMs: readonly number[]): boolean {
+  return endOfLifeMs.some((end) => end >= earlierMs && end <= laterMs && end - earlierMs < SETTLED_AFTER_MS);
 }
 
 /** Reads the facts of a data directory that nobody else has open. */
@@ -261,7 +302,8 @@ export function readTables(dataDir: string): Pick<InboundFacts, 'rows' | 'reader
 }
 
 const ROWS = `
-  SELECT m.id, coalesce(m.messageId, '') AS messageId, min(t.id) AS taskId, min(t.state) AS state, count(t.id) AS tasks
+  SELECT m.id, coalesce(m.messageId, '') AS messageId, min(t.id) AS taskId, min(t.state) AS state, count(t.id) AS tasks,
+         m.createdAt AS atMs
     FROM receivedMessages m LEFT JOIN receivedTasks t ON t.messageId = m.id GROUP BY m.id`;
 const REPORTS = 'SELECT reportId, count(*) AS count FROM receivedReports GROUP BY reportId';
 const SENT = 'SELECT count(*) FROM messages WHERE tenantId = ?';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { DMARC_XML } from '../../mail/reports/fixtures.ts';
 import { signTestMessage, type TestKey } from '../../support/sign-message.ts';
-import { RECIPIENT_DOMAIN, SENDER_DOMAIN } from '../world.ts';
+import { HOSTNAME, RECIPIENT_DOMAIN, SENDER_DOMAIN } from '../world.ts';
 import type { Reader } from './readers.ts';
 
 /** What a reader's mail leads to. */
@@ -40,13 +40,14 @@ export const REPORTED_ADDRESS = `dmarc@${AUTHOR_DOMAIN}`;
 const FILE_BYTES = 300 * 1024;
 const PATTERN_BYTES = 31;
 
-/** Returns the zone text of the senders. */
+/** Returns the zone text of the senders, and of the sender's domain, whose mail comes to the daemon. */
 export function zoneOfSenders({ record }: TestKey): string {
   const signers = [PROVIDER_DOMAIN, ...Array.from({ length: REPORTERS }, (_, number) => reporter(number))];
   return [
     ...signers.map((domain) => `s1._domainkey.${domain} TXT "${record}"`),
     `_dmarc.${AUTHOR_DOMAIN} TXT "v=DMARC1; p=none; rua=mailto:${REPORTED_ADDRESS}"`,
     `${AUTHOR_DOMAIN} MX 10 mx.${RECIPIENT_DOMAIN}`,
+    `${SENDER_DOMAIN} MX 10 ${HOSTNAME}`,
   ].join('\n');
 }
 

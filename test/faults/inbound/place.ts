@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import type { DomainRow } from '../../../src/db/tables.ts';
 import { reportAddress } from '../../../src/domains/report-address.ts';
-import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import type { DaemonProcess } from '../../support/daemon.ts';
 import { freePort } from '../../support/loopback.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
-import { finish, type Reckoning } from '../finish.ts';
+import { finish, type Reckoning, repeatUnanswered } from '../finish.ts';
 import type { SeededRandom } from '../seeded-random.ts';
+import { firstId, MIXED } from '../submission.ts';
 import { createWorld, HOSTNAME, type World } from '../world.ts';
 import { type InboundVerdict, judgeInbound, type Post, readPost, readTables } from './audit.ts';
 import { OPERATOR_ADDRESS, REPORTED_ADDRESS, ROUTE_ADDRESS, zoneOfSenders } from './letter.ts';
@@ -43,6 +43,8 @@ type Options = {
   env?: Record<string, string>;
 };
 
+/** Frequency of emails to the route among those of `MIXED`: on them both sides of the daemon meet. */
+const LOCAL_SHARE = 4;
 const CLIENTS = 3;
 const PAUSE_MS = 200;
 /**
@@ -68,6 +70,8 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
     name,
     env,
     zone: zoneOfSenders(senders.key),
+    mix: { ...MIXED, local: LOCAL_SHARE },
+    localAddress: ROUTE_ADDRESS,
     apart: [OPERATOR_ADDRESS, REPORTED_ADDRESS],
     ...(dataDir !== undefined && { dataDir }),
   });
@@ -109,12 +113,14 @@ export async function finishInbound(place: InboundWorld, daemon: DaemonProcess):
   const faults =
     senders.unanswered.length === 0 ? [] : [`${senders.unanswered.length} letters were never taken`];
   const released = await releaseHeld(daemon);
+  faults.push(...(await repeatUnanswered(world, daemon, signal)));
   while (countOpen(world.dataDir) > 0 && !signal.aborted) await sleep(PAUSE_MS);
   const outbound = await finish(world, daemon);
   const { letters, refusals } = senders;
   const { endOfLifeMs, receiptsApart } = world;
   const inbound = judgeInbound({
     letters,
+    localEmails: world.load.acknowledged.filter(({ kind }) => kind === 'local').map(firstId),
     posts: place.posts(),
     receipts: receiptsApart,
     dueReports: place.dueReports,
@@ -131,18 +137,17 @@ async function releaseHeld(daemon: DaemonProcess): Promise<number> {
   return released;
 }
 
-/** Tasks and reports that are due, and mail of the installation itself that has not ended. */
+/** Tasks and reports that are due, and mail that has not ended. */
 const OPEN = `
   SELECT (SELECT count(*) FROM receivedTasks WHERE state = 'pending')
        + (SELECT count(*) FROM dmarcReports WHERE dueAt = 0)
-       + (SELECT count(*) FROM messages JOIN recipients ON recipients.messageId = messages.id
-           WHERE messages.tenantId = ? AND recipients.state IN ('ready', 'in_flight', 'deferred'))`;
+       + (SELECT count(*) FROM recipients WHERE state IN ('ready', 'in_flight', 'deferred'))`;
 
 /** Opens the database of the running daemon, which a process that only reads may do. */
 function countOpen(dataDir: string): number {
   const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
   try {
-    return Number(database.prepare(OPEN).pluck().get(INSTALLATION_TENANT));
+    return Number(database.prepare(OPEN).pluck().get());
   } finally {
     database.close();
   }
