@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { simpleParser } from 'mailparser';
 import { createLinks } from '../../src/links/links.ts';
-import { upsertPlan } from '../../src/tenants/store.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { storePlan } from '../support/store-plan.ts';
 import { copiesOf, TAG } from './fixtures.ts';
 
 let spool: Spool;
@@ -157,14 +157,7 @@ test('an address that is named twice gets one test, and one that is suppressed i
 
 test('each address counts towards the quota, and those beyond it are refused alone', async () => {
   const limit = async (monthlyEmails: number | null) => {
-    const plan = {
-      name: 'unlimited',
-      monthlyEmails,
-      requestsPerSecond: null,
-      storedMegabytes: null,
-      createdAt: 0,
-    };
-    await spool.app.db.commit(upsertPlan, plan);
+    await storePlan(spool.app.db, 'unlimited', { monthlyEmails });
     spool.app.wakeups.notify('tenants');
   };
   await limit(1);

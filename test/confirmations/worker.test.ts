@@ -5,9 +5,9 @@ import Sqlite from 'better-sqlite3';
 import type { App } from '../../src/app.ts';
 import { listDueRequests, moveDueRequests, postponeRequest } from '../../src/audiences/opt-in/store.ts';
 import { createConfirmationWork } from '../../src/confirmations/worker.ts';
-import { upsertPlan } from '../../src/tenants/store.ts';
 import { failDomain } from '../broadcasts/fixtures.ts';
 import { exportCsv, importCsv } from '../imports/jobs.ts';
+import { storePlan } from '../support/store-plan.ts';
 import { DAY_MS, FROM, openWorld, type World } from './world.ts';
 
 let world: World;
@@ -106,13 +106,7 @@ test('a crash at any step loses no mail and sends none twice', async () => {
 test('an account without quota cannot sign anybody up, and mail that finds the quota used up waits a day at most', async () => {
   const { liveKey, tenantId } = await world.spool.addTenant('small');
   await world.spool.addDomain(liveKey, 'small.example');
-  await app.db.commit(upsertPlan, {
-    name: 'one',
-    monthlyEmails: 1,
-    requestsPerSecond: null,
-    storedMegabytes: null,
-    createdAt: 0,
-  });
+  await storePlan(app.db, 'one', { monthlyEmails: 1 });
   const optIn = { from: 'news@small.example' };
   const { body: audience } = await world.ask('POST', '/audiences', { name: 'Theirs', optIn }, liveKey);
   const contacts = `/audiences/${audience.id}/contacts`;
@@ -160,13 +154,7 @@ test('a mail that finds the quota used up is sent once there is more', async () 
   const { body: audience } = await world.ask('POST', '/audiences', { name: 'Theirs', optIn }, liveKey);
   const email = newAddress();
   await world.ask('POST', `/audiences/${audience.id}/contacts`, { email, status: 'pending' }, liveKey);
-  await app.db.commit(upsertPlan, {
-    name: 'none',
-    monthlyEmails: 0,
-    requestsPerSecond: null,
-    storedMegabytes: null,
-    createdAt: 0,
-  });
+  await storePlan(app.db, 'none', { monthlyEmails: 0 });
   setPlan(tenantId, 'none');
   await world.work();
   assert.deepEqual(await world.mailsTo(email, liveKey), []);

@@ -4,6 +4,7 @@ import Sqlite from 'better-sqlite3';
 import type { BlobRow, MessageRow, RecipientRow } from '../../src/db/tables.ts';
 import type { Domain } from '../../src/domains/store.ts';
 import { newId } from '../../src/system/ids.ts';
+import { messageRow } from '../support/message-row.ts';
 
 export type Mail = Pick<Domain, 'tenantId'> & {
   domainId: Domain['id'];
@@ -25,31 +26,11 @@ export function scheduleMail(dataDir: string, mail: Mail): void {
   const blob: BlobRow = {
     ...{ id: blobId, sha256: '', sizeBytes: 0, eightBit: 0, data: Buffer.alloc(0), createdAt: now },
   };
-  const message: MessageRow = {
-    ...{
-      id: messageId,
-      tenantId,
-      mode: 'live',
-      kind: 'transactional',
-      topicId: null,
-      status: mail.status ?? 'queued',
-    },
-    ...{ sender: 'a@b.example', domainId: mail.domainId, blobId, headerBytes: 0 },
-    ...{ bodyHash: '', datedAt: mail.datedAt, signature: null, createdAt: now },
-    ...{ expiresAt: mail.datedAt + 1, lastEventAt: now },
-    ...{
-      contentId: null,
-      composer: null,
-      fields: null,
-      mergeValues: null,
-      broadcastId: null,
-      contactId: null,
-      complaintHost: null,
-      returnPath: null,
-      requireTls: 0,
-      traceFields: null,
-    },
-  };
+  const message = messageRow({
+    ...{ id: messageId, tenantId, mode: 'live', status: mail.status ?? 'queued' },
+    ...{ sender: 'a@b.example', domainId: mail.domainId, blobId, datedAt: mail.datedAt },
+    ...{ createdAt: now, expiresAt: mail.datedAt + 1, lastEventAt: now },
+  });
   const recipient: RecipientRow = {
     ...{
       id: newId('rcp', now),

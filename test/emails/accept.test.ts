@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { emailSchema } from '../../src/emails/show.ts';
-import { upsertPlan } from '../../src/tenants/store.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { storePlan } from '../support/store-plan.ts';
 import { emailBody, openMessageOf, SANDBOX, SIMULATOR, senderOf } from './fixtures.ts';
 
 let spool: Spool;
@@ -15,15 +15,8 @@ after(() => spool.close());
 const { send, accepted } = senderOf(() => spool);
 const live = (more: Record<string, unknown> = {}) => ({ from: `a@${SENDER_DOMAIN}`, ...more });
 
-async function limitEmails(monthlyEmails: number | null): Promise<void> {
-  const plan = {
-    name: 'unlimited',
-    monthlyEmails,
-    requestsPerSecond: null,
-    storedMegabytes: null,
-    createdAt: 0,
-  };
-  await spool.app.db.commit(upsertPlan, plan);
+function limitEmails(monthlyEmails: number | null): Promise<unknown> {
+  return storePlan(spool.app.db, 'unlimited', { monthlyEmails });
 }
 
 test('an accepted email is queued once for each recipient, with an event for each', async () => {

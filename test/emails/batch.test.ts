@@ -6,8 +6,8 @@ import { acceptBatch } from '../../src/emails/accept.ts';
 import { MAX_BATCH_BODY_BYTES } from '../../src/emails/schemas.ts';
 import { AppError } from '../../src/system/errors.ts';
 import type { Fetch } from '../../src/system/fetch.ts';
-import { upsertPlan } from '../../src/tenants/store.ts';
 import { openSpool, SENDER_DOMAIN, type Spool, START_MS } from '../support/spool.ts';
+import { storePlan } from '../support/store-plan.ts';
 import type { TestRequest } from '../support/test-app.ts';
 import { blobFiles, countRows, emailBody, rawMessage, SIMULATOR } from './fixtures.ts';
 
@@ -42,15 +42,7 @@ const withFile = (more: Record<string, unknown> = {}) =>
   live({ attachments: [{ filename: 'a.bin', content: LARGE }], ...more });
 
 async function limitPlan(limits: { monthlyEmails?: number; requestsPerSecond?: number }): Promise<void> {
-  const plan = {
-    name: 'unlimited',
-    monthlyEmails: null,
-    requestsPerSecond: null,
-    storedMegabytes: null,
-    createdAt: 0,
-    ...limits,
-  };
-  await spool.app.db.commit(upsertPlan, plan);
+  await storePlan(spool.app.db, 'unlimited', limits);
   spool.app.wakeups.notify('tenants');
 }
 

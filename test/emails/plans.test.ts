@@ -10,6 +10,7 @@ import { listEmails } from '../../src/emails/list/read.ts';
 import type { EmailFilter, Filters } from '../../src/emails/list/store.ts';
 import { insertEmail } from '../../src/emails/store.ts';
 import { explain, inThisThread } from '../support/explain.ts';
+import { messageRow } from '../support/message-row.ts';
 
 const tag = { key: 'a', value: 'b' };
 const otherTag = { key: 'a:b', value: 'c' };
@@ -167,30 +168,6 @@ const email: Omit<EmailRow, 'id' | 'fromAddress' | 'fromDomain'> = {
   text: null,
   contentDeletedAt: null,
 };
-const message: Omit<MessageRow, 'id' | 'status'> = {
-  ...owner,
-  kind: 'transactional',
-  topicId: null,
-  sender: '',
-  domainId: null,
-  blobId: 'blob_1',
-  headerBytes: 0,
-  bodyHash: '',
-  datedAt: 0,
-  signature: null,
-  expiresAt: 0,
-  lastEventAt: 0,
-  contentId: null,
-  composer: null,
-  fields: null,
-  mergeValues: null,
-  broadcastId: null,
-  contactId: null,
-  complaintHost: null,
-  returnPath: null,
-  requireTls: 0,
-  traceFields: null,
-};
 
 test('a list with several filters walks the rarest one and looks up the others', async () => {
   /** Three emails from each address, of which one was delivered: fewer than are from there, and the other way round. */
@@ -202,7 +179,7 @@ test('a list with several filters walks the rarest one and looks up the others',
         const status: MessageRow['status'] = index < delivered ? 'delivered' : 'queued';
         await tx
           .insertInto('messages')
-          .values({ ...message, id, status })
+          .values(messageRow({ ...owner, id, status, blobId: 'blob_1' }))
           .execute();
         const fromAddress = index < ours ? 'a@b.example' : 'c@d.example';
         const row = { ...email, id, fromAddress, fromDomain: 'b.example' };

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
-import { upsertPlan } from '../../src/tenants/store.ts';
 import { conforming } from '../support/conformance.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { storePlan } from '../support/store-plan.ts';
 import { blobFiles, emailBody, SIMULATOR } from './fixtures.ts';
 
 const LARGE = Buffer.alloc(600 * 1024).toString('base64');
@@ -31,14 +31,7 @@ function suppress(email: string): Promise<unknown> {
 }
 
 function allow(monthlyEmails: number | null): Promise<unknown> {
-  const plan = {
-    name: 'unlimited',
-    monthlyEmails,
-    requestsPerSecond: null,
-    storedMegabytes: null,
-    createdAt: 0,
-  };
-  return spool.app.db.commit(upsertPlan, plan);
+  return storePlan(spool.app.db, 'unlimited', { monthlyEmails });
 }
 
 /** Something that happens between the bytes and the transaction. */

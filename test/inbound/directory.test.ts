@@ -4,8 +4,9 @@ import { KeptAnswers } from '../../src/db/kept-answers.ts';
 import { endDomain } from '../../src/domains/store.ts';
 import { decideRecipient } from '../../src/inbound/recipient.ts';
 import { mapRoutes } from '../../src/inbound/routes/store.ts';
-import { setTenantPlan, upsertPlan } from '../../src/tenants/store.ts';
+import { setTenantPlan } from '../../src/tenants/store.ts';
 import { addDomain } from '../domains/fixtures.ts';
+import { storePlan } from '../support/store-plan.ts';
 import { openMailWorld, sendMail } from './mail-world.ts';
 
 const world = await openMailWorld();
@@ -28,10 +29,7 @@ test('a change of a route, a domain or a plan is noticed at the next recipient',
   const id = await world.addRoute(address);
   assert.equal(await decide(address), 'post');
   const patch = (body: object) => world.test.request('PATCH', `/v1/inbound/routes/${id}`, { key, body });
-  const setLimit = (storedMegabytes: number | null) => {
-    const limits = { monthlyEmails: null, requestsPerSecond: null, storedMegabytes };
-    return app.db.commit(upsertPlan, { name: plan, ...limits, createdAt: 0 });
-  };
+  const setLimit = (storedMegabytes: number | null) => storePlan(app.db, plan, { storedMegabytes });
   const { plan } = await app.db.read
     .selectFrom('tenants')
     .select('plan')
@@ -112,8 +110,7 @@ test('a route that is created during a lookup is noticed at the next one', async
 });
 
 test('a message counts against the limit of the plan as soon as it is accepted', async () => {
-  const limits = { monthlyEmails: null, requestsPerSecond: null, storedMegabytes: 1 };
-  await app.db.commit(upsertPlan, { name: 'one', ...limits, createdAt: 0 });
+  await storePlan(app.db, 'one', { storedMegabytes: 1 });
   const { tenantId, liveKey: key } = await world.test.addTenant('limited');
   await app.db.commit(setTenantPlan, { tenant: tenantId, plan: 'one' });
   await world.addDomain('limited.example', tenantId);

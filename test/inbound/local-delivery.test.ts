@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createInboundApp, type InboundApp } from '../../src/inbound/inbound-app.ts';
 import { createLocalReceiver } from '../../src/inbound/local.ts';
-import { setTenantPlan, upsertPlan } from '../../src/tenants/store.ts';
+import { setTenantPlan } from '../../src/tenants/store.ts';
 import { closeAfterEach } from '../support/close-after.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { storePlan } from '../support/store-plan.ts';
 import { storeBytesOf } from '../tenants/stored-mail/fixtures.ts';
 
 const closing = closeAfterEach();
@@ -89,8 +90,7 @@ test('an unknown address bounces and is suppressed, and the same message reaches
 test('mail to a tenant whose stored mail is at its limit is tried again, and arrives once there is room', async () => {
   const world = await openWorld();
   await addRoute(world, `a@${SENDER_DOMAIN}`);
-  const limited = { monthlyEmails: null, requestsPerSecond: null, storedMegabytes: 1, createdAt: 0 };
-  await world.app.db.commit(upsertPlan, { name: 'limited', ...limited });
+  await storePlan(world.app.db, 'limited', { storedMegabytes: 1 });
   await world.app.db.commit(setTenantPlan, { tenant: world.tenantId, plan: 'limited' });
   const setStored = storeBytesOf(world);
   setStored(world.tenantId, 1024 * 1024);

@@ -10,6 +10,7 @@ import { bounceLocalPart, complaintLocalPart } from '../../src/queue/return-path
 import type { OverloadReason } from '../../src/system/guards/overload.ts';
 import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import type { TestClient } from '../mail/smtp/server/fixture.ts';
+import { storePlan } from '../support/store-plan.ts';
 import { storeBytesOf } from '../tenants/stored-mail/fixtures.ts';
 import { openMailWorld, PASS, sendMail } from './mail-world.ts';
 
@@ -452,19 +453,11 @@ test('a message without a sender has one recipient', async () => {
 });
 
 test('a tenant whose plan allows no more mail is answered 452 4.2.2', async () => {
-  const plan = {
-    name: 'tiny',
-    monthlyEmails: null,
-    requestsPerSecond: null,
-    storedMegabytes: 0,
-    createdAt: 0,
-  };
-  const { upsertPlan } = await import('../../src/tenants/store.ts');
-  await world.app.db.commit(upsertPlan, { ...plan, name: 'unlimited', storedMegabytes: 0 });
+  await storePlan(world.app.db, 'unlimited', { storedMegabytes: 0 });
   const client = await world.open();
   assert.match(await sendMail(client, { to: 'info@shop.example' }), /^452 4\.2\.2 /);
   assert.match(await sendMail(client, { to: 'postmaster@shop.example' }), /^250/);
-  await world.app.db.commit(upsertPlan, { ...plan, name: 'unlimited', storedMegabytes: null });
+  await storePlan(world.app.db, 'unlimited');
 });
 
 test('one address may send a thousand messages at once, and then 50 in a second', async () => {

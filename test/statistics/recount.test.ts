@@ -5,6 +5,7 @@ import { recount } from '../../src/statistics/recount/store.ts';
 import { firstIdAt, newId } from '../../src/system/ids.ts';
 import { explain } from '../support/explain.ts';
 import { openMemoryDatabase } from '../support/memory-database.ts';
+import { messageRow } from '../support/message-row.ts';
 
 const HOUR_MS = 3_600_000;
 const START = Date.parse('2026-03-01T00:00:00Z');
@@ -125,12 +126,7 @@ test('emails, messages and events are found by their keys, and nothing is sorted
       .execute();
     await tx
       .insertInto('messages')
-      .values({
-        ...{ ...owner, id: emailId, kind: 'transactional', status: 'sent', sender: '' },
-        ...{ domainId: null, blobId: null, headerBytes: 0, bodyHash: '', datedAt: 0, signature: null },
-        ...{ createdAt: 0, expiresAt: 0, lastEventAt: 0, topicId: null, contentId: null, composer: null },
-        ...{ fields: null, mergeValues: null, broadcastId: null, contactId: null, requireTls: 0 },
-      })
+      .values(messageRow({ ...owner, id: emailId, status: 'sent' }))
       .execute();
     await recount.run(tx, query);
   });

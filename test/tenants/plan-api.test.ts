@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
-import { setTenantPlan, upsertPlan } from '../../src/tenants/store.ts';
+import { setTenantPlan } from '../../src/tenants/store.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
+import { storePlan } from '../support/store-plan.ts';
 
 const world = await openSpool();
 after(() => world.close());
@@ -28,10 +29,8 @@ test('a plan without limits counts nothing and says so', async () => {
 async function openOnPlan(t: TestContext, monthlyEmails: number | null) {
   const spool = await openSpool();
   t.after(() => spool.close());
-  const set = async (limit: number | null) => {
-    const limits = { monthlyEmails: limit, requestsPerSecond: 50, storedMegabytes: 7 };
-    await spool.app.db.commit(upsertPlan, { name: 'team', ...limits, createdAt: 0 });
-  };
+  const set = (limit: number | null) =>
+    storePlan(spool.app.db, 'team', { monthlyEmails: limit, requestsPerSecond: 50, storedMegabytes: 7 });
   await set(monthlyEmails);
   await spool.app.db.commit(setTenantPlan, { tenant: spool.tenantId, plan: 'team' });
   return { spool, set };

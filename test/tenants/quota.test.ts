@@ -13,10 +13,11 @@ import { requireApiKey } from '../../src/tenants/authenticate.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { monthOf, requireQuota, secondsLeft } from '../../src/tenants/quota.ts';
 import { showQuota } from '../../src/tenants/quota-headers.ts';
-import { getQuota, insertTenant, upsertPlan } from '../../src/tenants/store.ts';
+import { getQuota, insertTenant } from '../../src/tenants/store.ts';
 import { openTestDatabase } from '../db/open.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { idleGuards } from '../support/idle-guards.ts';
+import { storePlan } from '../support/store-plan.ts';
 import { charge, chargeThenFail } from './operations.ts';
 
 const START = Date.UTC(2030, 10, 15, 12);
@@ -40,16 +41,6 @@ async function newTenant(plan: string): Promise<Id<'ten'>> {
   const id = newId('ten', START);
   await db.commit(insertTenant, { id, name: id, plan, createdAt: START });
   return id;
-}
-
-function newPlan(name: string, monthlyEmails: number | null) {
-  return db.commit(upsertPlan, {
-    name,
-    monthlyEmails,
-    requestsPerSecond: null,
-    storedMegabytes: null,
-    createdAt: START,
-  });
 }
 
 async function usedBy(tenantId: Id<'ten'>, now = START): Promise<number> {
@@ -82,7 +73,7 @@ test('the free plan accepts exactly 3,000 of 3,100 concurrent emails', async () 
 });
 
 test('a refusal names the limit of the plan and the beginning of the next month', async () => {
-  await newPlan('three', 3);
+  await storePlan(db, 'three', { monthlyEmails: 3 });
   const tenantId = await newTenant('three');
   await db.commit(charge, { tenantId, now: START, emails: 3 });
   const { code, message, options } = await refusal(db.commit(charge, { tenantId, now: START, emails: 1 }));
@@ -93,7 +84,7 @@ test('a refusal names the limit of the plan and the beginning of the next month'
 });
 
 test('several at once are counted whole or not at all', async () => {
-  await newPlan('ten', 10);
+  await storePlan(db, 'ten', { monthlyEmails: 10 });
   const tenantId = await newTenant('ten');
   await db.commit(charge, { tenantId, now: START, emails: 7 });
   await refusal(db.commit(charge, { tenantId, now: START, emails: 4 }));
@@ -112,7 +103,7 @@ test('an email that is refused later is not counted', async () => {
 });
 
 test('a month ends in UTC, and the next begins with nothing used', async () => {
-  await newPlan('one', 1);
+  await storePlan(db, 'one', { monthlyEmails: 1 });
   const tenantId = await newTenant('one');
   const lastMs = Date.UTC(2031, 0, 1) - 1;
   await db.commit(charge, { tenantId, now: lastMs, emails: 1 });
@@ -124,13 +115,13 @@ test('a month ends in UTC, and the next begins with nothing used', async () => {
 });
 
 test('without a limit nothing is counted, and a limit that comes later begins there', async () => {
-  await newPlan('grown', null);
+  await storePlan(db, 'grown', { monthlyEmails: null });
   const tenantId = await newTenant('grown');
   await db.commit(charge, { tenantId, now: START, emails: 1_000 });
   assert.equal(await usedBy(tenantId), 0);
-  await newPlan('grown', 2);
+  await storePlan(db, 'grown', { monthlyEmails: 2 });
   await db.commit(charge, { tenantId, now: START, emails: 2 });
-  await newPlan('grown', 1);
+  await storePlan(db, 'grown', { monthlyEmails: 1 });
   assert.equal(
     (await refusal(db.commit(charge, { tenantId, now: START, emails: 1 }))).code,
     'quota_exceeded',
@@ -138,7 +129,7 @@ test('without a limit nothing is counted, and a limit that comes later begins th
 });
 
 test('asking whether there is room is answered as charging would be, and counts nothing', async () => {
-  await newPlan('two', 2);
+  await storePlan(db, 'two', { monthlyEmails: 2 });
   const tenantId = await newTenant('two');
   await db.commit(charge, { tenantId, now: START, emails: 1 });
   await requireQuota(db.read, tenantId, { now: START, emails: 1 });
@@ -169,7 +160,7 @@ async function openProbe(tenantId: Id<'ten'>): Promise<HttpServer> {
 const FIELDS = ['x-quota-limit', 'x-quota-remaining', 'x-quota-reset'];
 
 test('requests that send show the rest of the month, unless the plan has no limit', async () => {
-  await newPlan('two', 2);
+  await storePlan(db, 'two', { monthlyEmails: 2 });
   const left = String(15.5 * 24 * 3_600);
   for (const [plan, mode, method, expected] of [
     [

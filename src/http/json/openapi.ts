@@ -66,11 +66,6 @@ export type OpenApiDocument = {
   components: Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', Record<string, object>>;
 };
 
-/** Returns the `config` of a route that only has refusals. */
-export function refusing(...refuses: readonly ErrorCode[]) {
-  return { refuses };
-}
-
 /** Collects every route that is registered on `server` afterwards. */
 export function describeRoutes(server: FastifyInstance, about: ApiDescription): void {
   const routes: RouteOptions[] = [];

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
-import { upsertPlan } from '../../../src/tenants/store.ts';
 import { addDomain } from '../../domains/fixtures.ts';
+import { storePlan } from '../../support/store-plan.ts';
 import { failDomain } from '../fixtures.ts';
 import { type Campaign, openCampaign } from './campaign.ts';
 
@@ -99,14 +99,7 @@ test('rates are still judged when every copy is made', async () => {
 
 test('a quota that runs out pauses the broadcast, and with more quota it goes on', async () => {
   const limit = async (monthlyEmails: number | null) => {
-    const plan = {
-      name: 'unlimited',
-      monthlyEmails,
-      requestsPerSecond: null,
-      storedMegabytes: null,
-      createdAt: 0,
-    };
-    await campaign.spool.app.db.commit(upsertPlan, plan);
+    await storePlan(campaign.spool.app.db, 'unlimited', { monthlyEmails });
     campaign.spool.app.wakeups.notify('tenants');
   };
   await limit(10);

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Type } from 'typebox';
 import { csvBody } from '../../../src/http/json/csv-body.ts';
-import { refusing } from '../../../src/http/json/openapi.ts';
 import { serve } from '../serve.ts';
 
 const isCounted = ({ url }: { url: string }) => url === '/counted';
@@ -21,7 +20,7 @@ const { server } = await serve({}, (one) => {
   one.post(
     '/small',
     {
-      config: { ...refusing('already_exists', 'quota_exceeded'), bodyOptional: true },
+      config: { refuses: ['already_exists', 'quota_exceeded'], bodyOptional: true },
       schema: {
         operationId: 'createSmall',
         summary: 'Create a small thing',

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Db } from '../../../src/db/database.ts';
 import { type Id, newId } from '../../../src/system/ids.ts';
-import { getPlanUsage, insertTenant, setTenantPlan, upsertPlan } from '../../../src/tenants/store.ts';
+import { getPlanUsage, insertTenant, setTenantPlan } from '../../../src/tenants/store.ts';
 import { createTenantRoom } from '../../../src/tenants/stored-mail/room.ts';
 import { BYTES_PER_MEGABYTE, readStoredBytes } from '../../../src/tenants/stored-mail/store.ts';
 import { openTestDatabase } from '../../db/open.ts';
+import { storePlan } from '../../support/store-plan.ts';
 import { removeBytes, storeBytes, storeThenFail } from './operations.ts';
 
 let db: Db;
@@ -20,8 +21,7 @@ after(async () => {
 
 async function newTenant(storedMegabytes: number | null): Promise<Id<'ten'>> {
   const id = newId('ten', 0);
-  const limits = { monthlyEmails: null, requestsPerSecond: null, storedMegabytes };
-  await db.commit(upsertPlan, { name: id, ...limits, createdAt: 0 });
+  await storePlan(db, id, { storedMegabytes });
   await db.commit(insertTenant, { id, name: id, plan: id, createdAt: 0 });
   return id;
 }
@@ -136,11 +136,10 @@ test('nobody takes a sum that is not read yet for one', async () => {
 test('another plan, and another limit of the plan, count at once', async () => {
   const [tenantId, small] = [await newTenant(null), await newTenant(0)];
   const room = createTenantRoom(db);
-  const limits = { monthlyEmails: null, requestsPerSecond: null, createdAt: 0 };
   for (const [change, expected] of [
     [() => db.commit(setTenantPlan, { tenant: tenantId, plan: small }), false],
-    [() => db.commit(upsertPlan, { name: small, ...limits, storedMegabytes: 1 }), true],
-    [() => db.commit(upsertPlan, { name: small, ...limits, storedMegabytes: 0 }), false],
+    [() => storePlan(db, small, { storedMegabytes: 1 }), true],
+    [() => storePlan(db, small, { storedMegabytes: 0 }), false],
     [() => db.commit(setTenantPlan, { tenant: tenantId, plan: tenantId }), true],
   ] as const) {
     await change();
