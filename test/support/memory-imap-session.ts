@@ -1,5 +1,5 @@
 /**
- * Sessions of the IMAP server that keep mail in memory, for one user. They follow the seam as the product does, with the
+ * Sessions of the IMAP server that keep mail in memory, for one user. They follow its interface as the product does, with the
  * encoders that it uses, and are as simple as that allows.
  */
 

@@ -66,8 +66,8 @@ export class MessageReader {
   #findEnd(text: Buffer): number | undefined {
     const from = Math.max(this.#headerBytes - HEADER_END.length + 1, 0);
     const before = this.#headerBytes === 0 ? LINE_END : this.#header.subarray(from, this.#headerBytes);
-    const seam = Buffer.concat([before, text.subarray(0, HEADER_END.length - 1)]).indexOf(HEADER_END);
-    if (seam >= 0) return seam + HEADER_END.length - before.length;
+    const overlap = Buffer.concat([before, text.subarray(0, HEADER_END.length - 1)]).indexOf(HEADER_END);
+    if (overlap >= 0) return overlap + HEADER_END.length - before.length;
     const found = text.indexOf(HEADER_END);
     return found < 0 ? undefined : found + HEADER_END.length;
   }

@@ -1,10 +1,10 @@
 /**
- * The seam between the IMAP server and the product. The server owns the wire: connection states, tags, literals, parsing
+ * The interface between the IMAP server and the product. The server owns the wire: connection states, tags, literals, parsing
  * and the order of responses. A session decides who may log in, keeps the mail, and counts the messages that the client
  * was told about. There is one object for each state: a `Session` becomes an `Account` at login, and an account opens
  * one `SelectedMailbox` at a time. The server calls one method of a connection at a time, except `close` and `unwatch`.
  *
- * Everything that passes the seam, except the three objects themselves and the content of APPEND, is plain data that
+ * Everything that passes it, except the three objects themselves and the content of APPEND, is plain data that
  * another thread can receive.
  */
 import type { FetchItem } from './fetch-item.ts';
