@@ -8,7 +8,7 @@ import { resultOf } from '../../webhooks/posting/post.ts';
 import { nextAttempt } from '../../webhooks/posting/schedule.ts';
 import { IN_FLIGHT } from '../../webhooks/posting/slots.ts';
 import { endRouteSuspensions, type RouteId } from '../routes/store.ts';
-import { putBackTask, releaseTasks } from '../tasks/store.ts';
+import { INTERRUPTED, isUsedUp, putBackTask, releaseTasks } from '../tasks/store.ts';
 import { type DeliveringApp, type Delivery, deliverToRoute } from './deliver.ts';
 import { type LeasedPost, leasePosts } from './lease.ts';
 import { type PostSettlement, type RouteEffect, settlePost } from './settle.ts';
@@ -71,7 +71,9 @@ async function releaseAll(app: PostingPartApp, now: number): Promise<void> {
 
 async function run(app: PostingPartApp, { task, endpoint }: LeasedPost): Promise<Delivery> {
   app.crashPoint('inbound-post-leased');
-  const delivery = await deliverToRoute(app, { task, route: endpoint });
+  const delivery = isUsedUp(task)
+    ? ({ kind: 'unpostable', error: INTERRUPTED } as const)
+    : await deliverToRoute(app, { task, route: endpoint });
   app.crashPoint('inbound-post-made');
   const now = app.clock.now();
   if (delivery.kind === 'postponed') {

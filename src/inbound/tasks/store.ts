@@ -128,32 +128,26 @@ const leaseDueStatement = statement((db, param: Param<LeaseDue>) =>
 
 /**
  * Leases the longest due tasks of a queue, also those whose lease has run out, and counts the attempt. A task whose
- * attempts are used up, the last of them interrupted, has failed.
+ * attempts are used up, the last of them interrupted, is one too (`isUsedUp`).
  */
 export async function leaseDue(tx: Tx, lease: LeaseDue): Promise<LeasedTask[]> {
-  const leased: LeasedTask[] = [];
-  for (const row of await leaseDueStatement.all(tx, lease)) {
-    const task = { ...row, runId: lease.runId };
-    if (task.attempts <= MAX_ATTEMPTS) leased.push(task);
-    else await settleLeased(tx, { ...task, ...INTERRUPTED, now: lease.now });
-  }
-  return leased;
+  const rows = await leaseDueStatement.all(tx, lease);
+  return rows.map((row) => ({ ...row, runId: lease.runId }));
 }
+
+/** Returns true for a leased task that must not be run any more, because each of its attempts came to nothing. */
+export function isUsedUp({ attempts }: Pick<LeasedTask, 'attempts'>): boolean {
+  return attempts > MAX_ATTEMPTS;
+}
+
+/** The error of such a task. */
+export const INTERRUPTED = 'The last attempt was interrupted';
 
 /** The result of an attempt: the task has ended, or is due again. */
 export type TaskResult = Pick<
   ReceivedTaskRow,
   'state' | 'dueAt' | 'responseStatus' | 'responseTimeMs' | 'responseBody' | 'error'
 >;
-
-const INTERRUPTED: TaskResult = {
-  state: 'failed',
-  dueAt: null,
-  responseStatus: null,
-  responseTimeMs: null,
-  responseBody: null,
-  error: 'The last attempt was interrupted',
-};
 
 export type Settlement = Pick<LeasedTask, 'id' | 'messageId' | 'attempts' | 'runId'> &
   TaskResult & { now: number };

@@ -12,6 +12,8 @@ import { leaseTasks } from './lease.ts';
 import { settleTask } from './settle.ts';
 import { type TaskClaim, TaskSlots } from './slots.ts';
 import {
+  INTERRUPTED,
+  isUsedUp,
   type LeasedTask,
   listWaitingQueues,
   releaseTasks,
@@ -139,10 +141,12 @@ async function release(app: TaskApp, kind: TaskKind, now: number): Promise<void>
 
 async function runTask(app: TaskApp, task: LeasedTask, run: TaskKindWork['run']): Promise<TaskOutcome> {
   app.crashPoint('inbound-task-leased', task.kind);
-  const outcome = await run(task).catch((error: unknown): TaskOutcome => {
-    app.log.error({ taskId: task.id, kind: task.kind, err: error }, 'a task of received mail failed');
-    return { kind: 'retry', error: 'The server failed to run the task' };
-  });
+  const outcome = isUsedUp(task)
+    ? ({ kind: 'failed', error: INTERRUPTED } as const)
+    : await run(task).catch((error: unknown): TaskOutcome => {
+        app.log.error({ taskId: task.id, kind: task.kind, err: error }, 'a task of received mail failed');
+        return { kind: 'retry', error: 'The server failed to run the task' };
+      });
   app.crashPoint('inbound-task-run', task.kind);
   const isSettled = outcome.kind === 'settled' ? outcome.isSettled : await settle(app, task, outcome);
   app.crashPoint('inbound-task-settled', task.kind);

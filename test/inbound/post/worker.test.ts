@@ -268,6 +268,18 @@ test('a clock that is set back while the daemon runs ends all suspensions', () =
     assert.equal((await world.route()).suspendedUntil, null);
   }));
 
+test('a post that was interrupted at each attempt is given up, and the operator is told', () =>
+  inWorld(async (world) => {
+    await world.deliver(TEXT, [await world.addRoute()]);
+    await world.side.updateTable('receivedTasks').set({ runId: 'earlier', attempts: 8 }).execute();
+    world.start();
+    await world.until('it has ended', ended(world));
+    const [task] = await world.tasks();
+    assert.deepEqual([task?.state, task?.error], ['failed', 'The last attempt was interrupted']);
+    assert.equal(world.posts.length, 0);
+    assert.equal(world.logged.at(-1)?.msg, 'a post to a route was given up');
+  }));
+
 test('a route that was suspended since it was given a slot gets nothing', () =>
   inWorld(async (world) => {
     const { id: endpointId } = await world.addRoute({ suspendedUntil: world.clock.now() + 1 });

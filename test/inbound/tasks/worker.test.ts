@@ -202,9 +202,11 @@ test('a task that was interrupted at each attempt has failed', () =>
   inWorld(async (world) => {
     await world.receive(forwards(1));
     await world.side.updateTable('receivedTasks').set({ runId: 'earlier', attempts: 8 }).execute();
-    await whileRunning(world, DONE, () => world.until('it has ended', allEnded(world)));
+    const run: Run = () => Promise.reject(new Error('it must not run'));
+    await whileRunning(world, run, () => world.until('it has ended', allEnded(world)));
     const [task] = await world.tasks();
     assert.deepEqual([task?.state, task?.error], ['failed', 'The last attempt was interrupted']);
+    assert.equal(world.logged.at(-1)?.msg, 'a task of received mail was given up');
     assert.notEqual((await world.messages())[0]?.endedAt, null);
   }));
 
