@@ -31,6 +31,7 @@ import { reports } from './migrations/0037-reports.ts';
 import { installationMail } from './migrations/0039-installation-mail.ts';
 import { reportShares } from './migrations/0040-report-shares.ts';
 import { failureNotifications } from './migrations/0041-failure-notifications.ts';
+import { rowsOfReceivedMail } from './migrations/0042-rows-of-received-mail.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -64,4 +65,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   installationMail,
   reportShares,
   failureNotifications,
+  rowsOfReceivedMail,
 ];

@@ -26,9 +26,9 @@ const expireReceived = defineWrite(
   async (tx, range: ExpiryRange): Promise<ExpirySlice> => {
     const rows = await listOldReceived(tx, range);
     const expired = rows.filter(({ contentDeletedAt }) => contentDeletedAt !== null);
-    for (const { id } of expired) {
-      await deleteTasksOf(tx, id);
-      await deleteReceived(tx, id);
+    for (const message of expired) {
+      await deleteTasksOf(tx, message.id);
+      await deleteReceived(tx, message);
     }
     return { next: rows[range.rows - 1]?.id, deleted: expired.length };
   },

@@ -20,6 +20,7 @@ import type { InboundMetrics } from './metrics.ts';
 import type { SenderRates } from './sender/rates.ts';
 import { maxBytesFor } from './space.ts';
 import { judgeSpam, type SpamApp } from './spam/judge.ts';
+import { storedBytesOf } from './store.ts';
 
 export type ReceiveApp = SpamApp &
   Pick<App, 'db' | 'disk' | 'guards' | 'random' | 'wakeups'> & {
@@ -77,7 +78,7 @@ export async function receiveMessage(
       return rows;
     });
     for (const { message } of groups)
-      if (message.tenantId !== null) app.directory.noteStored(message.tenantId, message.sizeBytes);
+      if (message.tenantId !== null) app.directory.noteStored(message.tenantId, storedBytesOf(message));
     app.inboundMetrics.accepted(app.clock.elapsed() - readAt);
     app.wakeups.notify('inbound', kindsOf(groups));
     app.wakeups.notify('events');

@@ -131,7 +131,10 @@ export const planUsageSchema = Type.Object(
       ),
       remaining: countOrNull('Null: no limit.'),
       resetsAt: Type.String({ description: 'Time at which the next month begins.' }),
-      storedBytes: Type.Integer({ minimum: 0, description: 'Size of the received mail that is stored.' }),
+      storedBytes: Type.Integer({
+        minimum: 0,
+        description: 'Size of the received mail that is stored, with 3 KB for the rows of each message.',
+      }),
     }),
   },
   {

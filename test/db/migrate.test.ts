@@ -11,6 +11,7 @@ import { returnPath } from '../../src/db/migrations/0008-return-path.ts';
 import { receiving } from '../../src/db/migrations/0033-receiving.ts';
 import { forwarding } from '../../src/db/migrations/0034-forwarding.ts';
 import { installationMail } from '../../src/db/migrations/0039-installation-mail.ts';
+import { rowsOfReceivedMail } from '../../src/db/migrations/0042-rows-of-received-mail.ts';
 import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { readRows } from '../support/database-rows.ts';
 import { writePreviousVersion } from '../support/previous-version.ts';
@@ -224,5 +225,34 @@ test('mail that the installation has received before it was counted counts', () 
       .run(id, sizeBytes, deletedAt);
   migrate(database, NOW);
   assert.deepEqual(database.prepare('SELECT * FROM storedMail').raw().all(), [[INSTALLATION_TENANT, 210]]);
+  database.close();
+});
+
+test('the rows of the mail that tenants have received count', () => {
+  const database = openEmpty();
+  migrate(
+    database,
+    NOW,
+    MAIN_MIGRATIONS.filter(({ id }) => id < rowsOfReceivedMail.id),
+  );
+  database.exec(`INSERT INTO tenants VALUES ('ten_a', 'a', 'free', 0), ('ten_b', 'b', 'free', 0);
+    INSERT INTO storedMail VALUES ('ten_a', 10);`);
+  const columns =
+    '(id, tenantId, sizeBytes, sender, remoteAddress, requireTls, utf8, trace, spamReasons, flagged, createdAt)';
+  for (const [id, tenantId] of [
+    ['in_a', 'ten_a'],
+    ['in_b', 'ten_a'],
+    ['in_c', 'ten_b'],
+    ['in_d', null],
+  ])
+    database
+      .prepare(`INSERT INTO receivedMessages ${columns} VALUES (?, ?, 5, '', '', 0, 0, '', '[]', 0, 0)`)
+      .run(id, tenantId);
+  migrate(database, NOW);
+  const counted = database.prepare('SELECT * FROM storedMail ORDER BY tenantId').raw().all();
+  assert.deepEqual(counted, [
+    ['ten_a', 10 + 2 * 3_072],
+    ['ten_b', 3_072],
+  ]);
   database.close();
 });
