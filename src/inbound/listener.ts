@@ -9,10 +9,11 @@ import { watchTasks } from './metrics.ts';
 import { createInboundSession, type SessionApp } from './session.ts';
 
 /**
- * Share of the files of the process that connections of this listener may use. A connection for which no file is left is
- * closed without a reply, and so is every other one of the daemon; below this share clients are answered 421. Our own limit.
+ * Share of the files of the process that connections of this listener may use. Each may open one more file, for a large message,
+ * and the last third is for everything else. A connection for which no file is left is closed without a reply, and so is every
+ * other one of the daemon; clients beyond this share are answered 421. Our own limit.
  */
-const MAX_SHARE_OF_FILES = 0.5;
+const MAX_SHARE_OF_FILES = 1 / 3;
 /** Time in which messages that are being received are completed when the daemon stops, in milliseconds. */
 const DRAIN_MS = 25_000;
 /** Stands for all addresses of the machine, of both versions where it has both. */

@@ -71,8 +71,8 @@ export async function measureIdle(workspace: Workspace, zone: string): Promise<M
   }
 }
 
-/** Open files for all connections and as many again, because the daemon uses at most half of its limit for connections. */
-const OPEN_FILES = 32_768;
+/** Open files for all connections and twice as many again, because the daemon uses a third of its limit for connections. */
+const OPEN_FILES = 40_000;
 
 /** Raises the limit of this process, which those that it starts inherit. */
 function raiseOpenFiles(): void {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { openMailWorld } from './mail-world.ts';
 
 /** Half of the files are for connections to the listener. */
-const world = await openMailWorld({ replace: () => ({ maxOpenFiles: 4 }) });
+const world = await openMailWorld({ replace: () => ({ maxOpenFiles: 6 }) });
 
 test('a client is told 421 while there are files left for everything else', async () => {
   const [first, second] = [await world.open(), await world.open()];
