@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { openMailWorld } from './mail-world.ts';
 
-/** Half of the files are for connections to the listener. */
+/** A third of the files is for connections to the listener. */
 const world = await openMailWorld({ replace: () => ({ maxOpenFiles: 6 }) });
 
 test('a client is told 421 while there are files left for everything else', async () => {
