@@ -6,6 +6,11 @@ import { isDiskFull, recogniseQuota } from './storage-failure.ts';
 export type Synchronous = 'FULL' | 'NORMAL';
 
 const BUSY_TIMEOUT_MS = 5_000;
+/**
+ * Maximum size of the page cache of each connection, in KiB. better-sqlite3 is compiled to let each grow to 16,000. The pages
+ * are in the cache of the system too, from which they are copied in microseconds. Our own limit.
+ */
+const MAX_CACHE_KIB = 2_048;
 /** Length of the WAL, in pages of 4 KiB, at which the writer copies it back: 16 MiB. */
 export const CHECKPOINT_PAGES = 4_000;
 
@@ -85,6 +90,8 @@ function setCommonPragmas(database: Database, synchronous: Synchronous): void {
   database.pragma('trusted_schema = OFF');
   database.pragma('cell_size_check = ON');
   database.pragma('mmap_size = 0');
+  // A negative number is a size in KiB.
+  database.pragma(`cache_size = -${MAX_CACHE_KIB}`);
   // Savepoint journals and sorts stay in memory. In files they were half of all bytes written, and could fail on a
   // full disk.
   database.pragma('temp_store = MEMORY');

@@ -22,7 +22,7 @@ test('better-sqlite3 left to itself does not flush commits to a WAL database, so
   plain.close();
 });
 
-test('both kinds of connection have every pragma that correctness hangs on, also after the first query', () => {
+test('both kinds of connection have every pragma that correctness or memory hangs on, also after the first query', () => {
   const file = newFile();
   const writing = openWriting(file, 'FULL');
   writing.exec('CREATE TABLE t (a INTEGER NOT NULL) STRICT');
@@ -36,6 +36,7 @@ test('both kinds of connection have every pragma that correctness hangs on, also
     assert.equal(read('trusted_schema'), 0);
     assert.equal(read('cell_size_check'), 1);
     assert.equal(read('mmap_size'), 0);
+    assert.equal(read('cache_size'), -2_048, 'KiB');
   }
   assert.throws(() => reading.exec('INSERT INTO t VALUES (1)'), /readonly/);
   reading.close();
