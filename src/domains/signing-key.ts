@@ -3,9 +3,9 @@
  * lookup.
  */
 import { createPrivateKey } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import type { DkimKey } from '../mail/dkim/sign.ts';
+import { createLru } from '../system/lru.ts';
 import { installationKeyOf } from './installation/key.ts';
 import { findSealedKey } from './sending/store.ts';
 import type { Domain } from './store.ts';
@@ -28,7 +28,7 @@ const MAX_KEYS = 1_000;
 
 /** Returns the cache of signing keys. */
 export function createSigningKeys(app: Pick<App, 'db' | 'sealer' | 'config' | 'clock'>): SigningKeys {
-  const keys = new LRUCache<Domain['id'], DkimKey>({ max: MAX_KEYS });
+  const keys = createLru<Domain['id'], DkimKey>(MAX_KEYS);
   return {
     async find(domainId) {
       const known = keys.get(domainId);

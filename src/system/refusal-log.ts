@@ -2,9 +2,10 @@
  * Logs which hosts have addresses that are not public. Tenants choose hosts and addresses, so the log volume of one
  * request is limited: a few addresses, and each host once a minute.
  */
-import { LRUCache } from 'lru-cache';
+
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
+import { createLru } from './lru.ts';
 
 /** Maximum number of addresses in a line. Our own limit. */
 const MAX_LOGGED_ADDRESSES = 5;
@@ -18,7 +19,7 @@ export function createRefusalLog(
   clock: Clock,
   log: Pick<Log, 'info'>,
 ): (host: string, addresses: readonly string[]) => void {
-  const loggedAt = new LRUCache<string, number>({ max: MAX_HOSTS });
+  const loggedAt = createLru<string, number>(MAX_HOSTS);
   return (host, addresses) => {
     const now = clock.elapsed();
     const last = loggedAt.get(host);

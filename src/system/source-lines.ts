@@ -4,7 +4,7 @@
  * largest file would hold 36 MB for ever. Code that runs from its sources has no maps, and its stacks stay unchanged.
  */
 import { readFileSync } from 'node:fs';
-import { LRUCache } from 'lru-cache';
+import { createLru } from './lru.ts';
 
 /** Maximum number of positions kept. A stack has ten frames, and an error that repeats costs nothing. */
 const MAX_KEPT_POSITIONS = 1_000;
@@ -23,7 +23,7 @@ const POSITION = /^([\w-]+\.js):(\d{1,9}):(\d{1,9})$/;
 /** Lines and columns count from one, as in a stack. */
 type Position = { line: number; column: number };
 
-const known = new LRUCache<string, string>({ max: MAX_KEPT_POSITIONS });
+const known = createLru<string, string>(MAX_KEPT_POSITIONS);
 
 /** Returns the stack with source lines. A frame whose source is unknown stays as it is. */
 export function nameSourceLines(stack: string): string {

@@ -3,11 +3,11 @@
  * its tenant and its domain.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import type { ApiKeyRow, Mode, Permission, PlanRow } from '../db/tables.ts';
 import { chargeAddress } from '../http/transport/address-limit.ts';
 import { AppError } from '../system/errors.ts';
+import { createLru } from '../system/lru.ts';
 import { allowsPeer } from './allowed-ips.ts';
 import { readToken } from './keys.ts';
 import { createKnownKeys, type KnownKeys } from './known-keys.ts';
@@ -105,7 +105,7 @@ type KeyApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'guards'>;
  */
 export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
   scope.decorateRequest(callerField, undefined);
-  const recordedAt = new LRUCache<string, number>({ max: MAX_RECORDED_KEYS });
+  const recordedAt = createLru<string, number>(MAX_RECORDED_KEYS);
   const knownKeys = createKnownKeys(app);
   const rateLimit = createRateLimit(app.guards.tenants);
   scope.addHook('onClose', async () => knownKeys.close());

@@ -3,8 +3,8 @@
  * key or a plan in this process sends a wake-up that empties the cache.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
+import { createLru } from '../system/lru.ts';
 import { hashToken } from './keys.ts';
 import { listApiKeysByHint, type PlannedKey } from './store.ts';
 
@@ -29,7 +29,7 @@ const REMEMBERED_MS = 10_000;
 /** Returns the cache of keys. */
 export function createKnownKeys(app: Pick<App, 'db' | 'clock' | 'wakeups'>): KnownKeys {
   /** Keys by the hash of their token. Unknown tokens are not cached, because anybody can invent any number of them. */
-  const known = new LRUCache<string, { key: PlannedKey; readAt: number }>({ max: MAX_KEYS });
+  const known = createLru<string, { key: PlannedKey; readAt: number }>(MAX_KEYS);
   let changes = 0;
   const close = app.wakeups.listen('tenants', () => {
     changes += 1;

@@ -2,12 +2,13 @@
  * Limits the messages of each sender domain, from whatever addresses they come. Anybody can write any domain into MAIL FROM, so
  * only messages for which SPF passes count: nobody but the domain itself can use up what it may send.
  */
-import { LRUCache } from 'lru-cache';
+
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import type { Reply } from '../../mail/smtp/server/session.ts';
 import { addressBlock } from '../../system/address-block.ts';
 import type { Clock } from '../../system/clock.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
+import { createLru } from '../../system/lru.ts';
 
 type Envelope = {
   /** Address of the client; undefined for mail that has none. */
@@ -39,7 +40,7 @@ export function createSenderRates(
   isExempt: (address: string) => boolean,
 ): SenderRates {
   const domains = createTokenBuckets(clock, MAX_DOMAINS);
-  const proven = new LRUCache<string, true>({ max: MAX_PROVEN });
+  const proven = createLru<string, true>(MAX_PROVEN);
 
   function take(domain: string): Reply | undefined {
     const { allowed, tokens } = domains.take(domain, DOMAIN_RATE);

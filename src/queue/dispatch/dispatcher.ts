@@ -3,11 +3,12 @@
  * with those sites (sessions/session-pool.ts). It holds no mail itself; the database is the queue. The code that accepts mail
  * names the queues of that mail; a scan finds all other due mail.
  */
-import { LRUCache } from 'lru-cache';
+
 import type { Timer } from '../../system/clock.ts';
 import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
 import { MAX_QUESTIONS } from '../../system/dns/ask.ts';
 import { errorMessage } from '../../system/errors.ts';
+import { createLru } from '../../system/lru.ts';
 import type { RunningWork } from '../../system/worker.ts';
 import type { DeliveryApp } from '../deliver.ts';
 import { findNextDue, listDueInQueue, listDueQueues } from '../due/store.ts';
@@ -58,7 +59,7 @@ export class Dispatcher implements RunningWork {
   readonly #queues = new Map<string, { queue: DeliveryQueue; site: Site | undefined }>();
   /** Sites with mail or a session. */
   readonly #sites = new Map<string, Site>();
-  readonly #remembered = new LRUCache<string, Site>({ max: MAX_SITES });
+  readonly #remembered = createLru<string, Site>(MAX_SITES);
   readonly #lookups = new ConcurrencyLimiter({ maxRunning: MAX_LOOKUPS, perFree: LOOKUPS_PER_FREE });
   #unsubscribe: () => void = () => {};
   #timer: Timer | undefined;

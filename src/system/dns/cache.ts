@@ -15,10 +15,8 @@ type Known = Exclude<Finding, { kind: 'failed' }>;
 type Kept = { finding: Known; expiresAt: number };
 type Entry = { kept: Kept | undefined; failure: { reason: string; until: number } | undefined };
 
-/** Maximum number of cached questions. Our own limit. */
-const MAX_ENTRIES = 65_536;
 /**
- * Maximum memory of the cache. It prevents a domain with large records, or with thousands of them, from evicting the
+ * Maximum memory of the cache, about 65,000 addresses. Our own limit. It prevents a domain with large records, or with thousands of them, from evicting the
  * entries of other domains.
  */
 const MAX_BYTES = 32 * 1_024 * 1_024;
@@ -47,11 +45,7 @@ export function createCache(
   resolve: Resolve,
   resolveFresh: Resolve = resolve,
 ): { cached: Resolve; fresh: Resolve } {
-  const entries = new LRUCache<string, Entry>({
-    max: MAX_ENTRIES,
-    maxSize: MAX_BYTES,
-    sizeCalculation: sizeOf,
-  });
+  const entries = new LRUCache<string, Entry>({ maxSize: MAX_BYTES, sizeCalculation: sizeOf });
 
   function keep(key: string, finding: Known): void {
     if (finding.ttlMs === 0) entries.delete(key);

@@ -2,8 +2,9 @@
  * Token buckets by name: each holds at most `burst` tokens and gains some every second; a request takes one. The number
  * of buckets is bounded: the least recently used one is dropped first, and is full when it is created again.
  */
-import { LRUCache } from 'lru-cache';
+
 import type { Clock } from '../clock.ts';
+import { createLru } from '../lru.ts';
 
 type BucketSize = { tokensPerSecond: number; burst: number };
 
@@ -14,7 +15,7 @@ export type TokenBuckets = {
 
 /** Returns buckets that are all full. */
 export function createTokenBuckets(clock: Pick<Clock, 'elapsed'>, maxBuckets: number): TokenBuckets {
-  const buckets = new LRUCache<string, { tokens: number; atMs: number }>({ max: maxBuckets });
+  const buckets = createLru<string, { tokens: number; atMs: number }>(maxBuckets);
   return {
     take(name, { tokensPerSecond, burst }) {
       const atMs = clock.elapsed();

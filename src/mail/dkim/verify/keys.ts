@@ -2,8 +2,9 @@
  * Finds the keys of signatures. A record is looked up once for its TTL, by the cache of the DNS, and parsed once while its
  * text stays the same: parsing costs more than the signature.
  */
-import { LRUCache } from 'lru-cache';
+
 import type { DnsLookups } from '../../../system/dns.ts';
+import { createLru } from '../../../system/lru.ts';
 import { parseVerificationKey, type UnusableKey, type VerificationKey } from './key-record.ts';
 
 export type FoundKey = VerificationKey | UnusableKey | { kind: 'failed'; reason: string };
@@ -18,7 +19,7 @@ const MAX_RECORDS = 4;
 
 /** Returns a parser with an empty memory. */
 export function createKeyParser(): KeyParser {
-  const parsed = new LRUCache<string, VerificationKey | UnusableKey>({ max: MAX_KEYS });
+  const parsed = createLru<string, VerificationKey | UnusableKey>(MAX_KEYS);
   return (text) => {
     const known = parsed.get(text);
     if (known) return known;
