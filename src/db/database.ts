@@ -17,7 +17,7 @@ import type { DatabaseThreads } from './threads.ts';
 
 export type Database<Schema> = Access<Schema> & {
   /** Starts the reader threads before the first long read, which otherwise waits for them. */
-  startReaders(): Promise<void>;
+  startReader(): Promise<void>;
   /** Runs a long read on a reader thread. */
   query<Input, Result>(read: Read<Input, Result, Schema>, input: Input): Promise<Result>;
   /** Resolves, with the reason, only if the database cannot be used any more although it was not closed. */
@@ -90,7 +90,7 @@ export async function openDatabase<Schema>(
     },
     ...writesTo<Schema>(writer, system.log),
     connectThread: () => ({ file: options.file, ...writer.connect() }),
-    startReaders: () => readers.start(),
+    startReader: () => readers.start(),
     query: <Input, Result>(read: Read<Input, Result, Schema>, input: Input) =>
       readers.run(read.name, input) as Promise<Result>,
     async close() {

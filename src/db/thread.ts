@@ -73,6 +73,11 @@ export class DatabaseThread<Kind extends keyof OptionsOf> {
     return pending;
   }
 
+  /** Age of the oldest pending request to a database of the thread, in milliseconds; 0 when there is none. */
+  get lagMs(): number {
+    return Math.max(0, ...[...this.#databases.values()].map(({ lagMs }) => lagMs));
+  }
+
   /**
    * Opens a database in the thread.
    * @throws the error for which it could not be opened

@@ -273,7 +273,7 @@ test('a thread is silent while it has work and answers nothing, however long it 
   let elapsedMs = 0;
   const clock = { ...createFakeClock(0), elapsed: () => elapsedMs };
   const db = await openTestDatabase(t, { clock, readers: 1 });
-  await db.startReaders();
+  await db.startReader();
   elapsedMs = 100_000;
   assert.deepEqual([db.writerSilentMs, db.readerSilentMs], [0, 0], 'idle');
   const write = db.commit(addPlan, 'silent');

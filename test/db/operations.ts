@@ -1,4 +1,5 @@
 /** Writes and reads for the tests of src/db, on the plainest tables of the schema. Loaded by its threads too. */
+import { threadId } from 'node:worker_threads';
 import { sql } from 'kysely';
 import { defineRead, defineWrite, type Tx } from '../../src/db/operation.ts';
 import { AppError, type AppErrorOptions } from '../../src/system/errors.ts';
@@ -15,6 +16,17 @@ export const addPlan = defineWrite('test.addPlan', async (tx, name: string) => {
 export const addTwoPlans = defineWrite('test.addTwoPlans', async (tx, name: string) => {
   await addPlan.run(tx, name);
   await addPlan.run(tx, `${name}, again`);
+});
+
+/** Returns the number of the thread that runs it. */
+export const findThread = defineRead('test.findThread', async (_tx, _input: null) => threadId);
+
+/** Returns the number of its thread, which it blocks: `flag` is 1 when it has begun, and 2 when it shall end. */
+export const holdReader = defineRead('test.holdReader', async (_tx, flag: Int32Array<SharedArrayBuffer>) => {
+  Atomics.store(flag, 0, 1);
+  Atomics.notify(flag, 0);
+  Atomics.wait(flag, 0, 1);
+  return threadId;
 });
 
 /** Writes, and then refuses. */
