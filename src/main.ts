@@ -38,6 +38,7 @@ import { createInboundApp, type InboundApp } from './inbound/inbound-app.ts';
 import { openInbound } from './inbound/listener.ts';
 import { createLocalReceiver } from './inbound/local.ts';
 import { POST_THREAD, type RouteCalls, startRoutePosts } from './inbound/post/part.ts';
+import { createPostStart, startPostsIfNeeded } from './inbound/post/start.ts';
 import { createReportWork } from './inbound/reports/work.ts';
 import { endRouteSuspensions } from './inbound/routes/store.ts';
 import { createGreylistSweep } from './inbound/sender/worker.ts';
@@ -54,9 +55,9 @@ import { suppressionImport } from './suppressions/import.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
 import type { System } from './system/system.ts';
-import { inThisThread, type PartThread } from './system/thread.ts';
+import { inThisThread, type LazyThread, type PartThread } from './system/thread.ts';
 import { startWork } from './system/worker.ts';
-import { startPartThread } from './thread-app.ts';
+import { createLazyPartThread, startPartThread } from './thread-app.ts';
 import { createJudgingWork, moveEngagements } from './tracking/worker.ts';
 import { VERSION } from './version.ts';
 import { startWebhooks, WEBHOOK_THREAD, type WebhookCalls } from './webhooks/part.ts';
@@ -117,9 +118,9 @@ export async function startDaemon(
   const app = opened.use(await openApp(config, overrides, options));
   requireWritableFolders(blobFolder(app.config.dataDir));
   await followClock(app, DUE_WORKS);
-  // All threads start before the first request, because a thread that starts without free file descriptors cannot
-  // load its code.
-  await Promise.all([recoverQueue(app), app.db.startReaders()]);
+  // Threads that are needed now start before the first request, because a thread that starts without free file
+  // descriptors cannot load its code.
+  await Promise.all([recoverQueue(app), app.db.startReader()]);
   const threads = await startThreads(app, Object.keys(overrides).length === 0);
   for (const part of Object.values(threads)) opened.defer(() => part.stop(0));
   const certificates = opened.use(await openCertificates(app));
@@ -164,7 +165,7 @@ function endOnFailure(app: App, partFailed: Promise<Error>): void {
 type Stoppable = { stop(graceMs: number): unknown };
 
 /** Parts of the daemon that may run in threads of their own. */
-type Threads = { webhooks: PartThread<WebhookCalls>; routes: PartThread<RouteCalls> };
+type Threads = { webhooks: PartThread<WebhookCalls>; routes: LazyThread<RouteCalls> };
 
 /** Parts of the daemon that listeners need. */
 type Parts = Threads & { certificates: Certificates; inbound: InboundApp };
@@ -176,9 +177,10 @@ type Parts = Threads & { certificates: Certificates; inbound: InboundApp };
 async function startThreads(app: App, inThreads: boolean): Promise<Threads> {
   if (!inThreads)
     return { webhooks: inThisThread(startWebhooks(app)), routes: inThisThread(startRoutePosts(app)) };
-  const [webhooks, routes] = await Promise.all([
+  const routes = createLazyPartThread<RouteCalls>(app, POST_THREAD, ['post']);
+  const [webhooks] = await Promise.all([
     startPartThread<WebhookCalls>(app, WEBHOOK_THREAD),
-    startPartThread<RouteCalls>(app, POST_THREAD),
+    startPostsIfNeeded(app, routes),
   ]);
   return { webhooks, routes };
 }
@@ -190,7 +192,7 @@ const EXPORTS = {
   links: linkExport,
 };
 
-function startWorkers(app: App, { inbound }: Parts): Stoppable[] {
+function startWorkers(app: App, { inbound, routes }: Parts): Stoppable[] {
   return [
     app.metrics.watchLoop(),
     app.disk.watch(),
@@ -216,6 +218,7 @@ function startWorkers(app: App, { inbound }: Parts): Stoppable[] {
     startWork(app, createNotificationWork(app)),
     startWork(app, createDmarcReportWork(app)),
     startWork(app, createReportWork(inbound)),
+    startWork(app, createPostStart(app, routes)),
     startWork(app, createGreylistSweep(app)),
     startWork(app, createRetentionWork(app, receivedSteps(app))),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),

@@ -15,7 +15,7 @@ import { createSealer } from './system/seal.ts';
 import { createSystem, type System } from './system/system.ts';
 import type { Calls, Part, ThreadOptions } from './system/thread/part.ts';
 import { serveThread } from './system/thread/serve.ts';
-import { type PartThread, startThread } from './system/thread.ts';
+import { createLazyThread, type LazyThread, type PartThread, startThread } from './system/thread.ts';
 
 /**
  * The value that a part receives. The app of the main thread is one too, so that a part runs in either. In a thread,
@@ -39,15 +39,22 @@ export function startPartThread<Functions extends Calls>(
   app: App,
   options: Omit<ThreadOptions, 'prepare'>,
 ): Promise<PartThread<Functions>> {
-  return startThread<Functions>(app, {
-    ...options,
-    prepare() {
-      const database = app.db.connectThread();
-      const { config, sealer } = app;
-      const data: SharedApp = { config, runId: randomUUID(), masterKey: sealer.key, database };
-      return { data, transfer: [database.port] };
-    },
-  });
+  return startThread<Functions>(app, { ...options, prepare: () => shareApp(app) });
+}
+
+/** Returns a part whose thread starts at the first of these calls, or at `start`. */
+export function createLazyPartThread<Functions extends Calls>(
+  app: App,
+  options: Omit<ThreadOptions, 'prepare'>,
+  calls: readonly (keyof Functions & string)[],
+): LazyThread<Functions> {
+  return createLazyThread<Functions>(app, { ...options, prepare: () => shareApp(app) }, calls);
+}
+
+function shareApp({ db, config, sealer }: App): ReturnType<ThreadOptions['prepare']> {
+  const database = db.connectThread();
+  const data: SharedApp = { config, runId: randomUUID(), masterKey: sealer.key, database };
+  return { data, transfer: [database.port] };
 }
 
 /** Runs a part in this thread. The module of a thread calls it once, at its end. */

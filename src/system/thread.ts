@@ -21,6 +21,42 @@ const MAX_RESTART_DELAY_MS = 60_000;
 /** Time after which a thread counts as healthy, so that its next death begins with the shortest delay again. */
 const HEALTHY_AFTER_MS = 600_000;
 
+export type LazyThread<Functions extends Calls> = PartThread<Functions> & {
+  /**
+   * Starts the thread, once. It resolves when the part runs.
+   * @throws the error for which the thread could not start; it is started again after a while
+   */
+  start(): Promise<void>;
+};
+
+/**
+ * Returns a part whose thread starts at the first of these calls, or at `start`: a thread takes 20 MB and more. It counts as
+ * running until then.
+ */
+export function createLazyThread<Functions extends Calls>(
+  system: ThreadSystem,
+  options: ThreadOptions,
+  calls: readonly (keyof Functions & string)[],
+): LazyThread<Functions> {
+  const supervisor = new Supervisor(system, options);
+  let starting: Promise<void> | undefined;
+  const start = () => (starting ??= supervisor.startAtLast());
+  const call = async (name: string, input: unknown) => {
+    await start().catch(() => {});
+    return supervisor.call(name, input);
+  };
+  const functions = calls.map((name) => [name, (input: unknown) => call(name, input)]);
+  return {
+    calls: Object.fromEntries(functions) as Functions,
+    failed: supervisor.failed,
+    get isRunning() {
+      return supervisor.isRunning || !supervisor.isRestarting;
+    },
+    start,
+    stop: (graceMs) => supervisor.stop(graceMs),
+  };
+}
+
 /**
  * Starts a part in a thread. It resolves when the part runs.
  * @throws the error for which the thread could not start
@@ -44,8 +80,8 @@ export async function startThread<Functions extends Calls>(
 }
 
 /** Returns a part that runs in the calling thread, in the form of one that has a thread of its own. */
-export function inThisThread<Functions extends Calls>(part: Part<Functions>): PartThread<Functions> {
-  return { ...part, isRunning: true, failed: new Promise(() => {}) };
+export function inThisThread<Functions extends Calls>(part: Part<Functions>): LazyThread<Functions> {
+  return { ...part, isRunning: true, failed: new Promise(() => {}), start: async () => {} };
 }
 
 /** Returns the URL of a module beside the one with the address `from`. It has the same extension, compiled or not. */
@@ -62,6 +98,8 @@ class Supervisor {
   #run: Run | undefined;
   /** True from the moment that the part of `#run` runs. */
   isRunning = false;
+  /** True from a death, or a failed start of a lazy thread, until the thread runs again. */
+  isRestarting = false;
   #restart: Timer | undefined;
   #deathsInARow = 0;
   #isStopping = false;
@@ -88,10 +126,25 @@ class Supervisor {
     try {
       const calls = await run.ready;
       this.isRunning = true;
+      this.isRestarting = false;
       void run.died.then((error) => this.#onDeath(run, { error, livedMs: clock.elapsed() - startedAt }));
       return calls;
     } catch (error) {
       this.#run = undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Starts the thread, and again after a while when that fails.
+   * @throws the error for which the thread could not start
+   */
+  async startAtLast(): Promise<void> {
+    if (this.#isStopping) throw startsAgain(this.#options.name);
+    try {
+      await this.start();
+    } catch (error) {
+      if (!this.#isStopping) this.#restartLater({ thread: this.#options.name, err: error });
       throw error;
     }
   }
@@ -125,6 +178,7 @@ class Supervisor {
 
   #restartLater(fields: { thread: string; err: unknown }): void {
     const { clock, log, metrics } = this.#system;
+    this.isRestarting = true;
     const delayMs = Math.min(MIN_RESTART_DELAY_MS * 2 ** this.#deathsInARow, MAX_RESTART_DELAY_MS);
     this.#deathsInARow += 1;
     log.error({ ...fields, restartInMs: delayMs }, 'a thread has died and will be started again');

@@ -5,7 +5,7 @@ import { AppError } from '../../src/system/errors.ts';
 import { createLog } from '../../src/system/log.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import type { ThreadOptions } from '../../src/system/thread/part.ts';
-import { startThread } from '../../src/system/thread.ts';
+import { createLazyThread, startThread } from '../../src/system/thread.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { pause } from '../support/pause.ts';
@@ -14,7 +14,8 @@ import type { SampleCalls, SampleData } from './thread-sample.ts';
 const MODULE = new URL('./thread-sample.ts', import.meta.url);
 const PATIENCE_MS = 30_000;
 
-async function open(context: TestContext, change: Partial<ThreadOptions> = {}) {
+/** Returns the system and the options of a thread that is not started, and how a test sees what it does. */
+function prepareThread(change: Partial<ThreadOptions> = {}) {
   const clock = createFakeClock(0);
   const lines: string[] = [];
   const flag = new Int32Array(new SharedArrayBuffer(4));
@@ -25,17 +26,21 @@ async function open(context: TestContext, change: Partial<ThreadOptions> = {}) {
     metrics: createMetrics(clock),
     wakeups: createWakeups(),
   };
-  const thread = await startThread<SampleCalls>(system, {
+  let starts = 0;
+  const options: ThreadOptions = {
     name: 'sample',
     module: MODULE,
     onDeath: 'restart',
     heapMegabytes: 24,
-    prepare: () => ({ data: start, transfer: [] }),
+    prepare: () => {
+      starts += 1;
+      return { data: start, transfer: [] };
+    },
     ...change,
-  });
-  context.after(() => thread.stop(0));
+  };
   return {
-    ...{ thread, calls: thread.calls, clock, lines, flag, start, wakeups: system.wakeups },
+    ...{ system, options, clock, lines, flag, start, wakeups: system.wakeups },
+    starts: () => starts,
     /** Waits for what another thread does, at a clock that stands still. */
     async until(what: string, holds: () => boolean | Promise<boolean>) {
       const giveUpAt = performance.now() + PATIENCE_MS;
@@ -55,6 +60,20 @@ async function open(context: TestContext, change: Partial<ThreadOptions> = {}) {
         .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
         .filter(({ msg }) => msg === message),
   };
+}
+
+async function open(context: TestContext, change?: Partial<ThreadOptions>) {
+  const prepared = prepareThread(change);
+  const thread = await startThread<SampleCalls>(prepared.system, prepared.options);
+  context.after(() => thread.stop(0));
+  return { ...prepared, thread, calls: thread.calls };
+}
+
+function openLazy(context: TestContext) {
+  const prepared = prepareThread();
+  const thread = createLazyThread<SampleCalls>(prepared.system, prepared.options, ['echo', 'throwLater']);
+  context.after(() => thread.stop(0));
+  return { ...prepared, thread, calls: thread.calls };
 }
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'unavailable';
@@ -245,4 +264,35 @@ test('a thread whose death ends the daemon is not started again', async (t) => {
 test('a thread that cannot start rejects with its reason', async (t) => {
   const data: SampleData = { isBroken: true, flag: new Int32Array(new SharedArrayBuffer(4)) };
   await assert.rejects(open(t, { prepare: () => ({ data, transfer: [] }) }), /the sample does not start/);
+});
+
+test('a lazy thread starts once, at its first call, and counts as running before', async (t) => {
+  const { thread, calls, starts } = openLazy(t);
+  assert.deepEqual([thread.isRunning, starts()], [true, 0]);
+  const answers = await Promise.all([calls.echo('one'), calls.echo('two'), thread.start()]);
+  assert.deepEqual(answers.slice(0, 2), ['one from sample', 'two from sample']);
+  assert.deepEqual([thread.isRunning, starts()], [true, 1]);
+});
+
+test('a lazy thread that cannot start, or dies, refuses its calls and is started again', async (t) => {
+  const { thread, calls, clock, start, until, logged } = openLazy(t);
+  const deaths = () => logged('a thread has died and will be started again');
+  start.isBroken = true;
+  await assert.rejects(calls.echo('to nobody'), isUnavailable);
+  assert.deepEqual([thread.isRunning, deaths().length], [false, 1]);
+  await assert.rejects(thread.start(), /the sample does not start/);
+  start.isBroken = false;
+  await clock.advance(1_000);
+  await until('it runs', () => thread.isRunning);
+  assert.equal(await calls.echo('again'), 'again from sample');
+  await calls.throwLater('a bug in the part');
+  await until('its death is logged', () => deaths().length === 2);
+  assert.equal(thread.isRunning, false);
+});
+
+test('a lazy thread that was stopped does not start', async (t) => {
+  const { thread, calls, starts } = openLazy(t);
+  await thread.stop(0);
+  await assert.rejects(calls.echo('late'), isUnavailable);
+  assert.equal(starts(), 0);
 });

@@ -26,6 +26,12 @@ const waitingRoutes = statement((db) => ({
        ORDER BY "dueAt"`.compile(db),
 }));
 
+/** Returns true when there is a route, or a pending post to one that was deleted. */
+export async function needsPosts(tx: Tx): Promise<boolean> {
+  const route = await tx.selectFrom('inboundRoutes').select('id').limit(1).executeTakeFirst();
+  return route !== undefined || (await listWaitingRoutes(tx)).length > 0;
+}
+
 /** Returns the routes with pending posts, the longest due first. */
 export function listWaitingRoutes(tx: Tx): Promise<WaitingEndpoint<RouteId>[]> {
   return waitingRoutes.all(tx, {});

@@ -1,0 +1,36 @@
+/** Starts the thread of the posts to routes. An installation without routes never has it. */
+import type { App } from '../../app.ts';
+import type { LazyThread } from '../../system/thread.ts';
+import type { Work } from '../../system/worker.ts';
+import type { RouteCalls } from './part.ts';
+import { needsPosts } from './store.ts';
+
+type PostThread = Pick<LazyThread<RouteCalls>, 'start'>;
+
+/**
+ * Starts the thread if there are routes.
+ * @throws the error for which it could not start
+ */
+export async function startPostsIfNeeded({ db }: Pick<App, 'db'>, thread: PostThread): Promise<void> {
+  if (await needsPosts(db.read)) await thread.start();
+}
+
+/** Returns the work that starts the thread once there are routes. */
+export function createPostStart({ db }: Pick<App, 'db'>, thread: PostThread): Work<never> {
+  let isNeeded = false;
+  return {
+    name: 'start of inbound posts',
+    wakeOn: ['inbound'],
+    subject: 'post',
+    concurrency: 1,
+    async lease() {
+      if (!isNeeded) {
+        isNeeded = await needsPosts(db.read);
+        // A thread that could not start is logged, and started again by itself.
+        if (isNeeded) void thread.start().catch(() => {});
+      }
+      return { items: [], nextDueAt: undefined };
+    },
+    run: async () => {},
+  };
+}
