@@ -1,7 +1,6 @@
 /** Rows about clients that bring no mail, and what an honest client notices of them. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readMaxOpenFiles } from '../../src/system/open-files.ts';
 import { type InboundDaemon, startInboundDaemon } from './inbound-daemon.ts';
 import { PLAIN_AUTHOR } from './inbound-messages.ts';
 import { SENDER_DOMAIN } from './message.ts';
@@ -39,14 +38,14 @@ export async function measureGuesses(workspace: Workspace, zone: string): Promis
 
 /** Returns the longest time from a new connection to the 250 of its message, beside clients that wait. */
 export async function measureIdle(workspace: Workspace, zone: string): Promise<Measure> {
-  raiseOpenFiles();
+  const waiting = waitingClients(raiseOpenFiles());
   const postrider = await startInboundDaemon(workspace, { zone });
   const { daemon, inboundPort, stop } = postrider;
   let clients: Program | undefined;
   try {
     await measureHttp(postrider);
     const before = { http: await measureHttp(postrider), honest: await measureHonest(inboundPort) };
-    clients = startModule('smtp-clients-program.ts', { ...WAITING, port: inboundPort });
+    clients = startModule('smtp-clients-program.ts', { ...waiting, port: inboundPort });
     const open = Number(await clients.line());
     const honest = await measureHonest(inboundPort);
     const { p99Ms } = await measureHttp(postrider);
@@ -71,13 +70,24 @@ export async function measureIdle(workspace: Workspace, zone: string): Promise<M
   }
 }
 
-/** Open files for all connections and twice as many again, because the daemon uses a third of its limit for connections. */
+/** The daemon uses a third of its open files for connections. */
+const FILES_PER_CONNECTION = 3;
 const OPEN_FILES = 40_000;
+/** Connections of the honest client, and files that the daemon has open anyway. */
+const SPARE_CONNECTIONS = 100;
 
-/** Raises the limit of this process, which those that it starts inherit. */
-function raiseOpenFiles(): void {
-  if (readMaxOpenFiles() >= OPEN_FILES) return;
-  execFileSync('prlimit', [`--pid=${process.pid}`, `--nofile=${OPEN_FILES}:${OPEN_FILES}`]);
+/** Raises the limit of open files of this process, which those that it starts inherit, and returns it. */
+function raiseOpenFiles(): number {
+  const hard = execFileSync('prlimit', [`--pid=${process.pid}`, '--nofile', '--noheadings', '--output=HARD']);
+  const limit = Math.min(Number(hard) || OPEN_FILES, OPEN_FILES);
+  execFileSync('prlimit', [`--pid=${process.pid}`, `--nofile=${limit}`]);
+  return limit;
+}
+
+/** Returns clients that fit into a limit of open files. A process without rights cannot raise its hard limit. */
+function waitingClients(openFiles: number): WaitingClients {
+  const connections = Math.floor(openFiles / FILES_PER_CONNECTION) - SPARE_CONNECTIONS;
+  return { ...WAITING, idle: Math.min(WAITING.idle, connections - WAITING.dripping) };
 }
 
 /** Emails that are accepted; none of them is delivered. */

@@ -96,7 +96,7 @@ export const inbound: readonly Group[] = [
   ]),
   groupOf('inbound-idle', ({ workspace, messages: { zone } }) => [
     {
-      name: 'Postrider: latest mail beside 10,000 idle and 1,000 dripping connections',
+      name: 'Postrider: latest mail beside up to 10,000 idle and 1,000 dripping connections',
       unit: 'ms',
       aim: '<= 1,000 ms, RSS < 1,024 MiB, HTTP p99 unchanged',
       rounds: 1,

@@ -2,9 +2,11 @@
  * A real Dovecot that answers IMAP commands about messages. Its programs are unpacked into a folder of their own, and the one that
  * serves a logged-in user runs alone, without its daemon, its settings and a network. Needs root.
  */
-import { execFile, execFileSync } from 'node:child_process';
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '../support/daemon.ts';
 
@@ -14,7 +16,6 @@ const PACKAGES = ['dovecot-core', 'dovecot-imapd'];
 /** nobody on Debian, as which the program runs. */
 const NOBODY = '65534';
 const TIMEOUT_MS = 60_000;
-const MAX_OUTPUT_BYTES = 2 ** 30;
 
 /** Asks for items of messages. */
 export type Dovecot = {
@@ -36,24 +37,27 @@ export async function unpackDovecot(): Promise<Dovecot> {
         await writeFile(join(maildir, 'cur', `${1_000_000 + index}.M1.test:2,S`), message);
       await run('chown', ['-R', NOBODY, maildir]);
       const commands = items.map((item, index) => `f${index} FETCH 1:* (${item})\r\n`);
-      const output = serve(home, `s EXAMINE INBOX\r\n${commands.join('')}l LOGOUT\r\n`);
+      const output = await serve(home, `s EXAMINE INBOX\r\n${commands.join('')}l LOGOUT\r\n`);
       return readAnswers(output, items);
     },
   };
 }
 
-function serve(home: string, input: string): string {
+/** Answers commands. The input stays open until the program ends by itself: at its end, Dovecot drops answers that it has not sent. */
+async function serve(home: string, input: string): Promise<string> {
   const libraries = join(home, 'usr/lib/dovecot');
   const program = [join(libraries, 'imap'), '-O', '-o', `mail_location=maildir:${home}/mail`];
   const identity = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
-  return execFileSync('setpriv', [...identity, ...program, '-o', 'first_valid_uid=1'], {
+  const server = spawn('setpriv', [...identity, ...program, '-o', 'first_valid_uid=1'], {
     cwd: '/',
     env: { LD_LIBRARY_PATH: libraries, USER: 'test', HOME: join(home, 'mail') },
-    input,
     stdio: ['pipe', 'pipe', 'ignore'],
     timeout: TIMEOUT_MS,
-    maxBuffer: MAX_OUTPUT_BYTES,
-  }).toString('latin1');
+  });
+  server.stdin.write(input);
+  const output = (await buffer(server.stdout)).toString('latin1');
+  assert.match(output, /\r\nl OK [^\r]*\r\n$/, 'every command was answered');
+  return output;
 }
 
 /**

@@ -184,13 +184,16 @@ function relaySettings(port: number): Record<string, string> {
   };
 }
 
-/** master(5): service, type, private, unprivileged, chroot, wake-up, most processes, command. */
+/**
+ * master(5): service, type, private, unprivileged, chroot, wake-up, most processes, command. The queue manager wakes up each second:
+ * mail that it finds while the attempt before still ends goes back to the incoming queue, which is read at a wake-up only.
+ */
 function masterCf(port: number, returner: string): string {
   return `
 127.0.0.1:${port} inet n - n - - smtpd
 postlog  unix-dgram n - n - 1 postlogd
 cleanup  unix n - n -    0 cleanup
-qmgr     unix n - n 300  1 qmgr
+qmgr     unix n - n 1    1 qmgr
 tlsmgr   unix - - n 1000? 1 tlsmgr
 rewrite  unix - - n -    - trivial-rewrite
 bounce   unix - - n -    0 bounce
