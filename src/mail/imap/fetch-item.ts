@@ -1,5 +1,5 @@
 /** Data items that FETCH can ask for (RFC 9051 section 6.4.5). They are plain data. */
-import type { Section } from '../message/section.ts';
+import type { PartialRange, Section } from '../message/section.ts';
 
 export type FetchItem = SimpleItem | SectionItem | BinaryItem | { kind: 'BINARY.SIZE'; part: PartNumber };
 
@@ -19,14 +19,16 @@ type SectionItem = {
   section: Section;
   /** Leaves `\Seen` as it is. */
   peek: boolean;
-  partial: Partial | undefined;
+  partial: PartialRange | undefined;
 };
 
 /** `BINARY[part]`: the part without its transfer encoding (RFC 3516). */
-export type BinaryItem = { kind: 'BINARY'; part: PartNumber; peek: boolean; partial: Partial | undefined };
-
-/** Octets from `offset` on, at most `count`. */
-export type Partial = { offset: number; count: number };
+export type BinaryItem = {
+  kind: 'BINARY';
+  part: PartNumber;
+  peek: boolean;
+  partial: PartialRange | undefined;
+};
 
 /** Returns the name of a section or a binary item in the response, with the offset of a partial range. */
 export function labelOf(item: SectionItem | BinaryItem): string {

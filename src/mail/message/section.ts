@@ -28,7 +28,7 @@ export type Section = {
 };
 
 /** Octets from `offset` on, at most `count`. */
-type Partial = { offset: number; count: number };
+export type PartialRange = { offset: number; count: number };
 
 /** Returns the octets of a section before header fields are chosen (`chooseFields`); undefined when there is no such section. */
 export function findSection(root: StoredPart, { part, text }: Section): OctetRange | undefined {
@@ -92,7 +92,7 @@ function isEmptyLine(line: Buffer): boolean {
 }
 
 /** Returns the octets of a range that a partial FETCH asks for. It is empty when it begins after the end. */
-export function partialRange({ start, end }: OctetRange, partial: Partial | undefined): OctetRange {
+export function partialRange({ start, end }: OctetRange, partial: PartialRange | undefined): OctetRange {
   if (!partial) return { start, end };
   const from = Math.min(start + partial.offset, end);
   return { start: from, end: Math.min(from + partial.count, end) };

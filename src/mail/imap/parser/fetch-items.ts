@@ -1,7 +1,7 @@
 /** Reads the items of FETCH (RFC 9051 section 6.4.5, RFC 3501 section 6.4.5). */
-import type { Section } from '../../message/section.ts';
+import type { PartialRange, Section } from '../../message/section.ts';
 import { bad } from '../command-error.ts';
-import type { BinaryItem, FetchItem, Partial, PartNumber } from '../fetch-item.ts';
+import type { BinaryItem, FetchItem, PartNumber } from '../fetch-item.ts';
 import type { Cursor } from './cursor.ts';
 import { parseSection } from './section.ts';
 
@@ -95,7 +95,7 @@ function parseBinaryPart(cursor: Cursor): PartNumber {
   return section.text === undefined ? section.part : bad('A BINARY section is a number of a part');
 }
 
-function parsePartial(cursor: Cursor): Partial | undefined {
+function parsePartial(cursor: Cursor): PartialRange | undefined {
   if (!cursor.skip('<')) return undefined;
   const offset = cursor.number();
   cursor.expect('.');
