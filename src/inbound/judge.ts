@@ -8,7 +8,7 @@ import type { Authenticator } from '../mail/auth/authenticator.ts';
 import type { AuthenticationResult } from '../mail/auth/result.ts';
 import { judgeMessage } from '../mail/auth/verdict.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
-import { addressBlock } from '../system/address-block.ts';
+import { addressSite } from '../system/address-block.ts';
 import type { Judgement, ReceivedEnvelope } from './envelope.ts';
 import { reporterOf } from './reports/reporter.ts';
 
@@ -48,7 +48,7 @@ export function beginAuthentication(
   if (!client) return { write() {}, decide: async () => ({ kind: 'accepted', judgement }), abort() {} };
   const { address, helo = '' } = client;
   const { hostname } = config;
-  const running = authenticator.begin({ owner: addressBlock(address), address, helo, sender, hostname });
+  const running = authenticator.begin({ owner: addressSite(address), address, helo, sender, hostname });
   const isAnswer = recipients.every(({ kind }) => ANSWERS.has(kind));
   return {
     write: (piece) => running.write(piece),

@@ -2,7 +2,7 @@
 import type { Certificates } from '../certificates/certificates.ts';
 import { listenSmtp } from '../mail/smtp/server/server.ts';
 import { plainAddress } from '../system/address-block.ts';
-import { createTokenBuckets } from '../system/guards/token-buckets.ts';
+import { createAddressLimit } from '../system/guards/address-limit.ts';
 import { ListenError, type Listener } from '../system/listen.ts';
 import type { InboundApp } from './inbound-app.ts';
 import { watchTasks } from './metrics.ts';
@@ -19,8 +19,8 @@ const DRAIN_MS = 25_000;
 /** Stands for all addresses of the machine, of both versions where it has both. */
 const EVERY_ADDRESS = '::';
 const EVERY_IPV4_ADDRESS = '0.0.0.0';
-/** Maximum number of clients whose lines about refused recipients are counted. Our own limit. */
-const MAX_LOGGED_CLIENTS = 10_000;
+/** Maximum rate of the lines about refused recipients of one client. Our own limits. */
+const REFUSAL_LINES = { requestsPerSecond: 0.1, burst: 10 };
 
 /**
  * Starts to listen for mail. Closing the listener ends the threads of the app too.
@@ -38,7 +38,7 @@ export async function openInbound(
   const proxies = new Set(trustedProxies.map(plainAddress));
   const sessionApp: SessionApp = {
     ...app,
-    refusalLog: createTokenBuckets(app.clock, MAX_LOGGED_CLIENTS),
+    refusalLog: createAddressLimit(app.clock, REFUSAL_LINES),
   };
   watchTasks(app);
   const listenAt = (host: string) =>

@@ -8,7 +8,7 @@ import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import { logReceived } from '../events/mail-log.ts';
 import type { Authenticator } from '../mail/auth/authenticator.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
-import { addressBlock } from '../system/address-block.ts';
+import { addressSite } from '../system/address-block.ts';
 import { acceptReceived } from './accept.ts';
 import { buildRows, type ReceivedRows } from './build-rows.ts';
 import { readContent } from './content.ts';
@@ -47,7 +47,7 @@ export async function receiveMessage(
   envelope: ReceivedEnvelope,
   body: AsyncIterable<Uint8Array>,
 ): Promise<Reply> {
-  const memory = app.guards.memory.smtp.open(addressBlock(envelope.client?.address ?? LOCAL));
+  const memory = app.guards.memory.smtp.open(addressSite(envelope.client?.address ?? LOCAL));
   try {
     const authentication = beginAuthentication(app, envelope);
     const onPiece = (piece: Uint8Array) => authentication.write(piece);

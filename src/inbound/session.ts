@@ -5,10 +5,9 @@
 import type { App } from '../app.ts';
 import { logRefused } from '../events/mail-log.ts';
 import type { Reply, Sender, Session, SmtpClient } from '../mail/smtp/server/session.ts';
-import { addressBlock } from '../system/address-block.ts';
 import { AppError } from '../system/errors.ts';
+import type { AddressLimit } from '../system/guards/address-limit.ts';
 import { overloadRefusal } from '../system/guards/overload.ts';
-import type { TokenBuckets } from '../system/guards/token-buckets.ts';
 import { type ReceiveApp, receiveMessage } from './receive.ts';
 import { type AcceptedRecipient, decideRecipient, type RecipientApp } from './recipient.ts';
 import { createSenderChecks, type SenderChecksApp } from './sender/checks.ts';
@@ -18,7 +17,7 @@ export type SessionApp = ReceiveApp &
   SenderChecksApp &
   Pick<App, 'metrics'> & {
     /** Limits the lines about refused recipients of one client. */
-    refusalLog: TokenBuckets;
+    refusalLog: AddressLimit;
   };
 
 /** The client sends the message to its other recipients in another transaction (RFC 5321 section 4.5.3.1.10). */
@@ -27,9 +26,6 @@ const ONE_RECIPIENT: Reply = {
   status: '4.5.3',
   text: 'A message without a sender has one recipient',
 };
-
-/** Number of lines about refused recipients of one client: at once, and then in a second. Our own limits. */
-const REFUSAL_LINES = { burst: 10, tokensPerSecond: 0.1 };
 
 /** Returns a session, which serves one connection. */
 export function createInboundSession(app: SessionApp): Session {
@@ -114,7 +110,7 @@ type Refused = { from: string; to: string; reply: Reply };
 
 /** Clients that guess addresses must not fill the disk with lines. */
 function logRefusedRecipient(app: SessionApp, client: SmtpClient, { from, to, reply }: Refused): void {
-  if (!app.refusalLog.take(addressBlock(client.address), REFUSAL_LINES).allowed) return;
+  if (!app.refusalLog.take(client.address).allowed) return;
   logRefused(app, { from, to: [to], ...clientOf(client), ...answerOf(reply) });
 }
 

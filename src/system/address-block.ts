@@ -1,6 +1,6 @@
 /**
- * The spelling of a client's address, and the network that it belongs to. Limits for each client count networks, because one
- * client of IPv6 has a whole /64 of addresses.
+ * The spelling of a client's address, and the blocks of addresses that it belongs to. Limits for each client count blocks, because
+ * one client of IPv6 has a whole network of addresses (/64), and often a whole site of networks (/48).
  */
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -11,12 +11,46 @@ import ipaddr from 'ipaddr.js';
  */
 const IPV6_PREFIX_GROUPS = 4;
 
+/**
+ * Number of 16-bit groups that all addresses of one site have in common: providers give a site up to a /48 (RFC 6177), which
+ * holds 65,536 networks.
+ */
+const IPV6_SITE_GROUPS = 3;
+/**
+ * A site may have this many times the limit of one network. It bounds a client that uses a network of its own for each
+ * connection, while a large mailbox provider, whose servers stand in many networks of a few sites, never reaches it. Our own
+ * limit.
+ */
+export const SITE_FACTOR = 16;
+
+type CountedBlock = {
+  name: string;
+  /** Number of times that the block may have the limit of one client. */
+  factor: number;
+};
+
 /** Returns an IPv4 address itself, also in its IPv6 form, and the first half of an IPv6 address. */
 export function addressBlock(address: string): string {
+  return firstGroups(address, IPV6_PREFIX_GROUPS);
+}
+
+/** Returns the name under which a client shares threads and memory with others: the site of an IPv6 address. */
+export function addressSite(address: string): string {
+  return firstGroups(address, IPV6_SITE_GROUPS);
+}
+
+/** Returns the blocks to which the limits for each address count a client, the smallest first: an IPv4 address is one. */
+export function countedBlocks(address: string): CountedBlock[] {
+  const [block, site] = [addressBlock(address), addressSite(address)];
+  const counted = [{ name: block, factor: 1 }];
+  return site === block ? counted : [...counted, { name: site, factor: SITE_FACTOR }];
+}
+
+function firstGroups(address: string, groups: number): string {
   if (!isIPv6(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
-  return parsed.toNormalizedString().split(':').slice(0, IPV6_PREFIX_GROUPS).join(':');
+  return parsed.toNormalizedString().split(':').slice(0, groups).join(':');
 }
 
 /**

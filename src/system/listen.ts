@@ -27,7 +27,7 @@ export type Endpoint = TcpEndpoint | { path: string };
 type ConnectionLimits = {
   /** Maximum number of open connections. */
   total: number;
-  /** Maximum number of open connections of one client: an IPv4 address, or an IPv6 network of 64 bits. */
+  /** Maximum number of open connections of one client (guards/connection-counts.ts). */
   perAddress: number;
   /** Returns true for an address without a limit of its own, such as that of a proxy. */
   isExempt?: (address: string) => boolean;

@@ -12,7 +12,7 @@ import { hasWrittenTo } from '../../emails/store.ts';
 import { addressKey } from '../../mail/address.ts';
 import type { Authenticator } from '../../mail/auth/authenticator.ts';
 import type { Reply, SmtpClient } from '../../mail/smtp/server/session.ts';
-import { addressBlock } from '../../system/address-block.ts';
+import { addressSite } from '../../system/address-block.ts';
 import type { InboundMetrics } from '../metrics.ts';
 import type { AcceptedRecipient } from '../recipient.ts';
 import type { Blocklists, Listing } from './dnsbl.ts';
@@ -108,7 +108,7 @@ async function isProven(
 ): Promise<boolean> {
   const { hostname } = config;
   const authentication = authenticator.begin({
-    owner: addressBlock(address),
+    owner: addressSite(address),
     address,
     helo,
     sender,

@@ -4,7 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import type { AuthenticationResult, DkimOutcome } from '../../mail/auth/result.ts';
-import { addressBlock } from '../../system/address-block.ts';
+import { addressSite } from '../../system/address-block.ts';
 import type { Clock } from '../../system/clock.ts';
 import { errorMessage } from '../../system/errors.ts';
 import type { Fetch } from '../../system/fetch.ts';
@@ -96,7 +96,7 @@ export function createRspamd(
 
   return {
     async check(message) {
-      const owner = addressBlock(message.client.address);
+      const owner = addressSite(message.client.address);
       if (!slots.take(owner)) {
         results.inc({ result: 'busy' });
         return undefined;

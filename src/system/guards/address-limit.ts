@@ -2,7 +2,7 @@
  * Limits what clients that have not authenticated may ask for, by their network: anybody can send such requests, and
  * they must not delay those of known clients.
  */
-import { addressBlock } from '../address-block.ts';
+import { countedBlocks } from '../address-block.ts';
 import type { Clock } from '../clock.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
@@ -10,7 +10,7 @@ type AddressLimits = { requestsPerSecond: number; burst: number };
 
 export type AddressLimit = {
   readonly requestsPerSecond: number;
-  /** Counts one request of a client. `retryAfterSeconds` is the time until another one is allowed. */
+  /** Counts one request of a client. `retryAfterSeconds` is the time until a refused one is allowed; 0 for an allowed one. */
   take(address: string): { allowed: boolean; retryAfterSeconds: number };
 };
 
@@ -22,18 +22,22 @@ const MAX_REQUESTS_PER_SECOND = 50;
 const MAX_BURST = 500;
 const MAX_ADDRESSES = 10_000;
 
-/** Returns a limit that has counted nothing. It remembers at most MAX_ADDRESSES networks. */
+/** Returns a limit that has counted nothing. It remembers at most MAX_ADDRESSES blocks of addresses. */
 export function createAddressLimit(
   clock: Pick<Clock, 'elapsed'>,
   { requestsPerSecond = MAX_REQUESTS_PER_SECOND, burst = MAX_BURST }: Partial<AddressLimits> = {},
 ): AddressLimit {
   const buckets = createTokenBuckets(clock, MAX_ADDRESSES);
-  const size = { tokensPerSecond: requestsPerSecond, burst };
   return {
     requestsPerSecond,
     take(address) {
-      const { allowed, tokens } = buckets.take(addressBlock(address), size);
-      return { allowed, retryAfterSeconds: Math.ceil(Math.max(0, 1 - tokens) / requestsPerSecond) };
+      // The smallest block comes first, so that requests that it is refused use up nothing of the others in its site.
+      for (const { name, factor } of countedBlocks(address)) {
+        const tokensPerSecond = requestsPerSecond * factor;
+        const { allowed, tokens } = buckets.take(name, { tokensPerSecond, burst: burst * factor });
+        if (!allowed) return { allowed, retryAfterSeconds: Math.ceil((1 - tokens) / tokensPerSecond) };
+      }
+      return { allowed: true, retryAfterSeconds: 0 };
     },
   };
 }

@@ -20,7 +20,7 @@ export type SmtpServerOptions = {
   isExempt?: (address: string) => boolean;
 };
 
-/** The limits for an address count an IPv4 address, or an IPv6 network of 64 bits. */
+/** The limits for an address count blocks of addresses (system/address-block.ts). */
 export type SmtpLimits = {
   /** Maximum size of a message. */
   messageBytes: number;
