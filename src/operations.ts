@@ -56,6 +56,7 @@ import './inbound/tasks/lease.ts';
 import './inbound/tasks/settle.ts';
 import './inbound/tasks/store.ts';
 import './ledger/expire.ts';
+import './mailboxes/store.ts';
 import './queue/attempts/store.ts';
 import './queue/claim.ts';
 import './queue/due/store.ts';

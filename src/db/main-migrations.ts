@@ -32,6 +32,7 @@ import { installationMail } from './migrations/0039-installation-mail.ts';
 import { reportShares } from './migrations/0040-report-shares.ts';
 import { failureNotifications } from './migrations/0041-failure-notifications.ts';
 import { rowsOfReceivedMail } from './migrations/0042-rows-of-received-mail.ts';
+import { mailboxes } from './migrations/0043-mailboxes.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -66,4 +67,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   reportShares,
   failureNotifications,
   rowsOfReceivedMail,
+  mailboxes,
 ];

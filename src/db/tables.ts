@@ -20,6 +20,7 @@ import type {
   ReceivedTaskRow,
   StoredMailRow,
 } from './inbound-tables.ts';
+import type { MailboxRemovalRow, MailboxRow } from './mailbox-tables.ts';
 import type {
   AudienceRow,
   BroadcastRow,
@@ -391,6 +392,8 @@ export type Tables = {
   dmarcObservations: DmarcObservationRow;
   greylistEntries: GreylistEntryRow;
   receivedReports: ReceivedReportRow;
+  mailboxes: MailboxRow;
+  mailboxRemovals: MailboxRemovalRow;
   migrations: MigrationRow;
   starts: StartRow;
   installation: InstallationRow;

@@ -31,7 +31,8 @@ export type IdPrefix =
   | 'in'
   | 'tsk'
   | 'req'
-  | 'rep';
+  | 'rep'
+  | 'mbx';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 const TIME_CHARACTERS = 10;

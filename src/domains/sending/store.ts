@@ -10,13 +10,14 @@ export type TrackingSettings = Pick<
 >;
 
 type SendingDomain = Pick<DomainRow, 'id' | 'status' | 'failingSince'>;
-type NamedDomain = SendingDomain & TrackingSettings & Pick<DomainRow, 'returnPathHost'>;
+type NamedDomain = SendingDomain & TrackingSettings & Pick<DomainRow, 'returnPathHost' | 'productType'>;
 
 const sendingDomain = statement((db, param: Param<Pick<DomainRow, 'tenantId' | 'name'>>) =>
   db
     .selectFrom('domains')
     .select(['id', 'status', 'failingSince'])
-    .select(['openTracking', 'clickTracking', 'trackingHost', 'trackingCheckedAt', 'returnPathHost'])
+    .select(['openTracking', 'clickTracking', 'trackingHost', 'trackingCheckedAt'])
+    .select(['returnPathHost', 'productType'])
     .where('tenantId', '=', param('tenantId'))
     .where('name', '=', param('name'))
     .where('deletedAt', 'is', null),

@@ -4,9 +4,9 @@ import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
 import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { sandboxDomain } from '../../domains/name.ts';
-import { isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
+import { requireTenantAddress } from '../../domains/receiving/requirements.ts';
 import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
-import { AppError, invalid } from '../../system/errors.ts';
+import { invalid } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { checkDestination } from '../../webhooks/posting/destination.ts';
@@ -135,39 +135,18 @@ async function createRoute(
 }
 
 /**
- * Local parts of the sandbox domain that no tenant gets. Certification authorities send the mail that proves control of a
- * domain to the first five (Baseline Requirements 3.2.2.4.4), and the others are for its operator (RFC 2142 sections 2 and 4).
- */
-const OPERATOR_NAMES: ReadonlySet<string> = new Set([
-  ...['admin', 'administrator', 'hostmaster', 'postmaster', 'webmaster'],
-  ...['abuse', 'noc', 'security', 'mailer-daemon'],
-]);
-
-/**
  * Returns the address of a route that this installation accepts.
  * @throws AppError validation_error; domain_not_verified for the simulator, which takes no mail from outside
  */
 function readNewAddress({ config }: Pick<App, 'config'>, text: string): RouteAddress {
   const read = readRouteAddress('address', text);
-  const { address, domain } = read;
-  if (isSimulatorDomain(config, domain)) {
-    throw new AppError(
-      'domain_not_verified',
-      `${domain} is the domain of the simulator, which receives no inbound mail; use the sandbox domain or one of your verified domains`,
-      { param: 'address' },
-    );
-  }
-  if (!isSandboxDomain(config, domain)) return read;
-  const localPart = address.slice(0, -`@${domain}`.length);
-  if (localPart === '*') {
+  if (read.address === `*@${sandboxDomain(config)}`) {
     throw invalid(
       'address',
-      `\`address\`: all accounts share ${domain}, so a route there names one address, such as my-test@${domain}`,
+      `\`address\`: all accounts share ${read.domain}, so a route there names one address, such as my-test@${read.domain}`,
     );
   }
-  if (OPERATOR_NAMES.has(localPart)) {
-    throw invalid('address', `\`address\`: ${address} belongs to the operator of this installation`);
-  }
+  requireTenantAddress(config, read);
   return read;
 }
 

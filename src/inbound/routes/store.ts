@@ -16,9 +16,8 @@ import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
 import { type Param, statement } from '../../db/statement.ts';
-import { findReceiver } from '../../domains/receiving/store.ts';
-import { findDomainByName } from '../../domains/sending/store.ts';
-import { maySend } from '../../domains/states.ts';
+import { requireNoOtherReceiver, requireReceivingDomain } from '../../domains/receiving/requirements.ts';
+import { findMailboxByAddress } from '../../mailboxes/store.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
 import { type Failing, NOT_FAILING } from '../../webhooks/posting/suspension.ts';
 import type { RouteAddress } from './address.ts';
@@ -89,7 +88,8 @@ export const changeRoute = defineWrite(
     if (hasValues(before, wanted)) return before;
     const after = { ...before, ...wanted, updatedAt: moment.now };
     if (after.address !== before.address) await requireAddress(tx, after, moment);
-    else if (after.enabled === 1 && before.enabled === 0) await requireNoOtherReceiver(tx, after, moment.now);
+    else if (after.enabled === 1 && before.enabled === 0)
+      await requireNoOtherReceiver(tx, after, { what: 'route', now: moment.now });
     const { id: _, ...columns } = after;
     await tx.updateTable('inboundRoutes').set(columns).where('id', '=', before.id).execute();
     return after;
@@ -139,44 +139,8 @@ type OwnedAddress = Pick<InboundRouteRow, 'tenantId' | 'domain' | 'address'>;
  */
 async function requireAddress(tx: Tx, owned: OwnedAddress, { sandbox, now }: Moment): Promise<void> {
   if (owned.domain === sandbox) return requireFreeInSandbox(tx, owned);
-  await requireVerified(tx, owned, now);
-  await requireNoOtherReceiver(tx, owned, now);
+  await requireReceivingDomain(tx, owned, { what: 'route', now });
   await requireFree(tx, owned);
-}
-
-/**
- * Checks that no other tenant receives the mail of the domain. No tenant receives mail at the sandbox domain as a whole, since no
- * tenant can verify it.
- * @throws AppError domain_in_use
- */
-async function requireNoOtherReceiver(
-  tx: Tx,
-  { tenantId, domain }: OwnedAddress,
-  now: number,
-): Promise<void> {
-  const receiver = await findReceiver(tx, domain, now);
-  if (receiver === undefined || receiver.tenantId === tenantId) return;
-  throw new AppError(
-    'domain_in_use',
-    `The mail of ${domain} goes to another account, which verified the domain before you; a route here would get no mail until that account's verification has lapsed or its domain is deleted`,
-    { param: 'address' },
-  );
-}
-
-/**
- * Checks that exactly this domain is verified. A verified parent domain is not enough.
- * @throws AppError domain_not_verified
- */
-async function requireVerified(tx: Tx, { tenantId, domain }: OwnedAddress, now: number): Promise<void> {
-  const found = await findDomainByName(tx, tenantId, domain);
-  if (found && maySend(found, now)) return;
-  throw new AppError(
-    'domain_not_verified',
-    found
-      ? `The domain ${domain} is not verified; publish its DNS records, then POST /v1/domains/${found.id}/verify`
-      : `The domain ${domain} is not one of yours; add it with POST /v1/domains, then publish its DNS records`,
-    { param: 'address' },
-  );
 }
 
 async function requireFree(tx: Tx, { tenantId, address }: OwnedAddress): Promise<void> {
@@ -184,10 +148,15 @@ async function requireFree(tx: Tx, { tenantId, address }: OwnedAddress): Promise
   if (existing) throw alreadyExists(address, { id: existing.id });
 }
 
-/** Checks that no tenant has a route for the address. The id of the route of another tenant is not shown. */
+/**
+ * Checks that no tenant has a route for the address, and no other tenant a mailbox, whose mail the route would take. Their ids are
+ * not shown.
+ */
 async function requireFreeInSandbox(tx: Tx, owned: OwnedAddress): Promise<void> {
   await requireFree(tx, owned);
-  const { address } = owned;
+  const { address, tenantId } = owned;
+  const mailbox = await findMailboxByAddress(tx, address);
+  if (mailbox && mailbox.tenantId !== tenantId) throw alreadyExists(address);
   const foreign = await tx
     .selectFrom('inboundRoutes')
     .select('id')

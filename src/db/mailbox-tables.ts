@@ -1,0 +1,34 @@
+/** The data dictionary: mailboxes of people. The conventions are those of tables.ts, which lists every table. */
+import type { Id } from '../system/ids.ts';
+
+/** Written by mailboxes/store.ts. Live and test keys share them. The messages are in a folder and a database of each mailbox. */
+export type MailboxRow = {
+  id: Id<'mbx'>;
+  tenantId: Id<'ten'>;
+  /** Address as `addressKey`, by which its owner logs in. No two tenants have the same. */
+  address: string;
+  /** Domain of the address, in lower case and A-labels: one of the tenant, or the sandbox domain. */
+  domain: string;
+  displayName: string | null;
+  /** Hash of the password (mailboxes/passwords/hash.ts). */
+  passwordHash: string;
+  /** Maximum size of the stored messages. */
+  quotaBytes: number;
+  /** A `suspended` mailbox receives mail, and nobody may log in. A `damaged` one waits for its repair. */
+  status: 'active' | 'suspended' | 'damaged';
+  /** Size and number of the messages when they were last recorded, which is a few seconds after they change. */
+  usedBytes: number;
+  messageCount: number;
+  lastLoginAt: number | null;
+  /** JSON list of the IMAP capabilities that this mailbox is not offered. */
+  disabledCapabilities: string;
+  createdAt: number;
+  updatedAt: number;
+};
+
+/** Written by mailboxes/store.ts: a deleted mailbox whose folder still has to be removed. */
+export type MailboxRemovalRow = {
+  mailboxId: Id<'mbx'>;
+  /** Time of the next attempt, which is the end of the lease of a running one. */
+  dueAt: number;
+};

@@ -1,0 +1,8 @@
+/** Names the folder of a mailbox, which has its index, its messages and everything else that belongs to it alone. */
+import { join } from 'node:path';
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
+
+/** Returns the path of the folder of a mailbox. */
+export function accountFolder(dataDir: string, id: MailboxRow['id']): string {
+  return join(dataDir, 'mailboxes', id);
+}

@@ -1,0 +1,268 @@
+/**
+ * Stores mailboxes, and which deleted ones still have a folder. All SQL of these tables is here, and nothing else writes them.
+ *
+ * A mailbox needs a verified domain whose `productType` is for mailboxes when it is created. It then stays, whatever happens to
+ * the verification: while another tenant receives the mail of the name, or none does, it gets no mail, and its owner still reads
+ * the mail that it has. The sandbox domain is shared by all tenants and needs no verification.
+ */
+import { sql } from 'kysely';
+import type { SetBack } from '../db/due-times.ts';
+import { hasValues } from '../db/has-values.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
+import { requireReceivingDomain } from '../domains/receiving/requirements.ts';
+import { AppError, limitReached, notFound } from '../system/errors.ts';
+
+/** Maximum number of mailboxes per tenant. Our own limit. */
+const MAX_MAILBOXES = 10_000;
+
+type MailboxId = MailboxRow['id'];
+type TenantId = MailboxRow['tenantId'];
+
+/**
+ * Stores a new mailbox. `sandbox` is the sandbox domain.
+ * @throws AppError domain_not_verified; domain_in_use when another tenant receives the mail of the domain; invalid_state when the
+ * domain is not for mailboxes; already_exists, with `details.id` when the tenant owns the existing mailbox; validation_error when
+ * the tenant has the maximum number of mailboxes
+ */
+export const insertMailbox = defineWrite(
+  'mailboxes.insert',
+  async (tx, { mailbox, sandbox }: { mailbox: MailboxRow; sandbox: string }) => {
+    await requireNewMailbox(tx, mailbox, { sandbox, now: mailbox.createdAt });
+    await tx.insertInto('mailboxes').values(mailbox).execute();
+  },
+);
+
+type NewAddress = Pick<MailboxRow, 'tenantId' | 'address' | 'domain'>;
+
+/**
+ * Checks that a mailbox can be added, before its password is hashed. The write checks again. `now` is in Unix milliseconds.
+ * @throws AppError the errors of `insertMailbox`
+ */
+async function requireNewMailbox(
+  tx: Tx,
+  wanted: NewAddress,
+  { sandbox, now }: { sandbox: string; now: number },
+): Promise<void> {
+  if (wanted.domain === sandbox) await requireNoRoute(tx, wanted);
+  else await requireMailboxDomain(tx, wanted, now);
+  await requireFree(tx, wanted);
+  await requireMailboxLimit(tx, wanted.tenantId);
+}
+
+async function requireMailboxDomain(tx: Tx, wanted: NewAddress, now: number): Promise<void> {
+  const { id, productType } = await requireReceivingDomain(tx, wanted, { what: 'mailbox', now });
+  if (productType === 'mailbox' || productType === 'both') return;
+  throw new AppError(
+    'invalid_state',
+    `The domain ${wanted.domain} has the \`productType\` \`${productType}\`; change it to \`mailbox\` or \`both\` with PATCH /v1/domains/${id}`,
+    { param: 'address' },
+  );
+}
+
+/** Checks that no other tenant has a route for an address of the sandbox domain: routes come before mailboxes. */
+async function requireNoRoute(tx: Tx, { tenantId, address }: NewAddress): Promise<void> {
+  const route = await tx
+    .selectFrom('inboundRoutes')
+    .select('id')
+    .where('address', '=', address)
+    .where('tenantId', '<>', tenantId)
+    .executeTakeFirst();
+  if (route) throw new AppError('already_exists', `${address} is taken already`, { param: 'address' });
+}
+
+/** Checks that no tenant has the address. The id of the mailbox of another tenant is not shown. */
+async function requireFree(tx: Tx, { tenantId, address }: NewAddress): Promise<void> {
+  const existing = await findMailboxByAddress(tx, address);
+  if (!existing) return;
+  throw new AppError('already_exists', `A mailbox with the address ${address} exists already`, {
+    param: 'address',
+    ...(existing.tenantId === tenantId && { details: { id: existing.id } }),
+  });
+}
+
+async function requireMailboxLimit(tx: Tx, tenantId: TenantId): Promise<void> {
+  const { count } = await mailboxesOf(tx, tenantId)
+    .clearSelect()
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  if (count >= MAX_MAILBOXES) throw limitReached('mailboxes', count);
+}
+
+/**
+ * Returns a mailbox.
+ * @throws AppError not_found, also for the mailbox of another tenant
+ */
+export async function getMailbox(tx: Tx, tenantId: TenantId, id: string): Promise<MailboxRow> {
+  const mailbox = await mailboxesOf(tx, tenantId)
+    .where('id', '=', id as MailboxId)
+    .executeTakeFirst();
+  if (!mailbox) throw notFound('Mailbox');
+  return mailbox;
+}
+
+type MailboxFilter = Partial<Pick<MailboxRow, 'address' | 'domain'>>;
+
+/** Returns a page of mailboxes, newest first. */
+export function listMailboxes(
+  tx: Tx,
+  tenantId: TenantId,
+  { address, domain, ...page }: MailboxFilter & PageRequest,
+): Promise<Page<MailboxRow>> {
+  let mailboxes = mailboxesOf(tx, tenantId);
+  if (address !== undefined) mailboxes = mailboxes.where('address', '=', address);
+  if (domain !== undefined) mailboxes = mailboxes.where('domain', '=', domain);
+  return readPage(page, (slice) => inSlice(mailboxes, 'id', slice).execute());
+}
+
+function mailboxesOf(tx: Tx, tenantId: TenantId) {
+  return tx.selectFrom('mailboxes').selectAll().where('tenantId', '=', tenantId);
+}
+
+const mailboxByAddress = statement((db, param: Param<Pick<MailboxRow, 'address'>>) =>
+  db.selectFrom('mailboxes').selectAll().where('address', '=', param('address')),
+);
+
+/** Returns the mailbox of any tenant with this address, which is an `addressKey`. */
+export function findMailboxByAddress(tx: Tx, address: string): Promise<MailboxRow | undefined> {
+  return mailboxByAddress.first(tx, { address });
+}
+
+const mailboxById = statement((db, param: Param<Pick<MailboxRow, 'id'>>) =>
+  db.selectFrom('mailboxes').selectAll().where('id', '=', param('id')),
+);
+
+/** Returns the mailbox of any tenant. The id comes from this installation, never from a caller. */
+export function findMailboxById(tx: Tx, id: MailboxId): Promise<MailboxRow | undefined> {
+  return mailboxById.first(tx, { id });
+}
+
+type MailboxChange = Partial<
+  Pick<MailboxRow, 'displayName' | 'passwordHash' | 'quotaBytes' | 'disabledCapabilities'> & {
+    status: 'active' | 'suspended';
+  }
+>;
+
+/**
+ * Changes the named fields of a mailbox and returns it. Equal values are not a change.
+ * @throws AppError not_found; invalid_state for the status of a damaged mailbox
+ */
+export const changeMailbox = defineWrite(
+  'mailboxes.change',
+  async (
+    tx,
+    { tenantId, id, change, now }: { tenantId: TenantId; id: string; change: MailboxChange; now: number },
+  ): Promise<MailboxRow> => {
+    const before = await getMailbox(tx, tenantId, id);
+    if (hasValues<MailboxRow>(before, change)) return before;
+    if (change.status !== undefined && before.status === 'damaged') {
+      throw new AppError('invalid_state', 'The mailbox is damaged; its operator has to repair it first', {
+        param: 'status',
+      });
+    }
+    const after = { ...before, ...change, updatedAt: now };
+    const { id: _, ...columns } = after;
+    await tx.updateTable('mailboxes').set(columns).where('id', '=', before.id).execute();
+    return after;
+  },
+);
+
+/**
+ * Deletes a mailbox, and returns its id. Its address is free at once; its folder is removed later (mailboxes/worker.ts).
+ * @throws AppError not_found
+ */
+export const deleteMailbox = defineWrite(
+  'mailboxes.delete',
+  async (tx, { tenantId, id, now }: { tenantId: TenantId; id: string; now: number }): Promise<MailboxId> => {
+    const mailbox = await getMailbox(tx, tenantId, id);
+    await tx.deleteFrom('mailboxes').where('id', '=', mailbox.id).execute();
+    await tx.insertInto('mailboxRemovals').values({ mailboxId: mailbox.id, dueAt: now }).execute();
+    return mailbox.id;
+  },
+);
+
+type Usage = Pick<MailboxRow, 'id' | 'usedBytes' | 'messageCount'>;
+
+const setUsage = statement((db, param: Param<Usage>) =>
+  db
+    .updateTable('mailboxes')
+    .set({ usedBytes: param('usedBytes'), messageCount: param('messageCount') })
+    .where('id', '=', param('id')),
+);
+
+/** Records size and number of the messages of a mailbox. Nothing happens when the mailbox is deleted. */
+export const recordUsage = defineWrite('mailboxes.recordUsage', async (tx, usage: Usage): Promise<void> => {
+  await setUsage.all(tx, usage);
+});
+
+/** Records that somebody has logged in. `now` is in Unix milliseconds. */
+export const recordLogin = defineWrite(
+  'mailboxes.recordLogin',
+  async (tx, { id, now }: { id: MailboxId; now: number }): Promise<void> => {
+    await tx.updateTable('mailboxes').set({ lastLoginAt: now }).where('id', '=', id).execute();
+  },
+);
+
+/** Records that the database or the messages of a mailbox were found damaged. Its owner cannot log in until it is repaired. */
+export const recordDamage = defineWrite(
+  'mailboxes.recordDamage',
+  async (tx, { id, now }: { id: MailboxId; now: number }): Promise<void> => {
+    await tx
+      .updateTable('mailboxes')
+      .set({ status: 'damaged', updatedAt: now })
+      .where('id', '=', id)
+      .execute();
+  },
+);
+
+const dueRemovals = statement((db, param: Param<{ now: number; limit: number }>) =>
+  db
+    .selectFrom('mailboxRemovals')
+    .select('mailboxId')
+    .where('dueAt', '<=', constant(param('now')))
+    .orderBy('dueAt')
+    .limit(constant(param('limit'))),
+);
+
+/** Leases deleted mailboxes whose folders are to be removed, the longest due first. They are due again at `until`. */
+export const leaseRemovals = defineWrite(
+  'mailboxes.leaseRemovals',
+  async (tx, { until, ...due }: { now: number; until: number; limit: number }): Promise<MailboxId[]> => {
+    const ids = (await dueRemovals.all(tx, due)).map(({ mailboxId }) => mailboxId);
+    if (ids.length > 0) {
+      await tx.updateTable('mailboxRemovals').set({ dueAt: until }).where('mailboxId', 'in', ids).execute();
+    }
+    return ids;
+  },
+);
+
+const nextRemoval = statement((db, _param: Param<object>) =>
+  db.selectFrom('mailboxRemovals').select('dueAt').orderBy('dueAt').limit(1),
+);
+
+/** Returns the time at which the next removal is due, in Unix milliseconds; undefined when nothing is to be removed. */
+export async function findNextRemoval(tx: Tx): Promise<number | undefined> {
+  return (await nextRemoval.first(tx, {}))?.dueAt;
+}
+
+/** Forgets a deleted mailbox whose folder is gone. */
+export const endRemoval = defineWrite(
+  'mailboxes.endRemoval',
+  async (tx, { id }: { id: MailboxId }): Promise<void> => {
+    await tx.deleteFrom('mailboxRemovals').where('mailboxId', '=', id).execute();
+  },
+);
+
+/** Moves the ends of the leases of removals when the wall clock was set back. */
+export const moveDueRemovals = defineWrite(
+  'mailboxes.moveDueRemovals',
+  async (tx, { now, setBackMs }: SetBack) => {
+    await tx
+      .updateTable('mailboxRemovals')
+      .set({ dueAt: sql`max(${now}, dueAt - ${setBackMs})` })
+      .where('dueAt', '>', now)
+      .execute();
+  },
+);

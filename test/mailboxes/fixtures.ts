@@ -1,0 +1,48 @@
+/** Mailboxes as rows, made without the hash of a password (which costs a tenth of a second). */
+import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
+import { insertMailbox } from '../../src/mailboxes/store.ts';
+import { newId } from '../../src/system/ids.ts';
+import { addDomain } from '../domains/fixtures.ts';
+import { SANDBOX } from '../emails/fixtures.ts';
+import type { TestApp } from '../support/test-app.ts';
+
+/** Adds a mailbox, by default `ann@people.example`, with its domain when the tenant does not have it yet. */
+export async function addMailbox(
+  test: Pick<TestApp, 'app' | 'tenantId'>,
+  fields: Partial<MailboxRow> = {},
+): Promise<MailboxRow> {
+  const { app, tenantId } = test;
+  const now = app.clock.now();
+  const address = fields.address ?? 'ann@people.example';
+  const mailbox: MailboxRow = {
+    id: newId('mbx', now),
+    tenantId,
+    address,
+    domain: address.slice(address.lastIndexOf('@') + 1),
+    displayName: null,
+    passwordHash: '',
+    quotaBytes: 1_000_000,
+    status: 'active',
+    usedBytes: 0,
+    messageCount: 0,
+    lastLoginAt: null,
+    disabledCapabilities: '[]',
+    createdAt: now,
+    updatedAt: now,
+    ...fields,
+  };
+  await addMailboxDomain(test, mailbox.domain);
+  await app.db.commit(insertMailbox, { mailbox, sandbox: SANDBOX });
+  return mailbox;
+}
+
+/** Adds a verified domain for mailboxes, unless the tenant has one of this name or the name is that of the sandbox. */
+export async function addMailboxDomain(
+  { app, tenantId }: Pick<TestApp, 'app' | 'tenantId'>,
+  name: string,
+): Promise<void> {
+  if (name === SANDBOX) return;
+  const domains = app.db.read.selectFrom('domains').select('id').where('name', '=', name);
+  if (await domains.where('tenantId', '=', tenantId).executeTakeFirst()) return;
+  await addDomain({ app, tenantId } as TestApp, { name, status: 'verified', productType: 'mailbox' });
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
+import { accountFolder } from '../../src/mailboxes/account/folder.ts';
+import {
+  changeMailbox,
+  deleteMailbox,
+  endRemoval,
+  findMailboxByAddress,
+  findMailboxById,
+  findNextRemoval,
+  getMailbox,
+  leaseRemovals,
+  listMailboxes,
+  moveDueRemovals,
+  recordDamage,
+  recordLogin,
+  recordUsage,
+} from '../../src/mailboxes/store.ts';
+import { SANDBOX } from '../emails/fixtures.ts';
+import { openTestApp } from '../support/test-app.ts';
+import { addMailbox } from './fixtures.ts';
+
+const world = await openTestApp();
+after(() => world.close());
+const { db } = world.app;
+
+test('a mailbox is found by its address and by its id, whatever its tenant', async () => {
+  const mailbox = await addMailbox(world, { address: 'find@people.example' });
+  assert.deepEqual(await findMailboxByAddress(db.read, 'find@people.example'), mailbox);
+  assert.deepEqual(await findMailboxById(db.read, mailbox.id), mailbox);
+  assert.equal(await findMailboxByAddress(db.read, 'FIND@people.example'), undefined);
+  assert.equal(accountFolder('/data', mailbox.id), join('/data', 'mailboxes', mailbox.id));
+});
+
+test('the status of a damaged mailbox stays, and everything else can be changed', async () => {
+  const { tenantId } = world;
+  const { id } = await addMailbox(world, { address: 'damaged@people.example', status: 'damaged' });
+  const change = (fields: Partial<Pick<MailboxRow, 'displayName'> & { status: 'active' }>) =>
+    db.commit(changeMailbox, { tenantId, id, change: fields, now: 3_000 });
+  await assert.rejects(change({ status: 'active' }), { code: 'invalid_state' });
+  await change({ displayName: 'Ann' });
+  const { displayName, status, updatedAt } = await getMailbox(db.read, tenantId, id);
+  assert.deepEqual([displayName, status, updatedAt], ['Ann', 'damaged', 3_000]);
+  const { items } = await listMailboxes(db.read, tenantId, { address: 'damaged@people.example', limit: 10 });
+  assert.deepEqual(
+    items.map((item) => item.id),
+    [id],
+  );
+});
+
+test('usage, logins and damage are recorded, and only damage is a change of the mailbox', async () => {
+  const { id, ...before } = await addMailbox(world, { address: 'used@people.example' });
+  await db.commit(recordUsage, { id, usedBytes: 5_000, messageCount: 2 });
+  await db.commit(recordLogin, { id, now: 1_000 });
+  const used = { id, ...before, usedBytes: 5_000, messageCount: 2, lastLoginAt: 1_000 };
+  assert.deepEqual(await findMailboxById(db.read, id), used);
+  await db.commit(recordDamage, { id, now: 2_000 });
+  assert.deepEqual(await findMailboxById(db.read, id), { ...used, status: 'damaged', updatedAt: 2_000 });
+});
+
+test('a deleted mailbox is removed in the order of deletion, again after a lease that ran out', async () => {
+  const [one, two] = [
+    await addMailbox(world, { address: 'one@people.example' }),
+    await addMailbox(world, { address: 'two@people.example' }),
+  ];
+  const { tenantId } = world;
+  assert.equal(await findNextRemoval(db.read), undefined);
+  assert.equal(await db.commit(deleteMailbox, { tenantId, id: two.id, now: 1_000 }), two.id);
+  await db.commit(deleteMailbox, { tenantId, id: one.id, now: 2_000 });
+  assert.equal(await findMailboxById(db.read, one.id), undefined);
+  assert.equal(await findNextRemoval(db.read), 1_000);
+
+  const lease = (now: number) => db.commit(leaseRemovals, { now, until: now + 500, limit: 1 });
+  assert.deepEqual(await lease(999), []);
+  assert.deepEqual(await lease(3_000), [two.id]);
+  assert.deepEqual(await lease(3_000), [one.id]);
+  assert.deepEqual(await lease(3_000), []);
+  await db.commit(endRemoval, { id: two.id });
+  await db.commit(moveDueRemovals, { now: 1_000, setBackMs: 2_400 });
+  assert.equal(await findNextRemoval(db.read), 1_100);
+  assert.deepEqual(await lease(1_100), [one.id]);
+});
+
+test('in the sandbox, the address of a mailbox is not a route of another tenant, nor the other way round', async () => {
+  const other = await world.addTenant('other');
+  await addMailbox(world, { address: `taken@${SANDBOX}` });
+  const destination = 'https://shop.example/';
+  const route = (key: string, address: string) =>
+    world.request('POST', '/v1/inbound/routes', { key, body: { address, destination } });
+  const refused = await route(other.testKey, `taken@${SANDBOX}`);
+  assert.deepEqual([refused.status, refused.body.error.type], [409, 'already_exists']);
+  assert.equal((await route(world.testKey, `taken@${SANDBOX}`)).status, 201);
+  assert.equal((await route(world.testKey, `routed@${SANDBOX}`)).status, 201);
+  await assert.rejects(
+    addMailbox({ ...world, ...other }, { address: `routed@${SANDBOX}` }),
+    /routed@.* is taken already/,
+  );
+  await addMailbox(world, { address: `routed@${SANDBOX}` });
+});
