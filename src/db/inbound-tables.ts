@@ -26,10 +26,10 @@ export type InboundRouteRow = {
   updatedAt: number;
 };
 
-/** Written by tenants/stored-mail/store.ts, within each write that stores or removes received mail. */
+/** Written by tenants/stored-mail/store.ts, within each write that stores or removes received mail or reports. */
 export type StoredMailRow = {
   tenantId: Id<'ten'>;
-  /** Size of the received mail that the tenant stores. A tenant without a row stores none. */
+  /** Size of the received mail and of the reports that the tenant stores. A tenant without a row stores none. */
   bytes: number;
 };
 

@@ -33,6 +33,7 @@ import { reportShares } from './migrations/0040-report-shares.ts';
 import { failureNotifications } from './migrations/0041-failure-notifications.ts';
 import { rowsOfReceivedMail } from './migrations/0042-rows-of-received-mail.ts';
 import { mailboxes } from './migrations/0043-mailboxes.ts';
+import { reportsInPlans } from './migrations/0044-reports-in-plans.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -68,4 +69,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   failureNotifications,
   rowsOfReceivedMail,
   mailboxes,
+  reportsInPlans,
 ];

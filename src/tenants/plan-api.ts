@@ -17,7 +17,7 @@ export function registerPlanApi(server: FastifyInstance, app: Pick<App, 'db' | '
         operationId: 'getPlan',
         summary: 'Retrieve the plan and its use',
         description:
-          'Returns the limits of the plan, the emails counted in this calendar month (UTC), and the size of the received mail that is stored.',
+          'Returns the limits of the plan, the emails counted in this calendar month (UTC), and the size of the received mail and the reports that are stored.',
         tags: ['Plan'],
         response: { 200: planUsageSchema },
       },

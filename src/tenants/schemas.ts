@@ -122,7 +122,7 @@ export const planUsageSchema = Type.Object(
     monthlyEmails: countOrNull('Maximum number of emails per calendar month; null for no limit.'),
     requestsPerSecond: countOrNull('Null: no limit.'),
     storedMegabytes: countOrNull(
-      'Maximum size of the received mail that is stored, in units of 1,048,576 bytes; null for no limit.',
+      'Maximum size of the received mail and the reports that are stored, in units of 1,048,576 bytes; null for no limit.',
     ),
     usage: Type.Object({
       month: Type.String({ description: 'Calendar month in UTC.' }),
@@ -133,7 +133,8 @@ export const planUsageSchema = Type.Object(
       resetsAt: Type.String({ description: 'Time at which the next month begins.' }),
       storedBytes: Type.Integer({
         minimum: 0,
-        description: 'Size of the received mail that is stored, with 3 KB for the rows of each message.',
+        description:
+          'Size of the received mail that is stored, with 3 KB for the rows of each message, and of the reports about the domains.',
       }),
     }),
   },

@@ -279,7 +279,7 @@ export async function getQuota(tx: Tx, tenantId: TenantRow['id'], month: string)
   return { monthlyEmails: row.monthlyEmails, emails: row.emails ?? 0 };
 }
 
-/** A plan with the emails that were counted against it in a month, and the size of the received mail that is stored. */
+/** A plan with the emails that were counted against it in a month, and the size of the mail and the reports that it stores. */
 export type PlanUsage = Omit<PlanRow, 'createdAt'> & { emails: number; storedBytes: number };
 
 /**

@@ -12,6 +12,7 @@ import { receiving } from '../../src/db/migrations/0033-receiving.ts';
 import { forwarding } from '../../src/db/migrations/0034-forwarding.ts';
 import { installationMail } from '../../src/db/migrations/0039-installation-mail.ts';
 import { rowsOfReceivedMail } from '../../src/db/migrations/0042-rows-of-received-mail.ts';
+import { reportsInPlans } from '../../src/db/migrations/0044-reports-in-plans.ts';
 import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { readRows } from '../support/database-rows.ts';
 import { writePreviousVersion } from '../support/previous-version.ts';
@@ -253,6 +254,36 @@ test('the rows of the mail that tenants have received count', () => {
   assert.deepEqual(counted, [
     ['ten_a', 10 + 2 * 3_072],
     ['ten_b', 3_072],
+  ]);
+  database.close();
+});
+
+test('the reports that are stored count with their details, in bytes', () => {
+  const database = openEmpty();
+  migrate(
+    database,
+    NOW,
+    MAIN_MIGRATIONS.filter(({ id }) => id < reportsInPlans.id),
+  );
+  database.exec(`INSERT INTO tenants VALUES ('ten_a', 'a', 'free', 0), ('ten_b', 'b', 'free', 0);
+    INSERT INTO storedMail VALUES ('ten_a', 10);`);
+  const columns =
+    '(id, tenantId, domainId, type, reporter, organization, reportId, beginAt, endAt, passed, failed, details, createdAt)';
+  for (const [id, tenantId, details] of [
+    ['rep_a', 'ten_a', '{}'],
+    ['rep_b', 'ten_a', '"ä"'],
+    ['rep_c', 'ten_b', '{}'],
+  ])
+    database
+      .prepare(
+        `INSERT INTO receivedReports ${columns} VALUES (?, ?, 'dom_a', 'dmarc', 'r', '', ?, 0, 0, 0, 0, ?, 0)`,
+      )
+      .run(id, tenantId, id, details);
+  migrate(database, NOW);
+  const counted = database.prepare('SELECT * FROM storedMail ORDER BY tenantId').raw().all();
+  assert.deepEqual(counted, [
+    ['ten_a', 10 + 2 * 1_024 + 2 + 4],
+    ['ten_b', 1_024 + 2],
   ]);
   database.close();
 });

@@ -36,14 +36,15 @@ export function observe(app: ObserveApp, observed: Observed): void {
   if (dmarc.result !== 'pass' && dmarc.result !== 'fail') return;
   const day = Math.floor(clock.now() / DAY_MS) * DAY_MS;
   const dueAt = Math.round(day + DAY_MS + (FIRST_HOUR + random() * HOURS) * HOUR_MS);
-  count(db, { day, domain, dueAt, observation: formatObservation(observed) }).catch((error) =>
+  const isProven = dmarc.result === 'pass';
+  count(db, { day, domain, dueAt, isProven, observation: formatObservation(observed) }).catch((error) =>
     log.warn({ err: error }, 'a message was not counted for a DMARC report'),
   );
 }
 
 async function count(
   db: App['db'],
-  observed: { day: number; domain: string; dueAt: number; observation: string },
+  observed: { day: number; domain: string; dueAt: number; isProven: boolean; observation: string },
 ): Promise<void> {
   const owner = await registrableDomain(observed.domain);
   db.commitInBackground(observeMessage, { ...observed, registrableDomain: owner });

@@ -23,9 +23,19 @@ export const MAX_OBSERVATIONS_PER_DAY = 50_000;
  */
 const HELD_PER_FREE = 1 / 19;
 
+/**
+ * Share of the bounds of a day that mail which fails DMARC may use. Anybody can forge mail in the names of any number of owners, and
+ * the rest is left for the domains that have sent mail themselves. Our own limit.
+ */
+const MAX_UNPROVEN_SHARE = 1 / 2;
+
 type Key = Pick<DmarcReportRow, 'day' | 'domain'>;
 type Observation = Key & { observation: string };
-type Observed = Observation & Pick<DmarcReportRow, 'registrableDomain' | 'dueAt'>;
+type Observed = Observation &
+  Pick<DmarcReportRow, 'registrableDomain' | 'dueAt'> & {
+    /** True when the message passed DMARC. */
+    isProven: boolean;
+  };
 
 const countAgain = statement((db, param: Param<Observation>) =>
   db
@@ -74,7 +84,7 @@ const reportOf = statement((db, param: Param<Key>) =>
     .where('domain', '=', param('domain')),
 );
 
-const upsertReport = statement((db, param: Param<Omit<Observed, 'observation'>>) =>
+const upsertReport = statement((db, param: Param<Omit<Observed, 'observation' | 'isProven'>>) =>
   db
     .insertInto('dmarcReports')
     .values({
@@ -95,9 +105,10 @@ const upsertReport = statement((db, param: Param<Omit<Observed, 'observation'>>)
 /** Counts a message. Returns false when the bounds of the day leave no row for it. */
 export const observeMessage = defineWrite(
   'inbound.observeDmarc',
-  async (tx, { day, domain, registrableDomain, observation, dueAt }: Observed): Promise<boolean> => {
+  async (tx, observed: Observed): Promise<boolean> => {
+    const { day, domain, registrableDomain, observation, dueAt } = observed;
     if (await countAgain.first(tx, { day, domain, observation })) return true;
-    if (!(await hasRoom(tx, { day, domain, registrableDomain }))) return false;
+    if (!(await hasRoom(tx, observed))) return false;
     await upsertReport.all(tx, { day, domain, registrableDomain, dueAt });
     await insertObservation.all(tx, { day, domain, observation });
     return true;
@@ -107,16 +118,17 @@ export const observeMessage = defineWrite(
 /** Returns true when another observation of the domain fits into the bounds of the day, and into the share of its owner. */
 async function hasRoom(
   tx: Tx,
-  { day, domain, registrableDomain }: Key & Pick<Observed, 'registrableDomain'>,
+  { day, domain, registrableDomain, isProven }: Key & Pick<Observed, 'registrableDomain' | 'isProven'>,
 ): Promise<boolean> {
   const known = await reportOf.first(tx, { day, domain });
   if (known && known.observations >= MAX_OBSERVATIONS) return false;
   const all = (await totals.first(tx, { day })) ?? NOTHING;
   const own = (await totalsOfOwner.first(tx, { day, registrableDomain })) ?? NOTHING;
+  const share = isProven ? 1 : MAX_UNPROVEN_SHARE;
   const mayTake = (held: number, free: number) => mayTakeAnother({ held, free, perFree: HELD_PER_FREE });
   return (
-    (known !== undefined || mayTake(own.domains, MAX_DOMAINS - all.domains)) &&
-    mayTake(own.observations, MAX_OBSERVATIONS_PER_DAY - all.observations)
+    (known !== undefined || mayTake(own.domains, MAX_DOMAINS * share - all.domains)) &&
+    mayTake(own.observations, MAX_OBSERVATIONS_PER_DAY * share - all.observations)
   );
 }
 

@@ -1,4 +1,5 @@
 /** Stores the reports of other servers about domains. All SQL of this table is here, and nothing else writes it. */
+import { sql } from 'kysely';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
 import type { ReceivedReportRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
@@ -7,6 +8,7 @@ import { constant, type Param, statement } from '../../db/statement.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { firstIdAt } from '../../system/ids.ts';
 import { mayTakeAnother } from '../../system/shares.ts';
+import { addStoredBytes, hasShareFor, subtractStoredBytes } from '../../tenants/stored-mail/store.ts';
 
 /** Maximum number of reports about a domain that are stored in 24 hours. Our own limit: a large domain gets some hundreds. */
 export const MAX_DAILY_REPORTS = 1_000;
@@ -15,6 +17,13 @@ export const MAX_DAILY_REPORTS = 1_000;
  * of them, and some are left for every other one. Most reporters send one a day, and some send one an hour.
  */
 const HELD_PER_FREE = 1 / 19;
+/**
+ * Share of the limit of stored mail in a tenant's plan beyond which its reports are dropped. Everybody can send reports, and they
+ * are kept for months, so they must not take all the space of mail. Our own limit.
+ */
+const MAX_SHARE_OF_PLAN = 1 / 2;
+/** Bytes of a row without its details, with its entries in indexes. Migration 0044 counts the same. */
+const ROW_BYTES = 1_024;
 
 type Recent = Pick<ReceivedReportRow, 'domainId' | 'registrableDomain'> & { first: ReceivedReportRow['id'] };
 
@@ -60,21 +69,30 @@ const insert = statement((db, param: Param<ReceivedReportRow>) =>
 
 /**
  * The result of storing a report. `duplicate`: the reporter sent it before. `limited`: the domain got too many, or too many of one
- * owner.
+ * owner. `full`: the plan of the tenant has no space for it.
  */
-type StoredReport = 'stored' | 'duplicate' | 'limited';
+type StoredReport = 'stored' | 'duplicate' | 'limited' | 'full';
 
-/** Stores a report, once for all times that its reporter sends it. */
+/** Returns what a report counts against the limit of its tenant, in bytes. */
+export function reportBytesOf({ details }: Pick<ReceivedReportRow, 'details'>): number {
+  return ROW_BYTES + Buffer.byteLength(details);
+}
+
+/** Stores a report, once for all times that its reporter sends it. Its size counts against the plan until it is deleted. */
 export const insertReport = defineWrite(
   'inbound.insertReport',
   async (tx, row: ReceivedReportRow): Promise<StoredReport> => {
-    const { domainId, registrableDomain, createdAt } = row;
+    const { tenantId, domainId, registrableDomain, createdAt } = row;
+    const sizeBytes = reportBytesOf(row);
     const recent = { domainId, registrableDomain, first: firstIdAt('rep', createdAt - DAY_MS) };
     const { reports: held = 0 } = (await countRecentOfOwner.first(tx, recent)) ?? {};
     const { reports = 0 } = (await countRecent.first(tx, recent)) ?? {};
     if (!mayTakeAnother({ held, free: MAX_DAILY_REPORTS - reports, perFree: HELD_PER_FREE }))
       return 'limited';
-    return (await insert.first(tx, row)) ? 'stored' : 'duplicate';
+    if (!(await hasShareFor(tx, tenantId, { share: MAX_SHARE_OF_PLAN, sizeBytes }))) return 'full';
+    if (!(await insert.first(tx, row))) return 'duplicate';
+    await addStoredBytes(tx, tenantId, sizeBytes);
+    return 'stored';
   },
 );
 
@@ -102,11 +120,14 @@ export const expireReports = defineWrite(
   'inbound.expireReports',
   async (tx, range: ExpiryRange): Promise<ExpirySlice> => {
     const { isInSlice, next } = await findSlice(tx, 'receivedReports', range);
-    const { numDeletedRows } = await tx
+    const deleted = await tx
       .deleteFrom('receivedReports')
       .where(isInSlice)
-      .executeTakeFirstOrThrow();
-    return { next, deleted: Number(numDeletedRows) };
+      .returning(['tenantId', sql<number>`length(CAST(details AS BLOB))`.as('detailsBytes')])
+      .execute();
+    for (const { tenantId, detailsBytes } of deleted)
+      await subtractStoredBytes(tx, tenantId, ROW_BYTES + detailsBytes);
+    return { next, deleted: deleted.length };
   },
   { priority: 'bulk' },
 );

@@ -13,13 +13,14 @@ import type { Report } from '../../mail/reports/report.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { isId, newId } from '../../system/ids.ts';
 import type { Work } from '../../system/worker.ts';
+import type { Directory } from '../directory.ts';
 import { openReturnedMail, type ReturnedMail } from '../returned-mail.ts';
 import { MAX_RETURNED_BYTES } from '../space.ts';
 import type { LeasedTask } from '../tasks/store.ts';
 import { createTaskWork, type TaskOutcome } from '../tasks/worker.ts';
 import { storedReporterOf } from './reporter.ts';
 import { selectFor } from './select.ts';
-import { insertReport } from './store.ts';
+import { insertReport, reportBytesOf } from './store.ts';
 
 /** Maximum number of reports that are read at the same time. The thread reads one at a time. */
 const CONCURRENCY = 2;
@@ -33,7 +34,10 @@ const MAX_LOGGED_FAILURES = 5;
 
 type Reporter = Pick<ReceivedReportRow, 'reporter' | 'registrableDomain'>;
 
-type ReportsApp = App & { reportReader: Pick<ReportReader, 'read'> };
+type ReportsApp = App & {
+  reportReader: Pick<ReportReader, 'read'>;
+  directory: Pick<Directory, 'noteStored'>;
+};
 
 /** Returns the work that reads reports. A second run stores nothing more. */
 export function createReportWork(app: ReportsApp): Work<LeasedTask> {
@@ -84,7 +88,9 @@ export function createReportWork(app: ReportsApp): Work<LeasedTask> {
       details: JSON.stringify(details),
       createdAt: arrivedAt,
     };
-    return app.db.commit(insertReport, row);
+    const result = await app.db.commit(insertReport, row);
+    if (result === 'stored') app.directory.noteStored(row.tenantId, reportBytesOf(row));
+    return result;
   }
 
   return createTaskWork(app, { kind: 'report', concurrency: CONCURRENCY, run });

@@ -1,6 +1,7 @@
 /**
- * Counts the received mail that each tenant stores, in bytes, and compares it with the limit of the tenant's plan. All SQL of
- * the counter is here, and nothing else writes it. The functions that count are part of the writes that store and remove mail.
+ * Counts what each tenant stores of received mail and of the reports of other servers, in bytes, and compares it with the limit of
+ * the tenant's plan. All SQL of the counter is here, and nothing else writes it. The functions that count are part of the writes that
+ * store and remove mail and reports.
  */
 
 import type { StoredMailRow } from '../../db/inbound-tables.ts';
@@ -61,6 +62,21 @@ const limitOf = statement((db, param: Param<Pick<PlanRow, 'name'>>) =>
 /** Returns the limit of a plan in megabytes: null when it has none, undefined when there is no such plan. */
 export async function findStoredLimit(tx: Tx, plan: string): Promise<number | null | undefined> {
   return (await limitOf.first(tx, { name: plan }))?.storedMegabytes;
+}
+
+/**
+ * Returns true when a tenant may store `sizeBytes` more and then has at most this share of the limit of its plan. The calling write
+ * stores them.
+ */
+export async function hasShareFor(
+  tx: Tx,
+  tenantId: TenantRow['id'],
+  { share, sizeBytes }: { share: number; sizeBytes: number },
+): Promise<boolean> {
+  const plan = await findPlanName(tx, tenantId);
+  const limit = plan === undefined ? undefined : await findStoredLimit(tx, plan);
+  if (limit === null) return true;
+  return fits(await readStoredBytes(tx, tenantId), { megabytes: (limit ?? 0) * share, sizeBytes });
 }
 
 /** Returns true when the mail of the installation itself, with another message, stays within a limit. Sizes are as for `fits`. */

@@ -9,17 +9,21 @@ import { PASS } from '../mail-world.ts';
 
 type Treatment = { isRefused?: boolean; isFlagged?: boolean };
 
+type Written = { observation: string; isProven: boolean };
+
 /** Returns the observation of a message with these results, which the author's policy covers. */
-async function observed(
+async function observed(change: Partial<AuthenticationResult>, treatment?: Treatment): Promise<Observation> {
+  return JSON.parse((await written(change, treatment)).observation);
+}
+
+/** Returns what is written about such a message. */
+async function written(
   change: Partial<AuthenticationResult>,
   { isRefused = false, isFlagged = false }: Treatment = {},
-): Promise<Observation> {
-  const seen = Promise.withResolvers<Observation>();
+): Promise<Written> {
+  const seen = Promise.withResolvers<Written>();
   const app = {
-    db: {
-      commitInBackground: (_write: unknown, { observation }: { observation: string }) =>
-        seen.resolve(JSON.parse(observation)),
-    },
+    db: { commitInBackground: (_write: unknown, input: Written) => seen.resolve(input) },
     clock: createFakeClock(0),
     random: () => 0.5,
     config: { inbound: { dmarcReports: true } },
@@ -53,6 +57,11 @@ test('mail that fails has the reason for which the policy was not applied', asyn
     'quarantine',
     'policy_test_mode',
   ]);
+});
+
+test('only mail that passes counts as proven', async () => {
+  for (const result of ['pass', 'fail'] as const)
+    assert.equal((await written(dmarc({ result }))).isProven, result === 'pass');
 });
 
 test('signatures stand in the order in which they matter', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import Sqlite from 'better-sqlite3';
 import { observe as observeMail } from '../../../src/inbound/dmarc-reports/observe.ts';
 import {
   MAX_DOMAINS,
@@ -187,35 +189,62 @@ test('a report waits while DNS does not answer, and is given up after six attemp
 });
 
 /** Counts a message of this day. Returns false when nothing has room for it. */
-function observe(day: number, domain: string, observation: string, registrableDomain = domain) {
+function observe(
+  day: number,
+  domain: string,
+  { observation = 'x', registrableDomain = domain, isProven = true } = {},
+) {
   const dueAt = Number.MAX_SAFE_INTEGER;
-  return app.db.commit(observeMessage, { day, domain, registrableDomain, observation, dueAt });
+  return app.db.commit(observeMessage, { day, domain, registrableDomain, observation, dueAt, isProven });
 }
 
 test('mail from a million addresses and domains fills no more than the bounds', async () => {
   for (let index = 0; index < MAX_OBSERVATIONS; index++)
-    assert.equal(await observe(1, 'a.example', `${index}`), true);
-  assert.equal(await observe(1, 'a.example', 'one more'), false);
-  assert.equal(await observe(1, 'a.example', '7'), true, 'what is known is counted on');
-  for (let index = 1; index < MAX_DOMAINS; index++)
-    assert.equal(await observe(1, `${index}.example`, 'x'), true);
-  assert.equal(await observe(1, 'new.example', 'x'), false);
-  assert.equal(await observe(2, 'new.example', 'x'), true);
+    assert.equal(await observe(1, 'a.example', { observation: `${index}` }), true);
+  assert.equal(await observe(1, 'a.example', { observation: 'one more' }), false);
+  assert.equal(await observe(1, 'a.example', { observation: '7' }), true, 'what is known is counted on');
+  for (let index = 1; index < MAX_DOMAINS; index++) assert.equal(await observe(1, `${index}.example`), true);
+  assert.equal(await observe(1, 'new.example'), false);
+  assert.equal(await observe(2, 'new.example'), true);
   assert.equal((await observations()).length, MAX_OBSERVATIONS + MAX_DOMAINS);
 });
 
 test('all names of one owner share the domains and the rows of a day, and leave some for others', async () => {
-  const attacker = 'attacker.example';
+  const owner = { registrableDomain: 'attacker.example' };
   let names = 0;
   for (let index = 0; index < MAX_DOMAINS / 10; index++)
-    if (await observe(3, `${index}.${attacker}`, 'x', attacker)) names += 1;
+    if (await observe(3, `${index}.attacker.example`, owner)) names += 1;
   assert.equal(names, MAX_DOMAINS / 20);
   let rows = names;
   for (let index = 0; index < names; index++)
     for (let row = 0; row < MAX_OBSERVATIONS / 5; row++)
-      if (await observe(3, `${index}.${attacker}`, `${row}`, attacker)) rows += 1;
+      if (await observe(3, `${index}.attacker.example`, { ...owner, observation: `${row}` })) rows += 1;
   assert.equal(rows, MAX_OBSERVATIONS_PER_DAY / 20);
-  assert.equal(await observe(3, 'other.example', 'x'), true);
+  assert.equal(await observe(3, 'other.example'), true);
+});
+
+/** Makes the domains of a day have so many rows together, without the rows. It writes as another process would. */
+function setRowsOfDay(day: number, rows: number): void {
+  const database = new Sqlite(join(world.test.dataDir, 'postrider.db'));
+  database.prepare('UPDATE dmarcReports SET observations = 1 WHERE day = ?').run(day);
+  const others = database.prepare('SELECT count(*) - 1 FROM dmarcReports WHERE day = ?').pluck().get(day);
+  const change = 'UPDATE dmarcReports SET observations = ? WHERE day = ? AND domain = ?';
+  database.prepare(change).run(rows - Number(others), day, 'forged1.example');
+  database.close();
+}
+
+test('mail forged in the names of many owners leaves half of a day for mail that passes', async () => {
+  const isProven = false;
+  let names = 0;
+  for (let index = 0; index < MAX_DOMAINS; index++)
+    if (await observe(4, `forged${index}.example`, { isProven })) names += 1;
+  assert.equal(names, MAX_DOMAINS / 2);
+  assert.equal(await observe(4, 'forged.example', { isProven }), false);
+  assert.equal(await observe(4, 'honest.example'), true);
+  assert.equal(await observe(4, 'honest.example', { observation: 'failed', isProven }), true);
+  setRowsOfDay(4, MAX_OBSERVATIONS_PER_DAY / 2);
+  assert.equal(await observe(4, 'honest.example', { observation: 'more', isProven }), false);
+  assert.equal(await observe(4, 'honest.example', { observation: 'more' }), true);
 });
 
 test('the names of one owner are counted together when mail arrives', async () => {

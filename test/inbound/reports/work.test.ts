@@ -8,7 +8,11 @@ import { createReportWork } from '../../../src/inbound/reports/work.ts';
 import { undecided } from '../../../src/mail/auth/result.ts';
 import { readReport } from '../../../src/mail/reports/read.ts';
 import { newId } from '../../../src/system/ids.ts';
+import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
+import { setTenantPlan } from '../../../src/tenants/store.ts';
+import { BYTES_PER_MEGABYTE as MEGABYTE } from '../../../src/tenants/stored-mail/store.ts';
 import { DMARC_XML, gzipped, TLS_REPORT } from '../../mail/reports/fixtures.ts';
+import { storePlan } from '../../support/store-plan.ts';
 import { openMailWorld, PASS, sendMail } from '../mail-world.ts';
 
 const HOST = 'mx.postrider.example';
@@ -224,7 +228,7 @@ test('all names of one owner share the reports that a domain gets in a day, and 
 test('the more owners report, the less each of them may have, and a new one still finds room', async () => {
   const [row] = await rows();
   assert.ok(row);
-  const domainId = `dom_${'2'.padStart(26, '0')}` as const;
+  const domainId = `dom_${'9'.padStart(26, '0')}` as const;
   const insert = (registrableDomain: string, id: number) => {
     const createdAt = clock.now();
     const report = {
@@ -248,6 +252,49 @@ test('the more owners report, the less each of them may have, and a new one stil
   const all = [...stored.values()].reduce((sum, count) => sum + count, 0);
   assert.ok(all > MAX_DAILY_REPORTS / 2 && all < MAX_DAILY_REPORTS, `${all}`);
   assert.equal(await insert('new.example', -1), 'stored');
+});
+
+test('reports count against the plan of their tenant and leave half of it for mail, until they are deleted', async () => {
+  await storePlan(app.db, 'small', { storedMegabytes: 1 });
+  const { tenantId, liveKey: key } = await world.test.addTenant('small');
+  await app.db.commit(setTenantPlan, { tenant: tenantId, plan: 'small' });
+  await world.addDomain('small.example', tenantId);
+  const domain = await app.db.read
+    .selectFrom('domains')
+    .select('id')
+    .where('name', '=', 'small.example')
+    .executeTakeFirstOrThrow();
+  const storedBytes = async () =>
+    (await world.test.request('GET', '/v1/plan', { key })).body.usage.storedBytes;
+  const to = `reports+${domain.id.slice(4)}@${HOST}`;
+  // The sum of the tenant is kept in memory from here on.
+  assert.equal(await app.directory.hasRoomFor(tenantId, MEGABYTE), true);
+  await send(gzipped(DMARC_XML.replaceAll('shop.example', 'small.example')), to);
+  const [row] = (await rows()).filter((report) => report.tenantId === tenantId);
+  assert.ok(row);
+  assert.equal(await storedBytes(), 1_024 + row.details.length);
+  assert.equal(await app.directory.hasRoomFor(tenantId, MEGABYTE), false);
+  let reports = 1;
+  const insert = (details: string) => {
+    reports += 1;
+    const id = newId('rep', clock.now());
+    const owner = { registrableDomain: `owner${reports}.example`, reportId: `${reports}` };
+    return app.db.commit(insertReport, { ...row, ...owner, id, details });
+  };
+  const fills = JSON.stringify('ä'.repeat(10_000));
+  let results = '';
+  while (results === '' || results === 'stored') results = await insert(fills);
+  assert.equal(results, 'full');
+  const size = 1_024 + 20_002;
+  assert.equal(await storedBytes(), 1_024 + row.details.length + (reports - 2) * size);
+  assert.ok((await storedBytes()) <= MEGABYTE / 2);
+  assert.ok((await storedBytes()) + size > MEGABYTE / 2);
+  assert.equal(await insert('{}'), 'stored', 'a small one still fits');
+  // A duplicate is not counted again.
+  const before = await storedBytes();
+  const again = { ...row, id: newId('rep', clock.now()) };
+  assert.equal(await app.db.commit(insertReport, again), 'duplicate');
+  assert.equal(await storedBytes(), before);
 });
 
 test('a policy of a domain above is accepted for the names of this domain, and never for others', () => {
@@ -331,4 +378,10 @@ test('reports are deleted with the events', async () => {
   let after: string | undefined = '';
   while (after !== undefined) after = (await step.expire(clock.now(), { after, rows: 10 })).next;
   assert.deepEqual(await rows(), []);
+  const counted = await app.db.read
+    .selectFrom('storedMail')
+    .select('bytes')
+    .where('tenantId', '!=', INSTALLATION_TENANT)
+    .execute();
+  assert.deepEqual([...new Set(counted.map(({ bytes }) => bytes))], [0]);
 });
