@@ -34,8 +34,8 @@ test('every module that defines an operation is listed in operations.ts', () => 
   const root = new URL('../src/', import.meta.url);
   const listed = readFileSync(new URL('operations.ts', root), 'utf8');
   const defining = globSync('**/*.ts', { cwd: root.pathname })
-    // The database's own threads import the operations of db/ themselves.
-    .filter((file) => !file.startsWith('db/'))
+    // The database's own threads import the operations of db/ themselves, and so do the threads of accounts theirs.
+    .filter((file) => !file.startsWith('db/') && !file.startsWith('mailboxes/account/'))
     .filter((file) => /= define(?:Write|Read)\b/.test(readFileSync(new URL(file, root), 'utf8')));
   assert.ok(defining.length > 20, `${defining.length} modules are found`);
   assert.deepEqual(

@@ -23,21 +23,38 @@ const PREPARED_STATEMENTS = 500;
 
 const connections = new WeakMap<object, Database>();
 
+/** Runs a query of a connection that writes too, between its transactions (db/private-database.ts). */
+export type RunQuery = <Result>(query: () => Result) => Promise<Result>;
+
+const runners = new WeakMap<object, RunQuery>();
+const runAtOnce: RunQuery = async (query) => query();
+
 /**
  * Returns a Kysely instance for the connection to a database with the tables of `Schema`, and defines the SQL
  * functions of db/functions.ts on it.
+ *
+ * @param runQuery runs each query; at once by default
  */
-export function kyselyOn<Schema = Tables>(database: Database): Kysely<Schema> {
+export function kyselyOn<Schema = Tables>(
+  database: Database,
+  runQuery: RunQuery = runAtOnce,
+): Kysely<Schema> {
   const dialect: Dialect = {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SingleConnectionDriver(database),
+    createDriver: () => new SingleConnectionDriver(database, runQuery),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
   defineFunctions(database);
   const db = new Kysely<Schema>({ dialect });
   connections.set(db, database);
+  runners.set(db, runQuery);
   return db;
+}
+
+/** Returns the function that runs the queries of a Kysely instance. */
+export function runnerOf<Schema>(db: Kysely<Schema>): RunQuery {
+  return runners.get(db) ?? runAtOnce;
 }
 
 /**
@@ -53,8 +70,8 @@ export function connectionOf<Schema>(db: Kysely<Schema>): Database {
 class SingleConnectionDriver implements Driver {
   readonly #connection: DatabaseConnection;
 
-  constructor(database: Database) {
-    this.#connection = new PreparedConnection(database);
+  constructor(database: Database, runQuery: RunQuery) {
+    this.#connection = new PreparedConnection(database, runQuery);
   }
 
   async init(): Promise<void> {}
@@ -78,13 +95,19 @@ class SingleConnectionDriver implements Driver {
 
 class PreparedConnection implements DatabaseConnection {
   readonly #database: Database;
+  readonly #runQuery: RunQuery;
   readonly #statements = new LRUCache<string, Statement<unknown[], unknown>>({ max: PREPARED_STATEMENTS });
 
-  constructor(database: Database) {
+  constructor(database: Database, runQuery: RunQuery) {
     this.#database = database;
+    this.#runQuery = runQuery;
   }
 
-  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+  executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return this.#runQuery(() => this.#execute<Row>(query));
+  }
+
+  #execute<Row>({ sql, parameters }: CompiledQuery): QueryResult<Row> {
     let statement = this.#statements.get(sql);
     if (!statement) {
       statement = this.#database.prepare<unknown[], unknown>(sql);

@@ -15,7 +15,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely';
-import { connectionOf } from './dialect.ts';
+import { connectionOf, runnerOf } from './dialect.ts';
 import type { Tables } from './tables.ts';
 
 type Statement<Params, Row, Schema = Tables> = {
@@ -83,7 +83,7 @@ export function statement<Params extends object, Row, Schema = Tables>(
     return [];
   };
   return {
-    all: async (db, params) => run(db, params),
-    first: async (db, params) => run(db, params)[0],
+    all: (db, params) => runnerOf(db)(() => run(db, params)),
+    first: (db, params) => runnerOf(db)(() => run(db, params)[0]),
   };
 }

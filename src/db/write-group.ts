@@ -68,13 +68,15 @@ export function createGroupCommit(
 
 /**
  * Commits the transaction.
- * @throws only when no change of the transaction can appear later; otherwise the process ends
+ * @throws only when no change of the transaction can appear later, or when the database is damaged, so that it is closed and no
+ * write is answered; otherwise the process ends
  */
 function commit(database: Database): void {
   try {
     database.exec('COMMIT');
   } catch (error) {
     const failure = recogniseQuota(error, database.name);
+    if (isDamagedDatabase(errorCode(failure) ?? '')) throw failure;
     endOnUnknownOutcome(failure, database.name);
     throw failure;
   }

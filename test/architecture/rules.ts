@@ -197,12 +197,15 @@ export function shapes(sources: readonly Source[]): string[] {
   });
 }
 
+/** Files of accounts use a database of their own (mailboxes/account/tables.ts). */
+const ACCOUNT_FOLDER = 'mailboxes/account/';
+
 /** The data dictionary says who writes each table: nobody else does, and that file does. */
 export function tableWriters(sources: readonly Source[]): string[] {
   const dictionary = sources.filter(({ path }) => /^db\/(?:\w+-)?tables\.ts$/.test(path));
   const owners = readOwners(dictionary.map(({ text }) => text).join('\n'));
   const writes = sources
-    .filter(({ path }) => !path.startsWith('db/migrations/'))
+    .filter(({ path }) => !path.startsWith('db/migrations/') && !path.startsWith(ACCOUNT_FOLDER))
     .flatMap(({ path, code }) => writtenTables(code).map((table) => ({ path, table })))
     .filter(({ table }) => owners.has(table));
   const strangers = writes
@@ -236,10 +239,10 @@ function writtenTables(code: string): string[] {
   return [...kysely, ...sql].map(([, table = '']) => table);
 }
 
-/** Queries live in the `store.ts` of their feature. */
+/** Queries live in the `store.ts` of their feature, or in files whose names end with it. */
 export function queriesOutsideStores(sources: readonly Source[]): string[] {
   return matches(
-    sources.filter(({ path }) => !path.startsWith('db/') && !path.endsWith('/store.ts')),
+    sources.filter(({ path }) => !path.startsWith('db/') && !/[/-]store\.ts$/.test(path)),
     (source) => source.code,
     [[/\b(?:selectFrom|insertInto|updateTable|deleteFrom)\(/, 'holds a query']],
   );

@@ -9,7 +9,7 @@ import { moduleBeside } from '../../system/thread.ts';
 import { type MailboxMessage, readOpaqueMessage } from './mailbox-message.ts';
 import { MessagesWaitError } from './parse/parser.ts';
 
-type MailboxMessageReader = {
+export type MailboxMessageReader = {
   /**
    * Returns what mailboxes store of a message. `owner` is the account, whose messages take turns with those of others.
    * @throws MessagesWaitError when the threads are busy

@@ -6,3 +6,8 @@ import type { MailboxRow } from '../../db/mailbox-tables.ts';
 export function accountFolder(dataDir: string, id: MailboxRow['id']): string {
   return join(dataDir, 'mailboxes', id);
 }
+
+/** Returns the path of the database of an account, which holds everything except large contents and search texts. */
+export function indexFile(folder: string): string {
+  return join(folder, 'index.db');
+}

@@ -1,0 +1,226 @@
+/**
+ * A database whose only connection belongs to the thread that opens it, such as that of a mailbox. Writes that arrive in one
+ * turn of the event loop share a commit. A query never sees a transaction that is open: it waits until that has ended.
+ */
+import type { Database } from 'better-sqlite3';
+import type { Clock } from '../system/clock.ts';
+import type { CrashPoint } from '../system/crash-point.ts';
+import { decodeError } from '../system/encoded-error.ts';
+import { AppError, errorCode, errorMessage } from '../system/errors.ts';
+import { nextTurn } from '../system/next-turn.ts';
+import { checkpointWhenLong, openPrivate } from './connection.ts';
+import { kyselyOn, type RunQuery } from './dialect.ts';
+import { inputBytes } from './input-bytes.ts';
+import { migrate } from './migrate.ts';
+import type { Migration } from './migration.ts';
+import { crashPointOf, priorityOf, type Tx, type Write } from './operation.ts';
+import { endOnBrokenStorage, isDamagedDatabase, recogniseQuota } from './storage-failure.ts';
+import type { Request } from './thread-messages.ts';
+import { WaitingWrites } from './waiting-writes.ts';
+import { createGroupCommit } from './write-group.ts';
+
+/**
+ * Reports that the content of a database file is damaged. Only this database is lost until it is repaired; the disk works, and
+ * so does everything else.
+ */
+export class DamagedDatabaseError extends Error {
+  override readonly name = 'DamagedDatabaseError';
+  readonly file: string;
+
+  constructor(file: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.file = file;
+  }
+}
+
+export type PrivateDatabase<Schema> = {
+  readonly file: string;
+  /**
+   * Queries on committed data. Each sees one state. Several that must see the same state run in a write that changes
+   * nothing, which costs no flush.
+   */
+  readonly read: Tx<Schema>;
+  /**
+   * Runs a write; resolves with its result when it is durable, rejects with its refusal.
+   *
+   * @param onCommitted is called right after the COMMIT, in the order of the writes, so that changes are published in the order
+   * of their numbers. It does not throw.
+   */
+  commit<Input, Result>(
+    write: Write<Input, Result, Schema>,
+    input: Input,
+    onCommitted?: (result: Result) => void,
+  ): Promise<Result>;
+  /** Resolves when the database turned out to be damaged. Everything is then refused with this error. */
+  readonly damaged: Promise<DamagedDatabaseError>;
+  /** Runs a statement that is neither a query nor a write, such as a check, between transactions. */
+  maintain<Result>(work: (connection: Database) => Result): Promise<Result>;
+  /** Waits for the writes that were asked for, copies the WAL back and closes the database. */
+  close(): Promise<void>;
+};
+
+type PrivateOptions = { file: string; migrations: readonly Migration[]; nowMs: number };
+
+type PrivateSystem = { clock: Pick<Clock, 'elapsed'>; crashPoint: CrashPoint };
+
+/** Length of the WAL, in pages of 4 KiB, at which it is copied back: 4 MiB, because hundreds of databases have one. Our own. */
+const CHECKPOINT_PAGES = 1_000;
+
+/**
+ * Opens a database, creates it when it does not exist, and migrates it. `Schema` is the type of its tables.
+ * @throws DamagedDatabaseError, NewerSchemaError, errors of SQLite
+ */
+export function openPrivateDatabase<Schema>(
+  system: PrivateSystem,
+  { file, migrations, nowMs }: PrivateOptions,
+): PrivateDatabase<Schema> {
+  let connection: Database | undefined;
+  try {
+    connection = openPrivate(file);
+    migrate(connection, nowMs, migrations);
+    return new OpenDatabase<Schema>(system, file, connection);
+  } catch (error) {
+    connection?.close();
+    throw asDamage(error, file);
+  }
+}
+
+/** Returns the error that callers get, and ends the process when the disk has failed. */
+function asDamage(error: unknown, file: string): unknown {
+  const failure = recogniseQuota(error, file);
+  endOnBrokenStorage(failure, file);
+  if (!isDamagedDatabase(errorCode(failure) ?? '')) return failure;
+  return new DamagedDatabaseError(file, `${file} is damaged: ${errorMessage(failure)}`, { cause: failure });
+}
+
+type WaitingWrite = Request & {
+  onCommitted: ((result: never) => void) | undefined;
+  resolve: (value: never) => void;
+  reject: (error: unknown) => void;
+};
+
+class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
+  readonly file: string;
+  readonly read: Tx<Schema>;
+  readonly damaged: Promise<DamagedDatabaseError>;
+  readonly #connection: Database;
+  readonly #waiting = new WaitingWrites<WaitingWrite>(priorityOf);
+  readonly #commitGroup: ReturnType<typeof createGroupCommit>;
+  readonly #reportDamage: (error: DamagedDatabaseError) => void;
+  #damage: DamagedDatabaseError | undefined;
+  /** The group that runs. No query runs meanwhile. */
+  #group: Promise<void> | undefined;
+  /** The loop that runs groups while writes wait. */
+  #loop: Promise<void> | undefined;
+  #isClosed = false;
+  #lastId = 0;
+
+  constructor({ clock, crashPoint }: PrivateSystem, file: string, connection: Database) {
+    this.file = file;
+    this.#connection = connection;
+    const { promise, resolve } = Promise.withResolvers<DamagedDatabaseError>();
+    this.damaged = promise;
+    this.#reportDamage = resolve;
+    this.read = kyselyOn<Schema>(connection, this.#runQuery);
+    this.#commitGroup = createGroupCommit(connection, kyselyOn<unknown>(connection), {
+      clock,
+      reach(group, moment) {
+        for (const { operation } of group) {
+          const point = crashPointOf(operation, moment);
+          if (point !== undefined) crashPoint(point);
+        }
+      },
+    });
+  }
+
+  commit<Input, Result>(
+    write: Write<Input, Result, Schema>,
+    input: Input,
+    onCommitted?: (result: Result) => void,
+  ): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      this.#requireUsable();
+      const id = ++this.#lastId;
+      const request = { id, operation: write.name, input, sizeBytes: inputBytes(input) };
+      this.#waiting.add({ ...request, onCommitted, resolve, reject });
+      this.#loop ??= this.#runGroups();
+    });
+  }
+
+  maintain<Result>(work: (connection: Database) => Result): Promise<Result> {
+    return this.#runQuery(() => work(this.#connection));
+  }
+
+  async close(): Promise<void> {
+    while (this.#loop !== undefined) await this.#loop;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    try {
+      if (!this.#damage) this.#connection.pragma('wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      // Pages that could not be copied back stay in the WAL.
+      endOnBrokenStorage(error, this.file);
+    } finally {
+      this.#connection.close();
+    }
+  }
+
+  readonly #runQuery: RunQuery = async (query) => {
+    while (this.#group !== undefined) await this.#group;
+    this.#requireUsable();
+    try {
+      return query();
+    } catch (error) {
+      throw this.#explain(error);
+    }
+  };
+
+  #requireUsable(): void {
+    if (this.#damage) throw this.#damage;
+    if (this.#isClosed) throw new AppError('unavailable', 'The database is closed', { retryAfterSeconds: 1 });
+  }
+
+  /** Returns the error that the caller gets. */
+  #explain(error: unknown): unknown {
+    const failure = asDamage(error, this.file);
+    if (!(failure instanceof DamagedDatabaseError)) return failure;
+    this.#damage ??= failure;
+    this.#reportDamage(this.#damage);
+    return this.#damage;
+  }
+
+  /** Runs groups until no write waits. Each begins in a turn of its own, so that the writes of a turn share it. */
+  async #runGroups(): Promise<void> {
+    while (this.#waiting.size > 0) {
+      await nextTurn();
+      this.#group = this.#runGroup();
+      await this.#group;
+      this.#group = undefined;
+    }
+    this.#loop = undefined;
+  }
+
+  async #runGroup(): Promise<void> {
+    const group = this.#waiting.nextGroup();
+    try {
+      if (this.#damage) throw this.#damage;
+      const answers = await this.#commitGroup(group);
+      this.#waiting.remove(group.slice(0, answers.length));
+      for (const [index, answer] of answers.entries()) {
+        const { onCommitted, resolve, reject } = group[index] as WaitingWrite;
+        if ('error' in answer) {
+          reject(decodeError(answer.error));
+          continue;
+        }
+        onCommitted?.(answer.value as never);
+        resolve(answer.value as never);
+      }
+      checkpointWhenLong(this.#connection, CHECKPOINT_PAGES);
+    } catch (error) {
+      const failure = this.#explain(error);
+      this.#waiting.remove(group);
+      // A write that was answered already is not affected by its rejection.
+      for (const { reject } of group) reject(failure);
+    }
+  }
+}

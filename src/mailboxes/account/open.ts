@@ -1,0 +1,124 @@
+/** Opens the account of a mailbox: its folder, its database and what its sessions share. The thread that opens it owns it. */
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { flushPath } from '../../db/flush-files.ts';
+import { defineWrite } from '../../db/operation.ts';
+import {
+  DamagedDatabaseError,
+  openPrivateDatabase,
+  type PrivateDatabase,
+} from '../../db/private-database.ts';
+import type { MailboxMessageReader } from '../../mail/message/mailbox-message-reader.ts';
+import type { System } from '../../system/system.ts';
+import { type AccountChanges, createAccountChanges } from './changes.ts';
+import { indexFile } from './folder.ts';
+import { insertFolder, insertSubscription } from './folder-store.ts';
+import { ACCOUNT_MIGRATIONS } from './migrations.ts';
+import { type AccountTx, findAccountRow, insertAccount } from './store.ts';
+import type { AccountTables } from './tables.ts';
+
+/** The parts of the application that accounts use. */
+export type AccountApp = Pick<System, 'clock' | 'log' | 'metrics' | 'crashPoint'> & {
+  parser: Pick<MailboxMessageReader, 'read'>;
+};
+
+export type OpenAccount = {
+  /** Id of the mailbox. */
+  id: string;
+  folder: string;
+  app: AccountApp;
+  db: PrivateDatabase<AccountTables>;
+  changes: AccountChanges;
+  /** Closes the account once its writes have ended. Sessions have ended before. */
+  close(): Promise<void>;
+};
+
+type Opening = {
+  id: string;
+  /** Folder of the account (`accountFolder`). */
+  folder: string;
+  /** True when the account is created unless it exists. Otherwise a missing one is damage. */
+  isNew?: boolean;
+};
+
+/** Folders of a new account. Clients know them by their special use (RFC 6154) and show those that are subscribed. */
+const FIRST_FOLDERS = [
+  { name: 'INBOX', specialUse: null },
+  { name: 'Drafts', specialUse: '\\Drafts' },
+  { name: 'Sent', specialUse: '\\Sent' },
+  { name: 'Junk', specialUse: '\\Junk' },
+  { name: 'Trash', specialUse: '\\Trash' },
+  { name: 'Archive', specialUse: '\\Archive' },
+] as const;
+
+/** Creates what every account has. Running it again changes nothing. */
+export const createAccount = defineWrite(
+  'account.create',
+  async (tx: AccountTx, { now }: { now: number }): Promise<void> => {
+    if (await findAccountRow(tx)) return;
+    await insertAccount(tx);
+    for (const { name, specialUse } of FIRST_FOLDERS) {
+      await insertFolder(tx, { name, specialUse, now });
+      await insertSubscription(tx, name);
+    }
+  },
+);
+
+/**
+ * Opens an account.
+ * @throws DamagedDatabaseError when its database is missing or damaged; NewerSchemaError; errors of SQLite and the file system
+ */
+export async function openAccount(
+  app: AccountApp,
+  { id, folder, isNew = false }: Opening,
+): Promise<OpenAccount> {
+  const file = indexFile(folder);
+  const now = app.clock.now();
+  if (isNew) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  else if (!existsSync(file)) throw new DamagedDatabaseError(file, `${file} is missing`);
+  const wasInterrupted = hasWal(file);
+  const options = { file, migrations: ACCOUNT_MIGRATIONS, nowMs: now };
+  const db = openPrivateDatabase<AccountTables>(app, options);
+  try {
+    if (wasInterrupted) await checkQuickly(db);
+    if (isNew) await create(db, folder, now);
+    else if (!(await findAccountRow(db.read))) throw new DamagedDatabaseError(file, `${file} has no account`);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return { id, folder, app, db, changes: createAccountChanges(), close: () => db.close() };
+}
+
+/** Creates the account and makes the names of its files durable. */
+async function create(db: PrivateDatabase<AccountTables>, folder: string, now: number): Promise<void> {
+  await db.commit(createAccount, { now });
+  for (const path of [folder, dirname(folder), dirname(dirname(folder))]) flushPath(path);
+}
+
+/** Returns true when the database was not closed: its WAL was not copied back and removed. */
+function hasWal(file: string): boolean {
+  return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+/**
+ * Checks the structure of all tables except contentBytes, which holds nearly all of the bytes; each of its rows has a checksum
+ * that is compared when the row is read.
+ *
+ * @throws DamagedDatabaseError
+ */
+async function checkQuickly(db: PrivateDatabase<AccountTables>): Promise<void> {
+  const findings = await db.maintain((connection) => {
+    const tables = connection
+      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'contentBytes'")
+      .pluck()
+      .all();
+    return tables.flatMap((table) =>
+      (connection.pragma(`quick_check("${table}")`) as { quick_check: string }[]).map(
+        ({ quick_check: finding }) => finding,
+      ),
+    );
+  });
+  const damage = findings.find((finding) => finding !== 'ok');
+  if (damage !== undefined) throw new DamagedDatabaseError(db.file, `${db.file} is damaged: ${damage}`);
+}

@@ -1,0 +1,73 @@
+/** Stores the one row of an account. All SQL of it is here. */
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Tx } from '../../db/operation.ts';
+import { type Param, statement } from '../../db/statement.ts';
+import type { AccountRow, AccountTables } from './tables.ts';
+
+export type AccountTx = Tx<AccountTables>;
+
+const selectAccount = statement((db: AccountTx) => db.selectFrom('account').selectAll());
+
+/** Returns the row; undefined in a new database. */
+export function findAccountRow(tx: AccountTx): Promise<AccountRow | undefined> {
+  return selectAccount.first(tx, {});
+}
+
+/** Adds the row of a new account. */
+export async function insertAccount(tx: AccountTx): Promise<void> {
+  await tx
+    .insertInto('account')
+    .values({
+      id: 1,
+      identity: newIdentity(),
+      lastModseq: 0,
+      lastUidValidity: 0,
+      usedBytes: 0,
+      messageCount: 0,
+    })
+    .execute();
+}
+
+function newIdentity(): string {
+  return randomBytes(12).toString('base64url');
+}
+
+const takeModseq = statement((db: AccountTx) =>
+  db.updateTable('account').set({ lastModseq: sql`lastModseq + 1` }).returning('lastModseq'),
+);
+
+/** Returns the number of a change. Everything that one write changes has the same (RFC 7162 section 3.1.1). */
+export async function nextModseq(tx: AccountTx): Promise<number> {
+  const row = await takeModseq.first(tx, {});
+  if (!row) throw new Error('the account has no row');
+  return row.lastModseq;
+}
+
+const takeUidValidity = statement((db: AccountTx, param: Param<{ seconds: number }>) =>
+  db
+    .updateTable('account')
+    .set({ lastUidValidity: sql`max(lastUidValidity + 1, ${param('seconds')})` })
+    .returning('lastUidValidity'),
+);
+
+/** Returns a UIDVALIDITY that no folder of the account has had. It rises with the clock, so a new database has higher ones. */
+export async function nextUidValidity(tx: AccountTx, now: number): Promise<number> {
+  const row = await takeUidValidity.first(tx, { seconds: Math.floor(now / 1_000) });
+  if (!row) throw new Error('the account has no row');
+  return row.lastUidValidity;
+}
+
+type Usage = Pick<AccountRow, 'usedBytes' | 'messageCount'>;
+
+const addUsage = statement((db: AccountTx, param: Param<Usage>) =>
+  db.updateTable('account').set({
+    usedBytes: sql`usedBytes + ${param('usedBytes')}`,
+    messageCount: sql`messageCount + ${param('messageCount')}`,
+  }),
+);
+
+/** Adds to the size and the number of messages; negative numbers subtract. */
+export async function changeUsage(tx: AccountTx, usage: Usage): Promise<void> {
+  await addUsage.all(tx, usage);
+}

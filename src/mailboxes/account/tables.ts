@@ -1,0 +1,138 @@
+/**
+ * The data dictionary of an account. `index.db` has these tables. Times are Unix milliseconds. The product calls an account a
+ * mailbox, so what IMAP calls a mailbox is a folder here.
+ */
+
+/** Written by mailboxes/account/store.ts. There is one row. */
+export type AccountRow = {
+  id: 1;
+  /** Random name of this database, made when it is created and when it was salvaged. Search texts name it (search.db). */
+  identity: string;
+  /** Number of the last change. Every change of a message or a folder takes the next one (RFC 7162). */
+  lastModseq: number;
+  /** UIDVALIDITY of the folder that was made last. No other folder ever gets it. */
+  lastUidValidity: number;
+  /** Size of all messages as clients see it; a message that was copied counts twice. */
+  usedBytes: number;
+  messageCount: number;
+};
+
+/** Written by mailboxes/account/folder-store.ts. */
+export type FolderRow = {
+  id: number;
+  /** Decoded name. `INBOX` is in upper case, and `/` separates levels. */
+  name: string;
+  /** MAILBOXID (RFC 8474). It stays when the folder is renamed. */
+  objectId: string;
+  uidValidity: number;
+  uidNext: number;
+  /** Number of the last change of a message in the folder, or of its creation. */
+  highestModseq: number;
+  /** Attribute with its backslash, such as `\Sent` (RFC 6154); null for most folders. */
+  specialUse: string | null;
+  messageCount: number;
+  /** Number of messages without `\Seen`. */
+  unseenCount: number;
+  /** Number of messages with `\Deleted`. */
+  deletedCount: number;
+  sizeBytes: number;
+  /** First UID that is `\Recent` for the next session that selects the folder to write. */
+  recentFrom: number;
+  /** Modseq up to which expunges may have been forgotten. */
+  tombstoneFloor: number;
+  createdModseq: number;
+};
+
+/** Written by mailboxes/account/folder-store.ts. A subscription outlives its folder (RFC 9051 section 6.3.7). */
+type SubscriptionRow = { name: string };
+
+/** Written by mailboxes/account/content-store.ts: what is known of the bytes of a message. Only `parserVersion` and what is read from the bytes ever change. */
+type ContentRow = {
+  id: number;
+  sizeBytes: number;
+  /** CRC-32 of all bytes. */
+  crc32: number;
+  /** SHA-256 that names the file of the bytes; null when contentBytes holds them. */
+  blobSha256: string | null;
+  /** Version of what was read from the bytes (mail/message/mailbox-message.ts). */
+  parserVersion: number;
+  isOpaque: 0 | 1;
+  /** JSON of the StoredPart of the message. */
+  root: string;
+  /** Wire text for clients that read 7 bits; the column that ends in `Utf8` is null when it would be the same. */
+  envelope: string;
+  envelopeUtf8: string | null;
+  body: string;
+  bodyUtf8: string | null;
+  bodyStructure: string;
+  bodyStructureUtf8: string | null;
+  /** JSON of SortKeys. */
+  sort: string;
+  messageId: string | null;
+  /** JSON list of message ids, the oldest first. */
+  references: string;
+  preview: string;
+};
+
+/** Written by mailboxes/account/content-store.ts. */
+type ContentBytesRow = {
+  contentId: number;
+  /** Header with the empty line at its end. */
+  header: Uint8Array;
+  /** Everything after the header; null when a file holds all bytes. */
+  body: Uint8Array | null;
+};
+
+/** Written by mailboxes/account/content-store.ts: contents that lost a message and may not be needed any more. */
+type ReleasedContentRow = { contentId: number };
+
+/** Written by mailboxes/account/message-store.ts. */
+export type MessageRow = {
+  folderId: number;
+  uid: number;
+  /** EMAILID (RFC 8474). A copy has that of its original. */
+  emailId: string;
+  contentId: number;
+  /** Number of the last change. */
+  modseq: number;
+  createdModseq: number;
+  /** Bits of system flags (flags.ts). */
+  flags: number;
+  /** Set of keywords; 0 for none. */
+  keywordSetId: number;
+  /** INTERNALDATE, and the zone in which it is shown. */
+  internalAt: number;
+  internalZoneMinutes: number;
+  /** SAVEDATE (RFC 8514). */
+  savedAt: number;
+  /** RFC822.SIZE: content and prefix. */
+  sizeBytes: number;
+  /** Header fields that this recipient alone has, in front of the content, each with its CRLF. */
+  prefix: Uint8Array;
+};
+
+/** Written by mailboxes/account/keyword-store.ts. Sets are never changed. */
+type KeywordSetRow = {
+  id: number;
+  /** JSON list of sorted keywords. */
+  words: string;
+};
+
+/** Written by mailboxes/account/message-store.ts: ranges of UIDs that were removed by one change (RFC 7162 section 3.2.10). */
+type ExpungedRow = { folderId: number; modseq: number; uidFrom: number; uidTo: number };
+
+/** Written by mailboxes/account/delivery-store.ts: deliveries that are stored, so that none is stored twice. */
+type DeliveryRow = { id: string; at: number };
+
+export type AccountTables = {
+  account: AccountRow;
+  folders: FolderRow;
+  subscriptions: SubscriptionRow;
+  contents: ContentRow;
+  contentBytes: ContentBytesRow;
+  releasedContents: ReleasedContentRow;
+  messages: MessageRow;
+  keywordSets: KeywordSetRow;
+  expunged: ExpungedRow;
+  deliveries: DeliveryRow;
+};

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAccountChanges, type FolderChange } from '../../../src/mailboxes/account/changes.ts';
+
+const flags: FolderChange = { folderId: 1, modseq: 5, kind: 'flags', messages: [] };
+
+test('a change is told to the listeners of its folder until they stop', () => {
+  const changes = createAccountChanges();
+  const told: FolderChange[] = [];
+  const stop = changes.subscribe(1, (change) => told.push(change));
+  changes.subscribe(2, () => assert.fail('another folder'));
+  changes.publish(flags);
+  stop();
+  stop();
+  changes.publish(flags);
+  assert.deepEqual(told, [flags]);
+});
+
+test('folders that are created, deleted and renamed are told to those who watch all folders', () => {
+  const changes = createAccountChanges();
+  const told: string[] = [];
+  changes.subscribe('folders', ({ kind }) => told.push(kind));
+  changes.subscribe(1, ({ kind }) => told.push(`1 ${kind}`));
+  changes.publish(flags);
+  changes.publish({ folderId: 1, modseq: 6, kind: 'renamed' });
+  changes.publish({ folderId: 2, modseq: 7, kind: 'created' });
+  assert.deepEqual(told, ['1 flags', '1 renamed', 'renamed', 'created']);
+});
+
+test('a listener that stops another one while a change is told disturbs nobody', () => {
+  const changes = createAccountChanges();
+  let told = 0;
+  const stop = changes.subscribe(1, () => told++);
+  changes.subscribe(1, stop);
+  changes.subscribe(1, () => told++);
+  changes.publish(flags);
+  changes.publish(flags);
+  assert.equal(told, 3);
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { migrate } from '../../../src/db/migrate.ts';
+import { ACCOUNT_MIGRATIONS } from '../../../src/mailboxes/account/migrations.ts';
+
+test('the dictionary of accounts names every table and every column, and every table is STRICT', () => {
+  const database = new Sqlite(':memory:');
+  migrate(database, 0, ACCOUNT_MIGRATIONS);
+  const source = readFileSync(new URL('../../../src/mailboxes/account/tables.ts', import.meta.url), 'utf8');
+  const code = source.replace(/\/\*\*.*?\*\//gs, '');
+  const columns = new Map(
+    [...code.matchAll(/type (\w+Row) = \{(.*?)\};?\n/gs)].map(([, name, body = '']) => [
+      name,
+      [...body.matchAll(/(\w+)\??:/g)].map(([, column]) => column),
+    ]),
+  );
+  const [, tables = ''] = /export type AccountTables = \{(.*?)\}/s.exec(code) ?? [];
+  const written = new Map(
+    [...tables.matchAll(/(\w+): (\w+);/g)].map(([, table = '', row]) => [table, columns.get(row)?.sort()]),
+  );
+  const names = database
+    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .pluck()
+    .all();
+  const real = names
+    .filter((name) => name !== 'migrations')
+    .map((name) => [
+      name,
+      database.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(name).sort(),
+    ]);
+  assert.deepEqual(Object.fromEntries(written), Object.fromEntries(real));
+  const strict = database
+    .prepare<[], string>('SELECT name FROM pragma_table_list WHERE strict = 1')
+    .pluck()
+    .all();
+  for (const name of names) assert.ok(strict.includes(name), name);
+});

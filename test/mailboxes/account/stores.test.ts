@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  changeCounts,
+  findFolderById,
+  findFolderByName,
+  insertFolder,
+  reserveUids,
+} from '../../../src/mailboxes/account/folder-store.ts';
+import {
+  findKeywords,
+  internKeywords,
+  listKeywordSets,
+  NO_KEYWORDS,
+} from '../../../src/mailboxes/account/keyword-store.ts';
+import { findMessage, insertMessage } from '../../../src/mailboxes/account/message-store.ts';
+import type { OpenAccount } from '../../../src/mailboxes/account/open.ts';
+import { findAccountRow, nextModseq, nextUidValidity } from '../../../src/mailboxes/account/store.ts';
+import type { MessageRow } from '../../../src/mailboxes/account/tables.ts';
+import { openTestAccount, START_MS } from '../../support/test-account.ts';
+
+let account: OpenAccount;
+before(async () => {
+  account = await openTestAccount();
+});
+after(() => account.close());
+
+test('a UIDVALIDITY is never given twice, whatever the clock shows', async () => {
+  const tx = account.db.read;
+  const seconds = START_MS / 1_000;
+  assert.equal(await nextUidValidity(tx, START_MS), seconds + 6);
+  assert.equal(await nextUidValidity(tx, START_MS - 1_000_000), seconds + 7);
+  assert.equal(await nextUidValidity(tx, START_MS + 60_000), seconds + 60);
+});
+
+test('a set of keywords is stored once', async () => {
+  const tx = account.db.read;
+  assert.equal(await internKeywords(tx, []), NO_KEYWORDS);
+  const id = await internKeywords(tx, ['$Forwarded', 'a']);
+  assert.equal(await internKeywords(tx, ['$Forwarded', 'a']), id);
+  assert.notEqual(await internKeywords(tx, ['a']), id);
+  assert.deepEqual(await findKeywords(tx, id), ['$Forwarded', 'a']);
+  assert.deepEqual(await findKeywords(tx, NO_KEYWORDS), []);
+  assert.deepEqual((await listKeywordSets(tx)).get(id), ['$Forwarded', 'a']);
+});
+
+test('UIDs are reserved in one piece and never again', async () => {
+  const tx = account.db.read;
+  const { id } = await insertFolder(tx, { name: 'uids', specialUse: null, now: START_MS });
+  assert.deepEqual([await reserveUids(tx, id, 3), await reserveUids(tx, id, 1)], [1, 4]);
+  assert.equal((await findFolderById(tx, id))?.uidNext, 5);
+});
+
+test('counts of a folder change with those of the account, and HIGHESTMODSEQ never falls', async () => {
+  const tx = account.db.read;
+  const { id: folderId } = await insertFolder(tx, { name: 'counts', specialUse: null, now: START_MS });
+  const modseq = await nextModseq(tx);
+  const counts = { messageCount: 2, unseenCount: 1, deletedCount: 1, sizeBytes: 500 };
+  await changeCounts(tx, { folderId, modseq, ...counts });
+  await changeCounts(tx, {
+    folderId,
+    modseq: 1,
+    messageCount: -1,
+    unseenCount: 0,
+    deletedCount: -1,
+    sizeBytes: -200,
+  });
+  const folder = await findFolderByName(tx, 'counts');
+  const { messageCount, unseenCount, deletedCount, sizeBytes, highestModseq } = folder!;
+  assert.deepEqual(
+    [messageCount, unseenCount, deletedCount, sizeBytes, highestModseq],
+    [1, 1, 0, 300, modseq],
+  );
+  const row = await findAccountRow(tx);
+  assert.deepEqual([row?.usedBytes, row?.messageCount], [300, 1]);
+});
+
+test('a message is found by its folder and UID', async () => {
+  const tx = account.db.read;
+  const row: MessageRow = {
+    folderId: 1,
+    uid: 7,
+    emailId: 'M1',
+    contentId: 3,
+    modseq: 9,
+    createdModseq: 9,
+    flags: 1,
+    keywordSetId: 0,
+    internalAt: START_MS,
+    internalZoneMinutes: -330,
+    savedAt: START_MS,
+    sizeBytes: 12,
+    prefix: Buffer.from('A: b\r\n'),
+  };
+  await insertMessage(tx, row);
+  assert.deepEqual(await findMessage(tx, { folderId: 1, uid: 7 }), row);
+  assert.equal(await findMessage(tx, { folderId: 2, uid: 7 }), undefined);
+});
