@@ -27,6 +27,8 @@ export type BlobContent = {
   isEightBit: boolean;
   /** All bytes, when they are stored in the database; otherwise undefined. */
   inline: Buffer | undefined;
+  /** The file that holds all bytes, when they are not stored in the database. Nobody changes it, so it may be linked. */
+  file: { path: string; sha256: string } | undefined;
   /** Returns the bytes before `end`, or fewer when the blob is shorter. */
   head(end: number): Promise<Buffer>;
   /**
@@ -246,6 +248,7 @@ function inDatabase({ sizeBytes, eightBit }: Facts, bytes: Buffer): BlobContent 
     sizeBytes,
     isEightBit: eightBit === 1,
     inline: bytes,
+    file: undefined,
     head: async (end) => bytes.subarray(0, end),
     async *chunks() {
       if (bytes.length > 0) yield bytes;
@@ -258,6 +261,7 @@ function inFile({ sha256, sizeBytes, eightBit }: Facts, root: string): BlobConte
     sizeBytes,
     isEightBit: eightBit === 1,
     inline: undefined,
+    file: { path: pathOf(root, sha256), sha256 },
     head: (end) => fileHead(root, sha256, Math.min(end, sizeBytes)),
     chunks: () => checkedChunks(pathOf(root, sha256), { sha256, sizeBytes }),
   };

@@ -34,10 +34,13 @@ export type StoredMailRow = {
 };
 
 /**
- * Kinds of tasks: `post` to a route, read a `bounce`, a `complaint` or a `report`, `unsubscribe` the reader of an email, or
- * `forward`.
+ * Kinds of tasks: `post` to a route, deliver to a `mailbox`, read a `bounce`, a `complaint` or a `report`, `unsubscribe` the reader of
+ * an email, or `forward`.
  */
-export type ReceivedTaskKind = 'post' | 'bounce' | 'complaint' | 'report' | 'unsubscribe' | 'forward';
+export type ReceivedTaskKind =
+  | ('post' | 'mailbox')
+  | ('bounce' | 'complaint' | 'report' | 'unsubscribe')
+  | 'forward';
 
 /**
  * Kinds of recipients: those with a task of the same name, the `postmaster` of the installation, and `srs`, the rewritten sender of
@@ -101,7 +104,7 @@ export type ReceivedRecipientRow = {
   address: string;
   kind: ReceivedRecipientKind;
   /**
-   * Route, email, recipient of an email (inbound/unsubscribe/target.ts), sender, or id or name of a domain that the address
+   * Route, mailbox, email, recipient of an email (inbound/unsubscribe/target.ts), sender, or id or name of a domain that the address
    * stands for.
    */
   targetId: string;
@@ -116,7 +119,7 @@ export type ReceivedTaskRow = {
   tenantId: Id<'ten'> | null;
   kind: ReceivedTaskKind;
   targetId: string;
-  /** Tasks of a kind with the same queue share the workers of the queue: those of one route, otherwise of one tenant. */
+  /** Tasks of a kind with the same queue share the workers of the queue: those of one route or mailbox, otherwise of one tenant. */
   queue: string;
   state: 'pending' | 'done' | 'failed';
   attempts: number;

@@ -14,7 +14,7 @@ export type MailboxRow = {
   passwordHash: string;
   /** Maximum size of the stored messages. */
   quotaBytes: number;
-  /** A `suspended` mailbox receives mail, and nobody may log in. A `damaged` one waits for its repair. */
+  /** A `suspended` mailbox takes no mail, and nobody may log in. A `damaged` one waits for its repair. */
   status: 'active' | 'suspended' | 'damaged';
   /** Size and number of the messages when they were last recorded, which is a few seconds after they change. */
   usedBytes: number;

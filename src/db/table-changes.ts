@@ -15,6 +15,7 @@ import type { Database } from 'better-sqlite3';
 /** The watched tables: their keys, and the columns that the kept answers depend on. New and deleted rows always count. */
 const WATCHED = {
   domains: { key: 'name', columns: ['tenantId', 'verifiedSince', 'failingSince'] },
+  mailboxes: { key: 'domain', columns: ['address'] },
   inboundRoutes: { key: 'tenantId', columns: ['address', 'domain', 'enabled'] },
   tenants: { key: 'id', columns: ['plan'] },
   plans: { key: 'name', columns: ['storedMegabytes'] },

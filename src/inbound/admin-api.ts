@@ -24,7 +24,7 @@ type ById = { Params: { id: ReceivedMessageRow['id'] } };
 /** Maximum number of messages in one answer. */
 const MAX_LISTED = 100;
 
-const KINDS = ['post', 'bounce', 'complaint', 'report', 'unsubscribe', 'forward'] as const;
+const KINDS = ['post', 'mailbox', 'bounce', 'complaint', 'report', 'unsubscribe', 'forward'] as const;
 
 /** `tenant` is an id or a name. `kind` and `state` are those of one task of the message. */
 const listQuery = Type.Object({

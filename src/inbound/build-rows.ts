@@ -42,6 +42,7 @@ type Build = {
 /** The task of each kind of recipients. Mail to the postmaster is only kept unless the operator has set an address for it. */
 const TASK_KINDS: Readonly<Record<ReceivedRecipientKind, ReceivedTaskKind | undefined>> = {
   post: 'post',
+  mailbox: 'mailbox',
   bounce: 'bounce',
   complaint: 'complaint',
   report: 'report',
@@ -144,7 +145,7 @@ function rowOf(
   return { messageId: id, position, address, kind, targetId };
 }
 
-/** Returns one task for all recipients that ask for the same one: two addresses of a route make one post. */
+/** Returns one task for all recipients that ask for the same one: two addresses of a route make one post, and two of a mailbox one delivery. */
 function buildTasks(
   { config }: Pick<App, 'config'>,
   message: ReceivedMessageRow,

@@ -1,11 +1,12 @@
 /**
- * Answers from memory what each RCPT asks the database: which tenant receives the mail of a domain, which routes it has, and
- * whether it may store more. A query instead would read its pages again after each message that is committed.
+ * Answers from memory what each RCPT asks the database: which tenant receives the mail of a domain, which routes and mailboxes it
+ * has, and whether it may store more. A query instead would read its pages again after each message that is committed.
  */
 import type { App } from '../app.ts';
 import { KeptAnswers } from '../db/kept-answers.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { findReceiver, stillReceives } from '../domains/receiving/store.ts';
+import { type MailboxOwner, mapMailboxes } from '../mailboxes/store.ts';
 import { createTenantRoom, type TenantRoom } from '../tenants/stored-mail/room.ts';
 import { mapRoutes, type RouteId } from './routes/store.ts';
 
@@ -17,12 +18,16 @@ export type Directory = TenantRoom & {
   findReceiver(name: string): Promise<Receiver | undefined>;
   /** Returns the enabled route of the tenant for exactly this address, which is in lower case. */
   findRoute(tenantId: TenantId, address: string): Promise<RouteId | undefined>;
+  /** Returns the mailbox of any tenant with this address at the domain, both in lower case. */
+  findMailbox(domain: string, address: string): Promise<MailboxOwner | undefined>;
 };
 
 /** Maximum number of names whose receivers are kept: a few MB. Our own limit. */
 const MAX_KEPT_NAMES = 10_000;
 /** Maximum number of routes that are kept. They take about 20 MB. Our own limit. */
 const MAX_KEPT_ROUTES = 100_000;
+/** Maximum number of mailboxes that are kept. They take about 20 MB. Our own limit. */
+const MAX_KEPT_MAILBOXES = 100_000;
 
 /** Returns a directory without answers. */
 export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Directory {
@@ -39,6 +44,12 @@ export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Direc
     maxSize: MAX_KEPT_ROUTES,
     sizeOf: ({ size }) => size + 1,
   });
+  const mailboxes = new KeptAnswers<string, ReadonlyMap<string, MailboxOwner>>({
+    changes,
+    table: 'mailboxes',
+    maxSize: MAX_KEPT_MAILBOXES,
+    sizeOf: ({ size }) => size + 1,
+  });
   return {
     async findReceiver(name) {
       const now = clock.now();
@@ -48,6 +59,10 @@ export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Direc
     },
     async findRoute(tenantId, address) {
       const known = await routes.get(tenantId, () => mapRoutes(read, tenantId));
+      return known.get(address);
+    },
+    async findMailbox(domain, address) {
+      const known = await mailboxes.get(domain, () => mapMailboxes(read, domain));
       return known.get(address);
     },
     ...createTenantRoom(db),

@@ -14,6 +14,7 @@ import type { SenderRewriting } from '../mail/srs.ts';
 import { mayBounce } from '../queue/feedback.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
 import type { Directory } from './directory.ts';
+import { refusalOfMailbox } from './mailboxes/recipient.ts';
 import { findSharedRoute } from './routes/store.ts';
 import { hasInstallationSpaceFor, hasTooManyAnswers, MAX_RETURNED_BYTES, maxBytesFor } from './space.ts';
 import { unsubscribeTarget } from './unsubscribe/target.ts';
@@ -38,10 +39,10 @@ type RecipientDecision =
   | { kind: 'refused'; reply: Refusal };
 
 /**
- * Statuses: X.1.1 is an address that does not exist, X.2.2 a mailbox that is full, X.3.4 a message that is too large (RFC 3463
- * sections 3.2 to 3.4).
+ * Statuses: X.1.1 is an address that does not exist, X.2.1 a mailbox that takes no mail, X.2.2 one that is full, X.3.4 a message that
+ * is too large (RFC 3463 sections 3.2 to 3.4).
  */
-type Refusal = { code: 452 | 550 | 552; status: string; text: string };
+type Refusal = { code: 450 | 452 | 550 | 552; status: string; text: string };
 
 /** An address as resolvers see it. Both of its parts are in lower case, since letters are compared without case. */
 type Asked = {
@@ -68,7 +69,7 @@ const RESOLVERS: readonly Resolver[] = [
   resolveReturnAddress,
   resolveRewrittenSender,
   resolveReport,
-  (app, asked) => resolveRoute(app, asked, asked.localPart),
+  (app, asked) => resolveAddress(app, asked, asked.localPart),
   resolveWithoutTag,
   (app, asked) => resolveRoute(app, asked, '*'),
   resolveOperator,
@@ -106,6 +107,8 @@ export async function decideRecipient(
     const text = `<${address}>: enough mail has come for this email`;
     return { kind: 'refused', reply: { code: 550, status: '5.7.1', text } };
   }
+  const refusal = await refusalOfMailbox(app, resolved, sizeBytes);
+  if (refusal) return { kind: 'refused', reply: { ...refusal, text: `<${address}>: ${refusal.text}` } };
   if (await hasRoom(app, resolved, sizeBytes))
     return { kind: 'accepted', recipient: { ...resolved, address } };
   const text = `<${address}>: the recipient has no space for more mail`;
@@ -201,6 +204,28 @@ async function resolveReport(
   return found && { kind: 'report', targetId: found.id, tenantId: null };
 }
 
+/** Recognises an address of a tenant. A route comes before a mailbox with the same address. */
+async function resolveAddress(
+  app: RecipientApp,
+  asked: Asked,
+  localPart: string,
+): Promise<Resolved | undefined> {
+  return (await resolveRoute(app, asked, localPart)) ?? resolveMailbox(app, asked, localPart);
+}
+
+/** Recognises mailboxes. One whose tenant does not receive the mail of the domain any more gets none. */
+async function resolveMailbox(
+  { directory, config }: RecipientApp,
+  { domain, findReceiver }: Asked,
+  localPart: string,
+): Promise<Resolved | undefined> {
+  const mailbox = await directory.findMailbox(domain, `${localPart}@${domain}`);
+  if (!mailbox) return undefined;
+  const { id, tenantId } = mailbox;
+  const isReceived = domain === sandboxDomain(config) || (await findReceiver())?.tenantId === tenantId;
+  return isReceived ? { kind: 'mailbox', targetId: id, tenantId } : undefined;
+}
+
 async function resolveRoute(
   app: RecipientApp,
   { domain, findReceiver }: Asked,
@@ -223,7 +248,7 @@ async function resolveWithoutTag(app: RecipientApp, asked: Asked): Promise<Resol
   const end = asked.localPart.indexOf(TAG_SEPARATOR);
   // A local part in quotes is no name with a tag.
   if (end <= 0 || asked.localPart.startsWith('"')) return undefined;
-  return resolveRoute(app, asked, asked.localPart.slice(0, end));
+  return resolveAddress(app, asked, asked.localPart.slice(0, end));
 }
 
 async function resolveOperator(app: RecipientApp, asked: Asked): Promise<Resolved | undefined> {

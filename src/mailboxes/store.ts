@@ -130,6 +130,22 @@ export function findMailboxByAddress(tx: Tx, address: string): Promise<MailboxRo
   return mailboxByAddress.first(tx, { address });
 }
 
+/** A mailbox, and the tenant that it belongs to. */
+export type MailboxOwner = Pick<MailboxRow, 'id' | 'tenantId'>;
+
+const ownersByDomain = statement((db, param: Param<Pick<MailboxRow, 'domain'>>) =>
+  db.selectFrom('mailboxes').select(['address', 'id', 'tenantId']).where('domain', '=', param('domain')),
+);
+
+/** Returns the mailboxes of a domain, of all tenants, by their addresses. */
+export async function mapMailboxes(
+  tx: Tx,
+  domain: MailboxRow['domain'],
+): Promise<ReadonlyMap<string, MailboxOwner>> {
+  const rows = await ownersByDomain.all(tx, { domain });
+  return new Map(rows.map(({ address, ...owner }) => [address, owner]));
+}
+
 const mailboxById = statement((db, param: Param<Pick<MailboxRow, 'id'>>) =>
   db.selectFrom('mailboxes').selectAll().where('id', '=', param('id')),
 );

@@ -10,6 +10,7 @@ function openWatched() {
   connection.exec(`
     CREATE TABLE domains (name TEXT, tenantId TEXT, verifiedSince INTEGER, failingSince INTEGER, checkedAt INTEGER);
     CREATE TABLE inboundRoutes (tenantId TEXT, address TEXT, domain TEXT, enabled INTEGER, failures INTEGER);
+    CREATE TABLE mailboxes (domain TEXT, address TEXT);
     CREATE TABLE tenants (id TEXT, plan TEXT);
     CREATE TABLE plans (name TEXT, storedMegabytes INTEGER)`);
   const changes = new TableChanges();

@@ -41,9 +41,9 @@ export async function insertTask(tx: Tx, task: NewTask): Promise<void> {
   await insert.all(tx, { ...task, queue: queueOf(task) });
 }
 
-/** Returns the queue of a task: a route that never answers must not delay the posts to the tenant's other routes. */
+/** Returns the queue of a task: a route that never answers, or a damaged mailbox, must not delay the tenant's other ones. */
 function queueOf({ kind, targetId, tenantId }: NewTask): string {
-  return kind === 'post' ? targetId : (tenantId ?? '');
+  return kind === 'post' || kind === 'mailbox' ? targetId : (tenantId ?? '');
 }
 
 /** A queue with tasks that are still pending. */

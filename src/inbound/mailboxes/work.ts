@@ -1,0 +1,108 @@
+/**
+ * Delivers received mail to mailboxes. A mailbox that is damaged or busy delays its mail and loses none: the task waits until the
+ * mailbox takes it, and ends without a delivery only when the mailbox is deleted.
+ */
+import type { App } from '../../app.ts';
+import { commitOutcome } from '../../db/commit-outcome.ts';
+import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import type { DeliveredContent, DeliveryResult, MailboxDelivery } from '../../mailboxes/delivery.ts';
+import { findMailboxById } from '../../mailboxes/store.ts';
+import { AppError } from '../../system/errors.ts';
+import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
+import type { Work } from '../../system/worker.ts';
+import { findReceived } from '../store.ts';
+import { type LeasedTask, putBackTask } from '../tasks/store.ts';
+import { createTaskWork, type TaskOutcome } from '../tasks/worker.ts';
+
+/** Maximum number of messages that are delivered at the same time. Deliveries of an account share a commit. Our own limit. */
+const CONCURRENCY = 32;
+/**
+ * Limits of the time after which a mailbox that could not take a message is asked again, in milliseconds: a quarter of the time for
+ * which the message has waited. A mailbox that was repaired gets its mail within a quarter of an hour. Our own limits.
+ */
+const MIN_WAIT_MS = 1_000;
+const MAX_WAIT_MS = 15 * 60_000;
+const WAIT_SHARE = 4;
+/** Number of lines about one mailbox that cannot take mail: one at once, and then one in an hour. Our own limit. */
+const LINES = { burst: 1, tokensPerSecond: 1 / 3_600 };
+/** Maximum number of mailboxes whose lines are counted. */
+const MAX_LOGGED_MAILBOXES = 1_000;
+
+type MailboxApp = App & { mailboxDelivery: MailboxDelivery };
+
+/** Returns the work that delivers to mailboxes. A second run of a task stores nothing more. */
+export function createMailboxWork(app: MailboxApp): Work<LeasedTask> {
+  const results = app.metrics.counter('inbound_mailbox_deliveries_total', 'Deliveries to mailboxes.', [
+    'result',
+  ]);
+  const lines = createTokenBuckets(app.clock, MAX_LOGGED_MAILBOXES);
+
+  async function run(task: LeasedTask): Promise<TaskOutcome> {
+    const mailbox = await findMailboxById(app.db.read, task.targetId as MailboxRow['id']);
+    if (!mailbox) return ended('deleted', { kind: 'failed', error: 'The mailbox was deleted' });
+    const message = await findReceived(app.db.read, task.messageId);
+    if (!message?.blobId) return ended('deleted', { kind: 'failed', error: 'The message was deleted' });
+    const result = await deliver(app, { task, mailbox, message, blobId: message.blobId });
+    if (result.kind === 'delivered') return ended('delivered', { kind: 'done' });
+    return ended('waiting', await putBack(task, result.reason));
+  }
+
+  function ended(result: string, outcome: TaskOutcome): TaskOutcome {
+    results.inc({ result });
+    return outcome;
+  }
+
+  /** Makes the task due again. Waiting does not count as an attempt, so it never uses them up. */
+  async function putBack(task: LeasedTask, reason: string): Promise<TaskOutcome> {
+    const now = app.clock.now();
+    const waitMs = Math.min(Math.max((now - task.createdAt) / WAIT_SHARE, MIN_WAIT_MS), MAX_WAIT_MS);
+    const { targetId: mailboxId } = task;
+    if (lines.take(mailboxId, LINES).allowed)
+      app.log.warn({ mailboxId, reason }, 'a mailbox cannot take mail, which waits for it');
+    await commitOutcome(app, putBackTask, { ...task, dueAt: now + Math.ceil(waitMs) });
+    return { kind: 'settled', isSettled: true };
+  }
+
+  return createTaskWork(app, { kind: 'mailbox', concurrency: CONCURRENCY, run });
+}
+
+type Delivery = {
+  task: LeasedTask;
+  mailbox: MailboxRow;
+  message: ReceivedMessageRow;
+  blobId: NonNullable<ReceivedMessageRow['blobId']>;
+};
+
+async function deliver(
+  app: MailboxApp,
+  { task, mailbox, message, blobId }: Delivery,
+): Promise<DeliveryResult> {
+  try {
+    return await app.mailboxDelivery.deliver({
+      mailboxId: mailbox.id,
+      deliveryId: `${message.id}/${task.position}`,
+      content: await contentOf(app, blobId),
+      prefix: prefixOf(message, mailbox),
+      isJunk: message.flagged === 1,
+      receivedAt: message.createdAt,
+    });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unavailable')
+      return { kind: 'waiting', reason: error.message };
+    throw error;
+  }
+}
+
+async function contentOf({ blobs }: App, blobId: Delivery['blobId']): Promise<DeliveredContent> {
+  const { sizeBytes, inline, file } = await blobs.open(blobId);
+  if (inline) return { sizeBytes, bytes: inline, file: undefined };
+  if (file) return { sizeBytes, bytes: undefined, file };
+  throw new Error(`blob ${blobId} has neither bytes nor a file`);
+}
+
+/** Returns the fields that were added to the message, with the mailbox below Return-Path, which stands first (RFC 5321 section 4.4). */
+function prefixOf({ trace }: ReceivedMessageRow, { address }: MailboxRow): string {
+  const end = trace.indexOf('\r\n') + 2;
+  return `${trace.slice(0, end)}Delivered-To: ${address}\r\n${trace.slice(end)}`;
+}

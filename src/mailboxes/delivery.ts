@@ -1,0 +1,32 @@
+/** The interface between what receives mail and the mailboxes that store it. */
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+
+/** The bytes of a message, or a file with them that nobody changes and that may be linked. */
+export type DeliveredContent = { sizeBytes: number } & (
+  | { bytes: Uint8Array; file: undefined }
+  | { bytes: undefined; file: { path: string; sha256: string } }
+);
+
+export type DeliveryRequest = {
+  mailboxId: MailboxRow['id'];
+  /** Identifies the delivery for ever: a mailbox stores a message once for each id. */
+  deliveryId: string;
+  content: DeliveredContent;
+  /** Header fields of this recipient with their CRLFs, which stand before the content. */
+  prefix: string;
+  /** True for a message that goes to the folder for spam. */
+  isJunk: boolean;
+  /** Time of arrival in Unix milliseconds. */
+  receivedAt: number;
+};
+
+/**
+ * Result of a delivery. `delivered` means that the message is on disk, now or since an earlier call. `waiting` means that the mailbox
+ * cannot take it at the moment, because it is damaged or busy or the disk is full; the reason is for the operator.
+ */
+export type DeliveryResult = { kind: 'delivered' } | { kind: 'waiting'; reason: string };
+
+export type MailboxDelivery = {
+  /** Stores a message. A full mailbox takes it too, because its quota was compared before the message was accepted. */
+  deliver(request: DeliveryRequest): Promise<DeliveryResult>;
+};

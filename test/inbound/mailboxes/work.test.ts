@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+import { createMailboxWork } from '../../../src/inbound/mailboxes/work.ts';
+import type { DeliveryRequest, DeliveryResult } from '../../../src/mailboxes/delivery.ts';
+import { deleteMailbox } from '../../../src/mailboxes/store.ts';
+import { AppError } from '../../../src/system/errors.ts';
+import { addMailbox } from '../../mailboxes/fixtures.ts';
+import { openMailWorld, PASS, sendMail } from '../mail-world.ts';
+
+const world = await openMailWorld();
+const { app } = world;
+const delivered: DeliveryRequest[] = [];
+const DELIVERED = async (): Promise<DeliveryResult> => ({ kind: 'delivered' });
+let answer = DELIVERED;
+const work = createMailboxWork({
+  ...app,
+  mailboxDelivery: {
+    deliver: (request) => {
+      delivered.push(request);
+      return answer();
+    },
+  },
+});
+afterEach(() => {
+  delivered.length = 0;
+  answer = DELIVERED;
+  world.knobs.result = PASS;
+});
+
+/** Runs the tasks that are due, and returns how many there were. */
+async function run(): Promise<number> {
+  await world.clock.advance(100);
+  const { items } = await work.lease(100);
+  await Promise.all(items.map((item) => work.run(item)));
+  return items.length;
+}
+
+async function lastTask() {
+  return (await world.tasks()).at(-1) ?? assert.fail();
+}
+
+test('each mailbox gets the message once, below the fields that were added for it', async () => {
+  const { id: ann } = await addMailbox(world.test, { address: 'ann@people.example' });
+  const { id: bob } = await addMailbox(world.test, { address: 'bob@people.example' });
+  const to = ['Ann+lists@people.example', 'ann@people.example', 'bob@people.example'];
+  assert.match(await sendMail(await world.open(), { to }), /^250 /);
+  assert.equal(await run(), 2);
+  const [message] = await world.messages();
+  assert.deepEqual(delivered.map(({ mailboxId }) => mailboxId).sort(), [ann, bob].sort());
+  assert.equal(new Set(delivered.map(({ deliveryId }) => deliveryId)).size, 2);
+  for (const { content, isJunk, receivedAt, deliveryId } of delivered) {
+    assert.equal(content.bytes && Buffer.from(content.bytes).toString(), 'Subject: Hello\r\n\r\nHi\r\n\r\n');
+    assert.equal(content.sizeBytes, 24);
+    assert.equal(isJunk, false);
+    assert.equal(receivedAt, message?.createdAt);
+    assert.match(deliveryId, new RegExp(`^${message?.id}/`));
+  }
+  const prefix = delivered.find(({ mailboxId }) => mailboxId === bob)?.prefix ?? '';
+  const fields = prefix.match(/^[\w-]+(?=:)/gm);
+  assert.deepEqual(fields, ['Return-Path', 'Delivered-To', 'Authentication-Results', 'Received']);
+  assert.match(prefix, /^Delivered-To: bob@people\.example\r$/m);
+  assert.doesNotMatch(prefix, /ann@people/);
+  assert.equal(await run(), 0);
+  assert.notEqual((await world.messages()).at(-1)?.endedAt, null);
+});
+
+test('a large message is delivered as a file', async () => {
+  await addMailbox(world.test, { address: 'large@people.example' });
+  const message = `Subject: Hello\r\n\r\n${'0123456789\r\n'.repeat(30_000)}`;
+  assert.match(await sendMail(await world.open(), { to: 'large@people.example', message }), /^250 /);
+  assert.equal(await run(), 1);
+  const { content } = delivered[0] ?? assert.fail();
+  assert.ok(content.file?.path.endsWith(content.file.sha256));
+  assert.equal(content.sizeBytes, message.length + 2);
+});
+
+test('flagged mail goes to the folder for spam', async () => {
+  await addMailbox(world.test, { address: 'spam@people.example' });
+  world.knobs.result = { ...PASS, dmarc: { ...PASS.dmarc, result: 'fail', policy: 'quarantine' } };
+  assert.match(await sendMail(await world.open(), { to: 'spam@people.example' }), /^250 /);
+  assert.equal(await run(), 1);
+  assert.equal(delivered[0]?.isJunk, true);
+});
+
+test('mail waits for a mailbox that cannot take it, for as long as that lasts, and is then delivered', async () => {
+  await addMailbox(world.test, { address: 'wait@people.example' });
+  await sendMail(await world.open(), { to: 'wait@people.example' });
+  let runs = 0;
+  answer = async () => {
+    runs += 1;
+    if (runs % 2 === 0) throw new AppError('unavailable', 'busy');
+    return { kind: 'waiting', reason: 'damaged' };
+  };
+  const from = app.clock.now();
+  const lines = world.lines.length;
+  for (let day = 0; day < 3 * 96; day++) {
+    await run();
+    await world.clock.advance(15 * 60_000);
+  }
+  assert.ok(runs >= 2 * 96 && runs <= 3 * 96, `${runs} runs in three days`);
+  const { state, attempts, createdAt } = await lastTask();
+  assert.deepEqual([state, attempts], ['pending', 0]);
+  assert.ok(createdAt <= from);
+  const warned = world.lines.slice(lines).filter(({ msg }) => String(msg).includes('cannot take mail'));
+  assert.ok(warned.length >= 10 && warned.length <= 73, `${warned.length} lines in three days`);
+  answer = DELIVERED;
+  assert.equal(await run(), 1);
+  assert.equal((await lastTask()).state, 'done');
+  assert.equal(new Set(delivered.map(({ deliveryId }) => deliveryId)).size, 1);
+});
+
+test('a damaged mailbox delays no other one of its tenant', async () => {
+  const { id: damaged } = await addMailbox(world.test, { address: 'damaged@people.example' });
+  await addMailbox(world.test, { address: 'well@people.example' });
+  const client = await world.open();
+  for (let index = 0; index < 40; index++) await sendMail(client, { to: 'damaged@people.example' });
+  await sendMail(client, { to: 'well@people.example' });
+  await world.clock.advance(100);
+  const { items } = await work.lease(100);
+  assert.ok(items.some(({ targetId }) => targetId !== damaged));
+  answer = async () => ({ kind: 'waiting', reason: 'damaged' });
+  await Promise.all(items.map((item) => work.run(item)));
+});
+
+test('mail for a mailbox that was deleted after it was accepted is given up', async () => {
+  const { tenantId } = world.test;
+  const { id } = await addMailbox(world.test, { address: 'deleted@people.example' });
+  assert.match(await sendMail(await world.open(), { to: 'deleted@people.example' }), /^250 /);
+  await app.db.commit(deleteMailbox, { tenantId, id, now: app.clock.now() });
+  await run();
+  const { state, error } = (await world.tasks()).find(({ targetId }) => targetId === id) ?? assert.fail();
+  assert.deepEqual([state, error], ['failed', 'The mailbox was deleted']);
+});
