@@ -31,6 +31,10 @@ const MAX_DNSBL_ZONES = 10;
 const MAX_SPAM_SCORE = 1_000;
 /** Maximum number of certificates. The files of each are looked at every few seconds. Our own limit. */
 const MAX_CERTIFICATES = 100;
+/** Maximum size of a mailbox: 1 PiB. Our own limit. */
+const MAX_QUOTA_MEGABYTES = 1_073_741_824;
+/** Maximum number of failed logins in ten minutes, for tests that measure logins. Our own limit. */
+const MAX_LOGIN_FAILURES = 1_000_000;
 
 /** Schema of the configuration, with its documentation: config/postrider.example.yaml is generated from it. */
 export const configSchema = section('Postrider configuration', {
@@ -203,6 +207,27 @@ export const configSchema = section('Postrider configuration', {
         }),
       },
     ),
+  }),
+  mailboxes: section('Mailboxes of people.', {
+    quotaMegabytes: Type.Integer({
+      minimum: 1,
+      maximum: MAX_QUOTA_MEGABYTES,
+      default: 10_240,
+      description: 'Size of a new mailbox, in megabytes, unless its creator says another.',
+    }),
+    failuresPerAccount: Type.Integer({
+      minimum: 1,
+      maximum: MAX_LOGIN_FAILURES,
+      default: 50,
+      description:
+        'Failed logins of one account within ten minutes, beyond which addresses that have not logged in to it before are refused.',
+    }),
+    failuresPerAddress: Type.Integer({
+      minimum: 1,
+      maximum: MAX_LOGIN_FAILURES,
+      default: 20,
+      description: 'Failed logins from one client address within ten minutes, beyond which it is refused.',
+    }),
   }),
   links: section('Links in mail, such as those by which readers unsubscribe.', {
     url: Type.String({

@@ -12,6 +12,8 @@ export type AddressLimit = {
   readonly requestsPerSecond: number;
   /** Counts one request of a client. `retryAfterSeconds` is the time until a refused one is allowed; 0 for an allowed one. */
   take(address: string): { allowed: boolean; retryAfterSeconds: number };
+  /** Returns true when one more request of a client is allowed, and counts none. */
+  mayTake(address: string): boolean;
 };
 
 /**
@@ -28,16 +30,22 @@ export function createAddressLimit(
   { requestsPerSecond = MAX_REQUESTS_PER_SECOND, burst = MAX_BURST }: Partial<AddressLimits> = {},
 ): AddressLimit {
   const buckets = createTokenBuckets(clock, MAX_ADDRESSES);
+  const sizeFor = (factor: number) => ({
+    tokensPerSecond: requestsPerSecond * factor,
+    burst: burst * factor,
+  });
   return {
     requestsPerSecond,
     take(address) {
       // The smallest block comes first, so that requests that it is refused use up nothing of the others in its site.
       for (const { name, factor } of countedBlocks(address)) {
-        const tokensPerSecond = requestsPerSecond * factor;
-        const { allowed, tokens } = buckets.take(name, { tokensPerSecond, burst: burst * factor });
-        if (!allowed) return { allowed, retryAfterSeconds: Math.ceil((1 - tokens) / tokensPerSecond) };
+        const size = sizeFor(factor);
+        const { allowed, tokens } = buckets.take(name, size);
+        if (!allowed) return { allowed, retryAfterSeconds: Math.ceil((1 - tokens) / size.tokensPerSecond) };
       }
       return { allowed: true, retryAfterSeconds: 0 };
     },
+    mayTake: (address) =>
+      countedBlocks(address).every(({ name, factor }) => buckets.mayTake(name, sizeFor(factor))),
   };
 }

@@ -11,21 +11,27 @@ type BucketSize = { tokensPerSecond: number; burst: number };
 export type TokenBuckets = {
   /** Takes one token, if there is one. `tokens` is the number left in the bucket, in fractions. */
   take(name: string, size: BucketSize): { allowed: boolean; tokens: number };
+  /** Returns true when there is a token, and takes none. */
+  mayTake(name: string, size: BucketSize): boolean;
 };
 
 /** Returns buckets that are all full. */
 export function createTokenBuckets(clock: Pick<Clock, 'elapsed'>, maxBuckets: number): TokenBuckets {
   const buckets = createLru<string, { tokens: number; atMs: number }>(maxBuckets);
+  const heldAt = (name: string, atMs: number, { tokensPerSecond, burst }: BucketSize): number => {
+    const before = buckets.get(name);
+    if (!before) return burst;
+    return Math.min(burst, before.tokens + ((atMs - before.atMs) / 1_000) * tokensPerSecond);
+  };
   return {
-    take(name, { tokensPerSecond, burst }) {
+    take(name, size) {
       const atMs = clock.elapsed();
-      const before = buckets.get(name) ?? { tokens: burst, atMs };
-      const refilled = before.tokens + ((atMs - before.atMs) / 1_000) * tokensPerSecond;
-      const held = Math.min(burst, refilled);
+      const held = heldAt(name, atMs, size);
       const allowed = held >= 1;
       const tokens = allowed ? held - 1 : held;
       buckets.set(name, { tokens, atMs });
       return { allowed, tokens };
     },
+    mayTake: (name, size) => heldAt(name, clock.elapsed(), size) >= 1,
   };
 }

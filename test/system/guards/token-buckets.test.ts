@@ -30,3 +30,15 @@ test('buckets are separate by name, and the least recently used one is dropped',
   assert.deepEqual([take('a'), take('a'), take('b'), take('b')], [true, false, true, false]);
   assert.deepEqual([take('c'), take('b'), take('a')], [true, false, true]);
 });
+
+test('asking whether there is a token takes none', async () => {
+  const clock = createFakeClock(0);
+  const buckets = createTokenBuckets(clock, 10);
+  const size = { tokensPerSecond: 1, burst: 1 };
+  assert.deepEqual([buckets.mayTake('a', size), buckets.mayTake('a', size)], [true, true]);
+  buckets.take('a', size);
+  await clock.advance(999);
+  assert.equal(buckets.mayTake('a', size), false);
+  await clock.advance(1);
+  assert.equal(buckets.mayTake('a', size), true);
+});

@@ -1,0 +1,100 @@
+/**
+ * Decides whether a user name and a password open a mailbox. A name that does not exist takes as long as a wrong password, and
+ * that a mailbox is suspended or damaged is told only to somebody who knows its password.
+ */
+import type { App } from '../app.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { addressKey, parseMailbox } from '../mail/address.ts';
+import { addressSite } from '../system/address-block.ts';
+import { createConnectionCounts } from '../system/guards/connection-counts.ts';
+import { createLoginFailures } from './passwords/failures.ts';
+import { verifyPassword } from './passwords/hash.ts';
+import { normalizePassword } from './passwords/password.ts';
+import { createRememberedPasswords } from './passwords/remembered.ts';
+import { findMailboxByAddress, findMailboxById, recordLogin } from './store.ts';
+
+type Credentials = {
+  /** Address of the mailbox, as a person wrote it. */
+  username: string;
+  password: string;
+  /** IP address of the client. */
+  address: string;
+};
+
+/** `limited`: too many attempts have failed; `unavailable`: too many logins wait. */
+type LoginRefusal = 'credentials' | 'limited' | 'suspended' | 'damaged' | 'unavailable';
+type LoginResult = { mailbox: MailboxRow } | { refused: LoginRefusal };
+
+/** Checks credentials. It never throws for what a client sends. */
+type Authenticate = (credentials: Credentials) => Promise<LoginResult>;
+
+/** Minimum time between two writes of `lastLoginAt`, which is shown to people. */
+const LOGIN_RECORDED_EVERY_MS = 60_000;
+/** Maximum number of unfinished logins of a client address. Our own limit. */
+const MAX_UNFINISHED = 20;
+/** Maximum length of a user name that is logged: the longest address. */
+const MAX_LOGGED_CHARACTERS = 254;
+
+type LoginApp = Pick<App, 'db' | 'clock' | 'config' | 'log' | 'metrics'>;
+/** `account` is the address under which failures count, whether it is one or not. */
+type Attempt = Credentials & { account: string };
+
+/** Returns the function that checks credentials. All protocols share one, and with it the limits of attempts. */
+export function createAuthenticator(app: LoginApp): Authenticate {
+  const failures = createLoginFailures(app);
+  const remembered = createRememberedPasswords(app.clock);
+  const unfinished = createConnectionCounts(MAX_UNFINISHED);
+  const logins = app.metrics.counter('mailbox_logins_total', 'Logins of mailboxes, by result.', ['result']);
+
+  async function check(mailbox: MailboxRow | undefined, attempt: Attempt): Promise<LoginResult> {
+    const password = normalizePassword(attempt.password);
+    if (mailbox && remembered.has(mailbox, password)) return { mailbox };
+    const matches = await verifyPassword(password, mailbox?.passwordHash ?? '', {
+      owner: addressSite(attempt.address),
+      mayStart: () => failures.mayTry(attempt),
+      onMismatch: () => failures.failed(attempt),
+    });
+    if (matches === 'busy') return { refused: 'unavailable' };
+    if (matches === 'not-started') return { refused: 'limited' };
+    if (!matches || !mailbox) {
+      const account = attempt.account.slice(0, MAX_LOGGED_CHARACTERS);
+      app.log.info({ account, address: attempt.address }, 'a login has failed');
+      return { refused: 'credentials' };
+    }
+    remembered.add(mailbox, password);
+    return { mailbox };
+  }
+
+  async function login(credentials: Credentials): Promise<LoginResult> {
+    const address = parseMailbox(credentials.username)?.address;
+    const attempt = { ...credentials, account: addressKey(address ?? credentials.username) };
+    // The limits come before what is remembered, because a remembered password would otherwise be guessed without limits.
+    if (!failures.mayTry(attempt)) return { refused: 'limited' };
+    const mailbox =
+      address === undefined ? undefined : await findMailboxByAddress(app.db.read, attempt.account);
+    const result = await check(mailbox, attempt);
+    if ('refused' in result) return result;
+    failures.succeeded(attempt);
+    return admit(app, result.mailbox);
+  }
+
+  return async (credentials) => {
+    const release = unfinished.take(credentials.address);
+    const result = release
+      ? await login(credentials).finally(release)
+      : ({ refused: 'unavailable' } as const);
+    logins.inc({ result: 'refused' in result ? result.refused : 'accepted' });
+    return result;
+  };
+}
+
+/** Admits the owner of a mailbox, unless it has changed while the password was hashed. */
+async function admit(app: LoginApp, { id, passwordHash }: MailboxRow): Promise<LoginResult> {
+  const mailbox = await findMailboxById(app.db.read, id);
+  if (mailbox?.passwordHash !== passwordHash) return { refused: 'credentials' };
+  if (mailbox.status !== 'active') return { refused: mailbox.status };
+  const now = app.clock.now();
+  if (now - (mailbox.lastLoginAt ?? 0) >= LOGIN_RECORDED_EVERY_MS)
+    app.db.commitInBackground(recordLogin, { id, now });
+  return { mailbox };
+}
