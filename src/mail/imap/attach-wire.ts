@@ -1,14 +1,14 @@
-/** Puts the framing of commands on a socket. */
-import type { Socket } from 'node:net';
+/** Puts the framing of commands on a socket, or on a stream on top of it. */
+import type { Duplex } from 'node:stream';
 import type { Connection } from './commands/command.ts';
 import { Framing } from './framing.ts';
 import { type Patience, Wire } from './wire.ts';
 
 type Unattached = Omit<Connection, 'wire' | 'framing'>;
 
-/** Gives the connection a wire and a framing for this socket, and returns it. */
-export function attachWire(connection: Unattached, socket: Socket): Connection {
-  const wire = new Wire(connection.context.clock, socket);
+/** Gives the connection a wire and a framing for this stream, and returns it. */
+export function attachWire(connection: Unattached, stream: Duplex): Connection {
+  const wire = new Wire(connection.context.clock, stream);
   const framing = new Framing({
     read: (purpose) => wire.read(patienceFor(connection, purpose)),
     unread: (bytes) => wire.unread(bytes),

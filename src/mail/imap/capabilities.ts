@@ -3,6 +3,9 @@
  * it sees first. A capability joins this list when the server and every session fulfil it.
  */
 
+/** Not offered on a connection that is compressed (RFC 4978). */
+export const COMPRESS_DEFLATE = 'COMPRESS=DEFLATE';
+
 const EXTENSIONS = [
   'IMAP4rev1',
   'IMAP4rev2',
@@ -26,6 +29,7 @@ const EXTENSIONS = [
   'BINARY',
   'MULTIAPPEND',
   'UTF8=ACCEPT',
+  COMPRESS_DEFLATE,
 ] as const;
 
 export type Privacy = {

@@ -65,6 +65,8 @@ function openConnection(context: ImapContext, socket: Socket): Connection {
       state: { name: 'not authenticated' },
       features: { rev2: false, utf8: false, condstore: false },
       beganAt: context.clock.elapsed(),
+      socket,
+      isCompressed: false,
       errors: 0,
       isOpen: true,
     },

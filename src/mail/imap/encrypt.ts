@@ -14,14 +14,16 @@ const PROTOCOLS = ['imap'];
  * @throws ConnectionFault
  */
 export async function encrypt(connection: Connection, certificates: CertificateStore): Promise<void> {
-  const { context, wire } = connection;
-  const secure = await acceptTls(context.clock, wire.detach(), {
+  const { context, wire, socket } = connection;
+  wire.detach();
+  const secure = await acceptTls(context.clock, socket, {
     certificates,
     timeoutMs: context.limits.handshakeMs,
     protocols: PROTOCOLS,
   }).catch(() => {
     throw new ConnectionFault('tls_handshake', undefined);
   });
+  connection.socket = secure;
   attachWire(connection, secure);
   connection.client = {
     ...connection.client,

@@ -6,6 +6,7 @@ export type FaultReason =
   | 'errors'
   | 'connection_rate'
   | 'tls_handshake'
+  | 'compression'
   | 'login_time'
   | 'idle'
   | 'slow_data'

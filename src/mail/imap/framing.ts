@@ -6,6 +6,7 @@
  * A command that is too large is read to its end as far as the client sends it anyway, and its beginning is kept.
  */
 import { CR, LF } from '../octets.ts';
+import { unpooled } from '../unpooled.ts';
 
 /** Bytes of a client. */
 export type ByteSource = {
@@ -213,9 +214,10 @@ class Pieces {
 
 function finish(kept: Pieces, isTooLarge: boolean): FramedCommand {
   const bytes = kept.join();
+  // IDLE runs for hours.
   return isTooLarge
     ? { kind: 'too large', bytes: bytes.subarray(0, MAX_KEPT_OCTETS) }
-    : { kind: 'complete', bytes };
+    : { kind: 'complete', bytes: unpooled(bytes) };
 }
 
 function literalAtEnd(tail: Buffer): Literal | undefined {

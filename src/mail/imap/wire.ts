@@ -2,7 +2,7 @@
  * The connection to a client: bytes in, responses out, and a deadline for each wait. Responses of one turn of the event loop leave
  * in one write. A client that does not read its responses gets no more of them, and its commands wait.
  */
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Clock } from '../../system/clock.ts';
 import { Deadline } from '../deadline.ts';
 import { ClientGone, ConnectionFault, type FaultReason } from './fault.ts';
@@ -20,7 +20,7 @@ export type Patience = { timeoutMs: number; reason: FaultReason };
 
 export class Wire {
   readonly #clock: Clock;
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #deadline: Deadline;
   /** Input that was not read yet, in order. */
   readonly #chunks: Buffer[] = [];
@@ -33,7 +33,7 @@ export class Wire {
   #wake: (() => void) | undefined;
   #interruption: ConnectionFault | undefined;
 
-  constructor(clock: Clock, socket: Socket) {
+  constructor(clock: Clock, socket: Duplex) {
     this.#clock = clock;
     this.#socket = socket;
     this.#deadline = new Deadline(clock, this.#onDeadline);
@@ -99,8 +99,8 @@ export class Wire {
     this.#onWake();
   }
 
-  /** Hands the socket over, with its unread input, after the responses that were sent. */
-  detach(): Socket {
+  /** Leaves the socket to another wire, with its unread input, after the responses that were sent. */
+  detach(): void {
     const socket = this.#socket;
     this.#deadline.cancel();
     socket.off('data', this.#onData);
@@ -110,7 +110,6 @@ export class Wire {
     socket.pause();
     this.#uncork();
     for (const chunk of this.#chunks.reverse()) socket.unshift(chunk);
-    return socket;
   }
 
   /**

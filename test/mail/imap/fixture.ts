@@ -1,6 +1,7 @@
 /** An IMAP server with memory sessions on loopback, and a client that sends bytes and reads responses. */
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import { constants, createDeflateRaw, createInflateRaw, type InflateRaw } from 'node:zlib';
 import type { ImapServerOptions } from '../../../src/mail/imap/options.ts';
 import { listenImap } from '../../../src/mail/imap/server.ts';
 import type { Clock } from '../../../src/system/clock.ts';
@@ -14,6 +15,9 @@ type Options = Partial<Omit<ImapServerOptions, 'at' | 'section' | 'openSession'>
 };
 
 export const LOGIN = `LOGIN ${USER.username} "${USER.password}"`;
+
+/** What clients do once they have logged in. Another file runs the same tests on compressed connections. */
+export const clients = { compress: false };
 
 export type TestServer = Awaited<ReturnType<typeof startServer>>;
 
@@ -35,14 +39,14 @@ export async function startServer(
     },
   );
   const port = Number(listener.address.split(':').at(-1));
-  const clients = new Set<TestClient>();
+  const opened = new Set<TestClient>();
   t.after(async () => {
-    for (const client of clients) client.socket.destroy();
+    for (const client of opened) client.socket.destroy();
     await listener.close();
   });
   function dial(): TestClient {
     const client = createClient(connect({ host: '127.0.0.1', port, noDelay: true }));
-    clients.add(client);
+    opened.add(client);
     return client;
   }
 
@@ -60,6 +64,7 @@ export async function startServer(
       for (const command of [LOGIN, ...commands]) {
         const completion = (await client.ask(command)).at(-1);
         if (!completion?.startsWith('OK')) throw new Error(`${command} was answered ${completion}`);
+        if (command === LOGIN && clients.compress) await client.compress();
       }
       return client;
     },
@@ -77,6 +82,8 @@ export type TestClient = {
   responses(): Promise<string[]>;
   /** Returns everything up to the end of the connection. */
   rest(): Promise<string[]>;
+  /** Begins compression, with a tag of its own. */
+  compress(): Promise<void>;
 };
 
 /** Returns a client of this connection. Bytes are one character each (latin1). */
@@ -93,9 +100,18 @@ export function createClient(socket: Socket): TestClient {
     hasEnded = true;
     wake?.();
   };
-  socket.on('data', (chunk: Buffer) => onInput(chunk.toString('latin1')));
-  socket.on('end', onEnd);
-  socket.on('close', onEnd);
+  let inflater: InflateRaw | undefined;
+  socket.on('data', (chunk: Buffer) => {
+    if (inflater) inflater.write(chunk);
+    else onInput(chunk.toString('latin1'));
+  });
+  socket.on('end', () => {
+    if (inflater) inflater.end();
+    else onEnd();
+  });
+  socket.on('close', () => {
+    if (!inflater) onEnd();
+  });
   socket.on('error', onEnd);
 
   function takeLine(): string | undefined {
@@ -142,6 +158,20 @@ export function createClient(socket: Socket): TestClient {
       const lines: string[] = [];
       for (let line = await client.line(); line !== 'closed'; line = await client.line()) lines.push(line);
       return lines;
+    },
+    async compress() {
+      client.send('z COMPRESS DEFLATE\r\n');
+      const completion = await client.line();
+      if (completion !== 'z OK DEFLATE active') throw new Error(`COMPRESS was answered ${completion}`);
+      inflater = createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH });
+      inflater.on('data', (chunk: Buffer) => onInput(chunk.toString('latin1')));
+      inflater.on('close', onEnd);
+      const deflater = createDeflateRaw();
+      deflater.pipe(socket);
+      client.send = (bytes) => {
+        deflater.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+        deflater.flush(constants.Z_SYNC_FLUSH);
+      };
     },
   };
   return client;

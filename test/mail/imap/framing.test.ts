@@ -214,3 +214,9 @@ test('a literal that comes byte by byte is held in few pieces', async () => {
   const [found] = await frames(pieces, { commandBytes: 30_000, literalBytes: 30_000 });
   assert.equal(found?.length, 'complete '.length + bytes.length - 2);
 });
+
+test('a command holds no more memory than its octets take', async () => {
+  const command = await new Framing(sourceOf([Buffer.from('a IDLE\r\n')])).readCommand(LIMITS);
+  assert.equal(command.bytes.toString(), 'a IDLE');
+  assert.equal(command.bytes.buffer.byteLength, 'a IDLE'.length);
+});

@@ -1,5 +1,5 @@
 /** CAPABILITY (RFC 9051 section 6.1.1). */
-import { capabilitiesOf, earlyCapabilities } from '../capabilities.ts';
+import { COMPRESS_DEFLATE, capabilitiesOf, earlyCapabilities } from '../capabilities.ts';
 import { type Connection, defineCommand, noArguments, sendUntagged } from './command.ts';
 import { privacyOf } from './log-in.ts';
 
@@ -15,8 +15,10 @@ export const capability = defineCommand({
 
 /** Returns what is advertised in the state of the connection. */
 export function currentCapabilities(connection: Connection): string {
-  const { state } = connection;
-  return state.name === 'not authenticated'
-    ? earlyCapabilities(privacyOf(connection))
-    : capabilitiesOf(state.account);
+  const { state, isCompressed } = connection;
+  if (state.name === 'not authenticated') return earlyCapabilities(privacyOf(connection));
+  const { disabledCapabilities } = state.account;
+  return capabilitiesOf({
+    disabledCapabilities: [...disabledCapabilities, ...(isCompressed ? [COMPRESS_DEFLATE] : [])],
+  });
 }

@@ -1,4 +1,5 @@
 /** Types that every command uses: the connection that it runs on, and the command itself. */
+import type { Socket } from 'node:net';
 import type { Clock } from '../../../system/clock.ts';
 import type { Log } from '../../../system/log.ts';
 import { CommandError } from '../command-error.ts';
@@ -35,6 +36,9 @@ type State =
 export type Connection = {
   readonly context: ImapContext;
   readonly session: Session;
+  /** Socket of the network, or of TLS on top of it. */
+  socket: Socket;
+  isCompressed: boolean;
   wire: Wire;
   framing: Framing;
   client: ImapClient;

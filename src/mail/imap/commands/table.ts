@@ -4,6 +4,7 @@ import { authenticate } from './authenticate.ts';
 import { capability } from './capability.ts';
 import { close, unselect } from './close.ts';
 import type { Command } from './command.ts';
+import { compress } from './compress.ts';
 import { copy, uidCopy } from './copy.ts';
 import { create } from './create.ts';
 import { deleteMailbox } from './delete.ts';
@@ -36,6 +37,7 @@ const ALL: readonly Command[] = [
   authenticate,
   login,
   enable,
+  compress,
   select,
   examine,
   create,
