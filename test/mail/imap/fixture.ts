@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test';
 import { constants, createDeflateRaw, createInflateRaw, type InflateRaw } from 'node:zlib';
 import type { ImapServerOptions } from '../../../src/mail/imap/options.ts';
 import { listenImap } from '../../../src/mail/imap/server.ts';
+import type { OpenSession } from '../../../src/mail/imap/session.ts';
 import type { Clock } from '../../../src/system/clock.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createMemoryMail, type MemoryMail, USER } from '../../support/memory-imap-session.ts';
@@ -13,6 +14,9 @@ type Options = Partial<Omit<ImapServerOptions, 'at' | 'section' | 'openSession'>
   mail?: MemoryMail;
   clock?: Clock;
 };
+
+/** What the sessions of all servers pass through. Another file runs the same tests with something between server and mail. */
+export const sessions = { through: (openSession: OpenSession): OpenSession => openSession };
 
 export const LOGIN = `LOGIN ${USER.username} "${USER.password}"`;
 
@@ -34,7 +38,7 @@ export async function startServer(
       at: { address: '127.0.0.1', port: 0 },
       hostname: 'mail.test',
       tls: undefined,
-      openSession: mail.openSession,
+      openSession: sessions.through(mail.openSession),
       ...options,
     },
   );

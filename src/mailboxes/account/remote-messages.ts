@@ -1,0 +1,89 @@
+/**
+ * Messages between the thread of a connection (remote.ts) and the thread of its account (serve-remote.ts). One port carries the
+ * sessions of all connections between two threads, because each port costs every wait for messages a little.
+ */
+import type {
+  Account,
+  AppendMessage,
+  Features,
+  Refusal,
+  SelectedMailbox,
+  Selection,
+} from '../../mail/imap/session.ts';
+import type { EncodedError } from '../../system/encoded-error.ts';
+
+/** Methods that answer with one value, with their arguments. */
+export type ValueMethods = Pick<
+  Account,
+  'status' | 'create' | 'delete' | 'rename' | 'subscribe' | 'unsubscribe'
+> &
+  Pick<SelectedMailbox, 'copy' | 'move' | 'expunge'>;
+
+/** Methods that answer with chunks. */
+export type ChunkMethods = Pick<Account, 'list'> &
+  Pick<SelectedMailbox, 'fetch' | 'store' | 'search' | 'changes'>;
+
+/** A call of a method. Its arguments are those of the method. */
+export type Request =
+  | { kind: 'value'; name: keyof ValueMethods; args: readonly unknown[] }
+  | { kind: 'chunks'; name: keyof ChunkMethods; args: readonly unknown[] }
+  | { kind: 'append'; mailbox: string }
+  | { kind: 'select'; args: Parameters<Account['select']> }
+  | { kind: 'close'; args: Parameters<SelectedMailbox['close']> };
+
+/** A selection without its object, which the thread of the connection makes anew. */
+export type SelectionData = Omit<Selection, 'selected'>;
+
+/** The part of a message of APPEND that was asked for. */
+export type Pulled =
+  | { kind: 'message'; message: Omit<AppendMessage, 'content'> }
+  /** There is no further message. */
+  | { kind: 'end' }
+  | { kind: 'content'; bytes: Uint8Array<ArrayBuffer>; isLast: boolean }
+  /** The client has gone away, or has sent something else. */
+  | { kind: 'failed' };
+
+/** Messages of one session to the thread of its account. */
+export type ToAccount = { session: number } & (
+  | { kind: 'call'; call: number; request: Request }
+  /** The connection has taken a chunk. */
+  | { kind: 'taken'; call: number }
+  /** No further chunk is wanted. */
+  | { kind: 'stop'; call: number }
+  | { kind: 'pulled'; call: number; pulled: Pulled }
+  | { kind: 'enable'; features: Features }
+  | { kind: 'watch' }
+  | { kind: 'unwatch' }
+  /** The connection has ended. Nothing follows. */
+  | { kind: 'end' }
+);
+
+/** An event of a call. Nothing follows `done` and `failed`. */
+export type CallEvent =
+  | { kind: 'chunk'; bytes: Uint8Array<ArrayBuffer> }
+  /** Asks for the next message of APPEND, or for the next content of the message. */
+  | { kind: 'pull'; what: 'message' | 'content' }
+  | { kind: 'done'; value: unknown }
+  | { kind: 'failed'; error: EncodedError };
+
+/** Messages to the thread of the connections. */
+export type FromAccount = { session: number } & (
+  | { kind: 'event'; call: number; event: CallEvent }
+  /** `changes` may have something to say. */
+  | { kind: 'changed' }
+  /** The account can no longer be used. Nothing follows. */
+  | { kind: 'ended'; refusal: Refusal }
+);
+
+/** Size of the content that APPEND carries at once, like that of the chunks of other answers. */
+export const CONTENT_BYTES = 64 * 1024;
+/**
+ * Maximum number of chunks of one call that the connection has not taken. The next ones are made while these are being sent; a client
+ * that reads slowly holds no more of them. Our own limit.
+ */
+export const MAX_CHUNKS_AHEAD = 4;
+
+/** Returns a copy of bytes, which can move to another thread. The memory of the bytes themselves may be shared with others. */
+export function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes);
+}

@@ -1,0 +1,273 @@
+/**
+ * Accounts of another thread, for the connections of this one: what the IMAP server calls crosses a port to serve-remote.ts, and
+ * the answers come back. A session whose account, or whose thread, can no longer be used is answered BYE.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import {
+  type Account,
+  type AppendMessage,
+  type Chunks,
+  isRefusal,
+  type Refusal,
+  type SelectedMailbox,
+} from '../../mail/imap/session.ts';
+import { decodeError } from '../../system/encoded-error.ts';
+import { AppendSource } from './append-source.ts';
+import type {
+  CallEvent,
+  ChunkMethods,
+  FromAccount,
+  Request,
+  SelectionData,
+  ToAccount,
+  ValueMethods,
+} from './remote-messages.ts';
+
+/** The account of one session. */
+type RemoteAccount = {
+  account: Account;
+  /** The connection has ended. */
+  close(): void;
+};
+
+type AccountLink = {
+  /** Returns the account of a session that the other side serves under this number. */
+  open(session: number, disabledCapabilities: readonly string[]): RemoteAccount;
+};
+
+const UNAVAILABLE: Refusal = {
+  refused: 'BYE',
+  code: 'UNAVAILABLE',
+  text: 'The mailbox is not available at the moment',
+};
+
+/** Returns the accounts that the other side of the port serves. */
+export function createAccountLink(port: MessagePort): AccountLink {
+  const sessions = new Map<number, RemoteSession>();
+  let hasEnded = false;
+  port.on('message', (message: FromAccount) => sessions.get(message.session)?.receive(message));
+  port.on('close', () => {
+    hasEnded = true;
+    for (const session of sessions.values()) session.end(UNAVAILABLE);
+    sessions.clear();
+  });
+  return {
+    open(number, disabledCapabilities) {
+      const session = new RemoteSession(number, port);
+      if (hasEnded) session.end(UNAVAILABLE);
+      else sessions.set(number, session);
+      return {
+        account: createAccount(session, disabledCapabilities),
+        close() {
+          if (sessions.delete(number)) session.post({ kind: 'end' });
+        },
+      };
+    },
+  };
+}
+
+/** `ToAccount` without the number of the session. */
+type SessionMessage = ToAccount extends infer Message
+  ? Message extends unknown
+    ? Omit<Message, 'session'>
+    : never
+  : never;
+
+/** The messages of one session. The server calls one method at a time, so there is at most one call. */
+class RemoteSession {
+  onChange: (() => void) | undefined;
+  readonly #number: number;
+  readonly #port: MessagePort;
+  #call: RemoteCall | undefined;
+  #lastCall = 0;
+  #ended: Refusal | undefined;
+
+  constructor(number: number, port: MessagePort) {
+    this.#number = number;
+    this.#port = port;
+  }
+
+  /** True when the account can no longer be used. */
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  post(message: SessionMessage, transfer: ArrayBuffer[] = []): void {
+    if (this.#ended) return;
+    this.#port.postMessage({ ...message, session: this.#number } satisfies ToAccount, transfer);
+  }
+
+  begin(request: Request): RemoteCall {
+    const number = ++this.#lastCall;
+    const call = new RemoteCall(number, this);
+    this.#call = call;
+    if (this.#ended) call.receive({ kind: 'done', value: this.#ended });
+    else this.post({ kind: 'call', call: number, request });
+    return call;
+  }
+
+  receive(message: FromAccount): void {
+    switch (message.kind) {
+      case 'event':
+        // An event that comes late for a call that was stopped is of no use.
+        if (message.call === this.#lastCall) this.#call?.receive(message.event);
+        break;
+      case 'changed':
+        this.onChange?.();
+        break;
+      case 'ended':
+        this.end(message.refusal);
+    }
+  }
+
+  /** Answers the call that runs, and all later ones, with this refusal. */
+  end(refusal: Refusal): void {
+    this.#ended = refusal;
+    this.#call?.receive({ kind: 'done', value: refusal });
+    this.onChange?.();
+  }
+}
+
+/** Events of one call, which wait until they are read. */
+class RemoteCall {
+  readonly number: number;
+  readonly #session: RemoteSession;
+  readonly #events: CallEvent[] = [];
+  #wake: (() => void) | undefined;
+
+  constructor(number: number, session: RemoteSession) {
+    this.number = number;
+    this.#session = session;
+  }
+
+  receive(event: CallEvent): void {
+    this.#events.push(event);
+    this.#wake?.();
+  }
+
+  async next(): Promise<CallEvent> {
+    for (;;) {
+      const event = this.#events.shift();
+      if (event) return event;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  post(message: { kind: 'taken' | 'stop' }): void {
+    this.#session.post({ ...message, call: this.number });
+  }
+}
+
+/** Returns the result of a call that has ended. @throws the error of the method */
+function resultOf<Value>(event: CallEvent): Value {
+  if (event.kind === 'failed') throw decodeError(event.error);
+  if (event.kind !== 'done') throw new Error(`a call has ended with "${event.kind}"`);
+  return event.value as Value;
+}
+
+type Result<Method> = Method extends (...args: never) => Promise<infer Value> ? Value : never;
+
+async function callForValue<Name extends keyof ValueMethods>(
+  session: RemoteSession,
+  name: Name,
+  ...args: Parameters<ValueMethods[Name]>
+): Promise<Result<ValueMethods[Name]>> {
+  return resultOf(await session.begin({ kind: 'value', name, args }).next());
+}
+
+async function* callForChunks<Name extends keyof ChunkMethods>(
+  session: RemoteSession,
+  name: Name,
+  ...args: Parameters<ChunkMethods[Name]>
+): Chunks {
+  const call = session.begin({ kind: 'chunks', name, args });
+  let isRunning = true;
+  try {
+    for (;;) {
+      const event = await call.next();
+      if (event.kind !== 'chunk') {
+        isRunning = false;
+        return resultOf(event);
+      }
+      const { buffer, byteOffset, byteLength } = event.bytes;
+      yield Buffer.from(buffer, byteOffset, byteLength);
+      call.post({ kind: 'taken' });
+    }
+  } finally {
+    if (isRunning) call.post({ kind: 'stop' });
+  }
+}
+
+async function callAppend(
+  session: RemoteSession,
+  mailbox: string,
+  messages: AsyncIterable<AppendMessage>,
+): Promise<Result<Account['append']>> {
+  const source = new AppendSource(messages);
+  const call = session.begin({ kind: 'append', mailbox });
+  try {
+    for (;;) {
+      const event = await call.next();
+      if (event.kind === 'pull') {
+        const pulled = await source.pull(event.what);
+        const transfer = pulled.kind === 'content' ? [pulled.bytes.buffer] : [];
+        session.post({ kind: 'pulled', call: call.number, pulled }, transfer);
+        continue;
+      }
+      // The failure of the client's side says more than that of the call, which it has caused.
+      if (source.failure !== undefined) throw source.failure;
+      return resultOf(event);
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function callSelect(
+  session: RemoteSession,
+  ...args: Parameters<Account['select']>
+): Promise<Result<Account['select']>> {
+  const answer = resultOf<SelectionData | Refusal>(await session.begin({ kind: 'select', args }).next());
+  return isRefusal(answer) ? answer : { ...answer, selected: createSelected(session) };
+}
+
+function createAccount(session: RemoteSession, disabledCapabilities: readonly string[]): Account {
+  return {
+    disabledCapabilities,
+    enable: (features) => session.post({ kind: 'enable', features }),
+    list: (query) => callForChunks(session, 'list', query),
+    status: (mailbox, items) => callForValue(session, 'status', mailbox, items),
+    create: (mailbox) => callForValue(session, 'create', mailbox),
+    delete: (mailbox) => callForValue(session, 'delete', mailbox),
+    rename: (from, to) => callForValue(session, 'rename', from, to),
+    subscribe: (mailbox) => callForValue(session, 'subscribe', mailbox),
+    unsubscribe: (mailbox) => callForValue(session, 'unsubscribe', mailbox),
+    append: (mailbox, messages) => callAppend(session, mailbox, messages),
+    select: (mailbox, options) => callSelect(session, mailbox, options),
+  };
+}
+
+function createSelected(session: RemoteSession): SelectedMailbox {
+  return {
+    fetch: (query) => callForChunks(session, 'fetch', query),
+    store: (query) => callForChunks(session, 'store', query),
+    search: (query) => callForChunks(session, 'search', query),
+    copy: (query) => callForValue(session, 'copy', query),
+    move: (query) => callForValue(session, 'move', query),
+    expunge: (uids) => callForValue(session, 'expunge', uids),
+    changes: (kind) => callForChunks(session, 'changes', kind),
+    watch(onChange) {
+      session.onChange = onChange;
+      // The next call says that the account has ended.
+      if (session.hasEnded) onChange();
+      session.post({ kind: 'watch' });
+      return () => {
+        session.onChange = undefined;
+        session.post({ kind: 'unwatch' });
+      };
+    },
+    close: async (options) => resultOf(await session.begin({ kind: 'close', args: [options] }).next()),
+  };
+}

@@ -1,0 +1,297 @@
+/**
+ * Serves accounts of this thread to the connections of another one (remote.ts). The calls of a session run one after the other.
+ * The chunks of an answer wait here while the client does not read.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import {
+  type Account,
+  type AppendMessage,
+  type Chunks,
+  isRefusal,
+  type Refusal,
+  type SelectedMailbox,
+} from '../../mail/imap/session.ts';
+import { encodeError } from '../../system/encoded-error.ts';
+import {
+  type CallEvent,
+  type FromAccount,
+  MAX_CHUNKS_AHEAD,
+  movable,
+  type Pulled,
+  type Request,
+  type ToAccount,
+} from './remote-messages.ts';
+
+type AccountServer = {
+  /** Serves an account to a new session, and returns its number. `onEnd` is called when the session has ended. */
+  serve(account: Account, onEnd: () => void): number;
+  /** Ends the session with this refusal, which is a BYE. */
+  end(session: number, refusal: Refusal): void;
+  /** False when the other thread has gone. */
+  readonly isOpen: boolean;
+};
+
+/** Returns a server for the sessions of this port. When the other thread closes it, all sessions end. */
+export function serveAccounts(port: MessagePort): AccountServer {
+  const sessions = new Map<number, ServedSession>();
+  let last = 0;
+  let isOpen = true;
+  const server: AccountServer = {
+    serve(account, onEnd) {
+      const number = ++last;
+      const post = (message: SessionAnswer, transfer: ArrayBuffer[] = []): void =>
+        port.postMessage({ ...message, session: number } satisfies FromAccount, transfer);
+      sessions.set(number, new ServedSession({ account, post, onEnd }));
+      if (!isOpen) end(number);
+      return number;
+    },
+    end(number, refusal) {
+      if (!sessions.has(number)) return;
+      port.postMessage({ kind: 'ended', session: number, refusal } satisfies FromAccount);
+      end(number);
+    },
+    get isOpen() {
+      return isOpen;
+    },
+  };
+  function end(number: number): void {
+    const session = sessions.get(number);
+    sessions.delete(number);
+    void session?.close();
+  }
+  port.on('message', (message: ToAccount) => {
+    if (message.kind === 'end') end(message.session);
+    else sessions.get(message.session)?.receive(message);
+  });
+  port.on('close', () => {
+    isOpen = false;
+    for (const number of [...sessions.keys()]) end(number);
+  });
+  return server;
+}
+
+type SessionAnswer = FromAccount extends infer Message
+  ? Message extends unknown
+    ? Omit<Message, 'session'>
+    : never
+  : never;
+
+type SessionOptions = {
+  account: Account;
+  post(message: SessionAnswer, transfer?: ArrayBuffer[]): void;
+  onEnd(): void;
+};
+
+/** The call that runs: what the client has taken of its chunks, and what it is asked for. */
+class ServedCall {
+  isStopped = false;
+  readonly #post: (event: CallEvent, transfer?: ArrayBuffer[]) => void;
+  #ahead = 0;
+  #wake: (() => void) | undefined;
+  #pulled: PromiseWithResolvers<Pulled> | undefined;
+
+  constructor(post: (event: CallEvent, transfer?: ArrayBuffer[]) => void) {
+    this.#post = post;
+  }
+
+  /** Sends the answer of the method. */
+  async run(answer: () => Promise<unknown>): Promise<void> {
+    try {
+      this.#post({ kind: 'done', value: await answer() });
+    } catch (error) {
+      this.#post({ kind: 'failed', error: encodeError(error) });
+    }
+  }
+
+  /** Sends chunks as the client takes them, and returns what completes the call. */
+  async produce(chunks: Chunks): Promise<unknown> {
+    try {
+      for (;;) {
+        while (this.#ahead >= MAX_CHUNKS_AHEAD && !this.isStopped) await this.#untilChange();
+        if (this.isStopped) return undefined;
+        const next = await chunks.next();
+        if (next.done) return next.value;
+        const bytes = movable(next.value);
+        this.#ahead++;
+        this.#post({ kind: 'chunk', bytes }, [bytes.buffer]);
+      }
+    } finally {
+      await chunks.return(undefined);
+    }
+  }
+
+  /** Returns the messages that the client sends. */
+  async *messages(): AsyncGenerator<AppendMessage, void, undefined> {
+    for (;;) {
+      const pulled = await this.#pull('message');
+      if (pulled.kind !== 'message') return;
+      yield { ...pulled.message, content: this.#content() };
+    }
+  }
+
+  async *#content(): AsyncGenerator<Buffer, void, undefined> {
+    for (;;) {
+      const pulled = await this.#pull('content');
+      if (pulled.kind !== 'content') return;
+      if (pulled.bytes.length > 0) yield Buffer.from(pulled.bytes.buffer);
+      if (pulled.isLast) return;
+    }
+  }
+
+  /** Asks the client. @throws Error when it sends no more */
+  async #pull(what: 'message' | 'content'): Promise<Pulled> {
+    this.#pulled = Promise.withResolvers();
+    this.#post({ kind: 'pull', what });
+    if (this.isStopped) this.pulled({ kind: 'failed' });
+    const pulled = await this.#pulled.promise;
+    if (pulled.kind === 'failed') throw new Error('the client does not send the message');
+    return pulled;
+  }
+
+  pulled(pulled: Pulled): void {
+    this.#pulled?.resolve(pulled);
+  }
+
+  taken(): void {
+    this.#ahead--;
+    this.#wake?.();
+  }
+
+  /** Ends what the client no longer wants, or no longer sends. */
+  stop(): void {
+    this.isStopped = true;
+    this.#wake?.();
+    this.pulled({ kind: 'failed' });
+  }
+
+  async #untilChange(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
+
+class ServedSession {
+  readonly #options: SessionOptions;
+  #selected: SelectedMailbox | undefined;
+  #unwatch: (() => void) | undefined;
+  /** True while the client was told of changes, and has not asked for them. */
+  #isTold = false;
+  #isOpen = true;
+  #call: { number: number; served: ServedCall } | undefined;
+  /** The calls so far. */
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  receive(message: ToAccount): void {
+    switch (message.kind) {
+      case 'call':
+        this.#begin(message.call, message.request);
+        break;
+      case 'taken':
+        this.#callOf(message.call)?.taken();
+        break;
+      case 'stop':
+        this.#callOf(message.call)?.stop();
+        break;
+      case 'pulled':
+        this.#callOf(message.call)?.pulled(message.pulled);
+        break;
+      case 'enable':
+        this.#options.account.enable(message.features);
+        break;
+      case 'watch':
+        this.#isTold = false;
+        this.#unwatch = this.#selected?.watch(() => this.#tell());
+        break;
+      case 'unwatch':
+        this.#endWatch();
+    }
+  }
+
+  /** Ends the call that runs, and then the selection. */
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    this.#endWatch();
+    this.#call?.served.stop();
+    await this.#running;
+    try {
+      await this.#selected?.close({ expunge: false });
+    } finally {
+      this.#options.onEnd();
+    }
+  }
+
+  #begin(number: number, request: Request): void {
+    const post = (event: CallEvent, transfer?: ArrayBuffer[]): void => {
+      if (this.#isOpen) this.#options.post({ kind: 'event', call: number, event }, transfer);
+    };
+    const served = new ServedCall(post);
+    this.#call = { number, served };
+    this.#running = this.#running.then(async () => {
+      if (this.#isOpen) await served.run(() => this.#answer(request, served));
+    });
+  }
+
+  #callOf(number: number): ServedCall | undefined {
+    return this.#call?.number === number ? this.#call.served : undefined;
+  }
+
+  async #answer(request: Request, call: ServedCall): Promise<unknown> {
+    const { account } = this.#options;
+    switch (request.kind) {
+      case 'value':
+        return await this.#method(request)(...request.args);
+      case 'chunks':
+        if (request.name === 'changes') this.#isTold = false;
+        return await call.produce((await this.#method(request)(...request.args)) as Chunks);
+      case 'append':
+        return await account.append(request.mailbox, call.messages());
+      case 'select':
+        return await this.#select(request.args);
+      case 'close':
+        return await this.#closeSelected(request.args);
+    }
+  }
+
+  /** Returns the method that a request names. @throws Error when no mailbox is selected for it */
+  #method({ name }: Request & { kind: 'value' | 'chunks' }): (...args: readonly unknown[]) => unknown {
+    const { account } = this.#options;
+    const object: Partial<Account & SelectedMailbox> = name in account ? account : this.#requireSelected();
+    return (object[name] as (...args: readonly unknown[]) => unknown).bind(object);
+  }
+
+  #requireSelected(): SelectedMailbox {
+    if (!this.#selected) throw new Error('no mailbox is selected');
+    return this.#selected;
+  }
+
+  async #select(args: Parameters<Account['select']>): Promise<unknown> {
+    this.#selected = undefined;
+    const answer = await this.#options.account.select(...args);
+    if (isRefusal(answer)) return answer;
+    const { selected, ...data } = answer;
+    this.#selected = selected;
+    return data;
+  }
+
+  async #closeSelected(args: Parameters<SelectedMailbox['close']>): Promise<unknown> {
+    const refusal = await this.#requireSelected().close(...args);
+    if (!refusal) this.#selected = undefined;
+    return refusal;
+  }
+
+  #tell(): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    this.#options.post({ kind: 'changed' });
+  }
+
+  #endWatch(): void {
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+  }
+}
