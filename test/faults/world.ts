@@ -30,8 +30,10 @@ export type WorldOptions = {
   zone?: string;
   /** Whether a webhook endpoint is told of deliveries, by default true. */
   isSubscribed?: boolean;
-  /** Recipients of mail that is none of the load's. */
-  apart?: readonly string[];
+  /** Returns true for a recipient of mail that is none of the load's. */
+  isApart?: (recipient: string) => boolean;
+  /** Returns true for the envelope sender of mail that the sink refuses. */
+  refuses?: (mailFrom: string) => boolean;
 };
 
 export type World = {
@@ -81,7 +83,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const dataDir = options.dataDir ?? temporaryDirectory(name);
   const otherZone = `${RECIPIENT_ZONE}\n${options.zone ?? ''}`;
   const dns = await startDnsServer(otherZone);
-  const sink = await startSmtpSink({ replyDelayMs: REPLY_DELAY_MS, keepRaw: true });
+  const sink = await startSmtpSink({
+    replyDelayMs: REPLY_DELAY_MS,
+    keepRaw: true,
+    ...(options.refuses && { refuses: options.refuses }),
+  });
   const webhooks = await startWebhookReceiver();
   const env = {
     POSTRIDER_HOSTNAME: HOSTNAME,
@@ -136,7 +142,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         const [header = ''] = bytes.toString('latin1').split('\r\n\r\n', 1);
         const same = { mailFrom, header, messageId, sha256, attachments, life, atMs: receivedAtMs };
         for (const recipient of recipients) {
-          const kept = options.apart?.includes(recipient) ? receiptsApart : receipts;
+          const kept = options.isApart?.(recipient) === true ? receiptsApart : receipts;
           kept.push({ recipient, ...same });
         }
       }

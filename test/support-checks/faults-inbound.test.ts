@@ -8,7 +8,15 @@ import {
   type ReceivedRow,
   readPost,
 } from '../faults/inbound/audit.ts';
-import { fileOf, type Letter, OPERATOR_ADDRESS, REPORTED_ADDRESS } from '../faults/inbound/letter.ts';
+import {
+  fileOf,
+  isRefused,
+  isReturnedSender,
+  type Letter,
+  OPERATOR_ADDRESS,
+  REPORTED_ADDRESS,
+  returnedSender,
+} from '../faults/inbound/letter.ts';
 import type { Receipt } from '../faults/judge.ts';
 
 const MESSAGE_ID = 'letter-1.1@author.test';
@@ -70,7 +78,7 @@ test('a letter that was stored once and posted is in order', () => {
       posts: 1,
       repeatedPosts: 0,
     },
-    ...{ forwards: 0, sentReports: 0, repeatedMail: 0, unexplained: 0, faults: [] },
+    ...{ forwards: 0, notifications: 0, sentReports: 0, repeatedMail: 0, unexplained: 0, faults: [] },
   });
 });
 
@@ -189,6 +197,40 @@ test('a letter to the postmaster is forwarded once, and again only after an end 
     endOfLifeMs: [1_500],
   });
   assert.deepEqual(changed.faults, ['mail of the installation: it came again and was another']);
+});
+
+test('the sender of a letter that cannot be forwarded is told once for each stored transmission, and nobody else', () => {
+  const sender = returnedSender({ number: 1 });
+  const told = (name: string, change: Partial<Receipt> = {}) =>
+    receipt({ recipient: sender, messageId: `<${name}@mail.test>`, ...change });
+  const letters = [letter({ kind: 'returned' })];
+  const judged = (receipts: Receipt[], sent = 2, endOfLifeMs: number[] = []) =>
+    judge({ letters, posts: [], receipts, sent, endOfLifeMs });
+  const once = judged([told('a')]);
+  assert.deepEqual([once.notifications, once.unexplained, once.faults], [1, 0, []]);
+  assert.deepEqual(judged([]).faults, ['notification: a sender got 0, not 1']);
+  const twice = judged([told('a'), told('b')], 3);
+  assert.deepEqual(twice.faults, [
+    'the installation has stored 3 messages to send, not 2',
+    'notification: a sender got 2, not 1',
+  ]);
+  assert.equal(twice.unexplained, 2);
+  const again = [told('a'), told('a', { life: 1, atMs: 5_000 })];
+  assert.deepEqual([judged(again, 2, [1_500]).repeatedMail, judged(again, 2, [1_500]).faults], [1, []]);
+  assert.equal(judged(again, 2, [4_000]).unexplained, 1);
+  const stranger = told('b', { recipient: returnedSender({ number: 2 }) });
+  assert.deepEqual(judged([told('a'), stranger]).faults, ['notification: a sender got 1, not 0']);
+  const arrived = judged([told('a'), receipt()]);
+  assert.deepEqual(arrived.faults, ['forward: nobody sent the letter']);
+});
+
+test('only forwarded mail of senders whose letters come back is refused', () => {
+  const sender = returnedSender({ number: 7 });
+  const [local, domain] = sender.split('@');
+  assert.equal(isReturnedSender(sender), true);
+  assert.equal(isRefused(`SRS0=abcd=XY=${domain}=${local}@bounce.mail.test`), true);
+  assert.equal(isRefused('SRS0=abcd=XY=author.test=ann@bounce.mail.test'), false);
+  assert.equal(isRefused(''), false);
 });
 
 test('each report that fell due is sent once', () => {

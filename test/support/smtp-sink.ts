@@ -1,5 +1,5 @@
 /**
- * A receiving mail server for tests. It accepts every message on 127.0.0.1 and records it. A message counts once its
+ * A receiving mail server for tests. It accepts messages on 127.0.0.1, by default all, and records them. A message counts once its
  * final dot has arrived, even if the sender ended before it read the reply, so the records show lost and duplicate
  * messages.
  */
@@ -25,6 +25,8 @@ export type SinkOptions = {
   /** Time between the final dot and the reply, by default 0. */
   replyDelayMs?: number;
   keepRaw?: boolean;
+  /** Returns true for the envelope sender of a message whose recipients are refused for good. */
+  refuses?: (mailFrom: string) => boolean;
   /** Offers STARTTLS with the publicly known certificate of the library. By default STARTTLS is not offered. */
   startTls?: boolean;
 };
@@ -62,6 +64,10 @@ export async function startSmtpSink(options: SinkOptions = {}): Promise<SmtpSink
     onConnect(_session, callback) {
       connections += 1;
       callback();
+    },
+    onRcptTo(_recipient, { envelope: { mailFrom } }, callback) {
+      const isRefused = mailFrom !== false && options.refuses?.(mailFrom.address) === true;
+      callback(isRefused ? Object.assign(new Error('5.1.1 No such user'), { responseCode: 550 }) : null);
     },
     onData(stream, session, callback) {
       const { envelope } = session;

@@ -12,10 +12,12 @@ import {
   type ANSWERS,
   fileOf,
   hashOf,
+  isReturnedSender,
   type Letter,
   messageIdOf,
   nameOf,
   OPERATOR_ADDRESS,
+  returnedSender,
 } from './letter.ts';
 
 /** A received message with its only task. */
@@ -48,7 +50,7 @@ export type InboundFacts = {
   posts: readonly Post[];
   /** Number of rows of each report that was received, by its id. */
   reports: ReadonlyMap<string, number>;
-  /** Number of messages that the installation itself has stored to send: forwarded ones and reports. */
+  /** Number of messages that the installation itself has stored to send: forwarded ones, notifications and reports. */
   sent: number;
   /** Mail of the installation itself, as it arrived. */
   receipts: readonly Receipt[];
@@ -70,8 +72,9 @@ export type InboundVerdict = {
   /** Posts, and how many came again after an end that hit them between their answer and the record of it. */
   posts: number;
   repeatedPosts: number;
-  /** Forwarded messages and sent reports that arrived, and how many of them again after such an end. */
+  /** Forwarded messages, notifications and sent reports that arrived, and how many of them again after such an end. */
   forwards: number;
+  notifications: number;
   sentReports: number;
   repeatedMail: number;
   /** Things that were done twice without an end of the daemon that explains it. */
@@ -90,6 +93,7 @@ export function judgeInbound(facts: InboundFacts): InboundVerdict {
   const rows = Map.groupBy(facts.rows, ({ messageId }) => messageId);
   const effects = { ...facts, postsOf: Map.groupBy(facts.posts, ({ receivedId }) => receivedId) };
   const forwarded = new Set<string>();
+  const returned = new Map<string, number>();
   const faults: string[] = [];
   let acknowledged = 0;
   let lost = 0;
@@ -105,12 +109,13 @@ export function judgeInbound(facts: InboundFacts): InboundVerdict {
       stored.push(...found);
     }
     if (letter.kind === 'forward') for (const { messageId } of stored) forwarded.add(messageId);
+    else if (letter.kind === 'returned') returned.set(returnedSender(letter), stored.length);
     else if (stored.length > 0) faults.push(...faultsOfEffect(letter, stored, effects));
   }
   const local = judgeLocal(facts, rows, effects.postsOf);
   if (rows.size > 0) faults.push(`strangers: ${rows.size}, such as ${[...rows.keys()][0]}`);
   const posts = judgePosts(facts.posts, facts.endOfLifeMs);
-  const mail = judgeMail(facts, forwarded);
+  const mail = judgeMail(facts, { forwarded, returned });
   return {
     letters: facts.letters.length,
     acknowledged,
@@ -155,18 +160,33 @@ function judgeLocal(
   return verdict;
 }
 
-/** Each stored letter to the postmaster is forwarded once, and each report that fell due is sent once. */
+/** The letters to the postmaster. */
+type Forwarded = {
+  /** Message-IDs of those that are forwarded. */
+  forwarded: ReadonlySet<string>;
+  /** Number of stored letters that come back, by their senders. */
+  returned: ReadonlyMap<string, number>;
+};
+
+/**
+ * Each stored letter to the postmaster is forwarded once, or its sender is told once that this failed, and each report that fell due is
+ * sent once.
+ */
 function judgeMail(
   { receipts, sent, dueReports, endOfLifeMs }: InboundFacts,
-  forwarded: ReadonlySet<string>,
+  { forwarded, returned }: Forwarded,
 ) {
   const byId = Map.groupBy(receipts, ({ messageId }) => messageId.slice(1, -1));
   const repeats = judgeRepeats(byId, endOfLifeMs);
-  const isForward = ([first]: readonly Receipt[]) => first?.recipient === OPERATOR_ADDRESS;
-  const [forwards, reports] = [
-    [...byId].filter(([, one]) => isForward(one)),
-    [...byId].filter(([, one]) => !isForward(one)),
-  ];
+  const {
+    forwards = [],
+    notifications = [],
+    reports = [],
+  } = Object.groupBy(byId, ([, [first]]) => kindOf(first?.recipient ?? ''));
+  const told = judgeNotifications(
+    notifications.map(([, [first]]) => first?.recipient ?? ''),
+    returned,
+  );
   const lost = [...forwarded].filter((messageId) => !byId.has(messageId)).length;
   const strangers = forwards.filter(([messageId]) => !forwarded.has(messageId)).length;
   const wrong = {
@@ -181,13 +201,37 @@ function judgeMail(
   );
   if (reports.length !== dueReports)
     faults.push(`${reports.length} reports came, and ${dueReports} fell due`);
-  const expected = forwarded.size + dueReports;
+  // A letter that comes back is stored to be sent, and so is what its sender is told.
+  const expected = forwarded.size + 2 * told.expected + dueReports;
   if (sent !== expected) faults.push(`the installation has stored ${sent} messages to send, not ${expected}`);
   return {
-    counts: { forwards: forwards.length, sentReports: reports.length, repeatedMail: repeats.duplicates },
-    unexplained: repeats.unexplained.length + Math.max(0, sent - expected),
-    faults,
+    counts: {
+      forwards: forwards.length,
+      notifications: notifications.length,
+      sentReports: reports.length,
+      repeatedMail: repeats.duplicates,
+    },
+    unexplained: repeats.unexplained.length + told.excess + Math.max(0, sent - expected),
+    faults: [...faults, ...told.faults],
   };
+}
+
+function kindOf(recipient: string): 'forwards' | 'notifications' | 'reports' {
+  if (recipient === OPERATOR_ADDRESS) return 'forwards';
+  return isReturnedSender(recipient) ? 'notifications' : 'reports';
+}
+
+/** Each sender gets one notification for each stored letter that came back, and nobody else gets any. */
+function judgeNotifications(recipients: readonly string[], returned: ReadonlyMap<string, number>) {
+  const got = Map.groupBy(recipients, (recipient) => recipient);
+  const verdict = { expected: 0, excess: 0, faults: [] as string[] };
+  for (const address of new Set([...returned.keys(), ...got.keys()])) {
+    const [count, expected] = [got.get(address)?.length ?? 0, returned.get(address) ?? 0];
+    verdict.expected += expected;
+    verdict.excess += Math.max(0, count - expected);
+    if (count !== expected) verdict.faults.push(`notification: a sender got ${count}, not ${expected}`);
+  }
+  return verdict;
 }
 
 /** A transmission is stored at most once, and with the id of its 250 when there was one. */
@@ -220,6 +264,7 @@ function faultsOfEffect(letter: Letter, stored: readonly ReceivedRow[], effects:
       return count === 1 ? [] : [`report: it is stored ${count} times`];
     }
     case 'forward':
+    case 'returned':
       return [];
     case 'bounce':
     case 'complaint':

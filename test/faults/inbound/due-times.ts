@@ -2,39 +2,56 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
+import type { LetterKind } from './letter.ts';
 import type { InboundWorld } from './place.ts';
 
 const LOAD = { clients: 1, pauseMs: 0, most: 2 };
 const PAUSE_MS = 50;
 const TIMEOUT_MS = 30_000;
 /** Reports of a day fall due on the next one. */
-const WAITING = 'SELECT count(*) FROM dmarcReports WHERE dueAt > 0';
+const WAITING_REPORTS = 'SELECT count(*) FROM dmarcReports WHERE dueAt > 0';
 const MAKE_DUE = 'UPDATE dmarcReports SET dueAt = 0 WHERE dueAt > 0';
+
+/** A leased notification is due again after ten minutes. */
+const DUE_NOTIFICATIONS =
+  "SELECT count(*) FROM failureNotifications WHERE dueAt <= unixepoch('subsec') * 1000";
 
 /**
  * Lets the night come for the DMARC report about the author's mail, and counts the report. A life of the daemon counts mail for it
  * and ends in peace, so that nothing but the daemon ever opens a database that a kill has left.
  */
 export async function makeReportDue(place: InboundWorld): Promise<void> {
-  const { world, senders, port } = place;
-  const daemon = await world.start();
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  await senders.run({ ...LOAD, port, signal, first: 'forward', answers: 0 });
-  while (withDatabase(world.dataDir, true, (database) => database.prepare(WAITING).pluck().get()) === 0) {
-    if (signal.aborted) throw new Error(`no mail was counted for a DMARC report:\n${daemon.output()}`);
-    await sleep(PAUSE_MS);
-  }
-  await daemon.stop();
-  await world.endLife(Date.now());
+  await sendUntil(place, { first: 'forward', waiting: WAITING_REPORTS });
   place.dueReports += withDatabase(
-    world.dataDir,
+    place.world.dataDir,
     false,
     (database) => database.prepare(MAKE_DUE).run().changes,
   );
 }
 
+/** Lets a forwarded letter come back, so that the next life has a sender to tell when it starts. The daemon looks every 30 s. */
+export async function makeNotificationDue(place: InboundWorld): Promise<void> {
+  await sendUntil(place, { first: 'returned', waiting: DUE_NOTIFICATIONS });
+}
+
+/** Sends letters in a life of the daemon that ends in peace once the query counts something. */
+async function sendUntil(
+  { world, senders, port }: InboundWorld,
+  { first, waiting }: { first: LetterKind; waiting: string },
+): Promise<void> {
+  const daemon = await world.start();
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  await senders.run({ ...LOAD, port, signal, first, answers: 0 });
+  while (withDatabase(world.dataDir, true, (database) => database.prepare(waiting).pluck().get()) === 0) {
+    if (signal.aborted) throw new Error(`${waiting}: nothing after ${TIMEOUT_MS} ms\n${daemon.output()}`);
+    await sleep(PAUSE_MS);
+  }
+  await daemon.stop();
+  await world.endLife(Date.now());
+}
+
 /**
- * Lets the time pass that tasks and webhooks wait which many kills have interrupted (webhooks/posting/schedule.ts), after a life that
+ * Lets the time pass that tasks, webhooks and notifications wait which many kills have interrupted (webhooks/posting/schedule.ts), after a life that
  * ends in peace.
  */
 export async function letDelaysPass({ world }: InboundWorld): Promise<void> {
@@ -44,6 +61,7 @@ export async function letDelaysPass({ world }: InboundWorld): Promise<void> {
   withDatabase(world.dataDir, false, (database) => {
     for (const table of ['receivedTasks', 'webhookDeliveries'])
       database.exec(`UPDATE ${table} SET dueAt = 0 WHERE state = 'pending'`);
+    database.exec('UPDATE failureNotifications SET dueAt = 0 WHERE dueAt IS NOT NULL');
   });
 }
 

@@ -1,15 +1,16 @@
 /**
  * kill -9 again and again while servers send mail to the daemon and clients send mail through it: before and after the commits that
- * store a message, forward it and send a report, within the tasks of each kind, and at random times. One reckoning covers both sides:
+ * store a message, forward it, tell its sender that this failed and send a report, within the tasks of each kind, and at random times. One reckoning covers both sides:
  * everything that was answered with 250 or 200 is there, once for each transmission or key, each letter to a route was posted, each
- * letter to the postmaster was forwarded, and each answer of a reader has changed its email once.
+ * letter to the postmaster was forwarded, or its sender told once that this failed, and each answer of a reader has changed its email
+ * once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CRASH_POINTS, type CrashPointName } from '../../../src/crash-points.ts';
 import { shuffle } from '../../../src/system/random.ts';
 import { type DaemonProcess, DaemonStartError } from '../../support/daemon.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
-import { letDelaysPass, makeReportDue } from './due-times.ts';
+import { letDelaysPass, makeNotificationDue, makeReportDue } from './due-times.ts';
 import { ANSWERS, type LetterKind } from './letter.ts';
 import { createInboundWorld, finishInbound, type InboundReckoning, type InboundWorld } from './place.ts';
 
@@ -33,7 +34,7 @@ type Point = CrashPointName | `${CrashPointName}/${LetterKind}`;
 const TASK_KINDS: readonly LetterKind[] = [...ANSWERS, 'forward', 'report'];
 const POINTS: readonly Point[] = CRASH_POINTS.flatMap((name): Point[] => {
   if (name.startsWith('inbound-task-')) return TASK_KINDS.map((kind): Point => `${name}/${kind}`);
-  return /^(receive|inbound|forward|dmarc-report)-/.test(name) ? [name] : [];
+  return /^(receive|inbound|forward|notification|dmarc-report)-/.test(name) ? [name] : [];
 });
 const RANDOM = 'random time';
 const KILL_AFTER_MS = { low: 20, high: 700 };
@@ -85,6 +86,7 @@ function letterFor(plan: Plan): LetterKind | undefined {
 async function liveAndDie(place: InboundWorld, plan: Plan, random: SeededRandom): Promise<boolean> {
   const { world } = place;
   if (plan.startsWith('dmarc-report-')) await makeReportDue(place);
+  if (plan.startsWith('notification-')) await makeNotificationDue(place);
   let daemon: DaemonProcess;
   try {
     daemon = await world.start(plan === RANDOM ? undefined : plan);

@@ -1,6 +1,6 @@
 /**
- * One message that servers send to the daemon: a letter for a route or for the postmaster, a report about a domain, or what the
- * mail of a reader leads to. A letter whose reply was not read is sent again, as servers do, under another Message-ID: each
+ * One message that servers send to the daemon: a letter for a route or for the postmaster, one of which cannot be forwarded and comes
+ * back to its sender, a report about a domain, or what the mail of a reader leads to. A letter whose reply was not read is sent again, as servers do, under another Message-ID: each
  * transmission can be told from the others.
  */
 import { createHash } from 'node:crypto';
@@ -11,7 +11,7 @@ import type { Reader } from './readers.ts';
 
 /** What a reader's mail leads to. */
 export const ANSWERS = ['bounce', 'complaint', 'unsubscribe'] as const;
-export type LetterKind = (typeof ANSWERS)[number] | 'post' | 'forward' | 'report';
+export type LetterKind = (typeof ANSWERS)[number] | 'post' | 'forward' | 'returned' | 'report';
 
 export type Letter = {
   kind: LetterKind;
@@ -31,6 +31,8 @@ const AUTHOR_DOMAIN = 'author.test';
 const PROVIDER_DOMAIN = 'provider.test';
 /** Number of servers that send reports. One reporter may send only some reports a day (inbound/reports/store.ts). */
 const REPORTERS = 100;
+/** Number of domains whose forwarded mail is refused. One domain gets only some notifications at once (inbound/forward/notify.ts). */
+const RETURNED_DOMAINS = 20;
 export const ROUTE_ADDRESS = `letters@${SENDER_DOMAIN}`;
 const POSTMASTER_ADDRESS = `postmaster@${SENDER_DOMAIN}`;
 /** Address that mail of the postmaster is forwarded to, and the address that asks for DMARC reports about the author's mail. */
@@ -45,6 +47,7 @@ export function zoneOfSenders({ record }: TestKey): string {
   const signers = [PROVIDER_DOMAIN, ...Array.from({ length: REPORTERS }, (_, number) => reporter(number))];
   return [
     ...signers.map((domain) => `s1._domainkey.${domain} TXT "${record}"`),
+    ...Array.from({ length: RETURNED_DOMAINS }, (_, number) => zoneOfReturned(returnedDomain(number))),
     `_dmarc.${AUTHOR_DOMAIN} TXT "v=DMARC1; p=none; rua=mailto:${REPORTED_ADDRESS}"`,
     `${AUTHOR_DOMAIN} MX 10 mx.${RECIPIENT_DOMAIN}`,
     `${SENDER_DOMAIN} MX 10 ${HOSTNAME}`,
@@ -53,6 +56,30 @@ export function zoneOfSenders({ record }: TestKey): string {
 
 function reporter(number: number): string {
   return `reporter-${number % REPORTERS}.test`;
+}
+
+function returnedDomain(number: number): string {
+  return `returned-${number % RETURNED_DOMAINS}.test`;
+}
+
+/** A sender is told of a failure when SPF has proven it, and gets mail at the sink. */
+function zoneOfReturned(domain: string): string {
+  return `${domain} TXT "v=spf1 ip4:127.0.0.0/8 -all"\n${domain} MX 10 mx.${RECIPIENT_DOMAIN}`;
+}
+
+/** Returns the sender of a letter that comes back. Each letter has another one. */
+export function returnedSender({ number }: Pick<Letter, 'number'>): string {
+  return `ann-${number}@${returnedDomain(number)}`;
+}
+
+/** Returns true for an address that `returnedSender` returns. */
+export function isReturnedSender(address: string): boolean {
+  return /@returned-\d+\.test$/.test(address);
+}
+
+/** Returns true for the rewritten sender (SRS) of a forwarded letter that comes back. */
+export function isRefused(mailFrom: string): boolean {
+  return /=returned-\d+\.test=/i.test(mailFrom);
 }
 
 /** Addresses of the daemon that only it can tell. */
@@ -72,6 +99,8 @@ export function envelopeOf({ kind, number, reader }: Letter, addresses: Addresse
       return { from: `ann@${AUTHOR_DOMAIN}`, to: ROUTE_ADDRESS };
     case 'forward':
       return { from: `ann@${AUTHOR_DOMAIN}`, to: POSTMASTER_ADDRESS };
+    case 'returned':
+      return { from: returnedSender({ number }), to: POSTMASTER_ADDRESS };
     case 'report':
       return { from: `reports@${reporter(number)}`, to: addresses.reports };
     case 'bounce':
@@ -103,6 +132,7 @@ export function messageOf(letter: Letter, messageId: string, key: TestKey): stri
       return signTestMessage(message, { key, domain: reporter(letter.number) });
     case 'post':
     case 'forward':
+    case 'returned':
     case 'bounce':
     case 'unsubscribe':
       return message;
@@ -118,6 +148,8 @@ function textOf(letter: Letter, messageId: string): string {
       return `From: ann@${AUTHOR_DOMAIN}\n${top}${letter.hasFile ? withFile(fileOf(letter)) : '\nA letter.\n'}`;
     case 'forward':
       return `From: ann@${AUTHOR_DOMAIN}\n${top}\nA letter for the postmaster.\n`;
+    case 'returned':
+      return `From: ${returnedSender(letter)}\n${top}\nA letter for the postmaster.\n`;
     case 'report':
       return `From: reports@${reporter(number)}\n${top}${reportOf(name)}`;
     case 'bounce':

@@ -13,7 +13,14 @@ import type { SeededRandom } from '../seeded-random.ts';
 import { firstId, MIXED } from '../submission.ts';
 import { createWorld, HOSTNAME, type World } from '../world.ts';
 import { type InboundVerdict, judgeInbound, type Post, readPost, readTables } from './audit.ts';
-import { OPERATOR_ADDRESS, REPORTED_ADDRESS, ROUTE_ADDRESS, zoneOfSenders } from './letter.ts';
+import {
+  isRefused,
+  isReturnedSender,
+  OPERATOR_ADDRESS,
+  REPORTED_ADDRESS,
+  ROUTE_ADDRESS,
+  zoneOfSenders,
+} from './letter.ts';
 import { createReaders } from './readers.ts';
 import { Senders } from './senders.ts';
 
@@ -45,6 +52,7 @@ type Options = {
 
 /** Frequency of emails to the route among those of `MIXED`: on them both sides of the daemon meet. */
 const LOCAL_SHARE = 4;
+const APART = new Set([OPERATOR_ADDRESS, REPORTED_ADDRESS]);
 const CLIENTS = 3;
 const PAUSE_MS = 200;
 /**
@@ -72,7 +80,8 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
     zone: zoneOfSenders(senders.key),
     mix: { ...MIXED, local: LOCAL_SHARE },
     localAddress: ROUTE_ADDRESS,
-    apart: [OPERATOR_ADDRESS, REPORTED_ADDRESS],
+    isApart: (recipient) => APART.has(recipient) || isReturnedSender(recipient),
+    refuses: isRefused,
     ...(dataDir !== undefined && { dataDir }),
   });
   const daemon = await world.start();
@@ -137,10 +146,11 @@ async function releaseHeld(daemon: DaemonProcess): Promise<number> {
   return released;
 }
 
-/** Tasks and reports that are due, and mail that has not ended. */
+/** Tasks, reports and notifications that are due, and mail that has not ended. */
 const OPEN = `
   SELECT (SELECT count(*) FROM receivedTasks WHERE state = 'pending')
        + (SELECT count(*) FROM dmarcReports WHERE dueAt = 0)
+       + (SELECT count(*) FROM failureNotifications WHERE dueAt IS NOT NULL)
        + (SELECT count(*) FROM recipients WHERE state IN ('ready', 'in_flight', 'deferred'))`;
 
 /** Opens the database of the running daemon, which a process that only reads may do. */

@@ -38,6 +38,7 @@ export type SendersRun = {
 /** Shares of the kinds of letters; all others are posts. */
 const ANSWER_SHARE = 0.4;
 const FORWARD_SHARE = 0.15;
+const RETURNED_SHARE = 0.05;
 const REPORT_SHARE = 0.05;
 /** Maximum number of reports that are left to chance: a domain gets a limited number a day (inbound/reports/store.ts). */
 const MAX_REPORTS = 500;
@@ -182,7 +183,9 @@ export class Senders {
       return 'report';
     }
     if (share < REPORT_SHARE + FORWARD_SHARE) return 'forward';
-    if (share >= REPORT_SHARE + FORWARD_SHARE + ANSWER_SHARE || left.answers <= 0) return 'post';
+    const sharesOfMail = REPORT_SHARE + FORWARD_SHARE + RETURNED_SHARE;
+    if (share < sharesOfMail) return 'returned';
+    if (share >= sharesOfMail + ANSWER_SHARE || left.answers <= 0) return 'post';
     left.answers -= 1;
     return ANSWERS[Math.floor(this.#random.share() * ANSWERS.length)] ?? 'bounce';
   }
