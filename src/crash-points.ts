@@ -38,6 +38,8 @@ export const CRASH_POINTS = [
   'broadcast-copy-after-commit',
   'broadcast-pause-after-commit',
   'broadcast-end-before-commit',
+  'mailbox-delivery-before-commit',
+  'mailbox-delivery-after-commit',
   'retention-between-slices',
   'retention-before-files',
   'compact-before-rename',

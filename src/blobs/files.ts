@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdirSync, renameSync, statSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { endOnBrokenStorage, isDiskFull } from '../db/storage-failure.ts';
 import { AppError, errorCode } from '../system/errors.ts';
@@ -102,6 +102,41 @@ export class FileWriter {
   }
 }
 
+/**
+ * Gives a durable file of another owner the name of a blob here, without copying it where the file system allows that. The
+ * result is durable.
+ */
+export async function linkFile(root: string, from: string, sha256: string): Promise<void> {
+  const path = pathOf(root, sha256);
+  const temporary = join(root, PARTIAL, randomUUID());
+  await refusing(path, async () => {
+    for (const folder of [dirname(temporary), dirname(path)])
+      await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    try {
+      await link(from, temporary).catch((error) => copyInstead(error, from, temporary));
+      await rename(temporary, path);
+    } finally {
+      // When both names are of one file, `rename` keeps both.
+      await rm(temporary, { force: true });
+    }
+    for (const folder of [dirname(path), root, dirname(root)]) await flushFolder(folder);
+  });
+}
+
+/** Codes of `link` between file systems, on those without links, and for a file that has too many. */
+const UNLINKABLE = new Set(['EXDEV', 'EPERM', 'ENOSYS', 'ENOTSUP', 'EMLINK']);
+
+async function copyInstead(error: unknown, from: string, to: string): Promise<void> {
+  if (!UNLINKABLE.has(errorCode(error) ?? '')) throw error;
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+  const file = await open(to, 'r+');
+  try {
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
 /** File system errors that end by themselves or with an operator's help: the caller is told to retry. */
 const PASSING = new Set([
   ...['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EROFS'],
@@ -166,6 +201,25 @@ export async function* fileChunks(path: string, end: number): AsyncGenerator<Buf
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Reads a range of a file. The bytes have their own memory.
+ * @throws DamagedBlobError when the file ends before the range does
+ */
+export async function fileRange(path: string, start: number, end: number): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const bytes = Buffer.allocUnsafeSlow(end - start);
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesRead } = await file.read(bytes, at, bytes.length - at, start + at);
+      if (bytesRead === 0) throw new DamagedBlobError(path, `the file ends at ${start + at} of ${end} bytes`);
+      at += bytesRead;
+    }
+    return bytes;
   } finally {
     await file.close();
   }

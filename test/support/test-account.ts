@@ -1,7 +1,10 @@
 /** Opens accounts in temporary folders. Messages are parsed in the same thread. */
 import { join } from 'node:path';
 import { readMailboxMessage } from '../../src/mail/message/mailbox-message.ts';
-import { type AccountApp, type OpenAccount, openAccount } from '../../src/mailboxes/account/open.ts';
+import type { AccountApp, OpenAccount } from '../../src/mailboxes/account/account.ts';
+import { addMessages, type NewMessage } from '../../src/mailboxes/account/add.ts';
+import { prepareContent } from '../../src/mailboxes/account/content.ts';
+import { openAccount } from '../../src/mailboxes/account/open.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { recordLog } from './record-log.ts';
@@ -29,4 +32,29 @@ export function openTestAccount(
   folder = join(temporaryDirectory('account'), 'mailboxes', 'mbx_1'),
 ): Promise<OpenAccount> {
   return openAccount(app, { id: 'mbx_1', folder, isNew: true });
+}
+
+/** Returns a message of about this size. */
+export function messageOf(subject: string, sizeBytes = 0): Buffer {
+  const header = `From: Ann <ann@test.example>\r\nSubject: ${subject}\r\nMessage-ID: <${subject}@test.example>\r\n\r\n`;
+  const line = `${'x'.repeat(76)}\r\n`;
+  return Buffer.from(header + line.repeat(Math.ceil(Math.max(sizeBytes - header.length, 1) / line.length)));
+}
+
+/** Adds messages to a folder and returns their UIDs. */
+export async function addTestMessages(
+  account: OpenAccount,
+  folder: string,
+  messages: readonly (Buffer | (Partial<NewMessage> & { bytes: Buffer }))[],
+): Promise<readonly number[]> {
+  const prepared: NewMessage[] = [];
+  for (const message of messages) {
+    const { bytes, ...fields } = Buffer.isBuffer(message) ? { bytes: message } : message;
+    const content = await prepareContent(account, [bytes]);
+    const internalDate = { atMs: START_MS, zoneMinutes: 0 };
+    prepared.push({ content, flags: 0, keywords: [], internalDate, ...fields });
+  }
+  const added = await addMessages(account, { folder, messages: prepared });
+  if ('refused' in added) throw new Error(`refused because of the ${added.refused}`);
+  return added.uids;
 }

@@ -1,7 +1,7 @@
 /** Tells the sessions of an account what has changed in it. Every change is told after its commit, in the order of modseq. */
 
 /** The changing facts of a message. */
-type MessageSummary = { uid: number; flags: number; keywordSetId: number; modseq: number };
+export type MessageSummary = { uid: number; flags: number; keywordSetId: number; modseq: number };
 
 export type FolderChange = { folderId: number; modseq: number } & (
   | { kind: 'added' | 'flags'; messages: readonly MessageSummary[] }

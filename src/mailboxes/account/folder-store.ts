@@ -14,6 +14,15 @@ export function findFolderByName(tx: AccountTx, name: string): Promise<FolderRow
   return byName.first(tx, { name });
 }
 
+const bySpecialUse = statement((db: AccountTx, param: Param<{ specialUse: string }>) =>
+  db.selectFrom('folders').selectAll().where('specialUse', '=', param('specialUse')).orderBy('id'),
+);
+
+/** Returns the folder with this special use, such as `\\Junk`; undefined when there is none. */
+export function findFolderBySpecialUse(tx: AccountTx, specialUse: string): Promise<FolderRow | undefined> {
+  return bySpecialUse.first(tx, { specialUse });
+}
+
 const byId = statement((db: AccountTx, param: Param<{ id: number }>) =>
   db.selectFrom('folders').selectAll().where('id', '=', param('id')),
 );
@@ -119,4 +128,30 @@ const addSubscription = statement((db: AccountTx, param: Param<{ name: string }>
 /** Subscribes a name. */
 export async function insertSubscription(tx: AccountTx, name: string): Promise<void> {
   await addSubscription.all(tx, { name });
+}
+
+const deleteName = statement((db: AccountTx, param: Param<{ name: string }>) =>
+  db.deleteFrom('subscriptions').where('name', '=', param('name')),
+);
+
+/** Removes a subscription. */
+export async function deleteSubscription(tx: AccountTx, name: string): Promise<void> {
+  await deleteName.all(tx, { name });
+}
+
+const rename = statement((db: AccountTx, param: Param<{ id: number; name: string }>) =>
+  db
+    .updateTable('folders')
+    .set({ name: param('name') })
+    .where('id', '=', param('id')),
+);
+
+/** Gives a folder another name. */
+export async function renameFolderRow(tx: AccountTx, id: number, name: string): Promise<void> {
+  await rename.all(tx, { id, name });
+}
+
+/** Removes the row of a folder. Its messages are removed later, and its id is never used again. */
+export async function deleteFolderRow(tx: AccountTx, id: number): Promise<void> {
+  await tx.deleteFrom('folders').where('id', '=', id).execute();
 }

@@ -11,3 +11,8 @@ export function accountFolder(dataDir: string, id: MailboxRow['id']): string {
 export function indexFile(folder: string): string {
   return join(folder, 'index.db');
 }
+
+/** Returns the folder of the files of an account, which hold its large contents (blobs/files.ts). */
+export function contentFolder(folder: string): string {
+  return join(folder, 'blobs');
+}

@@ -1,7 +1,7 @@
 /** Stores messages and the tombstones of those that were removed. All SQL of these tables is here, and nothing else writes them. */
 import { type Param, statement } from '../../db/statement.ts';
 import type { AccountTx } from './store.ts';
-import type { MessageRow } from './tables.ts';
+import type { ExpungedRow, MessageRow } from './tables.ts';
 
 const insert = statement((db: AccountTx, param: Param<MessageRow>) =>
   db.insertInto('messages').values({
@@ -40,4 +40,47 @@ export function findMessage(
   key: Pick<MessageRow, 'folderId' | 'uid'>,
 ): Promise<MessageRow | undefined> {
   return byUid.first(tx, key);
+}
+
+type Move = { from: number; to: number; modseq: number };
+
+/** Moves all messages of a folder to another one, where their UIDs are free, and returns the UIDs. */
+export async function moveAllMessages(tx: AccountTx, { from, to, modseq }: Move): Promise<number[]> {
+  const rows = await tx
+    .updateTable('messages')
+    .set({ folderId: to, modseq, createdModseq: modseq })
+    .where('folderId', '=', from)
+    .returning('uid')
+    .execute();
+  const uids = rows.map(({ uid }) => uid).sort((a, b) => a - b);
+  await insertExpunged(tx, { folderId: from, modseq, uids });
+  return uids;
+}
+
+const insertRange = statement((db: AccountTx, param: Param<ExpungedRow>) =>
+  db.insertInto('expunged').values({
+    folderId: param('folderId'),
+    modseq: param('modseq'),
+    uidFrom: param('uidFrom'),
+    uidTo: param('uidTo'),
+  }),
+);
+
+/** Remembers, as ranges, that UIDs were removed by a change. `uids` are sorted. */
+export async function insertExpunged(
+  tx: AccountTx,
+  { folderId, modseq, uids }: { folderId: number; modseq: number; uids: readonly number[] },
+): Promise<void> {
+  for (const [uidFrom, uidTo] of rangesOf(uids))
+    await insertRange.all(tx, { folderId, modseq, uidFrom, uidTo });
+}
+
+function rangesOf(uids: readonly number[]): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (const uid of uids) {
+    const last = ranges.at(-1);
+    if (last && last[1] + 1 === uid) last[1] = uid;
+    else ranges.push([uid, uid]);
+  }
+  return ranges;
 }

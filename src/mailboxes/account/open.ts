@@ -8,30 +8,14 @@ import {
   openPrivateDatabase,
   type PrivateDatabase,
 } from '../../db/private-database.ts';
-import type { MailboxMessageReader } from '../../mail/message/mailbox-message-reader.ts';
-import type { System } from '../../system/system.ts';
-import { type AccountChanges, createAccountChanges } from './changes.ts';
+import type { AccountApp, OpenAccount } from './account.ts';
+import { createAccountChanges } from './changes.ts';
 import { indexFile } from './folder.ts';
 import { insertFolder, insertSubscription } from './folder-store.ts';
 import { ACCOUNT_MIGRATIONS } from './migrations.ts';
 import { type AccountTx, findAccountRow, insertAccount } from './store.ts';
 import type { AccountTables } from './tables.ts';
-
-/** The parts of the application that accounts use. */
-export type AccountApp = Pick<System, 'clock' | 'log' | 'metrics' | 'crashPoint'> & {
-  parser: Pick<MailboxMessageReader, 'read'>;
-};
-
-export type OpenAccount = {
-  /** Id of the mailbox. */
-  id: string;
-  folder: string;
-  app: AccountApp;
-  db: PrivateDatabase<AccountTables>;
-  changes: AccountChanges;
-  /** Closes the account once its writes have ended. Sessions have ended before. */
-  close(): Promise<void>;
-};
+import { UseCounts } from './use-counts.ts';
 
 type Opening = {
   id: string;
@@ -87,7 +71,16 @@ export async function openAccount(
     await db.close();
     throw error;
   }
-  return { id, folder, app, db, changes: createAccountChanges(), close: () => db.close() };
+  return {
+    id,
+    folder,
+    app,
+    db,
+    changes: createAccountChanges(),
+    preparedFiles: new UseCounts(),
+    heldContents: new UseCounts(),
+    close: () => db.close(),
+  };
 }
 
 /** Creates the account and makes the names of its files durable. */

@@ -47,7 +47,7 @@ export type FolderRow = {
 type SubscriptionRow = { name: string };
 
 /** Written by mailboxes/account/content-store.ts: what is known of the bytes of a message. Only `parserVersion` and what is read from the bytes ever change. */
-type ContentRow = {
+export type ContentRow = {
   id: number;
   sizeBytes: number;
   /** CRC-32 of all bytes. */
@@ -75,7 +75,7 @@ type ContentRow = {
 };
 
 /** Written by mailboxes/account/content-store.ts. */
-type ContentBytesRow = {
+export type ContentBytesRow = {
   contentId: number;
   /** Header with the empty line at its end. */
   header: Uint8Array;
@@ -119,10 +119,10 @@ type KeywordSetRow = {
 };
 
 /** Written by mailboxes/account/message-store.ts: ranges of UIDs that were removed by one change (RFC 7162 section 3.2.10). */
-type ExpungedRow = { folderId: number; modseq: number; uidFrom: number; uidTo: number };
+export type ExpungedRow = { folderId: number; modseq: number; uidFrom: number; uidTo: number };
 
 /** Written by mailboxes/account/delivery-store.ts: deliveries that are stored, so that none is stored twice. */
-type DeliveryRow = { id: string; at: number };
+export type DeliveryRow = { id: string; at: number };
 
 export type AccountTables = {
   account: AccountRow;

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { OpenAccount } from '../../../src/mailboxes/account/account.ts';
+import {
+  findContent,
+  findHeader,
+  listReleased,
+  releaseContents,
+  removeUnused,
+} from '../../../src/mailboxes/account/content-store.ts';
 import {
   changeCounts,
   findFolderById,
@@ -13,11 +21,10 @@ import {
   listKeywordSets,
   NO_KEYWORDS,
 } from '../../../src/mailboxes/account/keyword-store.ts';
-import { findMessage, insertMessage } from '../../../src/mailboxes/account/message-store.ts';
-import type { OpenAccount } from '../../../src/mailboxes/account/open.ts';
+import { findMessage, insertExpunged, insertMessage } from '../../../src/mailboxes/account/message-store.ts';
 import { findAccountRow, nextModseq, nextUidValidity } from '../../../src/mailboxes/account/store.ts';
 import type { MessageRow } from '../../../src/mailboxes/account/tables.ts';
-import { openTestAccount, START_MS } from '../../support/test-account.ts';
+import { addTestMessages, messageOf, openTestAccount, START_MS } from '../../support/test-account.ts';
 
 let account: OpenAccount;
 before(async () => {
@@ -95,4 +102,36 @@ test('a message is found by its folder and UID', async () => {
   await insertMessage(tx, row);
   assert.deepEqual(await findMessage(tx, { folderId: 1, uid: 7 }), row);
   assert.equal(await findMessage(tx, { folderId: 2, uid: 7 }), undefined);
+});
+
+test('UIDs that were removed by a change are kept as ranges', async () => {
+  const tx = account.db.read;
+  await insertExpunged(tx, { folderId: 9, modseq: 4, uids: [2, 3, 4, 7, 9, 10] });
+  const rows = await tx
+    .selectFrom('expunged')
+    .select(['uidFrom', 'uidTo'])
+    .where('folderId', '=', 9)
+    .execute();
+  assert.deepEqual(
+    rows.map(({ uidFrom, uidTo }) => [uidFrom, uidTo]),
+    [
+      [2, 4],
+      [7, 7],
+      [9, 10],
+    ],
+  );
+});
+
+test('a released content is removed unless a message has it', async () => {
+  const tx = account.db.read;
+  await addTestMessages(account, 'INBOX', [messageOf('kept'), messageOf('removed')]);
+  const [kept, removed] = (await tx.selectFrom('contents').select('id').execute()).map(({ id }) => id);
+  await tx.deleteFrom('messages').where('contentId', '=', removed!).execute();
+  await releaseContents(tx, [kept!, removed!, removed!]);
+  assert.deepEqual(await listReleased(tx, 0, 10), [kept, removed]);
+  assert.deepEqual(await listReleased(tx, kept!, 10), [removed]);
+  assert.deepEqual(await removeUnused(tx, [kept!, removed!]), { removed: [removed], files: [] });
+  assert.deepEqual(await listReleased(tx, 0, 10), []);
+  assert.ok(await findContent(tx, kept!));
+  assert.equal(await findHeader(tx, removed!), undefined);
 });

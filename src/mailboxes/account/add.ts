@@ -1,0 +1,150 @@
+/** Adds messages to a folder, all or none. */
+import { randomBytes } from 'node:crypto';
+import { defineWrite } from '../../db/operation.ts';
+import type { InternalDate } from '../../mail/imap/session.ts';
+import type { OpenAccount } from './account.ts';
+import type { MessageSummary } from './changes.ts';
+import { discard, type PreparedContent } from './content.ts';
+import { insertContent } from './content-store.ts';
+import { DELETED, SEEN } from './flags.ts';
+import { changeCounts, findFolderByName, reserveUids } from './folder-store.ts';
+import { internKeywords } from './keyword-store.ts';
+import { insertMessage } from './message-store.ts';
+import { type AccountTx, findAccountRow, nextModseq } from './store.ts';
+
+export type NewMessage = {
+  content: PreparedContent;
+  /** Bits of system flags, and sorted keywords (`readFlags`). */
+  flags: number;
+  keywords: readonly string[];
+  internalDate: InternalDate;
+  /** Header fields in front of the content, each with its CRLF. Empty for most messages. */
+  prefix?: Uint8Array;
+};
+
+export type Addition = {
+  /** Name of the folder. */
+  folder: string;
+  messages: readonly NewMessage[];
+  /** Maximum size of all messages of the account. Without it there is none, as for mail that was accepted. */
+  quotaBytes?: number;
+};
+
+/** `uids` are in the order of the messages. `contentIds` name the contents. */
+type Added = {
+  folderId: number;
+  uidValidity: number;
+  modseq: number;
+  uids: readonly number[];
+  contentIds: readonly number[];
+};
+
+/** Reasons for which nothing was added: there is no such folder, or the account is full. */
+type NotAdded = { refused: 'folder' | 'quota' };
+
+export type Committed = (Added & { messages: MessageSummary[] }) | NotAdded;
+
+const insertMessages = defineWrite(
+  'account.addMessages',
+  (tx: AccountTx, input: Addition & { now: number }): Promise<Committed> => addInWrite(tx, input),
+);
+
+/** Adds messages inside a write, and returns what `publishAdded` tells after the commit. */
+export async function addInWrite(
+  tx: AccountTx,
+  { folder: name, messages, quotaBytes, now }: Addition & { now: number },
+): Promise<Committed> {
+  const folder = await findFolderByName(tx, name);
+  if (!folder) return { refused: 'folder' };
+  const sizeBytes = messages.reduce((sum, message) => sum + sizeOf(message), 0);
+  if (quotaBytes !== undefined && (await usedBytes(tx)) + sizeBytes > quotaBytes) return { refused: 'quota' };
+  const { id: folderId, uidValidity } = folder;
+  const modseq = await nextModseq(tx);
+  const firstUid = await reserveUids(tx, folderId, messages.length);
+  const contentIds: number[] = [];
+  const summaries: MessageSummary[] = [];
+  for (const [index, { content, flags, keywords, internalDate, prefix = NO_PREFIX }] of messages.entries()) {
+    const uid = firstUid + index;
+    const contentId = await insertContent(tx, content.row, content);
+    const keywordSetId = await internKeywords(tx, keywords);
+    await insertMessage(tx, {
+      folderId,
+      uid,
+      emailId: newEmailId(),
+      contentId,
+      modseq,
+      createdModseq: modseq,
+      flags,
+      keywordSetId,
+      internalAt: internalDate.atMs,
+      internalZoneMinutes: internalDate.zoneMinutes,
+      savedAt: now,
+      sizeBytes: content.row.sizeBytes + prefix.length,
+      prefix,
+    });
+    contentIds.push(contentId);
+    summaries.push({ uid, flags, keywordSetId, modseq });
+  }
+  await changeCounts(tx, {
+    folderId,
+    modseq,
+    messageCount: messages.length,
+    unseenCount: summaries.filter(({ flags }) => (flags & SEEN) === 0).length,
+    deletedCount: summaries.filter(({ flags }) => (flags & DELETED) !== 0).length,
+    sizeBytes,
+  });
+  const uids = summaries.map(({ uid }) => uid);
+  return { folderId, uidValidity, modseq, uids, contentIds, messages: summaries };
+}
+
+const NO_PREFIX = new Uint8Array();
+
+function sizeOf({ content, prefix = NO_PREFIX }: NewMessage): number {
+  return content.row.sizeBytes + prefix.length;
+}
+
+async function usedBytes(tx: AccountTx): Promise<number> {
+  return (await findAccountRow(tx))?.usedBytes ?? 0;
+}
+
+/** EMAILID of a new message (RFC 8474 section 5.1). */
+function newEmailId(): string {
+  return `M${randomBytes(12).toString('base64url')}`;
+}
+
+/** Tells the sessions about messages that were added. */
+export function publishAdded(account: OpenAccount, committed: Committed): void {
+  if ('refused' in committed) return;
+  const { folderId, modseq, messages } = committed;
+  if (messages.length > 0) account.changes.publish({ kind: 'added', folderId, modseq, messages });
+}
+
+/**
+ * Adds messages to a folder, in one commit. The contents are used up: they are stored, or discarded when nothing is added.
+ * @throws AppError unavailable when the disk is full; DamagedDatabaseError
+ */
+export async function addMessages(account: OpenAccount, addition: Addition): Promise<Added | NotAdded> {
+  const now = account.app.clock.now();
+  return settle(
+    account,
+    addition.messages.map(({ content }) => content),
+    () =>
+      account.db.commit(insertMessages, { ...addition, now }, (committed) =>
+        publishAdded(account, committed),
+      ),
+  );
+}
+
+/** Runs a write that adds contents, and afterwards discards those that were not added. */
+export async function settle<Result extends object>(
+  account: OpenAccount,
+  contents: readonly PreparedContent[],
+  write: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await write();
+  } finally {
+    // A file that a committed row names stays.
+    for (const content of contents) await discard(account, content);
+  }
+}

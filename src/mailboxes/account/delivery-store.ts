@@ -1,0 +1,17 @@
+/** Stores which deliveries are in the account. All SQL of the table is here, and nothing else writes it. */
+import { type Param, statement } from '../../db/statement.ts';
+import type { AccountTx } from './store.ts';
+import type { DeliveryRow } from './tables.ts';
+
+const insert = statement((db: AccountTx, param: Param<DeliveryRow>) =>
+  db
+    .insertInto('deliveries')
+    .values({ id: param('id'), at: param('at') })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id'),
+);
+
+/** Adds a delivery. Returns false when it was added before. */
+export async function insertDelivery(tx: AccountTx, row: DeliveryRow): Promise<boolean> {
+  return (await insert.first(tx, row)) !== undefined;
+}
