@@ -145,7 +145,7 @@ async function discardFile(account: OpenAccount, sha256: string | null): Promise
 }
 
 /** Removes a file unless a content is in it, or was prepared with it. */
-async function removeUnusedFile(account: OpenAccount, sha256: string): Promise<void> {
+export async function removeUnusedFile(account: OpenAccount, sha256: string): Promise<void> {
   if ((await isFileInUse(account.db.read, sha256)) || account.preparedFiles.has(sha256)) return;
   await removeFile(contentFolder(account.folder), sha256);
 }

@@ -15,3 +15,15 @@ const insert = statement((db: AccountTx, param: Param<DeliveryRow>) =>
 export async function insertDelivery(tx: AccountTx, row: DeliveryRow): Promise<boolean> {
   return (await insert.first(tx, row)) !== undefined;
 }
+
+/** Forgets deliveries before a time, at most `count`, and returns their number. */
+export async function deleteOldDeliveries(tx: AccountTx, before: number, count: number): Promise<number> {
+  const rows = await tx
+    .deleteFrom('deliveries')
+    .where('id', 'in', (db) =>
+      db.selectFrom('deliveries').select('id').where('at', '<', before).orderBy('at').limit(count),
+    )
+    .returning('id')
+    .execute();
+  return rows.length;
+}

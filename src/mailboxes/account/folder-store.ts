@@ -155,3 +155,12 @@ export async function renameFolderRow(tx: AccountTx, id: number, name: string): 
 export async function deleteFolderRow(tx: AccountTx, id: number): Promise<void> {
   await tx.deleteFrom('folders').where('id', '=', id).execute();
 }
+
+/** Notes that expunges up to a modseq may have been forgotten. */
+export async function raiseTombstoneFloor(tx: AccountTx, id: number, modseq: number): Promise<void> {
+  await tx
+    .updateTable('folders')
+    .set({ tombstoneFloor: sql`max(tombstoneFloor, ${modseq})` })
+    .where('id', '=', id)
+    .execute();
+}

@@ -1,4 +1,5 @@
 /** Stores messages and the tombstones of those that were removed. All SQL of these tables is here, and nothing else writes them. */
+import { sql } from 'kysely';
 import { type Param, statement } from '../../db/statement.ts';
 import type { AccountTx } from './store.ts';
 import type { ExpungedRow, MessageRow } from './tables.ts';
@@ -83,4 +84,58 @@ function rangesOf(uids: readonly number[]): [number, number][] {
     else ranges.push([uid, uid]);
   }
   return ranges;
+}
+
+/** Returns the ids of folders that were deleted and still have messages or tombstones. Only the first row of each folder is read. */
+export async function listOrphanedFolders(tx: AccountTx): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    WITH RECURSIVE
+      withMessages (id) AS (
+        SELECT min(folderId) FROM messages
+        UNION ALL
+        SELECT (SELECT min(folderId) FROM messages WHERE folderId > id) FROM withMessages WHERE id IS NOT NULL
+      ),
+      withTombstones (id) AS (
+        SELECT min(folderId) FROM expunged
+        UNION ALL
+        SELECT (SELECT min(folderId) FROM expunged WHERE folderId > id) FROM withTombstones WHERE id IS NOT NULL
+      )
+    SELECT id FROM withMessages WHERE id NOT IN (SELECT id FROM folders)
+    UNION
+    SELECT id FROM withTombstones WHERE id NOT IN (SELECT id FROM folders)`.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
+/** Removes messages of a deleted folder, at most `count`, and the tombstones of the folder. Returns the ids of their contents. */
+export async function deleteSomeMessages(tx: AccountTx, folderId: number, count: number): Promise<number[]> {
+  await tx.deleteFrom('expunged').where('folderId', '=', folderId).execute();
+  const rows = await tx
+    .deleteFrom('messages')
+    .where('folderId', '=', folderId)
+    .where('uid', 'in', (db) =>
+      db.selectFrom('messages').select('uid').where('folderId', '=', folderId).orderBy('uid').limit(count),
+    )
+    .returning('contentId')
+    .execute();
+  return rows.map(({ contentId }) => contentId);
+}
+
+/** Forgets the oldest tombstones of a folder that has more than `kept`. Returns the modseq up to which some are missing. */
+export async function forgetExpunged(
+  tx: AccountTx,
+  folderId: number,
+  kept: number,
+): Promise<number | undefined> {
+  const oldest = await tx
+    .selectFrom('expunged')
+    .select('modseq')
+    .where('folderId', '=', folderId)
+    .orderBy('modseq', 'desc')
+    .offset(kept)
+    .limit(1)
+    .executeTakeFirst();
+  if (!oldest) return undefined;
+  const { modseq } = oldest;
+  await tx.deleteFrom('expunged').where('folderId', '=', folderId).where('modseq', '<=', modseq).execute();
+  return modseq;
 }

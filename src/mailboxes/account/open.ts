@@ -15,6 +15,7 @@ import { insertFolder, insertSubscription } from './folder-store.ts';
 import { ACCOUNT_MIGRATIONS } from './migrations.ts';
 import { type AccountTx, findAccountRow, insertAccount } from './store.ts';
 import type { AccountTables } from './tables.ts';
+import { startUpkeep } from './upkeep.ts';
 import { UseCounts } from './use-counts.ts';
 
 type Opening = {
@@ -71,7 +72,7 @@ export async function openAccount(
     await db.close();
     throw error;
   }
-  return {
+  const account: OpenAccount = {
     id,
     folder,
     app,
@@ -79,8 +80,13 @@ export async function openAccount(
     changes: createAccountChanges(),
     preparedFiles: new UseCounts(),
     heldContents: new UseCounts(),
-    close: () => db.close(),
+    async close() {
+      await upkeep.stop();
+      await db.close();
+    },
   };
+  const upkeep = startUpkeep(account);
+  return account;
 }
 
 /** Creates the account and makes the names of its files durable. */
