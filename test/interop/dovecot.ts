@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -21,7 +21,12 @@ const TIMEOUT_MS = 60_000;
 export type Dovecot = {
   /** Returns the answers to `FETCH 1:* (item)`, for each item and message. */
   fetch(messages: readonly Buffer[], items: readonly string[]): Promise<string[][]>;
+  /** Returns the untagged response of each command, such as SORT, that has exactly one. */
+  ask(messages: readonly DatedMessage[], commands: readonly string[]): Promise<string[]>;
 };
+
+/** `internalAt` is in Unix milliseconds, and whole seconds. */
+export type DatedMessage = { octets: Buffer; internalAt: number };
 
 /** Unpacks the programs. */
 export async function unpackDovecot(): Promise<Dovecot> {
@@ -31,16 +36,35 @@ export async function unpackDovecot(): Promise<Dovecot> {
   await run('sh', ['-c', 'for file in *.deb; do dpkg -x "$file" .; done'], { cwd: home });
   return {
     async fetch(messages, items) {
-      const maildir = join(home, 'mail');
-      for (const folder of ['cur', 'new', 'tmp']) await mkdir(join(maildir, folder), { recursive: true });
-      for (const [index, message] of messages.entries())
-        await writeFile(join(maildir, 'cur', `${1_000_000 + index}.M1.test:2,S`), message);
-      await run('chown', ['-R', NOBODY, maildir]);
+      await fillMaildir(
+        home,
+        messages.map((octets) => ({ octets, internalAt: 0 })),
+      );
       const commands = items.map((item, index) => `f${index} FETCH 1:* (${item})\r\n`);
       const output = await serve(home, `s EXAMINE INBOX\r\n${commands.join('')}l LOGOUT\r\n`);
       return readAnswers(output, items);
     },
+    async ask(messages, commands) {
+      await fillMaildir(home, messages);
+      const lines = commands.map((command, index) => `f${index} ${command}\r\n`);
+      const output = await serve(home, `s EXAMINE INBOX\r\n${lines.join('')}l LOGOUT\r\n`);
+      const [, answers = ''] = output.split(/^s OK .*\r\n/m);
+      return answers.split('\r\n').filter((line) => line.startsWith('* ') && !line.startsWith('* BYE'));
+    },
   };
+}
+
+/** Replaces the messages of the user. */
+async function fillMaildir(home: string, messages: readonly DatedMessage[]): Promise<void> {
+  const maildir = join(home, 'mail');
+  await rm(maildir, { recursive: true, force: true });
+  for (const folder of ['cur', 'new', 'tmp']) await mkdir(join(maildir, folder), { recursive: true });
+  for (const [index, { octets, internalAt }] of messages.entries()) {
+    const file = join(maildir, 'cur', `${1_000_000 + index}.M1.test:2,S`);
+    await writeFile(file, octets);
+    await utimes(file, internalAt / 1_000, internalAt / 1_000);
+  }
+  await run('chown', ['-R', NOBODY, maildir]);
 }
 
 /** Answers commands. The input stays open until the program ends by itself: at its end, Dovecot drops answers that it has not sent. */

@@ -13,7 +13,8 @@ const MAX_SUBJECT_CHARACTERS = 2_048;
 /** Matches `subj-blob` and `subj-refwd` (RFC 5256 section 5). */
 const BLOB = /^\[[^[\]]*\][ \t]*/;
 const LEADER = /^(?:\[[^[\]]*\][ \t]*)*(?:re|fwd?)[ \t]*(?:\[[^[\]]*\][ \t]*)?:/i;
-const FORWARDED_TRAILER = /\(fwd\)$/i;
+/** Matches all trailers: a blob in front of them may be the whole subject. */
+const FORWARDED_TRAILERS = /(?: ?\(fwd\))+$/i;
 const FORWARDED = /^\[fwd:(.*)\]$/is;
 
 /** Returns the base subject of a Subject field. */
@@ -21,7 +22,7 @@ export function findBaseSubject(subject: string): BaseSubject {
   let text = decodeWords(subject).slice(0, MAX_SUBJECT_CHARACTERS).replace(/\s+/g, ' ').trim();
   let isReply = false;
   for (;;) {
-    const trailed = text.replace(FORWARDED_TRAILER, '').trimEnd();
+    const trailed = text.replace(FORWARDED_TRAILERS, '').trimEnd();
     const bare = dropPrefixes(trailed);
     const forwarded = FORWARDED.exec(bare.text)?.[1]?.trim();
     isReply ||= bare.isReply || forwarded !== undefined || trailed.length < text.length;

@@ -16,6 +16,7 @@ test('the base subject is what RFC 5256 section 2.1 leaves', () => {
     ['[one] [two]', '[two]', false],
     ['[list]', '[list]', false],
     ['Hello (fwd) (FWD) ', 'Hello', true],
+    ['Re: [x] (fwd) (FWD)', '[x]', true],
     ['[Fwd: Hello]', 'Hello', true],
     ['[fwd: Re: [x] Hello (fwd)]', 'Hello', true],
     ['[Fwd: [Fwd: Hello]]', 'Hello', true],

@@ -17,19 +17,25 @@ type SearchArguments = { esearch: SearchReturn | undefined; keys: SearchKey[] };
 /** Returns the arguments. @throws CommandError */
 export function parseSearch(cursor: Cursor): SearchArguments {
   cursor.space();
-  let esearch: SearchReturn | undefined;
-  if (cursor.skip('RETURN ')) {
-    const options = cursor.list(() => cursor.word());
-    esearch = options.length === 0 ? RETURN_ALL : options.reduce(addOption, NOTHING);
-    cursor.space();
-  }
-  if (cursor.skip('CHARSET ')) {
-    const charset = cursor.astring().toUpperCase();
-    if (!CHARSETS.includes(charset))
-      throw new CommandError('NO', 'The charset is not supported', `BADCHARSET (${CHARSETS.join(' ')})`);
-    cursor.space();
-  }
+  const esearch = parseReturn(cursor);
+  if (cursor.skip('CHARSET ')) parseCharset(cursor);
   return { esearch, keys: parseSearchKeys(cursor) };
+}
+
+/** Reads the charset of search texts and the space after it. @throws CommandError */
+export function parseCharset(cursor: Cursor): void {
+  const charset = cursor.astring().toUpperCase();
+  if (!CHARSETS.includes(charset))
+    throw new CommandError('NO', 'The charset is not supported', `BADCHARSET (${CHARSETS.join(' ')})`);
+  cursor.space();
+}
+
+/** Reads what to return, where it is given, and the space after it. @throws CommandError */
+export function parseReturn(cursor: Cursor): SearchReturn | undefined {
+  if (!cursor.skip('RETURN ')) return undefined;
+  const options = cursor.list(() => cursor.word());
+  cursor.space();
+  return options.length === 0 ? RETURN_ALL : options.reduce(addOption, NOTHING);
 }
 
 function addOption(esearch: SearchReturn, option: string): SearchReturn {
