@@ -1,4 +1,5 @@
 /** Stores which deliveries are in the account. All SQL of the table is here, and nothing else writes it. */
+import { sql } from 'kysely';
 import { type Param, statement } from '../../db/statement.ts';
 import type { AccountTx } from './store.ts';
 import type { DeliveryRow } from './tables.ts';
@@ -26,4 +27,22 @@ export async function deleteOldDeliveries(tx: AccountTx, before: number, count: 
     .returning('id')
     .execute();
   return rows.length;
+}
+
+const knownOf = statement((db: AccountTx, param: Param<{ ids: string }>) =>
+  db
+    .selectFrom('deliveries')
+    .select('id')
+    .where('id', 'in', (where) =>
+      where.selectFrom(sql<{ value: string }>`json_each(${param('ids')})`.as('ids')).select('value'),
+    ),
+);
+
+/** Returns those of the ids whose deliveries are stored. */
+export async function listKnownDeliveries(
+  tx: AccountTx,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await knownOf.all(tx, { ids: JSON.stringify(ids) });
+  return new Set(rows.map(({ id }) => id));
 }

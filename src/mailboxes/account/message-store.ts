@@ -139,3 +139,20 @@ export async function forgetExpunged(
   await tx.deleteFrom('expunged').where('folderId', '=', folderId).where('modseq', '<=', modseq).execute();
   return modseq;
 }
+
+type After = { folderId: number; afterUid: number; limit: number };
+
+const messagesAfter = statement((db: AccountTx, param: Param<After>) =>
+  db
+    .selectFrom('messages')
+    .selectAll()
+    .where('folderId', '=', param('folderId'))
+    .where('uid', '>', param('afterUid'))
+    .orderBy('uid')
+    .limit(param('limit')),
+);
+
+/** Returns the next messages of a folder by UID. */
+export function listMessagesAfter(tx: AccountTx, after: After): Promise<MessageRow[]> {
+  return messagesAfter.all(tx, after);
+}

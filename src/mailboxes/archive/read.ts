@@ -21,11 +21,23 @@ export class UnknownArchiveError extends Error {
  */
 export async function* readArchive(path: string, folder = 'INBOX'): AsyncGenerator<ArchivedMessage> {
   for await (const message of readAny(path))
-    yield folder === 'INBOX' ? message : { ...message, folder: nameBelow(folder, message.folder) };
+    yield {
+      ...message,
+      folder: validName(folder === 'INBOX' ? message.folder : nameBelow(folder, message.folder)),
+    };
 }
 
 function nameBelow(folder: string, name: string): string {
   return name === 'INBOX' ? folder : `${folder}/${name}`;
+}
+
+/** Returns a name that a mailbox allows: file names may have control characters, and levels without a name. */
+function validName(name: string): string {
+  const levels = name
+    .replace(/\p{Cc}/gu, '_')
+    .toWellFormed()
+    .split('/');
+  return levels.filter((level) => level !== '').join('/') || 'INBOX';
 }
 
 async function* readAny(path: string): AsyncGenerator<ArchivedMessage> {

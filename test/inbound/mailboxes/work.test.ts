@@ -114,10 +114,11 @@ test('a damaged mailbox delays no other one of its tenant', async () => {
   await addMailbox(world.test, { address: 'well@people.example' });
   const client = await world.open();
   for (let index = 0; index < 40; index++) await sendMail(client, { to: 'damaged@people.example' });
+  await world.clock.advance(1);
   await sendMail(client, { to: 'well@people.example' });
   await world.clock.advance(100);
   const { items } = await work.lease(100);
-  assert.ok(items.some(({ targetId }) => targetId !== damaged));
+  assert.equal(items.filter(({ targetId }) => targetId !== damaged).length, 1);
   answer = async () => ({ kind: 'waiting', reason: 'damaged' });
   await Promise.all(items.map((item) => work.run(item)));
 });

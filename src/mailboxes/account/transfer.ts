@@ -1,0 +1,120 @@
+/** Imports mail into an account, and reads it for an export (mailboxes/transfer/contents.ts). */
+import { defineWrite } from '../../db/operation.ts';
+import { AppError, notFound } from '../../system/errors.ts';
+import type { AddedMessage, ListedFolder, StoredMessage } from '../transfer/contents.ts';
+import type { OpenAccount } from './account.ts';
+import { type Addition, addInWrite, type Committed, publishAdded, settle } from './add.ts';
+import { discard, prepareContent, readContent } from './content.ts';
+import { insertDelivery, listKnownDeliveries } from './delivery-store.ts';
+import { flagNames, readFlags } from './flags.ts';
+import { createFolder, findFolder, listFolders, subscribe } from './folders.ts';
+import { listKeywordSets } from './keyword-store.ts';
+import { listMessagesAfter } from './message-store.ts';
+import type { AccountTx } from './store.ts';
+
+type Import = Omit<Addition, 'messages'> & {
+  messages: readonly (Addition['messages'][number] & { deliveryId: string })[];
+  now: number;
+};
+
+/** The ids are forgotten again when the account is full, because the error rolls the write back. */
+const insertImported = defineWrite(
+  'account.import',
+  async (tx: AccountTx, { messages, now, ...to }: Import): Promise<Committed | undefined> => {
+    const added: Import['messages'][number][] = [];
+    for (const message of messages)
+      if (await insertDelivery(tx, { id: message.deliveryId, at: now })) added.push(message);
+    if (added.length === 0) return undefined;
+    const committed = await addInWrite(tx, { ...to, messages: added, now });
+    if (!('refused' in committed)) return committed;
+    throw committed.refused === 'quota'
+      ? new AppError('invalid_state', 'The mailbox is full; raise its quota')
+      : notFound('Folder');
+  },
+);
+
+/**
+ * Adds messages to a folder, which is created when there is none, in one commit. Messages that were added before are left out.
+ * Returns the number of the others.
+ * @throws AppError unavailable; invalid_state when the account is full; DamagedDatabaseError
+ */
+export async function importMessages(
+  account: OpenAccount,
+  { folder, messages, quotaBytes }: { folder: string; messages: readonly AddedMessage[]; quotaBytes: number },
+): Promise<{ added: number }> {
+  await ensureFolder(account, folder);
+  const prepared = await prepare(account, messages);
+  const input: Import = { folder, messages: prepared, quotaBytes, now: account.app.clock.now() };
+  const contents = prepared.map(({ content }) => content);
+  const { committed } = await settle(account, contents, async () => ({
+    committed: await account.db.commit(insertImported, input, (result) => {
+      if (result) publishAdded(account, result);
+    }),
+  }));
+  return { added: committed && 'uids' in committed ? committed.uids.length : 0 };
+}
+
+async function ensureFolder(account: OpenAccount, name: string): Promise<void> {
+  if (await findFolder(account, name)) return;
+  await createFolder(account, name);
+  await subscribe(account, name);
+}
+
+async function prepare(account: OpenAccount, messages: readonly AddedMessage[]): Promise<Import['messages']> {
+  const prepared: Import['messages'][number][] = [];
+  try {
+    for (const { deliveryId, flags, receivedAt, content } of messages)
+      prepared.push({
+        deliveryId,
+        content: await prepareContent(account, [content]),
+        ...readFlags(flags),
+        internalDate: { atMs: receivedAt, zoneMinutes: 0 },
+      });
+    return prepared;
+  } catch (error) {
+    for (const { content } of prepared) await discard(account, content);
+    throw error;
+  }
+}
+
+/** Returns those of the delivery ids that are not stored. */
+export async function findMissing(account: OpenAccount, deliveryIds: readonly string[]): Promise<string[]> {
+  const known = await listKnownDeliveries(account.db.read, deliveryIds);
+  return deliveryIds.filter((id) => !known.has(id));
+}
+
+/** Returns all folders by name. */
+export async function listForExport(account: OpenAccount): Promise<ListedFolder[]> {
+  const { folders } = await listFolders(account);
+  return folders.map(({ name, uidValidity, messageCount }) => ({ name, uidValidity, messageCount }));
+}
+
+/** Maximum number of messages of one slice. Our own limit. */
+const MAX_MESSAGES = 200;
+
+/**
+ * Returns the next messages of a folder by UID, at least one unless there is none, and then as many as have at most `maxBytes`.
+ * @throws AppError not_found; DamagedBlobError
+ */
+export async function readForExport(
+  account: OpenAccount,
+  { folder: name, afterUid, maxBytes }: { folder: string; afterUid: number; maxBytes: number },
+): Promise<StoredMessage[]> {
+  const folder = await findFolder(account, name);
+  if (!folder) throw notFound('Folder');
+  const { read } = account.db;
+  const keywords = await listKeywordSets(read);
+  const slice: StoredMessage[] = [];
+  let bytes = 0;
+  for (const row of await listMessagesAfter(read, { folderId: folder.id, afterUid, limit: MAX_MESSAGES })) {
+    bytes += row.sizeBytes;
+    if (slice.length > 0 && bytes > maxBytes) break;
+    slice.push({
+      uid: row.uid,
+      flags: flagNames({ flags: row.flags, keywords: keywords.get(row.keywordSetId) ?? [] }),
+      receivedAt: row.internalAt,
+      content: Buffer.concat([row.prefix, await readContent(account, row.contentId)]),
+    });
+  }
+  return slice;
+}

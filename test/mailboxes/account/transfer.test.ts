@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { FolderChange } from '../../../src/mailboxes/account/changes.ts';
+import { deleteFolder, findFolder, listFolders } from '../../../src/mailboxes/account/folders.ts';
+import { findAccountRow } from '../../../src/mailboxes/account/store.ts';
+import {
+  findMissing,
+  importMessages,
+  listForExport,
+  readForExport,
+} from '../../../src/mailboxes/account/transfer.ts';
+import type { AddedMessage } from '../../../src/mailboxes/transfer/contents.ts';
+import { AppError } from '../../../src/system/errors.ts';
+import { messageOf, openTestAccount } from '../../support/test-account.ts';
+
+const account = await openTestAccount();
+after(() => account.close());
+const QUOTA = 10_000_000;
+
+function added(deliveryId: string, fields: Partial<AddedMessage> = {}): AddedMessage {
+  return { deliveryId, flags: [], receivedAt: 1_000, content: messageOf(deliveryId), ...fields };
+}
+
+const add = (folder: string, ...messages: AddedMessage[]) =>
+  importMessages(account, { folder, messages, quotaBytes: QUOTA });
+
+test('messages are stored with their flags and dates, in a folder that is created and subscribed', async () => {
+  const flags = ['\\Seen', '\\Flagged', 'todo', '\\Recent'];
+  const large = messageOf('large', 300_000);
+  assert.deepEqual(await add('Lists/dev', added('a', { flags }), added('b', { content: large })), {
+    added: 2,
+  });
+  const { subscriptions } = await listFolders(account);
+  assert.ok(subscriptions.includes('Lists/dev'));
+  const [one, two, ...more] = await readForExport(account, {
+    folder: 'Lists/dev',
+    afterUid: 0,
+    maxBytes: 1_000_000,
+  });
+  assert.deepEqual(one, {
+    uid: 1,
+    flags: ['\\Seen', '\\Flagged', 'todo'],
+    receivedAt: 1_000,
+    content: messageOf('a'),
+  });
+  assert.ok(two && large.equals(two.content));
+  assert.deepEqual(more, []);
+  const listed = await listForExport(account);
+  assert.deepEqual(listed.find(({ name }) => name === 'Lists/dev')?.messageCount, 2);
+});
+
+test('a message that was added once is left out, also after it was removed, and sessions are told about the others', async () => {
+  const folder = await findFolder(account, 'INBOX');
+  const changes: FolderChange[] = [];
+  const end = account.changes.subscribe(folder?.id ?? 0, (change) => changes.push(change));
+  assert.deepEqual(await add('INBOX', added('c'), added('d'), added('c')), { added: 2 });
+  assert.deepEqual(await add('INBOX', added('d'), added('e')), { added: 1 });
+  assert.deepEqual(await add('INBOX', added('d')), { added: 0 });
+  end();
+  assert.deepEqual(
+    changes.map((change) => change.kind === 'added' && change.messages.map(({ uid }) => uid)),
+    [[1, 2], [3]],
+  );
+  assert.deepEqual(await findMissing(account, ['d', 'x', 'e']), ['x']);
+  await add('Gone', added('g'));
+  await deleteFolder(account, 'Gone');
+  assert.deepEqual(await findMissing(account, ['g']), []);
+});
+
+test('a slice ends before it is too large, and has at least one message', async () => {
+  await add('Slices', ...['s1', 's2', 's3'].map((id) => added(id, { content: messageOf(id, 1_000) })));
+  const read = async (afterUid: number, maxBytes: number) =>
+    (await readForExport(account, { folder: 'Slices', afterUid, maxBytes })).map(({ uid }) => uid);
+  assert.deepEqual(await read(0, 2_500), [1, 2]);
+  assert.deepEqual(await read(0, 1), [1]);
+  assert.deepEqual(await read(2, 2_500), [3]);
+  assert.deepEqual(await read(3, 2_500), []);
+  await assert.rejects(readForExport(account, { folder: 'None', afterUid: 0, maxBytes: 1 }), AppError);
+});
+
+test('an import that exceeds the quota adds nothing, and can be repeated', async () => {
+  const { usedBytes = 0 } = (await findAccountRow(account.db.read)) ?? {};
+  const messages = [added('q1'), added('q2')];
+  const quotaBytes = usedBytes + messageOf('q1').length;
+  await assert.rejects(importMessages(account, { folder: 'INBOX', messages, quotaBytes }), /full/);
+  assert.deepEqual(await findMissing(account, ['q1', 'q2']), ['q1', 'q2']);
+  assert.equal((await findAccountRow(account.db.read))?.usedBytes, usedBytes);
+  assert.deepEqual(await add('INBOX', ...messages), { added: 2 });
+});

@@ -1,0 +1,55 @@
+/** Mailboxes in memory, for tests of what imports and exports them. */
+import type { MailboxContents, StoredMessage } from '../../../src/mailboxes/transfer/contents.ts';
+import { notFound } from '../../../src/system/errors.ts';
+
+export type MemoryContents = MailboxContents & {
+  /** Messages by folder. */
+  folders: Map<string, StoredMessage[]>;
+  /** Sizes of the groups that were added. */
+  groups: number[];
+};
+
+/** Returns one mailbox, which serves every id. Its INBOX is empty. */
+export function memoryContents(): MemoryContents {
+  const folders = new Map<string, StoredMessage[]>([['INBOX', []]]);
+  const stored = new Set<string>();
+  const groups: number[] = [];
+  const folderOf = (name: string): StoredMessage[] => {
+    const folder = folders.get(name) ?? [];
+    folders.set(name, folder);
+    return folder;
+  };
+  return {
+    folders,
+    groups,
+    findMissing: async (_id, deliveryIds) => deliveryIds.filter((id) => !stored.has(id)),
+    async add(_id, { folder, messages }) {
+      groups.push(messages.length);
+      const to = folderOf(folder);
+      let added = 0;
+      for (const { deliveryId, flags, receivedAt, content } of messages) {
+        if (stored.has(deliveryId)) continue;
+        stored.add(deliveryId);
+        to.push({ uid: to.length + 1, flags, receivedAt, content: Buffer.from(content) });
+        added += 1;
+      }
+      return { added };
+    },
+    listFolders: async () =>
+      [...folders].map(([name, messages], index) => ({
+        name,
+        uidValidity: 100 + index,
+        messageCount: messages.length,
+      })),
+    async read(_id, { folder, afterUid, maxBytes }) {
+      const messages = folders.get(folder);
+      if (!messages) throw notFound('Folder');
+      let bytes = 0;
+      return messages.filter(({ uid, content }) => {
+        if (uid <= afterUid || (bytes > 0 && bytes + content.length > maxBytes)) return false;
+        bytes += content.length;
+        return true;
+      });
+    },
+  };
+}
