@@ -442,10 +442,14 @@ async function* list(mail: MemoryMail, query: ListQuery, features: Features): Ch
     return levels.slice(1).map((_, index) => levels.slice(0, index + 1).join('/'));
   });
   for (const name of [...new Set([...names, ...parents])].sort()) {
-    if (!query.patterns.some((pattern) => patternOf(pattern).test(name))) continue;
+    const isMatch = (other: string) => query.patterns.some((pattern) => patternOf(pattern).test(other));
+    if (!isMatch(name)) continue;
     const children = [...names].filter((other) => other.startsWith(`${name}/`));
     const hasWanted = children.some(isWanted);
-    const isParent = !isWanted(name) && hasWanted && (response === 'LSUB' || query.select.recursiveMatch);
+    const hasUnreached = children.some((child) => isWanted(child) && !isMatch(child));
+    const isParent =
+      !isWanted(name) &&
+      ((response === 'LSUB' && hasUnreached) || (query.select.recursiveMatch && hasWanted));
     if (!isParent && !(isWanted(name) && names.has(name))) continue;
     const mailbox = mailboxes.get(name);
     const attributes = [
@@ -526,6 +530,7 @@ function fieldsOf({ bytes }: MemoryMessage): { name: string; line: string }[] {
     .toString('utf8', 0, readMimeTree(bytes).body)
     .split(/\r\n(?![ \t])/)
     .filter((line) => line !== '')
+    .map((line) => line.replaceAll('\r\n', ''))
     .map((line) => ({ name: line.slice(0, line.indexOf(':')).toLowerCase(), line }));
 }
 

@@ -30,6 +30,8 @@ export type Literal = {
   sizeBytes: number;
   /** The client waits until the server asks for the literal. */
   isSynchronizing: boolean;
+  /** The literal may have NUL (`~{n}`, RFC 9051 section 4.3). */
+  isBinary: boolean;
 };
 
 /** `bytes` is without the CRLF at the end. That of a refused command is its beginning. */
@@ -38,7 +40,7 @@ export type FramedCommand =
   | { kind: 'message'; bytes: Buffer; literal: Literal };
 
 /** Announcement of a literal at the end of a line. */
-const ANNOUNCEMENT = /~?\{(\d{1,20})(\+?)\}$/;
+const ANNOUNCEMENT = /(~?)\{(\d{1,20})(\+?)\}$/;
 /** Maximum length of an announcement. */
 const MAX_ANNOUNCEMENT_OCTETS = 24;
 /** Matches APPEND with more than the announcement of its mailbox name, so that a message comes next. */
@@ -223,7 +225,7 @@ function finish(kept: Pieces, isTooLarge: boolean): FramedCommand {
 function literalAtEnd(tail: Buffer): Literal | undefined {
   const match = ANNOUNCEMENT.exec(withoutLineEnd(tail).toString('latin1'));
   if (!match) return undefined;
-  return { sizeBytes: Number(match[1]), isSynchronizing: match[2] === '' };
+  return { isBinary: match[1] === '~', sizeBytes: Number(match[2]), isSynchronizing: match[3] === '' };
 }
 
 function withoutLineEnd(line: Buffer): Buffer {

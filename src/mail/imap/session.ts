@@ -123,6 +123,8 @@ export type AppendMessage = {
   sizeBytes: number;
   /** True when the header fields are UTF-8 (`UTF8 (~{n}`, RFC 6855 section 4). */
   utf8: boolean;
+  /** The content may have NUL (RFC 3516 section 4.4). */
+  isBinary: boolean;
   /** The bytes as the client sent them. They may be read once, before the next message. */
   content: AsyncIterable<Buffer>;
 };

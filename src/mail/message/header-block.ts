@@ -74,6 +74,15 @@ export function readFields(octets: Buffer, header: OctetRange): HeaderField[] {
   return fields;
 }
 
+/** Returns the values of the fields with this name, which is in lower case. The other fields are not decoded. */
+export function readValues(octets: Buffer, header: OctetRange, name: string): string[] {
+  const values: string[] = [];
+  for (const { name: own, value, end } of readFieldLines(octets, header))
+    if (own === name && own !== '')
+      values.push(unfold(octets.subarray(value, Math.min(end, value + MAX_VALUE_OCTETS))));
+  return values;
+}
+
 /** Text of a header is ASCII or UTF-8 (RFC 6532 section 3.2). */
 function unfold(octets: Buffer): string {
   return decodeCharset(octets, '')

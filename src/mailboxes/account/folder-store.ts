@@ -164,3 +164,18 @@ export async function raiseTombstoneFloor(tx: AccountTx, id: number, modseq: num
     .where('id', '=', id)
     .execute();
 }
+
+const setRecent = statement((db: AccountTx, param: Param<Pick<FolderRow, 'id' | 'recentFrom'>>) =>
+  db
+    .updateTable('folders')
+    .set({ recentFrom: param('recentFrom') })
+    .where('id', '=', param('id')),
+);
+
+/** Sets the first UID that is `\Recent` for the next session that selects the folder to write. */
+export async function updateRecentFrom(
+  tx: AccountTx,
+  folder: Pick<FolderRow, 'id' | 'recentFrom'>,
+): Promise<void> {
+  await setRecent.all(tx, folder);
+}

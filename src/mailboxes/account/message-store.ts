@@ -1,6 +1,8 @@
 /** Stores messages and the tombstones of those that were removed. All SQL of these tables is here, and nothing else writes them. */
 import { sql } from 'kysely';
 import { type Param, statement } from '../../db/statement.ts';
+import type { MessageSummary } from './changes.ts';
+import { DELETED } from './flags.ts';
 import type { AccountTx } from './store.ts';
 import type { ExpungedRow, MessageRow } from './tables.ts';
 
@@ -155,4 +157,100 @@ const messagesAfter = statement((db: AccountTx, param: Param<After>) =>
 /** Returns the next messages of a folder by UID. */
 export function listMessagesAfter(tx: AccountTx, after: After): Promise<MessageRow[]> {
   return messagesAfter.all(tx, after);
+}
+
+/** UIDs of a folder. Both ends belong to the range. */
+export type UidRange = { folderId: number; uidFrom: number; uidTo: number };
+
+const summariesIn = statement((db: AccountTx, param: Param<UidRange & { limit: number }>) =>
+  db
+    .selectFrom('messages')
+    .select(['uid', 'flags', 'keywordSetId', 'modseq', 'sizeBytes'])
+    .where('folderId', '=', param('folderId'))
+    .where('uid', '>=', param('uidFrom'))
+    .where('uid', '<=', param('uidTo'))
+    .orderBy('uid')
+    .limit(param('limit')),
+);
+
+type Summary = MessageSummary & Pick<MessageRow, 'sizeBytes'>;
+
+/** Returns the changing facts and the sizes of at most `limit` messages, by UID. */
+export function listSummaries(
+  tx: AccountTx,
+  range: UidRange,
+  limit = Number.MAX_SAFE_INTEGER,
+): Promise<Summary[]> {
+  return summariesIn.all(tx, { ...range, limit });
+}
+
+type NewFlags = UidRange & Pick<MessageRow, 'flags' | 'keywordSetId' | 'modseq'>;
+
+const setFlags = statement((db: AccountTx, param: Param<NewFlags>) =>
+  db
+    .updateTable('messages')
+    .set({ flags: param('flags'), keywordSetId: param('keywordSetId'), modseq: param('modseq') })
+    .where('folderId', '=', param('folderId'))
+    .where('uid', '>=', param('uidFrom'))
+    .where('uid', '<=', param('uidTo')),
+);
+
+/** Gives all messages of a range the same flags, as one change. */
+export async function updateFlags(tx: AccountTx, flags: NewFlags): Promise<void> {
+  await setFlags.all(tx, flags);
+}
+
+type Copy = UidRange & { toFolderId: number; uidNext: number; modseq: number; savedAt: number };
+
+const copyRange = statement((db: AccountTx, param: Param<Copy>) => ({
+  compile: () =>
+    sql<{ uid: number }>`
+      INSERT INTO messages ("folderId", uid, "emailId", "contentId", modseq, "createdModseq", flags, "keywordSetId",
+                            "internalAt", "internalZoneMinutes", "savedAt", "sizeBytes", prefix)
+      SELECT ${param('toFolderId')}, ${param('uidNext')} - 1 + row_number() OVER (ORDER BY uid), "emailId", "contentId",
+             ${param('modseq')}, ${param('modseq')}, flags, "keywordSetId", "internalAt", "internalZoneMinutes",
+             ${param('savedAt')}, "sizeBytes", prefix
+        FROM messages
+       WHERE "folderId" = ${param('folderId')} AND uid >= ${param('uidFrom')} AND uid <= ${param('uidTo')}
+       RETURNING uid`.compile(db),
+}));
+
+/** Copies the messages of a range, which get UIDs from `uidNext` on in the order of their own. Returns their number. */
+export async function copyMessages(tx: AccountTx, copy: Copy): Promise<number> {
+  return (await copyRange.all(tx, copy)).length;
+}
+
+const removeRange = statement((db: AccountTx, param: Param<UidRange & { flag: number }>) =>
+  db
+    .deleteFrom('messages')
+    .where('folderId', '=', param('folderId'))
+    .where('uid', '>=', param('uidFrom'))
+    .where('uid', '<=', param('uidTo'))
+    .where(sql<number>`flags & ${param('flag')}`, '=', param('flag'))
+    .returningAll(),
+);
+
+/** Removes the messages of a range, only those with `\Deleted` when `isDeleted` says so. Returns what they were, by UID. */
+export async function removeMessages(
+  tx: AccountTx,
+  { isDeleted, ...range }: UidRange & { isDeleted: boolean },
+): Promise<MessageRow[]> {
+  const removed = await removeRange.all(tx, { ...range, flag: isDeleted ? DELETED : 0 });
+  return removed.sort((a, b) => a.uid - b.uid);
+}
+
+const countFrom = statement((db: AccountTx, param: Param<Pick<UidRange, 'folderId' | 'uidFrom'>>) =>
+  db
+    .selectFrom('messages')
+    .select(({ fn }) => fn.countAll<number>().as('messages'))
+    .where('folderId', '=', param('folderId'))
+    .where('uid', '>=', param('uidFrom')),
+);
+
+/** Returns the number of messages from a UID on. */
+export async function countMessagesFrom(
+  tx: AccountTx,
+  from: Pick<UidRange, 'folderId' | 'uidFrom'>,
+): Promise<number> {
+  return (await countFrom.first(tx, from))?.messages ?? 0;
 }

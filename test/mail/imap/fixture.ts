@@ -10,8 +10,9 @@ import { createFakeClock } from '../../support/fake-clock.ts';
 import { createMemoryMail, type MemoryMail, USER } from '../../support/memory-imap-session.ts';
 import { recordLog } from '../../support/record-log.ts';
 
-type Options = Partial<Omit<ImapServerOptions, 'at' | 'section' | 'openSession'>> & {
-  mail?: MemoryMail;
+type ServedMail = Pick<MemoryMail, 'openSession'>;
+type Options<Mail extends ServedMail> = Partial<Omit<ImapServerOptions, 'at' | 'section' | 'openSession'>> & {
+  mail?: Mail;
   clock?: Clock;
 };
 
@@ -23,12 +24,17 @@ export const LOGIN = `LOGIN ${USER.username} "${USER.password}"`;
 /** What clients do once they have logged in. Another file runs the same tests on compressed connections. */
 export const clients = { compress: false };
 
-export type TestServer = Awaited<ReturnType<typeof startServer>>;
+export type TestServer = Awaited<ReturnType<typeof startServer<MemoryMail>>>;
 
 /** Starts a server whose clock stands still. */
-export async function startServer(
+export async function startServer<Mail extends ServedMail = MemoryMail>(
   t: TestContext,
-  { mail = createMemoryMail(), clock = createFakeClock(0), ...options }: Options = {},
+  {
+    // Without mail of another type, it is that of the default.
+    mail = createMemoryMail() as ServedMail as Mail,
+    clock = createFakeClock(0),
+    ...options
+  }: Options<Mail> = {},
 ) {
   const { log, lines } = recordLog();
   const listener = await listenImap(

@@ -138,6 +138,7 @@ function messageOf(content: () => AsyncGenerator<Buffer>): AppendMessage {
     flags: [],
     internalDate: undefined,
     sizeBytes: 1,
+    isBinary: false,
     utf8: false,
     content: { [Symbol.asyncIterator]: content },
   };

@@ -33,7 +33,8 @@ async function* readMessages(
   const { framing, context } = connection;
   let cursor = firstCursor;
   for (let literal = firstLiteral; ; ) {
-    const message = { ...parseMessage(cursor), sizeBytes: literal.sizeBytes };
+    const { sizeBytes, isBinary } = literal;
+    const message = { ...parseMessage(cursor), sizeBytes, isBinary };
     if (message.sizeBytes > context.limits.messageBytes)
       throw new CommandError('NO', `A message has at most ${context.limits.messageBytes} octets`, 'TOOBIG');
     // A message without octets cancels the command (RFC 3502 section 6.3.11).

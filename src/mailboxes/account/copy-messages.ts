@@ -1,0 +1,125 @@
+/** Copies or moves messages to another folder, or to their own, as one change. */
+import { defineWrite } from '../../db/operation.ts';
+import type { MessageSummary } from './changes.ts';
+import { releaseContents } from './content-store.ts';
+import { countsOf, negate } from './counts.ts';
+import { changeCounts, findFolderById, findFolderByName, reserveUids } from './folder-store.ts';
+import {
+  copyMessages,
+  insertExpunged,
+  insertMessage,
+  listSummaries,
+  removeMessages,
+} from './message-store.ts';
+import { type AccountTx, findAccountRow, nextModseq } from './store.ts';
+import type { FolderRow, MessageRow } from './tables.ts';
+
+type Ranges = readonly { uidFrom: number; uidTo: number }[];
+
+export type MessageCopy = {
+  folderId: number;
+  /** The messages. UIDs that do not exist are left out. */
+  ranges: Ranges;
+  /** Messages that were removed, but that a client may still copy. */
+  removed: readonly MessageRow[];
+  /** Name of the folder that gets the messages. */
+  to: string;
+  isMove: boolean;
+  /** Maximum size of all messages of the account; null for no limit. */
+  quotaBytes: number | null;
+  now: number;
+};
+
+export type MessagesCopied = {
+  kind: 'copied';
+  modseq: number;
+  uidValidity: number;
+  toFolderId: number;
+  /** UIDs of the originals, in the order of `added`. */
+  from: number[];
+  added: MessageSummary[];
+  /** The originals that were moved away, as they were. */
+  removed: MessageRow[];
+};
+
+type Outcome = MessagesCopied | { kind: 'no folder' } | { kind: 'over quota' } | { kind: 'nothing' };
+
+/** Copies messages, which keep their EMAILID, flags and dates (RFC 9051 section 6.4.7, RFC 8474 section 5.1). */
+export const copyOrMove = defineWrite(
+  'account.copyOrMove',
+  async (tx: AccountTx, copy: MessageCopy): Promise<Outcome> => {
+    const target = await findFolderByName(tx, copy.to);
+    if (!target) return { kind: 'no folder' };
+    if (!(await findFolderById(tx, copy.folderId))) return { kind: 'nothing' };
+    const originals = [];
+    for (const range of copy.ranges)
+      originals.push(...(await listSummaries(tx, { folderId: copy.folderId, ...range })));
+    originals.push(...copy.removed);
+    if (originals.length === 0) return { kind: 'nothing' };
+    const counts = countsOf(originals);
+    if (!copy.isMove && (await exceedsQuota(tx, counts.sizeBytes, copy.quotaBytes)))
+      return { kind: 'over quota' };
+    const modseq = await nextModseq(tx);
+    const firstUid = await reserveUids(tx, target.id, originals.length);
+    await insertCopies(tx, { copy, target, modseq, firstUid });
+    await changeCounts(tx, { folderId: target.id, modseq, ...counts });
+    const removed = copy.isMove ? await removeOriginals(tx, copy, modseq) : [];
+    return {
+      kind: 'copied',
+      modseq,
+      uidValidity: target.uidValidity,
+      toFolderId: target.id,
+      from: originals.map(({ uid }) => uid),
+      added: originals.map(({ flags, keywordSetId }, index) => ({
+        uid: firstUid + index,
+        flags,
+        keywordSetId,
+        modseq,
+      })),
+      removed,
+    };
+  },
+);
+
+async function exceedsQuota(tx: AccountTx, sizeBytes: number, quotaBytes: number | null): Promise<boolean> {
+  if (quotaBytes === null) return false;
+  const account = await findAccountRow(tx);
+  return (account?.usedBytes ?? 0) + sizeBytes > quotaBytes;
+}
+
+type Copies = { copy: MessageCopy; target: FolderRow; modseq: number; firstUid: number };
+
+async function insertCopies(tx: AccountTx, { copy, target, modseq, firstUid }: Copies): Promise<void> {
+  const { folderId, now: savedAt } = copy;
+  let uidNext = firstUid;
+  for (const range of copy.ranges)
+    uidNext += await copyMessages(tx, {
+      folderId,
+      ...range,
+      toFolderId: target.id,
+      uidNext,
+      modseq,
+      savedAt,
+    });
+  for (const message of copy.removed) {
+    const place = { folderId: target.id, uid: uidNext++, modseq, createdModseq: modseq, savedAt };
+    await insertMessage(tx, { ...message, ...place });
+  }
+}
+
+async function removeOriginals(
+  tx: AccountTx,
+  { folderId, ranges }: MessageCopy,
+  modseq: number,
+): Promise<MessageRow[]> {
+  const removed: MessageRow[] = [];
+  for (const range of ranges)
+    removed.push(...(await removeMessages(tx, { folderId, ...range, isDeleted: false })));
+  await releaseContents(
+    tx,
+    removed.map(({ contentId }) => contentId),
+  );
+  await insertExpunged(tx, { folderId, modseq, uids: removed.map(({ uid }) => uid) });
+  await changeCounts(tx, { folderId, modseq, ...negate(countsOf(removed)) });
+  return removed;
+}

@@ -1,0 +1,158 @@
+/** Keeps what all IMAP sessions of an open account share: the states of folders, and the keywords of messages. */
+import { nextTurn } from '../../../system/next-turn.ts';
+import type { OpenAccount } from '../account.ts';
+import type { FolderChange } from '../changes.ts';
+import { findFolderById } from '../folder-store.ts';
+import { listKeywordSets, NO_KEYWORDS } from '../keyword-store.ts';
+import { listSummaries } from '../message-store.ts';
+import { setRecentFrom } from '../set-recent.ts';
+import type { MessageRow } from '../tables.ts';
+import { FolderState } from './folder-state.ts';
+import type { View } from './view.ts';
+
+/** Number of messages that are loaded before other work runs: about 5 ms. */
+const MESSAGES_PER_SLICE = 5_000;
+/**
+ * Maximum number of folders that stay in memory while no session has selected them, because clients come back to them. Our own
+ * limit, at about 18 bytes for each message.
+ */
+const MAX_UNSELECTED = 2;
+
+type SharedFolder = {
+  state: Promise<FolderState | undefined>;
+  /** The state once it is loaded. */
+  loaded: FolderState | undefined;
+  /** Number of sessions that have selected the folder. */
+  sessions: number;
+  unsubscribe(): void;
+};
+
+const states = new WeakMap<OpenAccount, AccountState>();
+
+/** Returns the state of an open account, which all of its sessions share. */
+export function stateOf(account: OpenAccount): AccountState {
+  const state = states.get(account) ?? new AccountState(account);
+  states.set(account, state);
+  return state;
+}
+
+export class AccountState {
+  readonly account: OpenAccount;
+  /** The folders that were selected last stand at the end. */
+  readonly #folders = new Map<number, SharedFolder>();
+  #keywords: ReadonlyMap<number, readonly string[]> = new Map([[NO_KEYWORDS, []]]);
+
+  constructor(account: OpenAccount) {
+    this.account = account;
+  }
+
+  /** Returns the state of a folder for a session, which gives it back with `leave`; undefined when the folder was deleted. */
+  async enter(folderId: number): Promise<FolderState | undefined> {
+    const shared = this.#folders.get(folderId) ?? this.#load(folderId);
+    this.#folders.delete(folderId);
+    this.#folders.set(folderId, shared);
+    shared.sessions++;
+    try {
+      const state = await shared.state;
+      if (state && !state.isDeleted) return state;
+      shared.sessions--;
+      this.#drop(folderId, shared);
+      return undefined;
+    } catch (error) {
+      this.#drop(folderId, shared);
+      throw error;
+    }
+  }
+
+  /** Ends the view of a session. */
+  leave(view: View): void {
+    const { state } = view;
+    state.views.delete(view);
+    this.forgetRemoved(state);
+    const shared = this.#folders.get(state.folderId);
+    if (shared?.loaded !== state) return;
+    shared.sessions--;
+    if (shared.sessions === 0 && state.isDeleted) this.#drop(state.folderId, shared);
+    else if (shared.sessions === 0) this.#storeRecent(state);
+    const unselected = [...this.#folders].filter(([, { sessions }]) => sessions === 0);
+    for (const [folderId, one] of unselected.slice(0, -MAX_UNSELECTED)) this.#drop(folderId, one);
+  }
+
+  /** Forgets the removed messages that all clients know of, so that their contents can be deleted. */
+  forgetRemoved(state: FolderState): void {
+    for (const contentId of state.forgetRemoved()) this.account.heldContents.delete(contentId);
+  }
+
+  /** Returns the state of a folder that is in memory. */
+  find(folderId: number): FolderState | undefined {
+    return this.#folders.get(folderId)?.loaded;
+  }
+
+  /** Keeps what messages were, right before their removal is published, for the sessions that do not know of it. */
+  keepRemoved(folderId: number, messages: readonly MessageRow[]): void {
+    const state = this.find(folderId);
+    if (!state || state.views.size === 0) return;
+    state.keepRemoved(messages);
+    for (const { contentId } of messages) this.account.heldContents.add(contentId);
+  }
+
+  /** Returns the keywords of a set, whose number was passed to `loadKeywords` before. */
+  keywordsOf(setId: number): readonly string[] {
+    return this.#keywords.get(setId) ?? [];
+  }
+
+  /** Makes the keywords of these sets known. */
+  async loadKeywords(setIds: Iterable<number>): Promise<void> {
+    for (const id of setIds) {
+      if (this.#keywords.has(id)) continue;
+      this.#keywords = (await listKeywordSets(this.account.db.read)).set(NO_KEYWORDS, []);
+      return;
+    }
+  }
+
+  #load(folderId: number): SharedFolder {
+    const early: FolderChange[] = [];
+    const shared: SharedFolder = {
+      state: this.#read(folderId).then((state) => {
+        for (const change of early) state?.apply(change);
+        state?.forgetRemoved();
+        shared.loaded = state;
+        return state;
+      }),
+      loaded: undefined,
+      sessions: 0,
+      unsubscribe: this.account.changes.subscribe(folderId, (change) => {
+        if (shared.loaded) shared.loaded.apply(change);
+        else early.push(change);
+      }),
+    };
+    return shared;
+  }
+
+  async #read(folderId: number): Promise<FolderState | undefined> {
+    const { read } = this.account.db;
+    const folder = await findFolderById(read, folderId);
+    if (!folder) return undefined;
+    const state = new FolderState(folder);
+    for (;;) {
+      const range = { folderId, uidFrom: state.lastUid + 1, uidTo: Number.MAX_SAFE_INTEGER };
+      const messages = await listSummaries(read, range, MESSAGES_PER_SLICE);
+      state.load(messages);
+      if (messages.length < MESSAGES_PER_SLICE) return state;
+      await nextTurn();
+    }
+  }
+
+  /** Sessions keep `recentFrom` in memory, so after a crash some messages are recent once more. */
+  #storeRecent({ folderId, recentFrom }: FolderState): void {
+    const { db, app } = this.account;
+    db.commit(setRecentFrom, { folderId, recentFrom }).catch((err) =>
+      app.log.warn({ err, folderId }, 'which messages are recent was not stored'),
+    );
+  }
+
+  #drop(folderId: number, shared: SharedFolder): void {
+    shared.unsubscribe();
+    if (this.#folders.get(folderId) === shared) this.#folders.delete(folderId);
+  }
+}

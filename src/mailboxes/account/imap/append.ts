@@ -1,0 +1,64 @@
+/** APPEND over an account (RFC 9051 section 6.3.12, RFC 3502). */
+import { formatNumbers } from '../../../mail/imap/sequence-set.ts';
+import type { Account, AppendMessage, Refusal } from '../../../mail/imap/session.ts';
+import type { OpenAccount } from '../account.ts';
+import { addMessages, type NewMessage } from '../add.ts';
+import { discard, prepareContent } from '../content.ts';
+import { readFlags } from '../flags.ts';
+import { findFolderByName } from '../folder-store.ts';
+import { findAccountRow } from '../store.ts';
+import { canonicalContent } from './append-content.ts';
+import { missingTarget, overQuota } from './refusals.ts';
+
+type AppendAnswer = Awaited<ReturnType<Account['append']>>;
+type Append = { mailbox: string; messages: AsyncIterable<AppendMessage>; quotaBytes: number | null };
+
+/** Adds all messages or none. The content of a message is not read when it is clear before that it will be refused. */
+export async function appendMessages(account: OpenAccount, append: Append): Promise<AppendAnswer> {
+  if (!(await findFolderByName(account.db.read, append.mailbox))) return missingTarget();
+  const prepared: NewMessage[] = [];
+  const discardAll = async (): Promise<void> => {
+    for (const { content } of prepared) await discard(account, content);
+  };
+  try {
+    const refusal = await readMessages(account, append, prepared);
+    if (refusal) await discardAll();
+    if (refusal) return refusal;
+  } catch (error) {
+    await discardAll();
+    throw error;
+  }
+  return await addAll(account, append, prepared);
+}
+
+/** The messages are used up, whether they are added or not. */
+async function addAll(
+  account: OpenAccount,
+  { mailbox, quotaBytes }: Append,
+  messages: readonly NewMessage[],
+): Promise<AppendAnswer> {
+  const quota = quotaBytes === null ? {} : { quotaBytes };
+  const added = await addMessages(account, { folder: mailbox, messages, ...quota });
+  if (!('refused' in added)) return { uidValidity: added.uidValidity, uids: formatNumbers(added.uids) };
+  return added.refused === 'quota' ? overQuota() : missingTarget();
+}
+
+/** Reads the messages into `prepared`. */
+async function readMessages(
+  account: OpenAccount,
+  { messages, quotaBytes }: Append,
+  prepared: NewMessage[],
+): Promise<Refusal | undefined> {
+  let usedBytes = (await findAccountRow(account.db.read))?.usedBytes ?? 0;
+  for await (const message of messages) {
+    const { flags, internalDate, sizeBytes } = message;
+    usedBytes += sizeBytes;
+    if (quotaBytes !== null && usedBytes > quotaBytes) return overQuota();
+    prepared.push({
+      content: await prepareContent(account, canonicalContent(message)),
+      ...readFlags(flags),
+      internalDate: internalDate ?? { atMs: account.app.clock.now(), zoneMinutes: 0 },
+    });
+  }
+  return undefined;
+}

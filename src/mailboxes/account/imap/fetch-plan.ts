@@ -1,0 +1,68 @@
+/** Decides what FETCH must read for the items that a client asks for, so that everything else stays unread. */
+import type { FetchItem } from '../../../mail/imap/fetch-item.ts';
+import type { Column } from '../stored-message-store.ts';
+
+export type FetchPlan = {
+  items: readonly FetchItem[];
+  /** The items need more than the state of the folder has in memory. */
+  needsMessage: boolean;
+  /** Columns that are read for many messages at once. */
+  columns: readonly Column[];
+  /** Columns with the octets of messages, which are read for few messages at once. */
+  octetColumns: readonly Column[];
+  /** The items show the flags. */
+  showsFlags: boolean;
+  /** Reading the items sets `\Seen`. */
+  setsSeen: boolean;
+};
+
+const IN_MEMORY: ReadonlySet<FetchItem['kind']> = new Set(['UID', 'FLAGS', 'MODSEQ']);
+
+/** Returns the plan for these items. `utf8` tells that the client reads UTF-8. */
+export function planFetch(items: readonly FetchItem[], { utf8 }: { utf8: boolean }): FetchPlan {
+  const columns = new Set<Column>();
+  const octetColumns = new Set<Column>();
+  for (const item of items) {
+    const column = columnOf(item, utf8);
+    if (column) columns.add(column);
+    if (needsHeader(item)) octetColumns.add('header');
+    if (needsContent(item)) octetColumns.add('octets').add('header').add('crc32');
+    if (needsRoot(item)) octetColumns.add('root');
+  }
+  return {
+    items,
+    needsMessage: items.some(({ kind }) => !IN_MEMORY.has(kind)),
+    columns: [...columns],
+    octetColumns: [...octetColumns],
+    showsFlags: items.some(({ kind }) => kind === 'FLAGS'),
+    setsSeen: items.some((item) => 'peek' in item && !item.peek),
+  };
+}
+
+function columnOf({ kind }: FetchItem, utf8: boolean): Column | undefined {
+  if (kind === 'ENVELOPE') return utf8 ? 'envelopeUtf8' : 'envelope';
+  if (kind === 'BODY') return utf8 ? 'bodyUtf8' : 'body';
+  if (kind === 'BODYSTRUCTURE') return utf8 ? 'bodyStructureUtf8' : 'bodyStructure';
+  return undefined;
+}
+
+/** Returns true for a section that is found in the header of the whole message. */
+export function isOfHeader(item: FetchItem & { kind: 'SECTION' }): boolean {
+  const { part, text } = item.section;
+  return part.length === 0 && text !== undefined && text.startsWith('HEADER');
+}
+
+function needsHeader(item: FetchItem): boolean {
+  return item.kind === 'SECTION' && isOfHeader(item);
+}
+
+function needsContent(item: FetchItem): boolean {
+  return (
+    item.kind === 'BINARY' || item.kind === 'BINARY.SIZE' || (item.kind === 'SECTION' && !isOfHeader(item))
+  );
+}
+
+function needsRoot(item: FetchItem): boolean {
+  if (item.kind === 'BINARY' || item.kind === 'BINARY.SIZE') return true;
+  return item.kind === 'SECTION' && item.section.part.length > 0;
+}

@@ -1,0 +1,101 @@
+/** FETCH over an account (RFC 9051 section 6.4.5). Messages are read by ranges of UIDs, and answered while the next ones are read. */
+import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
+import type { Chunks, FetchQuery } from '../../../mail/imap/session.ts';
+import { nextTurn } from '../../../system/next-turn.ts';
+import { SEEN } from '../flags.ts';
+import { type Fetched, NO_OCTETS, readOctetItems, writeResponse } from './fetch-items.ts';
+import { type FetchPlan, planFetch } from './fetch-plan.ts';
+import { outOfRange } from './refusals.ts';
+import { Responses } from './responses.ts';
+import { loadKeywords, type SelectedState } from './session-state.ts';
+import { commitFlags, slicesOf } from './store-flags.ts';
+import { batchesOf, readStored } from './stored.ts';
+import type { Entry } from './view.ts';
+
+/** Number of messages whose facts are read at once: about 5 ms. */
+const MESSAGES_PER_SLICE = 500;
+
+/** Yields FETCH responses. */
+export async function* fetchMessages(selected: SelectedState, query: FetchQuery): Chunks {
+  const ranges = selected.view.find(query.set, query.uid);
+  if (!ranges) return outOfRange();
+  const { changedSince } = query;
+  const plan = planFetch(query.items, selected.features());
+  const responses = new Responses();
+  let isUnknown = false;
+  for (const slice of slicesOf(ranges, MESSAGES_PER_SLICE)) {
+    for await (const batch of readBatches(selected, { plan, slice, changedSince, responses })) {
+      for (const message of batch) {
+        const octets =
+          plan.octetColumns.length > 0 ? await readOctetItems(selected, message, plan) : NO_OCTETS;
+        isUnknown ||= octets.isUnknown;
+        writeResponse(selected, message, { plan, octets, responses });
+        if (responses.isFull) yield* responses.take();
+      }
+    }
+    await nextTurn();
+  }
+  yield* responses.take();
+  if (!isUnknown) return undefined;
+  return { refused: 'NO', code: 'UNKNOWN-CTE', text: 'A transfer encoding is unknown' };
+}
+
+type Slice = {
+  plan: FetchPlan;
+  slice: SequenceRange;
+  changedSince: number | undefined;
+  responses: Responses;
+};
+
+/** Yields the messages of a slice, some at a time. One that can be read no more is left out. */
+async function* readBatches(
+  selected: SelectedState,
+  { plan, slice, changedSince, responses }: Slice,
+): AsyncGenerator<Fetched[]> {
+  const { view } = selected;
+  const listWanted = (): Entry[] => {
+    const entries = view.entries(slice);
+    if (changedSince === undefined) return entries;
+    return entries.filter(({ modseq, isGone }) => modseq > changedSince && !isGone);
+  };
+  const wanted = listWanted();
+  const unseen = await setSeen(selected, wanted, plan);
+  const entries = unseen.size > 0 ? listWanted() : wanted;
+  if (plan.showsFlags || unseen.size > 0) await loadKeywords(selected, entries, responses);
+  const isNewlySeen = (entry: Entry): boolean => unseen.has(entry.uid);
+  if (!plan.needsMessage) {
+    yield entries.map((entry) => ({ entry, stored: undefined, isNewlySeen: isNewlySeen(entry) }));
+    return;
+  }
+  const facts = await readStored(selected, entries, plan.columns);
+  for (const batch of batchesOf(entries, facts, plan.octetColumns)) {
+    const octets =
+      plan.octetColumns.length > 0 ? await readStored(selected, batch, plan.octetColumns) : facts;
+    yield batch.flatMap((entry) => {
+      const [fact, octet] = [facts.get(entry.uid), octets.get(entry.uid)];
+      if (!fact || !octet) return [];
+      const stored = fact === octet ? fact : { ...octet, ...fact };
+      return { entry, stored, isNewlySeen: isNewlySeen(entry) };
+    });
+  }
+}
+
+/** Sets `\Seen` where reading the items does so. Returns the UIDs of messages that did not have it. */
+async function setSeen(
+  selected: SelectedState,
+  entries: readonly Entry[],
+  plan: FetchPlan,
+): Promise<ReadonlySet<number>> {
+  if (!plan.setsSeen || selected.view.isReadOnly) return new Set();
+  const unseen = entries.filter(({ flags, isGone }) => (flags & SEEN) === 0 && !isGone);
+  if (unseen.length === 0) return new Set();
+  const ranges = unseen.map(({ uid }) => ({ uidFrom: uid, uidTo: uid }));
+  await commitFlags(selected, {
+    folderId: selected.view.state.folderId,
+    ranges,
+    action: 'add',
+    names: ['\\Seen'],
+    unchangedSince: undefined,
+  });
+  return new Set(unseen.map(({ uid }) => uid));
+}

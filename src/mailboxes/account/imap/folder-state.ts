@@ -1,0 +1,177 @@
+/**
+ * The changing facts of the messages of a folder in memory, shared by all sessions that have selected it. Messages are in the order of
+ * their UIDs. A message that was removed stays until every session has told its client.
+ */
+import type { FolderChange, MessageSummary } from '../changes.ts';
+import type { FolderRow, MessageRow } from '../tables.ts';
+import { indexOfUid } from './sorted-uids.ts';
+
+/** Bit of a message that was removed, beside those of flags.ts. */
+export const GONE = 0x80;
+
+/** Number of messages that a new state has memory for. */
+const FIRST_CAPACITY = 64;
+
+/** A removed message that clients may still read. */
+type Removed = {
+  /** Number of the removal, by which views know what they have told. */
+  removal: number;
+  /** The row that the message had; undefined when it can be read no more. */
+  message: MessageRow | undefined;
+};
+
+/** Session that has selected the folder, as far as the state needs to know it. */
+type StateView = {
+  /** Number of the last removal that the client was told of. */
+  readonly toldRemoval: number;
+  /** The state has changed. */
+  notify(): void;
+};
+
+export class FolderState {
+  readonly folderId: number;
+  readonly uidValidity: number;
+  count = 0;
+  uids = new Uint32Array(FIRST_CAPACITY);
+  flags = new Uint8Array(FIRST_CAPACITY);
+  keywordSetIds = new Uint32Array(FIRST_CAPACITY);
+  modseqs = new Float64Array(FIRST_CAPACITY);
+  uidNext: number;
+  highestModseq: number;
+  /** First UID that no session has seen as `\Recent`. */
+  recentFrom: number;
+  isDeleted = false;
+  /** Number of the last removal. */
+  lastRemoval = 0;
+  readonly views = new Set<StateView>();
+  readonly #removed = new Map<number, Removed>();
+
+  constructor({ id, uidValidity, uidNext, highestModseq, recentFrom }: FolderRow) {
+    this.folderId = id;
+    this.uidValidity = uidValidity;
+    this.uidNext = uidNext;
+    this.highestModseq = highestModseq;
+    this.recentFrom = recentFrom;
+  }
+
+  get lastUid(): number {
+    return this.count === 0 ? 0 : (this.uids[this.count - 1] as number);
+  }
+
+  /** Returns the index of a message; -1 when there is none with this UID. */
+  indexOf(uid: number): number {
+    return indexOfUid(this.uids, this.count, uid);
+  }
+
+  isGone(index: number): boolean {
+    return ((this.flags[index] as number) & GONE) !== 0;
+  }
+
+  /** Returns the row of a message that was removed, while a client may still read it. */
+  removedMessage(uid: number): MessageRow | undefined {
+    return this.#removed.get(uid)?.message;
+  }
+
+  /** Adds messages that were loaded. Their UIDs are higher than all others. */
+  load(messages: readonly MessageSummary[]): void {
+    for (const message of messages) this.#add(message);
+  }
+
+  /** Keeps what messages were, right before their removal is applied, so that other sessions can read them until they know. */
+  keepRemoved(messages: readonly MessageRow[]): void {
+    for (const message of messages) this.#removed.set(message.uid, { removal: 0, message });
+  }
+
+  /** Applies a committed change, and tells the views. A change that was loaded already changes nothing. */
+  apply(change: FolderChange): void {
+    if (change.kind === 'added') for (const message of change.messages) this.#add(message);
+    if (change.kind === 'flags') for (const message of change.messages) this.#update(message);
+    if (change.kind === 'expunged') this.#remove(change.uids);
+    if (change.kind === 'deleted') this.#delete();
+    if (change.kind !== 'renamed') this.highestModseq = Math.max(this.highestModseq, change.modseq);
+    for (const view of this.views) view.notify();
+  }
+
+  /**
+   * Forgets the removed messages that all clients were told of.
+   * @returns ids of contents that no session reads for them any more
+   */
+  forgetRemoved(): number[] {
+    const told = Math.min(this.lastRemoval, ...[...this.views].map(({ toldRemoval }) => toldRemoval));
+    const forgotten = new Set<number>();
+    const contentIds: number[] = [];
+    for (const [uid, { removal, message }] of this.#removed) {
+      if (removal > told) continue;
+      forgotten.add(uid);
+      this.#removed.delete(uid);
+      if (message) contentIds.push(message.contentId);
+    }
+    if (forgotten.size > 0) this.#compact(forgotten);
+    return contentIds;
+  }
+
+  #add({ uid, flags, keywordSetId, modseq }: MessageSummary): void {
+    if (uid <= this.lastUid) {
+      this.#update({ uid, flags, keywordSetId, modseq });
+      return;
+    }
+    if (this.count === this.uids.length) this.#grow();
+    this.uids[this.count] = uid;
+    this.flags[this.count] = flags;
+    this.keywordSetIds[this.count] = keywordSetId;
+    this.modseqs[this.count] = modseq;
+    this.count++;
+    this.uidNext = Math.max(this.uidNext, uid + 1);
+  }
+
+  #update({ uid, flags, keywordSetId, modseq }: MessageSummary): void {
+    const index = this.indexOf(uid);
+    if (index < 0 || this.isGone(index) || (this.modseqs[index] as number) >= modseq) return;
+    this.flags[index] = flags;
+    this.keywordSetIds[index] = keywordSetId;
+    this.modseqs[index] = modseq;
+  }
+
+  #remove(uids: readonly number[]): void {
+    this.lastRemoval++;
+    for (const uid of uids) {
+      const index = this.indexOf(uid);
+      const kept = this.#removed.get(uid);
+      if (index < 0) this.#removed.delete(uid);
+      if (index < 0) continue;
+      this.flags[index] = (this.flags[index] as number) | GONE;
+      this.#removed.set(uid, { removal: this.lastRemoval, message: kept?.message });
+    }
+  }
+
+  #delete(): void {
+    this.isDeleted = true;
+    this.#remove([...this.uids.subarray(0, this.count)]);
+  }
+
+  #compact(forgotten: ReadonlySet<number>): void {
+    let to = 0;
+    for (let from = 0; from < this.count; from++) {
+      const uid = this.uids[from] as number;
+      if (forgotten.has(uid)) continue;
+      this.uids[to] = uid;
+      this.flags[to] = this.flags[from] as number;
+      this.keywordSetIds[to] = this.keywordSetIds[from] as number;
+      this.modseqs[to] = this.modseqs[from] as number;
+      to++;
+    }
+    this.count = to;
+  }
+
+  #grow(): void {
+    const capacity = 2 * this.uids.length;
+    const grow = <List extends Uint32Array | Uint8Array | Float64Array>(list: List, next: List): List => {
+      next.set(list);
+      return next;
+    };
+    this.uids = grow(this.uids, new Uint32Array(capacity));
+    this.flags = grow(this.flags, new Uint8Array(capacity));
+    this.keywordSetIds = grow(this.keywordSetIds, new Uint32Array(capacity));
+    this.modseqs = grow(this.modseqs, new Float64Array(capacity));
+  }
+}

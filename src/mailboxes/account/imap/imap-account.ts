@@ -1,0 +1,123 @@
+/** The mail of a user who has logged in by IMAP, over an open account. */
+import type { Account, Features, Refusal, Selection } from '../../../mail/imap/session.ts';
+import type { OpenAccount } from '../account.ts';
+import { SEEN } from '../flags.ts';
+import { findFolderByName } from '../folder-store.ts';
+import { createFolder, deleteFolder, renameFolder, subscribe, unsubscribe } from '../folders.ts';
+import { stateOf } from './account-state.ts';
+import { appendMessages } from './append.ts';
+import { listFolders } from './list.ts';
+import { missingMailbox } from './refusals.ts';
+import { createSelected } from './selected.ts';
+import { flagLists, type SelectedState } from './session-state.ts';
+import { statusOf } from './status.ts';
+import { View } from './view.ts';
+
+type ImapOptions = {
+  /** Capabilities that are not advertised to this user, in upper case. */
+  disabledCapabilities: readonly string[];
+  /** Maximum size of all messages; null for no limit. */
+  quotaBytes: number | null;
+};
+
+/** An account and its end: `close` frees what the session holds, in whatever state the connection ends. */
+type ImapAccount = Account & { close(): void };
+
+const NO_FEATURES: Features = { rev2: false, utf8: false, condstore: false };
+
+/** Returns the account of one session. */
+export function openImapAccount(
+  account: OpenAccount,
+  { disabledCapabilities, quotaBytes }: ImapOptions,
+): ImapAccount {
+  const shared = stateOf(account);
+  let features = NO_FEATURES;
+  let selected: SelectedState | undefined;
+
+  function close(): void {
+    const ended = selected;
+    selected = undefined;
+    if (ended) shared.leave(ended.view);
+  }
+
+  async function select(mailbox: string, readOnly: boolean): Promise<Selection | Refusal> {
+    close();
+    const folder = await findFolderByName(account.db.read, mailbox);
+    const state = folder && (await shared.enter(folder.id));
+    if (!state) return missingMailbox();
+    const view = new View(state, { isReadOnly: readOnly });
+    const own: SelectedState = { shared, view, features: () => features, quotaBytes, announced: new Set() };
+    selected = own;
+    const end = (): void => {
+      if (selected === own) close();
+    };
+    return { selected: createSelected(own, end), mailbox: folder.name, ...(await describe(own)) };
+  }
+
+  return {
+    disabledCapabilities,
+    enable(enabled) {
+      features = enabled;
+    },
+    list: (query) => listFolders(shared, query, features.utf8 ? 'utf8' : '7bit'),
+    async status(mailbox, items) {
+      const folder = await findFolderByName(account.db.read, mailbox);
+      return folder ? await statusOf(shared, folder, items) : missingMailbox();
+    },
+    async create(mailbox) {
+      await createFolder(account, mailbox);
+      return undefined;
+    },
+    async delete(mailbox) {
+      const folder = await findFolderByName(account.db.read, mailbox);
+      const view = selected?.view;
+      if (view && folder?.id === view.state.folderId) view.isDeletedHere = true;
+      await deleteFolder(account, mailbox);
+      return undefined;
+    },
+    async rename(from, to) {
+      await renameFolder(account, from, to);
+      return undefined;
+    },
+    async subscribe(mailbox) {
+      await subscribe(account, mailbox);
+      return undefined;
+    },
+    async unsubscribe(mailbox) {
+      await unsubscribe(account, mailbox);
+      return undefined;
+    },
+    append: (mailbox, messages) => appendMessages(account, { mailbox, messages, quotaBytes }),
+    select: (mailbox, { readOnly }) => select(mailbox, readOnly),
+    close,
+  };
+}
+
+type Description = Omit<Selection, 'selected' | 'mailbox'>;
+
+/** Describes the folder at the moment when its messages got their sequence numbers. */
+async function describe({ shared, view, announced }: SelectedState): Promise<Description> {
+  const { state, isReadOnly } = view;
+  const counts = {
+    readOnly: isReadOnly,
+    exists: view.count,
+    recent: view.recentCount,
+    firstUnseen: findFirstUnseen(view),
+    uidValidity: state.uidValidity,
+    uidNext: state.uidNext,
+    highestModseq: view.toldModseq,
+  };
+  const sets = new Set(state.keywordSetIds.subarray(0, state.count));
+  await shared.loadKeywords(sets);
+  for (const setId of sets) for (const keyword of shared.keywordsOf(setId)) announced.add(keyword);
+  return { ...counts, ...flagLists(announced, view) };
+}
+
+function findFirstUnseen({ state, count, uids }: View): number | undefined {
+  let index = 0;
+  for (let number = 1; number <= count; number++) {
+    while (state.uids[index] !== uids[number - 1]) index++;
+    if (((state.flags[index] as number) & SEEN) === 0) return number;
+  }
+  return undefined;
+}

@@ -1,0 +1,96 @@
+/** LIST and LSUB over an account (RFC 9051 section 6.3.9, RFC 3501 section 6.3.9, RFC 5258, RFC 5819, RFC 6154). */
+import { writeListed, writeStatus } from '../../../mail/imap/encode/mailboxes.ts';
+import type { TextForm } from '../../../mail/imap/encode/strings.ts';
+import { compilePattern } from '../../../mail/imap/list-pattern.ts';
+import { SEPARATOR } from '../../../mail/imap/mailbox-name.ts';
+import type { Chunks, ListQuery } from '../../../mail/imap/session.ts';
+import { listFolderRows, listSubscriptions } from '../folder-store.ts';
+import type { FolderRow } from '../tables.ts';
+import type { AccountState } from './account-state.ts';
+import { Responses } from './responses.ts';
+import { statusOf } from './status.ts';
+
+type Names = {
+  folders: ReadonlyMap<string, FolderRow>;
+  subscribed: ReadonlySet<string>;
+  /** Names that have folders below them. */
+  parents: ReadonlySet<string>;
+};
+
+/** Yields LIST or LSUB responses in the order of names, each followed by its STATUS response where that is asked for. */
+export async function* listFolders(shared: AccountState, query: ListQuery, form: TextForm): Chunks {
+  const { read } = shared.account.db;
+  const rows = await listFolderRows(read);
+  const folders = new Map(rows.map((row) => [row.name, row]));
+  const names = {
+    folders,
+    subscribed: new Set(await listSubscriptions(read)),
+    parents: parentsOf(folders.keys()),
+  };
+  const responses = new Responses();
+  for (const { name, isParent, hasWanted } of chooseNames(query, names)) {
+    const childInfo = query.select.recursiveMatch && hasWanted ? ['SUBSCRIBED'] : [];
+    const attributes = attributesOf(query, names, { name, isParent });
+    responses.add(writeListed({ response: query.response, mailbox: name, attributes, childInfo }, form));
+    const items = query.return.status;
+    const folder = folders.get(name);
+    if (items.length > 0 && folder)
+      responses.add(
+        writeStatus({ mailbox: name, items, values: await statusOf(shared, folder, items) }, form),
+      );
+    if (responses.isFull) yield* responses.take();
+  }
+  yield* responses.take();
+  return undefined;
+}
+
+type Chosen = {
+  name: string;
+  /** The name is answered for the sake of a name below it. */
+  isParent: boolean;
+  /** A name below fulfils the criteria. */
+  hasWanted: boolean;
+};
+
+function chooseNames({ response, select, patterns }: ListQuery, { folders, subscribed }: Names): Chosen[] {
+  const isLsub = response === 'LSUB';
+  const matchers = patterns.map(compilePattern);
+  const matches = (name: string): boolean => matchers.some((matcher) => matcher(name));
+  const isWanted = (name: string): boolean =>
+    (select.subscribed || isLsub ? subscribed.has(name) : folders.has(name)) &&
+    (!select.specialUse || (folders.get(name)?.specialUse ?? null) !== null);
+  const wanted = [...new Set([...folders.keys(), ...subscribed])].filter(isWanted);
+  const above = parentsOf(wanted);
+  // LSUB answers a parent only for the sake of names that the pattern does not reach (RFC 3501 section 6.3.9).
+  const unreached = isLsub ? parentsOf(wanted.filter((name) => !matches(name))) : above;
+  const answersParents = isLsub || select.recursiveMatch;
+  const wantedNames = new Set(wanted);
+  return [...new Set([...wanted, ...(answersParents ? unreached : [])])]
+    .filter(matches)
+    .sort()
+    .map((name) => ({ name, isParent: !wantedNames.has(name), hasWanted: above.has(name) }));
+}
+
+function attributesOf(
+  { response, return: returned }: ListQuery,
+  { folders, subscribed, parents }: Names,
+  { name, isParent }: Pick<Chosen, 'name' | 'isParent'>,
+): string[] {
+  const folder = folders.get(name);
+  const isMissing = response === 'LSUB' ? isParent : !folder;
+  return [
+    ...(isMissing ? [response === 'LSUB' ? '\\Noselect' : '\\NonExistent'] : []),
+    ...(returned.subscribed && subscribed.has(name) ? ['\\Subscribed'] : []),
+    ...(returned.children ? [parents.has(name) ? '\\HasChildren' : '\\HasNoChildren'] : []),
+    ...(returned.specialUse && folder && folder.specialUse !== null ? [folder.specialUse] : []),
+  ];
+}
+
+/** Returns the names of all levels above these names. */
+function parentsOf(names: Iterable<string>): Set<string> {
+  const parents = new Set<string>();
+  for (const name of names)
+    for (let end = name.lastIndexOf(SEPARATOR); end > 0; end = name.lastIndexOf(SEPARATOR, end - 1))
+      parents.add(name.slice(0, end));
+  return parents;
+}

@@ -1,0 +1,50 @@
+/** Tells a client what has changed in the selected folder since it was told last (RFC 9051 section 7.5). */
+import type { Chunks, SelectedMailbox } from '../../../mail/imap/session.ts';
+import { Responses } from './responses.ts';
+import { flagsItem, loadKeywords, type SelectedState } from './session-state.ts';
+
+/** Number of messages whose flags are compared at once. */
+const MESSAGES_PER_SLICE = 1_000;
+
+/** Yields what the client was not told yet: EXPUNGE, EXISTS, RECENT and FETCH responses. */
+export async function* reportChanges(
+  selected: SelectedState,
+  kind: Parameters<SelectedMailbox['changes']>[0],
+): Chunks {
+  const { view, shared, features } = selected;
+  const { state } = view;
+  if (state.isDeleted && !view.isDeletedHere)
+    return { refused: 'BYE', code: 'UNAVAILABLE', text: 'The mailbox was deleted' };
+  const responses = new Responses();
+  if (kind === 'all') {
+    for (const number of view.removeGone()) responses.add(`* ${number} EXPUNGE\r\n`);
+    shared.forgetRemoved(state);
+  }
+  const known = view.count;
+  if (view.addNew() > 0) {
+    responses.add(`* ${view.count} EXISTS\r\n`);
+    if (!features().rev2) responses.add(`* ${view.recentCount} RECENT\r\n`);
+  }
+  await addFlags(selected, known, responses);
+  for (const chunk of responses.take()) yield chunk;
+  return undefined;
+}
+
+/** Adds FETCH responses for the messages that the client knew and that others have changed. */
+async function addFlags(selected: SelectedState, known: number, responses: Responses): Promise<void> {
+  const { view, features } = selected;
+  const { state } = view;
+  const { highestModseq } = state;
+  if (highestModseq === view.toldModseq) return;
+  for (let from = 1; from <= known; from += MESSAGES_PER_SLICE) {
+    const to = Math.min(from + MESSAGES_PER_SLICE - 1, known);
+    const untold = view.entries([from, to]).filter((entry) => view.isUntold(entry));
+    await loadKeywords(selected, untold, responses);
+    for (const entry of untold) {
+      const modseq = features().condstore ? ` MODSEQ (${entry.modseq})` : '';
+      responses.add(`* ${entry.number} FETCH (UID ${entry.uid} ${flagsItem(selected, entry)}${modseq})\r\n`);
+    }
+  }
+  view.toldModseq = highestModseq;
+  view.ownModseqs.clear();
+}

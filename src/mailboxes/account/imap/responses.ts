@@ -1,0 +1,58 @@
+/** Collects responses into chunks for the wire. Octets of messages are not copied before a chunk is taken. */
+
+/** Size of a chunk. Larger ones gain nothing, and clients wait longer for the first. */
+const CHUNK_BYTES = 64 * 1024;
+/** Number of characters of text that are turned into octets at once. */
+const TEXT_CHARACTERS = 16 * 1024;
+
+export class Responses {
+  #text = '';
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  get isFull(): boolean {
+    return this.#bytes + this.#text.length >= CHUNK_BYTES;
+  }
+
+  /** Adds text, which is sent as UTF-8. */
+  add(text: string): void {
+    this.#text += text;
+    if (this.#text.length >= TEXT_CHARACTERS) this.#flushText();
+  }
+
+  addOctets(octets: Buffer): void {
+    if (octets.length === 0) return;
+    this.#flushText();
+    this.#pieces.push(octets);
+    this.#bytes += octets.length;
+  }
+
+  /** Returns all that was added, in chunks. */
+  take(): Buffer[] {
+    this.#flushText();
+    const chunks: Buffer[] = [];
+    let small: Buffer[] = [];
+    const join = (): void => {
+      if (small.length > 0) chunks.push(Buffer.concat(small));
+      small = [];
+    };
+    for (const piece of this.#pieces) {
+      if (piece.length < CHUNK_BYTES) small.push(piece);
+      else join();
+      for (let from = 0; from < piece.length && piece.length >= CHUNK_BYTES; from += CHUNK_BYTES)
+        chunks.push(piece.subarray(from, from + CHUNK_BYTES));
+    }
+    join();
+    this.#pieces = [];
+    this.#bytes = 0;
+    return chunks;
+  }
+
+  #flushText(): void {
+    if (this.#text === '') return;
+    const octets = Buffer.from(this.#text);
+    this.#text = '';
+    this.#pieces.push(octets);
+    this.#bytes += octets.length;
+  }
+}

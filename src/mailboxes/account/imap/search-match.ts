@@ -1,0 +1,177 @@
+/**
+ * Decides whether messages match search criteria (RFC 9051 section 6.4.4). A criterion needs a certain part of a message; as long as
+ * that part was not read, the answer is undefined. Most messages are decided by the parts that cost little.
+ */
+import type { SearchKey } from '../../../mail/imap/search-key.ts';
+import { resolveRanges, type SequenceRange } from '../../../mail/imap/sequence-set.ts';
+import { decodeWords } from '../../../mail/message/decode-words.ts';
+import { foldText } from '../../../mail/message/fold.ts';
+import { readValues } from '../../../mail/message/header-block.ts';
+import type { SearchText } from '../../../mail/message/search-text.ts';
+import type { SortKeys } from '../../../mail/message/sort-keys.ts';
+import { flagNames, readFlags } from '../flags.ts';
+import type { StoredMessage } from '../stored-message-store.ts';
+import type { SelectedState } from './session-state.ts';
+import type { Entry } from './view.ts';
+
+/** Parts of messages that criteria need, the cheapest first. */
+export const PARTS = ['state', 'facts', 'header', 'text'] as const;
+type Part = (typeof PARTS)[number];
+
+/** A message of which some parts were read. */
+export type Candidate = {
+  entry: Entry;
+  facts?: StoredMessage;
+  /** Header with the prefix of the recipient. */
+  header?: Buffer;
+  text?: SearchText;
+};
+
+type Answer = boolean | undefined;
+type Matcher = (candidate: Candidate) => Answer;
+
+const MINUTE_MS = 60_000;
+
+/** Returns the costliest part that a criterion needs. */
+export function partOf(key: SearchKey): Part {
+  switch (key.kind) {
+    case 'all':
+    case 'flag':
+    case 'set':
+    case 'modseq':
+      return 'state';
+    case 'date':
+    case 'larger':
+    case 'smaller':
+      return 'facts';
+    case 'header':
+      return 'header';
+    case 'text':
+    case 'body':
+      return 'text';
+    case 'not':
+      return partOf(key.key);
+    case 'and':
+    case 'or':
+      return key.keys.map(partOf).reduce(costlier, 'state');
+  }
+}
+
+function costlier(a: Part, b: Part): Part {
+  return PARTS.indexOf(a) > PARTS.indexOf(b) ? a : b;
+}
+
+/** Returns true when the criterion asks for the sent date, which is a part of the sort keys. */
+export function asksSentDate(key: SearchKey): boolean {
+  if (key.kind === 'not') return asksSentDate(key.key);
+  if (key.kind === 'and' || key.kind === 'or') return key.keys.some(asksSentDate);
+  return key.kind === 'date' && key.of === 'sent';
+}
+
+/** Returns the function that decides whether a message matches. Sets of messages mean what they mean now. */
+export function compileKey(selected: SelectedState, key: SearchKey): Matcher {
+  switch (key.kind) {
+    case 'all':
+      return () => true;
+    case 'and':
+      return every(key.keys.map((one) => compileKey(selected, one)));
+    case 'or': {
+      const none = every(key.keys.map((one) => not(compileKey(selected, one))));
+      return not(none);
+    }
+    case 'not':
+      return not(compileKey(selected, key.key));
+    case 'flag':
+      return matchFlag(selected, key.flag);
+    case 'set':
+      return matchSet(selected, key);
+    case 'modseq':
+      return ({ entry }) => entry.modseq >= key.atLeast;
+    case 'larger':
+      return ({ facts }) => facts && facts.sizeBytes > key.sizeBytes;
+    case 'smaller':
+      return ({ facts }) => facts && facts.sizeBytes < key.sizeBytes;
+    case 'date':
+      return matchDate(key);
+    case 'header':
+      return matchHeader(key);
+    case 'text':
+    case 'body':
+      return matchText(key);
+  }
+}
+
+function not(matcher: Matcher): Matcher {
+  return (candidate) => {
+    const answer = matcher(candidate);
+    return answer === undefined ? undefined : !answer;
+  };
+}
+
+function every(matchers: readonly Matcher[]): Matcher {
+  return (candidate) => {
+    let all: Answer = true;
+    for (const matcher of matchers) {
+      const answer = matcher(candidate);
+      if (answer === false) return false;
+      if (answer === undefined) all = undefined;
+    }
+    return all;
+  };
+}
+
+function matchFlag({ shared }: SelectedState, flag: string): Matcher {
+  if (flag === '\\Recent') return ({ entry }) => entry.isRecent;
+  const { flags } = readFlags([flag]);
+  if (flags !== 0) return ({ entry }) => (entry.flags & flags) !== 0;
+  const name = flag.toLowerCase();
+  return ({ entry }) =>
+    flagNames({ flags: 0, keywords: shared.keywordsOf(entry.keywordSetId) }).some(
+      (keyword) => keyword.toLowerCase() === name,
+    );
+}
+
+function matchSet({ view }: SelectedState, { set, uid }: SearchKey & { kind: 'set' }): Matcher {
+  const ranges = uid || set === '$' ? (view.find(set, true) ?? []) : resolveRanges(set, view.count);
+  return ({ entry }) => isInRanges(ranges, entry.number);
+}
+
+function isInRanges(ranges: readonly SequenceRange[], number: number): boolean {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ranges[middle] as SequenceRange)[1] < number) low = middle + 1;
+    else high = middle;
+  }
+  return (ranges[low]?.[0] ?? Number.POSITIVE_INFINITY) <= number;
+}
+
+function matchDate({ of, comparison, day }: SearchKey & { kind: 'date' }): Matcher {
+  return ({ facts }) => {
+    if (!facts) return undefined;
+    const own = of === 'internal' ? internalDay(facts) : (JSON.parse(facts.sort) as SortKeys).sent?.day;
+    if (own === undefined) return false;
+    if (comparison === 'on') return own === day;
+    return comparison === 'before' ? own < day : own >= day;
+  };
+}
+
+function internalDay({ internalAt, internalZoneMinutes }: StoredMessage): string {
+  return new Date(internalAt + internalZoneMinutes * MINUTE_MS).toISOString().slice(0, 10);
+}
+
+function matchHeader({ field, text }: SearchKey & { kind: 'header' }): Matcher {
+  const folded = foldText(text);
+  return ({ header }) => {
+    if (!header) return undefined;
+    const values = readValues(header, { start: 0, end: header.length }, field);
+    return values.some((value) => folded === '' || foldText(decodeWords(value)).includes(folded));
+  };
+}
+
+function matchText({ kind, text: sought }: SearchKey & { kind: 'text' | 'body' }): Matcher {
+  const folded = foldText(sought);
+  return ({ text }) =>
+    text && (text.body.includes(folded) || (kind === 'text' && text.header.includes(folded)));
+}

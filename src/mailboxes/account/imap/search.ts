@@ -1,0 +1,145 @@
+/** SEARCH over an account (RFC 9051 section 6.4.4). Each message is read only as far as the criteria need it. */
+import { numbersToSave, writeSearchResult } from '../../../mail/imap/encode/search.ts';
+import type { SearchKey } from '../../../mail/imap/search-key.ts';
+import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
+import type { Chunks, SearchQuery } from '../../../mail/imap/session.ts';
+import { nextTurn } from '../../../system/next-turn.ts';
+import type { Column } from '../stored-message-store.ts';
+import { asksSentDate, type Candidate, compileKey, PARTS, partOf } from './search-match.ts';
+import { readSearchText } from './search-text.ts';
+import type { SelectedState } from './session-state.ts';
+import { slicesOf } from './store-flags.ts';
+import { batchesOf, readStored } from './stored.ts';
+import type { Entry } from './view.ts';
+
+/** Number of messages that are searched before other work runs. */
+const MESSAGES_PER_SLICE = 500;
+
+/** Yields the response with all messages that match. */
+export async function* searchMessages(selected: SelectedState, query: SearchQuery): Chunks {
+  const { view } = selected;
+  const search = compileSearch(selected, { kind: 'and', keys: query.keys });
+  // A search that fails leaves an empty result (RFC 5182 section 2.1).
+  if (query.esearch?.save) view.saved = [];
+  const found: Entry[] = [];
+  const everything: SequenceRange[] = view.count === 0 ? [] : [[1, view.count]];
+  for (const slice of slicesOf(everything, MESSAGES_PER_SLICE)) {
+    const entries = view.entries(slice);
+    await selected.shared.loadKeywords(new Set(entries.map(({ keywordSetId }) => keywordSetId)));
+    for (const entry of await search(entries)) found.push(entry);
+    await nextTurn();
+  }
+  if (query.esearch?.save)
+    view.saved = numbersToSave(
+      query.esearch,
+      found.map(({ uid }) => uid),
+    );
+  const numbers = found.map(({ number, uid }) => (query.uid ? uid : number));
+  const response = writeSearchResult(query, { numbers, modseq: modseqOf(query, found) });
+  if (response !== '') yield Buffer.from(response);
+  return undefined;
+}
+
+/** Returns the function that finds the messages of a slice that match. */
+function compileSearch(
+  selected: SelectedState,
+  key: SearchKey,
+): (entries: readonly Entry[]) => Promise<Entry[]> {
+  const matches = compileKey(selected, key);
+  const needed = PARTS.slice(1, PARTS.indexOf(partOf(key)) + 1);
+  const factColumns: Column[] = asksSentDate(key) ? ['sort'] : [];
+  return async (entries) => {
+    const found: Entry[] = [];
+    let open: Candidate[] = [];
+    const decide = (candidate: Candidate): void => {
+      const answer = matches(candidate);
+      if (answer) found.push(candidate.entry);
+      if (answer === undefined) open.push(candidate);
+    };
+    for (const entry of entries) decide({ entry });
+    for (const part of needed) {
+      const undecided = open;
+      open = [];
+      if (part === 'facts') await addFacts(selected, undecided, { columns: factColumns, decide });
+      else if (part === 'header') await addHeaders(selected, undecided, decide);
+      else await addTexts(selected, undecided, decide);
+    }
+    return found.sort((a, b) => a.number - b.number);
+  };
+}
+
+type Decide = (candidate: Candidate) => void;
+
+/** Messages that can be read no more do not match. */
+async function addFacts(
+  selected: SelectedState,
+  candidates: readonly Candidate[],
+  { columns, decide }: { columns: readonly Column[]; decide: Decide },
+): Promise<void> {
+  const entries = candidates.map(({ entry }) => entry);
+  const stored = await readStored(selected, entries, columns);
+  for (const candidate of candidates) {
+    const facts = stored.get(candidate.entry.uid);
+    if (facts) decide({ ...candidate, facts });
+  }
+}
+
+async function addHeaders(
+  selected: SelectedState,
+  candidates: readonly Candidate[],
+  decide: Decide,
+): Promise<void> {
+  await readBatches(selected, { candidates, columns: ['header'] }, async (candidate, { prefix, header }) =>
+    decide({ ...candidate, header: Buffer.concat([prefix, header]) }),
+  );
+}
+
+async function addTexts(
+  selected: SelectedState,
+  candidates: readonly Candidate[],
+  decide: Decide,
+): Promise<void> {
+  const columns: Column[] = ['header', 'octets', 'crc32'];
+  await readBatches(selected, { candidates, columns }, async (candidate, stored) =>
+    decide({ ...candidate, text: await readSearchText(selected.shared.account, stored) }),
+  );
+}
+
+type Batches = { candidates: readonly Candidate[]; columns: readonly Column[] };
+
+/** Reads octets of messages, and lets other work run between. */
+async function readBatches(
+  selected: SelectedState,
+  { candidates, columns }: Batches,
+  add: (candidate: Candidate, stored: NonNullable<Candidate['facts']>) => Promise<void>,
+): Promise<void> {
+  const byUid = new Map(candidates.map((candidate) => [candidate.entry.uid, candidate]));
+  const facts = new Map(
+    [...byUid].flatMap(([uid, { facts: known }]) => (known ? [[uid, known] as const] : [])),
+  );
+  const entries = candidates.map(({ entry }) => entry);
+  for (const batch of batchesOf(entries, facts, columns)) {
+    const stored = await readStored(selected, batch, columns);
+    for (const { uid } of batch) {
+      const [candidate, message] = [byUid.get(uid), stored.get(uid)];
+      if (candidate && message) await add(candidate, message);
+    }
+    await nextTurn();
+  }
+}
+
+/** Returns the highest modseq of what is answered, when the client asks for modseqs (RFC 7162 sections 3.1.5 and 3.1.10). */
+function modseqOf({ keys, esearch }: SearchQuery, found: readonly Entry[]): number | undefined {
+  if (!keys.some(asksModseq) || found.length === 0) return undefined;
+  const isEnds = esearch && (esearch.min || esearch.max) && !esearch.all && !esearch.count;
+  const answered = !isEnds
+    ? found
+    : [...(esearch.min ? found.slice(0, 1) : []), ...(esearch.max ? found.slice(-1) : [])];
+  return answered.reduce((highest, { modseq }) => Math.max(highest, modseq), 0);
+}
+
+function asksModseq(key: SearchKey): boolean {
+  if (key.kind === 'not') return asksModseq(key.key);
+  if (key.kind === 'and' || key.kind === 'or') return key.keys.some(asksModseq);
+  return key.kind === 'modseq';
+}

@@ -1,0 +1,32 @@
+/** The methods of a session about the folder that it has selected. */
+import type { Refusal, SelectedMailbox } from '../../../mail/imap/session.ts';
+import { copyTo } from './copy.ts';
+import { expungeDeleted } from './expunge.ts';
+import { fetchMessages } from './fetch.ts';
+import { reportChanges } from './report-changes.ts';
+import { searchMessages } from './search.ts';
+import type { SelectedState } from './session-state.ts';
+import { storeFlags } from './store-flags.ts';
+
+/** Returns the selected mailbox of a session. `end` frees what the selection holds. */
+export function createSelected(selected: SelectedState, end: () => void): SelectedMailbox {
+  const { view } = selected;
+  return {
+    fetch: (query) => fetchMessages(selected, query),
+    store: (query) => storeFlags(selected, query),
+    search: (query) => searchMessages(selected, query),
+    copy: (query) => copyTo(selected, query, { isMove: false }),
+    move: (query) => copyTo(selected, query, { isMove: true }),
+    async expunge(uids) {
+      await expungeDeleted(selected, uids);
+      return undefined;
+    },
+    changes: (kind) => reportChanges(selected, kind),
+    watch: (onChange) => view.watch(onChange),
+    async close({ expunge }): Promise<Refusal | undefined> {
+      if (expunge && !view.isReadOnly) await expungeDeleted(selected, undefined);
+      end();
+      return undefined;
+    },
+  };
+}

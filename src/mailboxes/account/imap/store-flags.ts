@@ -1,0 +1,114 @@
+/** STORE over an account (RFC 9051 section 6.4.6, RFC 7162 section 3.1.3). */
+import { formatNumbers, type SequenceRange } from '../../../mail/imap/sequence-set.ts';
+import type { Chunks, StoreQuery } from '../../../mail/imap/session.ts';
+import { changeFlags, type FlagChange, type FlagsChanged } from '../change-flags.ts';
+import { outOfRange } from './refusals.ts';
+import { Responses } from './responses.ts';
+import { flagsItem, loadKeywords, type SelectedState } from './session-state.ts';
+import type { Entry } from './view.ts';
+
+/** Number of messages that are answered before other work runs. */
+const MESSAGES_PER_SLICE = 1_000;
+
+/** Changes flags, and yields FETCH responses. */
+export async function* storeFlags(selected: SelectedState, query: StoreQuery): Chunks {
+  const { view } = selected;
+  const ranges = view.find(query.set, query.uid);
+  if (!ranges) return outOfRange();
+  const { modified, untold } = await change(selected, ranges, query);
+  const responses = new Responses();
+  for (const slice of slicesOf(ranges, MESSAGES_PER_SLICE)) {
+    const entries = view.entries(slice).filter(({ isGone }) => !isGone);
+    if (!query.silent || untold.size > 0) await loadKeywords(selected, entries, responses);
+    for (const entry of entries) {
+      const isUntold = untold.has(entry.uid);
+      // The client also learns why a change has failed (RFC 7162 section 3.1.3, example 6).
+      if (modified.has(entry.uid) && !isUntold) continue;
+      const items = itemsOf(selected, entry, { ...query, silent: query.silent && !isUntold });
+      if (items.length > 0) responses.add(`* ${entry.number} FETCH (${items.join(' ')})\r\n`);
+    }
+    if (responses.isFull) for (const chunk of responses.take()) yield chunk;
+  }
+  for (const chunk of responses.take()) yield chunk;
+  if (modified.size === 0) return undefined;
+  return { noticed: `MODIFIED ${formatNumbers(failedNumbers(selected, ranges, { ...query, modified }))}` };
+}
+
+type Change = {
+  /** UIDs that were changed after UNCHANGEDSINCE. */
+  modified: ReadonlySet<number>;
+  /** UIDs whose flags others had changed without the client's knowledge, so that it must be told of them. */
+  untold: ReadonlySet<number>;
+};
+
+async function change(
+  selected: SelectedState,
+  ranges: readonly SequenceRange[],
+  { action, flags, unchangedSince }: Pick<StoreQuery, 'action' | 'flags' | 'unchangedSince'>,
+): Promise<Change> {
+  const { view } = selected;
+  const { folderId } = view.state;
+  const untold = new Set<number>();
+  const uids = view.uidRanges(ranges);
+  const { modified } = await commitFlags(
+    selected,
+    { folderId, ranges: uids, action, names: flags, unchangedSince },
+    () => {
+      for (const range of ranges)
+        for (const entry of view.entries(range)) if (view.isUntold(entry)) untold.add(entry.uid);
+    },
+  );
+  if (unchangedSince === undefined) return { modified: new Set(modified), untold };
+  // A message that was removed was changed by that (RFC 7162 section 3.1.3, example 10).
+  const removed = ranges.flatMap((range) => view.entries(range).filter(({ isGone }) => isGone));
+  return { modified: new Set([...modified, ...removed.map(({ uid }) => uid)]), untold };
+}
+
+/**
+ * Changes flags for the client of a session, which then knows of the change.
+ * @param beforePublishing runs once the change is on disk, before the sessions are told
+ */
+export async function commitFlags(
+  { shared, view }: SelectedState,
+  flags: FlagChange,
+  beforePublishing?: () => void,
+): Promise<FlagsChanged> {
+  const { account } = shared;
+  return await account.db.commit(changeFlags, flags, ({ modseq, messages }) => {
+    beforePublishing?.();
+    if (modseq === undefined) return;
+    view.ownModseqs.add(modseq);
+    account.changes.publish({ kind: 'flags', folderId: flags.folderId, modseq, messages });
+  });
+}
+
+type Answer = Pick<StoreQuery, 'uid' | 'silent' | 'unchangedSince'>;
+
+function itemsOf(selected: SelectedState, entry: Entry, { uid, silent, unchangedSince }: Answer): string[] {
+  const condstore = selected.features().condstore || unchangedSince !== undefined;
+  if (silent && !condstore) return [];
+  return [
+    ...(uid ? [`UID ${entry.uid}`] : []),
+    ...(silent ? [] : [flagsItem(selected, entry)]),
+    ...(condstore ? [`MODSEQ (${entry.modseq})`] : []),
+  ];
+}
+
+type Failed = Pick<StoreQuery, 'uid'> & { modified: ReadonlySet<number> };
+
+function failedNumbers(
+  { view }: SelectedState,
+  ranges: readonly SequenceRange[],
+  { uid, modified }: Failed,
+): number[] {
+  return ranges
+    .flatMap((range) => view.entries(range))
+    .filter((entry) => modified.has(entry.uid))
+    .map((entry) => (uid ? entry.uid : entry.number));
+}
+
+/** Yields ranges of at most `size` numbers. */
+export function* slicesOf(ranges: readonly SequenceRange[], size: number): Generator<SequenceRange> {
+  for (const [from, to] of ranges)
+    for (let start = from; start <= to; start += size) yield [start, Math.min(start + size - 1, to)];
+}

@@ -1,0 +1,67 @@
+/** Reads stored messages of the selected folder, as many at once as memory and other sessions allow. */
+import { type Column, findStored, listStored, type StoredMessage } from '../stored-message-store.ts';
+import type { SelectedState } from './session-state.ts';
+import type { Entry } from './view.ts';
+
+/** Number of octets of messages that are read at once. A message that is larger is read alone. */
+const OCTETS_PER_BATCH = 256 * 1024;
+/** Estimate of the size of a header that is read, which is a part of a message of any size. */
+const HEADER_OCTETS = 16 * 1024;
+
+/**
+ * Returns messages by UID, with these columns. Messages that were removed are read while the client does not know of it; one that can
+ * be read no more is left out.
+ */
+export async function readStored(
+  { view, shared }: SelectedState,
+  entries: readonly Entry[],
+  columns: readonly Column[],
+): Promise<ReadonlyMap<number, StoredMessage>> {
+  const { read } = shared.account.db;
+  const { folderId } = view.state;
+  const found = new Map<number, StoredMessage>();
+  for (const range of neighboursOf(entries))
+    for (const message of await listStored(read, { folderId, ...range }, columns))
+      found.set(message.uid, message);
+  for (const { uid } of entries) {
+    const removed = found.has(uid) ? undefined : view.state.removedMessage(uid);
+    const stored = removed && (await findStored(read, removed, columns));
+    if (stored) found.set(uid, stored);
+  }
+  return found;
+}
+
+/** Yields ranges of UIDs that have no other messages in them. */
+function* neighboursOf(entries: readonly Entry[]): Generator<{ uidFrom: number; uidTo: number }> {
+  for (let from = 0; from < entries.length; ) {
+    const first = entries[from] as Entry;
+    let to = from + 1;
+    while (entries[to]?.number === first.number + to - from) to++;
+    yield { uidFrom: first.uid, uidTo: (entries[to - 1] as Entry).uid };
+    from = to;
+  }
+}
+
+/** Yields messages in batches of which these columns can be in memory at the same time. `facts` tell the sizes of the messages. */
+export function* batchesOf(
+  entries: readonly Entry[],
+  facts: ReadonlyMap<number, StoredMessage>,
+  columns: readonly Column[],
+): Generator<Entry[]> {
+  if (columns.length === 0) return yield [...entries];
+  const needsContent = columns.includes('octets');
+  let batch: Entry[] = [];
+  let octets = 0;
+  for (const entry of entries) {
+    const sizeBytes = facts.get(entry.uid)?.sizeBytes ?? 0;
+    const needed = needsContent ? sizeBytes : Math.min(sizeBytes, HEADER_OCTETS);
+    if (octets + needed > OCTETS_PER_BATCH && batch.length > 0) {
+      yield batch;
+      batch = [];
+      octets = 0;
+    }
+    octets += needed;
+    batch.push(entry);
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,195 @@
+/**
+ * Keeps what the client of one session knows about the selected folder: the sequence numbers of messages, which of them are `\Recent`,
+ * and up to which modseq it was told of changes. Sequence numbers change only when the client is told.
+ */
+import { resolveRanges, type SequenceRange, type SequenceSet } from '../../../mail/imap/sequence-set.ts';
+import { type FolderState, GONE } from './folder-state.ts';
+import { indexOfUid, lowerBound } from './sorted-uids.ts';
+
+/** A message as the client may ask for it. */
+export type Entry = {
+  /** Sequence number. */
+  number: number;
+  uid: number;
+  flags: number;
+  keywordSetId: number;
+  modseq: number;
+  isRecent: boolean;
+  /** Another session has removed the message, and the client was not told yet. */
+  isGone: boolean;
+};
+
+export class View {
+  readonly state: FolderState;
+  readonly isReadOnly: boolean;
+  count = 0;
+  /** UIDs by sequence number, from 0. */
+  uids: Uint32Array;
+  toldRemoval: number;
+  /** Modseq up to which the client knows all changes. */
+  toldModseq: number;
+  /** Numbers of later changes whose messages the client knows, because it has made them itself. */
+  readonly ownModseqs = new Set<number>();
+  /** UIDs of the saved result of a search (RFC 5182), which rise. */
+  saved: readonly number[] = [];
+  /** The client itself has deleted the folder. */
+  isDeletedHere = false;
+  /** Ranges of UIDs that rise. */
+  readonly #recent: [from: number, to: number][] = [];
+  readonly #listeners = new Set<() => void>();
+
+  constructor(state: FolderState, { isReadOnly }: { isReadOnly: boolean }) {
+    this.state = state;
+    this.isReadOnly = isReadOnly;
+    this.uids = new Uint32Array(state.count);
+    this.toldRemoval = state.lastRemoval;
+    this.toldModseq = state.highestModseq;
+    this.addNew();
+    state.views.add(this);
+  }
+
+  get lastUid(): number {
+    return this.count === 0 ? 0 : (this.uids[this.count - 1] as number);
+  }
+
+  get recentCount(): number {
+    return this.#recent.reduce((count, [from, to]) => count + this.#countUids(from, to), 0);
+  }
+
+  /** Calls the listener when the state has changed, until the returned function is called. */
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  isRecent(uid: number): boolean {
+    const last = this.#recent.findLast(([from]) => from <= uid);
+    return last !== undefined && uid <= last[1];
+  }
+
+  /** Gives sequence numbers to messages that have arrived. Returns their number. */
+  addNew(): number {
+    const { state } = this;
+    const firstUid = this.lastUid + 1;
+    const before = this.count;
+    for (let index = lowerBound(state.uids, state.count, firstUid); index < state.count; index++)
+      if (!state.isGone(index)) this.#push(state.uids[index] as number);
+    if (this.count > before) this.#claimRecent(firstUid);
+    return this.count - before;
+  }
+
+  /** Takes the sequence numbers of removed messages away. Returns them, the highest first. */
+  removeGone(): number[] {
+    const { state } = this;
+    const numbers: number[] = [];
+    if (this.toldRemoval === state.lastRemoval) return numbers;
+    let to = 0;
+    for (let from = 0; from < this.count; from++) {
+      const uid = this.uids[from] as number;
+      const index = state.indexOf(uid);
+      if (index < 0 || state.isGone(index)) numbers.push(from + 1);
+      else this.uids[to++] = uid;
+    }
+    this.count = to;
+    this.toldRemoval = state.lastRemoval;
+    return numbers.reverse();
+  }
+
+  /**
+   * Returns the sequence numbers of a set as ranges that rise. UIDs that do not exist are left out; undefined means that a sequence
+   * number does not exist.
+   */
+  find(set: SequenceSet, uid: boolean): SequenceRange[] | undefined {
+    if (set === '$') return this.#savedRanges();
+    const ranges = resolveRanges(set, uid ? this.lastUid : this.count);
+    if (!uid) return ranges.every(([from, to]) => from >= 1 && to <= this.count) ? ranges : undefined;
+    const found = ranges.map(
+      ([from, to]): SequenceRange => [
+        lowerBound(this.uids, this.count, from) + 1,
+        lowerBound(this.uids, this.count, to + 1),
+      ],
+    );
+    return found.filter(([from, to]) => from <= to);
+  }
+
+  /** Returns the UIDs of sequence numbers as ranges. All messages of the folder in them have sequence numbers. */
+  uidRanges(ranges: readonly SequenceRange[]): { uidFrom: number; uidTo: number }[] {
+    return ranges.map(([from, to]) => ({
+      uidFrom: this.uids[from - 1] as number,
+      uidTo: this.uids[to - 1] as number,
+    }));
+  }
+
+  /** Returns the messages of a range of sequence numbers as they are now. */
+  entries([from, to]: SequenceRange): Entry[] {
+    const { state } = this;
+    const entries: Entry[] = [];
+    let index = lowerBound(state.uids, state.count, this.uids[from - 1] ?? 0);
+    for (let number = from; number <= to; number++) {
+      const uid = this.uids[number - 1] as number;
+      while (index < state.count && (state.uids[index] as number) < uid) index++;
+      entries.push(this.#entry(number, uid, index));
+    }
+    return entries;
+  }
+
+  /** Returns true when the client does not know how the message was changed. */
+  isUntold({ modseq, isGone }: Pick<Entry, 'modseq' | 'isGone'>): boolean {
+    return modseq > this.toldModseq && !isGone && !this.ownModseqs.has(modseq);
+  }
+
+  #entry(number: number, uid: number, index: number): Entry {
+    const { state } = this;
+    const isKnown = index < state.count && state.uids[index] === uid;
+    const flags = isKnown ? (state.flags[index] as number) : GONE;
+    return {
+      number,
+      uid,
+      flags: flags & ~GONE,
+      keywordSetId: isKnown ? (state.keywordSetIds[index] as number) : 0,
+      modseq: isKnown ? (state.modseqs[index] as number) : 0,
+      isRecent: this.#recent.length > 0 && this.isRecent(uid),
+      isGone: (flags & GONE) !== 0,
+    };
+  }
+
+  #push(uid: number): void {
+    if (this.count === this.uids.length) {
+      const larger = new Uint32Array(2 * this.count + 16);
+      larger.set(this.uids);
+      this.uids = larger;
+    }
+    this.uids[this.count++] = uid;
+  }
+
+  /** Messages are recent for the first session that is told of them, and selects the folder to write. */
+  #claimRecent(firstUid: number): void {
+    const { state } = this;
+    const from = Math.max(firstUid, state.recentFrom);
+    if (from > this.lastUid) return;
+    const last = this.#recent.at(-1);
+    if (last?.[1] === firstUid - 1 && from === firstUid) last[1] = this.lastUid;
+    else this.#recent.push([from, this.lastUid]);
+    if (!this.isReadOnly) state.recentFrom = this.lastUid + 1;
+  }
+
+  #savedRanges(): SequenceRange[] {
+    const ranges: [number, number][] = [];
+    for (const uid of this.saved) {
+      const number = indexOfUid(this.uids, this.count, uid) + 1;
+      const last = ranges.at(-1);
+      if (number === 0) continue;
+      if (last?.[1] === number - 1) last[1] = number;
+      else ranges.push([number, number]);
+    }
+    return ranges;
+  }
+
+  #countUids(from: number, to: number): number {
+    return lowerBound(this.uids, this.count, to + 1) - lowerBound(this.uids, this.count, from);
+  }
+}

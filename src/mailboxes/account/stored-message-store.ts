@@ -1,0 +1,109 @@
+/** Reads messages together with what is stored of their contents, as FETCH and SEARCH need them. Nothing is written here. */
+import { sql } from 'kysely';
+import { type Param, statement } from '../../db/statement.ts';
+import type { UidRange } from './message-store.ts';
+import type { AccountTx } from './store.ts';
+import type { ContentRow, MessageRow } from './tables.ts';
+
+/** Columns of contents that a reader can ask for. The texts for the wire are those for a client that reads UTF-8 or 7 bits. */
+const COLUMNS = {
+  envelope: 'content.envelope',
+  envelopeUtf8: 'coalesce(content."envelopeUtf8", content.envelope) AS envelope',
+  body: 'content.body',
+  bodyUtf8: 'coalesce(content."bodyUtf8", content.body) AS body',
+  bodyStructure: 'content."bodyStructure"',
+  bodyStructureUtf8: 'coalesce(content."bodyStructureUtf8", content."bodyStructure") AS "bodyStructure"',
+  root: 'content.root',
+  sort: 'content.sort',
+  crc32: 'content.crc32',
+  header: 'bytes.header',
+  octets: 'bytes.body AS octets',
+} as const;
+
+export type Column = keyof typeof COLUMNS;
+
+/** Facts of a message that never change. */
+type Facts = Pick<
+  MessageRow,
+  'uid' | 'contentId' | 'internalAt' | 'internalZoneMinutes' | 'savedAt' | 'sizeBytes' | 'prefix'
+>;
+
+type Content = Pick<ContentRow, 'envelope' | 'body' | 'bodyStructure' | 'root' | 'sort' | 'crc32'> & {
+  /** Header without the prefix of the recipient, with the empty line at its end. */
+  header: Buffer;
+  /** Everything after the header; null when a file holds the content. */
+  octets: Buffer | null;
+};
+
+/** A message with the columns that were asked for. */
+export type StoredMessage = Facts & Content;
+
+/** Statements by the columns that they read. */
+const ranges = new Map<string, ReturnType<typeof rangeStatement>>();
+const contents = new Map<string, ReturnType<typeof contentStatement>>();
+
+/** Returns the messages of a range with these columns, by UID. */
+export function listStored(
+  tx: AccountTx,
+  range: UidRange,
+  columns: readonly Column[],
+): Promise<StoredMessage[]> {
+  const key = columns.join();
+  const known = ranges.get(key) ?? rangeStatement(columns);
+  ranges.set(key, known);
+  return known.all(tx, range);
+}
+
+/** Returns a message that was removed from its folder, with these columns; undefined when its content is gone too. */
+export async function findStored(
+  tx: AccountTx,
+  message: MessageRow,
+  columns: readonly Column[],
+): Promise<StoredMessage | undefined> {
+  const key = columns.join();
+  const known = contents.get(key) ?? contentStatement(columns);
+  contents.set(key, known);
+  const content = await known.first(tx, { contentId: message.contentId });
+  return content && { ...message, ...content };
+}
+
+function rangeStatement(columns: readonly Column[]) {
+  return statement((db: AccountTx, param: Param<UidRange>) => ({
+    compile: () =>
+      sql<StoredMessage>`
+        SELECT message.uid, message."contentId", message."internalAt", message."internalZoneMinutes", message."savedAt",
+               message."sizeBytes", message.prefix${listOf(columns)}
+          FROM messages AS message${joinOf(columns, 'message."contentId"')}
+         WHERE message."folderId" = ${param('folderId')}
+           AND message.uid >= ${param('uidFrom')} AND message.uid <= ${param('uidTo')}
+         ORDER BY message.uid`.compile(db),
+  }));
+}
+
+function contentStatement(columns: readonly Column[]) {
+  return statement((db: AccountTx, param: Param<{ contentId: number }>) => ({
+    compile: () =>
+      sql<Content>`
+        SELECT content.id AS "contentId"${listOf(columns)}
+          FROM contents AS content${joinOf(columns.filter(isOfBytes), 'content.id')}
+         WHERE content.id = ${param('contentId')}`.compile(db),
+  }));
+}
+
+function listOf(columns: readonly Column[]) {
+  return sql.raw(columns.map((column) => `, ${COLUMNS[column]}`).join(''));
+}
+
+function joinOf(columns: readonly Column[], contentId: string) {
+  const joins = [
+    ...(columns.some((column) => !isOfBytes(column))
+      ? [`contents AS content ON content.id = ${contentId}`]
+      : []),
+    ...(columns.some(isOfBytes) ? [`contentBytes AS bytes ON bytes."contentId" = ${contentId}`] : []),
+  ];
+  return sql.raw(joins.map((join) => ` LEFT JOIN ${join}`).join(''));
+}
+
+function isOfBytes(column: Column): boolean {
+  return column === 'header' || column === 'octets';
+}

@@ -1,0 +1,325 @@
+/**
+ * What clients rely on to the letter, as transcripts that every kind of session must answer the same. Numbers that sessions choose
+ * are compared by their order alone.
+ */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { OpenSession } from '../../../src/mail/imap/session.ts';
+import { startServer, type TestClient } from './fixture.ts';
+
+type Delivery = { flags?: readonly string[]; atMs?: number; zoneMinutes?: number };
+
+/** Mail of one user. */
+export type LetterMail = {
+  openSession: OpenSession;
+  /** Adds a message to a mailbox without a session. */
+  deliver(mailbox: string, text: string | Buffer, options?: Delivery): Promise<void> | void;
+};
+
+type Opened = {
+  mailbox: string;
+  client: TestClient;
+  ask(command: string): Promise<string[]>;
+  /** Opens another session, which has selected the mailbox and runs these commands. */
+  connect(...commands: string[]): Promise<TestClient>;
+  deliver(text: string | Buffer, options?: Delivery): Promise<void>;
+};
+
+type Ask = Opened['ask'];
+
+const message = (subject: string): string =>
+  `Subject: ${subject}\r\nFrom: a@test.example\r\n\r\nbody of ${subject}\r\n`;
+
+/** Returns the responses without their last line, which must complete the command with OK. */
+async function ok(ask: Ask, command: string): Promise<string[]> {
+  const lines = await ask(command);
+  assert.match(lines.at(-1) ?? '', /^OK/, `${command}: ${lines.join('\n')}`);
+  return lines.slice(0, -1);
+}
+
+async function completes(ask: Ask, command: string, status: RegExp): Promise<void> {
+  assert.match((await ask(command)).at(-1) ?? '', status, command);
+}
+
+/** Returns the first numbers behind a name, such as those of all `MODSEQ (n)`. */
+function numbersOf(name: string, lines: readonly string[]): number[] {
+  return [...lines.join('\n').matchAll(new RegExp(`${name} \\(?(\\d+)`, 'g'))].map(([, number]) =>
+    Number(number),
+  );
+}
+
+let mailboxes = 0;
+
+/** Defines the tests for one kind of sessions. */
+export function holdToTheLetter(mail: LetterMail): void {
+  /** Opens a session that has selected a new mailbox with a message for each subject. */
+  async function open(t: TestContext, subjects: readonly string[], ...commands: string[]): Promise<Opened> {
+    const mailbox = `m${++mailboxes}`;
+    const server = await startServer<LetterMail>(t, { mail });
+    const deliver = async (text: string | Buffer, options?: Delivery) => mail.deliver(mailbox, text, options);
+    const first = await server.open(`CREATE ${mailbox}`);
+    for (const subject of subjects) await deliver(message(subject));
+    for (const command of [`SELECT ${mailbox}`, ...commands]) await ok(first.ask, command);
+    const connect = (...more: string[]) => server.open(`SELECT ${mailbox}`, ...more);
+    return { mailbox, client: first, ask: (command) => first.ask(command), connect, deliver };
+  }
+
+  test('sets: * and 9:1 are valid, n:* past the end gives the last message, and UIDs may be unsorted', async (t) => {
+    const { ask } = await open(t, ['1', '2', '3', '4']);
+    assert.deepEqual(await ok(ask, 'FETCH * UID'), ['* 4 FETCH (UID 4)']);
+    assert.deepEqual(await ok(ask, 'FETCH 3:2 UID'), ['* 2 FETCH (UID 2)', '* 3 FETCH (UID 3)']);
+    assert.deepEqual(
+      await ok(ask, 'UID FETCH 9:1 UID'),
+      [1, 2, 3, 4].map((n) => `* ${n} FETCH (UID ${n})`),
+    );
+    assert.deepEqual(await ok(ask, 'UID FETCH 100:* UID'), ['* 4 FETCH (UID 4)']);
+    assert.deepEqual(
+      await ok(ask, 'UID FETCH 3,1,9,3:1 UID'),
+      [1, 2, 3].map((n) => `* ${n} FETCH (UID ${n})`),
+    );
+    assert.deepEqual(await ok(ask, 'SEARCH 7:9'), ['* SEARCH']);
+    assert.deepEqual(await ok(ask, 'UID SEARCH UID 3:9'), ['* SEARCH 3 4']);
+    await completes(ask, 'FETCH 5 UID', /^BAD/);
+    await completes(ask, 'STORE 4:5 +FLAGS \\Seen', /^BAD/);
+    for (const command of [
+      'FETCH 9 UID',
+      'STORE 9 +FLAGS \\Seen',
+      'COPY 9 INBOX',
+      'MOVE 9 INBOX',
+      'EXPUNGE 9',
+    ])
+      assert.deepEqual(await ok(ask, `UID ${command}`), []);
+  });
+
+  test('concurrent sessions: no EXPUNGE comes in FETCH, STORE or SEARCH, and NOOP and CHECK report everything', async (t) => {
+    const { ask, connect } = await open(t, ['1', '2', '3']);
+    const other = await connect();
+    await ok(ask, 'STORE 2 +FLAGS.SILENT \\Deleted');
+    await ok(ask, 'EXPUNGE');
+    for (const command of ['FETCH 1:3 UID', 'STORE 1 +FLAGS.SILENT \\Flagged', 'SEARCH ALL'])
+      assert.doesNotMatch((await ok(other.ask, command)).join('\n'), /EXPUNGE/);
+    assert.deepEqual(await ok(other.ask, 'NOOP'), ['* 2 EXPUNGE']);
+    assert.deepEqual(await ok(ask, 'CHECK'), ['* 1 FETCH (UID 1 FLAGS (\\Flagged \\Recent))']);
+  });
+
+  test('concurrent sessions: messages that another session expunged can be read and changed', async (t) => {
+    const { ask, connect } = await open(t, ['1', '2']);
+    const other = await connect();
+    await ok(ask, 'STORE 1:2 +FLAGS.SILENT \\Deleted');
+    assert.deepEqual(await ok(ask, 'EXPUNGE'), ['* 2 EXPUNGE', '* 1 EXPUNGE']);
+    assert.match(
+      (await ok(other.ask, 'FETCH 1 (UID BODY.PEEK[])')).join(),
+      /UID 1 BODY\[\] \{\d+\}\r\nSubject: 1/,
+    );
+    assert.match((await ok(other.ask, 'FETCH 2 ENVELOPE')).join(), /"2"/);
+    await ok(other.ask, 'STORE 1:2 +FLAGS.SILENT \\Seen');
+    assert.deepEqual(await ok(other.ask, 'NOOP'), ['* 2 EXPUNGE', '* 1 EXPUNGE']);
+    await completes(other.ask, 'FETCH 1 UID', /^BAD/);
+  });
+
+  test('concurrent sessions never undo the flags of each other', async (t) => {
+    const { ask, connect } = await open(t, ['1']);
+    const other = await connect();
+    await ok(ask, 'STORE 1 +FLAGS.SILENT (\\Seen $mine)');
+    await ok(other.ask, 'STORE 1 +FLAGS.SILENT (\\Answered $yours)');
+    await ok(ask, 'STORE 1 -FLAGS.SILENT \\Seen');
+    await ok(other.ask, 'NOOP');
+    const [line = ''] = (await ok(other.ask, 'FETCH 1 FLAGS')).filter((one) => one.includes('FETCH'));
+    for (const flag of ['\\Answered', '$mine', '$yours']) assert.ok(line.includes(flag), line);
+    assert.doesNotMatch(line, /\\Seen/);
+  });
+
+  test('sections: parts of a message in a message, their headers, fields and ranges', async (t) => {
+    const { ask, deliver } = await open(t, []);
+    await deliver(NESTED);
+    await ok(ask, 'NOOP');
+    const section = async (name: string, range = '') => {
+      const [line = ''] = await ok(ask, `FETCH 1 BODY.PEEK[${name}]${range}`);
+      return /\{\d+\}\r\n(.*)\)$/s.exec(line)?.[1] ?? (/ ("".*|NIL)\)$/.exec(line)?.[1] || line);
+    };
+    assert.equal(await section('1'), 'first');
+    assert.equal(await section('1.MIME'), 'Content-Type: text/plain\r\nX-Part: 1\r\n\r\n');
+    assert.equal(await section('2.MIME'), 'Content-Type: message/rfc822\r\n\r\n');
+    assert.equal(await section('2.HEADER'), `${INNER_HEADER}\r\n`);
+    assert.equal(await section('2.HEADER.FIELDS (SUBJECT X-None)'), 'Subject: inner\r\n\r\n');
+    assert.equal(
+      await section('2.HEADER.FIELDS.NOT (SUBJECT)'),
+      `${INNER_HEADER.replace('Subject: inner\r\n', '')}\r\n`,
+    );
+    assert.equal(await section('2.1'), 'plain');
+    assert.equal(await section('2.2'), '<p>html</p>');
+    assert.equal(await section('2.2.MIME'), 'Content-Type: text/html\r\n\r\n');
+    assert.equal(await section('3'), 'NIL');
+    assert.equal(await section('2.2', '<3.4>'), 'html');
+    assert.equal(await section('2.2', '<99.4>'), '""');
+    assert.match(await section('TEXT'), /^--o\r\n/);
+    assert.equal(await section(''), NESTED);
+  });
+
+  test('BINARY sends literal8 only for NUL, and answers UNKNOWN-CTE for an unknown encoding', async (t) => {
+    const { ask, deliver } = await open(t, []);
+    await deliver('Content-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n');
+    await deliver('Content-Transfer-Encoding: base64\r\n\r\nYQBi\r\n');
+    await deliver('Content-Transfer-Encoding: x-own\r\n\r\nbody\r\n');
+    await ok(ask, 'NOOP');
+    assert.deepEqual(await ok(ask, 'FETCH 1 (BINARY.PEEK[1] BINARY.SIZE[1])'), [
+      '* 1 FETCH (BINARY[1] {5}\r\nhello BINARY.SIZE[1] 5)',
+    ]);
+    assert.deepEqual(await ok(ask, 'FETCH 1 BINARY.PEEK[1]<1.3>'), ['* 1 FETCH (BINARY[1]<1> {3}\r\nell)']);
+    assert.deepEqual(await ok(ask, 'FETCH 2 BINARY.PEEK[1]'), ['* 2 FETCH (BINARY[1] ~{3}\r\na\0b)']);
+    await completes(ask, 'FETCH 3 BINARY.PEEK[1]', /^NO \[UNKNOWN-CTE\]/);
+    await completes(ask, 'FETCH 3 BINARY.SIZE[1]', /^NO \[UNKNOWN-CTE\]/);
+  });
+
+  test('ENVELOPE has groups and source routes; an encoding is never NIL, and empty parameters are', async (t) => {
+    const { ask, deliver } = await open(t, []);
+    await deliver(
+      'From: <@r1,@r2:a@b.example>\r\nTo: Friends: c@d.example, e@f.example;\r\nSubject:\r\n\r\nx\r\n',
+    );
+    await deliver('Content-Type: application/x-own\r\n\r\nx\r\n');
+    await ok(ask, 'NOOP');
+    const [envelope = ''] = await ok(ask, 'FETCH 1 ENVELOPE');
+    assert.match(envelope, /\(\(NIL "@r1,@r2" "a" "b\.example"\)\)/);
+    assert.match(
+      envelope,
+      /\(\(NIL NIL "Friends" NIL\)\(NIL NIL "c" "d\.example"\)\(NIL NIL "e" "f\.example"\)\(NIL NIL NIL NIL\)\)/,
+    );
+    assert.match(envelope, /ENVELOPE \(NIL "" /);
+    const [structure = ''] = await ok(ask, 'FETCH 2 BODYSTRUCTURE');
+    assert.match(structure, /\("application" "x-own" NIL NIL NIL "7bit" 3 /);
+  });
+
+  test('strings: an empty string is "", never {0}', async (t) => {
+    const { ask, deliver } = await open(t, []);
+    await deliver('Subject:\r\n\r\n');
+    await ok(ask, 'NOOP');
+    const lines = await ok(
+      ask,
+      'FETCH 1 (BODY.PEEK[TEXT] BODY.PEEK[1] BODY.PEEK[]<999.9> BINARY.PEEK[1] ENVELOPE)',
+    );
+    assert.doesNotMatch(lines.join(), /\{0\}/);
+    assert.match(lines.join(), /BODY\[TEXT\] "" BODY\[1\] "" BODY\[\]<999> "" BINARY\[1\] ""/);
+  });
+
+  test('APPEND with UTF8 and CHANGEDSINCE 0 work', async (t) => {
+    const { ask, mailbox } = await open(t, ['1'], 'ENABLE UTF8=ACCEPT');
+    const text = Buffer.from('Subject: gr\u00fcn\r\n\r\nx\r\n');
+    const lines = await ask(`APPEND ${mailbox} UTF8 (~{${text.length}+}\r\n${text.toString('latin1')})`);
+    assert.match(lines.at(-1) ?? '', /^OK \[APPENDUID \d+ 2\]/);
+    const fetched = await ok(ask, 'UID FETCH 1:* (FLAGS) (CHANGEDSINCE 0)');
+    assert.equal(fetched.filter((line) => line.includes('FETCH')).length, 2);
+    assert.equal(numbersOf('MODSEQ', fetched).length, 2);
+  });
+
+  test('SEARCH finds substrings of addresses, names and groups, and HEADER with "" every message with the field', async (t) => {
+    const { ask, deliver } = await open(t, []);
+    await deliver('From: "Ann Other" <ann@one.example>\r\nTo: Team: x@two.example;\r\nX-Own: v\r\n\r\nx\r\n');
+    await deliver(
+      'From: =?utf-8?q?J=C3=BCrgen?= <j@one.example>\r\nSubject: a\r\n folded subject\r\n\r\nx\r\n',
+    );
+    await ok(ask, 'NOOP');
+    for (const [keys, found] of [
+      ['FROM OTHER', ' 1'],
+      ['FROM ne.exam', ' 1 2'],
+      ['TO team', ' 1'],
+      ['TO two.ex', ' 1'],
+      ['CC x', ''],
+      ['HEADER X-OWN ""', ' 1'],
+      ['HEADER subject ""', ' 2'],
+      ['SUBJECT "A FOLDED"', ' 2'],
+      ['NOT FROM one', ''],
+      ['OR TO team SUBJECT folded', ' 1 2'],
+    ])
+      assert.deepEqual(await ok(ask, `SEARCH ${keys}`), [`* SEARCH${found}`], keys);
+    await completes(ask, 'SEARCH CHARSET X-NONE ALL', /^NO \[BADCHARSET \(US-ASCII UTF-8\)\]/);
+  });
+
+  test('names: NIL, ~a, ] and } are atoms, parents are created, and a trailing separator is accepted', async (t) => {
+    const { ask, mailbox } = await open(t, []);
+    for (const name of ['NIL', '~a', 'a]', 'a}']) {
+      await ok(ask, `CREATE ${mailbox}/${name}`);
+      await ok(ask, `STATUS ${mailbox}/${name} (MESSAGES)`);
+    }
+    await ok(ask, `CREATE ${mailbox}/p/q/r/`);
+    assert.deepEqual(await ok(ask, `LIST "" ${mailbox}/p*`), [
+      `* LIST (\\HasChildren) "/" ${mailbox}/p`,
+      `* LIST (\\HasChildren) "/" ${mailbox}/p/q`,
+      `* LIST (\\HasNoChildren) "/" ${mailbox}/p/q/r`,
+    ]);
+    await completes(ask, 'CREATE "a&b"', /^NO/);
+    assert.deepEqual(await ok(ask, 'LIST "" ""'), ['* LIST (\\Noselect) "/" ""']);
+    await completes(ask, 'LIST (RECURSIVEMATCH) "" *', /^BAD/);
+    await ok(ask, `SUBSCRIBE ${mailbox}/p/q`);
+    assert.deepEqual(await ok(ask, `LSUB "" ${mailbox}/%`), [`* LSUB (\\Noselect) "/" ${mailbox}/p`]);
+    assert.deepEqual(await ok(ask, `LSUB "" ${mailbox}/*`), [`* LSUB () "/" ${mailbox}/p/q`]);
+  });
+
+  test('UIDVALIDITY is unique, also after RENAME, and belongs to the mailbox', async (t) => {
+    const { ask, mailbox } = await open(t, []);
+    const valid = async (name: string) =>
+      numbersOf('UIDVALIDITY', await ok(ask, `STATUS ${name} (UIDVALIDITY)`))[0];
+    await ok(ask, `CREATE ${mailbox}/a`);
+    const first = await valid(`${mailbox}/a`);
+    await ok(ask, `RENAME ${mailbox}/a ${mailbox}/b`);
+    assert.equal(await valid(`${mailbox}/b`), first);
+    await ok(ask, `CREATE ${mailbox}/a`);
+    await ok(ask, `DELETE ${mailbox}/b`);
+    await ok(ask, `CREATE ${mailbox}/b`);
+    const all = [first, await valid(`${mailbox}/a`), await valid(`${mailbox}/b`), await valid(mailbox)];
+    assert.equal(new Set(all).size, 4, all.join());
+  });
+
+  test('MOVE sends COPYUID and then EXPUNGE, also to the same mailbox', async (t) => {
+    const { ask, mailbox } = await open(t, ['1', '2', '3']);
+    const lines = await ok(ask, `MOVE 1:2 ${mailbox}`);
+    assert.match(lines[0] ?? '', /^\* OK \[COPYUID \d+ 1:2 4:5\] /);
+    assert.deepEqual(lines.slice(1, 4), ['* 2 EXPUNGE', '* 1 EXPUNGE', '* 3 EXISTS']);
+    assert.deepEqual(await ok(ask, 'UID SEARCH ALL'), ['* SEARCH 3 4 5']);
+    assert.deepEqual(await ok(ask, 'MOVE * INBOX').then((all) => all.slice(1)), ['* 3 EXPUNGE']);
+    await completes(ask, 'MOVE 1 nowhere', /^NO \[TRYCREATE\]/);
+  });
+
+  test('MULTIAPPEND adds all messages or none', async (t) => {
+    const { ask, mailbox } = await open(t, []);
+    const refused = await ask(`APPEND ${mailbox} {6+}\r\nA: b\r\n {0+}\r\n`);
+    assert.match(refused.at(-1) ?? '', /^NO/);
+    assert.deepEqual(await ok(ask, `STATUS ${mailbox} (MESSAGES)`), [`* STATUS ${mailbox} (MESSAGES 0)`]);
+    const added = await ask(`APPEND ${mailbox} (\\Seen) {6+}\r\nA: b\r\n {6+}\r\nA: c\r\n`);
+    assert.match(added.at(-1) ?? '', /^OK \[APPENDUID \d+ 1:2\]/);
+  });
+
+  test('[MODIFIED] names messages that were changed meanwhile, and UNCHANGEDSINCE 0 always fails', async (t) => {
+    const { ask, connect } = await open(t, ['1', '2'], 'ENABLE CONDSTORE');
+    const [since = 0] = numbersOf('MODSEQ', await ok(ask, 'FETCH 2 MODSEQ'));
+    const other = await connect('STORE 1 +FLAGS.SILENT \\Flagged');
+    const lines = await ask(`STORE 1:2 (UNCHANGEDSINCE ${since}) +FLAGS.SILENT \\Seen`);
+    assert.equal(lines.at(-1), 'OK [MODIFIED 1] STORE completed');
+    assert.ok(
+      lines.some((line) => /^\* 2 FETCH \(MODSEQ \(\d+\)\)$/.test(line)),
+      lines.join('\n'),
+    );
+    assert.equal((await ok(other.ask, 'SEARCH SEEN'))[0], '* SEARCH 2');
+    assert.match(
+      (await ask('UID STORE 2 (UNCHANGEDSINCE 0) +FLAGS \\Draft')).at(-1) ?? '',
+      /^OK \[MODIFIED 2\]/,
+    );
+  });
+
+  test('[CLOSED] and [TRYCREATE] are sent where they apply', async (t) => {
+    const { ask, mailbox } = await open(t, ['1']);
+    await completes(ask, 'COPY 1 nowhere', /^NO \[TRYCREATE\]/);
+    await completes(ask, 'APPEND nowhere {1+}\r\nx', /^NO \[TRYCREATE\]/);
+    assert.equal((await ask(`EXAMINE ${mailbox}`))[0], '* OK [CLOSED] The previous mailbox is closed');
+    assert.equal((await ask('SELECT nowhere')).at(-1)?.slice(0, 16), 'NO [NONEXISTENT]');
+    await completes(ask, 'FETCH 1 UID', /^BAD/);
+  });
+}
+
+const INNER_HEADER =
+  'Subject: inner\r\nFrom: i@test.example\r\nContent-Type: multipart/alternative; boundary=i\r\n';
+const NESTED = [
+  'Subject: outer\r\nContent-Type: multipart/mixed; boundary=o\r\n\r\n',
+  '--o\r\nContent-Type: text/plain\r\nX-Part: 1\r\n\r\nfirst\r\n',
+  `--o\r\nContent-Type: message/rfc822\r\n\r\n${INNER_HEADER}\r\n`,
+  '--i\r\n\r\nplain\r\n--i\r\nContent-Type: text/html\r\n\r\n<p>html</p>\r\n--i--\r\n--o--\r\n',
+].join('');
