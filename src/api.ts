@@ -29,6 +29,8 @@ import { type RouteCalls, routeCalls } from './inbound/post/part.ts';
 import { registerReportsApi } from './inbound/reports/api.ts';
 import { registerInboundRoutesApi } from './inbound/routes/api.ts';
 import { createMessageParser } from './mail/message/parse/parser.ts';
+import { registerMailboxesApi } from './mailboxes/api.ts';
+import { type CloseAccount, closeNoAccount } from './mailboxes/close-account.ts';
 import { createPreferencesApp } from './preferences/app.tsx';
 import { registerStatisticsApi } from './statistics/api.ts';
 import { registerSuppressionsApi } from './suppressions/api.ts';
@@ -50,6 +52,8 @@ type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
   webhooks?: WebhookCalls;
   /** Calls of the part that posts to routes. Without it, posts for tests of routes are made in this thread. */
   routes?: RouteCalls;
+  /** Closes the account of a mailbox. Without it, no account is open. */
+  closeAccount?: CloseAccount;
   /** Returns true when every thread of the daemon runs. */
   doThreadsRun?: () => boolean;
 };
@@ -60,6 +64,7 @@ export async function createApiServer(
   {
     webhooks = webhookCalls(app),
     routes = routeCalls(app),
+    closeAccount = closeNoAccount,
     doThreadsRun = () => true,
     ...limits
   }: ApiOptions = {},
@@ -114,6 +119,7 @@ export async function createApiServer(
       registerInboundRoutesApi(v1, app, routes);
       registerReceivedApi(v1, { ...app, contents });
       registerReportsApi(v1, app);
+      registerMailboxesApi(v1, { ...app, closeAccount });
       registerApiKeysApi(v1, app);
       registerPlanApi(v1, app);
       done();
@@ -192,6 +198,10 @@ const TAGS: readonly { name: string; description: string }[] = [
   {
     name: 'Inbound messages',
     description: 'The mail that arrived for your routes, and the log of its posts.',
+  },
+  {
+    name: 'Mailboxes',
+    description: 'Mailboxes of people at your domains, which mail programs read by IMAP.',
   },
   { name: 'Webhooks', description: 'Endpoints that events are posted to, and the log of those posts.' },
   {

@@ -15,6 +15,8 @@ import { listenHttp } from './http/transport/listen.ts';
 import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpServer } from './http/transport/server.ts';
 import { registerInboundAdmin } from './inbound/admin-api.ts';
+import { registerMailboxAdmin } from './mailboxes/admin-api.ts';
+import { type CloseAccount, closeNoAccount } from './mailboxes/close-account.ts';
 import { registerQueueAdmin } from './queue/admin-api.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
@@ -48,13 +50,16 @@ class ControlSocketError extends Error {
  */
 const MAX_PATH_BYTES = 103;
 
-/** Parts of the running daemon. Without a daemon, certificates are read from their files whenever they are shown. */
-type ControlParts = { certificates: CertificateAdmin };
+/**
+ * Parts of the running daemon. Without a daemon, certificates are read from their files whenever they are shown, and no account is
+ * open.
+ */
+type ControlParts = { certificates: CertificateAdmin; closeAccount?: CloseAccount };
 
 /** Creates the server of the admin API, which does not listen yet. */
 export async function createControlServer(
   app: ControlApp,
-  { certificates }: ControlParts = { certificates: inspectCertificates(app) },
+  { certificates, closeAccount = closeNoAccount }: ControlParts = { certificates: inspectCertificates(app) },
 ): Promise<HttpServer> {
   const server = await createHttpServer(
     app,
@@ -72,6 +77,7 @@ export async function createControlServer(
   registerQueueAdmin(server, app);
   registerBroadcastAdmin(server, app);
   registerInboundAdmin(server, app);
+  registerMailboxAdmin(server, { ...app, closeAccount });
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));
   return server;
 }

@@ -46,6 +46,9 @@ import { moveInbound } from './inbound/set-back.ts';
 import { createUnsubscribeWork } from './inbound/unsubscribe/work.ts';
 import { moveDueJobs } from './jobs/store.ts';
 import { createJobSweep, startJobs } from './jobs/worker.ts';
+import { closeNoAccount } from './mailboxes/close-account.ts';
+import { moveDueRemovals } from './mailboxes/store.ts';
+import { createRemovalWork } from './mailboxes/worker.ts';
 import { createTrialWork } from './queue/held/trial.ts';
 import { moveQueue } from './queue/state/set-back.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
@@ -85,6 +88,7 @@ export const DUE_WORKS: readonly DueWork[] = [
   // Suspensions would otherwise last as long as the set-back.
   { move: (db) => db.commit(endRouteSuspensions, undefined) },
   { move: moveInbound, wakeup: 'inbound' },
+  { move: (db, setBack) => db.commit(moveDueRemovals, setBack), wakeup: 'mailboxes' },
 ];
 
 /** Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued. */
@@ -220,6 +224,7 @@ function startWorkers(app: App, { inbound, routes }: Parts): Stoppable[] {
     startWork(app, createReportWork(inbound)),
     startWork(app, createPostStart(app, routes)),
     startWork(app, createGreylistSweep(app)),
+    startWork(app, createRemovalWork(app, closeNoAccount)),
     startWork(app, createRetentionWork(app, receivedSteps(app))),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];

@@ -87,6 +87,17 @@ const SUBJECTS: readonly Subject[] = [
     linked: ['enabled'],
   },
   {
+    path: '/mailboxes',
+    body: { address: `person@${SANDBOX}`, displayName: 'Ann Lee' },
+    change: {
+      displayName: null,
+      quotaBytes: 5_000_000_000,
+      status: 'suspended',
+      disabledCapabilities: ['BINARY', 'IDLE'],
+    },
+    linked: ['password'],
+  },
+  {
     path: '/domains',
     body: { name: 'settings.example' },
     linked: ['trackingSubdomain'],
@@ -105,7 +116,7 @@ for (const { path, body, change, linked = [] } of SUBJECTS) {
   const fields = Object.keys(change);
 
   async function create() {
-    const { secret: _, ...record } = await ask('POST', path, body);
+    const { secret: _, password: __, ...record } = await ask('POST', path, body);
     await clock.advance(1_000);
     return { record, item: `${path}/${record.id}` };
   }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { addDomain } from './domains/fixtures.ts';
+import { SANDBOX } from './emails/fixtures.ts';
 import { openTestApp } from './support/test-app.ts';
 
 const world = await openTestApp();
@@ -57,6 +58,11 @@ const LIMITS: readonly Limit[] = [
       await addDomain({ ...world, tenantId }, { name, status: 'verified' });
       return { address: `a@${name}`, destination: 'https://a.example/' };
     },
+    unique: (number) => ({ address: `${number}@row.example` }),
+  },
+  {
+    ...{ path: '/v1/mailboxes', table: 'mailboxes', max: 10_000 },
+    body: (number) => ({ address: `${number}@${SANDBOX}`, password: 'correct horse' }),
     unique: (number) => ({ address: `${number}@row.example` }),
   },
   {

@@ -1,6 +1,6 @@
 /** Formats received messages as text for the operator. Much of it comes from strangers. */
 import type { ListedReceived, OperatorReceived } from '../inbound/operator/show.ts';
-import { formatList, formatTable } from './table.ts';
+import { formatList, formatTable, printable } from './table.ts';
 
 export type ListedMessages = { hasMore: boolean; messages: ListedReceived[] };
 
@@ -34,14 +34,6 @@ function tasksOf(tasks: ListedReceived['tasks']): string {
   return tasks
     .map(({ kind, state, count }) => `${kind} ${state}${count === 1 ? '' : ` (${count})`}`)
     .join(', ');
-}
-
-/** Characters that would move the cursor, change the terminal, or reorder the text (Unicode Standard Annex 9). */
-const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu;
-
-/** Returns text of a stranger so that it stays in its cell and cannot control the terminal. */
-function printable(text: string): string {
-  return text.replace(CONTROLS, '\ufffd');
 }
 
 /** Returns the message as three tables: what it is, to whom it came, and what is done with it. */

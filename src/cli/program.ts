@@ -15,6 +15,7 @@ import { addDomainCommands } from './domain.ts';
 import { UsageError } from './errors.ts';
 import { addInboundCommands } from './inbound.ts';
 import { addKeyCommands } from './key.ts';
+import { addMailboxCommands } from './mailbox.ts';
 import { addPlanCommands } from './plan.ts';
 import { addQueueCommands } from './queue.ts';
 import { addServeCommands } from './serve.ts';
@@ -34,6 +35,7 @@ const COMMANDS: readonly AddCommands[] = [
   addQueueCommands,
   addBroadcastCommands,
   addInboundCommands,
+  addMailboxCommands,
   addCertificateCommands,
   addBlobCommands,
   addDbCommands,

@@ -24,3 +24,11 @@ export function formatList(
 ): string {
   return rows.length === 0 ? none : formatTable(headings, rows);
 }
+
+/** Characters that would move the cursor, change the terminal, or reorder the text (Unicode Standard Annex 9). */
+const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu;
+
+/** Returns text of a stranger so that it stays in its cell and cannot control the terminal. */
+export function printable(text: string): string {
+  return text.replace(CONTROLS, '\ufffd');
+}

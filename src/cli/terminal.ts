@@ -14,6 +14,8 @@ export type Terminal = {
   /** Prints one or several lines on standard error. */
   complain(text: string): void;
   ask(question: string): Promise<string>;
+  /** Returns the first line of standard input, without its line end; empty when there is none. */
+  readLine(): Promise<string>;
   /**
    * Resolves at the first SIGTERM or SIGINT after the call. Another signal, a second or more later, ends the process
    * at once.
@@ -46,6 +48,10 @@ export function processTerminal(echoMs = SIGNAL_ECHO_MS): Terminal {
       } finally {
         lines.close();
       }
+    },
+    async readLine() {
+      for await (const line of createInterface({ input: process.stdin })) return line;
+      return '';
     },
     untilStopped: () =>
       new Promise((resolve) => {

@@ -71,6 +71,16 @@ function isOurs(config: Pick<Config, 'hostname'>, name: string): boolean {
   return name === config.hostname.toLowerCase() || own.some((host) => isSameOrBelow(name, host));
 }
 
+/**
+ * Returns the name of any domain, of a filter, in the form of addresses.
+ * @throws AppError validation_error naming `param`
+ */
+export function readDomain(param: string, text: string): string {
+  const name = findName(text);
+  if (name === undefined) throw invalid(param, `\`${param}\` must be a domain such as example.com`);
+  return name;
+}
+
 /** Returns the name in the form of addresses; undefined for text that is not a domain name. */
 export function findName(text: string): string | undefined {
   // Spaces around an address are ignored. A domain name is a key, so spaces are refused.

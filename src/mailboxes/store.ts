@@ -16,7 +16,7 @@ import { requireReceivingDomain } from '../domains/receiving/requirements.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
 
 /** Maximum number of mailboxes per tenant. Our own limit. */
-const MAX_MAILBOXES = 10_000;
+export const MAX_MAILBOXES = 10_000;
 
 type MailboxId = MailboxRow['id'];
 type TenantId = MailboxRow['tenantId'];
@@ -41,7 +41,7 @@ type NewAddress = Pick<MailboxRow, 'tenantId' | 'address' | 'domain'>;
  * Checks that a mailbox can be added, before its password is hashed. The write checks again. `now` is in Unix milliseconds.
  * @throws AppError the errors of `insertMailbox`
  */
-async function requireNewMailbox(
+export async function requireNewMailbox(
   tx: Tx,
   wanted: NewAddress,
   { sandbox, now }: { sandbox: string; now: number },
@@ -117,6 +117,18 @@ export function listMailboxes(
   return readPage(page, (slice) => inSlice(mailboxes, 'id', slice).execute());
 }
 
+/** Returns a page of the mailboxes of all tenants that match, newest first, for the operator. */
+export function listNewestMailboxes(
+  tx: Tx,
+  { tenantId, domain }: Partial<Pick<MailboxRow, 'tenantId' | 'domain'>>,
+  limit: number,
+): Promise<Page<MailboxRow>> {
+  let mailboxes = tx.selectFrom('mailboxes').selectAll();
+  if (tenantId !== undefined) mailboxes = mailboxes.where('tenantId', '=', tenantId);
+  if (domain !== undefined) mailboxes = mailboxes.where('domain', '=', domain);
+  return readPage({ limit }, (slice) => inSlice(mailboxes, 'id', slice).execute());
+}
+
 function mailboxesOf(tx: Tx, tenantId: TenantId) {
   return tx.selectFrom('mailboxes').selectAll().where('tenantId', '=', tenantId);
 }
@@ -165,8 +177,8 @@ type MailboxChange = Partial<
  * Changes the named fields of a mailbox and returns it. Equal values are not a change.
  * @throws AppError not_found; invalid_state for the status of a damaged mailbox
  */
-export const changeMailbox = defineWrite(
-  'mailboxes.change',
+export const updateMailbox = defineWrite(
+  'mailboxes.update',
   async (
     tx,
     { tenantId, id, change, now }: { tenantId: TenantId; id: string; change: MailboxChange; now: number },
@@ -186,16 +198,15 @@ export const changeMailbox = defineWrite(
 );
 
 /**
- * Deletes a mailbox, and returns its id. Its address is free at once; its folder is removed later (mailboxes/worker.ts).
+ * Deletes a mailbox. Its address is free at once; its folder is removed later (mailboxes/worker.ts).
  * @throws AppError not_found
  */
-export const deleteMailbox = defineWrite(
-  'mailboxes.delete',
-  async (tx, { tenantId, id, now }: { tenantId: TenantId; id: string; now: number }): Promise<MailboxId> => {
-    const mailbox = await getMailbox(tx, tenantId, id);
-    await tx.deleteFrom('mailboxes').where('id', '=', mailbox.id).execute();
-    await tx.insertInto('mailboxRemovals').values({ mailboxId: mailbox.id, dueAt: now }).execute();
-    return mailbox.id;
+export const endMailbox = defineWrite(
+  'mailboxes.end',
+  async (tx, { tenantId, id, now }: { tenantId: TenantId; id: string; now: number }): Promise<void> => {
+    const { id: mailboxId } = await getMailbox(tx, tenantId, id);
+    await tx.deleteFrom('mailboxes').where('id', '=', mailboxId).execute();
+    await tx.insertInto('mailboxRemovals').values({ mailboxId, dueAt: now }).execute();
   },
 );
 

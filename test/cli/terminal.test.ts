@@ -100,3 +100,25 @@ test('bytes are written until the reader has read enough, and their source is cl
   assert.deepEqual(await once(child, 'close'), [0, null]);
   assert.equal(errors, 'true\n');
 });
+
+test('the first line of standard input is read without its end, and nothing of the rest', async () => {
+  const program = `
+    const { processTerminal } = await import(${JSON.stringify(MODULE)});
+    const terminal = processTerminal();
+    terminal.print(JSON.stringify(await terminal.readLine()));
+  `;
+  for (const [input, line] of [
+    ['correct horse\r\nbattery', 'correct horse'],
+    ['no end', 'no end'],
+    ['', ''],
+  ] as const) {
+    const child = runModule(program);
+    child.stdin.end(input);
+    let output = '';
+    child.stdout.on('data', (part: Buffer) => {
+      output += part.toString();
+    });
+    await once(child, 'close');
+    assert.equal(output, `${JSON.stringify(line)}\n`);
+  }
+});

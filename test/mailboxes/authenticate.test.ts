@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { createAuthenticator } from '../../src/mailboxes/authenticate.ts';
 import { hashPassword } from '../../src/mailboxes/passwords/hash.ts';
-import { changeMailbox, deleteMailbox, findMailboxById } from '../../src/mailboxes/store.ts';
+import { endMailbox, findMailboxById, updateMailbox } from '../../src/mailboxes/store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { recordLog } from '../support/record-log.ts';
 import { openTestApp } from '../support/test-app.ts';
@@ -90,10 +90,10 @@ test('a password that was changed is wrong at once, and so is that of a deleted 
   const { id } = mailbox;
   assert.equal(await login(), 'accepted');
   const other = await hashPassword('battery staple', '');
-  await app.db.commit(changeMailbox, { tenantId, id, change: { passwordHash: other }, now: clock.now() });
+  await app.db.commit(updateMailbox, { tenantId, id, change: { passwordHash: other }, now: clock.now() });
   assert.equal(await login(), 'credentials');
   assert.equal(await login('battery staple'), 'accepted');
-  await app.db.commit(deleteMailbox, { tenantId, id, now: clock.now() });
+  await app.db.commit(endMailbox, { tenantId, id, now: clock.now() });
   assert.equal(await login('battery staple'), 'credentials');
 });
 
@@ -108,7 +108,7 @@ test('a mailbox that changes while its password is hashed is not opened', async 
     held.hold();
     const result = login();
     while (held.take().length === 0) await new Promise(setImmediate);
-    await app.db.commit(changeMailbox, { tenantId, id: mailbox.id, change, now: clock.now() });
+    await app.db.commit(updateMailbox, { tenantId, id: mailbox.id, change, now: clock.now() });
     held.release();
     assert.equal(await result, expected);
   }
@@ -166,7 +166,7 @@ test('logins are recorded once a minute, and failures are logged with their addr
   const { mailbox, login } = await newAccount();
   const lastLogin = async () => {
     await new Promise(setImmediate);
-    await app.db.commit(changeMailbox, { tenantId, id: mailbox.id, change: {}, now: 0 });
+    await app.db.commit(updateMailbox, { tenantId, id: mailbox.id, change: {}, now: 0 });
     return (await findMailboxById(app.db.read, mailbox.id))?.lastLoginAt;
   };
   await login();

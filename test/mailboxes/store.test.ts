@@ -4,8 +4,7 @@ import { after, test } from 'node:test';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { accountFolder } from '../../src/mailboxes/account/folder.ts';
 import {
-  changeMailbox,
-  deleteMailbox,
+  endMailbox,
   endRemoval,
   findMailboxByAddress,
   findMailboxById,
@@ -17,6 +16,7 @@ import {
   recordDamage,
   recordLogin,
   recordUsage,
+  updateMailbox,
 } from '../../src/mailboxes/store.ts';
 import { SANDBOX } from '../emails/fixtures.ts';
 import { openTestApp } from '../support/test-app.ts';
@@ -38,7 +38,7 @@ test('the status of a damaged mailbox stays, and everything else can be changed'
   const { tenantId } = world;
   const { id } = await addMailbox(world, { address: 'damaged@people.example', status: 'damaged' });
   const change = (fields: Partial<Pick<MailboxRow, 'displayName'> & { status: 'active' }>) =>
-    db.commit(changeMailbox, { tenantId, id, change: fields, now: 3_000 });
+    db.commit(updateMailbox, { tenantId, id, change: fields, now: 3_000 });
   await assert.rejects(change({ status: 'active' }), { code: 'invalid_state' });
   await change({ displayName: 'Ann' });
   const { displayName, status, updatedAt } = await getMailbox(db.read, tenantId, id);
@@ -67,8 +67,8 @@ test('a deleted mailbox is removed in the order of deletion, again after a lease
   ];
   const { tenantId } = world;
   assert.equal(await findNextRemoval(db.read), undefined);
-  assert.equal(await db.commit(deleteMailbox, { tenantId, id: two.id, now: 1_000 }), two.id);
-  await db.commit(deleteMailbox, { tenantId, id: one.id, now: 2_000 });
+  await db.commit(endMailbox, { tenantId, id: two.id, now: 1_000 });
+  await db.commit(endMailbox, { tenantId, id: one.id, now: 2_000 });
   assert.equal(await findMailboxById(db.read, one.id), undefined);
   assert.equal(await findNextRemoval(db.read), 1_000);
 

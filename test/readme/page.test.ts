@@ -21,6 +21,7 @@ import { MAX_COLUMNS } from '../../src/imports/run.ts';
 import { MAX_ROUTES } from '../../src/inbound/routes/store.ts';
 import { MAX_ERRORS } from '../../src/jobs/errors/store.ts';
 import { MAX_WAITING_JOBS } from '../../src/jobs/store.ts';
+import { MAX_MAILBOXES } from '../../src/mailboxes/store.ts';
 import { MAX_ROWS } from '../../src/statistics/report.ts';
 import { MAX_HOURLY_DAYS } from '../../src/statistics/schemas.ts';
 import { MAX_SOURCE_BYTES, MAX_VARIABLES } from '../../src/templates/schemas.ts';
@@ -104,6 +105,7 @@ test('the table of limits holds those that are kept to', () => {
     assert.deepEqual(said.slice(0, numbers.length), numbers, of);
   }
   // Each of these is said with another.
+  assert.equal(MAX_MAILBOXES, MAX_TEMPLATES);
   assert.equal(MAX_CSV_BODY_BYTES, MAX_BATCH_BODY_BYTES);
   for (const most of [MAX_AUDIENCES, MAX_SEGMENTS, MAX_ROUTES]) assert.equal(most, MAX_DOMAINS);
 });

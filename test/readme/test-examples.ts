@@ -98,6 +98,11 @@ docs/inbound.md: Receive the posts
   POST /inbound/routes/rt_/test 200
 docs/inbound.md: Look up messages, and post them again
   GET /inbound/messages 200
+docs/mailboxes.md: Try it without a domain
+  POST /mailboxes 201
+docs/mailboxes.md: Change, suspend and delete
+  PATCH /mailboxes/mbx_ 200
+  DELETE /mailboxes/mbx_ 204
 docs/metrics.md: Metrics of your mail
   GET /metrics 200
 docs/metrics.md: Time, filters and groups

@@ -5,6 +5,7 @@ import { newId } from '../../src/system/ids.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { emailBody, SANDBOX } from '../emails/fixtures.ts';
 import { addReceived } from '../inbound/fixtures.ts';
+import { addMailbox } from '../mailboxes/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';
 
@@ -49,6 +50,7 @@ const LISTS: Record<string, (number: number) => Promise<string>> = {
   '/inbound/routes': (number) =>
     create('/inbound/routes', { address: `${number}@inbound.example`, destination: 'https://a.example/' }),
   '/inbound/messages': () => addReceived(world),
+  '/mailboxes': async (number) => (await addMailbox(world, { address: `${number}@people.example` })).id,
   '/api-keys': () => create('/api-keys', { name: 'n', permission: 'read_only' }),
   '/webhooks': () => create('/webhooks', { url: 'https://a.example/', events: ['email.sent'] }),
 };

@@ -10,10 +10,11 @@ export type FakeTerminal = Terminal & {
   interrupt(): void;
 };
 
-/** Returns a terminal with these variables. `person.answer` is the answer to every question. */
+/** Returns a terminal with these variables. `person.answer` is the answer to every question, and
+ * `person.input` the first line of standard input. */
 export function fakeTerminal(
   env: Record<string, string> = {},
-  person: { interactive?: boolean; answer?: string } = {},
+  person: { interactive?: boolean; answer?: string; input?: string } = {},
 ): FakeTerminal {
   let output = '';
   let errors = '';
@@ -34,6 +35,7 @@ export function fakeTerminal(
       errors += `${text}\n`;
     },
     ask: async () => person.answer ?? '',
+    readLine: async () => person.input ?? '',
     untilStopped: () => stopped,
     interrupt: () => stop(),
     get output() {

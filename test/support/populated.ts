@@ -127,7 +127,7 @@ async function addVerifiedDomain(
   ask: Populated['ask'],
   dns: ReturnType<typeof zoneDns>,
 ): Promise<string> {
-  const payload = JSON.stringify({ name: DOMAIN });
+  const payload = JSON.stringify({ name: DOMAIN, productType: 'both' });
   const created = await ask(party, { method: 'POST', url: '/v1/domains', payload });
   const { id, records } = created.json<{ id: string; records: Published[] }>();
   dns.setZone(zoneOf(records));

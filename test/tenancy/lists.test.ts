@@ -30,6 +30,7 @@ before(async () => {
     await post(party, '/v1/inbound/routes', {
       ...{ address: routeAddress(party), destination: 'https://receiver.example/in' },
     });
+    await post(party, '/v1/mailboxes', { address: mailboxAddress(party) });
     await world.make(party, 'em');
     for (const prefix of MADE_LIVE) await world.make(party, prefix, { mode: 'live' });
   }
@@ -39,6 +40,10 @@ after(() => world.close());
 /** Returns an address at the domain that all tenants share. Each address there belongs to one tenant. */
 function routeAddress({ ids }: Party): string {
   return `shared-${ids.aud}@${SANDBOX}`;
+}
+
+function mailboxAddress({ ids }: Party): string {
+  return `person-${ids.aud}@${SANDBOX}`;
 }
 
 async function post(party: Party, url: string, body: object): Promise<void> {
@@ -61,6 +66,8 @@ const FILTERS: Readonly<Record<string, (party: Party) => readonly string[]>> = {
   'listExports audienceId': ({ ids }) => [ids.aud],
   'listInboundRoutes address': (party) => [routeAddress(party)],
   'listInboundRoutes domain': () => [SANDBOX],
+  'listMailboxes address': (party) => [mailboxAddress(party)],
+  'listMailboxes domain': () => [SANDBOX],
   'listInboundMessages address': () => ['sales@shop.example'],
   'listInboundMessages routeId': ({ ids }) => [ids.rt],
   'listInboundMessages from': () => ['ann@sender.example', 'sender.example'],

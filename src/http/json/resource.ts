@@ -178,7 +178,7 @@ export function paramsOf(path: string): { params?: TObject } {
 
 /** Returns the name of one item: `deliveries` gives `delivery`, `api-keys` gives `API key`. */
 function singular(plural: string): string {
-  const one = plural.replace(/ies$/, 'y').replace(/s$/, '');
+  const one = plural.replace(/ies$/, 'y').replace(/xes$/, 'x').replace(/s$/, '');
   return one.replaceAll('-', ' ').replace(/^api /, 'API ');
 }
 

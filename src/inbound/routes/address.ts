@@ -30,15 +30,3 @@ export function readRouteAddress(param: string, text: string): RouteAddress {
   }
   return { address: addressKey(address), domain };
 }
-
-/**
- * Returns the domain in the form of `readRouteAddress`.
- * @throws AppError validation_error naming `param`
- */
-export function readRouteDomain(param: string, text: string): string {
-  const mailbox = parseMailbox(`a@${text}`);
-  if (!mailbox || text.endsWith(' ')) {
-    throw invalid(param, `\`${param}\` must be a domain such as example.com`);
-  }
-  return mailbox.domain;
-}

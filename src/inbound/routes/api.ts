@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
 import type { InboundRouteRow } from '../../db/inbound-tables.ts';
-import { sandboxDomain } from '../../domains/name.ts';
+import { readDomain, sandboxDomain } from '../../domains/name.ts';
 import { requireTenantAddress } from '../../domains/receiving/requirements.ts';
 import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { invalid } from '../../system/errors.ts';
@@ -13,7 +13,7 @@ import { checkDestination } from '../../webhooks/posting/destination.ts';
 import { newSecret } from '../../webhooks/posting/signature.ts';
 import { testResultSchema } from '../../webhooks/schemas.ts';
 import type { RouteCalls } from '../post/part.ts';
-import { type RouteAddress, readRouteAddress, readRouteDomain } from './address.ts';
+import { type RouteAddress, readRouteAddress } from './address.ts';
 import {
   type NewRoute,
   newRouteSchema,
@@ -67,7 +67,7 @@ export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp
     const { address, domain } = request.query;
     const filter = {
       ...(address !== undefined && { address: readRouteAddress('address', address).address }),
-      ...(domain !== undefined && { domain: readRouteDomain('domain', domain) }),
+      ...(domain !== undefined && { domain: readDomain('domain', domain) }),
     };
     return listRoutes(app.db.read, callerOf(request).tenantId, { ...filter, ...page });
   });

@@ -32,6 +32,14 @@ const EXTENSIONS = [
   COMPRESS_DEFLATE,
 ] as const;
 
+/** Capabilities without which no client can log in and read mail. */
+const NEEDED: readonly string[] = ['IMAP4rev1'];
+
+/** Returns true for a capability, in upper case, that a user may be without. */
+export function isOptionalCapability(name: string): boolean {
+  return EXTENSIONS.some((known) => known.toUpperCase() === name && !NEEDED.includes(known));
+}
+
 export type Privacy = {
   /** The connection is encrypted, or nobody can listen to it. */
   isPrivate: boolean;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
 import { endDomain } from '../../../src/domains/store.ts';
 import { decideRecipient } from '../../../src/inbound/recipient.ts';
-import { changeMailbox, deleteMailbox, recordDamage, recordUsage } from '../../../src/mailboxes/store.ts';
+import { endMailbox, recordDamage, recordUsage, updateMailbox } from '../../../src/mailboxes/store.ts';
 import { SANDBOX } from '../../emails/fixtures.ts';
 import { addMailbox } from '../../mailboxes/fixtures.ts';
 import { openMailWorld, sendMail } from '../mail-world.ts';
@@ -22,7 +22,7 @@ async function decide(address: string, sizeBytes?: number): Promise<string> {
 const change = (
   id: MailboxRow['id'],
   fields: Partial<Pick<MailboxRow, 'quotaBytes'>> & { status?: 'suspended' },
-) => app.db.commit(changeMailbox, { tenantId, id, change: fields, now: app.clock.now() });
+) => app.db.commit(updateMailbox, { tenantId, id, change: fields, now: app.clock.now() });
 
 const UNKNOWN = '550 5.1.1';
 
@@ -49,7 +49,7 @@ test('a deleted mailbox takes no mail, and neither does one whose tenant does no
   const { id, domain } = await addMailbox(world1, { address: 'ann@gone.example' });
   const { id: other } = await addMailbox(world1, { address: 'bob@gone.example' });
   assert.equal(await decide('ann@gone.example'), `mailbox ${id}`);
-  await app.db.commit(deleteMailbox, { tenantId, id, now: app.clock.now() });
+  await app.db.commit(endMailbox, { tenantId, id, now: app.clock.now() });
   assert.equal(await decide('ann@gone.example'), UNKNOWN);
   assert.equal(await decide('bob@gone.example'), `mailbox ${other}`);
   const found = await app.db.read

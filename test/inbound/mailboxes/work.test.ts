@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { createMailboxWork } from '../../../src/inbound/mailboxes/work.ts';
 import type { DeliveryRequest, DeliveryResult } from '../../../src/mailboxes/delivery.ts';
-import { deleteMailbox } from '../../../src/mailboxes/store.ts';
+import { endMailbox } from '../../../src/mailboxes/store.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import { addMailbox } from '../../mailboxes/fixtures.ts';
 import { openMailWorld, PASS, sendMail } from '../mail-world.ts';
@@ -127,7 +127,7 @@ test('mail for a mailbox that was deleted after it was accepted is given up', as
   const { tenantId } = world.test;
   const { id } = await addMailbox(world.test, { address: 'deleted@people.example' });
   assert.match(await sendMail(await world.open(), { to: 'deleted@people.example' }), /^250 /);
-  await app.db.commit(deleteMailbox, { tenantId, id, now: app.clock.now() });
+  await app.db.commit(endMailbox, { tenantId, id, now: app.clock.now() });
   await run();
   const { state, error } = (await world.tasks()).find(({ targetId }) => targetId === id) ?? assert.fail();
   assert.deepEqual([state, error], ['failed', 'The mailbox was deleted']);

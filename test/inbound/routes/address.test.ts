@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readRouteAddress, readRouteDomain } from '../../../src/inbound/routes/address.ts';
+import { readDomain } from '../../../src/domains/name.ts';
+import { readRouteAddress } from '../../../src/inbound/routes/address.ts';
 import { AppError } from '../../../src/system/errors.ts';
 
 test('every accepted address parses to itself and ends with its domain', () => {
@@ -21,7 +22,7 @@ test('every accepted address parses to itself and ends with its domain', () => {
       try {
         const route = readRouteAddress('address', text);
         assert.deepEqual(readRouteAddress('address', route.address), route);
-        assert.equal(readRouteDomain('domain', route.domain), route.domain);
+        assert.equal(readDomain('domain', route.domain), route.domain);
         assert.ok(route.address.endsWith(`@${route.domain}`));
         assert.equal(route.address, route.address.toLowerCase());
         assert.equal(route.address.includes('*'), route.address.startsWith('*@'));

@@ -83,5 +83,7 @@ export const MAKERS: Readonly<Record<Prefix, (wanted: Wanted) => Promise<Made>>>
     await runJobs();
     return made;
   },
+  mbx: ({ post, count }) =>
+    post('/v1/mailboxes', { address: `person${count}@${SANDBOX}`, password: 'correct horse' }),
   key: ({ post }) => post('/v1/api-keys', { name: 'reader', permission: 'read_only' }),
 };

@@ -30,6 +30,7 @@ const PREFIX_OF = {
   deliveries: 'whd',
   imports: 'imp',
   exports: 'exp',
+  mailboxes: 'mbx',
   'api-keys': 'key',
 } as const satisfies Record<string, IdPrefix>;
 

@@ -1,0 +1,196 @@
+/** `postrider mailbox`: manages the mailboxes of all tenants. A password is printed only when it is made. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { OperatorMailbox } from '../mailboxes/admin-api.ts';
+import { confirm } from './confirm.ts';
+import { withControl } from './context.ts';
+import { formatList, formatTable, printable } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+type WithPassword = OperatorMailbox & { password: string | null };
+type Settings = { name?: string; quota?: number; passwordStdin?: true };
+type Changes = Omit<Settings, 'passwordStdin'> & { status?: string; disable?: string };
+
+const BYTES_PER_MEGABYTE = 1024 * 1024;
+
+/** Adds the commands to the program. */
+export function addMailboxCommands(program: Command, terminal: Terminal): void {
+  const mailbox = program.command('mailbox').description('Manage mailboxes of people.');
+  addCreate(mailbox, terminal);
+  addList(mailbox, terminal);
+  mailbox
+    .command('show')
+    .description('Show a mailbox.')
+    .argument('<mailbox>', 'address or id')
+    .action((name: string, _: object, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const found = await control.request<OperatorMailbox>('GET', pathOf(name));
+        show(found, () => detailsText(found));
+      }),
+    );
+  addSet(mailbox, terminal);
+  addPasswd(mailbox, terminal);
+  mailbox
+    .command('delete')
+    .description('Delete a mailbox with all its messages. This cannot be undone.')
+    .argument('<mailbox>', 'address or id')
+    .option('--yes', 'delete without asking')
+    .action((name: string, { yes }: { yes?: true }, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        if (!yes) await confirm(terminal, `Delete ${name} and all its messages?`);
+        const gone = await control.request<OperatorMailbox>('DELETE', pathOf(name));
+        show(gone, () => `Deleted ${gone.address}`);
+      }),
+    );
+}
+
+function addCreate(mailbox: Command, terminal: Terminal): void {
+  mailbox
+    .command('create')
+    .description('Create a mailbox. A password that the server makes is shown only once.')
+    .argument('<address>')
+    .option('--tenant <tenant>', 'id or name of its tenant; without it, the one that receives at the domain')
+    .option('--name <name>', 'name of the person or the role')
+    .addOption(quotaOption())
+    .option('--password-stdin', 'take the password from standard input')
+    .action((address: string, options: Settings & { tenant?: string }, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const { tenant } = options;
+        const body = {
+          address,
+          ...settingsOf(options),
+          ...(tenant !== undefined && { tenant }),
+          ...(options.passwordStdin && { password: await terminal.readLine() }),
+        };
+        const made = await control.request<WithPassword>('POST', '/mailboxes', body);
+        show(made, () => passwordText(`Mailbox ${made.address}`, made));
+      }),
+    );
+}
+
+function addList(mailbox: Command, terminal: Terminal): void {
+  mailbox
+    .command('list')
+    .description('List the newest mailboxes.')
+    .option('--tenant <tenant>', 'list only the mailboxes of this tenant (id or name)')
+    .option('--domain <domain>', 'list only the mailboxes of this domain')
+    .action((query: { tenant?: string; domain?: string }, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const listed = await control.request<{ hasMore: boolean; mailboxes: OperatorMailbox[] }>(
+          'GET',
+          `/mailboxes?${new URLSearchParams(query)}`,
+        );
+        show(listed, () => {
+          const table = formatList(HEADINGS, listed.mailboxes.map(toRow), 'No mailboxes.');
+          return listed.hasMore ? `${table}\n(the newest ${listed.mailboxes.length})` : table;
+        });
+      }),
+    );
+}
+
+function addSet(mailbox: Command, terminal: Terminal): void {
+  mailbox
+    .command('set')
+    .description('Change the settings of a mailbox.')
+    .argument('<mailbox>', 'address or id')
+    .option('--name <name>', 'name of the person or the role; an empty one removes it')
+    .addOption(quotaOption())
+    .addOption(
+      new Option('--status <status>', 'a suspended mailbox receives mail, and nobody may log in').choices([
+        ...['active', 'suspended'],
+      ]),
+    )
+    .option(
+      '--disable <capabilities>',
+      'IMAP capabilities not to offer, with commas; an empty list offers all',
+    )
+    .action((name: string, options: Changes, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const { status, disable } = options;
+        const body = {
+          ...settingsOf(options),
+          ...(status !== undefined && { status }),
+          ...(disable !== undefined && {
+            disabledCapabilities: disable.split(',').filter((one) => one !== ''),
+          }),
+        };
+        const changed = await control.request<OperatorMailbox>('PATCH', pathOf(name), body);
+        show(changed, () => detailsText(changed));
+      }),
+    );
+}
+
+function addPasswd(mailbox: Command, terminal: Terminal): void {
+  mailbox
+    .command('passwd')
+    .description('Give a mailbox another password. One that the server makes is shown only once.')
+    .argument('<mailbox>', 'address or id')
+    .option('--password-stdin', 'take the password from standard input')
+    .action((name: string, { passwordStdin }: Settings, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const body = passwordStdin ? { password: await terminal.readLine() } : { newPassword: true };
+        const changed = await control.request<WithPassword>('PATCH', pathOf(name), body);
+        show(changed, () => passwordText(`Mailbox ${changed.address}`, changed));
+      }),
+    );
+}
+
+function quotaOption(): Option {
+  return new Option('--quota <megabytes>', 'maximum size of the messages, in megabytes').argParser((text) => {
+    const megabytes = Number(text);
+    if (!Number.isInteger(megabytes) || megabytes < 1)
+      throw new InvalidArgumentError('It must be a whole number.');
+    return megabytes;
+  });
+}
+
+function settingsOf({ name, quota }: Settings) {
+  return {
+    ...(name !== undefined && { displayName: name === '' ? null : name }),
+    ...(quota !== undefined && { quotaBytes: quota * BYTES_PER_MEGABYTE }),
+  };
+}
+
+function passwordText(what: string, { password }: WithPassword): string {
+  return password === null
+    ? `${what} has the password that you gave`
+    : `${what}; its password is shown only once:\n${password}`;
+}
+
+const HEADINGS = ['address', 'name', 'status', 'messages', 'used', 'quota', 'last login', 'tenant'];
+
+function toRow(one: OperatorMailbox): string[] {
+  return [
+    one.address,
+    printable(one.displayName ?? ''),
+    one.status,
+    String(one.messageCount),
+    megabytes(one.usedBytes),
+    megabytes(one.quotaBytes),
+    one.lastLoginAt ?? 'never',
+    one.tenantId,
+  ];
+}
+
+function detailsText(one: OperatorMailbox): string {
+  const details = [
+    ['id', one.id],
+    ['created', one.createdAt],
+    [
+      'capabilities',
+      one.disabledCapabilities.length === 0 ? 'all' : `all but ${one.disabledCapabilities.join(', ')}`,
+    ],
+  ];
+  const row = toRow(one);
+  return formatTable(
+    ['field', 'value'],
+    [...HEADINGS.map((name, index) => [name, row[index] ?? '']), ...details],
+  );
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / BYTES_PER_MEGABYTE)} MB`;
+}
+
+function pathOf(name: string): string {
+  return `/mailboxes/${encodeURIComponent(name)}`;
+}

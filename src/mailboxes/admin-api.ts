@@ -1,0 +1,121 @@
+/** Registers the operator's routes for mailboxes of all tenants. They are served on the control socket alone. */
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { App } from '../app.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { readDomain } from '../domains/name.ts';
+import { findReceiver } from '../domains/receiving/store.ts';
+import { invalid, notFound } from '../system/errors.ts';
+import { isId } from '../system/ids.ts';
+import { getTenant, listTenants } from '../tenants/store.ts';
+import { readMailboxAddress, readNewAddress } from './address.ts';
+import { changeMailbox } from './change.ts';
+import type { CloseAccount } from './close-account.ts';
+import { createMailbox } from './create.ts';
+import { deleteMailbox } from './delete.ts';
+import { generatePassword } from './passwords/password.ts';
+import { mailboxChangeSchema, newMailboxSchema, showMailbox } from './schemas.ts';
+import { findMailboxByAddress, findMailboxById, listNewestMailboxes } from './store.ts';
+
+type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'> & { closeAccount: CloseAccount };
+
+/** Maximum number of mailboxes in one answer. */
+const MAX_LISTED = 100;
+
+/** `tenant` is an id or a name. Without one, the mailbox belongs to the tenant that receives the mail of the domain. */
+const newSchema = Type.Object({ ...newMailboxSchema.properties, tenant: Type.Optional(Type.String()) });
+const changeSchema = Type.Object({
+  ...mailboxChangeSchema.properties,
+  /** True to make a new password. */
+  newPassword: Type.Optional(Type.Literal(true)),
+});
+const listQuery = Type.Object({
+  tenant: Type.Optional(Type.String()),
+  domain: Type.Optional(Type.String()),
+});
+
+/** The id or the address of a mailbox. */
+type ByName = { Params: { name: string } };
+
+/** Registers `GET` and `POST /mailboxes`, and `GET`, `PATCH` and `DELETE /mailboxes/:name`. */
+export function registerMailboxAdmin(server: FastifyInstance, app: AdminApp): void {
+  registerCollection(server, app);
+  server.get<ByName>('/mailboxes/:name', async ({ params }) => show(await getNamed(app, params.name)));
+  server.patch<ByName & { Body: Static<typeof changeSchema> }>(
+    '/mailboxes/:name',
+    { schema: { body: changeSchema } },
+    async ({ params, body: { newPassword, ...change } }) => {
+      const { id, tenantId } = await getNamed(app, params.name);
+      const password = newPassword ? generatePassword() : null;
+      const wanted = { ...change, ...(password !== null && { password }) };
+      return { ...show(await changeMailbox(app, tenantId, { id, change: wanted })), password };
+    },
+  );
+  server.delete<ByName>('/mailboxes/:name', async ({ params }) => {
+    const mailbox = await getNamed(app, params.name);
+    await deleteMailbox(app, mailbox.tenantId, mailbox.id);
+    return show(mailbox);
+  });
+}
+
+function registerCollection(server: FastifyInstance, app: AdminApp): void {
+  server.post<{ Body: Static<typeof newSchema> }>(
+    '/mailboxes',
+    { schema: { body: newSchema } },
+    async ({ body: { tenant, ...wanted } }) => {
+      const owner = await findOwner(app, wanted.address, tenant);
+      const { password, ...created } = await createMailbox(app, owner, wanted);
+      return { ...show(created), password };
+    },
+  );
+  server.get<{ Querystring: Static<typeof listQuery> }>(
+    '/mailboxes',
+    { schema: { querystring: listQuery } },
+    async ({ query: { tenant, domain } }) => {
+      const filter = {
+        ...(tenant !== undefined && { tenantId: (await getTenant(app.db.read, tenant)).id }),
+        ...(domain !== undefined && { domain: readDomain('domain', domain) }),
+      };
+      const { items, hasMore } = await listNewestMailboxes(app.db.read, filter, MAX_LISTED);
+      return { hasMore, mailboxes: items.map(show) };
+    },
+  );
+}
+
+/** A mailbox as the control socket answers with it. */
+export type OperatorMailbox = ReturnType<typeof show>;
+
+function show(row: MailboxRow) {
+  return { ...showMailbox(row), tenantId: row.tenantId };
+}
+
+/**
+ * Returns the tenant of a new mailbox: the one that the operator names, the one that receives the mail of the domain, or the only
+ * one there is.
+ * @throws AppError validation_error, not_found
+ */
+async function findOwner(
+  { db: { read }, clock, config }: AdminApp,
+  address: string,
+  tenant: string | undefined,
+): Promise<MailboxRow['tenantId']> {
+  if (tenant !== undefined) return (await getTenant(read, tenant)).id;
+  const { domain } = readNewAddress(config, address);
+  const receiver = await findReceiver(read, domain, clock.now());
+  if (receiver) return receiver.tenantId;
+  const [only, ...others] = await listTenants(read);
+  if (only && others.length === 0) return only.id;
+  throw invalid('tenant', `\`tenant\` is needed, because no tenant receives the mail of ${domain}`);
+}
+
+/**
+ * Returns the mailbox of any tenant with this id or address.
+ * @throws AppError not_found, validation_error
+ */
+async function getNamed({ db }: AdminApp, name: string): Promise<MailboxRow> {
+  const found = isId('mbx', name)
+    ? await findMailboxById(db.read, name)
+    : await findMailboxByAddress(db.read, readMailboxAddress('address', name).address);
+  if (!found) throw notFound('Mailbox');
+  return found;
+}

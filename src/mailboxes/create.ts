@@ -1,0 +1,57 @@
+/** Creates a mailbox: with the password that the caller chose, or with one that is shown once. */
+import type { App } from '../app.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { sandboxDomain } from '../domains/name.ts';
+import { readAll } from '../system/errors.ts';
+import { newId } from '../system/ids.ts';
+import { readNewAddress } from './address.ts';
+import { readDisabledCapabilities } from './disabled-capabilities.ts';
+import { hashPassword } from './passwords/hash.ts';
+import { generatePassword, readPassword } from './passwords/password.ts';
+import type { NewMailbox } from './schemas.ts';
+import { insertMailbox, requireNewMailbox } from './store.ts';
+
+/** A new mailbox, and the password that was made for it; null when the caller chose one. */
+export type CreatedMailbox = MailboxRow & { password: string | null };
+
+const BYTES_PER_MEGABYTE = 1024 * 1024;
+
+/**
+ * Creates a mailbox.
+ * @throws AppError validation_error, domain_not_verified, domain_in_use, invalid_state, already_exists, unavailable
+ */
+export async function createMailbox(
+  app: Pick<App, 'db' | 'clock' | 'config'>,
+  tenantId: MailboxRow['tenantId'],
+  wanted: NewMailbox,
+): Promise<CreatedMailbox> {
+  const { displayName = null, disabledCapabilities = [] } = wanted;
+  const { quotaBytes = app.config.mailboxes.quotaMegabytes * BYTES_PER_MEGABYTE } = wanted;
+  const { address, chosen, disabled } = readAll({
+    address: () => readNewAddress(app.config, wanted.address),
+    chosen: () => (wanted.password === undefined ? null : readPassword('password', wanted.password)),
+    disabled: () => readDisabledCapabilities(disabledCapabilities),
+  });
+  const sandbox = sandboxDomain(app.config);
+  await requireNewMailbox(app.db.read, { tenantId, ...address }, { sandbox, now: app.clock.now() });
+  const generated = chosen === null ? generatePassword() : null;
+  const passwordHash = await hashPassword(chosen ?? generated ?? '', tenantId);
+  const now = app.clock.now();
+  const mailbox: MailboxRow = {
+    id: newId('mbx', now),
+    tenantId,
+    ...address,
+    displayName,
+    passwordHash,
+    quotaBytes,
+    status: 'active',
+    usedBytes: 0,
+    messageCount: 0,
+    lastLoginAt: null,
+    disabledCapabilities: disabled,
+    createdAt: now,
+    updatedAt: now,
+  };
+  await app.db.commit(insertMailbox, { mailbox, sandbox });
+  return { ...mailbox, password: generated };
+}

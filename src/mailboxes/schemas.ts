@@ -1,0 +1,144 @@
+/** Schemas of the mailboxes API, which is not part of the specification. */
+import { type Static, Type } from 'typebox';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { PLAIN_TEXT } from '../http/json/plain-text.ts';
+import { isoTime } from '../system/clock.ts';
+
+/** Maximum length of a display name. Our own limit. */
+const MAX_NAME_CHARACTERS = 200;
+/** Maximum size of a mailbox: 1 PiB. Our own limit. */
+const MAX_QUOTA_BYTES = 2 ** 50;
+/** Maximum number of disabled capabilities: more than there are. Our own limit. */
+const MAX_DISABLED = 100;
+
+const settings = {
+  displayName: Type.Union(
+    [Type.String({ maxLength: MAX_NAME_CHARACTERS, pattern: PLAIN_TEXT }), Type.Null()],
+    {
+      description: 'Name of the person or the role that the mailbox is for.',
+    },
+  ),
+  password: Type.String({
+    description: 'Password of 8 to 256 characters. It is stored as a hash, and never shown again.',
+  }),
+  quotaBytes: Type.Integer({
+    minimum: 1,
+    maximum: MAX_QUOTA_BYTES,
+    description: 'Maximum size of the stored messages, in bytes.',
+  }),
+  disabledCapabilities: Type.Array(Type.String(), {
+    maxItems: MAX_DISABLED,
+    description:
+      'IMAP capabilities that this mailbox is not offered, for a mail program that has trouble with one.',
+  }),
+};
+
+const status = Type.Enum(['active', 'suspended'], {
+  description: 'A `suspended` mailbox still receives mail, and nobody may log in.',
+});
+
+const EXAMPLE = { address: 'ann@shop.example', displayName: 'Ann Lee' };
+
+export const newMailboxSchema = Type.Object(
+  {
+    address: Type.String({
+      description:
+        'Address at a verified domain whose `productType` is `mailbox` or `both`. Letters are compared without case. ' +
+        'Without a domain, use an address at the sandbox domain `sandbox.<hostname>`, which all accounts share.',
+    }),
+    displayName: Type.Optional(settings.displayName),
+    password: Type.Optional(
+      Type.String({
+        description:
+          'Password of 8 to 256 characters. Without one, the server makes one and shows it in this response alone.',
+      }),
+    ),
+    quotaBytes: Type.Optional(settings.quotaBytes),
+    disabledCapabilities: Type.Optional(settings.disabledCapabilities),
+  },
+  { examples: [EXAMPLE] },
+);
+export type NewMailbox = Static<typeof newMailboxSchema>;
+
+export const mailboxChangeSchema = Type.Partial(Type.Object({ ...settings, status }), {
+  examples: [{ quotaBytes: 5_000_000_000 }],
+});
+export type MailboxChange = Static<typeof mailboxChangeSchema>;
+
+export const mailboxFilter = {
+  address: Type.Optional(Type.String({ description: 'Only the mailbox with exactly this address.' })),
+  domain: Type.Optional(Type.String({ description: 'Only mailboxes of this domain.' })),
+};
+
+const shownFields = {
+  id: Type.String(),
+  address: Type.String({ description: 'Address in lower case, with its domain in A-labels.' }),
+  displayName: settings.displayName,
+  quotaBytes: Type.Integer(),
+  status: Type.Enum(['active', 'suspended', 'damaged'], {
+    description:
+      '`suspended`: mail is received, and nobody may log in. `damaged`: the stored mail was found damaged; new mail waits until the operator has repaired it.',
+  }),
+  usedBytes: Type.Integer({ description: 'Size of the stored messages, some seconds ago.' }),
+  messageCount: Type.Integer({ description: 'Number of the stored messages, some seconds ago.' }),
+  lastLoginAt: Type.Union([Type.String(), Type.Null()], {
+    description: 'Time of the last login, to the minute; null before the first.',
+  }),
+  disabledCapabilities: Type.Array(Type.String()),
+  createdAt: Type.String(),
+  updatedAt: Type.String(),
+};
+
+const SHOWN_EXAMPLE = {
+  id: 'mbx_01khq3z5vgxw1r8t6n2m4c9b7d',
+  ...EXAMPLE,
+  quotaBytes: 10_737_418_240,
+  status: 'active',
+  usedBytes: 48_120_334,
+  messageCount: 1_204,
+  lastLoginAt: '2026-03-02T07:45:00.000Z',
+  disabledCapabilities: [],
+  createdAt: '2026-03-01T09:00:00.000Z',
+  updatedAt: '2026-03-01T09:00:00.000Z',
+};
+
+export const mailboxSchema = Type.Object(shownFields, { title: 'Mailbox', examples: [SHOWN_EXAMPLE] });
+
+/** The answer of a create request, which is the only one that contains the password. */
+export const createdMailboxSchema = Type.Object(
+  {
+    ...shownFields,
+    password: Type.Union([Type.String(), Type.Null()], {
+      description: 'The password that the server made; null when the request had one.',
+    }),
+  },
+  {
+    title: 'CreatedMailbox',
+    examples: [
+      {
+        ...SHOWN_EXAMPLE,
+        usedBytes: 0,
+        messageCount: 0,
+        lastLoginAt: null,
+        password: 'k3n8vq-7wz2md-x9c4tj-5rfh6p',
+      },
+    ],
+  },
+);
+
+/** Returns a mailbox as the API shows it. */
+export function showMailbox(row: MailboxRow): Static<typeof mailboxSchema> {
+  return {
+    id: row.id,
+    address: row.address,
+    displayName: row.displayName,
+    quotaBytes: row.quotaBytes,
+    status: row.status,
+    usedBytes: row.usedBytes,
+    messageCount: row.messageCount,
+    lastLoginAt: row.lastLoginAt === null ? null : isoTime(row.lastLoginAt),
+    disabledCapabilities: JSON.parse(row.disabledCapabilities) as string[],
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}

@@ -1,0 +1,124 @@
+/** `postrider mailbox`: the operator manages the mailboxes of all tenants. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { runProgram } from '../../src/cli/program.ts';
+import { openControlSocket } from '../../src/control-socket.ts';
+import { createAuthenticator } from '../../src/mailboxes/authenticate.ts';
+import { SANDBOX } from '../emails/fixtures.ts';
+import { addMailboxDomain } from '../mailboxes/fixtures.ts';
+import { countHashes } from '../mailboxes/passwords/counted-hashes.ts';
+import { fakeTerminal } from '../support/fake-terminal.ts';
+import { openTestApp } from '../support/test-app.ts';
+
+const hashes = countHashes();
+const world = await openTestApp();
+const control = await openControlSocket(world.app);
+after(async () => {
+  await control.close();
+  await world.close();
+  hashes.restore();
+});
+await addMailboxDomain(world, 'people.example');
+const authenticate = createAuthenticator(world.app);
+
+async function run(args: string[], input = '') {
+  const env = { POSTRIDER_DATA_DIR: world.dataDir, POSTRIDER_HOSTNAME: world.app.config.hostname };
+  const terminal = fakeTerminal(env, { input });
+  const code = await runProgram(['mailbox', ...args], terminal);
+  const value = args.includes('--json') && code === 0 ? JSON.parse(terminal.output) : undefined;
+  return { code, value, output: terminal.output, errors: terminal.errors };
+}
+
+async function login(username: string, password: string): Promise<string> {
+  const result = await authenticate({ username, password, address: '192.0.2.1' });
+  return 'refused' in result ? result.refused : 'accepted';
+}
+
+test('create prints a password once, which opens the mailbox of the tenant that receives at the domain', async () => {
+  const { code, output } = await run(['create', 'Ann@people.example', '--name', 'Ann Lee', '--quota', '5']);
+  assert.equal(code, 0);
+  const [first, password = ''] = output.split('\n');
+  assert.equal(first, 'Mailbox ann@people.example; its password is shown only once:');
+  assert.equal(await login('ann@people.example', password), 'accepted');
+  const { value, output: json } = await run(['show', 'ANN@people.example', '--json']);
+  const { tenantId, displayName, quotaBytes } = value;
+  assert.deepEqual([tenantId, displayName, quotaBytes], [world.tenantId, 'Ann Lee', 5 * 1024 * 1024]);
+  assert.ok(!json.includes(password));
+});
+
+test('create takes the password from standard input', async () => {
+  const { output } = await run(['create', 'ben@people.example', '--password-stdin'], 'correct horse');
+  assert.equal(output, 'Mailbox ben@people.example has the password that you gave\n');
+  assert.equal(await login('ben@people.example', 'correct horse'), 'accepted');
+});
+
+test('where nobody receives, the only tenant gets the mailbox, and with several the operator names one', async () => {
+  const { value } = await run(['create', `only@${SANDBOX}`, '--json']);
+  assert.equal(value.tenantId, world.tenantId);
+  const { tenantId } = await world.addTenant('second');
+  const refused = await run(['create', `more@${SANDBOX}`]);
+  assert.deepEqual([refused.code, refused.output], [1, '']);
+  assert.match(refused.errors, /`tenant` is needed, because no tenant receives the mail of sandbox/);
+  const named = await run(['create', `more@${SANDBOX}`, '--tenant', 'second', '--json']);
+  assert.equal(named.value.tenantId, tenantId);
+});
+
+test('list shows the mailboxes of all tenants, or of one tenant or domain, and no control characters', async () => {
+  const { tenantId } = await world.addTenant('lister');
+  await run(['create', `list@${SANDBOX}`, '--tenant', tenantId, '--name', 'a\u202eb\u009b']);
+  const addresses = async (...args: string[]) =>
+    (await run(['list', '--json', ...args])).value.mailboxes.map(
+      ({ address }: { address: string }) => address,
+    );
+  assert.deepEqual(await addresses('--tenant', 'lister'), [`list@${SANDBOX}`]);
+  assert.ok(!(await addresses('--domain', 'people.example')).includes(`list@${SANDBOX}`));
+  assert.ok((await addresses()).includes('ben@people.example'));
+  const { output } = await run(['list', '--tenant', 'lister']);
+  assert.match(
+    output,
+    /^ADDRESS +NAME .*\nlist@sandbox\S+ +a\ufffdb\ufffd +active +0 +0 MB +10240 MB +never /,
+  );
+  assert.equal((await run(['list', '--domain', 'none.example'])).output, 'No mailboxes.\n');
+});
+
+test('set changes what it names, and shows the mailbox', async () => {
+  await run(['create', 'cid@people.example', '--name', 'Cid']);
+  const set = (...args: string[]) => run(['set', 'cid@people.example', '--json', ...args]);
+  const changed = (await set('--status', 'suspended', '--disable', 'idle,BINARY', '--quota', '7')).value;
+  const { status, disabledCapabilities, quotaBytes, displayName } = changed;
+  assert.deepEqual(
+    [status, disabledCapabilities, quotaBytes, displayName],
+    ['suspended', ['BINARY', 'IDLE'], 7 * 1024 * 1024, 'Cid'],
+  );
+  const back = (await set('--status', 'active', '--disable', '', '--name', '')).value;
+  assert.deepEqual([back.status, back.disabledCapabilities, back.displayName], ['active', [], null]);
+  assert.match((await run(['set', back.id, '--quota', '9'])).output, /\nquota +9 MB\n/);
+  for (const wrong of [
+    ['--quota', '0'],
+    ['--quota', 'x'],
+    ['--status', 'damaged'],
+  ])
+    assert.equal((await set(...wrong)).code, 2, wrong.join(' '));
+});
+
+test('passwd replaces the password by a new one, or by one from standard input', async () => {
+  await run(['create', 'dee@people.example', '--password-stdin'], 'correct horse');
+  const { output } = await run(['passwd', 'dee@people.example']);
+  assert.equal(await login('dee@people.example', 'correct horse'), 'credentials');
+  assert.equal(await login('dee@people.example', output.split('\n')[1] ?? ''), 'accepted');
+  await run(['passwd', 'dee@people.example', '--password-stdin'], 'battery staple');
+  assert.equal(await login('dee@people.example', 'battery staple'), 'accepted');
+  const short = await run(['passwd', 'dee@people.example', '--password-stdin'], 'short');
+  assert.deepEqual([short.code, short.errors], [1, 'error: `password` must have 8 to 256 characters\n']);
+});
+
+test('delete asks first, and what is not there is said', async () => {
+  await run(['create', 'eve@people.example']);
+  assert.deepEqual((await run(['delete', 'eve@people.example'])).code, 2);
+  const { output } = await run(['delete', 'eve@people.example', '--yes']);
+  assert.equal(output, 'Deleted eve@people.example\n');
+  for (const command of [['show'], ['set', '--name', 'x'], ['passwd'], ['delete', '--yes']]) {
+    const { code, errors } = await run([...command, 'eve@people.example']);
+    assert.deepEqual([code, errors], [1, 'error: Mailbox not found\n'], command[0]);
+  }
+});

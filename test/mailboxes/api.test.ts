@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { createApiServer } from '../../src/api.ts';
+import { createAuthenticator } from '../../src/mailboxes/authenticate.ts';
+import { findMailboxById, recordDamage, recordLogin, recordUsage } from '../../src/mailboxes/store.ts';
+import { addDomain } from '../domains/fixtures.ts';
+import { SANDBOX } from '../emails/fixtures.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp, type TestApp, type TestMethod } from '../support/test-app.ts';
+import { addMailboxDomain } from './fixtures.ts';
+import { countHashes } from './passwords/counted-hashes.ts';
+
+const clock = createFakeClock(1_800_000_000_000);
+const world = await openTestApp({ system: { clock } });
+const hashes = countHashes();
+after(async () => {
+  hashes.restore();
+  await world.close();
+});
+
+type Tenant = Pick<TestApp, 'tenantId' | 'testKey'>;
+
+const PATH = '/v1/mailboxes';
+const ask = (method: TestMethod, path: string, body?: object, { testKey: key }: Tenant = world) =>
+  world.request(method, `${PATH}${path}`, { key, ...(body && { body }) });
+const create = (body: object, tenant: Tenant = world) => ask('POST', '', body, tenant);
+const PASSWORD = 'correct horse';
+let names = 0;
+const newAddress = () => `user${++names}@${SANDBOX}`;
+
+const authenticate = createAuthenticator(world.app);
+async function login(username: string, password: string): Promise<string> {
+  const result = await authenticate({ username, password, address: '192.0.2.1' });
+  return 'refused' in result ? result.refused : 'accepted';
+}
+
+test('a mailbox is created with a password that is shown once, and that opens it', async () => {
+  const address = newAddress();
+  const { status, body } = await create({ address });
+  const { password, ...shown } = body;
+  assert.equal(status, 201, JSON.stringify(body));
+  assert.match(shown.id, /^mbx_[0-9a-z]{26}$/);
+  assert.deepEqual(shown, {
+    id: shown.id,
+    address,
+    displayName: null,
+    quotaBytes: 10_240 * 1024 * 1024,
+    status: 'active',
+    usedBytes: 0,
+    messageCount: 0,
+    lastLoginAt: null,
+    disabledCapabilities: [],
+    createdAt: '2027-01-15T08:00:00.000Z',
+    updatedAt: '2027-01-15T08:00:00.000Z',
+  });
+  assert.deepEqual((await ask('GET', `/${shown.id}`)).body, shown);
+  assert.deepEqual((await ask('GET', `?address=${address}`)).body.data, [shown]);
+  const row = await findMailboxById(world.app.db.read, shown.id);
+  assert.ok(!JSON.stringify(row).includes(password));
+  assert.equal(await login(address, password), 'accepted');
+});
+
+test('a mailbox is created with the password and the settings that the caller chose', async () => {
+  const address = newAddress();
+  const settings = {
+    displayName: 'Ann Lee',
+    quotaBytes: 1,
+    disabledCapabilities: ['idle', 'BINARY', 'IDLE'],
+  };
+  const { body } = await create({ address, password: PASSWORD, ...settings });
+  assert.equal(body.password, null);
+  const { displayName, quotaBytes, disabledCapabilities } = body;
+  assert.deepEqual([displayName, quotaBytes, disabledCapabilities], ['Ann Lee', 1, ['BINARY', 'IDLE']]);
+  assert.equal(await login(address, PASSWORD), 'accepted');
+});
+
+test('usage and logins are shown', async () => {
+  const { id } = (await create({ address: newAddress() })).body;
+  await world.app.db.commit(recordUsage, { id, usedBytes: 5_000, messageCount: 2 });
+  await world.app.db.commit(recordLogin, { id, now: clock.now() });
+  const { usedBytes, messageCount, lastLoginAt } = (await ask('GET', `/${id}`)).body;
+  assert.deepEqual([usedBytes, messageCount, lastLoginAt], [5_000, 2, '2027-01-15T08:00:00.000Z']);
+});
+
+const OK = { address: `ok@${SANDBOX}`, password: PASSWORD };
+const BAD: [name: string, body: object, params: string[]][] = [
+  ...[
+    ...['', 'a', '@people.example', 'a@b@people.example', `Ann <a@${SANDBOX}>`, `<a@${SANDBOX}>`],
+    ...[`a+b@${SANDBOX}`, `*@${SANDBOX}`, `postmaster@${SANDBOX}`, `Admin@${SANDBOX}`],
+  ].map((address): (typeof BAD)[number] => [`the address "${address}"`, { ...OK, address }, ['address']]),
+  ['a short password', { ...OK, password: 'short' }, ['password']],
+  ['a password with a control character', { ...OK, password: `${PASSWORD}\n` }, ['password']],
+  ['no quota', { ...OK, quotaBytes: 0 }, ['quotaBytes']],
+  ['half a byte', { ...OK, quotaBytes: 1.5 }, ['quotaBytes']],
+  ['a line in a name', { ...OK, displayName: 'a\nb' }, ['displayName']],
+  ['no capability', { ...OK, disabledCapabilities: ['IDLE', 'XYZ'] }, ['disabledCapabilities[1]']],
+  [
+    'a capability that is needed',
+    { ...OK, disabledCapabilities: ['imap4rev1'] },
+    ['disabledCapabilities[0]'],
+  ],
+  ['two wrong fields', { address: 'a', password: 'b' }, ['address', 'password']],
+];
+test('an invalid mailbox is refused with 400 before its password is hashed, when it is created and changed', async () => {
+  const { id } = (await create({ address: newAddress() })).body;
+  hashes.take();
+  for (const [name, body, params] of BAD) {
+    const refused = await create(body);
+    const issues = refused.body.error?.issues?.map(({ path }: { path: string }) => path);
+    assert.deepEqual([refused.status, issues], [400, params], name);
+    const { address: _, ...change } = body as typeof OK;
+    if (params.includes('address')) continue;
+    const again = await ask('PATCH', `/${id}`, change);
+    assert.deepEqual([again.status, again.body.error?.param], [400, params[0]], name);
+  }
+  assert.deepEqual(hashes.take(), []);
+});
+
+test('the domain must be a verified one of the tenant, and for mailboxes', async () => {
+  const tenant = await world.addTenant('of domains');
+  const mine = { ...world, ...tenant };
+  const refusal = async (address: string) => {
+    const { status, body } = await create({ address }, tenant);
+    return [status, body.error?.type];
+  };
+  assert.deepEqual(await refusal('a@shop.example'), [422, 'domain_not_verified']);
+  const domain = await addDomain(mine, { name: 'shop.example', status: 'pending', productType: 'both' });
+  assert.deepEqual(await refusal('a@shop.example'), [422, 'domain_not_verified']);
+  assert.deepEqual(await refusal('a@simulator.mx.postrider.example'), [422, 'domain_not_verified']);
+  await addDomain(mine, { name: 'news.example', status: 'verified', productType: 'api' });
+  assert.deepEqual(await refusal('a@news.example'), [409, 'invalid_state']);
+  assert.equal(domain.productType, 'both');
+  for (const productType of ['mailbox', 'both']) {
+    await addDomain(mine, { name: `${productType}.example`, status: 'verified', productType });
+    assert.equal((await create({ address: `a@${productType}.example` }, tenant)).status, 201, productType);
+  }
+});
+
+test('an address has one mailbox, whatever its spelling and its tenant', async () => {
+  await addMailboxDomain(world, 'one.example');
+  const first = await create({ address: 'Ann@One.example' });
+  assert.equal(first.body.address, 'ann@one.example');
+  const again = await create({ address: 'ANN@one.example' });
+  const { type, param, details } = again.body.error;
+  assert.deepEqual(
+    [again.status, type, param, details],
+    [409, 'already_exists', 'address', { id: first.body.id }],
+  );
+  const address = newAddress();
+  await create({ address });
+  const other = await world.addTenant('of the same address');
+  const foreign = await create({ address }, other);
+  assert.deepEqual([foreign.status, foreign.body.error.details], [409, undefined]);
+});
+
+test('a domain whose mail another tenant receives has no new mailboxes', async () => {
+  await addMailboxDomain(world, 'two.example');
+  const other = await world.addTenant('who verified later');
+  await addDomain(
+    { ...world, ...other },
+    { name: 'two.example', status: 'verified', productType: 'mailbox', verifiedSince: 1 },
+  );
+  const { status, body } = await create({ address: 'a@two.example' }, other);
+  assert.deepEqual([status, body.error.type], [409, 'domain_in_use']);
+});
+
+test('two requests at the same time make one mailbox', async () => {
+  const address = newAddress();
+  const both = await Promise.all([create({ address }), create({ address })]);
+  assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409]);
+});
+
+test('another password replaces the first, and is not shown', async () => {
+  const address = newAddress();
+  const { id } = (await create({ address, password: PASSWORD })).body;
+  assert.equal(await login(address, PASSWORD), 'accepted');
+  const { status, body } = await ask('PATCH', `/${id}`, { password: 'battery staple' });
+  assert.deepEqual([status, 'password' in body], [200, false]);
+  assert.equal(await login(address, PASSWORD), 'credentials');
+  assert.equal(await login(address, 'battery staple'), 'accepted');
+});
+
+test('a suspended mailbox cannot be opened until it is active again, and a damaged one stays damaged', async () => {
+  const address = newAddress();
+  const { id } = (await create({ address, password: PASSWORD })).body;
+  await ask('PATCH', `/${id}`, { status: 'suspended' });
+  assert.equal(await login(address, PASSWORD), 'suspended');
+  await ask('PATCH', `/${id}`, { status: 'active' });
+  assert.equal(await login(address, PASSWORD), 'accepted');
+  await world.app.db.commit(recordDamage, { id, now: clock.now() });
+  const { status, body } = await ask('PATCH', `/${id}`, { status: 'active' });
+  assert.deepEqual([status, body.error.type, body.error.param], [409, 'invalid_state', 'status']);
+});
+
+test('the sessions of a mailbox end with its password and when it is suspended, and with nothing else', async () => {
+  const closed: string[] = [];
+  const server = await createApiServer(world.app, {
+    closeAccount: async (id) => void closed.push(id),
+  });
+  const { id } = (await create({ address: newAddress() })).body;
+  const change = async (payload: object) => {
+    closed.length = 0;
+    const headers = { authorization: `Bearer ${world.testKey}` };
+    await server.inject({ method: 'PATCH', url: `${PATH}/${id}`, headers, payload });
+    return closed;
+  };
+  assert.deepEqual(await change({ displayName: 'Ann' }), []);
+  assert.deepEqual(await change({ password: PASSWORD }), [id]);
+  assert.deepEqual(await change({ status: 'suspended' }), [id]);
+  assert.deepEqual(await change({ status: 'suspended' }), []);
+  assert.deepEqual(await change({ status: 'active' }), []);
+  await server.close();
+});
+
+test('a deleted mailbox cannot be opened, and its address is free at once', async () => {
+  const address = newAddress();
+  const { id } = (await create({ address, password: PASSWORD })).body;
+  assert.equal((await ask('DELETE', `/${id}`)).status, 204);
+  assert.equal((await ask('GET', `/${id}`)).status, 404);
+  assert.equal(await login(address, PASSWORD), 'credentials');
+  const again = await create({ address });
+  assert.equal(again.status, 201);
+  assert.notEqual(again.body.id, id);
+});
+
+test('the list is narrowed by address and by domain', async () => {
+  await addMailboxDomain(world, 'xn--bcher-kva.example');
+  const { body } = await create({ address: 'ann@bücher.example' });
+  const found = async (query: string) =>
+    (await ask('GET', `?${query}`)).body.data.map(({ id }: { id: string }) => id);
+  assert.deepEqual(await found('domain=BÜCHER.example'), [body.id]);
+  assert.deepEqual(await found('address=ANN@bücher.example'), [body.id]);
+  assert.deepEqual(await found('address=ben@bücher.example'), []);
+  assert.equal((await ask('GET', '?domain=-')).status, 400);
+  assert.equal((await ask('GET', '?address=ann')).status, 400);
+});
