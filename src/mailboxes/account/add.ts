@@ -107,8 +107,8 @@ async function usedBytes(tx: AccountTx): Promise<number> {
   return (await findAccountRow(tx))?.usedBytes ?? 0;
 }
 
-/** EMAILID of a new message (RFC 8474 section 5.1). */
-function newEmailId(): string {
+/** Returns the EMAILID of a new message (RFC 8474 section 5.1). */
+export function newEmailId(): string {
   return `M${randomBytes(12).toString('base64url')}`;
 }
 

@@ -47,18 +47,30 @@ export async function prepareContent(
   const { octets, blobSha256 } =
     'path' in source ? await linkContent(account, source) : await collect(account, source);
   try {
-    const message = await account.app.parser.read(octets, account.id);
-    const headerEnd = message.root.body;
-    return {
-      row: { ...describe(message), sizeBytes: octets.length, crc32: crc32(octets), blobSha256 },
-      header: Buffer.from(octets.subarray(0, headerEnd)),
-      body: blobSha256 === null ? Buffer.from(octets.subarray(headerEnd)) : null,
-      search: message.search,
-    };
+    return await describeContent(account, octets, blobSha256);
   } catch (error) {
     await discardFile(account, blobSha256);
     throw error;
   }
+}
+
+/**
+ * Reads from the bytes of a message what clients ask for.
+ * @param blobSha256 names the file of the bytes; null when the database holds them
+ */
+export async function describeContent(
+  { id, app }: Pick<OpenAccount, 'id' | 'app'>,
+  octets: Buffer,
+  blobSha256: string | null,
+): Promise<PreparedContent> {
+  const message = await app.parser.read(octets, id);
+  const headerEnd = message.root.body;
+  return {
+    row: { ...describe(message), sizeBytes: octets.length, crc32: crc32(octets), blobSha256 },
+    header: Buffer.from(octets.subarray(0, headerEnd)),
+    body: blobSha256 === null ? Buffer.from(octets.subarray(headerEnd)) : null,
+    search: message.search,
+  };
 }
 
 function describe(message: MailboxMessage): Omit<NewContent, 'sizeBytes' | 'crc32' | 'blobSha256'> {

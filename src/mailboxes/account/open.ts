@@ -10,6 +10,8 @@ import {
 } from '../../db/private-database.ts';
 import type { AccountApp, OpenAccount } from './account.ts';
 import { createAccountChanges } from './changes.ts';
+import { findStructuralDamage } from './check-store.ts';
+import { FIRST_FOLDERS } from './first-folders.ts';
 import { indexFile } from './folder.ts';
 import { insertFolder, insertSubscription } from './folder-store.ts';
 import { ACCOUNT_MIGRATIONS } from './migrations.ts';
@@ -25,16 +27,6 @@ type Opening = {
   /** True when the account is created unless it exists. Otherwise a missing one is damage. */
   isNew?: boolean;
 };
-
-/** Folders of a new account. Clients know them by their special use (RFC 6154) and show those that are subscribed. */
-const FIRST_FOLDERS = [
-  { name: 'INBOX', specialUse: null },
-  { name: 'Drafts', specialUse: '\\Drafts' },
-  { name: 'Sent', specialUse: '\\Sent' },
-  { name: 'Junk', specialUse: '\\Junk' },
-  { name: 'Trash', specialUse: '\\Trash' },
-  { name: 'Archive', specialUse: '\\Archive' },
-] as const;
 
 /** Creates what every account has. Running it again changes nothing. */
 export const createAccount = defineWrite(
@@ -101,23 +93,10 @@ function hasWal(file: string): boolean {
 }
 
 /**
- * Checks the structure of all tables except contentBytes, which holds nearly all of the bytes; each of its rows has a checksum
- * that is compared when the row is read.
- *
+ * Checks the structure of the database.
  * @throws DamagedDatabaseError
  */
 async function checkQuickly(db: PrivateDatabase<AccountTables>): Promise<void> {
-  const findings = await db.maintain((connection) => {
-    const tables = connection
-      .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'contentBytes'")
-      .pluck()
-      .all();
-    return tables.flatMap((table) =>
-      (connection.pragma(`quick_check("${table}")`) as { quick_check: string }[]).map(
-        ({ quick_check: finding }) => finding,
-      ),
-    );
-  });
-  const damage = findings.find((finding) => finding !== 'ok');
+  const [damage] = await db.maintain((connection) => findStructuralDamage(connection, { isQuick: true }));
   if (damage !== undefined) throw new DamagedDatabaseError(db.file, `${db.file} is damaged: ${damage}`);
 }

@@ -14,15 +14,21 @@ export function findAccountRow(tx: AccountTx): Promise<AccountRow | undefined> {
   return selectAccount.first(tx, {});
 }
 
-/** Adds the row of a new account. */
-export async function insertAccount(tx: AccountTx): Promise<void> {
+/** Adds the row of a new account, or of one that was salvaged and begins with the numbers of the old one. */
+export async function insertAccount(
+  tx: AccountTx,
+  { lastModseq, lastUidValidity }: Pick<AccountRow, 'lastModseq' | 'lastUidValidity'> = {
+    lastModseq: 0,
+    lastUidValidity: 0,
+  },
+): Promise<void> {
   await tx
     .insertInto('account')
     .values({
       id: 1,
       identity: newIdentity(),
-      lastModseq: 0,
-      lastUidValidity: 0,
+      lastModseq,
+      lastUidValidity,
       usedBytes: 0,
       messageCount: 0,
     })
