@@ -17,6 +17,8 @@ import type { HttpServer } from './http/transport/server.ts';
 import { registerInboundAdmin } from './inbound/admin-api.ts';
 import { registerMailboxAdmin } from './mailboxes/admin-api.ts';
 import { type CloseAccount, closeNoAccount } from './mailboxes/close-account.ts';
+import { registerTransferAdmin } from './mailboxes/transfer/admin-api.ts';
+import type { MailboxContents } from './mailboxes/transfer/contents.ts';
 import { registerQueueAdmin } from './queue/admin-api.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
@@ -52,14 +54,20 @@ const MAX_PATH_BYTES = 103;
 
 /**
  * Parts of the running daemon. Without a daemon, certificates are read from their files whenever they are shown, and no account is
- * open.
+ * open, so that mail can be neither imported nor exported.
  */
-type ControlParts = { certificates: CertificateAdmin; closeAccount?: CloseAccount };
+type ControlParts = {
+  certificates: CertificateAdmin;
+  closeAccount?: CloseAccount;
+  mailboxContents?: MailboxContents;
+};
 
 /** Creates the server of the admin API, which does not listen yet. */
 export async function createControlServer(
   app: ControlApp,
-  { certificates, closeAccount = closeNoAccount }: ControlParts = { certificates: inspectCertificates(app) },
+  { certificates, closeAccount = closeNoAccount, mailboxContents }: ControlParts = {
+    certificates: inspectCertificates(app),
+  },
 ): Promise<HttpServer> {
   const server = await createHttpServer(
     app,
@@ -78,6 +86,7 @@ export async function createControlServer(
   registerBroadcastAdmin(server, app);
   registerInboundAdmin(server, app);
   registerMailboxAdmin(server, { ...app, closeAccount });
+  registerTransferAdmin(server, app, mailboxContents);
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));
   return server;
 }

@@ -4,6 +4,7 @@
  * difference.
  */
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
@@ -22,6 +23,11 @@ export type ControlClient = {
    * @throws CommandError when the daemon refuses
    */
   request<Answer>(method: ControlMethod, path: string, body?: object): Promise<Answer>;
+  /**
+   * Sends bytes of a media type, and returns the body of the response.
+   * @throws CommandError when the daemon refuses
+   */
+  upload<Answer>(path: string, body: { type: string; bytes: Iterable<Uint8Array> }): Promise<Answer>;
   /**
    * Yields the bytes at a path.
    * @throws CommandError when the daemon refuses
@@ -56,26 +62,33 @@ async function connectToDaemon(dataDir: string): Promise<ControlClient | undefin
     headersTimeout: ANSWER_TIMEOUT_MS,
     bodyTimeout: ANSWER_TIMEOUT_MS,
   });
-  const ask = async (method: ControlMethod, path: string, body?: object) => {
+  const send = async (
+    method: ControlMethod,
+    path: string,
+    sent?: { type: string; body: string | Readable },
+  ) => {
     try {
-      return await client.request({
-        method,
-        path,
-        headers: body === undefined ? {} : { 'content-type': 'application/json' },
-        body: body === undefined ? null : JSON.stringify(body),
-      });
+      const headers = sent === undefined ? {} : { 'content-type': sent.type };
+      return await client.request({ method, path, headers, body: sent?.body ?? null });
+    } catch (error) {
+      throw explainSilence(error, dataDir);
+    }
+  };
+  const ask = (method: ControlMethod, path: string, body?: object) =>
+    send(method, path, body && { type: 'application/json', body: JSON.stringify(body) });
+  const read = async <Answer>({ statusCode, body }: Awaited<ReturnType<typeof ask>>) => {
+    try {
+      return readAnswer<Answer>(statusCode, await body.text());
     } catch (error) {
       throw explainSilence(error, dataDir);
     }
   };
   return {
     async request<Answer>(method: ControlMethod, path: string, body?: object) {
-      const response = await ask(method, path, body);
-      try {
-        return readAnswer<Answer>(response.statusCode, await response.body.text());
-      } catch (error) {
-        throw explainSilence(error, dataDir);
-      }
+      return read<Answer>(await ask(method, path, body));
+    },
+    async upload<Answer>(path: string, { type, bytes }: { type: string; bytes: Iterable<Uint8Array> }) {
+      return read<Answer>(await send('POST', path, { type, body: Readable.from(bytes) }));
     },
     async *download(path) {
       const { statusCode, body } = await ask('GET', path);
@@ -130,6 +143,12 @@ async function openDatabaseItself(config: Config): Promise<ControlClient> {
         url: path,
         ...(body !== undefined && { payload: body }),
       });
+      return readAnswer<Answer>(response.statusCode, response.body);
+    },
+    async upload<Answer>(path: string, { type, bytes }: { type: string; bytes: Iterable<Uint8Array> }) {
+      const payload = Readable.from(bytes);
+      const headers = { 'content-type': type };
+      const response = await server.inject({ method: 'POST', url: path, headers, payload });
       return readAnswer<Answer>(response.statusCode, response.body);
     },
     async *download(path) {

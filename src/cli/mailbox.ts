@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { OperatorMailbox } from '../mailboxes/admin-api.ts';
 import { confirm } from './confirm.ts';
 import { withControl } from './context.ts';
+import { addTransferCommands } from './mailbox-transfer.ts';
 import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -29,6 +30,7 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
     );
   addSet(mailbox, terminal);
   addPasswd(mailbox, terminal);
+  addTransferCommands(mailbox, terminal);
   mailbox
     .command('delete')
     .description('Delete a mailbox with all its messages. This cannot be undone.')
@@ -95,7 +97,7 @@ function addSet(mailbox: Command, terminal: Terminal): void {
     .option('--name <name>', 'name of the person or the role; an empty one removes it')
     .addOption(quotaOption())
     .addOption(
-      new Option('--status <status>', 'a suspended mailbox receives mail, and nobody may log in').choices([
+      new Option('--status <status>', 'a suspended mailbox takes no mail, and nobody may log in').choices([
         ...['active', 'suspended'],
       ]),
     )

@@ -40,19 +40,19 @@ type ByName = { Params: { name: string } };
 /** Registers `GET` and `POST /mailboxes`, and `GET`, `PATCH` and `DELETE /mailboxes/:name`. */
 export function registerMailboxAdmin(server: FastifyInstance, app: AdminApp): void {
   registerCollection(server, app);
-  server.get<ByName>('/mailboxes/:name', async ({ params }) => show(await getNamed(app, params.name)));
+  server.get<ByName>('/mailboxes/:name', async ({ params }) => show(await getNamedMailbox(app, params.name)));
   server.patch<ByName & { Body: Static<typeof changeSchema> }>(
     '/mailboxes/:name',
     { schema: { body: changeSchema } },
     async ({ params, body: { newPassword, ...change } }) => {
-      const { id, tenantId } = await getNamed(app, params.name);
+      const { id, tenantId } = await getNamedMailbox(app, params.name);
       const password = newPassword ? generatePassword() : null;
       const wanted = { ...change, ...(password !== null && { password }) };
       return { ...show(await changeMailbox(app, tenantId, { id, change: wanted })), password };
     },
   );
   server.delete<ByName>('/mailboxes/:name', async ({ params }) => {
-    const mailbox = await getNamed(app, params.name);
+    const mailbox = await getNamedMailbox(app, params.name);
     await deleteMailbox(app, mailbox.tenantId, mailbox.id);
     return show(mailbox);
   });
@@ -112,7 +112,7 @@ async function findOwner(
  * Returns the mailbox of any tenant with this id or address.
  * @throws AppError not_found, validation_error
  */
-async function getNamed({ db }: AdminApp, name: string): Promise<MailboxRow> {
+export async function getNamedMailbox({ db }: Pick<App, 'db'>, name: string): Promise<MailboxRow> {
   const found = isId('mbx', name)
     ? await findMailboxById(db.read, name)
     : await findMailboxByAddress(db.read, readMailboxAddress('address', name).address);

@@ -34,7 +34,7 @@ const settings = {
 };
 
 const status = Type.Enum(['active', 'suspended'], {
-  description: 'A `suspended` mailbox still receives mail, and nobody may log in.',
+  description: 'A `suspended` mailbox takes no mail, so that senders try again later, and nobody may log in.',
 });
 
 const EXAMPLE = { address: 'ann@shop.example', displayName: 'Ann Lee' };
@@ -77,7 +77,7 @@ const shownFields = {
   quotaBytes: Type.Integer(),
   status: Type.Enum(['active', 'suspended', 'damaged'], {
     description:
-      '`suspended`: mail is received, and nobody may log in. `damaged`: the stored mail was found damaged; new mail waits until the operator has repaired it.',
+      '`suspended`: it takes no mail, so that senders try again later, and nobody may log in. `damaged`: the stored mail was found damaged; new mail waits until the operator has repaired it.',
   }),
   usedBytes: Type.Integer({ description: 'Size of the stored messages, some seconds ago.' }),
   messageCount: Type.Integer({ description: 'Number of the stored messages, some seconds ago.' }),

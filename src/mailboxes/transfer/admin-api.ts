@@ -7,10 +7,8 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../app.ts';
-import type { MailboxRow } from '../../db/mailbox-tables.ts';
-import { addressKey } from '../../mail/address.ts';
-import { AppError, notFound } from '../../system/errors.ts';
-import { findMailboxByAddress } from '../store.ts';
+import { AppError } from '../../system/errors.ts';
+import { getNamedMailbox } from '../admin-api.ts';
 import type { AddedMessage, MailboxContents } from './contents.ts';
 import { MAX_RECORD_BYTES, RECORDS_TYPE, readRecords, writeRecord } from './records.ts';
 
@@ -28,7 +26,8 @@ const MAX_BODY_BYTES = 2 * MAX_RECORD_BYTES;
 /** Maximum length of a delivery id: a word and a SHA-256. */
 const MAX_ID_CHARACTERS = 100;
 
-type ByAddress = { Params: { address: string } };
+/** The id or the address of a mailbox. */
+type ByName = { Params: { name: string } };
 type Slice = { folder: string; after: number };
 
 const missingSchema = Type.Object({
@@ -36,46 +35,46 @@ const missingSchema = Type.Object({
 });
 const sliceSchema = Type.Object({ folder: Type.String(), after: Type.Integer({ minimum: 0 }) });
 
-/** Registers `GET /mailboxes/:address/folders`, `GET` and `POST …/messages`, and `POST …/missing`. */
+/** Registers `GET /mailboxes/:name/folders`, `GET` and `POST …/messages`, and `POST …/missing`. */
 export function registerTransferAdmin(
   server: FastifyInstance,
   app: Pick<App, 'db'>,
   contents: MailboxContents | undefined,
 ): void {
-  const open = async (address: string) => ({
-    id: (await getMailboxByAddress(app, address)).id,
+  const open = async (name: string) => ({
+    id: (await getNamedMailbox(app, name)).id,
     contents: requireContents(contents),
   });
-  const path = '/mailboxes/:address';
-  server.get<ByAddress>(`${path}/folders`, async ({ params }) => {
-    const mailbox = await open(params.address);
+  const path = '/mailboxes/:name';
+  server.get<ByName>(`${path}/folders`, async ({ params }) => {
+    const mailbox = await open(params.name);
     return { folders: await mailbox.contents.listFolders(mailbox.id) };
   });
-  server.get<ByAddress & { Querystring: Slice }>(
+  server.get<ByName & { Querystring: Slice }>(
     `${path}/messages`,
     { schema: { querystring: sliceSchema } },
     async ({ params, query: { folder, after } }, reply) => {
-      const mailbox = await open(params.address);
+      const mailbox = await open(params.name);
       const slice = { folder, afterUid: after, maxBytes: BATCH_BYTES };
       const messages = await mailbox.contents.read(mailbox.id, slice);
       const records = messages.flatMap(({ content, ...about }) => writeRecord(about, content));
       return reply.type(RECORDS_TYPE).send(Readable.from(records));
     },
   );
-  server.post<ByAddress & { Body: { deliveryIds: string[] } }>(
+  server.post<ByName & { Body: { deliveryIds: string[] } }>(
     `${path}/missing`,
     { schema: { body: missingSchema } },
     async ({ params, body }) => {
-      const mailbox = await open(params.address);
+      const mailbox = await open(params.name);
       return { missing: await mailbox.contents.findMissing(mailbox.id, body.deliveryIds) };
     },
   );
   server.addContentTypeParser(RECORDS_TYPE, (_request, payload, done) => done(null, payload));
-  server.post<ByAddress & { Body: IncomingMessage }>(
+  server.post<ByName & { Body: IncomingMessage }>(
     `${path}/messages`,
     { bodyLimit: MAX_BODY_BYTES },
     async ({ params, body }) => {
-      const mailbox = await open(params.address);
+      const mailbox = await open(params.name);
       let added = 0;
       for await (const { folder, messages } of byFolder(body))
         added += (await mailbox.contents.add(mailbox.id, { folder, messages })).added;
@@ -100,16 +99,6 @@ async function* byFolder(
     messages.push({ deliveryId, flags, receivedAt, content });
   }
   if (current !== undefined) yield { folder: current, messages };
-}
-
-/**
- * Returns the mailbox of any tenant with this address.
- * @throws AppError not_found
- */
-async function getMailboxByAddress({ db }: Pick<App, 'db'>, address: string): Promise<MailboxRow> {
-  const mailbox = await findMailboxByAddress(db.read, addressKey(address));
-  if (!mailbox) throw notFound('Mailbox');
-  return mailbox;
 }
 
 /**

@@ -13,7 +13,7 @@ import type { ExportRecord } from './admin-api.ts';
 import type { ListedFolder } from './contents.ts';
 import { readRecords } from './records.ts';
 
-const FORMATS = ['maildir', 'mbox'] as const;
+export const FORMATS = ['maildir', 'mbox'] as const;
 type Format = (typeof FORMATS)[number];
 
 /** The mailbox that is exported. */

@@ -1,0 +1,131 @@
+/** The commands `postrider mailbox import` and `export` move mail from and to maildirs and mbox files. */
+import { type Command, Option } from 'commander';
+import { readArchive, UnknownArchiveError } from '../mailboxes/archive/read.ts';
+import type { ListedFolder } from '../mailboxes/transfer/contents.ts';
+import { exportMessages, FORMATS, OtherExportError } from '../mailboxes/transfer/export.ts';
+import { importMessages } from '../mailboxes/transfer/import.ts';
+import { RECORDS_TYPE } from '../mailboxes/transfer/records.ts';
+import { realClock } from '../system/clock.ts';
+import { errorCode } from '../system/errors.ts';
+import { withControl } from './context.ts';
+import { CommandError } from './errors.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Adds the commands to those of `postrider mailbox`. */
+export function addTransferCommands(mailbox: Command, terminal: Terminal): void {
+  mailbox
+    .command('import')
+    .description(
+      'Import a maildir, an mbox file or a directory of mbox files, with folders, flags and dates. Run it again to continue an import that was interrupted: no message is imported twice.',
+    )
+    .argument('<mailbox>', 'address or id')
+    .argument('<path>', 'maildir, mbox file or directory of mbox files')
+    .option('--folder <name>', 'import into this folder, and other folders of the archive below it')
+    .action((...[address, path, { folder }, command]: Arguments<{ folder?: string }>) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const url = pathOf(address);
+        const target = {
+          findMissing: async (deliveryIds: readonly string[]) =>
+            (await control.request<{ missing: string[] }>('POST', `${url}/missing`, { deliveryIds })).missing,
+          add: (bytes: Iterable<Buffer>) =>
+            control.upload<{ added: number }>(`${url}/messages`, { type: RECORDS_TYPE, bytes }),
+        };
+        const report = reporter(terminal);
+        const done = await explained(() =>
+          importMessages(target, readArchive(path, folder), ({ read, readBytes, added }) =>
+            report(`${counted(read)} read (${megabytes(readBytes)}), ${added} imported`),
+          ),
+        );
+        const { read, added, tooLarge } = done;
+        const left = read - added - tooLarge;
+        const notes = [
+          ...(left > 0 ? [`${left} were there already`] : []),
+          ...(tooLarge > 0 ? [`${tooLarge} are too large and were left out`] : []),
+        ];
+        show(done, () => [`Imported ${counted(added)} into ${address}`, ...notes].join('; '));
+      }),
+    );
+  mailbox
+    .command('export')
+    .description(
+      'Export all messages with folders, flags and dates. Run it again to continue an export that was interrupted, or to add the messages that have come since.',
+    )
+    .argument('<mailbox>', 'address or id')
+    .argument(
+      '<directory>',
+      'directory of the maildir or of the mbox files; it is created when it does not exist',
+    )
+    .addOption(
+      new Option('--format <format>', 'format of the archive').choices([...FORMATS]).default('maildir'),
+    )
+    .action((...[address, directory, { format }, command]: Arguments<Format>) =>
+      withControl(command, terminal, async (control, { show, config: { hostname } }) => {
+        const url = pathOf(address);
+        const source = {
+          listFolders: async () =>
+            (await control.request<{ folders: ListedFolder[] }>('GET', `${url}/folders`)).folders,
+          read: ({ folder, after }: { folder: string; after: number }) =>
+            control.download(`${url}/messages?${new URLSearchParams({ folder, after: String(after) })}`),
+        };
+        const report = reporter(terminal);
+        const done = await explained(() =>
+          exportMessages(source, { directory, format, address, hostname }, ({ messages, bytes }) =>
+            report(`${counted(messages)} exported (${megabytes(bytes)})`),
+          ),
+        );
+        show(done, () => `Exported ${counted(done.messages)} of ${address} to ${directory}`);
+      }),
+    );
+}
+
+/** Arguments of an action: a mailbox, a path, the options, and the command itself. */
+type Arguments<Options> = [string, string, Options, Command];
+
+type Format = { format: (typeof FORMATS)[number] };
+
+function pathOf(address: string): string {
+  return `/mailboxes/${encodeURIComponent(address)}`;
+}
+
+/** Time between two lines about the progress, in milliseconds. */
+const REPORT_INTERVAL_MS = 5_000;
+
+/** Returns a function that prints the progress on standard error, unless it has done so a moment ago. */
+function reporter(terminal: Terminal): (line: string) => void {
+  let printedAt = realClock.elapsed();
+  return (line) => {
+    if (realClock.elapsed() - printedAt < REPORT_INTERVAL_MS) return;
+    printedAt = realClock.elapsed();
+    terminal.complain(line);
+  };
+}
+
+const BYTES_PER_MEGABYTE = 1_000_000;
+
+function counted(messages: number): string {
+  return messages === 1 ? '1 message' : `${messages} messages`;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / BYTES_PER_MEGABYTE).toFixed(1)} MB`;
+}
+
+/** Runs a transfer, and turns what the operator can act on into an error of the command. */
+async function explained<Result>(run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    const isKnown = error instanceof OtherExportError || error instanceof UnknownArchiveError;
+    if (isKnown || (error instanceof Error && isFileError(error)))
+      throw new CommandError((error as Error).message, { cause: error });
+    throw error;
+  }
+}
+
+/** Returns true for an error of the file system about a path that the operator has named. */
+function isFileError(error: Error): boolean {
+  return (
+    'path' in error &&
+    ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOSPC', 'EROFS', 'EISDIR'].includes(errorCode(error) ?? '')
+  );
+}
