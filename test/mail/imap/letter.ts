@@ -27,22 +27,22 @@ type Opened = {
 
 type Ask = Opened['ask'];
 
-const message = (subject: string): string =>
+export const message = (subject: string): string =>
   `Subject: ${subject}\r\nFrom: a@test.example\r\n\r\nbody of ${subject}\r\n`;
 
 /** Returns the responses without their last line, which must complete the command with OK. */
-async function ok(ask: Ask, command: string): Promise<string[]> {
+export async function ok(ask: Ask, command: string): Promise<string[]> {
   const lines = await ask(command);
   assert.match(lines.at(-1) ?? '', /^OK/, `${command}: ${lines.join('\n')}`);
   return lines.slice(0, -1);
 }
 
-async function completes(ask: Ask, command: string, status: RegExp): Promise<void> {
+export async function completes(ask: Ask, command: string, status: RegExp): Promise<void> {
   assert.match((await ask(command)).at(-1) ?? '', status, command);
 }
 
 /** Returns the first numbers behind a name, such as those of all `MODSEQ (n)`. */
-function numbersOf(name: string, lines: readonly string[]): number[] {
+export function numbersOf(name: string, lines: readonly string[]): number[] {
   return [...lines.join('\n').matchAll(new RegExp(`${name} \\(?(\\d+)`, 'g'))].map(([, number]) =>
     Number(number),
   );
@@ -50,10 +50,11 @@ function numbersOf(name: string, lines: readonly string[]): number[] {
 
 let mailboxes = 0;
 
-/** Defines the tests for one kind of sessions. */
-export function holdToTheLetter(mail: LetterMail): void {
-  /** Opens a session that has selected a new mailbox with a message for each subject. */
-  async function open(t: TestContext, subjects: readonly string[], ...commands: string[]): Promise<Opened> {
+/** Returns the function that opens a session, which has selected a new mailbox with a message for each subject. */
+export function openerOf(
+  mail: LetterMail,
+): (t: TestContext, subjects: readonly string[], ...commands: string[]) => Promise<Opened> {
+  return async (t, subjects, ...commands) => {
     const mailbox = `m${++mailboxes}`;
     const server = await startServer<LetterMail>(t, { mail });
     const deliver = async (text: string | Buffer, options?: Delivery) => mail.deliver(mailbox, text, options);
@@ -62,7 +63,12 @@ export function holdToTheLetter(mail: LetterMail): void {
     for (const command of [`SELECT ${mailbox}`, ...commands]) await ok(first.ask, command);
     const connect = (...more: string[]) => server.open(`SELECT ${mailbox}`, ...more);
     return { mailbox, client: first, ask: (command) => first.ask(command), connect, deliver };
-  }
+  };
+}
+
+/** Defines the tests for one kind of sessions. */
+export function holdToTheLetter(mail: LetterMail): void {
+  const open = openerOf(mail);
 
   test('sets: * and 9:1 are valid, n:* past the end gives the last message, and UIDs may be unsorted', async (t) => {
     const { ask } = await open(t, ['1', '2', '3', '4']);

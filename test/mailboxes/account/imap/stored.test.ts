@@ -1,0 +1,149 @@
+/** What an account stores of messages, and how clients find and read it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { completes, message, ok, openerOf } from '../../../mail/imap/letter.ts';
+import { createAccountMail } from '../../../support/account-mail.ts';
+
+const mail = await createAccountMail();
+const open = openerOf(mail);
+
+test('the prefix of a recipient stands in front of the message, in its size, its header and searches', async (t) => {
+  const { mailbox, ask } = await open(t, []);
+  await mail.deliver(mailbox, 'Subject: s\r\n\r\nbody\r\n', { prefix: 'Delivered-To: me@test.example\r\n' });
+  await ok(ask, 'NOOP');
+  const whole = 'Delivered-To: me@test.example\r\nSubject: s\r\n\r\nbody\r\n';
+  assert.deepEqual(await ok(ask, 'FETCH 1 (RFC822.SIZE BODY.PEEK[] BODY.PEEK[]<10.25>)'), [
+    `* 1 FETCH (RFC822.SIZE ${whole.length} BODY[] {${whole.length}}\r\n${whole} BODY[]<10> {25}\r\n${whole.slice(10, 35)})`,
+  ]);
+  assert.deepEqual(await ok(ask, 'FETCH 1 BODY.PEEK[HEADER.FIELDS (delivered-to)]'), [
+    '* 1 FETCH (BODY[HEADER.FIELDS (delivered-to)] {33}\r\nDelivered-To: me@test.example\r\n\r\n)',
+  ]);
+  assert.deepEqual(await ok(ask, 'FETCH 1 BODY.PEEK[TEXT]'), ['* 1 FETCH (BODY[TEXT] {6}\r\nbody\r\n)']);
+  for (const key of [
+    'HEADER Delivered-To me@',
+    'TEXT "delivered-to: me@test"',
+    `NOT SMALLER ${whole.length}`,
+  ])
+    assert.deepEqual(await ok(ask, `SEARCH ${key}`), ['* SEARCH 1'], key);
+});
+
+test('messages in files are read as a whole and in parts', async (t) => {
+  const { mailbox, ask } = await open(t, []);
+  const line = `${'x'.repeat(70)}\r\n`;
+  const text = `Subject: large\r\n\r\n${line.repeat(3_000)}needle in the file\r\n`;
+  await mail.deliver(mailbox, text);
+  await ok(ask, 'NOOP');
+  assert.deepEqual(await ok(ask, 'FETCH 1 BODY.PEEK[]'), [`* 1 FETCH (BODY[] {${text.length}}\r\n${text})`]);
+  assert.deepEqual(await ok(ask, `FETCH 1 BODY.PEEK[]<${text.length - 8}.99>`), [
+    `* 1 FETCH (BODY[]<${text.length - 8}> {8}\r\n${text.slice(-8)})`,
+  ]);
+  assert.deepEqual(await ok(ask, 'FETCH 1 BODY.PEEK[1]<0.5>'), ['* 1 FETCH (BODY[1]<0> {5}\r\nxxxxx)']);
+  assert.deepEqual(await ok(ask, 'SEARCH BODY NEEDLE'), ['* SEARCH 1']);
+});
+
+test('SEARCH finds decoded text, dates in their own zones, sizes in CRLF octets, keywords and recent messages', async (t) => {
+  const { mailbox, ask } = await open(t, []);
+  const html = Buffer.from('<p>Gr\u00fc\u00dfe <b>an</b> alle</p>').toString('base64');
+  await mail.deliver(
+    mailbox,
+    `Date: Mon, 5 Jan 2026 23:30:00 -0500\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n${html}\r\n`,
+    { atMs: Date.UTC(2026, 0, 1, 23, 30), zoneMinutes: 60 },
+  );
+  await mail.deliver(mailbox, 'Subject: none\r\n\r\nplain\r\n', { flags: ['\\Seen', '$Junk'] });
+  await ok(ask, 'NOOP');
+  const gruesse = Buffer.from('gr\u00fc\u00dfe AN').toString('latin1');
+  for (const [key, found] of [
+    [`CHARSET UTF-8 BODY {${gruesse.length}+}\r\n${gruesse}`, ' 1'],
+    ['BODY aGrapevine', ''],
+    ['TEXT none', ' 2'],
+    ['BODY none', ''],
+    ['ON 2-Jan-2026', ' 1'],
+    ['BEFORE 2-Jan-2026', ' 2'],
+    ['SINCE 3-Jan-2026', ''],
+    ['SENTON 5-Jan-2026', ' 1'],
+    ['SENTSINCE 6-Jan-2026', ''],
+    ['SENTBEFORE 6-Jan-2026', ' 1'],
+    ['KEYWORD $junk', ' 2'],
+    ['UNKEYWORD $Junk', ' 1'],
+    ['SMALLER 25', ' 2'],
+    ['LARGER 24', ' 1'],
+    ['RECENT', ' 1 2'],
+    ['NEW', ' 1'],
+    ['OR SEEN ON 2-Jan-2026', ' 1 2'],
+    ['NOT (SEEN BODY plain)', ' 1'],
+  ])
+    assert.deepEqual(await ok(ask, `SEARCH ${key}`), [`* SEARCH${found}`], key);
+});
+
+test('APPEND stores lines with CRLF, and encodes parts with NUL', async (t) => {
+  const { mailbox, ask } = await open(t, []);
+  await completes(ask, `APPEND ${mailbox} {10+}\r\nA: b\n\nx\ny\n`, /^OK/);
+  assert.deepEqual(await ok(ask, 'FETCH 1 BODY.PEEK[]'), [
+    '* 1 FETCH (BODY[] {14}\r\nA: b\r\n\r\nx\r\ny\r\n)',
+  ]);
+  await completes(ask, `APPEND ${mailbox} {9+}\r\nA: b\r\n\r\n\0`, /^NO \[CANNOT\]/);
+  const part = 'Content-Type: application/x-own\r\nContent-Transfer-Encoding: binary\r\n\r\na\0\nb';
+  const text = `Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${part}\r\n--b--\r\n`;
+  await completes(ask, `APPEND ${mailbox} ~{${text.length}+}\r\n${text}`, /^OK/);
+  const [stored = ''] = await ok(ask, 'FETCH 2 BODY.PEEK[]');
+  assert.doesNotMatch(stored, /\0/);
+  assert.match(stored, /Content-Transfer-Encoding: base64\r\n\r\nYQAKYg==\r\n--b--\r\n\)$/);
+  assert.deepEqual(await ok(ask, 'FETCH 2 BINARY.PEEK[1]'), ['* 2 FETCH (BINARY[1] ~{4}\r\na\0\nb)']);
+});
+
+test('keywords are announced before they are seen, keep their first spelling, and are limited', async (t) => {
+  const { ask, connect } = await open(t, ['1']);
+  const other = await connect();
+  await ok(ask, 'STORE 1 +FLAGS.SILENT $One');
+  assert.deepEqual(await ok(other.ask, 'NOOP'), [
+    '* FLAGS (\\Seen \\Answered \\Flagged \\Deleted \\Draft $One)',
+    '* OK [PERMANENTFLAGS (\\Seen \\Answered \\Flagged \\Deleted \\Draft $One \\*)] Flags that can be kept',
+    '* 1 FETCH (UID 1 FLAGS ($One))',
+  ]);
+  await ok(ask, 'STORE 1 +FLAGS.SILENT $ONE');
+  assert.deepEqual((await ok(ask, 'FETCH 1 FLAGS')).at(-1), '* 1 FETCH (FLAGS ($One \\Recent))');
+  await ok(ask, 'STORE 1 -FLAGS.SILENT $oNE');
+  assert.deepEqual(await ok(ask, 'FETCH 1 FLAGS'), ['* 1 FETCH (FLAGS (\\Recent))']);
+  const many = (from: number) => Array.from({ length: 100 }, (_, index) => `k${from + index}`).join(' ');
+  await ok(ask, `STORE 1 +FLAGS.SILENT (${many(0)})`);
+  await completes(ask, `STORE 1 +FLAGS.SILENT (${many(100)})`, /^NO \[CANNOT\]/);
+  assert.equal((await ok(ask, 'SEARCH KEYWORD k100')).join(), '* SEARCH');
+});
+
+test('[OVERQUOTA] refuses APPEND before the message is sent, and COPY, but never MOVE', async (t) => {
+  const small = await createAccountMail({ quotaBytes: 100 });
+  const { mailbox, ask } = await openerOf(small)(t, ['1']);
+  assert.match((await ask(`APPEND ${mailbox} {60}`)).join(), /^NO \[OVERQUOTA\]/);
+  await completes(ask, `APPEND ${mailbox} {5+}\r\nA: b\n`, /^OK/);
+  await completes(ask, `COPY 1:2 ${mailbox}`, /^NO \[OVERQUOTA\]/);
+  await completes(ask, `MOVE 1:2 ${mailbox}`, /^OK/);
+  assert.deepEqual(await ok(ask, `STATUS ${mailbox} (MESSAGES)`), [`* STATUS ${mailbox} (MESSAGES 2)`]);
+});
+
+test('STORE, COPY and EXPUNGE keep the counts of folders and of the account', async (t) => {
+  const { mailbox, ask } = await open(t, ['1', '2', '3']);
+  const size = message('1').length;
+  const status = async () => (await ok(ask, `STATUS ${mailbox} (MESSAGES UNSEEN DELETED SIZE)`)).join();
+  const used = async () =>
+    (await mail.account.db.read.selectFrom('account').select('usedBytes').executeTakeFirst())?.usedBytes ?? 0;
+  const before = await used();
+  await ok(ask, 'STORE 1:2 +FLAGS.SILENT (\\Seen \\Deleted)');
+  await ok(ask, 'STORE 2 -FLAGS.SILENT \\Seen');
+  await ok(ask, `COPY 1 ${mailbox}`);
+  assert.equal(await status(), `* STATUS ${mailbox} (MESSAGES 4 UNSEEN 2 DELETED 3 SIZE ${4 * size})`);
+  assert.equal(await used(), before + size);
+  await ok(ask, 'EXPUNGE');
+  assert.equal(await status(), `* STATUS ${mailbox} (MESSAGES 1 UNSEEN 1 DELETED 0 SIZE ${size})`);
+  assert.equal(await used(), before - 2 * size);
+});
+
+test('a STORE that changes nothing leaves the modseq, and one change has one modseq', async (t) => {
+  const { ask } = await open(t, ['1', '2']);
+  const modseqs = async () =>
+    (await ok(ask, 'FETCH 1:2 MODSEQ')).map((line) => /MODSEQ \((\d+)\)/.exec(line)?.[1]);
+  await ok(ask, 'STORE 1:2 +FLAGS.SILENT \\Seen');
+  const [first, second] = await modseqs();
+  assert.equal(first, second);
+  await ok(ask, 'STORE 1:2 +FLAGS.SILENT \\Seen');
+  assert.deepEqual(await modseqs(), [first, second]);
+});
