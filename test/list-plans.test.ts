@@ -7,6 +7,7 @@ import { listBroadcasts } from '../src/broadcasts/store.ts';
 import type { Tx } from '../src/db/operation.ts';
 import type { PageRequest } from '../src/db/page.ts';
 import { listJobs } from '../src/jobs/store.ts';
+import { listMailboxes } from '../src/mailboxes/store.ts';
 import { listSuppressions, type SuppressionFilter } from '../src/suppressions/store.ts';
 import { listTemplates } from '../src/templates/store.ts';
 import { listKeysInUse } from '../src/tenants/store.ts';
@@ -43,6 +44,11 @@ const suppressions =
   (filter: SuppressionFilter): List =>
   (tx, page) =>
     listSuppressions(tx, tenantId, { ...page, ...filter });
+
+const mailboxes =
+  (filter: object): List =>
+  (tx, page) =>
+    listMailboxes(tx, tenantId, { ...page, ...filter });
 
 const LISTS: readonly [what: string, list: List, walk: string][] = [
   ['topics', (tx, page) => listTopics(tx, tenantId, page), 'topics USING INDEX topicsByTenant (tenantId=?'],
@@ -84,6 +90,12 @@ const LISTS: readonly [what: string, list: List, walk: string][] = [
     'suppressions for one reason',
     suppressions({ reason: 'bounce' }),
     'suppressions USING INDEX suppressionsByReason (tenantId=? AND reason=?',
+  ],
+  ['mailboxes', mailboxes({}), 'mailboxes USING INDEX mailboxesByTenant (tenantId=?'],
+  [
+    'mailboxes of one domain',
+    mailboxes({ domain: 'a.example' }),
+    'mailboxes USING INDEX mailboxesByDomain (tenantId=? AND domain=?',
   ],
   ['imports', jobs({}), 'jobs USING INDEX jobsByTenant (tenantId=? AND type=?'],
   [

@@ -30,10 +30,13 @@ type Authenticate = (credentials: Credentials) => Promise<LoginResult>;
 
 /** Minimum time between two writes of `lastLoginAt`, which is shown to people. */
 const LOGIN_RECORDED_EVERY_MS = 60_000;
-/** Maximum number of unfinished logins of a client address. Our own limit. */
-const MAX_UNFINISHED = 20;
-/** Maximum length of a user name that is logged: the longest address. */
-const MAX_LOGGED_CHARACTERS = 254;
+/**
+ * Maximum number of unfinished logins of a client address, such as a webmail that starts again. Even a whole site of addresses leaves
+ * others a place among the hashes that wait. Our own limit.
+ */
+const MAX_UNFINISHED = 100;
+/** Maximum length of a user name under which failures are counted and logged: the longest address. */
+const MAX_ACCOUNT_CHARACTERS = 254;
 
 type LoginApp = Pick<App, 'db' | 'clock' | 'config' | 'log' | 'metrics'>;
 /** `account` is the address under which failures count, whether it is one or not. */
@@ -57,8 +60,7 @@ export function createAuthenticator(app: LoginApp): Authenticate {
     if (matches === 'busy') return { refused: 'unavailable' };
     if (matches === 'not-started') return { refused: 'limited' };
     if (!matches || !mailbox) {
-      const account = attempt.account.slice(0, MAX_LOGGED_CHARACTERS);
-      app.log.info({ account, address: attempt.address }, 'a login has failed');
+      app.log.info({ account: attempt.account, address: attempt.address }, 'a login has failed');
       return { refused: 'credentials' };
     }
     remembered.add(mailbox, password);
@@ -67,11 +69,11 @@ export function createAuthenticator(app: LoginApp): Authenticate {
 
   async function login(credentials: Credentials): Promise<LoginResult> {
     const address = parseMailbox(credentials.username)?.address;
-    const attempt = { ...credentials, account: addressKey(address ?? credentials.username) };
+    const account = addressKey(address ?? credentials.username.slice(0, MAX_ACCOUNT_CHARACTERS));
+    const attempt = { ...credentials, account };
     // The limits come before what is remembered, because a remembered password would otherwise be guessed without limits.
     if (!failures.mayTry(attempt)) return { refused: 'limited' };
-    const mailbox =
-      address === undefined ? undefined : await findMailboxByAddress(app.db.read, attempt.account);
+    const mailbox = address === undefined ? undefined : await findMailboxByAddress(app.db.read, account);
     const result = await check(mailbox, attempt);
     if ('refused' in result) return result;
     failures.succeeded(attempt);

@@ -146,6 +146,19 @@ test('an account is refused after its failures, except where its owner has logge
   assert.equal(await login(PASSWORD, { address: '2001:db8:1:1::6' }), 'accepted');
 });
 
+test('failures of long names count under their beginning, which bounds the memory that a name takes', async () => {
+  const { login } = await newAccount();
+  const long = (end: string) => 'A'.repeat(4_000) + end;
+  lines.length = 0;
+  for (let failure = 0; failure < 5; failure++)
+    await login('wrong', { username: long(`${failure}`), address: `198.51.100.${failure}` });
+  assert.equal(await login('wrong', { username: long('x'), address: '198.51.100.9' }), 'limited');
+  assert.deepEqual(
+    lines.map(({ account }) => account),
+    Array(5).fill('a'.repeat(254)),
+  );
+});
+
 test('many attempts at once are no more attempts', async () => {
   const { login } = await newAccount();
   const results = await Promise.all(Array.from({ length: 20 }, () => login('wrong')));
@@ -154,9 +167,9 @@ test('many attempts at once are no more attempts', async () => {
   assert.equal(results.filter((result) => result === 'limited').length, 20 - failed);
 });
 
-test('an address has at most 20 unfinished logins, and others still log in', async () => {
+test('an address has at most 100 unfinished logins, and others still log in', async () => {
   const { login } = await newAccount();
-  const others = Array.from({ length: 25 }, () => login('wrong', { address: '203.0.113.1' }));
+  const others = Array.from({ length: 105 }, () => login('wrong', { address: '203.0.113.1' }));
   assert.equal(await login(PASSWORD, { address: '203.0.113.2' }), 'accepted');
   const results = await Promise.all(others);
   assert.equal(results.filter((result) => result === 'unavailable').length, 5);
