@@ -315,6 +315,8 @@ export function holdToTheLetter(mail: LetterMail): void {
     const { ask, mailbox } = await open(t, ['1']);
     await completes(ask, 'COPY 1 nowhere', /^NO \[TRYCREATE\]/);
     await completes(ask, 'APPEND nowhere {1+}\r\nx', /^NO \[TRYCREATE\]/);
+    // The message is not asked for.
+    await completes(ask, 'APPEND nowhere {99}', /^NO \[TRYCREATE\]/);
     assert.equal((await ask(`EXAMINE ${mailbox}`))[0], '* OK [CLOSED] The previous mailbox is closed');
     assert.equal((await ask('SELECT nowhere')).at(-1)?.slice(0, 16), 'NO [NONEXISTENT]');
     await completes(ask, 'FETCH 1 UID', /^BAD/);

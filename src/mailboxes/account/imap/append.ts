@@ -10,6 +10,10 @@ import { findAccountRow } from '../store.ts';
 import { canonicalContent } from './append-content.ts';
 import { missingTarget, overQuota } from './refusals.ts';
 
+/** Maximum number of messages of one command, and of octets before further messages are refused. Our own limits. */
+const MAX_MESSAGES = 500;
+const MAX_OCTETS = 64 * 1024 * 1024;
+
 type AppendAnswer = Awaited<ReturnType<Account['append']>>;
 type Append = { mailbox: string; messages: AsyncIterable<AppendMessage>; quotaBytes: number | null };
 
@@ -49,11 +53,15 @@ async function readMessages(
   { messages, quotaBytes }: Append,
   prepared: NewMessage[],
 ): Promise<Refusal | undefined> {
+  let octets = 0;
   let usedBytes = (await findAccountRow(account.db.read))?.usedBytes ?? 0;
   for await (const message of messages) {
     const { flags, internalDate, sizeBytes } = message;
     usedBytes += sizeBytes;
     if (quotaBytes !== null && usedBytes > quotaBytes) return overQuota();
+    if (prepared.length === MAX_MESSAGES || (prepared.length > 0 && octets + sizeBytes > MAX_OCTETS))
+      return { refused: 'NO', code: 'LIMIT', text: 'The command has too many messages' };
+    octets += sizeBytes;
     prepared.push({
       content: await prepareContent(account, canonicalContent(message)),
       ...readFlags(flags),

@@ -18,9 +18,13 @@ export type Fetched = {
   isNewlySeen: boolean;
 };
 
+/** Whole content of a large message, which is read while it is sent. */
+type StreamedItem = { head: string; first: readonly Buffer[]; rest: AsyncGenerator<Buffer> };
+type WireItem = string | readonly Buffer[] | StreamedItem;
+
 /** Items that are made of octets of the message. */
 type OctetItems = {
-  wire: ReadonlyMap<FetchItem, string | readonly Buffer[]>;
+  wire: ReadonlyMap<FetchItem, WireItem>;
   /** An item is left out, because its transfer encoding is unknown. */
   isUnknown: boolean;
 };
@@ -36,11 +40,10 @@ export async function readOctetItems(
 ): Promise<OctetItems> {
   if (!stored) return NO_OCTETS;
   const octets = new MessageOctets(shared.account, stored);
-  const wire = new Map<FetchItem, string | readonly Buffer[]>();
+  const wire = new Map<FetchItem, WireItem>();
   let isUnknown = false;
   for (const item of items) {
-    if (item.kind === 'SECTION')
-      wire.set(item, writeSection(labelOf(item), await octets.section(item, isOfHeader(item))));
+    if (item.kind === 'SECTION') wire.set(item, await readSection(octets, stored, item));
     if (item.kind !== 'BINARY' && item.kind !== 'BINARY.SIZE') continue;
     const decoded = await octets.binary(item);
     if (decoded === 'unknown') isUnknown = true;
@@ -48,6 +51,23 @@ export async function readOctetItems(
     else wire.set(item, `BINARY.SIZE[${item.part.join('.')}] ${decoded?.length ?? 0}`);
   }
   return { wire, isUnknown };
+}
+
+async function readSection(
+  octets: MessageOctets,
+  { prefix, sizeBytes }: StoredMessage,
+  item: FetchItem & { kind: 'SECTION' },
+): Promise<WireItem> {
+  const { section, partial } = item;
+  const isWhole = section.part.length === 0 && section.text === undefined && !partial;
+  const rest = isWhole ? octets.stream() : undefined;
+  if (rest) {
+    // A file that cannot be read is noticed before its size is told.
+    const { value } = await rest.next();
+    const first = [Buffer.from(prefix), ...(value ? [value] : [])];
+    return { head: `${labelOf(item)} {${sizeBytes}}\r\n`, first, rest };
+  }
+  return writeSection(labelOf(item), await octets.section(item, isOfHeader(item)));
 }
 
 type Answer = { plan: FetchPlan; octets: OctetItems; responses: Responses };
@@ -71,13 +91,23 @@ export function writeResponse(
     }
     responses.add(text);
     text = '';
-    for (const piece of wire) responses.addOctets(piece);
+    addWire(responses, wire);
   }
   for (const item of message.isNewlySeen ? unaskedItems(selected, plan) : []) {
     text += `${separator}${writeItem(selected, message, item)}`;
     separator = ' ';
   }
   if (separator !== '') responses.add(`${text})\r\n`);
+}
+
+function addWire(responses: Responses, wire: Exclude<WireItem, string>): void {
+  if (!('rest' in wire)) {
+    for (const piece of wire) responses.addOctets(piece);
+    return;
+  }
+  responses.add(wire.head);
+  for (const piece of wire.first) responses.addOctets(piece);
+  responses.addStream(wire.rest);
 }
 
 /** Returns the items that tell the client about `\Seen` and that it has not asked for. */

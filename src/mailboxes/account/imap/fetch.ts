@@ -1,6 +1,7 @@
 /** FETCH over an account (RFC 9051 section 6.4.5). Messages are read by ranges of UIDs, and answered while the next ones are read. */
 import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import type { Chunks, FetchQuery } from '../../../mail/imap/session.ts';
+import { AppError } from '../../../system/errors.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
 import { SEEN } from '../flags.ts';
 import { type Fetched, NO_OCTETS, readOctetItems, writeResponse } from './fetch-items.ts';
@@ -90,12 +91,14 @@ async function setSeen(
   const unseen = entries.filter(({ flags, isGone }) => (flags & SEEN) === 0 && !isGone);
   if (unseen.length === 0) return new Set();
   const ranges = unseen.map(({ uid }) => ({ uidFrom: uid, uidTo: uid }));
-  await commitFlags(selected, {
-    folderId: selected.view.state.folderId,
-    ranges,
-    action: 'add',
-    names: ['\\Seen'],
-    unchangedSince: undefined,
-  });
+  const { folderId } = selected.view.state;
+  try {
+    const change = { folderId, ranges, action: 'add', names: ['\\Seen'], unchangedSince: undefined } as const;
+    await commitFlags(selected, change);
+  } catch (error) {
+    // A full disk does not keep anybody from reading.
+    if (error instanceof AppError && error.code === 'unavailable') return new Set();
+    throw error;
+  }
   return new Set(unseen.map(({ uid }) => uid));
 }

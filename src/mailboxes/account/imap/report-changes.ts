@@ -26,7 +26,7 @@ export async function* reportChanges(
     if (!features().rev2) responses.add(`* ${view.recentCount} RECENT\r\n`);
   }
   await addFlags(selected, known, responses);
-  for (const chunk of responses.take()) yield chunk;
+  yield* responses.take();
   return undefined;
 }
 

@@ -1,15 +1,19 @@
-/** Collects responses into chunks for the wire. Octets of messages are not copied before a chunk is taken. */
+/** Collects responses into chunks for the wire. Octets of messages are not copied before a chunk is made. */
 
 /** Size of a chunk. Larger ones gain nothing, and clients wait longer for the first. */
 const CHUNK_BYTES = 64 * 1024;
 /** Number of characters of text that are turned into octets at once. */
 const TEXT_CHARACTERS = 16 * 1024;
 
+/** Octets that are read while they are sent. */
+type Stream = AsyncGenerator<Buffer>;
+
 export class Responses {
   #text = '';
-  #pieces: Buffer[] = [];
+  #pieces: (Buffer | Stream)[] = [];
   #bytes = 0;
 
+  /** True when there is enough for a chunk. */
   get isFull(): boolean {
     return this.#bytes + this.#text.length >= CHUNK_BYTES;
   }
@@ -27,25 +31,36 @@ export class Responses {
     this.#bytes += octets.length;
   }
 
-  /** Returns all that was added, in chunks. */
-  take(): Buffer[] {
+  /** Adds octets that are sent before anything else is added. */
+  addStream(stream: Stream): void {
     this.#flushText();
-    const chunks: Buffer[] = [];
-    let small: Buffer[] = [];
-    const join = (): void => {
-      if (small.length > 0) chunks.push(Buffer.concat(small));
-      small = [];
-    };
-    for (const piece of this.#pieces) {
-      if (piece.length < CHUNK_BYTES) small.push(piece);
-      else join();
-      for (let from = 0; from < piece.length && piece.length >= CHUNK_BYTES; from += CHUNK_BYTES)
-        chunks.push(piece.subarray(from, from + CHUNK_BYTES));
-    }
-    join();
+    this.#pieces.push(stream);
+    this.#bytes += CHUNK_BYTES;
+  }
+
+  /** Yields all that was added. */
+  async *take(): AsyncGenerator<Buffer> {
+    this.#flushText();
+    const pieces = this.#pieces;
     this.#pieces = [];
     this.#bytes = 0;
-    return chunks;
+    try {
+      let small: Buffer[] = [];
+      for (const piece of pieces) {
+        if (Buffer.isBuffer(piece) && piece.length < CHUNK_BYTES) {
+          small.push(piece);
+          continue;
+        }
+        if (small.length > 0) yield Buffer.concat(small);
+        small = [];
+        if (Buffer.isBuffer(piece)) yield* cut(piece);
+        else yield* piece;
+      }
+      if (small.length > 0) yield Buffer.concat(small);
+    } finally {
+      // A client that goes away leaves files open whose reading has begun.
+      for (const piece of pieces) if (!Buffer.isBuffer(piece)) await piece.return(undefined);
+    }
   }
 
   #flushText(): void {
@@ -55,4 +70,9 @@ export class Responses {
     this.#pieces.push(octets);
     this.#bytes += octets.length;
   }
+}
+
+function* cut(octets: Buffer): Generator<Buffer> {
+  for (let from = 0; from < octets.length; from += CHUNK_BYTES)
+    yield octets.subarray(from, from + CHUNK_BYTES);
 }

@@ -14,7 +14,7 @@ import {
   type StoredPart,
 } from '../../../mail/message/section.ts';
 import type { OpenAccount } from '../account.ts';
-import { readContent, readRange } from '../content.ts';
+import { contentChunks, readContent, readRange } from '../content.ts';
 import type { StoredMessage } from '../stored-message-store.ts';
 
 type SectionItem = FetchItem & { kind: 'SECTION' };
@@ -55,6 +55,11 @@ export class MessageOctets {
     if (!found) return undefined;
     const decoded = decodeBinary(await this.#read(found.range), found.encoding);
     return decoded ? cut(decoded, partial) : 'unknown';
+  }
+
+  /** Returns the content after the prefix, which is read when it is iterated; undefined for one that is in memory. */
+  stream(): AsyncGenerator<Buffer> | undefined {
+    return this.#inline ? undefined : contentChunks(this.#account, this.#message.contentId);
   }
 
   /** Returns all octets. */

@@ -27,9 +27,9 @@ export async function* storeFlags(selected: SelectedState, query: StoreQuery): C
       const items = itemsOf(selected, entry, { ...query, silent: query.silent && !isUntold });
       if (items.length > 0) responses.add(`* ${entry.number} FETCH (${items.join(' ')})\r\n`);
     }
-    if (responses.isFull) for (const chunk of responses.take()) yield chunk;
+    if (responses.isFull) yield* responses.take();
   }
-  for (const chunk of responses.take()) yield chunk;
+  yield* responses.take();
   if (modified.size === 0) return undefined;
   return { noticed: `MODIFIED ${formatNumbers(failedNumbers(selected, ranges, { ...query, modified }))}` };
 }

@@ -1,6 +1,7 @@
 /** What an account stores of messages, and how clients find and read it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { AppError } from '../../../../src/system/errors.ts';
 import { completes, message, ok, openerOf } from '../../../mail/imap/letter.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
 
@@ -33,7 +34,9 @@ test('messages in files are read as a whole and in parts', async (t) => {
   const text = `Subject: large\r\n\r\n${line.repeat(3_000)}needle in the file\r\n`;
   await mail.deliver(mailbox, text);
   await ok(ask, 'NOOP');
-  assert.deepEqual(await ok(ask, 'FETCH 1 BODY.PEEK[]'), [`* 1 FETCH (BODY[] {${text.length}}\r\n${text})`]);
+  assert.deepEqual(await ok(ask, 'FETCH 1 (UID BODY.PEEK[] BODY.PEEK[TEXT]<0.2>)'), [
+    `* 1 FETCH (UID 1 BODY[] {${text.length}}\r\n${text} BODY[TEXT]<0> {2}\r\nxx)`,
+  ]);
   assert.deepEqual(await ok(ask, `FETCH 1 BODY.PEEK[]<${text.length - 8}.99>`), [
     `* 1 FETCH (BODY[]<${text.length - 8}> {8}\r\n${text.slice(-8)})`,
   ]);
@@ -146,4 +149,31 @@ test('a STORE that changes nothing leaves the modseq, and one change has one mod
   assert.equal(first, second);
   await ok(ask, 'STORE 1:2 +FLAGS.SILENT \\Seen');
   assert.deepEqual(await modseqs(), [first, second]);
+});
+
+test('while the disk is full, messages are read without setting \\Seen, and changes are refused', async (t) => {
+  const { mailbox, ask } = await open(t, ['1']);
+  const { db } = mail.account;
+  const { commit } = db;
+  t.after(() => {
+    db.commit = commit;
+  });
+  db.commit = async () => {
+    throw new AppError('unavailable', 'The disk is full');
+  };
+  assert.match(
+    (await ok(ask, 'FETCH 1 BODY[TEXT]')).join(),
+    /^\* 1 FETCH \(BODY\[TEXT\] \{\d+\}\r\nbody of 1\r\n\)$/,
+  );
+  for (const command of ['STORE 1 +FLAGS \\Seen', `COPY 1 ${mailbox}`, `APPEND ${mailbox} {1+}\r\nx`])
+    await completes(ask, command, /^NO \[UNAVAILABLE\]/);
+  db.commit = commit;
+  assert.match((await ok(ask, 'FETCH 1 BODY[TEXT]')).join(), /FLAGS \(\\Seen/);
+});
+
+test('one APPEND has at most 500 messages', async (t) => {
+  const { mailbox, ask } = await open(t, []);
+  const messages = (count: number) => ' {6+}\r\nA: b\r\n'.repeat(count);
+  assert.match((await ask(`APPEND ${mailbox}${messages(501)}`)).join(), /^NO \[LIMIT\]/);
+  assert.match((await ask(`APPEND ${mailbox}${messages(500)}`)).at(-1) ?? '', /^OK \[APPENDUID \d+ 1:500\]/);
 });
