@@ -10,6 +10,7 @@ import { writeListed, writeStatus } from '../../src/mail/imap/encode/mailboxes.t
 import { numbersToSave, writeSearchResult } from '../../src/mail/imap/encode/search.ts';
 import { writeBinary, writeSection } from '../../src/mail/imap/encode/section.ts';
 import type { TextForm } from '../../src/mail/imap/encode/strings.ts';
+import { writeThreads } from '../../src/mail/imap/encode/threads.ts';
 import { type FetchItem, labelOf } from '../../src/mail/imap/fetch-item.ts';
 import type { SearchKey } from '../../src/mail/imap/search-key.ts';
 import { formatNumbers, resolveRanges, type SequenceSet } from '../../src/mail/imap/sequence-set.ts';
@@ -27,6 +28,8 @@ import type {
   StatusItem,
   StatusValues,
 } from '../../src/mail/imap/session.ts';
+import { sortMessages } from '../../src/mail/imap/sort.ts';
+import { threadMessages } from '../../src/mail/imap/thread.ts';
 import { readMimeTree } from '../../src/mail/message/mime-tree.ts';
 import {
   chooseFields,
@@ -35,6 +38,7 @@ import {
   findSection,
   partialRange,
 } from '../../src/mail/message/section.ts';
+import { readSortKeys, readThreadKeys } from '../../src/mail/message/sort-keys.ts';
 
 export type MemoryMessage = {
   uid: number;
@@ -350,9 +354,18 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
           .filter(({ number, entry: { message } }) =>
             query.keys.every((key) => matches(key, { message, number, last, lastUid, saved })),
           );
-        const uids = found.map(({ entry }) => entry.message.uid);
+        const { arrangement } = query;
+        const rows = found.map(({ number, entry: { message } }) =>
+          rowOf(message, query.uid ? message.uid : number),
+        );
+        if (arrangement.kind === 'thread') {
+          yield Buffer.from(writeThreads(threadMessages(arrangement.algorithm, rows)));
+          return undefined;
+        }
+        const criteria = arrangement.kind === 'sort' ? arrangement.criteria : [];
+        const numbers = sortMessages(rows, criteria);
+        const uids = query.uid ? numbers : numbers.flatMap((number) => known[number - 1]?.message.uid ?? []);
         if (query.esearch?.save) saved = numbersToSave(query.esearch, uids);
-        const numbers = found.map(({ number, entry }) => (query.uid ? entry.message.uid : number));
         const modseqs = found.map(({ entry }) => entry.message.modseq);
         const asksModseq = JSON.stringify(query.keys).includes('"modseq"');
         yield Buffer.from(
@@ -532,6 +545,18 @@ function fieldsOf({ bytes }: MemoryMessage): { name: string; line: string }[] {
     .filter((line) => line !== '')
     .map((line) => line.replaceAll('\r\n', ''))
     .map((line) => ({ name: line.slice(0, line.indexOf(':')).toLowerCase(), line }));
+}
+
+/** Returns what SORT and THREAD need to know of a message. */
+function rowOf({ bytes, internalDate }: MemoryMessage, number: number) {
+  const { fields } = readMimeTree(bytes);
+  return {
+    number,
+    internalAt: internalDate.atMs,
+    sizeBytes: bytes.length,
+    keys: readSortKeys(fields),
+    thread: readThreadKeys(fields),
+  };
 }
 
 type ItemContext = { form: TextForm; flags: string };

@@ -10,6 +10,8 @@
 import type { FetchItem } from './fetch-item.ts';
 import type { SearchKey } from './search-key.ts';
 import type { SequenceSet } from './sequence-set.ts';
+import type { SortCriterion } from './sort.ts';
+import type { ThreadAlgorithm } from './thread.ts';
 
 /** Client of a connection. */
 export type ImapClient = {
@@ -168,6 +170,7 @@ export type SelectedMailbox = {
    */
   fetch: (query: FetchQuery) => Chunks;
   store(query: StoreQuery): Chunks;
+  /** Answers SEARCH, SORT and THREAD. */
   search(query: SearchQuery): Chunks;
   /** Copies messages. The answer is undefined when none was found. */
   copy(query: CopyQuery): Promise<CopyResult | Refusal | undefined>;
@@ -208,9 +211,16 @@ export type SearchQuery = {
   uid: boolean;
   /** Tag of the command, for the response of ESEARCH. */
   tag: string;
-  /** Results for an ESEARCH response; undefined for a plain SEARCH response. */
+  /** Results for an ESEARCH response; undefined for a plain response. */
   esearch: SearchReturn | undefined;
+  arrangement: Arrangement;
 };
+
+/** How messages that match are arranged: in the order of the mailbox (SEARCH), sorted, or in threads (RFC 5256). */
+export type Arrangement =
+  | { kind: 'search' }
+  | { kind: 'sort'; criteria: readonly SortCriterion[] }
+  | { kind: 'thread'; algorithm: ThreadAlgorithm };
 
 /** Results that the client asks for (RFC 9051 section 6.4.4). `save` keeps the result as `$` (encode/search.ts). */
 export type SearchReturn = { min: boolean; max: boolean; all: boolean; count: boolean; save: boolean };

@@ -15,6 +15,8 @@ const COLUMNS = {
   bodyStructureUtf8: 'coalesce(content."bodyStructureUtf8", content."bodyStructure") AS "bodyStructure"',
   root: 'content.root',
   sort: 'content.sort',
+  messageId: 'content."messageId"',
+  references: 'content."references"',
   crc32: 'content.crc32',
   header: 'bytes.header',
   octets: 'bytes.body AS octets',
@@ -28,7 +30,10 @@ type Facts = Pick<
   'uid' | 'contentId' | 'internalAt' | 'internalZoneMinutes' | 'savedAt' | 'sizeBytes' | 'prefix'
 >;
 
-type Content = Pick<ContentRow, 'envelope' | 'body' | 'bodyStructure' | 'root' | 'sort' | 'crc32'> & {
+type Content = Pick<
+  ContentRow,
+  'envelope' | 'body' | 'bodyStructure' | 'root' | 'sort' | 'messageId' | 'references' | 'crc32'
+> & {
   /** Header without the prefix of the recipient, with the empty line at its end. */
   header: Buffer;
   /** Everything after the header; null when a file holds the content. */

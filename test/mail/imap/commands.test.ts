@@ -5,7 +5,7 @@ import { createMemoryMail } from '../../support/memory-imap-session.ts';
 import { LOGIN, startServer } from './fixture.ts';
 
 const CAPABILITIES =
-  'IMAP4rev1 IMAP4rev2 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN UNSELECT UIDPLUS MOVE SPECIAL-USE LIST-EXTENDED LIST-STATUS STATUS=SIZE CONDSTORE ESEARCH SEARCHRES BINARY MULTIAPPEND UTF8=ACCEPT COMPRESS=DEFLATE';
+  'IMAP4rev1 IMAP4rev2 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN UNSELECT UIDPLUS MOVE SPECIAL-USE LIST-EXTENDED LIST-STATUS STATUS=SIZE CONDSTORE ESEARCH SEARCHRES I18NLEVEL=1 SORT SORT=DISPLAY ESORT THREAD=ORDEREDSUBJECT THREAD=REFERENCES BINARY MULTIAPPEND UTF8=ACCEPT COMPRESS=DEFLATE';
 const MESSAGE = 'Subject: one\r\nFrom: a@test.example\r\n\r\nbody\r\n';
 
 /** Returns a client who has logged in, with this many messages in INBOX. */
@@ -386,6 +386,33 @@ test('a search that only keeps its result says nothing, and MIN and MAX keep onl
   assert.deepEqual(await ask('SEARCH $'), ['* SEARCH 2 3 4', 'OK SEARCH completed']);
   await ask('SEARCH RETURN (SAVE MAX) 9');
   assert.deepEqual(await ask('SEARCH $'), ['* SEARCH', 'OK SEARCH completed']);
+});
+
+test('SORT and THREAD answer with the messages that match, in their order', async (t) => {
+  const { ask, mail } = await open(t, 0, 'SELECT INBOX');
+  const fields = [
+    'Subject: b\r\nMessage-ID: <1@x>',
+    'Subject: a',
+    'Subject: Re: b\r\nIn-Reply-To: <1@x>',
+    'Subject: c',
+  ];
+  for (const field of fields) mail.deliver('INBOX', `${field}\r\n\r\nbody\r\n`);
+  for (const command of ['NOOP', 'STORE 1 FLAGS.SILENT \\Deleted', 'EXPUNGE']) await ask(command);
+  assert.deepEqual(await ask('SORT (REVERSE SUBJECT) UTF-8 ALL'), ['* SORT 3 2 1', 'OK SORT completed']);
+  assert.deepEqual(await ask('UID SORT (SUBJECT) US-ASCII NOT SUBJECT c'), [
+    '* SORT 2 3',
+    'OK UID SORT completed',
+  ]);
+  assert.deepEqual(await ask('UID SORT RETURN (MIN MAX COUNT ALL SAVE) (SUBJECT) UTF-8 1:3'), [
+    '* ESEARCH (TAG "t8") UID MIN 2 MAX 4 COUNT 3 ALL 2:4',
+    'OK UID SORT completed',
+  ]);
+  assert.deepEqual(await ask('SORT (SIZE) UTF-8 SUBJECT nothing'), ['* SORT', 'OK SORT completed']);
+  assert.deepEqual(await ask('THREAD REFERENCES UTF-8 ALL'), ['* THREAD (1)(2)(3)', 'OK THREAD completed']);
+  await refusals(ask, ['SORT (X) UTF-8 ALL', 'SORT (DATE) UTF-8', 'THREAD REFS UTF-8 ALL'], /^BAD /);
+  await refusals(ask, ['SORT (DATE) KOI8-R ALL', 'UID THREAD REFERENCES KOI8-R ALL'], /^NO \[BADCHARSET /);
+  await ask('ENABLE IMAP4rev2');
+  assert.deepEqual(await ask('SORT (SUBJECT) UTF-8 1'), ['* SORT 1', 'OK SORT completed']);
 });
 
 test('COPY and MOVE answer with COPYUID, and MOVE sends it before EXPUNGE', async (t) => {

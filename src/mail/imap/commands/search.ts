@@ -1,24 +1,53 @@
-/** SEARCH (RFC 9051 section 6.4.4, RFC 3501 section 6.4.4). */
+/** SEARCH (RFC 9051 section 6.4.4, RFC 3501 section 6.4.4), and SORT and THREAD, which are forms of it (RFC 5256 section 3). */
+
+import type { Cursor } from '../parser/cursor.ts';
 import { parseSearch, RETURN_ALL } from '../parser/search.ts';
+import { parseSort } from '../parser/sort.ts';
+import { parseThread } from '../parser/thread.ts';
 import type { SearchKey } from '../search-key.ts';
+import type { Arrangement, SearchReturn } from '../session.ts';
 import { type Command, defineCommand, enableFeatures, selectedOf, sendChunks } from './command.ts';
 
-export const search = searchCommand('SEARCH', false);
-export const uidSearch = searchCommand('UID SEARCH', true);
+export const search = searchCommand('SEARCH', false, readSearch);
+export const uidSearch = searchCommand('UID SEARCH', true, readSearch);
+export const sort = searchCommand('SORT', false, readSort);
+export const uidSort = searchCommand('UID SORT', true, readSort);
+export const thread = searchCommand('THREAD', false, readThread);
+export const uidThread = searchCommand('UID THREAD', true, readThread);
 
-function searchCommand(name: string, uid: boolean): Command {
+type Arguments = { esearch: SearchReturn | undefined; keys: SearchKey[]; arrangement: Arrangement };
+
+function searchCommand(name: string, uid: boolean, parse: (cursor: Cursor) => Arguments): Command {
   return defineCommand({
     name,
     states: 'selected',
     changes: uid ? 'all' : 'withoutExpunge',
-    parse: (cursor) => parseSearch(cursor),
-    async run(connection, { esearch, keys }, tag) {
+    parse,
+    async run(connection, { esearch, keys, arrangement }, tag) {
       if (keys.some(hasModseq)) enableFeatures(connection, { condstore: true });
       // IMAP4rev2 has no SEARCH response (RFC 9051 section 7.3.4).
-      const form = esearch ?? (connection.features.rev2 ? RETURN_ALL : undefined);
-      return await sendChunks(connection, selectedOf(connection).search({ keys, uid, tag, esearch: form }));
+      const isRev2Search = connection.features.rev2 && arrangement.kind === 'search';
+      const form = esearch ?? (isRev2Search ? RETURN_ALL : undefined);
+      return await sendChunks(
+        connection,
+        selectedOf(connection).search({ keys, uid, tag, esearch: form, arrangement }),
+      );
     },
   });
+}
+
+function readSearch(cursor: Cursor): Arguments {
+  return { ...parseSearch(cursor), arrangement: { kind: 'search' } };
+}
+
+function readSort(cursor: Cursor): Arguments {
+  const { criteria, ...others } = parseSort(cursor);
+  return { ...others, arrangement: { kind: 'sort', criteria } };
+}
+
+function readThread(cursor: Cursor): Arguments {
+  const { algorithm, keys } = parseThread(cursor);
+  return { esearch: undefined, keys, arrangement: { kind: 'thread', algorithm } };
 }
 
 /** The parser limits how deep keys are nested. */

@@ -20,7 +20,7 @@ import { move, uidMove } from './move.ts';
 import { namespace } from './namespace.ts';
 import { check, noop } from './noop.ts';
 import { rename } from './rename.ts';
-import { search, uidSearch } from './search.ts';
+import { search, sort, thread, uidSearch, uidSort, uidThread } from './search.ts';
 import { examine, select } from './select.ts';
 import { starttls } from './starttls.ts';
 import { status } from './status.ts';
@@ -58,6 +58,10 @@ const ALL: readonly Command[] = [
   uidExpunge,
   search,
   uidSearch,
+  sort,
+  uidSort,
+  thread,
+  uidThread,
   fetch,
   uidFetch,
   store,

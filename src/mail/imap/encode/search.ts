@@ -1,22 +1,23 @@
-/** Writes SEARCH and ESEARCH responses (RFC 3501 section 7.2.5, RFC 9051 section 7.3.4). */
+/** Writes SEARCH, SORT and ESEARCH responses (RFC 3501 section 7.2.5, RFC 5256 section 4, RFC 9051 section 7.3.4). */
 import { formatNumbers } from '../sequence-set.ts';
 import type { SearchQuery, SearchReturn } from '../session.ts';
 import { writeString } from './strings.ts';
 
-/** `numbers` rise. `modseq` is the highest of the messages that were found, when the client asked for modseqs. */
+/** `numbers` are in the order of the results, which rise unless they were sorted. `modseq` is the highest of the messages that were found, when the client asked for modseqs. */
 type SearchResult = { numbers: readonly number[]; modseq: number | undefined };
 
 /**
  * Returns the response with its CRLF. There is none when the client only wants the result to be kept (RFC 5182 section 2.1).
  */
 export function writeSearchResult(
-  { esearch, uid, tag }: Pick<SearchQuery, 'esearch' | 'uid' | 'tag'>,
+  { esearch, uid, tag, arrangement }: Pick<SearchQuery, 'esearch' | 'uid' | 'tag' | 'arrangement'>,
   { numbers, modseq }: SearchResult,
 ): string {
   const first = numbers[0];
   const isFound = first !== undefined;
   const withModseq = isFound && modseq !== undefined;
-  if (!esearch) return `* ${['SEARCH', ...numbers].join(' ')}${withModseq ? ` (MODSEQ ${modseq})` : ''}\r\n`;
+  const name = arrangement.kind === 'sort' ? 'SORT' : 'SEARCH';
+  if (!esearch) return `* ${[name, ...numbers].join(' ')}${withModseq ? ` (MODSEQ ${modseq})` : ''}\r\n`;
   const { min, max, all, count, save } = esearch;
   if (save && !min && !max && !all && !count) return '';
   // The tag is a quoted string, which is the only form that Outlook reads.

@@ -1,10 +1,12 @@
-/** SEARCH over an account (RFC 9051 section 6.4.4). Each message is read only as far as the criteria need it. */
+/** SEARCH, SORT and THREAD over an account (RFC 9051 section 6.4.4, RFC 5256). Each message is read only as far as the criteria need it. */
 import { numbersToSave, writeSearchResult } from '../../../mail/imap/encode/search.ts';
+import { writeThreads } from '../../../mail/imap/encode/threads.ts';
 import type { SearchKey } from '../../../mail/imap/search-key.ts';
 import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import type { Chunks, SearchQuery } from '../../../mail/imap/session.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
 import type { Column } from '../stored-message-store.ts';
+import { sortFound, threadFound } from './arrange.ts';
 import { asksSentDate, type Candidate, compileKey, PARTS, partOf } from './search-match.ts';
 import { readSearchText } from './search-text.ts';
 import type { SelectedState } from './session-state.ts';
@@ -29,13 +31,16 @@ export async function* searchMessages(selected: SelectedState, query: SearchQuer
     for (const entry of await search(entries)) found.push(entry);
     await nextTurn();
   }
-  if (query.esearch?.save)
-    view.saved = numbersToSave(
-      query.esearch,
-      found.map(({ uid }) => uid),
-    );
-  const numbers = found.map(({ number, uid }) => (query.uid ? uid : number));
-  const response = writeSearchResult(query, { numbers, modseq: modseqOf(query, found) });
+  const { arrangement, uid, esearch } = query;
+  if (arrangement.kind === 'thread') {
+    yield Buffer.from(writeThreads(await threadFound(selected, { found, uid }, arrangement)));
+    return undefined;
+  }
+  const results = arrangement.kind === 'sort' ? await sortFound(selected, found, arrangement) : found;
+  const uids = results.map((entry) => entry.uid);
+  if (esearch?.save) view.saved = numbersToSave(esearch, uids).sort((a, b) => a - b);
+  const numbers = uid ? uids : results.map(({ number }) => number);
+  const response = writeSearchResult(query, { numbers, modseq: modseqOf(query, results) });
   if (response !== '') yield Buffer.from(response);
   return undefined;
 }

@@ -40,6 +40,54 @@ test('SELECT describes a folder', async (t) => {
   );
 });
 
+const answer = (subject: string, fields: string) => `${fields}\r\n${message(subject)}`;
+
+test('SORT sorts what was found, by UID too', async (t) => {
+  const { ask } = await open(t, ['b', 'Re: a', 'c', 'A', 'd'].map(message));
+  assert.deepEqual(await ask('SORT (SUBJECT) UTF-8 ALL'), ['* SORT 2 4 1 3 5', 'OK SORT completed']);
+  await ask('STORE 1,5 +FLAGS.SILENT (\\Deleted \\Flagged)');
+  await ask('EXPUNGE');
+  assert.deepEqual(await ask('UID SORT (REVERSE SUBJECT) UTF-8 NOT FLAGGED'), [
+    '* SORT 3 2 4',
+    'OK UID SORT completed',
+  ]);
+  assert.match(
+    (await ask('UID SORT RETURN (MIN MAX ALL SAVE) (SUBJECT) UTF-8 ALL')).join(),
+    /^\* ESEARCH \(TAG "t\d+"\) UID MIN 2 MAX 3 ALL 2,4,3,OK/,
+  );
+  assert.deepEqual(await ask('UID SEARCH $'), ['* SEARCH 2 3 4', 'OK UID SEARCH completed']);
+  const [modseq] = /MODSEQ \(\d+\)/.exec((await ask('UID FETCH 3 MODSEQ')).join()) ?? [];
+  const [last = ''] = await ask('UID SORT RETURN (MAX) (SUBJECT) UTF-8 MODSEQ 1');
+  assert.match(last, / MAX 3 MODSEQ \d+$/);
+  assert.equal(last.slice(last.indexOf('MODSEQ')), modseq?.replace(/[()]/g, ''));
+  assert.match((await ask('SORT (DATE) UTF-8 MODSEQ 1')).join(), /^\* SORT 1 2 3 \(MODSEQ \d+\),OK/);
+});
+
+test('THREAD groups what was found, and orphans stay together after EXPUNGE', async (t) => {
+  const references = 'References: <a@x>';
+  const { ask } = await open(t, [
+    answer('one', 'Message-ID: <a@x>'),
+    answer('two', references),
+    answer('three', references),
+    message('Re: four'),
+    message('four'),
+  ]);
+  assert.deepEqual(await ask('THREAD REFERENCES UTF-8 ALL'), [
+    '* THREAD (1 (2)(3))(5 4)',
+    'OK THREAD completed',
+  ]);
+  assert.deepEqual(await ask('THREAD ORDEREDSUBJECT UTF-8 ALL'), [
+    '* THREAD (1)(2)(3)(4 5)',
+    'OK THREAD completed',
+  ]);
+  await ask('STORE 1 +FLAGS.SILENT \\Deleted');
+  await ask('EXPUNGE');
+  assert.deepEqual(await ask('UID THREAD REFERENCES UTF-8 ALL'), [
+    '* THREAD ((2)(3))(5 4)',
+    'OK UID THREAD completed',
+  ]);
+});
+
 test('FETCH answers items and sections', async (t) => {
   const { ask } = await open(t, [message('m1'), message('m2')]);
   assert.deepEqual(await ask('FETCH 1 FAST'), [
