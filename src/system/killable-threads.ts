@@ -14,45 +14,11 @@ import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from './clock.ts';
 import { errorMessage } from './errors.ts';
+import type { JobOptions, KillableThreadsOptions } from './killable-threads/options.ts';
 import { JobOutbox } from './killable-threads/outbox.ts';
 import type { FromJobThread, ThreadOutcome, ToJobThread } from './killable-threads/serve.ts';
 import { RoundRobin } from './round-robin.ts';
 import { YOUNG_MEGABYTES } from './thread/young-generation.ts';
-
-export type KillableThreadsOptions = {
-  /** URL of the module that the threads run. It calls `serveJobs`. */
-  module: URL;
-  /** Plain data that each thread finds as `workerData`. */
-  data?: unknown;
-  threads: number;
-  /**
-   * Maximum number of jobs that one thread runs at a time, 1 unless it is given. More of them need a module whose jobs
-   * return promises.
-   */
-  jobsPerThread?: number;
-  /** Maximum number of waiting jobs of one owner. */
-  maxWaiting: number;
-  /** Idle time after which a thread is terminated, in milliseconds. */
-  idleTimeoutMs: number;
-  /**
-   * Jobs below this time, in milliseconds, are quick and leave little memory behind. One thread that has run only such
-   * jobs is kept while idle.
-   */
-  quickJobMs: number;
-  /** Maximum size of each thread's old generation, for objects that live long. */
-  heapMegabytes: number;
-};
-
-export type JobOptions = {
-  /** Jobs of an owner run in the order in which they came. */
-  owner: string;
-  /** Maximum time of the job, in milliseconds, from the moment a thread receives it. */
-  timeoutMs: number;
-  /** Maximum time that the job waits for a thread, in milliseconds. */
-  waitTimeoutMs: number;
-  /** Memory of the input that moves to the thread instead of being copied. The caller can no longer use it. */
-  transfer?: readonly ArrayBuffer[];
-};
 
 /**
  * Time for which an owner counts as slow after a job that was not quick or ended its thread, in milliseconds. Only the
@@ -77,7 +43,8 @@ type Job<Input, Result> = Pick<JobOptions, 'owner' | 'timeoutMs'> & {
   timer: Timer;
   /** True when a thread ended while it ran this job and others. */
   isSuspect: boolean;
-  /** Start of the job on the monotonic clock, in milliseconds. */
+  /** Times at which the job came and at which it started on the monotonic clock, in milliseconds. */
+  arrivedAt: number;
   startedAt: number;
 };
 
@@ -104,12 +71,15 @@ export class KillableThreads<Input, Result> {
   readonly #clock: Clock;
   readonly #options: KillableThreadsOptions;
   readonly #jobsPerThread: number;
+  readonly #growAfterMs: number;
   readonly #threads = new Set<Thread<Input, Result>>();
   readonly #waiting = new RoundRobin<Job<Input, Result>>();
   /** Jobs that wait to be run alone. */
   readonly #suspects = new Set<Job<Input, Result>>();
   /** Times until which owners count as slow, in milliseconds of the monotonic clock. */
   readonly #slowUntil = new LRUCache<string, number>({ max: MAX_SLOW_OWNERS });
+  /** Timer that starts another thread. It runs while jobs wait for threads that are busy. */
+  #growTimer: Timer | undefined;
   #lastId = 0;
   #closed = false;
 
@@ -117,6 +87,7 @@ export class KillableThreads<Input, Result> {
     this.#clock = clock;
     this.#options = options;
     this.#jobsPerThread = options.jobsPerThread ?? 1;
+    this.#growAfterMs = options.growAfterMs ?? 0;
   }
 
   /** Runs a job in a thread. It never rejects because of the job. */
@@ -133,7 +104,8 @@ export class KillableThreads<Input, Result> {
         this.#waiting.remove(owner, job);
         settle(failed('crowded', `no thread was free for ${waitTimeoutMs} ms`));
       });
-      const job = { owner, timeoutMs, input, transfer, settle, timer, isSuspect: false, startedAt: 0 };
+      const times = { arrivedAt: this.#clock.elapsed(), startedAt: 0 };
+      const job = { owner, timeoutMs, input, transfer, settle, timer, isSuspect: false, ...times };
       this.#waiting.add(owner, job);
       this.#dispatch();
     });
@@ -157,10 +129,47 @@ export class KillableThreads<Input, Result> {
         this.#assign(thread, job);
       }
     }
-    const starting = threads.filter(({ state }) => state === 'starting').length;
+    this.#grow();
+  }
+
+  /** Starts threads for the jobs that wait: at once, or beside a busy thread once a job has waited for `growAfterMs`. */
+  #grow({ isDue = false } = {}): void {
+    const states = [...this.#threads].map(({ state }) => state);
+    const starting = states.filter((state) => state === 'starting').length;
     const needed = Math.ceil(this.#waiting.size / this.#jobsPerThread) + this.#suspects.size - starting;
-    const startable = this.#options.threads - threads.length;
-    for (let count = 0; count < Math.min(needed, startable); count++) this.#start();
+    const missing = Math.min(needed, this.#options.threads - states.length);
+    if (this.#growAfterMs === 0) for (let count = 0; count < missing; count++) this.#start();
+    // A thread that is starting takes the jobs that wait for it, so the others are looked at once it is ready.
+    else if (missing <= 0 || starting > 0) this.#stopGrowing();
+    else if (!states.includes('ready')) this.#start();
+    else this.#growSlowly(isDue ? this.#longestWaitMs() : 0);
+  }
+
+  #growSlowly(waitedMs: number): void {
+    if (waitedMs >= this.#growAfterMs) this.#start();
+    else
+      this.#growTimer ??= this.#clock.after(this.#growAfterMs - waitedMs, () => {
+        this.#stopGrowing();
+        // When this thread was late itself, outcomes have arrived that are read first.
+        setImmediate(() => this.#grow({ isDue: true }));
+      });
+  }
+
+  /** Returns the longest time for which a job has waited that may run now. Another thread would not take those of slow owners. */
+  #longestWaitMs(): number {
+    const now = this.#clock.elapsed();
+    const mayServe = this.#ownersToServe();
+    let longestMs = 0;
+    for (const owner of this.#waiting.owners()) {
+      const [first] = mayServe(owner) ? this.#waiting.itemsOf(owner) : [];
+      if (first) longestMs = Math.max(longestMs, now - first.arrivedAt);
+    }
+    return longestMs;
+  }
+
+  #stopGrowing(): void {
+    this.#growTimer?.cancel();
+    this.#growTimer = undefined;
   }
 
   #mayTake({ state, jobs }: Thread<Input, Result>): boolean {
@@ -183,12 +192,16 @@ export class KillableThreads<Input, Result> {
     return suspect ?? this.#waiting.take(() => true);
   }
 
-  /** Returns the next job that may run now. Slow owners together leave one thread free, unless it is the only one. */
   #takeJob(): Job<Input, Result> | undefined {
+    return this.#waiting.take(this.#ownersToServe());
+  }
+
+  /** Tells the owners whose jobs may run now. Slow owners together leave one thread free, unless it is the only one. */
+  #ownersToServe(): (owner: string) => boolean {
     const running = [...this.#threads].flatMap(({ jobs }) => [...jobs.values()]);
     const slowJobs = running.filter(({ owner }) => this.#isSlow(owner)).length;
     const maxSlowJobs = Math.max((this.#options.threads - 1) * this.#jobsPerThread, 1);
-    return this.#waiting.take((owner) => slowJobs < maxSlowJobs || !this.#isSlow(owner));
+    return (owner) => slowJobs < maxSlowJobs || !this.#isSlow(owner);
   }
 
   /** Returns true when a job of the owner was slow lately, or has been running for longer than a quick one. */

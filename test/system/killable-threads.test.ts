@@ -3,14 +3,9 @@ import { execFile } from 'node:child_process';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { JobOptions, KillableThreadsOptions } from '../../src/system/killable-threads/options.ts';
 import type { ThreadOutcome } from '../../src/system/killable-threads/serve.ts';
-import {
-  type JobOptions,
-  KillableThreads,
-  type KillableThreadsOptions,
-  MAX_UNANSWERED_PINGS,
-  PING_PERIOD_MS,
-} from '../../src/system/killable-threads.ts';
+import { KillableThreads, MAX_UNANSWERED_PINGS, PING_PERIOD_MS } from '../../src/system/killable-threads.ts';
 import { nextTurn } from '../../src/system/next-turn.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { Order } from './killable-thread-sample.ts';
@@ -129,6 +124,96 @@ test('no more threads are started than jobs are waiting', async (t) => {
     .sort((x, y) => x - y);
   const [first = 0] = numbers;
   assert.deepEqual(numbers, [first, first + 1, first + 2]);
+});
+
+const SLOW_TO_GROW = { threads: 2, growAfterMs: 150, quickJobMs: 1 };
+
+/** Returns the number of threads that start while `run` runs. */
+async function countStarted(context: TestContext, run: () => Promise<unknown>): Promise<number> {
+  const numberOf = async () => Number((await openThreads(context).run('where')).replace('thread ', ''));
+  const before = await numberOf();
+  await run();
+  return (await numberOf()) - before - 1;
+}
+
+test('a thread beside a busy one starts once a job has waited for the time of the pool', async (t) => {
+  const { clock, run, hang } = openThreads(t, SLOW_TO_GROW);
+  const started = await countStarted(t, async () => {
+    await hang();
+    const waiting = run('where', 'b');
+    await clock.advance(149);
+    assert.equal(await isSettled(waiting), false);
+    await clock.advance(1);
+    assert.match(await waiting, /^thread/);
+  });
+  assert.equal(started, 2);
+});
+
+test('a job of an owner that is slow by then starts no thread that it would have to leave to others', async (t) => {
+  const { clock, run, hang, threads } = openThreads(t, SLOW_TO_GROW);
+  const started = await countStarted(t, async () => {
+    await hang();
+    const waiting = run('where');
+    await clock.advance(1_000);
+    assert.equal(await isSettled(waiting), false);
+    await threads.close();
+  });
+  assert.equal(started, 1);
+});
+
+test('waits that end in time start no other thread, however many there are', async (t) => {
+  const { clock, run, hold } = openThreads(t, SLOW_TO_GROW);
+  const started = await countStarted(t, async () => {
+    // Some job waits all the time, and none for the time of the pool.
+    let release = await hold('owner 0');
+    let next = hold('owner 1');
+    for (let round = 2; round < 8; round++) {
+      await clock.advance(40);
+      const last = hold(`owner ${round}`);
+      await clock.advance(40);
+      await release();
+      release = await next;
+      next = last;
+    }
+    await release();
+    await (await next)();
+    const waiting = [run('where'), run('where')];
+    await Promise.all(waiting);
+    await clock.advance(1_000);
+  });
+  assert.equal(started, 1);
+});
+
+test('a job that gives up waiting, and one that the pool closes, start no thread', async (t) => {
+  const { clock, run, hang, threads } = openThreads(t, { ...SLOW_TO_GROW, waitTimeoutMs: 100 });
+  const started = await countStarted(t, async () => {
+    await hang();
+    const late = run('where');
+    await clock.advance(100);
+    assert.match(await late, /^crowded/);
+    await clock.advance(100);
+    const closed = run('where');
+    await threads.close();
+    assert.match(await closed, /^closed/);
+    await clock.advance(1_000);
+  });
+  assert.equal(started, 1);
+});
+
+test('jobs that wait for the first thread of a pool start no second one', async (t) => {
+  const { clock, run } = openThreads(t, SLOW_TO_GROW);
+  const places = [run('where'), run('where'), run('where')];
+  await clock.advance(1_000);
+  assert.equal(new Set(await Promise.all(places)).size, 1);
+});
+
+test('when the only thread is ended, another one starts at once', async (t) => {
+  const { clock, run, hang } = openThreads(t, { ...SLOW_TO_GROW, growAfterMs: 60_000 });
+  const { outcome } = await hang();
+  const waiting = run('where');
+  await clock.advance(JOB.timeoutMs);
+  assert.match(await outcome, /^overran/);
+  assert.match(await waiting, /^thread/);
 });
 
 test('a job that does not end is ended by the clock, others run meanwhile, and a new thread takes its place', async (t) => {

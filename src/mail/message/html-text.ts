@@ -10,8 +10,9 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../../system/errors.ts';
 import { createByteBudget } from '../../system/guards/byte-budget.ts';
+import type { JobOptions } from '../../system/killable-threads/options.ts';
 import type { ThreadOutcome } from '../../system/killable-threads/serve.ts';
-import { type JobOptions, KillableThreads } from '../../system/killable-threads.ts';
+import { KillableThreads } from '../../system/killable-threads.ts';
 import { SharedCache } from '../../system/shared-cache.ts';
 import type { System } from '../../system/system.ts';
 import { moduleBeside } from '../../system/thread.ts';
@@ -53,6 +54,11 @@ export const MAX_LAID_OUT_CHARACTERS = 1024 * 1024;
 
 /** Number of threads: two, so that one hostile document does not delay all others. */
 const THREADS = 2;
+/**
+ * Time that a document waits before the second thread starts, in milliseconds. A thread takes about 20 MB, and as long to start.
+ * One thread serves a steady load of newsletters; only a document that takes long, or a burst, needs another.
+ */
+export const GROW_AFTER_MS = 150;
 /** Maximum time of one layout. A newsletter of 100 KB takes about 30 ms. */
 export const JOB_TIMEOUT_MS = 2_000;
 /**
@@ -92,6 +98,7 @@ export function createHtmlText(system: Pick<System, 'clock' | 'log'>): HtmlText 
   const threads = new KillableThreads<string, string>(system.clock, {
     module: moduleBeside(import.meta.url, 'html-text-thread'),
     threads: THREADS,
+    growAfterMs: GROW_AFTER_MS,
     maxWaiting: MAX_WAITING,
     idleTimeoutMs: IDLE_TIMEOUT_MS,
     quickJobMs: QUICK_JOB_MS,

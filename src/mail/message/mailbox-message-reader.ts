@@ -3,7 +3,8 @@
  * write the messages. Owners take turns. A message whose thread was terminated is opaque: its header is read here, in little
  * time.
  */
-import { type JobOptions, KillableThreads } from '../../system/killable-threads.ts';
+import type { JobOptions } from '../../system/killable-threads/options.ts';
+import { KillableThreads } from '../../system/killable-threads.ts';
 import type { System } from '../../system/system.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import { type MailboxMessage, readOpaqueMessage } from './mailbox-message.ts';

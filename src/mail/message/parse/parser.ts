@@ -4,7 +4,8 @@
  * header is read here, in linear time, and its bytes remain as they are.
  */
 
-import { type JobOptions, KillableThreads } from '../../../system/killable-threads.ts';
+import type { JobOptions } from '../../../system/killable-threads/options.ts';
+import { KillableThreads } from '../../../system/killable-threads.ts';
 import type { System } from '../../../system/system.ts';
 import { moduleBeside } from '../../../system/thread.ts';
 import { MAX_HEADER_BYTES } from '../../header-limits.ts';
