@@ -240,6 +240,17 @@ export function holdToTheLetter(mail: LetterMail): void {
     await completes(ask, 'SEARCH CHARSET X-NONE ALL', /^NO \[BADCHARSET \(US-ASCII UTF-8\)\]/);
   });
 
+  test('$ is the saved result of a search, without messages that were expunged since', async (t) => {
+    const { ask } = await open(t, ['1', '2', '3', '4']);
+    assert.deepEqual(await ok(ask, 'SEARCH RETURN (SAVE) 1:3'), []);
+    await ok(ask, 'STORE 2 +FLAGS.SILENT \\Deleted');
+    await ok(ask, 'EXPUNGE');
+    assert.deepEqual(await ok(ask, 'FETCH $ UID'), ['* 1 FETCH (UID 1)', '* 2 FETCH (UID 3)']);
+    assert.deepEqual(await ok(ask, 'SEARCH NOT $'), ['* SEARCH 3']);
+    await ok(ask, 'SEARCH RETURN (SAVE MAX) ALL');
+    assert.deepEqual(await ok(ask, 'UID SEARCH $'), ['* SEARCH 4']);
+  });
+
   test('names: NIL, ~a, ] and } are atoms, parents are created, and a trailing separator is accepted', async (t) => {
     const { ask, mailbox } = await open(t, []);
     for (const name of ['NIL', '~a', 'a]', 'a}']) {

@@ -49,6 +49,7 @@ test('quirk 16: Thunderbird asks for subscribed mailboxes with their special use
     '* LIST (\\Subscribed) "/" INBOX',
     ...['Junk', 'Sent', 'Trash'].map((name) => `* LIST (\\Subscribed \\${name}) "/" ${name}`),
   ]);
+  assert.deepEqual(await ok(ask, 'LIST "" Sent RETURN (CHILDREN)'), ['* LIST (\\HasNoChildren) "/" Sent']);
 });
 
 test('quirk 17: with UTF-8 a name may have a bare &, and a separator at its end is dropped', async (t) => {

@@ -6,6 +6,8 @@ import { completes, message, ok, openerOf } from '../../../mail/imap/letter.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
 
 const mail = await createAccountMail();
+const SEEN = 1;
+const FLAGGED = 4;
 const open = openerOf(mail);
 
 test('the prefix of a recipient stands in front of the message, in its size, its header and searches', async (t) => {
@@ -176,4 +178,88 @@ test('one APPEND has at most 500 messages', async (t) => {
   const messages = (count: number) => ' {6+}\r\nA: b\r\n'.repeat(count);
   assert.match((await ask(`APPEND ${mailbox}${messages(501)}`)).join(), /^NO \[LIMIT\]/);
   assert.match((await ask(`APPEND ${mailbox}${messages(500)}`)).at(-1) ?? '', /^OK \[APPENDUID \d+ 1:500\]/);
+});
+
+/** Returns the flags and the modseq of each message as they are in the database. */
+async function storedFlags(mailbox: string): Promise<{ flags: number; modseq: number }[]> {
+  return await mail.account.db.read
+    .selectFrom('messages')
+    .innerJoin('folders', 'folders.id', 'messages.folderId')
+    .select(['messages.flags', 'messages.modseq'])
+    .where('folders.name', '=', mailbox)
+    .orderBy('messages.uid')
+    .execute();
+}
+
+test('STORE of many leaves alone those between that have the flags already, or that were modified', async (t) => {
+  const { mailbox, ask } = await open(t, ['1', '2', '3', '4', '5']);
+  await ok(ask, 'STORE 2 +FLAGS.SILENT (\\Seen \\Flagged)');
+  const [, before] = await storedFlags(mailbox);
+  await ok(ask, 'STORE 1:3 +FLAGS.SILENT \\Seen');
+  const after = await storedFlags(mailbox);
+  assert.deepEqual(
+    after.map(({ flags }) => flags),
+    [SEEN, SEEN | FLAGGED, SEEN, 0, 0],
+  );
+  assert.deepEqual(after[1], before);
+  const since = after[0]?.modseq ?? 0;
+  await ok(ask, 'STORE 4 +FLAGS.SILENT \\Flagged');
+  await ok(ask, `STORE 5,3:4 (UNCHANGEDSINCE ${since}) +FLAGS.SILENT \\Seen`);
+  const last = await storedFlags(mailbox);
+  assert.deepEqual(
+    last.map(({ flags }) => flags),
+    [SEEN, SEEN | FLAGGED, SEEN, FLAGGED, SEEN],
+  );
+});
+
+test('a content that is not what was stored ends the connection at FETCH, and a search that fails saves nothing', async (t) => {
+  const { client, ask } = await open(t, ['damaged']);
+  const { id } = await mail.account.db.read
+    .selectFrom('contents')
+    .select('id')
+    .orderBy('id', 'desc')
+    .executeTakeFirstOrThrow();
+  await mail.account.db.maintain((connection) =>
+    connection.prepare('UPDATE contentBytes SET body = ? WHERE contentId = ?').run(Buffer.from('other'), id),
+  );
+  assert.equal((await ok(ask, 'FETCH 1 BODY.PEEK[HEADER]')).length, 1);
+  await ok(ask, 'SEARCH RETURN (SAVE) ALL');
+  await completes(ask, 'SEARCH RETURN (SAVE) TEXT x', /^NO \[SERVERBUG\]/);
+  assert.deepEqual(await ok(ask, 'SEARCH $'), ['* SEARCH']);
+  client.send('x FETCH 1 BODY.PEEK[]\r\n');
+  assert.deepEqual(await client.rest(), ['* BYE [SERVERBUG] The server failed to read a message']);
+});
+
+test('changes and keywords that arrive while a folder is loaded are not lost', async (t) => {
+  const { mailbox, ask, connect } = await open(t, ['1']);
+  await ok(ask, 'UNSELECT');
+  // The folder falls out of memory when others are selected.
+  for (const other of ['INBOX', 'Sent', 'Drafts', 'Junk']) await ok(ask, `SELECT ${other}`);
+  const selecting = connect();
+  await mail.deliver(mailbox, message('2'), { flags: ['$late'] });
+  await mail.deliver(mailbox, message('3'));
+  const client = await selecting;
+  await ok(client.ask, 'NOOP');
+  assert.match((await ok(client.ask, 'FETCH 2 (UID FLAGS)')).join(), /\* 2 FETCH \(UID 2 FLAGS \(\$late/);
+  assert.deepEqual(await ok(client.ask, 'UID SEARCH ALL'), ['* SEARCH 1 2 3']);
+});
+
+test('a mailbox that is opened read-only keeps its messages as they are', async (t) => {
+  const { mailbox, ask } = await open(t, ['1']);
+  await ok(ask, 'STORE 1 +FLAGS.SILENT \\Deleted');
+  await ok(ask, `EXAMINE ${mailbox}`);
+  assert.doesNotMatch((await ok(ask, 'FETCH 1 BODY[]')).join(), /FLAGS/);
+  await completes(ask, 'STORE 1 +FLAGS \\Seen', /^NO \[READ-ONLY\]/);
+  await ok(ask, 'CLOSE');
+  assert.deepEqual(
+    (await storedFlags(mailbox)).map(({ flags }) => flags),
+    [8],
+  );
+});
+
+test('IMAP4rev2 never mentions \\Recent', async (t) => {
+  const { ask, deliver } = await open(t, ['1'], 'ENABLE IMAP4rev2');
+  await deliver(message('2'));
+  assert.deepEqual(await ok(ask, 'NOOP'), ['* 2 EXISTS']);
+  assert.deepEqual(await ok(ask, 'FETCH 1:2 FLAGS'), ['* 1 FETCH (FLAGS ())', '* 2 FETCH (FLAGS ())']);
 });

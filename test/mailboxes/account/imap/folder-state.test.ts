@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findFolderByName } from '../../../../src/mailboxes/account/folder-store.ts';
+import { stateOf } from '../../../../src/mailboxes/account/imap/account-state.ts';
+import { FolderState } from '../../../../src/mailboxes/account/imap/folder-state.ts';
+import { removeUnused } from '../../../../src/mailboxes/account/remove-unused.ts';
+import { message, ok, openerOf } from '../../../mail/imap/letter.ts';
+import { createAccountMail } from '../../../support/account-mail.ts';
+
+const mail = await createAccountMail();
+const open = openerOf(mail);
+
+const FOLDER = {
+  id: 1,
+  name: 'x',
+  objectId: 'F',
+  uidValidity: 1,
+  uidNext: 4,
+  highestModseq: 3,
+  specialUse: null,
+  messageCount: 3,
+  unseenCount: 3,
+  deletedCount: 0,
+  sizeBytes: 0,
+  recentFrom: 1,
+  tombstoneFloor: 0,
+  createdModseq: 1,
+};
+
+function loaded(): FolderState {
+  const state = new FolderState(FOLDER);
+  state.load([1, 2, 3].map((uid) => ({ uid, flags: 0, keywordSetId: 0, modseq: uid })));
+  return state;
+}
+
+const listed = ({ count, uids, flags, modseqs }: FolderState) =>
+  Array.from({ length: count }, (_, index) => [uids[index], flags[index], modseqs[index]]);
+
+test('a change that is older than what is known changes nothing', () => {
+  const state = loaded();
+  const change = (modseq: number, flags: number) =>
+    state.apply({
+      kind: 'flags',
+      folderId: 1,
+      modseq,
+      messages: [{ uid: 2, flags, keywordSetId: 0, modseq }],
+    });
+  change(9, 1);
+  change(8, 4);
+  assert.deepEqual(listed(state), [
+    [1, 0, 1],
+    [2, 1, 9],
+    [3, 0, 3],
+  ]);
+  assert.equal(state.highestModseq, 9);
+});
+
+test('messages that were loaded already are not added again', () => {
+  const state = loaded();
+  const messages = [3, 4].map((uid) => ({ uid, flags: 1, keywordSetId: 0, modseq: 5 }));
+  state.apply({ kind: 'added', folderId: 1, modseq: 5, messages });
+  assert.deepEqual(listed(state), [
+    [1, 0, 1],
+    [2, 0, 2],
+    [3, 1, 5],
+    [4, 1, 5],
+  ]);
+  assert.equal(state.uidNext, 5);
+});
+
+test('a state grows with its messages', () => {
+  const state = loaded();
+  for (let uid = 4; uid <= 500; uid++)
+    state.apply({
+      kind: 'added',
+      folderId: 1,
+      modseq: uid,
+      messages: [{ uid, flags: uid % 32, keywordSetId: 7, modseq: uid }],
+    });
+  assert.equal(state.count, 500);
+  assert.deepEqual(listed(state)[499], [500, 500 % 32, 500]);
+});
+
+test('changes that arrive while a folder is loaded are applied', async () => {
+  await mail.deliver('Sent', message('1'));
+  const folder = await findFolderByName(mail.account.db.read, 'Sent');
+  const folderId = folder?.id ?? 0;
+  const shared = stateOf(mail.account);
+  const entering = shared.enter(folderId);
+  const modseq = 1_000_000;
+  mail.account.changes.publish({
+    kind: 'flags',
+    folderId,
+    modseq,
+    messages: [{ uid: 1, flags: 4, keywordSetId: 0, modseq }],
+  });
+  const state = await entering;
+  assert.deepEqual(state && listed(state), [[1, 4, modseq]]);
+});
+
+test('which messages are recent is stored when the last session has left', async (t) => {
+  const { mailbox, ask, connect } = await open(t, ['1', '2']);
+  const other = await connect();
+  const stored = async () => (await findFolderByName(mail.account.db.read, mailbox))?.recentFrom;
+  await ok(ask, 'UNSELECT');
+  assert.equal(await stored(), 1);
+  await ok(other.ask, 'UNSELECT');
+  assert.equal(await stored(), 3);
+});
+
+test('the content of an expunged message is removed once nobody can read it', async (t) => {
+  const { ask, connect } = await open(t, ['1']);
+  const other = await connect();
+  const { read } = mail.account.db;
+  const { id } = await read
+    .selectFrom('contents')
+    .select('id')
+    .orderBy('id', 'desc')
+    .executeTakeFirstOrThrow();
+  const exists = async () =>
+    (await read.selectFrom('contents').select('id').where('id', '=', id).executeTakeFirst()) !== undefined;
+  await ok(ask, 'STORE 1 +FLAGS.SILENT \\Deleted');
+  await ok(ask, 'EXPUNGE');
+  await removeUnused(mail.account);
+  assert.match((await ok(other.ask, 'FETCH 1 BODY.PEEK[TEXT]')).join(), /body of 1/);
+  await ok(other.ask, 'NOOP');
+  await removeUnused(mail.account);
+  assert.equal(await exists(), false);
+});
+
+test('EXPUNGE and MOVE leave tombstones as ranges, with the modseq of the folder', async (t) => {
+  const { mailbox, ask } = await open(t, ['1', '2', '3', '4', '5']);
+  await ok(ask, 'STORE 1,2,4 +FLAGS.SILENT \\Deleted');
+  await ok(ask, 'EXPUNGE');
+  const { read } = mail.account.db;
+  const tombstones = async () => {
+    const folder = await findFolderByName(read, mailbox);
+    const rows = await read
+      .selectFrom('expunged')
+      .select(['modseq', 'uidFrom', 'uidTo'])
+      .where('folderId', '=', folder?.id ?? 0)
+      .orderBy('uidFrom')
+      .execute();
+    return rows.map(({ modseq, uidFrom, uidTo }) => [modseq === folder?.highestModseq, uidFrom, uidTo]);
+  };
+  assert.deepEqual(await tombstones(), [
+    [true, 1, 2],
+    [true, 4, 4],
+  ]);
+  await ok(ask, 'MOVE 1 INBOX');
+  assert.deepEqual((await tombstones()).slice(1, 2), [[true, 3, 3]]);
+});
