@@ -14,8 +14,8 @@ import type { StoredMessage } from '../stored-message-store.ts';
 import type { SelectedState } from './session-state.ts';
 import type { Entry } from './view.ts';
 
-/** Parts of messages that criteria need, the cheapest first. */
-export const PARTS = ['state', 'facts', 'header', 'text'] as const;
+/** Parts of messages that criteria need beside the state of the folder, the cheapest first. */
+const PARTS = ['facts', 'header', 'text'] as const;
 type Part = (typeof PARTS)[number];
 
 /** A message of which some parts were read. */
@@ -32,33 +32,32 @@ type Matcher = (candidate: Candidate) => Answer;
 
 const MINUTE_MS = 60_000;
 
-/** Returns the costliest part that a criterion needs. */
-export function partOf(key: SearchKey): Part {
+/** Returns the parts that a criterion needs, in the order in which they are read. */
+export function partsOf(key: SearchKey): Part[] {
+  const needed = neededParts(key);
+  return PARTS.filter((part) => needed.has(part));
+}
+
+function neededParts(key: SearchKey): Set<Part> {
   switch (key.kind) {
-    case 'all':
-    case 'flag':
-    case 'set':
-    case 'modseq':
-      return 'state';
     case 'date':
     case 'larger':
     case 'smaller':
-      return 'facts';
+      return new Set(['facts']);
     case 'header':
-      return 'header';
+      return new Set(['header']);
     case 'text':
     case 'body':
-      return 'text';
+      // The facts tell the size, by which texts are read.
+      return new Set(['facts', 'text']);
     case 'not':
-      return partOf(key.key);
+      return neededParts(key.key);
     case 'and':
     case 'or':
-      return key.keys.map(partOf).reduce(costlier, 'state');
+      return new Set(key.keys.flatMap((one) => [...neededParts(one)]));
+    default:
+      return new Set();
   }
-}
-
-function costlier(a: Part, b: Part): Part {
-  return PARTS.indexOf(a) > PARTS.indexOf(b) ? a : b;
 }
 
 /** Returns true when the criterion asks for the sent date, which is a part of the sort keys. */

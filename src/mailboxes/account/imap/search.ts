@@ -5,10 +5,11 @@ import type { SearchKey } from '../../../mail/imap/search-key.ts';
 import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import type { Chunks, SearchQuery } from '../../../mail/imap/session.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
-import type { Column } from '../stored-message-store.ts';
+import type { Column, StoredMessage } from '../stored-message-store.ts';
 import { sortFound, threadFound } from './arrange.ts';
-import { asksSentDate, type Candidate, compileKey, PARTS, partOf } from './search-match.ts';
+import { asksSentDate, type Candidate, compileKey, partsOf } from './search-match.ts';
 import { readSearchText } from './search-text.ts';
+import { headerOf } from './sections.ts';
 import type { SelectedState } from './session-state.ts';
 import { slicesOf } from './store-flags.ts';
 import { batchesOf, readStored } from './stored.ts';
@@ -51,7 +52,7 @@ function compileSearch(
   key: SearchKey,
 ): (entries: readonly Entry[]) => Promise<Entry[]> {
   const matches = compileKey(selected, key);
-  const needed = PARTS.slice(1, PARTS.indexOf(partOf(key)) + 1);
+  const needed = partsOf(key);
   const factColumns: Column[] = asksSentDate(key) ? ['sort'] : [];
   return async (entries) => {
     const found: Entry[] = [];
@@ -94,8 +95,8 @@ async function addHeaders(
   candidates: readonly Candidate[],
   decide: Decide,
 ): Promise<void> {
-  await readBatches(selected, { candidates, columns: ['header'] }, async (candidate, { prefix, header }) =>
-    decide({ ...candidate, header: Buffer.concat([prefix, header]) }),
+  await readBatches(selected, { candidates, columns: ['header'] }, (candidate, stored) =>
+    decide({ ...candidate, header: headerOf(stored) }),
   );
 }
 
@@ -116,7 +117,7 @@ type Batches = { candidates: readonly Candidate[]; columns: readonly Column[] };
 async function readBatches(
   selected: SelectedState,
   { candidates, columns }: Batches,
-  add: (candidate: Candidate, stored: NonNullable<Candidate['facts']>) => Promise<void>,
+  add: (candidate: Candidate, stored: StoredMessage) => Promise<void> | void,
 ): Promise<void> {
   const byUid = new Map(candidates.map((candidate) => [candidate.entry.uid, candidate]));
   const facts = new Map(
@@ -127,7 +128,8 @@ async function readBatches(
     const stored = await readStored(selected, batch, columns);
     for (const { uid } of batch) {
       const [candidate, message] = [byUid.get(uid), stored.get(uid)];
-      if (candidate && message) await add(candidate, message);
+      const added = candidate && message && add(candidate, message);
+      if (added) await added;
     }
     await nextTurn();
   }

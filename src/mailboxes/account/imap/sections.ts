@@ -35,8 +35,8 @@ export class MessageOctets {
 
   /** Returns the octets of a section; undefined when the message has no such section. */
   async section({ section, partial }: SectionItem, isHeader: boolean): Promise<Buffer | undefined> {
-    const { prefix, header } = this.#message;
-    if (isHeader) return cut(chooseFields(Buffer.concat([prefix, header]), section), partial);
+    const { header } = this.#message;
+    if (isHeader) return cut(chooseFields(headerOf(this.#message), section), partial);
     const { part, text } = section;
     if (part.length === 0 && text === undefined) return await this.#whole(partial);
     if (part.length === 0 && text === 'TEXT')
@@ -91,6 +91,11 @@ export class MessageOctets {
       return await readContent(this.#account, this.#message.contentId);
     return await readRange(this.#account, this.#message.contentId, range);
   }
+}
+
+/** Returns the header with the prefix of the recipient. */
+export function headerOf({ prefix, header }: Pick<StoredMessage, 'prefix' | 'header'>): Buffer {
+  return prefix.length === 0 ? header : Buffer.concat([prefix, header]);
 }
 
 /** Returns the content whose octets are in the database. @throws DamagedBlobError when it is not what was stored */

@@ -5,8 +5,9 @@ import type { Entry } from './view.ts';
 
 /** Number of octets of messages that are read at once. A message that is larger is read alone. */
 const OCTETS_PER_BATCH = 256 * 1024;
-/** Estimate of the size of a header that is read, which is a part of a message of any size. */
+/** Estimates of the size of a header: for a large message, and for one of unknown size. */
 const HEADER_OCTETS = 16 * 1024;
+const USUAL_HEADER_OCTETS = 4 * 1024;
 
 /**
  * Returns messages by UID, with these columns. Messages that were removed are read while the client does not know of it; one that can
@@ -42,7 +43,10 @@ function* neighboursOf(entries: readonly Entry[]): Generator<{ uidFrom: number; 
   }
 }
 
-/** Yields messages in batches of which these columns can be in memory at the same time. `facts` tell the sizes of the messages. */
+/**
+ * Yields messages in batches of which these columns can be in memory at the same time. `facts` tell the sizes of the messages,
+ * which only the reading of contents needs.
+ */
 export function* batchesOf(
   entries: readonly Entry[],
   facts: ReadonlyMap<number, StoredMessage>,
@@ -53,7 +57,7 @@ export function* batchesOf(
   let batch: Entry[] = [];
   let octets = 0;
   for (const entry of entries) {
-    const sizeBytes = facts.get(entry.uid)?.sizeBytes ?? 0;
+    const sizeBytes = facts.get(entry.uid)?.sizeBytes ?? USUAL_HEADER_OCTETS;
     const needed = needsContent ? sizeBytes : Math.min(sizeBytes, HEADER_OCTETS);
     if (octets + needed > OCTETS_PER_BATCH && batch.length > 0) {
       yield batch;
