@@ -212,9 +212,10 @@ export function holdToTheLetter(mail: LetterMail): void {
     const text = Buffer.from('Subject: gr\u00fcn\r\n\r\nx\r\n');
     const lines = await ask(`APPEND ${mailbox} UTF8 (~{${text.length}+}\r\n${text.toString('latin1')})`);
     assert.match(lines.at(-1) ?? '', /^OK \[APPENDUID \d+ 2\]/);
-    const fetched = await ok(ask, 'UID FETCH 1:* (FLAGS) (CHANGEDSINCE 0)');
-    assert.equal(fetched.filter((line) => line.includes('FETCH')).length, 2);
-    assert.equal(numbersOf('MODSEQ', fetched).length, 2);
+    const answer = await ok(ask, 'UID FETCH 1:* (FLAGS) (CHANGEDSINCE 0)');
+    const fetched = answer.filter((line) => line.includes('FETCH'));
+    assert.equal(fetched.length, 2);
+    assert.equal(numbersOf(' MODSEQ', fetched).length, 2);
   });
 
   test('SEARCH finds substrings of addresses, names and groups, and HEADER with "" every message with the field', async (t) => {

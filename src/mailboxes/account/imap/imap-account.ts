@@ -57,6 +57,7 @@ export function openImapAccount(
   return {
     disabledCapabilities,
     enable(enabled) {
+      if (selected && enabled.condstore && !features.condstore) selected.view.owesHighestModseq = true;
       features = enabled;
     },
     list: (query) => listFolders(shared, query, features.utf8 ? 'utf8' : '7bit'),

@@ -16,6 +16,9 @@ export async function* reportChanges(
   if (state.isDeleted && !view.isDeletedHere)
     return { refused: 'BYE', code: 'UNAVAILABLE', text: 'The mailbox was deleted' };
   const responses = new Responses();
+  if (view.owesHighestModseq)
+    responses.add(`* OK [HIGHESTMODSEQ ${state.highestModseq}] The highest modseq\r\n`);
+  view.owesHighestModseq = false;
   if (kind === 'all') {
     for (const number of view.removeGone()) responses.add(`* ${number} EXPUNGE\r\n`);
     shared.forgetRemoved(state);

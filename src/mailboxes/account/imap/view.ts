@@ -32,6 +32,8 @@ export class View {
   readonly ownModseqs = new Set<number>();
   /** UIDs of the saved result of a search (RFC 5182), which rise. */
   saved: readonly number[] = [];
+  /** The client has just asked for modseqs for the first time, and is told the highest one (RFC 7162 section 3.1). */
+  owesHighestModseq = false;
   /** The client itself has deleted the folder. */
   isDeletedHere = false;
   /** Ranges of UIDs that rise. */

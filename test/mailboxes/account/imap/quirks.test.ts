@@ -16,7 +16,7 @@ test('quirk 3: EXPUNGE with nothing deleted says nothing about the mailbox', asy
 });
 
 test('quirk 5: iOS sends CHANGEDSINCE 0', async (t) => {
-  const { ask } = await open(t, ['1', '2'], 'STORE 2 +FLAGS.SILENT \\Flagged');
+  const { ask } = await open(t, ['1', '2'], 'ENABLE CONDSTORE', 'STORE 2 +FLAGS.SILENT \\Flagged');
   const lines = await ok(ask, 'UID FETCH 1:* (FLAGS) (CHANGEDSINCE 0)');
   assert.deepEqual(
     lines.map((line) => line.replace(/\(\d+\)/, '(n)')),

@@ -104,7 +104,7 @@ test('FETCH answers items and sections', async (t) => {
   ]);
   assert.match(
     (await ask('FETCH 2 (ENVELOPE BODY MODSEQ BINARY.PEEK[1] BINARY.SIZE[1])')).join(),
-    /^\* 2 FETCH \(ENVELOPE \(NIL "m2" .*\) BODY \("text" "plain" \("charset" "us-ascii"\) NIL NIL "7bit" 6 1\) MODSEQ \(\d+\) BINARY\[1\] \{6\}\r\nbody\r\n BINARY.SIZE\[1\] 6\),OK/,
+    /^\* 2 FETCH \(ENVELOPE \(NIL "m2" .*\) BODY \("text" "plain" \("charset" "us-ascii"\) NIL NIL "7bit" 6 1\) MODSEQ \(\d+\) BINARY\[1\] \{6\}\r\nbody\r\n BINARY.SIZE\[1\] 6\),.*OK/,
   );
   assert.deepEqual(await ask('UID FETCH 9 FLAGS'), ['OK UID FETCH completed']);
   assert.match((await ask('FETCH 3 FLAGS')).join(), /^BAD/);

@@ -142,6 +142,16 @@ test('STORE, COPY and EXPUNGE keep the counts of folders and of the account', as
   assert.equal(await used(), before - 2 * size);
 });
 
+test('the first command that asks for modseqs is answered with HIGHESTMODSEQ too', async (t) => {
+  const { mailbox, ask } = await open(t, ['1']);
+  const highest = (lines: readonly string[]) => lines.filter((line) => line.includes('HIGHESTMODSEQ'));
+  const lines = await ok(ask, 'FETCH 1 MODSEQ');
+  const [, modseq] = /MODSEQ \((\d+)\)/.exec(lines.join()) ?? [];
+  assert.deepEqual(highest(lines), [`* OK [HIGHESTMODSEQ ${modseq}] The highest modseq`]);
+  assert.deepEqual(highest(await ok(ask, 'FETCH 1 MODSEQ')), []);
+  assert.equal(highest(await ok(ask, `SELECT ${mailbox} (CONDSTORE)`)).length, 1);
+});
+
 test('a STORE that changes nothing leaves the modseq, and one change has one modseq', async (t) => {
   const { ask } = await open(t, ['1', '2']);
   const modseqs = async () =>
