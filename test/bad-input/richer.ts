@@ -27,6 +27,13 @@ export const RICHER: Readonly<Record<string, object>> = {
   updateContact: { email: 'other@rcpt.example', firstName: 'Ada', lastName: null, topics: TOPICS },
   updateWebhookEndpoint: { url: 'https://b.example/', events: ['email.queued'], description: 'y' },
   updateInboundRoute: { address: 'other@a.example', destination: 'https://receiver.example/other' },
+  createMailbox: { password: 'correct horse', quotaBytes: 1_000_000, disabledCapabilities: ['IDLE'] },
+  updateMailbox: {
+    displayName: 'Ann',
+    password: 'correct horse',
+    status: 'suspended',
+    disabledCapabilities: [],
+  },
   updateTemplate: { name: 'Welcome', html: '<p>{{name|you}}</p>', text: '{{name}}' },
   updateTopic: { name: 'News', defaultOptIn: false },
   testBroadcast: { contactId: `ct_${'0'.repeat(26)}` },
