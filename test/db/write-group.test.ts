@@ -205,6 +205,15 @@ test('a damaged database ends the writer thread with its error, which the proces
   assert.equal(caught.kills, 0);
 });
 
+test('a COMMIT that finds damage ends the database with its error, and not the process', async (t) => {
+  const caught = catchKill(t);
+  const group = open();
+  const damaged = Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' });
+  group.failing.set('COMMIT', damaged);
+  await assert.rejects(group.run(adds('a')), damaged);
+  assert.equal(caught.kills, 0);
+});
+
 test('a group ends when its time is over, and its first write runs however long it takes', async () => {
   const { run } = open();
   const half = { name: takeTime.name, input: GROUP_MS / 2 };

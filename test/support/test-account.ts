@@ -20,7 +20,7 @@ export function createAccountApp(overrides: Partial<AccountApp> = {}): AccountAp
     log: recordLog().log,
     metrics: createMetrics(clock),
     crashPoint: () => {},
-    parser: { read: (octets) => readMailboxMessage(octets) },
+    parser: { read: (octets, _owner, options) => readMailboxMessage(octets, options) },
     ...overrides,
     clock,
   };

@@ -7,7 +7,7 @@ import type { JobOptions } from '../../system/killable-threads/options.ts';
 import { KillableThreads } from '../../system/killable-threads.ts';
 import type { System } from '../../system/system.ts';
 import { moduleBeside } from '../../system/thread.ts';
-import { type MailboxMessage, readOpaqueMessage } from './mailbox-message.ts';
+import { type MailboxMessage, type ReadingOptions, readOpaqueMessage } from './mailbox-message.ts';
 import { MessagesWaitError } from './parse/parser.ts';
 
 export type MailboxMessageReader = {
@@ -15,7 +15,7 @@ export type MailboxMessageReader = {
    * Returns what mailboxes store of a message. `owner` is the account, whose messages take turns with those of others.
    * @throws MessagesWaitError when the threads are busy
    */
-  read(octets: Uint8Array, owner: string): Promise<MailboxMessage>;
+  read(octets: Uint8Array, owner: string, options?: ReadingOptions): Promise<MailboxMessage>;
   /** Ends the threads. */
   close(): Promise<void>;
 };
@@ -39,20 +39,23 @@ export function createMailboxMessageReader({
   clock,
   log,
 }: Pick<System, 'clock' | 'log'>): MailboxMessageReader {
-  const threads = new KillableThreads<Uint8Array, MailboxMessage>(clock, {
-    module: moduleBeside(import.meta.url, 'mime-thread'),
-    threads: THREADS,
-    maxWaiting: MAX_WAITING,
-    idleTimeoutMs: IDLE_TIMEOUT_MS,
-    quickJobMs: QUICK_JOB_MS,
-    heapMegabytes: HEAP_MEGABYTES,
-  });
+  const threads = new KillableThreads<{ octets: Uint8Array; options: ReadingOptions }, MailboxMessage>(
+    clock,
+    {
+      module: moduleBeside(import.meta.url, 'mime-thread'),
+      threads: THREADS,
+      maxWaiting: MAX_WAITING,
+      idleTimeoutMs: IDLE_TIMEOUT_MS,
+      quickJobMs: QUICK_JOB_MS,
+      heapMegabytes: HEAP_MEGABYTES,
+    },
+  );
   return {
-    async read(octets, owner) {
+    async read(octets, owner, options = {}) {
       // The copy moves to the thread. The memory of the octets may be shared with others.
       const moved = new Uint8Array(octets);
       const job: JobOptions = { owner, timeoutMs: JOB_TIMEOUT_MS, waitTimeoutMs: WAIT_TIMEOUT_MS };
-      const outcome = await threads.run(moved, { ...job, transfer: [moved.buffer] });
+      const outcome = await threads.run({ octets: moved, options }, { ...job, transfer: [moved.buffer] });
       if (outcome.kind === 'done') return outcome.result;
       const { reason, message: cause } = outcome;
       if (reason === 'crowded' || reason === 'closed') throw new MessagesWaitError(cause);

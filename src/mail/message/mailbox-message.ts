@@ -32,12 +32,21 @@ export type MailboxMessage = {
   search: SearchText;
 };
 
+export type ReadingOptions = {
+  /** Returns all of the text for searches, however long it is. */
+  isTextWhole?: boolean;
+};
+
 /** Returns what mailboxes store of a message. A message with too many parts is opaque. */
-export async function readMailboxMessage(octets: Uint8Array): Promise<MailboxMessage> {
+export async function readMailboxMessage(
+  octets: Uint8Array,
+  { isTextWhole = false }: ReadingOptions = {},
+): Promise<MailboxMessage> {
   const buffer = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength);
   const root = tryReadTree(buffer);
   if (!root) return readOpaqueMessage(octets);
-  const { search, visible } = await readText(buffer, root);
+  const maxCharacters = isTextWhole ? Number.POSITIVE_INFINITY : undefined;
+  const { search, visible } = await readText(buffer, root, maxCharacters);
   return { isOpaque: false, ...describe(root), preview: makePreview(visible), search };
 }
 

@@ -1,5 +1,7 @@
 /** The worker thread that reads what mailboxes store of messages. */
 import { serveJobs } from '../../system/killable-threads/serve.ts';
-import { readMailboxMessage } from './mailbox-message.ts';
+import { type ReadingOptions, readMailboxMessage } from './mailbox-message.ts';
 
-serveJobs(readMailboxMessage);
+serveJobs(({ octets, options }: { octets: Uint8Array; options: ReadingOptions }) =>
+  readMailboxMessage(octets, options),
+);

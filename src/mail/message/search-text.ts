@@ -21,40 +21,56 @@ export type SearchText = {
 
 /** Maximum length of the header and of the body, each: 1 MiB in ASCII. Our own limit; the text of nearly all mail is shorter. */
 export const MAX_SEARCH_CHARACTERS = 1024 * 1024;
-/** Maximum size of one part that is decoded. Markup and encoding may make it several times as long as its text. Our own limit. */
-const MAX_PART_OCTETS = 4 * MAX_SEARCH_CHARACTERS;
+/**
+ * Size of the largest part that is decoded, in octets for each character of text. Markup and encoding may make a part several times as
+ * long as its text. Our own limit.
+ */
+const MARKUP_FACTOR = 4;
 
 /** The text of a message, and the first one that a reader sees, as it is. */
 type MessageText = { search: SearchText; visible: string };
 
-/** Returns the text of a message. */
-export async function readText(octets: Buffer, root: MimeEntity): Promise<MessageText> {
+/**
+ * Returns the text of a message.
+ * @param maxCharacters maximum length of the header and of the body, each
+ */
+export async function readText(
+  octets: Buffer,
+  root: MimeEntity,
+  maxCharacters = MAX_SEARCH_CHARACTERS,
+): Promise<MessageText> {
   const header = foldText(headerText(root.fields));
-  const collected = new Collected();
+  const collected = new Collected(maxCharacters);
   for (const part of walk(root)) {
     if (!collected.hasRoom) break;
     if (part !== root) collected.add(headerText(part.fields) + parameterText(part));
     if (!isText(part)) continue;
-    const { end, isCut } = cutPart(part);
+    const { end, isCut } = cutPart(part, MARKUP_FACTOR * maxCharacters);
     const text = await textOf(octets.subarray(part.body, end), part);
     collected.add(text, isCut);
     if (!isAttachment(part)) collected.visible ||= text.trim();
   }
   const body = foldText(collected.text);
-  const isComplete = collected.isComplete && Math.max(header.length, body.length) <= MAX_SEARCH_CHARACTERS;
+  const isComplete = collected.isComplete && Math.max(header.length, body.length) <= maxCharacters;
+  const cut = (text: string) => text.slice(0, maxCharacters).toWellFormed();
   const search = { header: cut(header), body: cut(body), isComplete };
   return { search, visible: collected.visible };
 }
 
 /** Text of parts, up to a limit. */
 class Collected {
+  readonly #maxCharacters: number;
   readonly #texts: string[] = [];
   #characters = 0;
   isComplete = true;
   visible = '';
 
+  constructor(maxCharacters: number) {
+    this.#maxCharacters = maxCharacters;
+  }
+
   get hasRoom(): boolean {
-    if (this.#characters <= MAX_SEARCH_CHARACTERS) return true;
+    if (this.#characters <= this.#maxCharacters) return true;
     this.isComplete = false;
     return false;
   }
@@ -69,10 +85,6 @@ class Collected {
     this.#texts.push(text);
     this.#characters += text.length;
   }
-}
-
-function cut(text: string): string {
-  return text.slice(0, MAX_SEARCH_CHARACTERS).toWellFormed();
 }
 
 /** Yields an entity and all that is inside, in order. */
@@ -103,8 +115,8 @@ function isAttachment({ disposition, type }: MimeEntity): boolean {
   return type !== 'text' || disposition?.value === 'attachment';
 }
 
-function cutPart({ body, end }: MimeEntity): { end: number; isCut: boolean } {
-  return { end: Math.min(end, body + MAX_PART_OCTETS), isCut: end > body + MAX_PART_OCTETS };
+function cutPart({ body, end }: MimeEntity, maxOctets: number): { end: number; isCut: boolean } {
+  return { end: Math.min(end, body + maxOctets), isCut: end > body + maxOctets };
 }
 
 /** A part with an unknown encoding has no text (RFC 2045 section 6.4). */

@@ -3,6 +3,7 @@ import type { PrivateDatabase } from '../../db/private-database.ts';
 import type { MailboxMessageReader } from '../../mail/message/mailbox-message-reader.ts';
 import type { System } from '../../system/system.ts';
 import type { AccountChanges } from './changes.ts';
+import type { SearchDatabase } from './search-database.ts';
 import type { AccountTables } from './tables.ts';
 import type { UseCounts } from './use-counts.ts';
 
@@ -18,6 +19,8 @@ export type OpenAccount = {
   app: AccountApp;
   db: PrivateDatabase<AccountTables>;
   changes: AccountChanges;
+  /** Texts of messages, in which SEARCH looks. */
+  search: SearchDatabase;
   /** Hashes of files that were made for contents which no row names yet. */
   preparedFiles: UseCounts<string>;
   /** Ids of contents whose messages were removed and that sessions still show. They are removed later. */

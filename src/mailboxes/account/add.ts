@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { defineWrite } from '../../db/operation.ts';
 import type { InternalDate } from '../../mail/imap/session.ts';
+import type { SearchText } from '../../mail/message/search-text.ts';
 import type { OpenAccount } from './account.ts';
 import type { MessageSummary } from './changes.ts';
 import { discard, type PreparedContent } from './content.ts';
@@ -42,7 +43,7 @@ type Added = {
 /** Reasons for which nothing was added: there is no such folder, or the account is full. */
 type NotAdded = { refused: 'folder' | 'quota' };
 
-export type Committed = (Added & { messages: MessageSummary[] }) | NotAdded;
+export type Committed = (Added & { messages: MessageSummary[]; texts: SearchText[] }) | NotAdded;
 
 const insertMessages = defineWrite(
   'account.addMessages',
@@ -94,7 +95,8 @@ export async function addInWrite(
     sizeBytes,
   });
   const uids = summaries.map(({ uid }) => uid);
-  return { folderId, uidValidity, modseq, uids, contentIds, messages: summaries };
+  const texts = messages.map(({ content }) => content.search);
+  return { folderId, uidValidity, modseq, uids, contentIds, messages: summaries, texts };
 }
 
 const NO_PREFIX = new Uint8Array();
@@ -112,10 +114,11 @@ export function newEmailId(): string {
   return `M${randomBytes(12).toString('base64url')}`;
 }
 
-/** Tells the sessions about messages that were added. */
+/** Tells the sessions about messages that were added, and has their texts stored for searches. */
 export function publishAdded(account: OpenAccount, committed: Committed): void {
   if ('refused' in committed) return;
-  const { folderId, modseq, messages } = committed;
+  const { folderId, modseq, messages, contentIds, texts } = committed;
+  for (const [index, text] of texts.entries()) account.search.add(contentIds[index] as number, text);
   if (messages.length > 0) account.changes.publish({ kind: 'added', folderId, modseq, messages });
 }
 

@@ -120,9 +120,12 @@ export async function listReleased(tx: AccountTx, after: number, count: number):
   return (await released.all(tx, { after, count })).map(({ contentId }) => contentId);
 }
 
-/** Removes contents unless a message has them, and returns the hashes of their files. */
-export async function removeUnusedContents(tx: AccountTx, contentIds: readonly number[]): Promise<string[]> {
-  if (contentIds.length === 0) return [];
+/** Removes contents unless a message has them. Returns the ids of those that were removed, and the hashes of their files. */
+export async function removeUnusedContents(
+  tx: AccountTx,
+  contentIds: readonly number[],
+): Promise<{ removed: number[]; files: string[] }> {
+  if (contentIds.length === 0) return { removed: [], files: [] };
   const rows = await tx
     .deleteFrom('contents')
     .where('id', 'in', contentIds)
@@ -135,5 +138,5 @@ export async function removeUnusedContents(tx: AccountTx, contentIds: readonly n
   if (removed.length > 0) await tx.deleteFrom('contentBytes').where('contentId', 'in', removed).execute();
   await tx.deleteFrom('releasedContents').where('contentId', 'in', contentIds).execute();
   const files = rows.flatMap(({ blobSha256 }) => (blobSha256 === null ? [] : [blobSha256]));
-  return [...new Set(files)];
+  return { removed, files: [...new Set(files)] };
 }

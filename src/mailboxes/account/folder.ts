@@ -16,3 +16,8 @@ export function indexFile(folder: string): string {
 export function contentFolder(folder: string): string {
   return join(folder, 'blobs');
 }
+
+/** Returns the path of the database of search texts. It can be deleted and is then made again. */
+export function searchFile(folder: string): string {
+  return join(folder, 'search.db');
+}

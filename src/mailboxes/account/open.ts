@@ -12,11 +12,12 @@ import type { AccountApp, OpenAccount } from './account.ts';
 import { createAccountChanges } from './changes.ts';
 import { findStructuralDamage } from './check-store.ts';
 import { FIRST_FOLDERS } from './first-folders.ts';
-import { indexFile } from './folder.ts';
+import { indexFile, searchFile } from './folder.ts';
 import { insertFolder, insertSubscription } from './folder-store.ts';
 import { ACCOUNT_MIGRATIONS } from './migrations.ts';
+import { SearchDatabase } from './search-database.ts';
 import { type AccountTx, findAccountRow, insertAccount } from './store.ts';
-import type { AccountTables } from './tables.ts';
+import type { AccountRow, AccountTables } from './tables.ts';
 import { startUpkeep } from './upkeep.ts';
 import { UseCounts } from './use-counts.ts';
 
@@ -56,24 +57,29 @@ export async function openAccount(
   const wasInterrupted = hasWal(file);
   const options = { file, migrations: ACCOUNT_MIGRATIONS, nowMs: now };
   const db = openPrivateDatabase<AccountTables>(app, options);
+  let row: AccountRow | undefined;
   try {
     if (wasInterrupted) await checkQuickly(db);
     if (isNew) await create(db, folder, now);
-    else if (!(await findAccountRow(db.read))) throw new DamagedDatabaseError(file, `${file} has no account`);
+    row = await findAccountRow(db.read);
+    if (!row) throw new DamagedDatabaseError(file, `${file} has no account`);
   } catch (error) {
     await db.close();
     throw error;
   }
+  const search = new SearchDatabase(app, { file: searchFile(folder), identity: row.identity });
   const account: OpenAccount = {
     id,
     folder,
     app,
     db,
     changes: createAccountChanges(),
+    search,
     preparedFiles: new UseCounts(),
     heldContents: new UseCounts(),
     async close() {
       await upkeep.stop();
+      await search.close();
       await db.close();
     },
   };

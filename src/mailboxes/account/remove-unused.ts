@@ -32,11 +32,13 @@ const removeOrphans = defineWrite(
   { priority: 'bulk' },
 );
 
-/** Removes contents that no message has, and returns the hashes of their files. */
+/** Removes contents that no message has. Returns their ids, and the hashes of their files. */
 const removeContents = defineWrite(
   'account.removeContents',
-  (tx: AccountTx, { contentIds }: { contentIds: readonly number[] }): Promise<string[]> =>
-    removeUnusedContents(tx, contentIds),
+  (
+    tx: AccountTx,
+    { contentIds }: { contentIds: readonly number[] },
+  ): ReturnType<typeof removeUnusedContents> => removeUnusedContents(tx, contentIds),
   { priority: 'bulk' },
 );
 
@@ -66,8 +68,9 @@ export async function removeUnused(account: OpenAccount): Promise<void> {
     after = released.at(-1) ?? 0;
     if (after === 0) break;
     const contentIds = released.filter((id) => !heldContents.has(id));
-    for (const sha256 of await db.commit(removeContents, { contentIds }))
-      await removeUnusedFile(account, sha256);
+    const { removed, files } = await db.commit(removeContents, { contentIds });
+    for (const sha256 of files) await removeUnusedFile(account, sha256);
+    await account.search.remove(removed);
   }
   for (const { id } of await listFolderRows(db.read)) await db.commit(forgetTombstones, { folderId: id });
   const before = account.app.clock.now() - DELIVERY_AGE_MS;

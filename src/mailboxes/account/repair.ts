@@ -19,7 +19,7 @@ import { newEmailId } from './add.ts';
 import { describeContent, type PreparedContent } from './content.ts';
 import { findContent, insertContent, isFileInUse, releaseContents } from './content-store.ts';
 import { FIRST_FOLDERS } from './first-folders.ts';
-import { contentFolder, indexFile } from './folder.ts';
+import { contentFolder, indexFile, searchFile } from './folder.ts';
 import {
   findFolderByName,
   findFolderBySpecialUse,
@@ -124,6 +124,7 @@ function replaceDatabase(folder: string, file: string): void {
   flushPath(folder);
   // A WAL of the damaged database must not be copied into the new one.
   removeDatabase(indexFile(folder));
+  removeDatabase(searchFile(folder));
   renameSync(file, indexFile(folder));
   flushPath(folder);
 }

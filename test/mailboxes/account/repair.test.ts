@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { DamagedDatabaseError } from '../../../src/db/private-database.ts';
@@ -151,6 +151,9 @@ test('wrong counts are found', async () => {
 test('when the whole database is lost, messages in files are recovered', async () => {
   const folder = damaged((bytes) => bytes.fill(0x5a));
   await assert.rejects(open(folder), DamagedDatabaseError);
+  // A file that holds other bytes than its name says may be a part of a message.
+  mkdirSync(join(folder, 'blobs', 'ab'), { recursive: true });
+  writeFileSync(join(folder, 'blobs', 'ab', 'ab'.repeat(32)), 'Subject: half of it');
   const report = await repair(folder);
   assert.deepEqual([report.messages, report.recovered], [1, 1]);
   const account = await open(folder);

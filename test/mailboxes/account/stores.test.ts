@@ -130,7 +130,7 @@ test('a released content is removed unless a message has it', async () => {
   await releaseContents(tx, [kept!, removed!, removed!]);
   assert.deepEqual(await listReleased(tx, 0, 10), [kept, removed]);
   assert.deepEqual(await listReleased(tx, kept!, 10), [removed]);
-  assert.deepEqual(await removeUnusedContents(tx, [kept!, removed!]), []);
+  assert.deepEqual(await removeUnusedContents(tx, [kept!, removed!]), { removed: [removed], files: [] });
   assert.deepEqual(await listReleased(tx, 0, 10), []);
   assert.ok(await findContent(tx, kept!));
   assert.equal(await findHeader(tx, removed!), undefined);

@@ -1,0 +1,58 @@
+/**
+ * The data dictionary of `search.db`: the text in which SEARCH looks. All of it is read from the messages, so it can be deleted at
+ * any time, and nothing waits for it to be written.
+ */
+import type { Migration } from '../../db/migration.ts';
+
+/** There is one row. */
+type SourceRow = {
+  id: 1;
+  /** Name of the `index.db` that the texts were made from. Texts of another one are deleted. */
+  identity: string;
+  /** Size of all texts. */
+  textBytes: number;
+  /** Id of the last content whose text is in `trigrams`, with all before it. */
+  indexedTo: number;
+};
+
+export type TextRow = {
+  contentId: number;
+  /** Folded text in UTF-8 (mail/message/search-text.ts). */
+  header: Uint8Array;
+  body: Uint8Array;
+  /** 0 when text beyond a limit is missing, so that a search reads the message. */
+  isComplete: 0 | 1;
+};
+
+/** An FTS5 table without its own content, whose row ids are ids of contents. */
+type TrigramRow = { rowid: number; text: string };
+
+/** Written by mailboxes/account/search-store.ts. */
+export type SearchTables = { source: SourceRow; texts: TextRow; trigrams: TrigramRow };
+
+export const SEARCH_MIGRATIONS: readonly Migration[] = [
+  {
+    id: '0001-initial',
+    sql: `
+CREATE TABLE source (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  identity TEXT NOT NULL,
+  textBytes INTEGER NOT NULL,
+  indexedTo INTEGER NOT NULL
+) STRICT;
+INSERT INTO source VALUES (1, '', 0, 0);
+
+CREATE TABLE texts (
+  contentId INTEGER PRIMARY KEY,
+  header BLOB NOT NULL,
+  body BLOB NOT NULL,
+  isComplete INTEGER NOT NULL
+) STRICT;
+CREATE INDEX textsByCompleteness ON texts (isComplete, contentId);
+
+CREATE VIRTUAL TABLE trigrams USING fts5(
+  text, tokenize = 'trigram case_sensitive 1', detail = none, content = '', contentless_delete = 1
+);
+`,
+  },
+];
