@@ -13,8 +13,8 @@ import { createLog } from './system/log.ts';
 import { createMetrics } from './system/metrics.ts';
 import { createSealer } from './system/seal.ts';
 import { createSystem, type System } from './system/system.ts';
-import type { Calls, Part, ThreadOptions } from './system/thread/part.ts';
-import { serveThread } from './system/thread/serve.ts';
+import type { Calls, Part, ThreadOptions, ThreadSystem } from './system/thread/part.ts';
+import { serveThread, type ThreadHost } from './system/thread/serve.ts';
 import { createLazyThread, type LazyThread, type PartThread, startThread } from './system/thread.ts';
 
 /**
@@ -57,15 +57,49 @@ function shareApp({ db, config, sealer }: App): ReturnType<ThreadOptions['prepar
   return { data, transfer: [database.port] };
 }
 
+/** The value that a part without the main database receives. */
+export type SystemApp = System & Pick<App, 'config'>;
+
+/** The values that such a thread starts with, with those of the part itself. */
+type SharedSystem = { config: Config; own: unknown };
+
+/** Returns a part without the main database, whose thread starts at the first of these calls, or at `start`. */
+export function createLazySystemThread<Functions extends Calls>(
+  app: ThreadSystem & Pick<App, 'config'>,
+  options: ThreadOptions,
+  calls: readonly (keyof Functions & string)[],
+): LazyThread<Functions> {
+  const prepare = () => {
+    const { data: own, transfer } = options.prepare();
+    return { data: { config: app.config, own } satisfies SharedSystem, transfer };
+  };
+  return createLazyThread<Functions>(app, { ...options, prepare }, calls);
+}
+
+/**
+ * Runs a part without the main database in this thread. The module of a thread calls it once, at its end. `data` is what the
+ * part's own `prepare` has returned.
+ */
+export function serveSystemPart(
+  start: (app: SystemApp, data: unknown) => Promise<Part<Calls>>,
+): Promise<void> {
+  return serveThread(async (shared, host) => {
+    const { config, own } = shared as SharedSystem;
+    const system = createThreadSystem(config, host);
+    const loop = system.metrics.watchLoop();
+    return {
+      ...(await start({ ...system, config }, own)),
+      metrics: system.metrics,
+      close: async () => loop.stop(),
+    };
+  });
+}
+
 /** Runs a part in this thread. The module of a thread calls it once, at its end. */
 export function servePart(start: (app: PartApp) => Part<Calls>): Promise<void> {
-  return serveThread(async (data, { name, wakeups, writeLine }) => {
+  return serveThread(async (data, host) => {
     const { config, runId, masterKey, database } = data as SharedApp;
-    const system = createSystem(systemOptions(config), {
-      log: createLog(config.log.level, { write: writeLine }),
-      metrics: createMetrics(realClock, name),
-      wakeups,
-    });
+    const system = createThreadSystem(config, host);
     const db = openFromThread<Tables>(system, database);
     const loop = system.metrics.watchLoop();
     const part = start({ ...system, config, runId, db, sealer: createSealer(masterKey) });
@@ -77,5 +111,13 @@ export function servePart(start: (app: PartApp) => Part<Calls>): Promise<void> {
         await db.close();
       },
     };
+  });
+}
+
+function createThreadSystem(config: Config, { name, wakeups, writeLine }: ThreadHost): System {
+  return createSystem(systemOptions(config), {
+    log: createLog(config.log.level, { write: writeLine }),
+    metrics: createMetrics(realClock, name),
+    wakeups,
   });
 }

@@ -4,7 +4,11 @@
  */
 import type { App } from '../app.ts';
 import type { OperatorRecord } from '../domains/operator-records.ts';
-import { type CertificateStore, createCertificateStore } from '../system/certificates.ts';
+import {
+  type CertificatePair,
+  type CertificateStore,
+  createCertificateStore,
+} from '../system/certificates.ts';
 import { type Clock, DAY_MS } from '../system/clock.ts';
 import { periodic, startWork } from '../system/worker.ts';
 import { CertificateSet } from './certificate-set.ts';
@@ -24,6 +28,8 @@ export type CertificateAdmin = {
 export type Certificates = CertificateAdmin & {
   /** Certificates for listeners. */
   store: CertificateStore;
+  /** Keeps another store, such as that of a thread, like this one from now on, and returns the certificates for it. */
+  follow(store: Pick<CertificateStore, 'replace' | 'renewTicketKey'>): readonly CertificatePair[];
 };
 
 /**
@@ -44,8 +50,9 @@ export async function openCertificates(
   await set.read();
   await set.keepSelfSigned();
   const store = createCertificateStore(set.certificates);
+  const stores = new Set<Pick<CertificateStore, 'replace' | 'renewTicketKey'>>([store]);
   const replaceIf = (hasChanged: boolean): void => {
-    if (hasChanged) store.replace(set.certificates);
+    if (hasChanged) for (const one of stores) one.replace(set.certificates);
   };
   showExpiryInMetrics(app, set);
   const look = periodic(app.clock, {
@@ -53,7 +60,9 @@ export async function openCertificates(
     periodMs: LOOK_PERIOD_MS,
     run: async () => replaceIf(await set.readChanged()),
   });
-  const renewTicketKey = daily(app.clock, () => store.renewTicketKey());
+  const renewTicketKey = daily(app.clock, () => {
+    for (const one of stores) one.renewTicketKey();
+  });
   const care = periodic(app.clock, {
     name: 'certificate expiry',
     periodMs: DAY_MS,
@@ -66,6 +75,10 @@ export async function openCertificates(
   const works = [startWork(app, care), ...(set.hasSources ? [startWork(app, look)] : [])];
   return {
     store,
+    follow(other) {
+      stores.add(other);
+      return set.certificates;
+    },
     list: async () => showCertificates(set.list()),
     async reload() {
       replaceIf(await set.read());

@@ -8,7 +8,7 @@ import { type Config, environmentName } from '../config.ts';
 import { adviseOnStorage, fileOf } from '../db/storage-advice.ts';
 import { recogniseQuota } from '../db/storage-failure.ts';
 import { errorCode } from '../system/errors.ts';
-import { ListenError } from '../system/listen.ts';
+import { isListenError, type ListenError } from '../system/listen.ts';
 import { CommandError } from './errors.ts';
 
 /** Matches the codes of the file system, and those of SQLite for the same problems. */
@@ -16,7 +16,7 @@ const UNUSABLE = /^(EACCES|EPERM|EROFS|EEXIST|ENOTDIR|SQLITE_CANTOPEN|SQLITE_REA
 
 /** Returns a CommandError for such an error; any other error unchanged. */
 export function explainStartFailure(error: unknown, { dataDir }: Pick<Config, 'dataDir'>): unknown {
-  if (error instanceof ListenError) return new CommandError(adviseOnListening(error), { cause: error });
+  if (isListenError(error)) return new CommandError(adviseOnListening(error), { cause: error });
   const code = errorCode(error);
   if (!(error instanceof Error) || code === undefined) return error;
   const file = fileOf(error) ?? join(dataDir, 'postrider.db');

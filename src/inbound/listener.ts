@@ -3,7 +3,7 @@ import type { Certificates } from '../certificates/certificates.ts';
 import { listenSmtp } from '../mail/smtp/server/server.ts';
 import { plainAddress } from '../system/address-block.ts';
 import { createAddressLimit } from '../system/guards/address-limit.ts';
-import { ListenError, type Listener } from '../system/listen.ts';
+import { type Listener, listenAt } from '../system/listen.ts';
 import type { InboundApp } from './inbound-app.ts';
 import { watchTasks } from './metrics.ts';
 import { createInboundSession, type SessionApp } from './session.ts';
@@ -16,9 +16,6 @@ import { createInboundSession, type SessionApp } from './session.ts';
 const MAX_SHARE_OF_FILES = 1 / 3;
 /** Time in which messages that are being received are completed when the daemon stops, in milliseconds. */
 const DRAIN_MS = 25_000;
-/** Stands for all addresses of the machine, of both versions where it has both. */
-const EVERY_ADDRESS = '::';
-const EVERY_IPV4_ADDRESS = '0.0.0.0';
 /** Maximum rate of the lines about refused recipients of one client. Our own limits. */
 const REFUSAL_LINES = { requestsPerSecond: 0.1, burst: 10 };
 
@@ -41,7 +38,7 @@ export async function openInbound(
     refusalLog: createAddressLimit(app.clock, REFUSAL_LINES),
   };
   watchTasks(app);
-  const listenAt = (host: string) =>
+  const listenOn = (host: string) =>
     listenSmtp(app, {
       section: 'smtp',
       at: { address: host, port: app.config.smtp.port },
@@ -53,11 +50,7 @@ export async function openInbound(
       isExempt: app.isTrustedRelay,
       openSession: () => createInboundSession(sessionApp),
     });
-  const listener = await listenAt(address).catch((error) => {
-    const lacksIPv6 = error instanceof ListenError && error.code === 'EAFNOSUPPORT';
-    if (lacksIPv6 && address === EVERY_ADDRESS) return listenAt(EVERY_IPV4_ADDRESS);
-    throw error;
-  });
+  const listener = await listenAt(address, listenOn);
   return {
     address: listener.address,
     async close() {

@@ -13,6 +13,8 @@ export type AcceptTlsOptions = {
   timeoutMs: number;
   /** Protocol names that are offered (ALPN, RFC 7301). A client that asks only for others is refused. */
   protocols?: readonly string[];
+  /** Resolves when a handshake may begin, whose first step is the one that costs much. By default it begins at once. */
+  turn?: () => Promise<void>;
 };
 
 /**
@@ -24,7 +26,7 @@ export type AcceptTlsOptions = {
 export async function acceptTls(
   clock: Pick<Clock, 'after'>,
   socket: Socket,
-  { certificates, timeoutMs, protocols }: AcceptTlsOptions,
+  { certificates, timeoutMs, protocols, turn }: AcceptTlsOptions,
 ): Promise<TLSSocket> {
   let current = socket;
   const timer = clock.after(timeoutMs, () =>
@@ -32,6 +34,8 @@ export async function acceptTls(
   );
   try {
     const serverName = await awaitServerName(socket);
+    await turn?.();
+    if (socket.destroyed) throw socket.errored ?? new Error('the connection closed before its TLS handshake');
     const secure = new TLSSocket(socket, {
       isServer: true,
       secureContext: certificates.find(serverName),

@@ -59,6 +59,11 @@ export class ListenError extends Error {
   }
 }
 
+/** Returns true for a ListenError, also for one that another thread has thrown, which is no instance of the class here. */
+export function isListenError(error: unknown): error is ListenError {
+  return error instanceof Error && error.name === 'ListenError';
+}
+
 function describe(code: string, { address, port }: TcpEndpoint): string {
   switch (code) {
     case 'EADDRINUSE':
@@ -101,6 +106,25 @@ export async function listen(
       timer?.cancel();
     },
   };
+}
+
+/** Stands for all addresses of the machine, of both versions where it has both. */
+const EVERY_ADDRESS = '::';
+const EVERY_IPV4_ADDRESS = '0.0.0.0';
+
+/**
+ * Starts a listener at an address of the configuration. On a machine without IPv6, all addresses are those of IPv4.
+ * @throws ListenError
+ */
+export async function listenAt<Started>(
+  address: string,
+  start: (address: string) => Promise<Started>,
+): Promise<Started> {
+  return await start(address).catch((error) => {
+    const lacksIPv6 = error instanceof ListenError && error.code === 'EAFNOSUPPORT';
+    if (lacksIPv6 && address === EVERY_ADDRESS) return start(EVERY_IPV4_ADDRESS);
+    throw error;
+  });
 }
 
 async function bind(server: Server, { section, at }: ListenOptions): Promise<void> {

@@ -3,6 +3,7 @@
  * bounded. The thread has a `System` of its own. Log lines, metrics, wake-ups and calls cross as messages
  * (thread/messages.ts). A thread that dies or no longer answers is started again, or ends the daemon.
  */
+import type { Transferable } from 'node:worker_threads';
 import type { Timer } from './clock.ts';
 import { type MetricSnapshot, sumCounters } from './metrics.ts';
 import type { Calls, Part, ThreadOptions, ThreadSystem } from './thread/part.ts';
@@ -14,6 +15,8 @@ export type PartThread<Functions extends Calls> = Part<Functions> & {
   /** False while the thread waits to be started again. */
   readonly isRunning: boolean;
 };
+
+type CallArguments = [input: unknown, transfer?: readonly Transferable[]];
 
 /** Delay before the first restart, in milliseconds. It doubles with each death that follows soon. */
 const MIN_RESTART_DELAY_MS = 1_000;
@@ -41,11 +44,11 @@ export function createLazyThread<Functions extends Calls>(
   const supervisor = new Supervisor(system, options);
   let starting: Promise<void> | undefined;
   const start = () => (starting ??= supervisor.startAtLast());
-  const call = async (name: string, input: unknown) => {
+  const call = async (name: string, ...args: CallArguments) => {
     await start().catch(() => {});
-    return supervisor.call(name, input);
+    return supervisor.call(name, ...args);
   };
-  const functions = calls.map((name) => [name, (input: unknown) => call(name, input)]);
+  const functions = calls.map((name) => [name, (...args: CallArguments) => call(name, ...args)]);
   return {
     calls: Object.fromEntries(functions) as Functions,
     failed: supervisor.failed,
@@ -67,7 +70,7 @@ export async function startThread<Functions extends Calls>(
 ): Promise<PartThread<Functions>> {
   const supervisor = new Supervisor(system, options);
   const names = await supervisor.start();
-  const calls = names.map((name) => [name, (input: unknown) => supervisor.call(name, input)]);
+  const calls = names.map((name) => [name, (...args: CallArguments) => supervisor.call(name, ...args)]);
   return {
     // The thread has listed the functions of the part that it runs.
     calls: Object.fromEntries(calls) as Functions,
@@ -82,6 +85,24 @@ export async function startThread<Functions extends Calls>(
 /** Returns a part that runs in the calling thread, in the form of one that has a thread of its own. */
 export function inThisThread<Functions extends Calls>(part: Part<Functions>): LazyThread<Functions> {
   return { ...part, isRunning: true, failed: new Promise(() => {}), start: async () => {} };
+}
+
+/** Returns a part that starts in the calling thread at the first of these calls, or at `start`. */
+export function inThisThreadLater<Functions extends Calls>(
+  open: () => Promise<Part<Functions>>,
+  calls: readonly (keyof Functions & string)[],
+): LazyThread<Functions> {
+  let opening: Promise<Part<Functions>> | undefined;
+  const start = () => (opening ??= open());
+  const call = async (name: keyof Functions, input: unknown) => (await start()).calls[name]?.(input as never);
+  const functions = calls.map((name) => [name, (input: unknown) => call(name, input)]);
+  return {
+    calls: Object.fromEntries(functions) as Functions,
+    failed: new Promise(() => {}),
+    isRunning: true,
+    start: async () => void (await start()),
+    stop: async (graceMs) => (await opening?.catch(() => undefined))?.stop(graceMs),
+  };
 }
 
 /** Returns the URL of a module beside the one with the address `from`. It has the same extension, compiled or not. */
@@ -149,9 +170,9 @@ class Supervisor {
     }
   }
 
-  call(name: string, input: unknown): Promise<unknown> {
+  call(name: string, ...args: CallArguments): Promise<unknown> {
     if (!this.#run || !this.isRunning) return Promise.reject(startsAgain(this.#options.name));
-    return this.#run.call(name, input);
+    return this.#run.call(name, ...args);
   }
 
   async stop(graceMs: number): Promise<void> {

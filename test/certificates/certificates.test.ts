@@ -250,6 +250,26 @@ test('a certificate that is replaced under load drops nobody', async (t) => {
   await listener.close();
 });
 
+test('a store that follows gets every change of the certificates, and of the key of tickets', async (t) => {
+  const place = folder();
+  const { clock, certificates, follow } = await open(t, [writePair(place, RSA_PAIR)]);
+  const changes: unknown[] = [];
+  const first = follow({
+    replace: (pairs) => changes.push(pairs.map(({ key }) => key)),
+    renewTicketKey: () => changes.push('ticket key'),
+  });
+  assert.deepEqual(
+    first.map(({ key }) => key),
+    [RSA_PAIR.key],
+  );
+  writePair(place, EC_PAIR);
+  await certificates.reload();
+  assert.deepEqual(changes, [[EC_PAIR.key]]);
+  await clock.advance(DAY_MS);
+  await waitUntil(() => changes.length === 2);
+  assert.equal(changes[1], 'ticket key');
+});
+
 test('after the end nothing is looked at', async () => {
   const place = folder();
   const app = appOf([writePair(place, RSA_PAIR)]);

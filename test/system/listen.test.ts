@@ -7,10 +7,11 @@ import { type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import { createCertificateStore } from '../../src/system/certificates.ts';
 import { realClock } from '../../src/system/clock.ts';
-import { type ListenOptions, listen } from '../../src/system/listen.ts';
+import { ListenError, type ListenOptions, listen, listenAt } from '../../src/system/listen.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { EC_PAIR, RSA_PAIR, WILDCARD_PAIR } from './certificate-pairs.ts';
 
 const LOOPBACK = { address: '127.0.0.1', port: 0 };
@@ -252,3 +253,40 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
     assert.equal(await isResumed(restarted.port, { ...options, session }), false);
   });
 }
+
+test('a handshake begins when it is its turn, and one whose client has gone never does', async (t) => {
+  const turns: (() => void)[] = [];
+  const turn = () => new Promise<void>((resolve) => void turns.push(resolve));
+  const certificates = createCertificateStore([EC_PAIR]);
+  const { port } = await echo(t, { tls: { certificates, timeoutMs: 30_000, turn } });
+  const dial = () => connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false }).on('error', () => {});
+  const gone = dial();
+  const patient = dial();
+  t.after(() => patient.destroy());
+  await waitUntil(() => turns.length === 2);
+  let isEncrypted = false;
+  patient.once('secureConnect', () => {
+    isEncrypted = true;
+  });
+  gone.destroy();
+  await once(gone, 'close');
+  assert.equal(isEncrypted, false);
+  for (const begin of turns) begin();
+  assert.equal(String((await once(patient, 'data'))[0]), 'hello ');
+});
+
+test('on a machine without IPv6 all addresses are those of IPv4', async () => {
+  const asked: string[] = [];
+  const failing = (code: string) => async (address: string) => {
+    asked.push(address);
+    if (address === '0.0.0.0') return address;
+    throw new ListenError(
+      { section: 'imap', at: { address, port: 1 } },
+      Object.assign(new Error(), { code }),
+    );
+  };
+  assert.equal(await listenAt('::', failing('EAFNOSUPPORT')), '0.0.0.0');
+  await assert.rejects(listenAt('::1', failing('EAFNOSUPPORT')), { code: 'EAFNOSUPPORT' });
+  await assert.rejects(listenAt('::', failing('EADDRINUSE')), { code: 'EADDRINUSE' });
+  assert.deepEqual(asked, ['::', '0.0.0.0', '::1', '::']);
+});

@@ -20,6 +20,7 @@ export async function encrypt(connection: Connection, certificates: CertificateS
     certificates,
     timeoutMs: context.limits.handshakeMs,
     protocols: PROTOCOLS,
+    turn: context.handshakeTurn,
   }).catch(() => {
     throw new ConnectionFault('tls_handshake', undefined);
   });

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { createAddressLimit } from '../../system/guards/address-limit.ts';
 import { type Listener, listen } from '../../system/listen.ts';
 import type { System } from '../../system/system.ts';
+import { createTurns } from '../../system/turns.ts';
 import type { ImapContext } from './commands/command.ts';
 import { serveConnection } from './connection.ts';
 import { ConnectionFault } from './fault.ts';
@@ -13,6 +14,11 @@ import { createImapMetrics } from './metrics.ts';
 import { DEFAULT_LIMITS, type ImapLimits, type ImapServerOptions } from './options.ts';
 
 const SECONDS_PER_MINUTE = 60;
+/**
+ * Number of TLS handshakes that begin in a turn of the event loop: each takes 1 to 2 ms, and after a restart of a server thousands of
+ * clients connect again, while those that are connected want their answers. Our own limit.
+ */
+const HANDSHAKES_PER_TURN = 4;
 
 type ServerSystem = Pick<System, 'clock' | 'log'> & Partial<Pick<System, 'metrics'>>;
 
@@ -64,6 +70,7 @@ function createContext(
     options,
     limits,
     connections: new Set(),
+    handshakeTurn: createTurns(HANDSHAKES_PER_TURN),
     shutdown: undefined,
     limitAddress(address) {
       if (newConnections.take(address).allowed) return;

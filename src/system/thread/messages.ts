@@ -11,7 +11,7 @@ export type WakeupMessage = { kind: 'wakeup'; name: WakeupName; subjects: Wakeup
 export type ToThread =
   | WakeupMessage
   /** Calls a function of the part. */
-  | { kind: 'call'; id: number; name: string; input: unknown }
+  | CallRequest
   /** Ends the part. What is under way may take `graceMs`. */
   | { kind: 'stop'; graceMs: number };
 
@@ -27,6 +27,8 @@ export type FromThread =
   | CallAnswer
   /** Is sent once the part has stopped. Nothing follows it. */
   | { kind: 'stopped'; metrics: MetricSnapshot };
+
+export type CallRequest = { kind: 'call'; id: number; name: string; input: unknown };
 
 export type CallAnswer =
   | { kind: 'answer'; id: number; value: unknown }

@@ -2,7 +2,10 @@
 import type { Transferable } from 'node:worker_threads';
 import type { System } from '../system.ts';
 
-/** Functions of a part that other threads call. Inputs and results are plain data. */
+/**
+ * Functions of a part that other threads call. Inputs and results are plain data. A function with ports in its input has a second
+ * parameter, the list of them, which moves them to the thread.
+ */
 export type Calls = Readonly<Record<string, (input: never) => Promise<unknown>>>;
 
 /** A part of the daemon. It has the same form in the thread of its user and in a thread of its own. */

@@ -1,11 +1,11 @@
 /** One run of a thread, from its start to its end: its messages, its calls, and the check that it still answers. */
-import { Worker } from 'node:worker_threads';
+import { type Transferable, Worker } from 'node:worker_threads';
 import type { Timer } from '../clock.ts';
-import { decodeError } from '../encoded-error.ts';
 import { AppError } from '../errors.ts';
 import { writeLine } from '../log.ts';
 import type { MetricSnapshot } from '../metrics.ts';
-import type { CallAnswer, FromThread, ThreadStart, ToThread } from './messages.ts';
+import { PendingCalls } from './calls.ts';
+import type { FromThread, ThreadStart, ToThread } from './messages.ts';
 import type { ThreadOptions, ThreadSystem } from './part.ts';
 import { WakeupRelay } from './wakeups.ts';
 import { YOUNG_MEGABYTES } from './young-generation.ts';
@@ -22,8 +22,6 @@ const STOP_MARGIN_MS = 2_000;
 /** Time within which a thread that was terminated has to end. Usually it takes milliseconds. Our own limit. */
 const TERMINATION_MS = 10_000;
 
-type PendingCall = { resolve: (value: unknown) => void; reject: (error: unknown) => void };
-
 /** One run of a thread, from its start to its end. */
 export class Run {
   /** Resolves with the names of the calls when the part runs. Rejects when the thread ends before. */
@@ -38,11 +36,10 @@ export class Run {
   readonly #name: string;
   readonly #worker: Worker;
   readonly #wakeups: WakeupRelay;
-  readonly #calls = new Map<number, PendingCall>();
+  readonly #calls = new PendingCalls((request, transfer) => this.#post(request, transfer));
   readonly #becameReady = Promise.withResolvers<readonly string[]>();
   readonly #stopped = Promise.withResolvers<void>();
   readonly #outlivedTermination = Promise.withResolvers<Error>();
-  #lastCall = 0;
   #silentChecks = 0;
   #check: Timer;
   /** The reason why the thread ends. */
@@ -70,17 +67,8 @@ export class Run {
     this.#check = this.#checkLater();
   }
 
-  call(name: string, input: unknown): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const id = ++this.#lastCall;
-      this.#calls.set(id, { resolve, reject });
-      try {
-        this.#post({ kind: 'call', id, name, input });
-      } catch (error) {
-        this.#calls.delete(id);
-        reject(error);
-      }
-    });
+  call(name: string, input: unknown, transfer?: readonly Transferable[]): Promise<unknown> {
+    return this.#calls.call(name, input, transfer);
   }
 
   /** Lets the part end what is under way, and ends the thread. */
@@ -113,8 +101,8 @@ export class Run {
     timer.cancel();
   }
 
-  #post(message: ToThread): void {
-    this.#worker.postMessage(message);
+  #post(message: ToThread, transfer: readonly Transferable[] = []): void {
+    this.#worker.postMessage(message, transfer);
   }
 
   #receive(message: FromThread): void {
@@ -136,19 +124,12 @@ export class Run {
         this.#wakeups.passOn(message);
         break;
       case 'answer':
-        this.#settle(message);
+        this.#calls.settle(message);
         break;
       case 'stopped':
         this.metrics = message.metrics;
         this.#stopped.resolve();
     }
-  }
-
-  #settle(answer: CallAnswer): void {
-    const call = this.#calls.get(answer.id);
-    this.#calls.delete(answer.id);
-    if ('error' in answer) call?.reject(decodeError(answer.error));
-    else call?.resolve(answer.value);
   }
 
   #checkLater(): Timer {
@@ -166,9 +147,7 @@ export class Run {
     this.#check.cancel();
     this.#wakeups.close();
     this.#becameReady.reject(reason);
-    const unavailable = startsAgain(this.#name);
-    for (const { reject } of this.#calls.values()) reject(unavailable);
-    this.#calls.clear();
+    this.#calls.rejectAll(startsAgain(this.#name));
     return reason;
   }
 }

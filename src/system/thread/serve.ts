@@ -1,10 +1,9 @@
 /** The inside of a thread that runs a part of the daemon: it starts the part, and answers the main thread. */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { realClock, sleep } from '../clock.ts';
-import { encodeError } from '../encoded-error.ts';
-import { AppError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Wakeups } from '../wakeups.ts';
+import { CallServer } from './calls.ts';
 import type { FromThread, ThreadStart, ToThread } from './messages.ts';
 import type { Calls, Part } from './part.ts';
 import { createThreadWakeups } from './wakeups.ts';
@@ -71,44 +70,4 @@ async function stop(
   await Promise.all([part.stop(graceMs), calls.stop(graceMs)]);
   await part.close();
   post({ kind: 'stopped', metrics: await part.metrics.snapshot() });
-}
-
-/** Runs the calls of other threads. */
-class CallServer {
-  readonly #calls: Calls;
-  readonly #port: Pick<MessagePort, 'postMessage'>;
-  readonly #running = new Set<Promise<void>>();
-  #isStopping = false;
-
-  constructor(calls: Calls, port: Pick<MessagePort, 'postMessage'>) {
-    this.#calls = calls;
-    this.#port = port;
-  }
-
-  run({ id, name, input }: { id: number; name: string; input: unknown }): void {
-    const done = this.#attempt(name, input)
-      .then((value) => this.#answer({ kind: 'answer', id, value }))
-      .catch((error) => this.#answer({ kind: 'answer', id, error: encodeError(error) }))
-      .finally(() => this.#running.delete(done));
-    this.#running.add(done);
-  }
-
-  /** Refuses further calls, and waits at most `graceMs` for those under way. */
-  async stop(graceMs: number): Promise<void> {
-    this.#isStopping = true;
-    await Promise.race([Promise.all(this.#running), sleep(realClock, graceMs)]);
-  }
-
-  async #attempt(name: string, input: unknown): Promise<unknown> {
-    if (this.#isStopping)
-      throw new AppError('unavailable', 'The daemon is stopping', { retryAfterSeconds: 5 });
-    const call = Object.hasOwn(this.#calls, name) ? this.#calls[name] : undefined;
-    if (!call) throw new Error(`the thread has no call "${name}"`);
-    return call(input as never);
-  }
-
-  /** A value that cannot be cloned throws, and the caller then receives that error. */
-  #answer(answer: FromThread): void {
-    this.#port.postMessage(answer);
-  }
 }

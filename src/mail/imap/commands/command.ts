@@ -21,6 +21,8 @@ export type ImapContext = {
   limits: ImapLimits;
   /** Connections that are open. */
   connections: Set<Connection>;
+  /** Resolves when a TLS handshake may begin. */
+  handshakeTurn(): Promise<void>;
   /** Ends every connection before its next command, once the listener closes. */
   shutdown: ConnectionFault | undefined;
   /** Counts a connection of this address. @throws ConnectionFault beyond the limits */
