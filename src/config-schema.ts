@@ -113,6 +113,24 @@ export const configSchema = section('Postrider configuration', {
       }),
     },
   ),
+  imap: listener(
+    'IMAP, by which people read the mail of their mailboxes, with TLS from the first byte. It is opened with the first mailbox.',
+    { address: '::', port: 993 },
+    {
+      connections: Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        default: 20_000,
+        description: 'Maximum number of open connections. A client holds about five for all of its time.',
+      }),
+      starttls: Type.Boolean({
+        default: false,
+        description:
+          'Listens on a second port, where connections begin without TLS. Without TLS only clients on this machine can log in.',
+      }),
+      starttlsPort: port(143, 'This second port; 0 takes any free one.'),
+    },
+  ),
   inbound: section('What is done with mail that arrives.', {
     postmaster: Type.String({
       pattern: "^$|^[!#$%&'*+/=?^_`{|}~0-9A-Za-z.-]{1,64}@[0-9A-Za-z.-]{1,253}$",

@@ -66,9 +66,12 @@ export function loadConfig(source: ConfigSource): Config {
   return deepFreeze({ ...complete, ...paths, faults, development: file === undefined, dataDirIsDefault });
 }
 
-/** Returns the defaults without a file, where they differ: a developer may not use the privileged port of SMTP. */
+/** Returns the defaults without a file, where they differ: a developer may not use the privileged ports of mail. */
 function developmentDefaults(): Record<string, unknown> {
-  return { smtp: { address: '127.0.0.1', port: 2525 } };
+  return {
+    smtp: { address: '127.0.0.1', port: 2525 },
+    imap: { address: '127.0.0.1', port: 2993, starttlsPort: 2143 },
+  };
 }
 
 function readFile(file: string): Record<string, unknown> {

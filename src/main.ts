@@ -37,6 +37,7 @@ import { createForwardWork } from './inbound/forward/work.ts';
 import { createInboundApp, type InboundApp } from './inbound/inbound-app.ts';
 import { openInbound } from './inbound/listener.ts';
 import { createLocalReceiver } from './inbound/local.ts';
+import { createMailboxWork } from './inbound/mailboxes/work.ts';
 import { POST_THREAD, type RouteCalls, startRoutePosts } from './inbound/post/part.ts';
 import { createPostStart, startPostsIfNeeded } from './inbound/post/start.ts';
 import { createReportWork } from './inbound/reports/work.ts';
@@ -46,7 +47,7 @@ import { moveInbound } from './inbound/set-back.ts';
 import { createUnsubscribeWork } from './inbound/unsubscribe/work.ts';
 import { moveDueJobs } from './jobs/store.ts';
 import { createJobSweep, startJobs } from './jobs/worker.ts';
-import { closeNoAccount } from './mailboxes/close-account.ts';
+import { createMailboxes, createMailboxStart, type Mailboxes } from './mailboxes/service.ts';
 import { moveDueRemovals } from './mailboxes/store.ts';
 import { createRemovalWork } from './mailboxes/worker.ts';
 import { createTrialWork } from './queue/held/trial.ts';
@@ -71,6 +72,8 @@ export type Daemon = {
   address: string;
   /** Address and port that mail arrives at, such as `127.0.0.1:2525`. */
   smtpAddress: string;
+  /** Returns the addresses and ports of IMAP; undefined while there is no mailbox. */
+  imapAddresses: Mailboxes['imapAddresses'];
   app: App;
   /** Accepts nothing new, waits up to 30 s for running work, and closes everything. */
   stop(): Promise<void>;
@@ -96,14 +99,20 @@ const DRAIN_MS = 30_000;
 
 /** Everything that accepts connections, in the order in which it opens. The first two addresses are shown. */
 const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
-  (app, { webhooks, routes }) =>
+  (app, { webhooks, routes, mailboxes }) =>
     openApi(app, {
       webhooks: webhooks.calls,
       routes: routes.calls,
-      doThreadsRun: () => webhooks.isRunning && routes.isRunning,
+      closeAccount: mailboxes.accounts.close,
+      doThreadsRun: () => webhooks.isRunning && routes.isRunning && mailboxes.isRunning,
     }),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
-  openControlSocket,
+  (app, { certificates, mailboxes: { accounts } }) =>
+    openControlSocket(app, {
+      certificates,
+      closeAccount: accounts.close,
+      mailboxContents: accounts.contents,
+    }),
 ];
 
 const NOWHERE = { address: '' };
@@ -125,9 +134,10 @@ export async function startDaemon(
   // Threads that are needed now start before the first request, because a thread that starts without free file
   // descriptors cannot load its code.
   await Promise.all([recoverQueue(app), app.db.startReader()]);
-  const threads = await startThreads(app, Object.keys(overrides).length === 0);
-  for (const part of Object.values(threads)) opened.defer(() => part.stop(0));
   const certificates = opened.use(await openCertificates(app));
+  const threads = await startThreads(app, certificates, Object.keys(overrides).length === 0);
+  for (const part of Object.values(threads)) opened.defer(() => part.stop(0));
+  await threads.mailboxes.startIfNeeded();
   const parts: Parts = { ...threads, certificates, inbound: createInboundApp(app) };
   const listeners: Listener[] = [];
   for (const open of LISTENERS) {
@@ -146,7 +156,8 @@ export async function startDaemon(
     { stop: () => certificates[Symbol.asyncDispose]() },
     ...workers,
   ];
-  return { address, smtpAddress, app, stop: () => drain(app, listeners, stoppable) };
+  const { imapAddresses } = threads.mailboxes;
+  return { address, smtpAddress, imapAddresses, app, stop: () => drain(app, listeners, stoppable) };
 }
 
 /**
@@ -169,24 +180,34 @@ function endOnFailure(app: App, partFailed: Promise<Error>): void {
 type Stoppable = { stop(graceMs: number): unknown };
 
 /** Parts of the daemon that may run in threads of their own. */
-type Threads = { webhooks: PartThread<WebhookCalls>; routes: LazyThread<RouteCalls> };
+type Threads = {
+  webhooks: PartThread<WebhookCalls>;
+  routes: LazyThread<RouteCalls>;
+  mailboxes: Mailboxes;
+};
 
 /** Parts of the daemon that listeners need. */
 type Parts = Threads & { certificates: Certificates; inbound: InboundApp };
 
 /**
- * Starts the parts that post webhooks and received mail, each in a thread of its own unless the caller has replaced a part
- * of the system: what replaces it cannot cross to a thread.
+ * Starts the parts that post webhooks and received mail, and mailboxes, in threads of their own unless the caller has replaced a
+ * part of the system: what replaces it cannot cross to a thread.
  */
-async function startThreads(app: App, inThreads: boolean): Promise<Threads> {
-  if (!inThreads)
-    return { webhooks: inThisThread(startWebhooks(app)), routes: inThisThread(startRoutePosts(app)) };
+async function startThreads(app: App, certificates: Certificates, inThreads: boolean): Promise<Threads> {
+  const mailboxes = createMailboxes(app, certificates, { inThreads });
+  if (!inThreads) {
+    return {
+      webhooks: inThisThread(startWebhooks(app)),
+      routes: inThisThread(startRoutePosts(app)),
+      mailboxes,
+    };
+  }
   const routes = createLazyPartThread<RouteCalls>(app, POST_THREAD, ['post']);
   const [webhooks] = await Promise.all([
     startPartThread<WebhookCalls>(app, WEBHOOK_THREAD),
     startPostsIfNeeded(app, routes),
   ]);
-  return { webhooks, routes };
+  return { webhooks, routes, mailboxes };
 }
 
 const EXPORTS = {
@@ -196,7 +217,8 @@ const EXPORTS = {
   links: linkExport,
 };
 
-function startWorkers(app: App, { inbound, routes }: Parts): Stoppable[] {
+function startWorkers(app: App, { inbound, routes, mailboxes }: Parts): Stoppable[] {
+  const { accounts } = mailboxes;
   return [
     app.metrics.watchLoop(),
     app.disk.watch(),
@@ -224,7 +246,9 @@ function startWorkers(app: App, { inbound, routes }: Parts): Stoppable[] {
     startWork(app, createReportWork(inbound)),
     startWork(app, createPostStart(app, routes)),
     startWork(app, createGreylistSweep(app)),
-    startWork(app, createRemovalWork(app, closeNoAccount)),
+    startWork(app, createMailboxStart(mailboxes)),
+    startWork(app, createMailboxWork({ ...app, mailboxDelivery: accounts })),
+    startWork(app, createRemovalWork(app, accounts.close)),
     startWork(app, createRetentionWork(app, receivedSteps(app))),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];

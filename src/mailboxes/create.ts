@@ -21,7 +21,7 @@ const BYTES_PER_MEGABYTE = 1024 * 1024;
  * @throws AppError validation_error, domain_not_verified, domain_in_use, invalid_state, already_exists, unavailable
  */
 export async function createMailbox(
-  app: Pick<App, 'db' | 'clock' | 'config'>,
+  app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>,
   tenantId: MailboxRow['tenantId'],
   wanted: NewMailbox,
 ): Promise<CreatedMailbox> {
@@ -53,5 +53,6 @@ export async function createMailbox(
     updatedAt: now,
   };
   await app.db.commit(insertMailbox, { mailbox, sandbox });
+  app.wakeups.notify('mailboxes');
   return { ...mailbox, password: generated };
 }

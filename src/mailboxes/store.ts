@@ -210,6 +210,13 @@ export const endMailbox = defineWrite(
   },
 );
 
+const anyMailbox = statement((db, _param: Param<object>) => db.selectFrom('mailboxes').select('id').limit(1));
+
+/** Returns true when there is a mailbox, of whatever tenant. */
+export async function hasMailboxes(tx: Tx): Promise<boolean> {
+  return (await anyMailbox.first(tx, {})) !== undefined;
+}
+
 type Usage = Pick<MailboxRow, 'id' | 'usedBytes' | 'messageCount'>;
 
 const setUsage = statement((db, param: Param<Usage>) =>

@@ -21,6 +21,8 @@ if (compiled !== null && !isMainThread) {
   for (const thread of [
     'webhooks/webhook-thread',
     'inbound/post/post-thread',
+    'mailboxes/account/account-thread',
+    'mailboxes/access/access-thread',
     'mail/message/parse/parse-thread',
     'mail/message/mime-thread',
     'mail/auth/auth-thread',

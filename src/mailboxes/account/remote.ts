@@ -30,7 +30,7 @@ type RemoteAccount = {
   close(): void;
 };
 
-type AccountLink = {
+export type AccountLink = {
   /** Returns the account of a session that the other side serves under this number. */
   open(session: number, disabledCapabilities: readonly string[]): RemoteAccount;
 };

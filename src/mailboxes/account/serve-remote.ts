@@ -22,7 +22,7 @@ import {
   type ToAccount,
 } from './remote-messages.ts';
 
-type AccountServer = {
+export type AccountServer = {
   /** Serves an account to a new session, and returns its number. `onEnd` is called when the session has ended. */
   serve(account: Account, onEnd: () => void): number;
   /** Ends the session with this refusal, which is a BYE. */

@@ -1,0 +1,5 @@
+/** The module of the thread that listens for IMAP. */
+import { serveSystemPart } from '../../thread-app.ts';
+import { type AccessStart, startAccess } from './part.ts';
+
+await serveSystemPart((app, data) => startAccess(app, data as AccessStart));

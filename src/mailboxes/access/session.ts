@@ -1,0 +1,59 @@
+/** Sessions of IMAP connections: the main thread decides who logs in, and the thread of the account does everything else. */
+import type { Account, ImapClient, Refusal, Session } from '../../mail/imap/session.ts';
+import type { AccountLink } from '../account/remote.ts';
+
+export type LoginRequest = { username: string; password: string; address: string };
+type LoginRefusal = 'credentials' | 'limited' | 'suspended' | 'damaged' | 'unavailable';
+/** A session that a thread of accounts serves over a link under a number. */
+type Admission = { link: string; session: number; disabledCapabilities: readonly string[] };
+export type LoginAnswer = Admission | { refused: LoginRefusal };
+
+/** Functions of the main thread for this one. */
+export type LoginCalls = { login(request: LoginRequest): Promise<LoginAnswer> };
+
+const UNAVAILABLE: Refusal = {
+  refused: 'NO',
+  code: 'UNAVAILABLE',
+  text: 'The mailbox is not available at the moment',
+};
+
+/** Response codes of RFC 9051 section 7.1. */
+const REFUSALS: Record<LoginRefusal, Refusal> = {
+  credentials: {
+    refused: 'NO',
+    code: 'AUTHENTICATIONFAILED',
+    text: 'The user name or the password is wrong',
+  },
+  limited: { refused: 'NO', code: 'LIMIT', text: 'Too many logins have failed; try again later' },
+  suspended: { refused: 'NO', code: 'CONTACTADMIN', text: 'The mailbox is suspended' },
+  damaged: UNAVAILABLE,
+  unavailable: UNAVAILABLE,
+};
+
+type Sessions = { main: LoginCalls; links: ReadonlyMap<string, AccountLink> };
+
+/** Returns the session of a new connection. */
+export function createAccessSession({ main, links }: Sessions): Session {
+  let isClosed = false;
+  let closeAccount = () => {};
+  return {
+    async login({ username, password, client }: { username: string; password: string; client: ImapClient }) {
+      const answer = await main.login({ username, password, address: client.address });
+      if ('refused' in answer) return REFUSALS[answer.refused];
+      return open(answer);
+    },
+    close() {
+      isClosed = true;
+      closeAccount();
+    },
+  };
+
+  function open({ link, session, disabledCapabilities }: Admission): Account | Refusal {
+    const remote = links.get(link)?.open(session, disabledCapabilities);
+    if (!remote) return UNAVAILABLE;
+    closeAccount = remote.close;
+    // A client may go away while its password is checked.
+    if (isClosed) remote.close();
+    return remote.account;
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * The accounts that are open in this thread. Whoever uses one holds it: it is not closed meanwhile. A damaged account ends its
+ * sessions and closes; the others never notice.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import { DamagedDatabaseError } from '../../db/private-database.ts';
+import type { Refusal } from '../../mail/imap/session.ts';
+import type { AccountApp, OpenAccount } from './account.ts';
+import { openAccount } from './open.ts';
+import { findAccountRow } from './store.ts';
+
+/** The facts of a mailbox that its thread needs to open the account. */
+export type AccountSettings = Pick<MailboxRow, 'id' | 'quotaBytes'> & {
+  folder: string;
+  /** True when the account is created unless it exists; otherwise a missing one is damaged. */
+  isNew: boolean;
+  disabledCapabilities: readonly string[];
+};
+
+type AccountUsage = Pick<MailboxRow, 'id' | 'usedBytes' | 'messageCount'>;
+
+/** Reports about accounts to the main thread. */
+export type AccountReports = {
+  usage(usage: AccountUsage): void;
+  damaged(input: Pick<MailboxRow, 'id'>): void;
+};
+
+/** An account in use. */
+type HeldAccount = { account: OpenAccount; release(): void };
+
+type Entry = {
+  id: MailboxRow['id'];
+  opening: Promise<OpenAccount>;
+  account: OpenAccount | undefined;
+  holders: number;
+  /** Ends sessions with this refusal. */
+  endings: Set<(refusal: Refusal) => void>;
+  closing: Promise<void> | undefined;
+  /** Resolves when nobody holds the account. */
+  whenFree: (() => void) | undefined;
+  reported: AccountUsage | undefined;
+};
+
+const CLOSED: Refusal = { refused: 'BYE', code: 'UNAVAILABLE', text: 'The mailbox is closed' };
+const DAMAGED: Refusal = {
+  refused: 'BYE',
+  code: 'UNAVAILABLE',
+  text: 'The mailbox is damaged; its operator has to repair it',
+};
+
+export class OpenAccounts {
+  readonly #app: AccountApp;
+  readonly #reports: AccountReports;
+  readonly #open: typeof openAccount;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(
+    app: AccountApp,
+    { reports, open = openAccount }: { reports: AccountReports; open?: typeof openAccount },
+  ) {
+    this.#app = app;
+    this.#reports = reports;
+    this.#open = open;
+  }
+
+  /** Number of accounts that are open. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Returns an account, which is opened first. @throws the errors of `openAccount` */
+  async hold(settings: AccountSettings): Promise<HeldAccount> {
+    for (;;) {
+      const entry = this.#entries.get(settings.id) ?? this.#begin(settings);
+      if (entry.closing !== undefined) {
+        await entry.closing;
+        continue;
+      }
+      entry.holders++;
+      let isHeld = true;
+      const release = (): void => {
+        if (!isHeld) return;
+        isHeld = false;
+        if (--entry.holders === 0) entry.whenFree?.();
+      };
+      try {
+        return { account: await entry.opening, release };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    }
+  }
+
+  /** Runs work with an account. @throws the errors of `openAccount` and of the work */
+  async use<Result>(
+    settings: AccountSettings,
+    work: (account: OpenAccount) => Promise<Result>,
+  ): Promise<Result> {
+    const { account, release } = await this.hold(settings);
+    try {
+      return await work(account);
+    } finally {
+      release();
+    }
+  }
+
+  /** Calls `end` when the sessions of an open account have to end, until the returned function is called. */
+  onEnding(id: string, end: (refusal: Refusal) => void): () => void {
+    const endings = this.#entries.get(id)?.endings;
+    endings?.add(end);
+    return () => void endings?.delete(end);
+  }
+
+  /** Closes an account unless somebody holds it. Returns whether it is closed. */
+  async closeIdle(id: string): Promise<boolean> {
+    const entry = this.#entries.get(id);
+    if (!entry) return true;
+    if (entry.holders > 0) return false;
+    await this.#close(entry);
+    return true;
+  }
+
+  /** Ends the sessions of an account, and closes it when its last holder has released it. */
+  async close(id: string, refusal: Refusal = CLOSED): Promise<void> {
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    for (const end of [...entry.endings]) end(refusal);
+    await this.#close(entry);
+  }
+
+  /** Closes all accounts. */
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#entries.keys()].map((id) => this.close(id)));
+  }
+
+  /** Reports the usage of the accounts that have changed. */
+  async reportUsage(): Promise<void> {
+    for (const entry of this.#entries.values()) if (entry.closing === undefined) await this.#report(entry);
+  }
+
+  #begin(settings: AccountSettings): Entry {
+    const entry: Entry = {
+      id: settings.id,
+      opening: this.#open(this.#app, settings),
+      account: undefined,
+      holders: 0,
+      endings: new Set(),
+      closing: undefined,
+      whenFree: undefined,
+      reported: undefined,
+    };
+    this.#entries.set(settings.id, entry);
+    entry.opening.then(
+      (account) => {
+        entry.account = account;
+        void account.db.damaged.then(() => this.#endDamaged(entry));
+      },
+      (error) => {
+        this.#entries.delete(entry.id);
+        if (error instanceof DamagedDatabaseError) this.#reportDamage(entry, error);
+      },
+    );
+    return entry;
+  }
+
+  async #endDamaged(entry: Entry): Promise<void> {
+    const error = await entry.account?.db.damaged;
+    this.#reportDamage(entry, error);
+    await this.close(entry.id, DAMAGED);
+  }
+
+  #reportDamage({ id }: Entry, error: unknown): void {
+    this.#app.log.error({ mailboxId: id, err: error }, 'a mailbox is damaged and was closed');
+    this.#reports.damaged({ id });
+  }
+
+  #close(entry: Entry): Promise<void> {
+    entry.closing ??= this.#closeNow(entry);
+    return entry.closing;
+  }
+
+  async #closeNow(entry: Entry): Promise<void> {
+    try {
+      if (entry.holders > 0)
+        await new Promise<void>((resolve) => {
+          entry.whenFree = resolve;
+        });
+      await this.#report(entry);
+      await (await entry.opening).close();
+    } catch (error) {
+      this.#app.log.error({ mailboxId: entry.id, err: error }, 'a mailbox could not be closed');
+    } finally {
+      this.#entries.delete(entry.id);
+    }
+  }
+
+  async #report(entry: Entry): Promise<void> {
+    // The damage of an account is reported already, and a closed one has reported its usage.
+    const row = entry.account && (await findAccountRow(entry.account.db.read).catch(() => undefined));
+    if (!row) return;
+    const { id, reported } = entry;
+    const usage = { id, usedBytes: row.usedBytes, messageCount: row.messageCount };
+    if (isDeepStrictEqual(usage, reported)) return;
+    entry.reported = usage;
+    this.#reports.usage(usage);
+  }
+}

@@ -1,0 +1,125 @@
+/** The accounts of mailboxes, as the main thread reaches them in their threads. */
+import type { App } from '../app.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { AppError, notFound } from '../system/errors.ts';
+import type { LazyThread } from '../system/thread.ts';
+import { accountFolder } from './account/folder.ts';
+import type { AccountSettings } from './account/open-accounts.ts';
+import type { AccountCalls } from './account/part.ts';
+import { AccountPlaces } from './account-places.ts';
+import type { CloseAccount } from './close-account.ts';
+import type { DeliveryRequest, DeliveryResult, MailboxDelivery } from './delivery.ts';
+import { findMailboxById } from './store.ts';
+import type { MailboxContents } from './transfer/contents.ts';
+
+type MailboxId = MailboxRow['id'];
+
+/** A thread of accounts, by its place in the list of them. */
+type AccountThread = Pick<LazyThread<AccountCalls>, 'calls'>;
+
+/** A call to the thread of an account. */
+type AccountCall<Result> = (account: AccountSettings, calls: AccountCalls, thread: number) => Promise<Result>;
+
+export type Accounts = MailboxDelivery & {
+  /**
+   * Runs a call to the thread of an account, which opens it.
+   * @throws AppError unavailable when the account is damaged or its thread starts again; the errors of the call
+   */
+  run<Result>(mailbox: MailboxRow, call: AccountCall<Result>): Promise<Result>;
+  /** Ends the sessions of a mailbox and closes its account. Nothing happens when it is not open. */
+  close: CloseAccount;
+  /** The messages, for commands that import and export them. */
+  contents: MailboxContents;
+};
+
+type AccountsApp = Pick<App, 'db' | 'config' | 'log'>;
+
+/** Returns the accounts of these threads, none of which is open. */
+export function createAccounts(app: AccountsApp, threads: readonly AccountThread[]): Accounts {
+  const places = new AccountPlaces(threads.length, (thread, id) =>
+    isClosed(callsOf(thread).closeIdle({ id })),
+  );
+
+  function callsOf(thread: number): AccountCalls {
+    const found = threads[thread];
+    if (!found) throw new Error(`there is no thread of accounts ${thread}`);
+    return found.calls;
+  }
+
+  /** A thread that has died has closed its accounts. */
+  async function isClosed(answer: Promise<boolean>): Promise<boolean> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (!(error instanceof AppError)) app.log.error({ err: error }, 'a mailbox could not be closed');
+      return true;
+    }
+  }
+
+  async function run<Result>(mailbox: MailboxRow, call: AccountCall<Result>): Promise<Result> {
+    try {
+      return await places.use(mailbox.id, (thread) =>
+        call(settingsOf(app, mailbox), callsOf(thread), thread),
+      );
+    } catch (error) {
+      throw isDamage(error) ? damaged(error) : error;
+    }
+  }
+
+  async function find(id: MailboxId): Promise<MailboxRow> {
+    const mailbox = await findMailboxById(app.db.read, id);
+    if (!mailbox) throw notFound('Mailbox');
+    if (mailbox.status === 'damaged') throw damaged();
+    return mailbox;
+  }
+
+  return {
+    run,
+    async deliver(request: DeliveryRequest): Promise<DeliveryResult> {
+      try {
+        const mailbox = await find(request.mailboxId);
+        return await run(mailbox, (account, calls) => calls.deliver({ account, request }));
+      } catch (error) {
+        if (error instanceof AppError) return { kind: 'waiting', reason: error.message };
+        throw error;
+      }
+    },
+    close: (id) =>
+      places.close(id, (thread) =>
+        isClosed(
+          callsOf(thread)
+            .close({ id })
+            .then(() => true),
+        ),
+      ),
+    contents: {
+      findMissing: async (id, deliveryIds) =>
+        run(await find(id), (account, calls) => calls.findMissing({ account, deliveryIds })),
+      add: async (id, added) =>
+        run(await find(id), (account, calls) => calls.importMessages({ account, added })),
+      listFolders: async (id) => run(await find(id), (account, calls) => calls.listFolders({ account })),
+      read: async (id, slice) => run(await find(id), (account, calls) => calls.read({ account, slice })),
+    },
+  };
+}
+
+function damaged(cause?: Error): AppError {
+  return new AppError('unavailable', 'The mailbox is damaged; its operator has to repair it', { cause });
+}
+
+function settingsOf({ config }: Pick<App, 'config'>, mailbox: MailboxRow): AccountSettings {
+  const { id, quotaBytes, messageCount, usedBytes, disabledCapabilities } = mailbox;
+  return {
+    id,
+    quotaBytes,
+    folder: accountFolder(config.dataDir, id),
+    // An account that has never had a message can be created again, and loses nothing.
+    isNew: messageCount === 0 && usedBytes === 0,
+    disabledCapabilities: JSON.parse(disabledCapabilities) as string[],
+  };
+}
+
+/** Returns true for the error of a damaged account, which has crossed from its thread. */
+function isDamage(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'DamagedDatabaseError';
+}

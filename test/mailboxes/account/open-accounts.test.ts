@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
+import { defineWrite } from '../../../src/db/operation.ts';
+import { DamagedDatabaseError } from '../../../src/db/private-database.ts';
+import type { Refusal } from '../../../src/mail/imap/session.ts';
+import type { OpenAccount } from '../../../src/mailboxes/account/account.ts';
+import { openAccount } from '../../../src/mailboxes/account/open.ts';
+import { type AccountSettings, OpenAccounts } from '../../../src/mailboxes/account/open-accounts.ts';
+import { changeUsage } from '../../../src/mailboxes/account/store.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { createAccountApp } from '../../support/test-account.ts';
+
+const setUsage = defineWrite('test.setUsage', changeUsage);
+
+function settingsOf(name: string, root: string, isNew = true): AccountSettings {
+  const id = `mbx_${name}` as MailboxRow['id'];
+  return { id, folder: join(root, 'mailboxes', id), isNew, quotaBytes: 1_000, disabledCapabilities: [] };
+}
+
+function openThem(t: TestContext) {
+  const root = temporaryDirectory('open-accounts');
+  const usages: unknown[] = [];
+  const damaged: string[] = [];
+  let opened = 0;
+  const damage = Promise.withResolvers<DamagedDatabaseError>();
+  const accounts = new OpenAccounts(createAccountApp(), {
+    reports: { usage: (usage) => usages.push(usage), damaged: ({ id }) => damaged.push(id) },
+    async open(...args): Promise<OpenAccount> {
+      opened++;
+      const account = await openAccount(...args);
+      const { file, read } = account.db;
+      return {
+        ...account,
+        db: {
+          ...{ file, read, damaged: damage.promise },
+          commit: (...write) => account.db.commit(...write),
+          maintain: (work) => account.db.maintain(work),
+          close: () => account.db.close(),
+        },
+      };
+    },
+  });
+  t.after(() => accounts.closeAll());
+  return {
+    accounts,
+    root,
+    usages,
+    damaged,
+    damage,
+    opened: () => opened,
+    of: (name: string) => settingsOf(name, root),
+  };
+}
+
+test('an account is opened once for all who hold it, and closed when nobody does', async (t) => {
+  const { accounts, of, opened } = openThem(t);
+  const [first, second] = await Promise.all([accounts.hold(of('a')), accounts.hold(of('a'))]);
+  assert.equal(first.account, second.account);
+  assert.deepEqual([opened(), accounts.size], [1, 1]);
+  first.release();
+  first.release();
+  assert.equal(await accounts.closeIdle('mbx_a'), false);
+  second.release();
+  assert.equal(await accounts.closeIdle('mbx_a'), true);
+  assert.equal(accounts.size, 0);
+  assert.equal(await accounts.closeIdle('mbx_a'), true);
+});
+
+test('whoever comes while an account closes gets it opened again', async (t) => {
+  const { accounts, of, opened } = openThem(t);
+  (await accounts.hold(of('a'))).release();
+  const closing = accounts.closeIdle('mbx_a');
+  const { account, release } = await accounts.hold(of('a'));
+  assert.equal(await closing, true);
+  assert.equal(opened(), 2);
+  assert.equal(account.id, 'mbx_a');
+  release();
+});
+
+test('closing ends the sessions, and waits for those who hold the account', async (t) => {
+  const { accounts, of } = openThem(t);
+  const { release } = await accounts.hold(of('a'));
+  const endings: Refusal[] = [];
+  accounts.onEnding('mbx_a', (refusal) => endings.push(refusal));
+  const notAsked = accounts.onEnding('mbx_a', () => assert.fail('this session has ended'));
+  notAsked();
+  let isClosed = false;
+  const closing = accounts.close('mbx_a').then(() => {
+    isClosed = true;
+  });
+  assert.deepEqual(
+    endings.map(({ refused, code }) => [refused, code]),
+    [['BYE', 'UNAVAILABLE']],
+  );
+  await accounts.use(of('b'), async () => {});
+  assert.equal(isClosed, false);
+  release();
+  await closing;
+  assert.equal(accounts.size, 1);
+});
+
+test('a damaged account ends its sessions, closes and is reported, and no other', async (t) => {
+  const { accounts, of, damage, damaged } = openThem(t);
+  const { release } = await accounts.hold(of('a'));
+  const ended = new Promise<Refusal>((resolve) => void accounts.onEnding('mbx_a', resolve));
+  damage.resolve(new DamagedDatabaseError('index.db', 'damaged'));
+  assert.match((await ended).text, /damaged/);
+  release();
+  assert.deepEqual(damaged, ['mbx_a']);
+  assert.equal(await accounts.use(of('b'), async ({ id }) => id), 'mbx_b');
+});
+
+test('an account that is missing is damaged, and can be opened once it is there', async (t) => {
+  const { accounts, root, damaged, of } = openThem(t);
+  await assert.rejects(accounts.hold(settingsOf('a', root, false)), DamagedDatabaseError);
+  assert.deepEqual([damaged, accounts.size], [['mbx_a'], 0]);
+  (await accounts.hold(of('a'))).release();
+});
+
+test('the usage of an account is reported when it has changed, and when it closes', async (t) => {
+  const { accounts, of, usages } = openThem(t);
+  const add = (usedBytes: number) =>
+    accounts.use(of('a'), ({ db }) => db.commit(setUsage, { usedBytes, messageCount: 1 }));
+  await add(10);
+  await accounts.reportUsage();
+  await accounts.reportUsage();
+  assert.deepEqual(usages, [{ id: 'mbx_a', usedBytes: 10, messageCount: 1 }]);
+  await add(5);
+  await accounts.closeIdle('mbx_a');
+  assert.deepEqual(usages.slice(1), [{ id: 'mbx_a', usedBytes: 15, messageCount: 2 }]);
+});

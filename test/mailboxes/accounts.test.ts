@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
+import type { AccountCalls } from '../../src/mailboxes/account/part.ts';
+import { MAX_OPEN_ACCOUNTS } from '../../src/mailboxes/account-places.ts';
+import { createAccounts } from '../../src/mailboxes/accounts.ts';
+import type { DeliveryRequest } from '../../src/mailboxes/delivery.ts';
+import { AppError } from '../../src/system/errors.ts';
+import { newId } from '../../src/system/ids.ts';
+import { nextTurn } from '../../src/system/next-turn.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { addMailbox } from './fixtures.ts';
+
+let test1: TestApp;
+before(async () => {
+  test1 = await openTestApp();
+});
+after(() => test1.close());
+
+/** Returns a thread that notes its calls. */
+function threadOf(calls: Partial<AccountCalls> = {}) {
+  const asked: string[] = [];
+  return {
+    asked,
+    calls: {
+      connect: async () => {},
+      admit: async () => 1,
+      deliver: async () => ({ kind: 'delivered' as const }),
+      findMissing: async () => [],
+      importMessages: async () => ({ added: 0 }),
+      listFolders: async () => [],
+      read: async () => [],
+      async closeIdle({ id }: { id: string }) {
+        asked.push(`closeIdle ${id}`);
+        return true;
+      },
+      async close({ id }: { id: string }) {
+        asked.push(`close ${id}`);
+      },
+      ...calls,
+    },
+  };
+}
+
+const mailboxOf = (name: string): MailboxRow =>
+  ({
+    id: `mbx_${name}`,
+    quotaBytes: 10,
+    usedBytes: 0,
+    messageCount: 0,
+    disabledCapabilities: '[]',
+  }) as MailboxRow;
+
+test('an account goes to the thread with the fewest, and stays there while it is open', async () => {
+  const accounts = createAccounts(test1.app, [threadOf(), threadOf()]);
+  const placeOf = (name: string) => accounts.run(mailboxOf(name), async (_account, _calls, thread) => thread);
+  assert.deepEqual(await Promise.all(['a', 'b', 'c', 'd', 'a', 'b'].map(placeOf)), [0, 1, 0, 1, 0, 1]);
+  await accounts.close('mbx_b' as MailboxRow['id']);
+  assert.equal(await placeOf('e'), 1);
+});
+
+test('a thread learns what it needs to open an account', async () => {
+  const accounts = createAccounts(test1.app, [threadOf()]);
+  const settings = (fields: Partial<MailboxRow>) =>
+    accounts.run({ ...mailboxOf('a'), ...fields }, async (account) => account);
+  assert.deepEqual(await settings({ disabledCapabilities: '["IDLE"]' }), {
+    id: 'mbx_a',
+    quotaBytes: 10,
+    folder: `${test1.dataDir}/mailboxes/mbx_a`,
+    isNew: true,
+    disabledCapabilities: ['IDLE'],
+  });
+  assert.equal((await settings({ messageCount: 1, usedBytes: 5 })).isNew, false);
+});
+
+test('beyond the maximum the least recently used account is closed, unless it is in use', async () => {
+  const isInUse = new Set(['mbx_0']);
+  const thread = threadOf({
+    async closeIdle({ id }) {
+      thread.asked.push(id);
+      return !isInUse.has(id);
+    },
+  });
+  const accounts = createAccounts(test1.app, [thread]);
+  const use = (name: number) => accounts.run(mailboxOf(`${name}`), async () => {});
+  for (let name = 0; name < MAX_OPEN_ACCOUNTS; name++) await use(name);
+  await use(1);
+  assert.deepEqual(thread.asked, []);
+  await use(MAX_OPEN_ACCOUNTS);
+  assert.deepEqual(thread.asked, ['mbx_0', 'mbx_2']);
+  await use(MAX_OPEN_ACCOUNTS + 1);
+  assert.deepEqual(thread.asked.slice(2), ['mbx_3', 'mbx_4']);
+});
+
+test('nothing is opened while an account closes, and it is closed again when a call has opened it', async () => {
+  const closes: (() => void)[] = [];
+  const asked: string[] = [];
+  const thread = threadOf({
+    close: async ({ id }) => {
+      asked.push(id);
+      await new Promise<void>((resolve) => void closes.push(resolve));
+    },
+  });
+  const accounts = createAccounts(test1.app, [thread]);
+  const onItsWay = Promise.withResolvers<void>();
+  const first = accounts.run(mailboxOf('a'), () => onItsWay.promise);
+  await Promise.resolve();
+  const closing = accounts.close('mbx_a' as MailboxRow['id']);
+  let hasBegun = false;
+  const second = accounts.run(mailboxOf('a'), async () => {
+    hasBegun = true;
+  });
+  closes[0]?.();
+  onItsWay.resolve();
+  await first;
+  await nextTurn();
+  assert.equal(hasBegun, false);
+  closes[1]?.();
+  await Promise.all([closing, second]);
+  assert.deepEqual([asked, hasBegun], [['mbx_a', 'mbx_a'], true]);
+});
+
+test('a thread that has died has no open accounts', async () => {
+  const dead = new AppError('unavailable', 'it starts again');
+  let asked = 0;
+  const close = () => {
+    asked++;
+    return Promise.reject(dead);
+  };
+  const thread = threadOf({ close, closeIdle: close });
+  const accounts = createAccounts(test1.app, [thread]);
+  await accounts.run(mailboxOf('a'), async () => {});
+  await accounts.close('mbx_a' as MailboxRow['id']);
+  await accounts.close('mbx_a' as MailboxRow['id']);
+  assert.equal(asked, 1);
+});
+
+test('mail for a mailbox that is damaged, or turns out to be, waits', async () => {
+  const damage = Object.assign(new Error('index.db is damaged'), { name: 'DamagedDatabaseError' });
+  const delivered: unknown[] = [];
+  const thread = threadOf({
+    async deliver({ account, request }) {
+      delivered.push([account.id, request.deliveryId]);
+      if (request.deliveryId === 'in_2') throw damage;
+      if (request.deliveryId === 'in_3') throw new AppError('unavailable', 'it starts again');
+      return { kind: 'delivered' };
+    },
+  });
+  const accounts = createAccounts(test1.app, [thread]);
+  const good = await addMailbox(test1);
+  const bad = await addMailbox(test1, { address: 'bob@people.example', status: 'damaged' });
+  const requestOf = (mailboxId: MailboxRow['id'], deliveryId: string): DeliveryRequest => ({
+    ...{ mailboxId, deliveryId, prefix: '', isJunk: false, receivedAt: 0 },
+    content: { sizeBytes: 1, bytes: new Uint8Array(1), file: undefined },
+  });
+  assert.deepEqual(await accounts.deliver(requestOf(good.id, 'in_1')), { kind: 'delivered' });
+  const reasonOf = async (mailboxId: MailboxRow['id'], deliveryId: string) => {
+    const result = await accounts.deliver(requestOf(mailboxId, deliveryId));
+    return result.kind === 'waiting' ? result.reason : result.kind;
+  };
+  assert.match(await reasonOf(good.id, 'in_2'), /damaged/);
+  assert.match(await reasonOf(good.id, 'in_3'), /starts again/);
+  assert.match(await reasonOf(bad.id, 'in_4'), /damaged/);
+  assert.match(await reasonOf(newId('mbx', 0), 'in_5'), /not found/);
+  assert.deepEqual(
+    delivered,
+    ['in_1', 'in_2', 'in_3'].map((id) => [good.id, id]),
+  );
+});

@@ -1,0 +1,174 @@
+/** Mailboxes in a running daemon, with its threads: mail comes in by SMTP, and people read it by IMAP. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { connect } from 'node:tls';
+import { createTransport } from 'nodemailer';
+import { explainStartFailure } from '../../src/cli/start-failure.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
+import { createMailbox } from '../../src/mailboxes/create.ts';
+import { findMailboxById, insertMailbox } from '../../src/mailboxes/store.ts';
+import { type Daemon, startDaemon } from '../../src/main.ts';
+import { type Id, newId } from '../../src/system/ids.ts';
+import { createApiKey } from '../../src/tenants/keys.ts';
+import { insertTenant } from '../../src/tenants/store.ts';
+import { createClient, type TestClient } from '../mail/imap/fixture.ts';
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const PASSWORD = 'correct horse battery';
+
+let dns: DnsServer;
+let daemon: Daemon;
+let tenantId: Id<'ten'>;
+let liveKey: string;
+const clients: TestClient[] = [];
+
+before(async () => {
+  dns = await startDnsServer();
+  const env = {
+    POSTRIDER_DATA_DIR: temporaryDirectory('daemon'),
+    POSTRIDER_HOSTNAME: 'mx.people.example',
+    POSTRIDER_HTTP_PORT: '0',
+    POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_IMAP_PORT: '0',
+    POSTRIDER_IMAP_STARTTLS: 'true',
+    POSTRIDER_IMAP_STARTTLS_PORT: '0',
+    POSTRIDER_STORAGE_RESERVE_MEGABYTES: '0',
+    POSTRIDER_LOG_LEVEL: 'silent',
+    // Nobody answers there, so no question leaves the machine.
+    POSTRIDER_DNS_SERVERS: dns.address,
+  };
+  daemon = await startDaemon(loadConfig({ env }));
+  const now = daemon.app.clock.now();
+  tenantId = newId('ten', now);
+  const tenant = { id: tenantId, name: 'people', plan: 'unlimited', createdAt: now } as const;
+  await daemon.app.db.commit(insertTenant, tenant);
+  const key = { name: 'key', mode: 'live', permission: 'full_access', expiresAt: null } as const;
+  liveKey = (await createApiKey(daemon.app, { tenantId, ...key })).token;
+});
+
+after(async () => {
+  for (const { socket } of clients) socket.destroy();
+  await daemon.stop();
+  await dns.close();
+});
+
+function addMailbox(name: string): Promise<MailboxRow> {
+  const address = `${name}@sandbox.mx.people.example`;
+  return createMailbox(daemon.app, tenantId, { address, password: PASSWORD });
+}
+
+/** Connects by IMAP, with TLS from the first byte. */
+async function dial(): Promise<TestClient> {
+  const [address = ''] = (await daemon.imapAddresses()) ?? [];
+  const port = Number(address.split(':').at(-1));
+  const socket = connect({
+    ...{ host: '127.0.0.1', port, servername: 'mx.people.example' },
+    ...{ ALPNProtocols: ['imap'], rejectUnauthorized: false },
+  });
+  const client = createClient(socket);
+  clients.push(client);
+  await once(socket, 'secureConnect');
+  assert.equal(socket.alpnProtocol, 'imap');
+  assert.match(await client.line(), /^\* OK \[CAPABILITY IMAP4rev1 /);
+  return client;
+}
+
+async function logIn(name: string, ...commands: string[]): Promise<TestClient> {
+  const client = await dial();
+  const login = await client.ask(`LOGIN ${name}@sandbox.mx.people.example "${PASSWORD}"`);
+  assert.match(login.at(-1) ?? '', /^OK \[CAPABILITY /);
+  for (const command of commands) assert.match((await client.ask(command)).at(-1) ?? '', /^OK/);
+  return client;
+}
+
+async function send(name: string, subject: string): Promise<void> {
+  const [host, port] = daemon.smtpAddress.split(':');
+  const transport = createTransport({ host, port: Number(port), tls: { rejectUnauthorized: false } });
+  const to = `${name}@sandbox.mx.people.example`;
+  await transport.sendMail({ from: 'bob@sender.example', to, subject, text: 'Hello' });
+  transport.close();
+}
+
+test('a daemon without mailboxes does not listen for IMAP; it begins with the first mailbox', async () => {
+  assert.equal(await daemon.imapAddresses(), undefined);
+  await addMailbox('ann');
+  await waitUntil(async () => (await daemon.imapAddresses()) !== undefined);
+  assert.equal((await daemon.imapAddresses())?.length, 2);
+  const client = await dial();
+  const wrong = await client.ask('LOGIN ann@sandbox.mx.people.example wrong');
+  assert.match(wrong.at(-1) ?? '', /^NO \[AUTHENTICATIONFAILED\]/);
+});
+
+test('a message that comes by SMTP is pushed to a client in IDLE, and is read', async () => {
+  const client = await logIn('ann', 'SELECT INBOX');
+  assert.deepEqual(await client.ask('IDLE'), ['+ idling']);
+  await send('ann', 'pushed');
+  assert.equal(await client.line(), '* 1 EXISTS');
+  client.send('DONE\r\n');
+  await client.responses();
+  const fetched = (await client.ask('FETCH 1 (ENVELOPE BODY.PEEK[])')).join('\n');
+  assert.match(fetched, /"pushed"/);
+  assert.match(fetched, /^Delivered-To: ann@sandbox\.mx\.people\.example/m);
+  const appended = await client.ask('APPEND Drafts {14+}\r\nSubject: a\r\n\r\n');
+  assert.match(appended.at(-1) ?? '', /^OK \[APPENDUID \d+ 1\]/);
+});
+
+test('the size and the number of messages are recorded', async () => {
+  const mailbox = await addMailbox('eve');
+  await send('eve', 'counted');
+  await waitUntil(async () => {
+    const row = await findMailboxById(daemon.app.db.read, mailbox.id);
+    return row?.messageCount === 1 && row.usedBytes > 100;
+  });
+});
+
+test('the sessions of a mailbox end with BYE when it is suspended, and others go on', async () => {
+  const mailbox = await addMailbox('sue');
+  const other = await logIn('ann', 'SELECT INBOX');
+  const idle = await logIn('sue', 'SELECT INBOX');
+  const waiting = await logIn('sue');
+  await idle.ask('IDLE');
+  const url = `${daemon.address}/v1/mailboxes/${mailbox.id}`;
+  const headers = { authorization: `Bearer ${liveKey}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ status: 'suspended' });
+  assert.equal((await fetch(url, { method: 'PATCH', headers, body })).status, 200);
+  assert.match((await idle.rest()).join('\n'), /^\* BYE \[UNAVAILABLE\]/m);
+  assert.match((await waiting.ask('NOOP')).join('\n'), /^(?:\* BYE|OK)/m);
+  assert.match((await waiting.ask('SELECT INBOX')).join('\n'), /^\* BYE \[UNAVAILABLE\]|closed/m);
+  const again = await dial();
+  const refused = await again.ask(`LOGIN sue@sandbox.mx.people.example "${PASSWORD}"`);
+  assert.match(refused.at(-1) ?? '', /^NO \[CONTACTADMIN\]/);
+  assert.match((await other.ask('NOOP')).at(-1) ?? '', /^OK/);
+});
+
+test('an IMAP listener that cannot be opened keeps the daemon from starting', async (t) => {
+  const blocker = createServer().listen(0, '127.0.0.1');
+  await once(blocker, 'listening');
+  t.after(() => void blocker.close());
+  const { port } = blocker.address() as AddressInfo;
+  const dataDir = temporaryDirectory('daemon-blocked');
+  const env = {
+    ...{ POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0' },
+    ...{ POSTRIDER_IMAP_PORT: `${port}`, POSTRIDER_LOG_LEVEL: 'silent' },
+  };
+  const config = loadConfig({ env });
+  const first = await startDaemon(config);
+  const tenant = { id: tenantId, name: 'people', plan: 'unlimited', createdAt: 1 } as const;
+  await first.app.db.commit(insertTenant, tenant);
+  const sandbox = 'sandbox.localhost';
+  const mailbox = await findMailboxById(daemon.app.db.read, (await addMailbox('joe')).id);
+  assert.ok(mailbox);
+  const moved = { ...mailbox, address: `joe@${sandbox}`, domain: sandbox };
+  await first.app.db.commit(insertMailbox, { mailbox: moved, sandbox });
+  await first.stop();
+  const failure = await startDaemon(config).then(
+    () => assert.fail('it has started'),
+    (error) => explainStartFailure(error, config),
+  );
+  assert.match((failure as Error).message, /port \d+ of 127\.0\.0\.1 is in use .* POSTRIDER_IMAP_PORT/);
+});
