@@ -3,6 +3,7 @@
  * more notifications than the limits allow; the log has the failures themselves in any case.
  */
 import type { App } from '../../app.ts';
+import { commitOutcome } from '../../db/commit-outcome.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { addressKey, type Mailbox, parseMailbox } from '../../mail/address.ts';
 import { composeFailureReport } from '../../mail/dsn/write.ts';
@@ -67,7 +68,8 @@ export function createNotificationWork(
       app.crashPoint('notification-leased');
       const built = await build(app, notification, mayTell);
       const mail = built.result === 'queued' ? built.mail : undefined;
-      if (!(await db.commit(settleNotification, { messageId, mail }))) return;
+      // A full disk only delays it; otherwise the row would wait for the end of its lease.
+      if (!(await commitOutcome(app, settleNotification, { messageId, mail }))) return;
       const { result } = built;
       results.inc({ result });
       if (mail) app.wakeups.notify('queue');

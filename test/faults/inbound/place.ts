@@ -57,9 +57,9 @@ const CLIENTS = 3;
 const PAUSE_MS = 200;
 /**
  * Tasks that a kill interrupted are run again at the next start. Mail that two kills interrupted waits for its third attempt: 5 min,
- * and a fifth more. A notification that a full disk interrupted waits for the end of its lease: 10 min.
+ * and a fifth more.
  */
-const SETTLE_TIMEOUT_MS = 12 * 60_000;
+const SETTLE_TIMEOUT_MS = 8 * 60_000;
 
 /** Creates the world. A first life makes the route and the mail of the readers, and ends in peace. */
 export async function createInboundWorld(options: Options): Promise<InboundWorld> {
