@@ -4,6 +4,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { sandboxDomain } from '../domains/name.ts';
 import { readAll } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
+import { BYTES_PER_MEGABYTE } from '../tenants/stored-mail/store.ts';
 import { readNewAddress } from './address.ts';
 import { readDisabledCapabilities } from './disabled-capabilities.ts';
 import { hashPassword } from './passwords/hash.ts';
@@ -13,8 +14,6 @@ import { insertMailbox, requireNewMailbox } from './store.ts';
 
 /** A new mailbox, and the password that was made for it; null when the caller chose one. */
 export type CreatedMailbox = MailboxRow & { password: string | null };
-
-const BYTES_PER_MEGABYTE = 1024 * 1024;
 
 /**
  * Creates a mailbox.
@@ -33,7 +32,11 @@ export async function createMailbox(
     disabled: () => readDisabledCapabilities(disabledCapabilities),
   });
   const sandbox = sandboxDomain(app.config);
-  await requireNewMailbox(app.db.read, { tenantId, ...address }, { sandbox, now: app.clock.now() });
+  await requireNewMailbox(
+    app.db.read,
+    { tenantId, quotaBytes, ...address },
+    { sandbox, now: app.clock.now() },
+  );
   const generated = chosen === null ? generatePassword() : null;
   const passwordHash = await hashPassword(chosen ?? generated ?? '', tenantId);
   const now = app.clock.now();

@@ -13,7 +13,8 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import { requireReceivingDomain } from '../domains/receiving/requirements.ts';
-import { AppError, limitReached, notFound } from '../system/errors.ts';
+import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
+import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../tenants/stored-mail/store.ts';
 
 /** Maximum number of mailboxes per tenant. Our own limit. */
 export const MAX_MAILBOXES = 10_000;
@@ -25,7 +26,7 @@ type TenantId = MailboxRow['tenantId'];
  * Stores a new mailbox. `sandbox` is the sandbox domain.
  * @throws AppError domain_not_verified; domain_in_use when another tenant receives the mail of the domain; invalid_state when the
  * domain is not for mailboxes; already_exists, with `details.id` when the tenant owns the existing mailbox; validation_error when
- * the tenant has the maximum number of mailboxes
+ * the tenant has the maximum number of mailboxes, or when the quotas exceed its plan
  */
 export const insertMailbox = defineWrite(
   'mailboxes.insert',
@@ -36,6 +37,7 @@ export const insertMailbox = defineWrite(
 );
 
 type NewAddress = Pick<MailboxRow, 'tenantId' | 'address' | 'domain'>;
+type NewQuota = Pick<MailboxRow, 'tenantId' | 'quotaBytes'>;
 
 /**
  * Checks that a mailbox can be added, before its password is hashed. The write checks again. `now` is in Unix milliseconds.
@@ -43,13 +45,14 @@ type NewAddress = Pick<MailboxRow, 'tenantId' | 'address' | 'domain'>;
  */
 export async function requireNewMailbox(
   tx: Tx,
-  wanted: NewAddress,
+  wanted: NewAddress & NewQuota,
   { sandbox, now }: { sandbox: string; now: number },
 ): Promise<void> {
   if (wanted.domain === sandbox) await requireNoRoute(tx, wanted);
   else await requireMailboxDomain(tx, wanted, now);
   await requireFree(tx, wanted);
   await requireMailboxLimit(tx, wanted.tenantId);
+  await requireQuotaInPlan(tx, wanted);
 }
 
 async function requireMailboxDomain(tx: Tx, wanted: NewAddress, now: number): Promise<void> {
@@ -89,6 +92,30 @@ async function requireMailboxLimit(tx: Tx, tenantId: TenantId): Promise<void> {
     .select((select) => select.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   if (count >= MAX_MAILBOXES) throw limitReached('mailboxes', count);
+}
+
+const quotasOf = statement((db, param: Param<Pick<MailboxRow, 'tenantId'>>) =>
+  db
+    .selectFrom('mailboxes')
+    .select((select) => select.fn.sum<number | null>('quotaBytes').as('bytes'))
+    .where('tenantId', '=', param('tenantId')),
+);
+
+/**
+ * Checks that the quotas of the tenant's mailboxes, and `quotaBytes` more, stay together within what its plan lets it store. The mail
+ * of mailboxes is not counted message by message, as other received mail is.
+ */
+async function requireQuotaInPlan(tx: Tx, { tenantId, quotaBytes }: NewQuota): Promise<void> {
+  const plan = await findPlanName(tx, tenantId);
+  const megabytes = plan === undefined ? 0 : await findStoredLimit(tx, plan);
+  if (megabytes === null) return;
+  const used = (await quotasOf.first(tx, { tenantId }))?.bytes ?? 0;
+  const left = Math.max(0, (megabytes ?? 0) * BYTES_PER_MEGABYTE - used);
+  if (quotaBytes <= left) return;
+  throw invalid(
+    'quotaBytes',
+    `\`quotaBytes\`: the plan has ${megabytes ?? 0} MB for all mailboxes together, of which ${left} bytes are left`,
+  );
 }
 
 /**
@@ -175,7 +202,8 @@ type MailboxChange = Partial<
 
 /**
  * Changes the named fields of a mailbox and returns it. Equal values are not a change.
- * @throws AppError not_found; invalid_state for the status of a damaged mailbox
+ * @throws AppError not_found; invalid_state for the status of a damaged mailbox; validation_error for a larger quota that exceeds
+ * the plan
  */
 export const updateMailbox = defineWrite(
   'mailboxes.update',
@@ -191,6 +219,8 @@ export const updateMailbox = defineWrite(
       });
     }
     const after = { ...before, ...change, updatedAt: now };
+    const moreBytes = after.quotaBytes - before.quotaBytes;
+    if (moreBytes > 0) await requireQuotaInPlan(tx, { tenantId, quotaBytes: moreBytes });
     const { id: _, ...columns } = after;
     await tx.updateTable('mailboxes').set(columns).where('id', '=', before.id).execute();
     return after;

@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
 import { createAuthenticator } from '../../src/mailboxes/authenticate.ts';
 import { findMailboxById, recordDamage, recordLogin, recordUsage } from '../../src/mailboxes/store.ts';
+import { setTenantPlan, upsertPlan } from '../../src/tenants/store.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { SANDBOX } from '../emails/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -162,6 +163,38 @@ test('a domain whose mail another tenant receives has no new mailboxes', async (
   );
   const { status, body } = await create({ address: 'a@two.example' }, other);
   assert.deepEqual([status, body.error.type], [409, 'domain_in_use']);
+});
+
+test('the quotas of all mailboxes of a tenant stay within its plan, and a lower one gives space to others', async () => {
+  const plan = {
+    name: 'small',
+    monthlyEmails: null,
+    requestsPerSecond: null,
+    storedMegabytes: 2,
+    createdAt: 0,
+  };
+  await world.app.db.commit(upsertPlan, plan);
+  const tenant = await world.addTenant('on a small plan');
+  await world.app.db.commit(setTenantPlan, { tenant: tenant.tenantId, plan: 'small' });
+  const withQuota = (quotaBytes: number) => create({ address: newAddress(), quotaBytes }, tenant);
+  const first = (await withQuota(1_500_000)).body;
+  const { status, body } = await withQuota(600_000);
+  assert.deepEqual([status, body.error.param], [400, 'quotaBytes']);
+  assert.match(
+    body.error.message,
+    /the plan has 2 MB for all mailboxes together, of which 597152 bytes are left/,
+  );
+  const set = async (quotaBytes: number) =>
+    (await ask('PATCH', `/${first.id}`, { quotaBytes }, tenant)).status;
+  assert.deepEqual([await set(2_097_153), await set(2_097_152), await set(1_000_000)], [400, 200, 200]);
+  assert.equal((await withQuota(600_000)).status, 201);
+  await world.app.db.commit(upsertPlan, { ...plan, storedMegabytes: 1 });
+  assert.deepEqual(
+    [await set(1_000_001), await set(999_999)],
+    [400, 200],
+    'a smaller plan lets quotas only shrink',
+  );
+  assert.equal((await create({ address: newAddress() })).status, 201, 'a tenant without a limit');
 });
 
 test('two requests at the same time make one mailbox', async () => {
