@@ -1,11 +1,12 @@
 /** Writes the FETCH response of one message from what was read of it. */
 import { writeInternalDate } from '../../../mail/imap/encode/fetch.ts';
-import { writeBinary, writeSection } from '../../../mail/imap/encode/section.ts';
+import { beginSection, writeBinary, writeSection } from '../../../mail/imap/encode/section.ts';
 import { type FetchItem, labelOf } from '../../../mail/imap/fetch-item.ts';
+import type { Refusal } from '../../../mail/imap/session.ts';
 import type { StoredMessage } from '../stored-message-store.ts';
 import { type FetchPlan, isOfHeader } from './fetch-plan.ts';
 import type { Responses } from './responses.ts';
-import { MessageOctets } from './sections.ts';
+import { type LargeOctets, MessageOctets } from './sections.ts';
 import { flagsItem, type SelectedState } from './session-state.ts';
 import type { Entry } from './view.ts';
 
@@ -18,100 +19,90 @@ export type Fetched = {
   isNewlySeen: boolean;
 };
 
-/** Whole content of a large message, which is read while it is sent. */
-type StreamedItem = { head: string; first: readonly Buffer[]; rest: AsyncGenerator<Buffer> };
-type WireItem = string | readonly Buffer[] | StreamedItem;
+type Answer = { plan: FetchPlan; responses: Responses };
 
-/** Items that are made of octets of the message. */
-type OctetItems = {
-  wire: ReadonlyMap<FetchItem, WireItem>;
-  /** An item is left out, because its transfer encoding is unknown. */
-  isUnknown: boolean;
-};
-
-/** Result for items that need no octets. */
-export const NO_OCTETS: OctetItems = { wire: new Map(), isUnknown: false };
-
-/** Reads the items that are made of octets. */
-export async function readOctetItems(
-  { shared }: SelectedState,
-  { stored }: Fetched,
-  { items }: FetchPlan,
-): Promise<OctetItems> {
-  if (!stored) return NO_OCTETS;
-  const octets = new MessageOctets(shared.account, stored);
-  const wire = new Map<FetchItem, WireItem>();
-  let isUnknown = false;
-  for (const item of items) {
-    if (item.kind === 'SECTION') wire.set(item, await readSection(octets, stored, item));
-    if (item.kind !== 'BINARY' && item.kind !== 'BINARY.SIZE') continue;
-    const decoded = await octets.binary(item);
-    if (decoded === 'unknown') isUnknown = true;
-    else if (item.kind === 'BINARY') wire.set(item, writeBinary(labelOf(item), decoded));
-    else wire.set(item, `BINARY.SIZE[${item.part.join('.')}] ${decoded?.length ?? 0}`);
-  }
-  return { wire, isUnknown };
+/** Adds the response for a message whose items need no octets. */
+export function writeResponse(selected: SelectedState, message: Fetched, { plan, responses }: Answer): void {
+  const items = [...plan.items, ...unaskedItems(selected, message, plan)];
+  const written = items.flatMap((item) => writeItem(selected, message, item) ?? []);
+  if (written.length > 0) responses.add(`${beginningOf(message)}${written.join(' ')})\r\n`);
 }
 
-async function readSection(
-  octets: MessageOctets,
-  { prefix, sizeBytes }: StoredMessage,
-  item: FetchItem & { kind: 'SECTION' },
-): Promise<WireItem> {
-  const { section, partial } = item;
-  const isWhole = section.part.length === 0 && section.text === undefined && !partial;
-  const rest = isWhole ? octets.stream() : undefined;
-  if (rest) {
-    // A file that cannot be read is noticed before its size is told.
-    const { value } = await rest.next();
-    const first = [Buffer.from(prefix), ...(value ? [value] : [])];
-    return { head: `${labelOf(item)} {${sizeBytes}}\r\n`, first, rest };
-  }
-  return writeSection(labelOf(item), await octets.section(item, isOfHeader(item)));
+function beginningOf({ entry }: Fetched): string {
+  return `* ${entry.number} FETCH (`;
 }
 
-type Answer = { plan: FetchPlan; octets: OctetItems; responses: Responses };
-
-/** Adds the response for a message. */
-export function writeResponse(
+/**
+ * Adds the response for a message, and yields it in chunks where it is long: of all that the items show, one piece is in memory.
+ * `isUnknown` tells that an item was left out because its transfer encoding is unknown. A refusal means that the response could not
+ * be completed.
+ */
+export async function* writeLongResponse(
   selected: SelectedState,
   message: Fetched,
-  { plan, octets, responses }: Answer,
-): void {
-  let text = `* ${message.entry.number} FETCH (`;
-  let separator = '';
-  for (const item of plan.items) {
-    const wire = octets.wire.get(item) ?? writeItem(selected, message, item);
-    if (wire === undefined) continue;
-    text += separator;
-    separator = ' ';
-    if (typeof wire === 'string') {
-      text += wire;
-      continue;
+  { plan, responses }: Answer,
+): AsyncGenerator<Buffer, { isUnknown: boolean } | Refusal> {
+  const octets = message.stored && new MessageOctets(selected.shared.account, message.stored);
+  let isUnknown = false;
+  let hasBegun = false;
+  let separator = beginningOf(message);
+  try {
+    for (const item of [...plan.items, ...unaskedItems(selected, message, plan)]) {
+      const read = octets && (await readOctetItem(octets, item));
+      if (read === null) isUnknown = true;
+      const wire = read === undefined ? writeItem(selected, message, item) : read;
+      if (wire === undefined || wire === null) continue;
+      responses.add(separator);
+      separator = ' ';
+      for await (const piece of typeof wire === 'string' ? [wire] : wire) {
+        if (typeof piece === 'string') responses.add(piece);
+        else responses.addOctets(piece);
+        if (!responses.isFull) continue;
+        hasBegun = true;
+        yield* responses.take();
+      }
     }
-    responses.add(text);
-    text = '';
-    addWire(responses, wire);
+  } catch (error) {
+    if (!hasBegun) throw error;
+    const { account } = selected.shared;
+    account.app.log.error({ err: error, mailbox: account.id }, 'a message could not be read to its end');
+    // The client waits for the octets that are missing, so nothing else can be said.
+    return { refused: 'BYE', code: 'SERVERBUG', text: 'A message could not be read' };
   }
-  for (const item of message.isNewlySeen ? unaskedItems(selected, plan) : []) {
-    text += `${separator}${writeItem(selected, message, item)}`;
-    separator = ' ';
-  }
-  if (separator !== '') responses.add(`${text})\r\n`);
+  if (separator === ' ') responses.add(')\r\n');
+  return { isUnknown };
 }
 
-function addWire(responses: Responses, wire: Exclude<WireItem, string>): void {
-  if (!('rest' in wire)) {
-    for (const piece of wire) responses.addOctets(piece);
-    return;
+type Wire = string | Iterable<Buffer> | AsyncIterable<string | Buffer>;
+
+/** Reads an item that is made of octets. Returns undefined for another one, and null when its encoding is unknown. */
+async function readOctetItem(octets: MessageOctets, item: FetchItem): Promise<Wire | null | undefined> {
+  if (item.kind === 'SECTION') {
+    const found = await octets.section(item, isOfHeader(item));
+    return found && 'pieces' in found ? writeLarge(labelOf(item), found) : writeSection(labelOf(item), found);
   }
-  responses.add(wire.head);
-  for (const piece of wire.first) responses.addOctets(piece);
-  responses.addStream(wire.rest);
+  if (item.kind !== 'BINARY' && item.kind !== 'BINARY.SIZE') return undefined;
+  const decoded = await octets.binary(item);
+  if (decoded === 'unknown') return null;
+  if (item.kind === 'BINARY') return writeBinary(labelOf(item), decoded);
+  return `BINARY.SIZE[${item.part.join('.')}] ${decoded?.length ?? 0}`;
+}
+
+async function* writeLarge(
+  label: string,
+  { sizeBytes, pieces }: LargeOctets,
+): AsyncGenerator<string | Buffer> {
+  yield beginSection(label, sizeBytes);
+  yield* pieces;
 }
 
 /** Returns the items that tell the client about `\Seen` and that it has not asked for. */
-function unaskedItems({ features }: SelectedState, { items }: FetchPlan): FetchItem[] {
+function unaskedItems(
+  { features }: SelectedState,
+  { isNewlySeen }: Fetched,
+  { items }: FetchPlan,
+): FetchItem[] {
+  if (!isNewlySeen) return [];
   const wanted: FetchItem[] = [
     { kind: 'FLAGS' },
     ...(features().condstore ? [{ kind: 'MODSEQ' } as const] : []),

@@ -1,10 +1,10 @@
 /** FETCH over an account (RFC 9051 section 6.4.5). Messages are read by ranges of UIDs, and answered while the next ones are read. */
 import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
-import type { Chunks, FetchQuery } from '../../../mail/imap/session.ts';
+import { type Chunks, type FetchQuery, isRefusal } from '../../../mail/imap/session.ts';
 import { AppError } from '../../../system/errors.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
 import { SEEN } from '../flags.ts';
-import { type Fetched, NO_OCTETS, readOctetItems, writeResponse } from './fetch-items.ts';
+import { type Fetched, writeLongResponse, writeResponse } from './fetch-items.ts';
 import { type FetchPlan, planFetch } from './fetch-plan.ts';
 import { outOfRange } from './refusals.ts';
 import { Responses } from './responses.ts';
@@ -27,10 +27,12 @@ export async function* fetchMessages(selected: SelectedState, query: FetchQuery)
   for (const slice of slicesOf(ranges, MESSAGES_PER_SLICE)) {
     for await (const batch of readBatches(selected, { plan, slice, changedSince, responses })) {
       for (const message of batch) {
-        const octets =
-          plan.octetColumns.length > 0 ? await readOctetItems(selected, message, plan) : NO_OCTETS;
-        isUnknown ||= octets.isUnknown;
-        writeResponse(selected, message, { plan, octets, responses });
+        if (plan.octetColumns.length === 0) writeResponse(selected, message, { plan, responses });
+        else {
+          const result = yield* writeLongResponse(selected, message, { plan, responses });
+          if (isRefusal(result)) return result;
+          isUnknown ||= result.isUnknown;
+        }
         if (responses.isFull) yield* responses.take();
       }
     }

@@ -1,19 +1,15 @@
-/** Collects responses into chunks for the wire. Octets of messages are not copied before a chunk is made. */
+/** Collects responses into chunks for the wire. Octets of messages are not copied before a chunk is taken. */
 
 /** Size of a chunk. Larger ones gain nothing, and clients wait longer for the first. */
 const CHUNK_BYTES = 64 * 1024;
 /** Number of characters of text that are turned into octets at once. */
 const TEXT_CHARACTERS = 16 * 1024;
 
-/** Octets that are read while they are sent. */
-type Stream = AsyncGenerator<Buffer>;
-
 export class Responses {
   #text = '';
-  #pieces: (Buffer | Stream)[] = [];
+  #pieces: Buffer[] = [];
   #bytes = 0;
 
-  /** True when there is enough for a chunk. */
   get isFull(): boolean {
     return this.#bytes + this.#text.length >= CHUNK_BYTES;
   }
@@ -31,36 +27,25 @@ export class Responses {
     this.#bytes += octets.length;
   }
 
-  /** Adds octets that are sent before anything else is added. */
-  addStream(stream: Stream): void {
+  /** Returns all that was added, in chunks. */
+  take(): Buffer[] {
     this.#flushText();
-    this.#pieces.push(stream);
-    this.#bytes += CHUNK_BYTES;
-  }
-
-  /** Yields all that was added. */
-  async *take(): AsyncGenerator<Buffer> {
-    this.#flushText();
-    const pieces = this.#pieces;
+    const chunks: Buffer[] = [];
+    let small: Buffer[] = [];
+    const join = (): void => {
+      if (small.length > 0) chunks.push(Buffer.concat(small));
+      small = [];
+    };
+    for (const piece of this.#pieces) {
+      if (piece.length < CHUNK_BYTES) small.push(piece);
+      else join();
+      for (let from = 0; from < piece.length && piece.length >= CHUNK_BYTES; from += CHUNK_BYTES)
+        chunks.push(piece.subarray(from, from + CHUNK_BYTES));
+    }
+    join();
     this.#pieces = [];
     this.#bytes = 0;
-    try {
-      let small: Buffer[] = [];
-      for (const piece of pieces) {
-        if (Buffer.isBuffer(piece) && piece.length < CHUNK_BYTES) {
-          small.push(piece);
-          continue;
-        }
-        if (small.length > 0) yield Buffer.concat(small);
-        small = [];
-        if (Buffer.isBuffer(piece)) yield* cut(piece);
-        else yield* piece;
-      }
-      if (small.length > 0) yield Buffer.concat(small);
-    } finally {
-      // A client that goes away leaves files open whose reading has begun.
-      for (const piece of pieces) if (!Buffer.isBuffer(piece)) await piece.return(undefined);
-    }
+    return chunks;
   }
 
   #flushText(): void {
@@ -70,9 +55,4 @@ export class Responses {
     this.#pieces.push(octets);
     this.#bytes += octets.length;
   }
-}
-
-function* cut(octets: Buffer): Generator<Buffer> {
-  for (let from = 0; from < octets.length; from += CHUNK_BYTES)
-    yield octets.subarray(from, from + CHUNK_BYTES);
 }

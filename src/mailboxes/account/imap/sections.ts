@@ -14,11 +14,17 @@ import {
   type StoredPart,
 } from '../../../mail/message/section.ts';
 import type { OpenAccount } from '../account.ts';
-import { contentChunks, readContent, readRange } from '../content.ts';
+import { readRange } from '../content.ts';
 import type { StoredMessage } from '../stored-message-store.ts';
 
 type SectionItem = FetchItem & { kind: 'SECTION' };
 type BinaryItem = FetchItem & { kind: 'BINARY' | 'BINARY.SIZE' };
+
+/** Size of the pieces in which octets of a file are read, and up to which they are read at once. */
+const PIECE_BYTES = 256 * 1024;
+
+/** Octets of a file. They are read while the client takes them, because clients can be slow, and many can ask for large messages. */
+export type LargeOctets = { sizeBytes: number; pieces: AsyncIterable<Buffer> };
 
 /** Octets of one message, of which only what is asked for is read. */
 export class MessageOctets {
@@ -34,37 +40,35 @@ export class MessageOctets {
   }
 
   /** Returns the octets of a section; undefined when the message has no such section. */
-  async section({ section, partial }: SectionItem, isHeader: boolean): Promise<Buffer | undefined> {
+  async section(
+    { section, partial }: SectionItem,
+    isHeader: boolean,
+  ): Promise<Buffer | LargeOctets | undefined> {
     const { header } = this.#message;
     if (isHeader) return cut(chooseFields(headerOf(this.#message), section), partial);
     const { part, text } = section;
-    if (part.length === 0 && text === undefined) return await this.#whole(partial);
+    if (part.length === 0 && text === undefined) return await this.#readOrStream(...this.#whole(partial));
     if (part.length === 0 && text === 'TEXT')
-      return await this.#read(partialRange({ start: header.length, end: this.#size }, partial));
+      return await this.#readOrStream(partialRange({ start: header.length, end: this.#size }, partial));
     const range = findSection(this.#root, section);
     if (!range) return undefined;
-    if (!text?.startsWith('HEADER.')) return await this.#read(partialRange(range, partial));
+    if (!text?.startsWith('HEADER.')) return await this.#readOrStream(partialRange(range, partial));
     return cut(chooseFields(await this.#read(range), section), partial);
   }
 
   /** Returns the decoded octets of a part; `unknown` for a transfer encoding that is unknown, and undefined for no such part. */
   async binary(item: BinaryItem): Promise<Buffer | 'unknown' | undefined> {
     const partial = item.kind === 'BINARY' ? item.partial : undefined;
-    if (item.part.length === 0) return await this.#whole(partial);
+    if (item.part.length === 0) return await this.#read(...this.#whole(partial));
     const found = findBinary(this.#root, item.part);
     if (!found) return undefined;
     const decoded = decodeBinary(await this.#read(found.range), found.encoding);
     return decoded ? cut(decoded, partial) : 'unknown';
   }
 
-  /** Returns the content after the prefix, which is read when it is iterated; undefined for one that is in memory. */
-  stream(): AsyncGenerator<Buffer> | undefined {
-    return this.#inline ? undefined : contentChunks(this.#account, this.#message.contentId);
-  }
-
   /** Returns all octets. */
   async whole(): Promise<Buffer> {
-    return await this.#whole(undefined);
+    return await this.#read(...this.#whole(undefined));
   }
 
   get #size(): number {
@@ -75,23 +79,46 @@ export class MessageOctets {
     return JSON.parse(this.#message.root) as StoredPart;
   }
 
-  async #whole(partial: PartialRange | undefined): Promise<Buffer> {
-    const { prefix, sizeBytes } = this.#message;
+  /** Returns the range of the content that is asked for, and the octets of the prefix in front of it. */
+  #whole(partial: PartialRange | undefined): [OctetRange, Buffer] {
+    const { sizeBytes } = this.#message;
+    const prefix = Buffer.from(this.#message.prefix);
     const { start, end } = partialRange({ start: 0, end: sizeBytes }, partial);
     const [from, to] = [start - prefix.length, end - prefix.length];
-    const content = await this.#read({ start: Math.max(from, 0), end: Math.max(to, 0) });
-    return from >= 0 ? content : Buffer.concat([prefix.subarray(start, end), content]);
+    return [{ start: Math.max(from, 0), end: Math.max(to, 0) }, prefix.subarray(start, end)];
   }
 
-  async #read(range: OctetRange): Promise<Buffer> {
-    if (this.#inline) return this.#inline.subarray(range.start, range.end);
-    if (range.start >= range.end) return Buffer.alloc(0);
-    // The checksum of a file is compared when all of it is read.
-    if (range.end - range.start === this.#size)
-      return await readContent(this.#account, this.#message.contentId);
-    return await readRange(this.#account, this.#message.contentId, range);
+  async #readOrStream(range: OctetRange, before: Buffer = NOTHING): Promise<Buffer | LargeOctets> {
+    const sizeBytes = before.length + range.end - range.start;
+    if (this.#inline || sizeBytes <= PIECE_BYTES) return await this.#read(range, before);
+    return { sizeBytes, pieces: this.#pieces(range, before) };
+  }
+
+  async #read(range: OctetRange, before: Buffer = NOTHING): Promise<Buffer> {
+    if (this.#inline && before.length === 0) return this.#inline.subarray(range.start, range.end);
+    if (this.#inline) return Buffer.concat([before, this.#inline.subarray(range.start, range.end)]);
+    const pieces: Buffer[] = [];
+    for await (const piece of this.#pieces(range, before)) pieces.push(piece);
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+  }
+
+  /** Yields octets of a file. Its checksum is compared when all of it is read, before the last piece. */
+  async *#pieces({ start, end }: OctetRange, before: Buffer): AsyncGenerator<Buffer> {
+    const { contentId, crc32: expected } = this.#message;
+    if (before.length > 0) yield before;
+    let checksum = 0;
+    for (let from = start; from < end; from += PIECE_BYTES) {
+      const to = Math.min(from + PIECE_BYTES, end);
+      const piece = await readRange(this.#account, contentId, { start: from, end: to });
+      checksum = crc32(piece, checksum);
+      if (to === end && end - start === this.#size && checksum !== expected)
+        throw damaged(this.#account, contentId);
+      yield piece;
+    }
   }
 }
+
+const NOTHING = Buffer.alloc(0);
 
 /** Returns the header with the prefix of the recipient. */
 export function headerOf({ prefix, header }: Pick<StoredMessage, 'prefix' | 'header'>): Buffer {
@@ -104,9 +131,12 @@ function joinContent(
   { header, octets, crc32: expected, contentId }: StoredMessage,
 ): Buffer {
   const content = Buffer.concat([header, octets ?? Buffer.alloc(0)]);
-  if (crc32(content) !== expected)
-    throw new DamagedBlobError(account.db.file, `content ${contentId} has other bytes than were stored`);
+  if (crc32(content) !== expected) throw damaged(account, contentId);
   return content;
+}
+
+function damaged({ db }: OpenAccount, contentId: number): DamagedBlobError {
+  return new DamagedBlobError(db.file, `content ${contentId} has other bytes than were stored`);
 }
 
 function cut(octets: Buffer, partial: PartialRange | undefined): Buffer {

@@ -1,0 +1,100 @@
+/** FETCH of messages that are in files, some of which are damaged. */
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { pathOf } from '../../../../src/blobs/files.ts';
+import type { FetchItem } from '../../../../src/mail/imap/fetch-item.ts';
+import { isRefusal, type SelectedMailbox } from '../../../../src/mail/imap/session.ts';
+import { contentFolder } from '../../../../src/mailboxes/account/folder.ts';
+import { openImapAccount } from '../../../../src/mailboxes/account/imap/imap-account.ts';
+import { createAccountMail } from '../../../support/account-mail.ts';
+import { messageOf } from '../../../support/test-account.ts';
+
+const { account, deliver } = await createAccountMail();
+const PREFIX = 'Return-Path: <a@test.example>\r\n';
+let folders = 0;
+
+/** Selects a new folder with one large message, and returns it with the file and the octets of the message. */
+async function open() {
+  const folder = `f${++folders}`;
+  const session = openImapAccount(account, { disabledCapabilities: [], quotaBytes: null });
+  await session.create(folder);
+  const octets = messageOf(folder, 2_000_000);
+  await deliver(folder, octets, { prefix: PREFIX });
+  const answer = await session.select(folder, { readOnly: false, condstore: false });
+  if (isRefusal(answer)) return assert.fail(answer.text);
+  const { blobSha256 } = await account.db.read
+    .selectFrom('contents')
+    .select('blobSha256')
+    .orderBy('id', 'desc')
+    .executeTakeFirstOrThrow();
+  const file = pathOf(contentFolder(account.folder), blobSha256 ?? assert.fail());
+  return { selected: answer.selected, octets: Buffer.concat([Buffer.from(PREFIX), octets]), file };
+}
+
+const section = (label: string, offset?: number, count = 1e9): FetchItem => ({
+  kind: 'SECTION',
+  label,
+  section: { part: [], text: label === 'BODY[TEXT]' ? 'TEXT' : undefined, fields: [] },
+  peek: true,
+  partial: offset === undefined ? undefined : { offset, count },
+});
+
+const fetch = (selected: SelectedMailbox, items: readonly FetchItem[]) =>
+  selected.fetch({ set: [[1, 1]], uid: false, items, changedSince: undefined, vanished: false } as never);
+
+async function read(chunks: ReturnType<SelectedMailbox['fetch']>) {
+  const read: Buffer[] = [];
+  for (;;) {
+    const next = await chunks.next();
+    if (next.done) return { octets: Buffer.concat(read), result: next.value };
+    read.push(next.value);
+  }
+}
+
+test('sections of a message in a file are answered whole', async () => {
+  const { selected, octets } = await open();
+  const text = octets.subarray(octets.indexOf('\r\n\r\n') + 4);
+  const items = [
+    section('BODY[]'),
+    section('BODY[TEXT]'),
+    section('BODY[]', 5, 400_000),
+    { kind: 'UID' } as const,
+  ];
+  const answer = await read(fetch(selected, items));
+  const literal = (label: string, of: Buffer) =>
+    Buffer.concat([Buffer.from(`${label} {${of.length}}\r\n`), of]);
+  const expected = [
+    Buffer.from('* 1 FETCH ('),
+    literal('BODY[]', octets),
+    Buffer.from(' '),
+    literal('BODY[TEXT]', text),
+    Buffer.from(' '),
+    literal('BODY[]<5>', octets.subarray(5, 400_005)),
+    Buffer.from(' UID 1)\r\n'),
+  ];
+  assert.ok(answer.octets.equals(Buffer.concat(expected)));
+  assert.equal(answer.result, undefined);
+});
+
+test('a large message is read as its client takes it, however many items show it', async () => {
+  const { selected, file } = await open();
+  const items = Array.from({ length: 500 }, (_, index) => section('BODY[]', index));
+  const chunks = fetch(selected, items);
+  assert.equal((await chunks.next()).done, false);
+  rmSync(file);
+  const { octets, result } = await read(chunks);
+  assert.ok(octets.length < 1_000_000, `${octets.length} octets were held`);
+  // The literal cannot be completed.
+  assert.equal(result && isRefusal(result) && result.refused, 'BYE');
+});
+
+test('a damaged file is never answered as a whole message', async () => {
+  const { selected, file, octets } = await open();
+  const stored = readFileSync(file);
+  stored[stored.length - 3] = 0x21;
+  writeFileSync(file, stored);
+  const answer = await read(fetch(selected, [section('BODY[]')]));
+  assert.ok(answer.octets.length < octets.length);
+  assert.equal(answer.result && isRefusal(answer.result) && answer.result.refused, 'BYE');
+});
