@@ -5,7 +5,7 @@
 import { decodeCharset } from './charset.ts';
 import { decodeWords } from './decode-words.ts';
 import { foldText } from './fold.ts';
-import type { HeaderField } from './header-block.ts';
+import { type HeaderField, readFields } from './header-block.ts';
 import { stripHtml } from './html-text-strip.ts';
 import type { MimeEntity } from './mime-tree.ts';
 import { decodeTransfer } from './transfer-encoding.ts';
@@ -55,6 +55,12 @@ export async function readText(
   const cut = (text: string) => text.slice(0, maxCharacters).toWellFormed();
   const search = { header: cut(header), body: cut(body), isComplete };
   return { search, visible: collected.visible };
+}
+
+/** Returns the folded text of header fields, as `readText` returns that of a message. */
+export function readHeaderText(header: Uint8Array): string {
+  const octets = Buffer.from(header.buffer, header.byteOffset, header.byteLength);
+  return foldText(headerText(readFields(octets, { start: 0, end: octets.length })));
 }
 
 /** Text of parts, up to a limit. */

@@ -7,7 +7,6 @@ import { resolveRanges, type SequenceRange } from '../../../mail/imap/sequence-s
 import { decodeWords } from '../../../mail/message/decode-words.ts';
 import { foldText } from '../../../mail/message/fold.ts';
 import { readValues } from '../../../mail/message/header-block.ts';
-import type { SearchText } from '../../../mail/message/search-text.ts';
 import type { SortKeys } from '../../../mail/message/sort-keys.ts';
 import { flagNames, readFlags } from '../flags.ts';
 import type { StoredMessage } from '../stored-message-store.ts';
@@ -24,8 +23,12 @@ export type Candidate = {
   facts?: StoredMessage;
   /** Header with the prefix of the recipient. */
   header?: Buffer;
-  text?: SearchText;
+  /** Criteria of text that match. */
+  matchingTexts?: ReadonlySet<TextKey>;
 };
+
+/** A criterion that looks in the text of messages. */
+export type TextKey = SearchKey & { kind: 'text' | 'body' };
 
 type Answer = boolean | undefined;
 type Matcher = (candidate: Candidate) => Answer;
@@ -48,7 +51,7 @@ function neededParts(key: SearchKey): Set<Part> {
       return new Set(['header']);
     case 'text':
     case 'body':
-      // The facts tell the size, by which texts are read.
+      // The facts tell the content, by which texts are found.
       return new Set(['facts', 'text']);
     case 'not':
       return neededParts(key.key);
@@ -58,6 +61,13 @@ function neededParts(key: SearchKey): Set<Part> {
     default:
       return new Set();
   }
+}
+
+/** Returns the criteria that look in the text of messages. */
+export function textKeysOf(key: SearchKey): TextKey[] {
+  if (key.kind === 'not') return textKeysOf(key.key);
+  if (key.kind === 'and' || key.kind === 'or') return key.keys.flatMap(textKeysOf);
+  return key.kind === 'text' || key.kind === 'body' ? [key] : [];
 }
 
 /** Returns true when the criterion asks for the sent date, which is a part of the sort keys. */
@@ -96,7 +106,7 @@ export function compileKey(selected: SelectedState, key: SearchKey): Matcher {
       return matchHeader(key);
     case 'text':
     case 'body':
-      return matchText(key);
+      return ({ matchingTexts }) => matchingTexts?.has(key);
   }
 }
 
@@ -167,10 +177,4 @@ function matchHeader({ field, text }: SearchKey & { kind: 'header' }): Matcher {
     const values = readValues(header, { start: 0, end: header.length }, field);
     return values.some((value) => folded === '' || foldText(decodeWords(value)).includes(folded));
   };
-}
-
-function matchText({ kind, text: sought }: SearchKey & { kind: 'text' | 'body' }): Matcher {
-  const folded = foldText(sought);
-  return ({ text }) =>
-    text && (text.body.includes(folded) || (kind === 'text' && text.header.includes(folded)));
 }

@@ -1,28 +1,28 @@
-/** Decodes the text of a stored message for SEARCH TEXT and SEARCH BODY. */
-import { readMimeTree } from '../../../mail/message/mime-tree.ts';
-import { readText, type SearchText } from '../../../mail/message/search-text.ts';
+/** Finds the messages that criteria of text match (RFC 9051 section 6.4.4), in the texts that are stored for searches. */
+import { foldText } from '../../../mail/message/fold.ts';
+import { readHeaderText } from '../../../mail/message/search-text.ts';
 import type { OpenAccount } from '../account.ts';
+import { searchText } from '../search.ts';
 import type { StoredMessage } from '../stored-message-store.ts';
-import { MessageOctets } from './sections.ts';
+import type { TextKey } from './search-match.ts';
 
-/** Maximum size of a message that is decoded here. Larger ones are decoded in threads that end when it takes too long. */
-const MAX_OCTETS_HERE = 64 * 1024;
+type Matches = (key: TextKey, message: StoredMessage) => boolean;
 
-/** Returns the folded text of a message, with the prefix of its recipient. */
-export async function readSearchText(account: OpenAccount, stored: StoredMessage): Promise<SearchText> {
-  const octets = await new MessageOctets(account, stored).whole();
-  if (octets.length <= MAX_OCTETS_HERE) {
-    const root = tryReadTree(octets);
-    if (root) return (await readText(octets, root)).search;
+/** Returns the function that says which criteria a message with one of the contents matches. */
+export async function findTexts(
+  account: OpenAccount,
+  keys: readonly TextKey[],
+  contentIds: readonly number[],
+): Promise<Matches> {
+  const found = new Map<TextKey, { needle: string; contents: ReadonlySet<number> }>();
+  for (const key of keys) {
+    const needle = foldText(key.text);
+    found.set(key, { needle, contents: await searchText(account, { contentIds, needle, where: key.kind }) });
   }
-  return (await account.app.parser.read(octets, account.id)).search;
-}
-
-/** Returns undefined for a message with too many parts. */
-function tryReadTree(octets: Buffer): ReturnType<typeof readMimeTree> | undefined {
-  try {
-    return readMimeTree(octets);
-  } catch {
-    return undefined;
-  }
+  return (key, { contentId, prefix }) => {
+    const sought = found.get(key);
+    if (!sought) return false;
+    if (sought.contents.has(contentId)) return true;
+    return key.kind === 'text' && prefix.length > 0 && readHeaderText(prefix).includes(sought.needle);
+  };
 }

@@ -7,8 +7,15 @@ import type { Chunks, SearchQuery } from '../../../mail/imap/session.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
 import type { Column, StoredMessage } from '../stored-message-store.ts';
 import { sortFound, threadFound } from './arrange.ts';
-import { asksSentDate, type Candidate, compileKey, partsOf } from './search-match.ts';
-import { readSearchText } from './search-text.ts';
+import {
+  asksSentDate,
+  type Candidate,
+  compileKey,
+  partsOf,
+  type TextKey,
+  textKeysOf,
+} from './search-match.ts';
+import { findTexts } from './search-text.ts';
 import { headerOf } from './sections.ts';
 import type { SelectedState } from './session-state.ts';
 import { slicesOf } from './store-flags.ts';
@@ -53,6 +60,7 @@ function compileSearch(
 ): (entries: readonly Entry[]) => Promise<Entry[]> {
   const matches = compileKey(selected, key);
   const needed = partsOf(key);
+  const textKeys = textKeysOf(key);
   const factColumns: Column[] = asksSentDate(key) ? ['sort'] : [];
   return async (entries) => {
     const found: Entry[] = [];
@@ -68,7 +76,7 @@ function compileSearch(
       open = [];
       if (part === 'facts') await addFacts(selected, undecided, { columns: factColumns, decide });
       else if (part === 'header') await addHeaders(selected, undecided, decide);
-      else await addTexts(selected, undecided, decide);
+      else await addTexts(selected, undecided, { keys: textKeys, decide });
     }
     return found.sort((a, b) => a.number - b.number);
   };
@@ -103,12 +111,14 @@ async function addHeaders(
 async function addTexts(
   selected: SelectedState,
   candidates: readonly Candidate[],
-  decide: Decide,
+  { keys, decide }: { keys: readonly TextKey[]; decide: Decide },
 ): Promise<void> {
-  const columns: Column[] = ['header', 'octets', 'crc32'];
-  await readBatches(selected, { candidates, columns }, async (candidate, stored) =>
-    decide({ ...candidate, text: await readSearchText(selected.shared.account, stored) }),
-  );
+  const contentIds = candidates.flatMap(({ facts }) => (facts ? [facts.contentId] : []));
+  const matches = await findTexts(selected.shared.account, keys, contentIds);
+  for (const candidate of candidates) {
+    const { facts } = candidate;
+    if (facts) decide({ ...candidate, matchingTexts: new Set(keys.filter((key) => matches(key, facts))) });
+  }
 }
 
 type Batches = { candidates: readonly Candidate[]; columns: readonly Column[] };

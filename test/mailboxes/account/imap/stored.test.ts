@@ -234,7 +234,11 @@ test('a content that is not what was stored ends the connection at FETCH, and a 
   );
   assert.equal((await ok(ask, 'FETCH 1 BODY.PEEK[HEADER]')).length, 1);
   await ok(ask, 'SEARCH RETURN (SAVE) ALL');
+  // The text is searched as it was stored.
+  assert.deepEqual(await ok(ask, 'SEARCH TEXT "body of damaged"'), ['* SEARCH 1']);
+  const failing = t.mock.method(mail.account.search, 'find', () => Promise.reject(new Error('no')));
   await completes(ask, 'SEARCH RETURN (SAVE) TEXT x', /^NO \[SERVERBUG\]/);
+  failing.mock.restore();
   assert.deepEqual(await ok(ask, 'SEARCH $'), ['* SEARCH']);
   client.send('x FETCH 1 BODY.PEEK[]\r\n');
   assert.deepEqual(await client.rest(), ['* BYE [SERVERBUG] The server failed to read a message']);
