@@ -58,6 +58,7 @@ export async function startAccess(
   const { imap } = app.config;
   const store = createCertificateStore(certificates);
   const links = new Map<string, AccountLink>();
+  const ports = new Set<MessagePort>();
   const sessions = { main: createPortCalls<LoginCalls>(main, ['login']), links };
   const common = {
     hostname: app.config.hostname,
@@ -89,13 +90,18 @@ export async function startAccess(
       addresses: async () => addresses,
       async connect({ link, port }) {
         links.set(link, createAccountLink(port));
-        port.on('close', () => links.delete(link));
+        ports.add(port);
+        port.on('close', () => {
+          links.delete(link);
+          ports.delete(port);
+        });
       },
       replaceCertificates: async (pairs) => store.replace(pairs),
       renewTicketKey: async () => store.renewTicketKey(),
     },
     async stop(graceMs) {
       await Promise.all(listeners.map((listener) => listener.close(graceMs)));
+      for (const port of ports) port.close();
     },
   };
 }
