@@ -80,6 +80,7 @@ export function describeInbound(verdicts: readonly InboundReckoning[]): string[]
       `stored without an answer: ${sum((one) => one.unanswered)}, lost: ${sum((one) => one.lost)}`,
     `emails to a route: ${sum((one) => one.local)}, of which handed over again after an end: ${sum((one) => one.repeatedLocal)}`,
     `posts: ${sum((one) => one.posts)}, of which again after an end: ${sum((one) => one.repeatedPosts)}`,
+    `in the mailbox: ${sum((one) => one.delivered)}`,
     `forwarded: ${sum((one) => one.forwards)}, senders told: ${sum((one) => one.notifications)}, reports sent: ${sum((one) => one.sentReports)}; ` +
       `of these again after an end: ${sum((one) => one.repeatedMail)}`,
     `unexplained duplicates: ${sum((one) => one.unexplained)}; ` +

@@ -63,7 +63,8 @@ const BOUNCED: ReaderState = { status: 'bounced', bounced: 1, complained: 0, sup
 function judge(facts: Partial<InboundFacts>) {
   const all = { letters: [letter()], rows: [row()], posts: [post()], readers: new Map(), endOfLifeMs: [] };
   const others = { localEmails: [], reports: new Map(), sent: 0, receipts: [], dueReports: 0 };
-  return judgeInbound({ ...all, ...others, ...facts });
+  const mailbox = { messages: new Map(), faults: [] };
+  return judgeInbound({ ...all, ...others, mailbox, ...facts });
 }
 
 test('a letter that was stored once and posted is in order', () => {
@@ -77,9 +78,22 @@ test('a letter that was stored once and posted is in order', () => {
       repeatedLocal: 0,
       posts: 1,
       repeatedPosts: 0,
+      delivered: 0,
     },
     ...{ forwards: 0, notifications: 0, sentReports: 0, repeatedMail: 0, unexplained: 0, faults: [] },
   });
+});
+
+test('a letter to the mailbox is in it once, and nothing else is', () => {
+  const letters = [letter({ kind: 'mailbox' })];
+  const judged = (counts: Record<string, number>, faults: string[] = []) =>
+    judge({ letters, posts: [], mailbox: { messages: new Map(Object.entries(counts)), faults } });
+  assert.deepEqual(judged({ [MESSAGE_ID]: 1 }).faults, []);
+  assert.equal(judged({ [MESSAGE_ID]: 1 }).delivered, 1);
+  assert.deepEqual(judged({}).faults, ['mailbox: a message is in it 0 times']);
+  assert.deepEqual(judged({ [MESSAGE_ID]: 2 }).faults, ['mailbox: a message is in it 2 times']);
+  assert.deepEqual(judged({ [MESSAGE_ID]: 1, x: 1 }).faults, ['mailbox: 1 strangers, such as x']);
+  assert.deepEqual(judged({ [MESSAGE_ID]: 1 }, ['damaged']).faults, ['damaged']);
 });
 
 test('a 250 without a row, a second row, and a row of nobody are faults', () => {

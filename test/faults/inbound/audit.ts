@@ -19,6 +19,7 @@ import {
   OPERATOR_ADDRESS,
   returnedSender,
 } from './letter.ts';
+import { judgeMailbox, type MailboxFacts } from './mailbox.ts';
 
 /** A received message with its only task. */
 export type ReceivedRow = {
@@ -48,6 +49,7 @@ export type InboundFacts = {
   /** By id of the email. */
   readers: ReadonlyMap<string, ReaderState>;
   posts: readonly Post[];
+  mailbox: MailboxFacts;
   /** Number of rows of each report that was received, by its id. */
   reports: ReadonlyMap<string, number>;
   /** Number of messages that the installation itself has stored to send: forwarded ones, notifications and reports. */
@@ -72,6 +74,8 @@ export type InboundVerdict = {
   /** Posts, and how many came again after an end that hit them between their answer and the record of it. */
   posts: number;
   repeatedPosts: number;
+  /** Messages that were stored for the mailbox. */
+  delivered: number;
   /** Forwarded messages, notifications and sent reports that arrived, and how many of them again after such an end. */
   forwards: number;
   notifications: number;
@@ -93,6 +97,7 @@ export function judgeInbound(facts: InboundFacts): InboundVerdict {
   const rows = Map.groupBy(facts.rows, ({ messageId }) => messageId);
   const effects = { ...facts, postsOf: Map.groupBy(facts.posts, ({ receivedId }) => receivedId) };
   const forwarded = new Set<string>();
+  const inMailbox = new Set<string>();
   const returned = new Map<string, number>();
   const faults: string[] = [];
   let acknowledged = 0;
@@ -108,7 +113,8 @@ export function judgeInbound(facts: InboundFacts): InboundVerdict {
       faults.push(...faultsOfTransmission(letter, letter.acknowledged.get(messageId), found));
       stored.push(...found);
     }
-    if (letter.kind === 'forward') for (const { messageId } of stored) forwarded.add(messageId);
+    if (letter.kind === 'mailbox') for (const { messageId } of stored) inMailbox.add(messageId);
+    else if (letter.kind === 'forward') for (const { messageId } of stored) forwarded.add(messageId);
     else if (letter.kind === 'returned') returned.set(returnedSender(letter), stored.length);
     else if (stored.length > 0) faults.push(...faultsOfEffect(letter, stored, effects));
   }
@@ -127,7 +133,11 @@ export function judgeInbound(facts: InboundFacts): InboundVerdict {
     repeatedPosts: posts.explained,
     ...mail.counts,
     unexplained: posts.faults.length + mail.unexplained + local.unexplained,
-    faults: [...faults, ...local.faults, ...posts.faults, ...mail.faults],
+    delivered: inMailbox.size,
+    faults: [
+      ...[...faults, ...local.faults, ...posts.faults, ...mail.faults],
+      ...judgeMailbox(facts.mailbox, inMailbox),
+    ],
   };
 }
 
@@ -263,6 +273,7 @@ function faultsOfEffect(letter: Letter, stored: readonly ReceivedRow[], effects:
       const count = effects.reports.get(nameOf(letter)) ?? 0;
       return count === 1 ? [] : [`report: it is stored ${count} times`];
     }
+    case 'mailbox':
     case 'forward':
     case 'returned':
       return [];

@@ -2,7 +2,7 @@
  * kill -9 again and again while servers send mail to the daemon and clients send mail through it: before and after the commits that
  * store a message, forward it, tell its sender that this failed and send a report, within the tasks of each kind, and at random times. One reckoning covers both sides:
  * everything that was answered with 250 or 200 is there, once for each transmission or key, each letter to a route was posted, each
- * letter to the postmaster was forwarded, or its sender told once that this failed, and each answer of a reader has changed its email
+ * letter to the mailbox is in it once, each letter to the postmaster was forwarded, or its sender told once that this failed, and each answer of a reader has changed its email
  * once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,10 +31,10 @@ export type InboundKillVerdict = InboundReckoning & {
 type Point = CrashPointName | `${CrashPointName}/${LetterKind}`;
 
 /** Kinds of letters whose tasks share their points. */
-const TASK_KINDS: readonly LetterKind[] = [...ANSWERS, 'forward', 'report'];
+const TASK_KINDS: readonly LetterKind[] = [...ANSWERS, 'mailbox', 'forward', 'report'];
 const POINTS: readonly Point[] = CRASH_POINTS.flatMap((name): Point[] => {
   if (name.startsWith('inbound-task-')) return TASK_KINDS.map((kind): Point => `${name}/${kind}`);
-  return /^(receive|inbound|forward|notification|dmarc-report)-/.test(name) ? [name] : [];
+  return /^(receive|inbound|mailbox-delivery|forward|notification|dmarc-report)-/.test(name) ? [name] : [];
 });
 const RANDOM = 'random time';
 const KILL_AFTER_MS = { low: 20, high: 700 };
@@ -79,6 +79,7 @@ function letterFor(plan: Plan): LetterKind | undefined {
   const kind = TASK_KINDS.find((one) => plan.endsWith(`/${one}`));
   if (kind) return kind;
   if (plan.startsWith('forward-')) return 'forward';
+  if (plan.startsWith('mailbox-')) return 'mailbox';
   return plan.startsWith('inbound-post-') ? 'post' : undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * One message that servers send to the daemon: a letter for a route or for the postmaster, one of which cannot be forwarded and comes
+ * One message that servers send to the daemon: a letter for a route, a mailbox or the postmaster, one of which cannot be forwarded and comes
  * back to its sender, a report about a domain, or what the mail of a reader leads to. A letter whose reply was not read is sent again, as servers do, under another Message-ID: each
  * transmission can be told from the others.
  */
@@ -7,11 +7,12 @@ import { createHash } from 'node:crypto';
 import { DMARC_XML } from '../../mail/reports/fixtures.ts';
 import { signTestMessage, type TestKey } from '../../support/sign-message.ts';
 import { HOSTNAME, RECIPIENT_DOMAIN, SENDER_DOMAIN } from '../world.ts';
+import { MAILBOX_ADDRESS } from './mailbox.ts';
 import type { Reader } from './readers.ts';
 
 /** What a reader's mail leads to. */
 export const ANSWERS = ['bounce', 'complaint', 'unsubscribe'] as const;
-export type LetterKind = (typeof ANSWERS)[number] | 'post' | 'forward' | 'returned' | 'report';
+export type LetterKind = (typeof ANSWERS)[number] | 'post' | 'mailbox' | 'forward' | 'returned' | 'report';
 
 export type Letter = {
   kind: LetterKind;
@@ -97,6 +98,8 @@ export function envelopeOf({ kind, number, reader }: Letter, addresses: Addresse
   switch (kind) {
     case 'post':
       return { from: `ann@${AUTHOR_DOMAIN}`, to: ROUTE_ADDRESS };
+    case 'mailbox':
+      return { from: `ann@${AUTHOR_DOMAIN}`, to: MAILBOX_ADDRESS };
     case 'forward':
       return { from: `ann@${AUTHOR_DOMAIN}`, to: POSTMASTER_ADDRESS };
     case 'returned':
@@ -131,6 +134,7 @@ export function messageOf(letter: Letter, messageId: string, key: TestKey): stri
     case 'report':
       return signTestMessage(message, { key, domain: reporter(letter.number) });
     case 'post':
+    case 'mailbox':
     case 'forward':
     case 'returned':
     case 'bounce':
@@ -145,6 +149,7 @@ function textOf(letter: Letter, messageId: string): string {
   const top = `Message-ID: <${messageId}>\nTo: x@${SENDER_DOMAIN}\nSubject: ${name}\nMIME-Version: 1.0\n`;
   switch (kind) {
     case 'post':
+    case 'mailbox':
       return `From: ann@${AUTHOR_DOMAIN}\n${top}${letter.hasFile ? withFile(fileOf(letter)) : '\nA letter.\n'}`;
     case 'forward':
       return `From: ann@${AUTHOR_DOMAIN}\n${top}\nA letter for the postmaster.\n`;

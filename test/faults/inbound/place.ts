@@ -1,10 +1,11 @@
-/** The world of a daemon that receives mail: servers that send to it, readers, and the receiver of a route's posts. */
+/** The world of a daemon that receives mail: servers that send to it, readers, a mailbox, and the receiver of a route's posts. */
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import type { DomainRow } from '../../../src/db/tables.ts';
 import { reportAddress } from '../../../src/domains/report-address.ts';
+import type { Id } from '../../../src/system/ids.ts';
 import type { DaemonProcess } from '../../support/daemon.ts';
 import { freePort } from '../../support/loopback.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
@@ -21,6 +22,7 @@ import {
   ROUTE_ADDRESS,
   zoneOfSenders,
 } from './letter.ts';
+import { createMailbox, readMailbox } from './mailbox.ts';
 import { createReaders } from './readers.ts';
 import { Senders } from './senders.ts';
 
@@ -28,6 +30,7 @@ export type InboundWorld = {
   world: World;
   senders: Senders;
   port: number;
+  mailboxId: Id<'mbx'>;
   /** Everything that was posted to the route so far. */
   posts(): Post[];
   /** Number of DMARC reports that were made due. */
@@ -88,6 +91,7 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
   const route = { address: ROUTE_ADDRESS, destination: receiver.url };
   const made = await daemon.request('POST', '/v1/inbound/routes', world.key, route);
   if (made.status !== 201) throw new Error(`POST /v1/inbound/routes: ${JSON.stringify(made.body)}`);
+  const mailboxId = await createMailbox(daemon, world.key);
   const { address: complaints } = (await daemon.cli(['queue', 'feedback-address', 'faults'])) as {
     address: string;
   };
@@ -100,6 +104,7 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
     world,
     senders,
     port,
+    mailboxId,
     posts() {
       // A post with a file is large, so only what is judged is kept.
       posts.push(...receiver.received.splice(0).map(readPost));
@@ -134,6 +139,7 @@ export async function finishInbound(place: InboundWorld, daemon: DaemonProcess):
     receipts: receiptsApart,
     dueReports: place.dueReports,
     endOfLifeMs,
+    mailbox: readMailbox(world.dataDir, place.mailboxId),
     ...readTables(world.dataDir),
   });
   faults.push(...refusals.map((refusal) => `answered under load: ${refusal}`));

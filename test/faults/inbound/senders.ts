@@ -35,14 +35,16 @@ export type SendersRun = {
   answers?: number;
 };
 
-/** Shares of the kinds of letters; all others are posts. */
+/** Shares of the kinds of letters; all others are for the route or the mailbox. */
 const ANSWER_SHARE = 0.4;
 const FORWARD_SHARE = 0.15;
 const RETURNED_SHARE = 0.05;
 const REPORT_SHARE = 0.05;
 /** Maximum number of reports that are left to chance: a domain gets a limited number a day (inbound/reports/store.ts). */
 const MAX_REPORTS = 500;
-/** Share of the posts that have a file. */
+/** Share of the mailbox of letters for it and for the route. */
+const MAILBOX_SHARE = 0.4;
+/** Share of these letters that have a file. */
 const FILE_SHARE = 0.1;
 /** Time before a message that was put off is sent again, and before another connection. */
 const PATIENCE_MS = 50;
@@ -168,7 +170,7 @@ export class Senders {
       kind: isAnswer(kind) && !reader ? 'post' : kind,
       number: this.letters.length + 1,
       reader,
-      hasFile: kind === 'post' && this.#random.share() < FILE_SHARE,
+      hasFile: (kind === 'post' || kind === 'mailbox') && this.#random.share() < FILE_SHARE,
       transmissions: 0,
       acknowledged: new Map(),
     };
@@ -185,7 +187,8 @@ export class Senders {
     if (share < REPORT_SHARE + FORWARD_SHARE) return 'forward';
     const sharesOfMail = REPORT_SHARE + FORWARD_SHARE + RETURNED_SHARE;
     if (share < sharesOfMail) return 'returned';
-    if (share >= sharesOfMail + ANSWER_SHARE || left.answers <= 0) return 'post';
+    if (share >= sharesOfMail + ANSWER_SHARE || left.answers <= 0)
+      return this.#random.share() < MAILBOX_SHARE ? 'mailbox' : 'post';
     left.answers -= 1;
     return ANSWERS[Math.floor(this.#random.share() * ANSWERS.length)] ?? 'bounce';
   }
