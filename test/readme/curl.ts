@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { request } from 'undici';
+import { deliver, fetchMessage } from './mail-programs.ts';
 import type { Answer, Call } from './stand-ins.ts';
 
 export async function curl({ arguments: args, directory, input }: Call): Promise<Answer> {
@@ -16,10 +17,20 @@ export async function curl({ arguments: args, directory, input }: Call): Promise
       'data-binary': { type: 'string' },
       silent: { type: 'boolean', short: 's' },
       'show-error': { type: 'boolean', short: 'S' },
+      insecure: { type: 'boolean', short: 'k' },
+      user: { type: 'string', short: 'u' },
+      'upload-file': { type: 'string', short: 'T' },
+      'mail-from': { type: 'string' },
+      'mail-rcpt': { type: 'string' },
     },
   });
   const [url, ...others] = positionals;
   if (url === undefined || others.length > 0) throw new Error(`one URL, not ${positionals.join(' ')}`);
+  if (url.startsWith('smtp:')) {
+    const { 'mail-from': from = '', 'mail-rcpt': to = '', 'upload-file': message = '' } = values;
+    return deliver(new URL(url), { from, to, raw: readFileSync(resolve(directory, message)) });
+  }
+  if (url.startsWith('imaps:')) return fetchMessage(new URL(url), values.user ?? '');
   const file = values['data-binary']?.replace(/^@/, '');
   // `-d` strips line breaks from what it reads from a file, `--data-binary` does not.
   const data = values.data === '@-' ? input.replace(/[\r\n]/g, '') : values.data;

@@ -4,11 +4,12 @@
  */
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { prepareFirstStart } from '../../src/cli/first-start.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config.ts';
-import { startDaemon } from '../../src/main.ts';
+import { type Daemon, startDaemon } from '../../src/main.ts';
 import type { Fetch } from '../../src/system/fetch.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -33,6 +34,11 @@ export type Session = {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ADDRESS = 'http://127.0.0.1:8025';
+const SMTP_ADDRESS = '127.0.0.1:2525';
+const IMAP_ADDRESS = '127.0.0.1:2993';
+/** Time within which mail that was accepted can be read. */
+const MOMENT_MS = 5_000;
+const POLL_MS = 50;
 const KEY = 'svc_dev_…';
 /** Requests of the daemon to the web that the examples cause, with the bodies of their responses. */
 const WEB: Readonly<Record<string, string>> = {
@@ -54,6 +60,7 @@ export async function openSession({ programs }: { programs: 'real' | 'stand-in' 
     POSTRIDER_DATA_DIR: dataDir,
     POSTRIDER_HTTP_PORT: '0',
     POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_IMAP_PORT: '0',
     POSTRIDER_HTTP_METRICS: 'true',
     POSTRIDER_LOG_LEVEL: 'silent',
   };
@@ -78,8 +85,15 @@ export async function openSession({ programs }: { programs: 'real' | 'stand-in' 
     async run({ path: page }, block) {
       const before = recorder.exchanges.length;
       if (!firstOfPage.has(page)) firstOfPage.set(page, before);
-      const text = block.text.replaceAll(KEY, key).replaceAll(ADDRESS, recorder.address);
-      const ran = await shell.run(fillInIds(text, recorder.exchanges.slice(firstOfPage.get(page))));
+      const text = block.text
+        .replaceAll(KEY, key)
+        .replaceAll(ADDRESS, recorder.address)
+        .replaceAll(SMTP_ADDRESS, daemon.smtpAddress)
+        .replaceAll(IMAP_ADDRESS, await imapAddressOf(daemon, block));
+      const run = () => shell.run(fillInIds(text, recorder.exchanges.slice(firstOfPage.get(page))));
+      const until = Date.now() + (block.text.includes(IMAP_ADDRESS) ? MOMENT_MS : 0);
+      let ran = await run();
+      for (; ran.code !== 0 && Date.now() < until; ran = await run()) await sleep(POLL_MS);
       return { ...ran, page, block, exchanges: recorder.exchanges.slice(before) };
     },
     async again({ path: asked }) {
@@ -90,6 +104,16 @@ export async function openSession({ programs }: { programs: 'real' | 'stand-in' 
     },
     close: () => opened.disposeAsync(),
   };
+}
+
+/** Returns where a daemon listens for IMAP, which it does once there is a mailbox. */
+async function imapAddressOf({ imapAddresses }: Daemon, { text }: Block): Promise<string> {
+  if (!text.includes(IMAP_ADDRESS)) return IMAP_ADDRESS;
+  for (const until = Date.now() + MOMENT_MS; Date.now() < until; await sleep(POLL_MS)) {
+    const [address] = (await imapAddresses()) ?? [];
+    if (address !== undefined) return address;
+  }
+  throw new Error('the daemon does not listen for IMAP');
 }
 
 /** Makes the working directory of the examples, with those files of the repository that they use. */
@@ -103,8 +127,14 @@ function folder(programs: 'real' | 'stand-in'): string {
 }
 
 /** Runs a command of bin/postrider, which reaches the daemon through its control socket. */
-async function postrider({ arguments: args }: Call, dataDir: string): Promise<Answer> {
-  const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: dataDir });
-  const code = await runProgram(args, terminal);
-  return { output: terminal.output, errors: terminal.errors, code };
+async function postrider({ arguments: args, directory, input }: Call, dataDir: string): Promise<Answer> {
+  const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: dataDir }, { input: input.trimEnd() });
+  const before = process.cwd();
+  process.chdir(directory);
+  try {
+    const code = await runProgram(args, terminal);
+    return { output: terminal.output, errors: terminal.errors, code };
+  } finally {
+    process.chdir(before);
+  }
 }

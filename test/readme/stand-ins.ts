@@ -13,7 +13,7 @@ export type Call = {
   arguments: string[];
   /** Working directory of the shell. */
   directory: string;
-  /** Standard input, if an argument is `@-`; otherwise ''. */
+  /** Standard input, if an argument is `@-` or `--password-stdin`; otherwise ''. */
   input: string;
 };
 
@@ -26,7 +26,7 @@ export const CALLS = 3;
 const script = (folder: string) => `#!/bin/sh
 call='${folder}'/$$
 for argument; do
-  if [ "$argument" = @- ]; then cat >"$call.input"; fi
+  if [ "$argument" = @- ] || [ "$argument" = --password-stdin ]; then cat >"$call.input"; fi
 done
 printf '%s\\0' "$0" "$PWD" "$@" >"$call.arguments"
 mkfifo "$call.output"
@@ -64,7 +64,7 @@ export async function answerCalls(
 
 function callAt(path: string): Call {
   const [program = '', directory = '', ...rest] = readFileSync(`${path}.arguments`, 'utf8').split('\0');
-  const takesInput = rest.includes('@-');
+  const takesInput = rest.includes('@-') || rest.includes('--password-stdin');
   const input = takesInput ? readFileSync(`${path}.input`, 'utf8') : '';
   return { program, directory, arguments: rest.slice(0, -1), input };
 }

@@ -281,6 +281,14 @@ export function testExamples(programs: 'real' | 'stand-in'): void {
     assert.match(output, /^bounce\.\S+ 3600 IN MX 10 /m);
   });
 
+  test('the message to a mailbox is read by IMAP, and an archive is imported and exported', () => {
+    const read = ran.find(({ block }) => block.text.includes('imaps://'))?.output ?? '';
+    assert.match(read, /^Delivered-To: me@sandbox\.localhost\r?$/m);
+    assert.match(read, /^Subject: Hello\r?$[\s\S]*^It works\.\r?$/m);
+    const { output = '' } = ran.find(({ block }) => block.text.includes('mailbox import')) ?? {};
+    assert.match(output, /^Imported 1 message into ben@sandbox\.localhost\nExported 1 message of ben@/m);
+  });
+
   test('metrics are text for Prometheus', () => {
     assert.match(
       under('docs/operations.md: Metrics')[0]?.body,
