@@ -82,7 +82,7 @@ export type MemoryMail = {
 
 export const USER = { username: 'user@test.example', password: 'secret word' };
 
-const NO_FEATURES: Features = { rev2: false, utf8: false, condstore: false };
+const NO_FEATURES: Features = { rev2: false, utf8: false, condstore: false, qresync: false };
 const no = (code: string, text: string): Refusal => ({ refused: 'NO', code, text });
 const missing = () => no('NONEXISTENT', 'The mailbox does not exist');
 
@@ -300,9 +300,16 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
     }
 
     return {
-      async *fetch({ set, uid, items, changedSince }) {
+      async *fetch({ set, uid, items, changedSince, vanished }) {
         const found = find(set, uid);
         if (!found) return outOfRange();
+        if (vanished && set !== '$') {
+          const absent = resolveRanges(set, mailbox.uidNext - 1).flatMap(([from, to]) =>
+            Array.from({ length: Math.min(to, mailbox.uidNext - 1) - from + 1 }, (_, index) => from + index),
+          );
+          const gone = absent.filter((one) => !known.some(({ message }) => message.uid === one));
+          if (gone.length > 0) yield Buffer.from(`* VANISHED (EARLIER) ${formatNumbers(gone)}\r\n`);
+        }
         let isUnknown = false;
         const setsSeen = !readOnly && items.some((item) => 'peek' in item && !item.peek);
         for (const one of found) {
@@ -319,6 +326,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
             return wire === undefined ? [] : [wire];
           });
           if (isNew && !asksFlags) pairs.push(flagsOf(message));
+          if (isNew && features().qresync) pairs.push(`UID ${message.uid}`);
           if (pairs.length > 0) yield writeFetch(one.number, pairs);
         }
         return isUnknown ? no('UNKNOWN-CTE', 'A transfer encoding is unknown') : undefined;
@@ -339,7 +347,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
           const condstore = features().condstore;
           if (silent && !condstore) continue;
           yield writeFetch(one.number, [
-            ...(uid ? [`UID ${message.uid}`] : []),
+            ...(uid || features().qresync ? [`UID ${message.uid}`] : []),
             ...(silent ? [] : [flagsOf(message)]),
             ...(condstore ? [`MODSEQ (${message.modseq})`] : []),
           ]);
@@ -377,22 +385,28 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       async move(query) {
         const moved = find(query.set, query.uid);
         const answer = await copyTo(query);
-        if (answer && 'from' in answer) removeUids(new Set(moved?.map(({ entry }) => entry.message.uid)));
-        return answer;
+        if (!answer || !('from' in answer)) return answer;
+        removeUids(new Set(moved?.map(({ entry }) => entry.message.uid)));
+        return { ...answer, modseq: ++modseq };
       },
       async expunge(uids) {
+        const before = mailbox.messages.length;
         expungeDeleted(uids);
-        return undefined;
+        const isNoticed = features().qresync && mailbox.messages.length < before;
+        return isNoticed ? { noticed: `HIGHESTMODSEQ ${++modseq}` } : undefined;
       },
       async *changes(kind) {
         const lines: string[] = [];
         const isGone = ({ message }: (typeof known)[number]) => !mailbox.messages.includes(message);
+        const vanished: number[] = [];
         for (let index = known.length - 1; index >= 0 && kind === 'all'; index--) {
           const entry = known[index];
           if (!entry || !isGone(entry)) continue;
-          lines.push(`* ${index + 1} EXPUNGE\r\n`);
+          if (features().qresync) vanished.unshift(entry.message.uid);
+          else lines.push(`* ${index + 1} EXPUNGE\r\n`);
           known = known.toSpliced(index, 1);
         }
+        if (vanished.length > 0) lines.push(`* VANISHED ${formatNumbers(vanished)}\r\n`);
         const lastUid = known.at(-1)?.message.uid ?? 0;
         const added = mailbox.messages.filter(({ uid }) => uid > lastUid);
         if (added.length > 0) {

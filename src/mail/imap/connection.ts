@@ -63,7 +63,7 @@ function openConnection(context: ImapContext, socket: Socket): Connection {
         id: {},
       },
       state: { name: 'not authenticated' },
-      features: { rev2: false, utf8: false, condstore: false },
+      features: { rev2: false, utf8: false, condstore: false, qresync: false },
       beganAt: context.clock.elapsed(),
       socket,
       isCompressed: false,

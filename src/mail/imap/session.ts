@@ -55,9 +55,9 @@ export type OpenSession = () => Session;
 
 /**
  * Extensions that the client has enabled. `rev2` is IMAP4rev2: SEARCH answers with ESEARCH, and nothing mentions
- * `\Recent`. `utf8` is UTF8=ACCEPT or IMAP4rev2: strings and names in responses are UTF-8 (RFC 6855, RFC 9051 section 5.1).
+ * `\Recent`. `qresync` is QRESYNC: VANISHED takes the place of EXPUNGE (RFC 7162 section 3.2.10). `utf8` is UTF8=ACCEPT or IMAP4rev2: strings and names in responses are UTF-8 (RFC 6855, RFC 9051 section 5.1).
  */
-export type Features = { rev2: boolean; utf8: boolean; condstore: boolean };
+export type Features = { rev2: boolean; utf8: boolean; condstore: boolean; qresync: boolean };
 
 /**
  * Mail of the user who has logged in. Names of mailboxes are decoded text: `INBOX` is in upper case, `/` separates levels,
@@ -176,8 +176,11 @@ export type SelectedMailbox = {
   copy(query: CopyQuery): Promise<CopyResult | Refusal | undefined>;
   /** Moves as `copy` copies. The EXPUNGE responses come with the next `changes('all')`. */
   move(query: CopyQuery): Promise<CopyResult | Refusal | undefined>;
-  /** Removes the messages with `\Deleted`, only those with these UIDs. EXPUNGE responses come with `changes('all')`. */
-  expunge(uids: SequenceSet | undefined): Outcome;
+  /**
+   * Removes the messages with `\Deleted`, only those with these UIDs. EXPUNGE responses come with `changes('all')`. With QRESYNC the
+   * answer is HIGHESTMODSEQ when a message was removed.
+   */
+  expunge(uids: SequenceSet | undefined): Promise<Refusal | Notice | undefined>;
   /** Returns untagged responses about everything that the client was not told about yet. */
   changes(kind: ChangeKind): Chunks;
   /** Calls `onChange` when `changes` may have something to say, until the returned function is called. */
@@ -194,6 +197,8 @@ export type FetchQuery = Messages & {
   items: readonly FetchItem[];
   /** Only messages that were changed after this modseq (RFC 7162 section 3.1.4.1). */
   changedSince: number | undefined;
+  /** First tells which UIDs of the set were removed since then, with VANISHED (EARLIER) (RFC 7162 section 3.2.6). */
+  vanished: boolean;
 };
 
 export type StoreQuery = Messages & {
@@ -228,7 +233,13 @@ export type SearchReturn = { min: boolean; max: boolean; all: boolean; count: bo
 export type CopyQuery = Messages & { to: string };
 
 /** Sets of UIDs, in the same order (COPYUID, RFC 4315 section 3). */
-export type CopyResult = { uidValidity: number; from: string; to: string };
+export type CopyResult = {
+  uidValidity: number;
+  from: string;
+  to: string;
+  /** Number of the change, when messages were moved (RFC 6851 section 4.4). */
+  modseq?: number;
+};
 
 /** Returns true for an answer that refuses. */
 export function isRefusal(answer: object | undefined): answer is Refusal {

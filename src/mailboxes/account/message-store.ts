@@ -254,3 +254,20 @@ export async function countMessagesFrom(
 ): Promise<number> {
   return (await countFrom.first(tx, from))?.messages ?? 0;
 }
+
+const expungedSince = statement((db: AccountTx, param: Param<Pick<ExpungedRow, 'folderId' | 'modseq'>>) =>
+  db
+    .selectFrom('expunged')
+    .select(['uidFrom', 'uidTo'])
+    .where('folderId', '=', param('folderId'))
+    .where('modseq', '>', param('modseq'))
+    .orderBy('uidFrom'),
+);
+
+/** Returns the ranges of UIDs that were removed from a folder after a modseq. */
+export function listExpunged(
+  tx: AccountTx,
+  since: Pick<ExpungedRow, 'folderId' | 'modseq'>,
+): Promise<Pick<ExpungedRow, 'uidFrom' | 'uidTo'>[]> {
+  return expungedSince.all(tx, since);
+}

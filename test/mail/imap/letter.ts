@@ -323,6 +323,59 @@ export function holdToTheLetter(mail: LetterMail): void {
     );
   });
 
+  test('QRESYNC: VANISHED takes the place of EXPUNGE, and HIGHESTMODSEQ completes what removed messages', async (t) => {
+    const { mailbox, ask, connect } = await open(t, ['1', '2', '3', '4', '5'], 'ENABLE QRESYNC');
+    const other = await connect();
+    await ok(ask, 'STORE 1,2,4 +FLAGS.SILENT \\Deleted');
+    const expunged = await ask('EXPUNGE');
+    assert.deepEqual(expunged.slice(0, -1), ['* VANISHED 1:2,4']);
+    assert.match(expunged.at(-1) ?? '', /^OK \[HIGHESTMODSEQ \d+\] EXPUNGE/);
+    assert.deepEqual(await ok(other.ask, 'NOOP'), ['* 4 EXPUNGE', '* 2 EXPUNGE', '* 1 EXPUNGE']);
+    assert.deepEqual(await ask('EXPUNGE'), ['OK EXPUNGE completed']);
+    const moved = await ask(`UID MOVE 3 ${mailbox}`);
+    assert.match(moved.join('\n'), /COPYUID \d+ 3 6\].*\n\* VANISHED 3\n\* 2 EXISTS/);
+    assert.match(moved.at(-1) ?? '', /^OK \[HIGHESTMODSEQ \d+\] UID MOVE/);
+    assert.match(
+      (await ok(ask, 'STORE 1 +FLAGS \\Flagged')).join(),
+      /^\* 1 FETCH \(UID 5 FLAGS \(.*\) MODSEQ/,
+    );
+    assert.match((await ok(ask, 'FETCH 1 BODY[TEXT]')).join(), / FLAGS \(.*\\Seen.*\).* UID 5\)$/);
+  });
+
+  test('VANISHED (EARLIER) is right for SELECT with QRESYNC and for UID FETCH', async (t) => {
+    const { mailbox, ask } = await open(t, ['1', '2', '3', '4', '5', '6'], 'ENABLE QRESYNC');
+    const status = async () => await ok(ask, `STATUS ${mailbox} (UIDVALIDITY HIGHESTMODSEQ)`);
+    const lines = await status();
+    const [valid] = numbersOf('UIDVALIDITY', lines);
+    const [since] = numbersOf('HIGHESTMODSEQ', lines);
+    await ok(ask, 'STORE 2,3,6 +FLAGS.SILENT \\Deleted');
+    await ok(ask, 'EXPUNGE');
+    await ok(ask, 'STORE 3 +FLAGS.SILENT \\Flagged');
+    const resync = async (parameters: string) => {
+      const all = await ok(ask, `SELECT ${mailbox} (QRESYNC (${parameters}))`);
+      const news = all.filter((line) => /VANISHED|FETCH/.test(line));
+      return news.map((line) => line.replace(/MODSEQ \(\d+\)/, 'MODSEQ'));
+    };
+    const flagged = '* 3 FETCH (UID 5 FLAGS (\\Flagged) MODSEQ)';
+    assert.deepEqual(await resync(`${valid} ${since}`), ['* VANISHED (EARLIER) 2:3,6', flagged]);
+    assert.deepEqual(await resync(`${valid} ${since} 1:3`), ['* VANISHED (EARLIER) 2:3']);
+    assert.deepEqual(await resync(`${valid} ${since} 5:6 (1:2 1,5)`), ['* VANISHED (EARLIER) 6', flagged]);
+    assert.deepEqual(await resync(`${Number(valid) + 1_000} ${since}`), []);
+    const fetched = await ok(ask, `UID FETCH 1:* FLAGS (CHANGEDSINCE ${since} VANISHED)`);
+    assert.equal(fetched[0], '* VANISHED (EARLIER) 2:3,6');
+    assert.equal(fetched.length, 2);
+    await completes(ask, `FETCH 1:* FLAGS (CHANGEDSINCE ${since} VANISHED)`, /^BAD/);
+    await completes(ask, 'UID FETCH 1:* FLAGS (VANISHED)', /^BAD/);
+    for (const wrong of ['1', '1 0', '1 1 *', '1 1 $', '1 1 1:2 (1)', '1 1 (1:2 1:2'])
+      await completes(ask, `SELECT ${mailbox} (QRESYNC (${wrong}))`, /^BAD/);
+  });
+
+  test('QRESYNC is refused until the client has enabled it', async (t) => {
+    const { mailbox, ask } = await open(t, ['1']);
+    await completes(ask, `SELECT ${mailbox} (QRESYNC (1 1))`, /^BAD/);
+    await completes(ask, 'UID FETCH 1 FLAGS (CHANGEDSINCE 1 VANISHED)', /^BAD/);
+  });
+
   test('[CLOSED] and [TRYCREATE] are sent where they apply', async (t) => {
     const { ask, mailbox } = await open(t, ['1']);
     await completes(ask, 'COPY 1 nowhere', /^NO \[TRYCREATE\]/);

@@ -1,6 +1,6 @@
 /** FETCH (RFC 9051 section 6.4.5). */
 import { AppError } from '../../../system/errors.ts';
-import { CommandError } from '../command-error.ts';
+import { bad, CommandError } from '../command-error.ts';
 import { ClientGone, ConnectionFault } from '../fault.ts';
 import type { FetchItem } from '../fetch-item.ts';
 import type { Cursor } from '../parser/cursor.ts';
@@ -25,33 +25,43 @@ function fetchCommand(name: string, uid: boolean): Command {
     name,
     states: 'selected',
     changes: uid ? 'all' : 'withoutExpunge',
-    parse: (cursor) => parseFetch(cursor, uid),
+    parse: (cursor, connection) => parseFetch(cursor, connection, uid),
     run: runFetch,
   });
 }
 
-function parseFetch(cursor: Cursor, uid: boolean): FetchQuery {
+function parseFetch(cursor: Cursor, { features }: Connection, uid: boolean): FetchQuery {
   cursor.space();
   const set = parseSequenceSet(cursor);
   cursor.space();
   const items = parseFetchItems(cursor);
-  const changedSince = parseModifier(cursor);
+  const { changedSince, vanished } = parseModifiers(cursor);
   cursor.end();
+  if (vanished && !(uid && features.qresync && changedSince !== undefined))
+    bad('VANISHED needs UID FETCH, CHANGEDSINCE, and QRESYNC to be enabled');
   const has = (kind: FetchItem['kind']): boolean => items.some((item) => item.kind === kind);
   if (uid && !has('UID')) items.unshift({ kind: 'UID' });
   // CHANGEDSINCE asks for MODSEQ as well (RFC 7162 section 3.1.4.1).
   if (changedSince !== undefined && !has('MODSEQ')) items.push({ kind: 'MODSEQ' });
-  return { set, uid, items, changedSince };
+  return { set, uid, items, changedSince, vanished };
 }
 
+type Modifiers = Pick<FetchQuery, 'changedSince' | 'vanished'>;
+
 /** iOS sends CHANGEDSINCE 0, which RFC 7162 does not allow; every message was changed since then. */
-function parseModifier(cursor: Cursor): number | undefined {
-  if (cursor.isAtEnd) return undefined;
+function parseModifiers(cursor: Cursor): Modifiers {
+  const modifiers: Modifiers = { changedSince: undefined, vanished: false };
+  if (cursor.isAtEnd) return modifiers;
   cursor.space();
-  cursor.expect('(CHANGEDSINCE ');
-  const changedSince = cursor.number();
-  cursor.expect(')');
-  return changedSince;
+  const count = cursor.list(() => {
+    const name = cursor.word();
+    if (name === 'VANISHED') modifiers.vanished = true;
+    else if (name === 'CHANGEDSINCE') {
+      cursor.space();
+      modifiers.changedSince = cursor.number();
+    } else bad('FETCH has a modifier that is unknown');
+  }).length;
+  return count > 0 ? modifiers : bad('FETCH has an empty list of modifiers');
 }
 
 async function runFetch(connection: Connection, query: FetchQuery): Promise<Result> {

@@ -18,7 +18,11 @@ function moveCommand(name: string, uid: boolean): Command {
       const answer = await writableOf(connection).move(query);
       if (isRefusal(answer)) return answer;
       if (answer) sendUntagged(connection, `OK [${copyUid(answer)}] Moved`);
-      return answer ? undefined : { text: 'No message was found' };
+      if (!answer) return { text: 'No message was found' };
+      const { modseq } = answer;
+      return connection.features.qresync && modseq !== undefined
+        ? { noticed: `HIGHESTMODSEQ ${modseq}` }
+        : undefined;
     },
   });
 }

@@ -1,8 +1,8 @@
 /** SELECT and EXAMINE (RFC 9051 sections 6.3.2 and 6.3.3). */
 import { bad } from '../command-error.ts';
 import { writeListed } from '../encode/mailboxes.ts';
-import type { Cursor } from '../parser/cursor.ts';
 import { parseMailbox } from '../parser/mailbox.ts';
+import { parseSelectParameters, type SelectParameters } from '../parser/select.ts';
 import { isRefusal, type Selection } from '../session.ts';
 import {
   accountOf,
@@ -11,6 +11,7 @@ import {
   defineCommand,
   enableFeatures,
   type Result,
+  sendChunks,
   sendUntagged,
   textForm,
 } from './command.ts';
@@ -27,27 +28,18 @@ function selectCommand(name: string, readOnly: boolean): Command {
     parse(cursor, connection) {
       cursor.space();
       const mailbox = parseMailbox(cursor, textForm(connection));
-      const condstore = parseParameters(cursor);
+      const parameters = parseSelectParameters(cursor);
       cursor.end();
-      return { mailbox, condstore };
+      if (parameters.resync && !connection.features.qresync) bad('QRESYNC is not enabled');
+      return { mailbox, ...parameters };
     },
     run: (connection, args) => open(connection, { ...args, readOnly }),
   });
 }
 
-/** Returns true when CONDSTORE stands among the parameters (RFC 7162 section 3.1.8). */
-function parseParameters(cursor: Cursor): boolean {
-  if (cursor.isAtEnd) return false;
-  cursor.space();
-  const parameters = cursor.list(() => cursor.word());
-  if (parameters.some((parameter) => parameter !== 'CONDSTORE'))
-    bad('The command has a parameter that is unknown');
-  return parameters.length > 0;
-}
-
 async function open(
   connection: Connection,
-  { mailbox, readOnly, condstore }: { mailbox: string; readOnly: boolean; condstore: boolean },
+  { mailbox, readOnly, condstore, resync }: SelectParameters & { mailbox: string; readOnly: boolean },
 ): Promise<Result> {
   const account = accountOf(connection);
   if (connection.state.name === 'selected') {
@@ -65,6 +57,7 @@ async function open(
     readOnly: selection.readOnly,
   };
   describe(connection, selection);
+  if (resync?.uidValidity === selection.uidValidity) await resynchronize(connection, selection, resync);
   return { noticed: selection.readOnly ? 'READ-ONLY' : 'READ-WRITE' };
 }
 
@@ -84,4 +77,17 @@ function describe(connection: Connection, selection: Selection): void {
   if (!rev2) return;
   const form = textForm(connection);
   connection.wire.send(writeListed({ response: 'LIST', mailbox: selection.mailbox, attributes: [] }, form));
+}
+
+/** Tells what has changed since the client was here last, as UID FETCH would (RFC 7162 section 3.2.5.1). */
+async function resynchronize(
+  connection: Connection,
+  { selected, uidNext }: Selection,
+  { known, modseq }: NonNullable<SelectParameters['resync']>,
+): Promise<void> {
+  if (uidNext === 1) return;
+  const items = [{ kind: 'UID' }, { kind: 'FLAGS' }, { kind: 'MODSEQ' }] as const;
+  const set = known ?? [[1, uidNext - 1]];
+  const query = { set, uid: true, items, changedSince: modseq, vanished: true };
+  await sendChunks(connection, selected.fetch(query));
 }

@@ -35,6 +35,7 @@ export async function copyTo(
     uidValidity: outcome.uidValidity,
     from: formatNumbers(outcome.from),
     to: formatNumbers(outcome.added.map((message) => message.uid)),
+    ...(isMove && { modseq: outcome.modseq }),
   };
 }
 

@@ -96,17 +96,17 @@ async function* writeLarge(
   yield* pieces;
 }
 
-/** Returns the items that tell the client about `\Seen` and that it has not asked for. */
+/** Returns the items that tell the client about `\Seen` and that it has not asked for (RFC 7162 sections 3.1 and 3.2.4). */
 function unaskedItems(
   { features }: SelectedState,
   { isNewlySeen }: Fetched,
   { items }: FetchPlan,
 ): FetchItem[] {
   if (!isNewlySeen) return [];
-  const wanted: FetchItem[] = [
-    { kind: 'FLAGS' },
-    ...(features().condstore ? [{ kind: 'MODSEQ' } as const] : []),
-  ];
+  const { condstore, qresync } = features();
+  const wanted: FetchItem[] = [{ kind: 'FLAGS' }];
+  if (condstore) wanted.push({ kind: 'MODSEQ' });
+  if (qresync) wanted.push({ kind: 'UID' });
   return wanted.filter(({ kind }) => items.every((item) => item.kind !== kind));
 }
 

@@ -11,6 +11,7 @@ import { Responses } from './responses.ts';
 import { loadKeywords, type SelectedState } from './session-state.ts';
 import { commitFlags, slicesOf } from './store-flags.ts';
 import { batchesOf, readStored } from './stored.ts';
+import { writeVanished } from './vanished.ts';
 import type { Entry } from './view.ts';
 
 /** Number of messages whose facts are read at once: about 5 ms. */
@@ -23,6 +24,8 @@ export async function* fetchMessages(selected: SelectedState, query: FetchQuery)
   const { changedSince } = query;
   const plan = planFetch(query.items, selected.features());
   const responses = new Responses();
+  if (query.vanished && changedSince !== undefined)
+    responses.add(await writeVanished(selected, { set: query.set, modseq: changedSince }));
   let isUnknown = false;
   for (const slice of slicesOf(ranges, MESSAGES_PER_SLICE)) {
     for await (const batch of readBatches(selected, { plan, slice, changedSince, responses })) {

@@ -23,7 +23,7 @@ type ImapOptions = {
 /** An account and its end: `close` frees what the session holds, in whatever state the connection ends. */
 type ImapAccount = Account & { close(): void };
 
-const NO_FEATURES: Features = { rev2: false, utf8: false, condstore: false };
+const NO_FEATURES: Features = { rev2: false, utf8: false, condstore: false, qresync: false };
 
 /** Returns the account of one session. */
 export function openImapAccount(

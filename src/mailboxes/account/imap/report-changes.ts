@@ -1,4 +1,5 @@
 /** Tells a client what has changed in the selected folder since it was told last (RFC 9051 section 7.5). */
+import { formatNumbers } from '../../../mail/imap/sequence-set.ts';
 import type { Chunks, SelectedMailbox } from '../../../mail/imap/session.ts';
 import { Responses } from './responses.ts';
 import { flagsItem, loadKeywords, type SelectedState } from './session-state.ts';
@@ -20,7 +21,7 @@ export async function* reportChanges(
     responses.add(`* OK [HIGHESTMODSEQ ${state.highestModseq}] The highest modseq\r\n`);
   view.owesHighestModseq = false;
   if (kind === 'all') {
-    for (const number of view.removeGone()) responses.add(`* ${number} EXPUNGE\r\n`);
+    addRemoved(selected, responses);
     shared.forgetRemoved(state);
   }
   const known = view.count;
@@ -31,6 +32,16 @@ export async function* reportChanges(
   await addFlags(selected, known, responses);
   yield* responses.take();
   return undefined;
+}
+
+/** Adds EXPUNGE responses, or VANISHED (RFC 7162 section 3.2.10). */
+function addRemoved({ view, features }: SelectedState, responses: Responses): void {
+  const removed = view.removeGone();
+  if (removed.length === 0) return;
+  if (features().qresync) {
+    const uids = removed.map(({ uid }) => uid).reverse();
+    responses.add(`* VANISHED ${formatNumbers(uids)}\r\n`);
+  } else for (const { number } of removed) responses.add(`* ${number} EXPUNGE\r\n`);
 }
 
 /** Adds FETCH responses for the messages that the client knew and that others have changed. */

@@ -17,10 +17,7 @@ export function createSelected(selected: SelectedState, end: () => void): Select
     search: (query) => searchMessages(selected, query),
     copy: (query) => copyTo(selected, query, { isMove: false }),
     move: (query) => copyTo(selected, query, { isMove: true }),
-    async expunge(uids) {
-      await expungeDeleted(selected, uids);
-      return undefined;
-    },
+    expunge: (uids) => expungeDeleted(selected, uids),
     changes: (kind) => reportChanges(selected, kind),
     watch: (onChange) => view.watch(onChange),
     async close({ expunge }): Promise<Refusal | undefined> {

@@ -88,7 +88,7 @@ function itemsOf(selected: SelectedState, entry: Entry, { uid, silent, unchanged
   const condstore = selected.features().condstore || unchangedSince !== undefined;
   if (silent && !condstore) return [];
   return [
-    ...(uid ? [`UID ${entry.uid}`] : []),
+    ...(uid || selected.features().qresync ? [`UID ${entry.uid}`] : []),
     ...(silent ? [] : [flagsItem(selected, entry)]),
     ...(condstore ? [`MODSEQ (${entry.modseq})`] : []),
   ];

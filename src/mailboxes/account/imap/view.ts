@@ -84,21 +84,21 @@ export class View {
     return this.count - before;
   }
 
-  /** Takes the sequence numbers of removed messages away. Returns them, the highest first. */
-  removeGone(): number[] {
+  /** Takes the sequence numbers of removed messages away. Returns what they were, the last one first. */
+  removeGone(): { number: number; uid: number }[] {
     const { state } = this;
-    const numbers: number[] = [];
-    if (this.toldRemoval === state.lastRemoval) return numbers;
+    const removed: { number: number; uid: number }[] = [];
+    if (this.toldRemoval === state.lastRemoval) return removed;
     let to = 0;
     for (let from = 0; from < this.count; from++) {
       const uid = this.uids[from] as number;
       const index = state.indexOf(uid);
-      if (index < 0 || state.isGone(index)) numbers.push(from + 1);
+      if (index < 0 || state.isGone(index)) removed.push({ number: from + 1, uid });
       else this.uids[to++] = uid;
     }
     this.count = to;
     this.toldRemoval = state.lastRemoval;
-    return numbers.reverse();
+    return removed.reverse();
   }
 
   /**

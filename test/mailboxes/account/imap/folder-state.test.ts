@@ -150,3 +150,31 @@ test('EXPUNGE and MOVE leave tombstones as ranges, with the modseq of the folder
   await ok(ask, 'MOVE 1 INBOX');
   assert.deepEqual((await tombstones()).slice(1, 2), [[true, 3, 3]]);
 });
+
+test('when tombstones were forgotten, VANISHED (EARLIER) names all UIDs that do not exist', async (t) => {
+  const { mailbox, ask } = await open(t, ['1', '2', '3', '4'], 'ENABLE QRESYNC');
+  await ok(ask, 'STORE 2,4 +FLAGS.SILENT \\Deleted');
+  await ok(ask, 'EXPUNGE');
+  const folder = await findFolderByName(mail.account.db.read, mailbox);
+  const { id = 0, highestModseq = 0 } = folder ?? {};
+  await mail.account.db.maintain((connection) => {
+    connection.prepare('DELETE FROM expunged WHERE folderId = ?').run(id);
+    connection.prepare('UPDATE folders SET tombstoneFloor = ? WHERE id = ?').run(highestModseq, id);
+  });
+  const vanished = async (modseq: number) =>
+    (await ok(ask, `UID FETCH 1:* FLAGS (CHANGEDSINCE ${modseq} VANISHED)`))[0];
+  assert.equal(await vanished(highestModseq - 1), '* VANISHED (EARLIER) 2,4');
+  assert.equal(await vanished(highestModseq), undefined);
+});
+
+test('VANISHED (EARLIER) leaves out messages that still have sequence numbers', async (t) => {
+  const { ask, connect } = await open(t, ['1', '2', '3'], 'ENABLE QRESYNC');
+  const other = await connect('ENABLE QRESYNC');
+  await ok(ask, 'STORE 2 +FLAGS.SILENT \\Deleted');
+  await ok(ask, 'EXPUNGE');
+  const lines = await ok(other.ask, 'UID FETCH 1:* UID (CHANGEDSINCE 1 VANISHED)');
+  assert.deepEqual(
+    lines.filter((line) => line.includes('VANISHED')),
+    ['* VANISHED 2'],
+  );
+});
