@@ -4,9 +4,6 @@ import type { Chunks, SelectedMailbox } from '../../../mail/imap/session.ts';
 import { Responses } from './responses.ts';
 import { flagsItem, loadKeywords, type SelectedState } from './session-state.ts';
 
-/** Number of messages whose flags are compared at once. */
-const MESSAGES_PER_SLICE = 1_000;
-
 /** Yields what the client was not told yet: EXPUNGE, EXISTS, RECENT and FETCH responses. */
 export async function* reportChanges(
   selected: SelectedState,
@@ -50,14 +47,11 @@ async function addFlags(selected: SelectedState, known: number, responses: Respo
   const { state } = view;
   const { highestModseq } = state;
   if (highestModseq === view.toldModseq) return;
-  for (let from = 1; from <= known; from += MESSAGES_PER_SLICE) {
-    const to = Math.min(from + MESSAGES_PER_SLICE - 1, known);
-    const untold = view.entries([from, to]).filter((entry) => view.isUntold(entry));
-    await loadKeywords(selected, untold, responses);
-    for (const entry of untold) {
-      const modseq = features().condstore ? ` MODSEQ (${entry.modseq})` : '';
-      responses.add(`* ${entry.number} FETCH (UID ${entry.uid} ${flagsItem(selected, entry)}${modseq})\r\n`);
-    }
+  const untold = view.untold(known);
+  await loadKeywords(selected, untold, responses);
+  for (const entry of untold) {
+    const modseq = features().condstore ? ` MODSEQ (${entry.modseq})` : '';
+    responses.add(`* ${entry.number} FETCH (UID ${entry.uid} ${flagsItem(selected, entry)}${modseq})\r\n`);
   }
   view.toldModseq = highestModseq;
   view.ownModseqs.clear();

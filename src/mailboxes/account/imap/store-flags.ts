@@ -54,8 +54,7 @@ async function change(
     selected,
     { folderId, ranges: uids, action, names: flags, unchangedSince },
     () => {
-      for (const range of ranges)
-        for (const entry of view.entries(range)) if (view.isUntold(entry)) untold.add(entry.uid);
+      for (const { uid } of view.untold(view.count)) untold.add(uid);
     },
   );
   if (unchangedSince === undefined) return { modified: new Set(modified), untold };

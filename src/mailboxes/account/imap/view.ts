@@ -90,10 +90,11 @@ export class View {
     const removed: { number: number; uid: number }[] = [];
     if (this.toldRemoval === state.lastRemoval) return removed;
     let to = 0;
+    let index = 0;
     for (let from = 0; from < this.count; from++) {
       const uid = this.uids[from] as number;
-      const index = state.indexOf(uid);
-      if (index < 0 || state.isGone(index)) removed.push({ number: from + 1, uid });
+      while (index < state.count && (state.uids[index] as number) < uid) index++;
+      if (state.uids[index] !== uid || state.isGone(index)) removed.push({ number: from + 1, uid });
       else this.uids[to++] = uid;
     }
     this.count = to;
@@ -139,9 +140,18 @@ export class View {
     return entries;
   }
 
-  /** Returns true when the client does not know how the message was changed. */
-  isUntold({ modseq, isGone }: Pick<Entry, 'modseq' | 'isGone'>): boolean {
-    return modseq > this.toldModseq && !isGone && !this.ownModseqs.has(modseq);
+  /** Returns the first `count` messages by sequence number that others have changed and of whose changes the client was not told. */
+  untold(count: number): Entry[] {
+    const { state } = this;
+    const entries: Entry[] = [];
+    for (let index = 0; index < state.count; index++) {
+      const modseq = state.modseqs[index] as number;
+      if (modseq <= this.toldModseq || this.ownModseqs.has(modseq) || state.isGone(index)) continue;
+      const uid = state.uids[index] as number;
+      const number = indexOfUid(this.uids, count, uid) + 1;
+      if (number > 0) entries.push(this.#entry(number, uid, index));
+    }
+    return entries;
   }
 
   #entry(number: number, uid: number, index: number): Entry {
