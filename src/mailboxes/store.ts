@@ -220,7 +220,7 @@ export const updateMailbox = defineWrite(
     }
     const after = { ...before, ...change, updatedAt: now };
     const moreBytes = after.quotaBytes - before.quotaBytes;
-    if (moreBytes > 0) await requireQuotaInPlan(tx, { tenantId, quotaBytes: moreBytes });
+    await requireQuotaInPlan(tx, { tenantId, quotaBytes: moreBytes });
     const { id: _, ...columns } = after;
     await tx.updateTable('mailboxes').set(columns).where('id', '=', before.id).execute();
     return after;

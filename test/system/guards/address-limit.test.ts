@@ -58,3 +58,14 @@ test('all networks of a site together have a number of connections, and those th
   assert.equal(connect(1, 2_001), false);
   assert.deepEqual([connect(2, 1), connect(2, 1)], [true, false]);
 });
+
+test('a network may ask while neither it nor its site has reached its limit, and asking whether it may counts nothing', () => {
+  const limit = createAddressLimit(createFakeClock(0), { requestsPerSecond: 1, burst: 2 });
+  const mayTake = (network: number) => limit.mayTake(addressIn(1, network));
+  assert.deepEqual([mayTake(0), mayTake(0), mayTake(0)], [true, true, true]);
+  for (let request = 0; request < 2; request++) limit.take(addressIn(1, 0));
+  assert.deepEqual([mayTake(0), mayTake(1)], [false, true]);
+  for (let network = 1; network < 2 * SITE_FACTOR; network++) limit.take(addressIn(1, network));
+  assert.equal(mayTake(1_000), false);
+  assert.equal(limit.mayTake(addressIn(2, 1)), true);
+});
