@@ -1,9 +1,9 @@
 /**
- * `npm run bench [-- --only GROUP] [-- --rounds N] [-- --json] [-- --seconds N] [-- --contacts N]`: what this machine can
- * do, what the least program would do, what Postrider does, and what its peer does, in one table. `--only inbound` runs the
- * group of that name and all groups whose names begin with `inbound-`. Each row is the median of three runs, which alternate, because
- * a shared machine changes its mood by the minute: compare within one table only. What a row is to reach stands beside it;
- * nothing fails that does not.
+ * `npm run bench [-- --only GROUP] [-- --rounds N] [-- --json] [-- --seconds N] [-- --contacts N] [-- --messages N]`: what this
+ * machine can do, what the least program would do, what Postrider does, and what its peer does, in one table. `--only inbound`
+ * runs the group of that name and all groups whose names begin with `inbound-`. Each row is the median of three runs, which
+ * alternate, because a shared machine changes its mood by the minute: compare within one table only. What a row is to reach
+ * stands beside it; nothing fails that does not.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -13,6 +13,8 @@ import { batch } from './batch.ts';
 import { ceilings } from './ceilings.ts';
 import { csv } from './csv.ts';
 import { disk } from './disk.ts';
+import { imapIdle } from './imap/idle.ts';
+import { imap } from './imap.ts';
 import { inbound } from './inbound.ts';
 import { marketing } from './marketing.ts';
 import { memory } from './memory.ts';
@@ -32,6 +34,9 @@ const MEMORY_SECONDS = 600;
 /** Size of the audience of the row `marketing`, unless `--contacts` says otherwise. */
 const MARKETING_CONTACTS = 1_000_000;
 
+/** Number of messages in a mailbox of the row `imap`, unless `--messages` says otherwise. */
+const IMAP_MESSAGES = 10_000;
+
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
@@ -39,6 +44,7 @@ const { values } = parseArgs({
     json: { type: 'boolean' },
     seconds: { type: 'string' },
     contacts: { type: 'string' },
+    messages: { type: 'string' },
   },
 });
 const GROUPS: readonly Group[] = [
@@ -55,6 +61,8 @@ const GROUPS: readonly Group[] = [
   csv,
   disk,
   ...inbound,
+  imap(Number(values.messages ?? IMAP_MESSAGES)),
+  imapIdle,
   memory(Number(values.seconds ?? MEMORY_SECONDS)),
   marketing(Number(values.contacts ?? MARKETING_CONTACTS)),
 ];

@@ -30,12 +30,22 @@ export type Measure = {
 };
 
 /** Rows that do the same job are compared: with the bare path, and with the peer. */
-export type Job = 'accept' | 'send' | 'broadcast' | `SMTP in, ${string}`;
+export type Job = 'accept' | 'send' | 'broadcast' | `SMTP in, ${string}` | `IMAP, ${string}`;
 export type Role = 'bare path' | 'peer' | 'measured';
 
 export type Row = {
   name: string;
-  unit: 'fdatasync/s' | 'commits/s' | 'signatures/s' | 'msg/s' | 'ms' | 'MiB' | 'bytes' | '%';
+  unit:
+    | 'fdatasync/s'
+    | 'commits/s'
+    | 'signatures/s'
+    | 'msg/s'
+    | 'logins/s'
+    | 'ms'
+    | 'MiB'
+    | 'KiB'
+    | 'bytes'
+    | '%';
   comparison?: { job: Job; role: Role };
   /** What it is to reach, for the reader. */
   aim?: string;

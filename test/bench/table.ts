@@ -1,6 +1,7 @@
 /**
  * From measures to the table: medians, ranges, and the ratios between rows that do the same job. A ratio is the median
  * of the rounds' ratios, because two measures of one round are closer in time than two medians.
+ * Where there are several peers, the better one of each round counts.
  */
 import { median } from './percentile.ts';
 import type { Measure, Role, Row } from './row.ts';
@@ -61,12 +62,14 @@ function summariseDetails(measures: readonly Measure[]): Detail[] {
 function ratioTo(entries: readonly Entry[], { row, measures }: RowRuns, role: Role): number | undefined {
   if (!row.comparison || row.comparison.role === role) return undefined;
   const { job } = row.comparison;
-  const other = entries.find(
+  const others = entries.filter(
     (entry): entry is RowRuns =>
       'row' in entry && entry.row.comparison?.job === job && entry.row.comparison.role === role,
   );
-  if (!other || other.failures.length > 0) return undefined;
-  return median(measures.map(({ figure }, round) => figure / (other.measures[round]?.figure ?? 0)));
+  if (others.length === 0 || others.some(({ failures }) => failures.length > 0)) return undefined;
+  const best = row.unit.endsWith('/s') ? Math.max : Math.min;
+  const bestOf = (round: number) => best(...others.map((other) => other.measures[round]?.figure ?? 0));
+  return median(measures.map(({ figure }, round) => figure / bestOf(round)));
 }
 
 /** How many measures were taken while other programs used more than `cores`, and how many there were. */
@@ -89,7 +92,7 @@ export function renderTable(results: readonly RowResult[]): string {
     'cores system/load/others',
     'MiB PSS / RSS',
     'x bare path',
-    'x Postfix',
+    'x peer',
     'aim',
   ];
   const lines = results.flatMap((result) =>
@@ -119,8 +122,8 @@ function columns(result: Extract<RowResult, { runs: number }>): string[] {
   const { figure, p50Ms, p99Ms, cpuMsPerMessage, loop, cores, memory } = result.median;
   return [
     result.name,
-    `${whole(figure)} ${result.unit}`,
-    `${whole(result.range[0])} - ${whole(result.range[1])}`,
+    `${rounded(figure)} ${result.unit}`,
+    `${rounded(result.range[0])} - ${rounded(result.range[1])}`,
     p50Ms === undefined || p99Ms === undefined ? '' : `${p50Ms.toFixed(1)} / ${p99Ms.toFixed(1)}`,
     cpuMsPerMessage?.toFixed(2) ?? '',
     loop ? `${loop.p99Ms.toFixed(0)} / ${loop.maxMs.toFixed(0)}` : '',
@@ -136,6 +139,11 @@ function columns(result: Extract<RowResult, { runs: number }>): string[] {
 function detailColumns({ name, median, range }: Detail): string[] {
   const cells = [`  ${name}`, whole(median), `${whole(range[0])} - ${whole(range[1])}`];
   return [...cells, '', '', '', '', '', '', '', ''];
+}
+
+/** Small figures have one decimal. */
+function rounded(value: number): string {
+  return value < 20 ? value.toFixed(1) : whole(value);
 }
 
 function whole(value: number): string {

@@ -1,0 +1,98 @@
+/**
+ * Postrider and Debian's Dovecot, with maildir and with mdbox, all with TLS and with the same messages. A system is started
+ * and filled once, because that takes longer than everything that is measured.
+ */
+import { installPackages } from '../support/debian.ts';
+import { type Format, startDovecot } from './imap/dovecot-peer.ts';
+import * as measures from './imap/measures.ts';
+import { startPostriderImap } from './imap/postrider-server.ts';
+import { fillSystem, type ImapSystem } from './imap/system.ts';
+import type { Group, Measure, Row } from './row.ts';
+
+const USERS = 4;
+
+type Case = {
+  name: string;
+  unit: Row['unit'];
+  /** What Postrider is to reach, next to the better peer; next to mdbox where only that is a peer. */
+  aim: string;
+  peers: 'both' | 'mdbox';
+  measure: measures.ImapMeasure;
+};
+
+const CASES: readonly Case[] = [
+  { name: 'SELECT', unit: 'ms', aim: '<= 1 x', peers: 'both', measure: measures.select },
+  { name: 'FETCH of flags', unit: 'ms', aim: '<= 1 x', peers: 'both', measure: measures.fetchFlags },
+  { name: 'STORE on all', unit: 'ms', aim: '<= 1 x', peers: 'both', measure: measures.storeAll },
+  {
+    ...{ name: 'ENVELOPE BODYSTRUCTURE, the first time', unit: 'ms', aim: '<= 0.1 x', peers: 'both' },
+    measure: measures.fetchStructureFirst,
+  },
+  {
+    ...{ name: 'ENVELOPE BODYSTRUCTURE', unit: 'ms', aim: '<= 0.5 x', peers: 'both' },
+    measure: measures.fetchStructure,
+  },
+  { name: 'BODY.PEEK[] of all', unit: 'ms', aim: '<= 1 x', peers: 'both', measure: measures.fetchAll },
+  { name: 'SEARCH SUBJECT', unit: 'ms', aim: '<= 0.3 x', peers: 'both', measure: measures.searchSubject },
+  { name: 'SEARCH TEXT', unit: 'ms', aim: '<= 0.1 x', peers: 'both', measure: measures.searchText },
+  { name: 'APPEND', unit: 'msg/s', aim: '>= 2 x', peers: 'mdbox', measure: measures.appendOne },
+  {
+    name: 'APPEND by four users',
+    unit: 'msg/s',
+    aim: '>= 1.2 x',
+    peers: 'mdbox',
+    measure: measures.appendFour,
+  },
+  { name: 'logins', unit: 'logins/s', aim: '>= 5 x', peers: 'mdbox', measure: measures.logins },
+  { name: 'APPEND to push, p95', unit: 'ms', aim: '10 ms', peers: 'both', measure: measures.push },
+];
+
+/** Returns the group for mailboxes of this size. */
+export function imap(messages: number): Group {
+  return {
+    name: 'imap',
+    async prepare(workspace) {
+      if (process.getuid?.() !== 0) return { unavailable: 'Dovecot runs only as root' };
+      const reason = installPackages({
+        'dovecot-core': '/usr/sbin/dovecot',
+        'dovecot-imapd': '/usr/lib/dovecot/imap',
+        openssl: '/usr/bin/openssl',
+      });
+      if (reason !== undefined) return { unavailable: reason };
+      const dovecot = (format: Format) =>
+        once(async () => fillSystem(await startDovecot(workspace, format, USERS), messages));
+      const systems = {
+        maildir: dovecot('maildir'),
+        mdbox: dovecot('mdbox'),
+        postrider: once(async () => fillSystem(await startPostriderImap(workspace, USERS), messages)),
+      };
+      return { rows: CASES.flatMap((asked) => compare(asked, systems)) };
+    },
+  };
+}
+
+type Systems = Record<Format | 'postrider', () => Promise<ImapSystem>>;
+
+function compare({ name, unit, aim, peers, measure }: Case, systems: Systems): Row[] {
+  const job = `IMAP, ${name}` as const;
+  const run = (system: () => Promise<ImapSystem>) => async (): Promise<Measure> => measure(await system());
+  return [
+    {
+      ...{ name: `Dovecot maildir: ${name}`, unit, measure: run(systems.maildir) },
+      ...(peers === 'both' && { comparison: { job, role: 'peer' } }),
+    },
+    { name: `Dovecot mdbox: ${name}`, unit, comparison: { job, role: 'peer' }, measure: run(systems.mdbox) },
+    {
+      ...{ name: `Postrider: ${name}`, unit, aim, comparison: { job, role: 'measured' } },
+      measure: run(systems.postrider),
+    },
+  ];
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,36 @@
+/** What the rows of `imap` measure: a server with users whose mail is filled once. */
+import { ImapConnection, type ImapUser } from './client.ts';
+import { sampleMessages } from './messages.ts';
+
+export type ImapServer = {
+  port: number;
+  /** Processes whose trees are the system under test. */
+  pids: readonly number[];
+  users: readonly ImapUser[];
+  /** Drops what the server has stored about the structure of messages in this folder, where it does so when a client first asks. */
+  forgetStructure(folder: string): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type ImapSystem = ImapServer & {
+  /** Logs the first user in. */
+  login(): Promise<ImapConnection>;
+};
+
+/** Mailbox with the messages. */
+export const FOLDER = 'Filled';
+/** Messages in one command while a mailbox is filled. */
+const BATCH = 200;
+
+/** Fills the mailbox of the first user, and makes an empty one for each. */
+export async function fillSystem(server: ImapServer, messages: number): Promise<ImapSystem> {
+  const [first] = server.users;
+  if (!first) throw new Error('the server has no users');
+  const login = () => ImapConnection.login(server.port, first);
+  const connection = await login();
+  await connection.run(`CREATE ${FOLDER}`);
+  for (let from = 0; from < messages; from += BATCH)
+    await connection.append(FOLDER, sampleMessages(Math.min(BATCH, messages - from), from));
+  connection.close();
+  return { ...server, login };
+}
