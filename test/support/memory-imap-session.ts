@@ -175,12 +175,12 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         const mailbox = mailboxes.get(name);
         return mailbox ? statusOf(mailbox, items) : missing();
       },
-      async create(name) {
+      async create({ mailbox: name, specialUse }) {
         if (mailboxes.has(name)) return no('ALREADYEXISTS', 'The mailbox exists');
         for (let end = name.indexOf('/'); end >= 0; end = name.indexOf('/', end + 1))
           if (!mailboxes.has(name.slice(0, end))) mail.addMailbox(name.slice(0, end));
-        mail.addMailbox(name);
-        return undefined;
+        const { uidValidity } = mail.addMailbox(name, specialUse);
+        return { noticed: `MAILBOXID (F${uidValidity})` };
       },
       async delete(name) {
         if (name === 'INBOX') return no('CANNOT', 'INBOX cannot be deleted');
@@ -228,6 +228,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         return {
           selected: { ...selected, ...hooks.selected },
           mailbox: name,
+          mailboxId: `F${mailbox.uidValidity}`,
           readOnly,
           exists: mailbox.messages.length,
           recent: mailbox.messages.filter(({ uid }) => uid >= recentFrom).length,
@@ -451,6 +452,7 @@ function statusOf(mailbox: MemoryMailbox, items: readonly StatusItem[]): StatusV
     DELETED: count(({ flags }) => flags.has('\\Deleted')),
     SIZE: messages.reduce((sum, { bytes }) => sum + bytes.length, 0),
     HIGHESTMODSEQ: Math.max(1, ...messages.map(({ modseq }) => modseq)),
+    MAILBOXID: `F${uidValidity}`,
   };
   return Object.fromEntries(items.map((item) => [item, values[item]]));
 }
@@ -543,6 +545,10 @@ function matches(key: SearchKey, candidate: Candidate): boolean {
           ? day === key.day
           : day >= key.day;
     }
+    case 'older':
+    case 'younger':
+    case 'emailId':
+      return false;
     case 'larger':
       return message.bytes.length > key.sizeBytes;
     case 'smaller':
@@ -594,6 +600,12 @@ function itemOf(
       return `RFC822.SIZE ${bytes.length}`;
     case 'MODSEQ':
       return `MODSEQ (${message.modseq})`;
+    case 'EMAILID':
+      return `EMAILID (M${message.modseq})`;
+    case 'SAVEDATE':
+    case 'PREVIEW':
+    case 'THREADID':
+      return `${item.kind} NIL`;
     case 'ENVELOPE':
       return `ENVELOPE ${writeEnvelope(root.fields, form)}`;
     case 'BODY':

@@ -3,9 +3,24 @@ import type { PartialRange, Section } from '../message/section.ts';
 
 export type FetchItem = SimpleItem | SectionItem | BinaryItem | { kind: 'BINARY.SIZE'; part: PartNumber };
 
-/** `RFC822.SIZE` is the size in octets. `BODY` is BODYSTRUCTURE without extension data. */
+/**
+ * `RFC822.SIZE` is the size in octets. `BODY` is BODYSTRUCTURE without extension data. `SAVEDATE` is the time at which the message came into
+ * the mailbox (RFC 8514), and `PREVIEW` the beginning of its text (RFC 8970). EMAILID and THREADID are those of RFC 8474.
+ */
 type SimpleItem = {
-  kind: 'UID' | 'FLAGS' | 'INTERNALDATE' | 'RFC822.SIZE' | 'ENVELOPE' | 'BODY' | 'BODYSTRUCTURE' | 'MODSEQ';
+  kind:
+    | 'UID'
+    | 'FLAGS'
+    | 'INTERNALDATE'
+    | 'RFC822.SIZE'
+    | 'ENVELOPE'
+    | 'BODY'
+    | 'BODYSTRUCTURE'
+    | 'MODSEQ'
+    | 'SAVEDATE'
+    | 'PREVIEW'
+    | 'EMAILID'
+    | 'THREADID';
 };
 
 /** Numbers of nested parts such as 1.2.3. Empty for the whole message. */

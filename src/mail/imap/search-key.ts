@@ -16,8 +16,15 @@ export type SearchKey =
   | { kind: 'text' | 'body'; text: string }
   /** Text in a header field, whose name is in lower case. An empty text matches every message that has the field. */
   | { kind: 'header'; field: string; text: string }
-  /** `internal` is the date of arrival, `sent` that of the Date field, both in their own zone. `day` is YYYY-MM-DD. */
-  | { kind: 'date'; of: 'internal' | 'sent'; comparison: 'before' | 'on' | 'since'; day: string }
+  /**
+   * `internal` is the date of arrival, `sent` that of the Date field, both in their own zone, and `saved` the day in UTC at which the
+   * message came into the mailbox (RFC 8514). `day` is YYYY-MM-DD.
+   */
+  | { kind: 'date'; of: 'internal' | 'sent' | 'saved'; comparison: 'before' | 'on' | 'since'; day: string }
+  /** Messages that arrived at least so many seconds ago, or at most (RFC 5032). */
+  | { kind: 'older' | 'younger'; seconds: number }
   | { kind: 'larger' | 'smaller'; sizeBytes: number }
+  /** EMAILID of the message (RFC 8474). */
+  | { kind: 'emailId'; id: string }
   /** Messages that were changed at this modseq or later (RFC 7162 section 3.1.5). */
   | { kind: 'modseq'; atLeast: number };

@@ -71,7 +71,11 @@ export type Account = {
   /** Returns LIST or LSUB responses, and STATUS responses where they are asked for. */
   list(query: ListQuery): Chunks;
   status(mailbox: string, items: readonly StatusItem[]): Promise<StatusValues | Refusal>;
-  create(mailbox: string): Outcome;
+  /** Creates a mailbox, and the levels above it. The answer is its MAILBOXID (RFC 8474 section 4.1). */
+  create(creation: {
+    mailbox: string;
+    specialUse: string | undefined;
+  }): Promise<Refusal | Notice | undefined>;
   delete(mailbox: string): Outcome;
   rename(from: string, to: string): Outcome;
   subscribe(mailbox: string): Outcome;
@@ -113,10 +117,11 @@ export type StatusItem =
   | 'UNSEEN'
   | 'DELETED'
   | 'SIZE'
-  | 'HIGHESTMODSEQ';
+  | 'HIGHESTMODSEQ'
+  | 'MAILBOXID';
 
 /** Values of the items that were asked for. */
-export type StatusValues = Partial<Record<StatusItem, number>>;
+export type StatusValues = Partial<Record<Exclude<StatusItem, 'MAILBOXID'>, number>> & { MAILBOXID?: string };
 
 export type AppendMessage = {
   flags: readonly string[];
@@ -143,6 +148,8 @@ export type Selection = {
   selected: SelectedMailbox;
   /** Name of the mailbox as it is stored. */
   mailbox: string;
+  /** Id that the mailbox keeps when it is renamed (RFC 8474 section 4). */
+  mailboxId: string;
   readOnly: boolean;
   exists: number;
   /** Number of messages that are `\Recent` in this session. */

@@ -15,6 +15,7 @@ const COLUMNS = {
   bodyStructureUtf8: 'coalesce(content."bodyStructureUtf8", content."bodyStructure") AS "bodyStructure"',
   root: 'content.root',
   sort: 'content.sort',
+  preview: 'content.preview',
   messageId: 'content."messageId"',
   references: 'content."references"',
   crc32: 'content.crc32',
@@ -27,12 +28,12 @@ export type Column = keyof typeof COLUMNS;
 /** Facts of a message that never change. */
 type Facts = Pick<
   MessageRow,
-  'uid' | 'contentId' | 'internalAt' | 'internalZoneMinutes' | 'savedAt' | 'sizeBytes' | 'prefix'
+  'uid' | 'emailId' | 'contentId' | 'internalAt' | 'internalZoneMinutes' | 'savedAt' | 'sizeBytes' | 'prefix'
 >;
 
 type Content = Pick<
   ContentRow,
-  'envelope' | 'body' | 'bodyStructure' | 'root' | 'sort' | 'messageId' | 'references' | 'crc32'
+  'preview' | 'envelope' | 'body' | 'bodyStructure' | 'root' | 'sort' | 'messageId' | 'references' | 'crc32'
 > & {
   /** Header without the prefix of the recipient, with the empty line at its end. */
   header: Buffer;
@@ -76,7 +77,7 @@ function rangeStatement(columns: readonly Column[]) {
   return statement((db: AccountTx, param: Param<UidRange>) => ({
     compile: () =>
       sql<StoredMessage>`
-        SELECT message.uid, message."contentId", message."internalAt", message."internalZoneMinutes", message."savedAt",
+        SELECT message.uid, message."emailId", message."contentId", message."internalAt", message."internalZoneMinutes", message."savedAt",
                message."sizeBytes", message.prefix${listOf(columns)}
           FROM messages AS message${joinOf(columns, 'message."contentId"')}
          WHERE message."folderId" = ${param('folderId')}

@@ -5,7 +5,7 @@ import { createMemoryMail } from '../../support/memory-imap-session.ts';
 import { LOGIN, startServer } from './fixture.ts';
 
 const CAPABILITIES =
-  'IMAP4rev1 IMAP4rev2 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN UNSELECT UIDPLUS MOVE SPECIAL-USE LIST-EXTENDED LIST-STATUS STATUS=SIZE CONDSTORE QRESYNC ESEARCH SEARCHRES I18NLEVEL=1 SORT SORT=DISPLAY ESORT THREAD=ORDEREDSUBJECT THREAD=REFERENCES BINARY MULTIAPPEND UTF8=ACCEPT COMPRESS=DEFLATE';
+  'IMAP4rev1 IMAP4rev2 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN UNSELECT UIDPLUS MOVE SPECIAL-USE CREATE-SPECIAL-USE LIST-EXTENDED LIST-STATUS STATUS=SIZE CONDSTORE QRESYNC ESEARCH SEARCHRES WITHIN I18NLEVEL=1 SORT SORT=DISPLAY ESORT THREAD=ORDEREDSUBJECT THREAD=REFERENCES BINARY MULTIAPPEND OBJECTID PREVIEW SAVEDATE UTF8=ACCEPT COMPRESS=DEFLATE';
 const MESSAGE = 'Subject: one\r\nFrom: a@test.example\r\n\r\nbody\r\n';
 
 /** Returns a client who has logged in, with this many messages in INBOX. */
@@ -134,7 +134,7 @@ test('ID accepts 30 values of 1,024 octets before login', async (t) => {
 
 test('mailboxes are created, renamed, subscribed to and deleted', async (t) => {
   const { ask, mail } = await open(t, 0);
-  assert.deepEqual(await ask('CREATE "Entw&APw-rfe/2026/"'), ['OK CREATE completed']);
+  assert.deepEqual(await ask('CREATE "Entw&APw-rfe/2026/"'), ['OK [MAILBOXID (F1003)] CREATE completed']);
   assert.deepEqual([...mail.mailboxes.keys()], ['INBOX', 'Entwürfe', 'Entwürfe/2026']);
   assert.deepEqual(await ask('SUBSCRIBE inbox'), ['OK SUBSCRIBE completed']);
   assert.deepEqual(await ask('UNSUBSCRIBE INBOX'), ['OK UNSUBSCRIBE completed']);
@@ -187,7 +187,7 @@ test('names are UTF-8 once that is enabled', async (t) => {
   const { ask, mail } = await open(t, 0, 'ENABLE UTF8=ACCEPT');
   mail.addMailbox('ü');
   const utf8 = (text: string) => Buffer.from(text).toString('latin1');
-  assert.deepEqual(await ask(`CREATE "${utf8('A & é')}"`), ['OK CREATE completed']);
+  assert.deepEqual(await ask(`CREATE "${utf8('A & é')}"`), ['OK [MAILBOXID (F1003)] CREATE completed']);
   assert.ok(mail.mailboxes.has('A & é'));
   assert.deepEqual(await ask(`LIST "" "${utf8('ü')}"`), [
     utf8('* LIST (\\HasNoChildren) "/" "ü"'),
@@ -224,6 +224,7 @@ test('SELECT and EXAMINE describe the mailbox, in the terms of each revision', a
     '* OK [UIDVALIDITY 1001] UIDs are valid',
     '* OK [UIDNEXT 3] The next UID',
     '* OK [HIGHESTMODSEQ 3] The highest modseq',
+    '* OK [MAILBOXID (F1001)] The id of the mailbox',
   ];
   assert.deepEqual(await ask('EXAMINE INBOX'), [...describe(''), 'OK [READ-ONLY] EXAMINE completed']);
   await refusals(ask, ['STORE 1 FLAGS ()', 'EXPUNGE', 'UID EXPUNGE 1', 'MOVE 1 INBOX'], /^NO \[READ-ONLY\] /);

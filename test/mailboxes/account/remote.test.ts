@@ -186,7 +186,10 @@ test('refusals and bugs of methods cross with their codes', async (t) => {
     },
   };
   const { account } = await openRemote(t, hooks);
-  await assert.rejects(account.create('a'), (error) => error instanceof AppError && error.code === full.code);
+  await assert.rejects(
+    account.create({ mailbox: 'a', specialUse: undefined }),
+    (error) => error instanceof AppError && error.code === full.code,
+  );
   await assert.rejects(account.delete('a'), { message: 'broken', code: 'SQLITE_CORRUPT' });
   assert.partialDeepStrictEqual(await account.rename('a', 'b'), { code: 'NONEXISTENT' });
 });
@@ -269,7 +272,7 @@ test('a session that the thread of the accounts ends is answered its refusal', a
   served.end(number, refusal);
   await watched;
   assert.deepEqual((await readAll(selected.changes('all'))).result, refusal);
-  assert.deepEqual(await account.create('a'), refusal);
+  assert.deepEqual(await account.create({ mailbox: 'a', specialUse: undefined }), refusal);
   await ended;
 });
 

@@ -74,6 +74,7 @@ function describe(connection: Connection, selection: Selection): void {
   send(`OK [UIDVALIDITY ${selection.uidValidity}] UIDs are valid`);
   send(`OK [UIDNEXT ${selection.uidNext}] The next UID`);
   send(`OK [HIGHESTMODSEQ ${selection.highestModseq}] The highest modseq`);
+  send(`OK [MAILBOXID (${selection.mailboxId})] The id of the mailbox`);
   if (!rev2) return;
   const form = textForm(connection);
   connection.wire.send(writeListed({ response: 'LIST', mailbox: selection.mailbox, attributes: [] }, form));

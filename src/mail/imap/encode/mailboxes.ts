@@ -26,7 +26,11 @@ type MailboxStatus = { mailbox: string; items: readonly StatusItem[]; values: St
 
 /** Returns the response with the items in the order in which they were asked for, with its CRLF. */
 export function writeStatus({ mailbox, items, values }: MailboxStatus, form: TextForm): string {
-  const pairs = items.flatMap((item) => (values[item] === undefined ? [] : [`${item} ${values[item]}`]));
+  const pairs = items.flatMap((item) => {
+    const value = values[item];
+    if (value === undefined) return [];
+    return `${item} ${typeof value === 'string' ? `(${value})` : value}`;
+  });
   return `* STATUS ${writeMailbox(mailbox, form)} (${pairs.join(' ')})\r\n`;
 }
 

@@ -24,6 +24,9 @@ const SIMPLE = new Set([
   'ENVELOPE',
   'BODYSTRUCTURE',
   'MODSEQ',
+  'SAVEDATE',
+  'EMAILID',
+  'THREADID',
 ] as const);
 type Simple = typeof SIMPLE extends Set<infer Name> ? Name : never;
 
@@ -60,6 +63,10 @@ function parseNamed(cursor: Cursor, name: string): FetchItem {
   if (older) return older;
   const peek = name.endsWith('.PEEK');
   switch (name) {
+    case 'PREVIEW':
+      // Previews are stored, so there is nothing to be lazy about (RFC 8970 section 3.2).
+      cursor.skip(' (LAZY)');
+      return { kind: 'PREVIEW' };
     case 'BODY':
       if (!cursor.skip('[')) return { kind: 'BODY' };
       return parseBody(cursor, peek);

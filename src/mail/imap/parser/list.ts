@@ -17,6 +17,7 @@ const STATUS_ITEMS = new Set<string>([
   'DELETED',
   'SIZE',
   'HIGHESTMODSEQ',
+  'MAILBOXID',
 ] satisfies StatusItem[]);
 
 /** `isRoot` is true for the empty pattern, which asks for the separator and the root of the names. */

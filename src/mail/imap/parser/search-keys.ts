@@ -120,7 +120,7 @@ const after =
 
 const header = (field: string): KeyParser =>
   after((cursor) => ({ kind: 'header', field, text: cursor.astring() }));
-const date = (of: 'internal' | 'sent', comparison: 'before' | 'on' | 'since'): KeyParser =>
+const date = (of: 'internal' | 'sent' | 'saved', comparison: 'before' | 'on' | 'since'): KeyParser =>
   after((cursor) => ({ kind: 'date', of, comparison, day: parseDay(cursor) }));
 
 const KEYS: ReadonlyMap<string, KeyParser> = new Map(
@@ -156,9 +156,21 @@ const KEYS: ReadonlyMap<string, KeyParser> = new Map(
     BEFORE: date('internal', 'before'),
     ON: date('internal', 'on'),
     SINCE: date('internal', 'since'),
+    SAVEDATESUPPORTED: () => ({ kind: 'all' }),
+    SAVEDBEFORE: date('saved', 'before'),
+    SAVEDON: date('saved', 'on'),
+    SAVEDSINCE: date('saved', 'since'),
     SENTBEFORE: date('sent', 'before'),
     SENTON: date('sent', 'on'),
     SENTSINCE: date('sent', 'since'),
+    OLDER: after((cursor) => ({ kind: 'older', seconds: cursor.positiveNumber() })),
+    YOUNGER: after((cursor) => ({ kind: 'younger', seconds: cursor.positiveNumber() })),
+    EMAILID: after((cursor) => ({ kind: 'emailId', id: cursor.atom() })),
+    // Messages have no thread ids (RFC 8474 section 5.2).
+    THREADID: after((cursor) => {
+      cursor.atom();
+      return not({ kind: 'all' });
+    }),
     LARGER: after((cursor) => ({ kind: 'larger', sizeBytes: cursor.number() })),
     SMALLER: after((cursor) => ({ kind: 'smaller', sizeBytes: cursor.number() })),
     UID: after((cursor) => ({ kind: 'set', set: parseSequenceSet(cursor), uid: true })),

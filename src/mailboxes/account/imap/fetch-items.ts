@@ -1,6 +1,7 @@
 /** Writes the FETCH response of one message from what was read of it. */
 import { writeInternalDate } from '../../../mail/imap/encode/fetch.ts';
 import { beginSection, writeBinary, writeSection } from '../../../mail/imap/encode/section.ts';
+import { type TextForm, writeString } from '../../../mail/imap/encode/strings.ts';
 import { type FetchItem, labelOf } from '../../../mail/imap/fetch-item.ts';
 import type { Refusal } from '../../../mail/imap/session.ts';
 import type { StoredMessage } from '../stored-message-store.ts';
@@ -125,7 +126,15 @@ function writeItem(
     const date = { atMs: stored.internalAt, zoneMinutes: stored.internalZoneMinutes };
     return `INTERNALDATE ${writeInternalDate(date)}`;
   }
+  if (kind === 'EMAILID') return `EMAILID (${stored.emailId})`;
+  if (kind === 'THREADID') return 'THREADID NIL';
+  if (kind === 'SAVEDATE') return `SAVEDATE ${writeInternalDate({ atMs: stored.savedAt, zoneMinutes: 0 })}`;
+  if (kind === 'PREVIEW') return `PREVIEW ${writeString(stored.preview, textForm(selected))}`;
   if (kind === 'ENVELOPE') return `ENVELOPE ${stored.envelope}`;
   if (kind === 'BODY') return `BODY ${stored.body}`;
   return kind === 'BODYSTRUCTURE' ? `BODYSTRUCTURE ${stored.bodyStructure}` : undefined;
+}
+
+function textForm({ features }: SelectedState): TextForm {
+  return features().utf8 ? 'utf8' : '7bit';
 }

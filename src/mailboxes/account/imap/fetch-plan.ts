@@ -40,6 +40,7 @@ export function planFetch(items: readonly FetchItem[], { utf8 }: { utf8: boolean
 }
 
 function columnOf({ kind }: FetchItem, utf8: boolean): Column | undefined {
+  if (kind === 'PREVIEW') return 'preview';
   if (kind === 'ENVELOPE') return utf8 ? 'envelopeUtf8' : 'envelope';
   if (kind === 'BODY') return utf8 ? 'bodyUtf8' : 'body';
   if (kind === 'BODYSTRUCTURE') return utf8 ? 'bodyStructureUtf8' : 'bodyStructure';

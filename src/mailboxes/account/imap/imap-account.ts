@@ -2,7 +2,7 @@
 import type { Account, Features, Refusal, Selection } from '../../../mail/imap/session.ts';
 import type { OpenAccount } from '../account.ts';
 import { SEEN } from '../flags.ts';
-import { findFolderByName } from '../folder-store.ts';
+import { findFolderByName, findFolderBySpecialUse } from '../folder-store.ts';
 import { createFolder, deleteFolder, renameFolder, subscribe, unsubscribe } from '../folders.ts';
 import { stateOf } from './account-state.ts';
 import { appendMessages } from './append.ts';
@@ -51,7 +51,12 @@ export function openImapAccount(
     const end = (): void => {
       if (selected === own) close();
     };
-    return { selected: createSelected(own, end), mailbox: folder.name, ...(await describe(own)) };
+    return {
+      selected: createSelected(own, end),
+      mailbox: folder.name,
+      mailboxId: folder.objectId,
+      ...(await describe(own)),
+    };
   }
 
   return {
@@ -65,9 +70,11 @@ export function openImapAccount(
       const folder = await findFolderByName(account.db.read, mailbox);
       return folder ? await statusOf(shared, folder, items) : missingMailbox();
     },
-    async create(mailbox) {
-      await createFolder(account, mailbox);
-      return undefined;
+    async create({ mailbox, specialUse }) {
+      const isUsed = specialUse !== undefined && (await findFolderBySpecialUse(account.db.read, specialUse));
+      if (isUsed) return { refused: 'NO', code: 'USEATTR', text: 'Another mailbox has this special use' };
+      const { objectId } = await createFolder(account, mailbox, specialUse ?? null);
+      return { noticed: `MAILBOXID (${objectId})` };
     },
     async delete(mailbox) {
       const folder = await findFolderByName(account.db.read, mailbox);
@@ -94,7 +101,7 @@ export function openImapAccount(
   };
 }
 
-type Description = Omit<Selection, 'selected' | 'mailbox'>;
+type Description = Omit<Selection, 'selected' | 'mailbox' | 'mailboxId'>;
 
 /** Describes the folder at the moment when its messages got their sequence numbers. */
 async function describe({ shared, view, announced }: SelectedState): Promise<Description> {

@@ -33,6 +33,7 @@ export type TextKey = SearchKey & { kind: 'text' | 'body' };
 type Answer = boolean | undefined;
 type Matcher = (candidate: Candidate) => Answer;
 
+const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
 /** Returns the parts that a criterion needs, in the order in which they are read. */
@@ -46,6 +47,9 @@ function neededParts(key: SearchKey): Set<Part> {
     case 'date':
     case 'larger':
     case 'smaller':
+    case 'older':
+    case 'younger':
+    case 'emailId':
       return new Set(['facts']);
     case 'header':
       return new Set(['header']);
@@ -102,6 +106,11 @@ export function compileKey(selected: SelectedState, key: SearchKey): Matcher {
       return ({ facts }) => facts && facts.sizeBytes < key.sizeBytes;
     case 'date':
       return matchDate(key);
+    case 'older':
+    case 'younger':
+      return matchAge(selected, key);
+    case 'emailId':
+      return ({ facts }) => facts && facts.emailId === key.id;
     case 'header':
       return matchHeader(key);
     case 'text':
@@ -159,15 +168,26 @@ function isInRanges(ranges: readonly SequenceRange[], number: number): boolean {
 function matchDate({ of, comparison, day }: SearchKey & { kind: 'date' }): Matcher {
   return ({ facts }) => {
     if (!facts) return undefined;
-    const own = of === 'internal' ? internalDay(facts) : (JSON.parse(facts.sort) as SortKeys).sent?.day;
+    const own = dayOf(facts, of);
     if (own === undefined) return false;
     if (comparison === 'on') return own === day;
     return comparison === 'before' ? own < day : own >= day;
   };
 }
 
-function internalDay({ internalAt, internalZoneMinutes }: StoredMessage): string {
-  return new Date(internalAt + internalZoneMinutes * MINUTE_MS).toISOString().slice(0, 10);
+function dayOf(facts: StoredMessage, of: (SearchKey & { kind: 'date' })['of']): string | undefined {
+  if (of === 'sent') return (JSON.parse(facts.sort) as SortKeys).sent?.day;
+  const at = of === 'saved' ? facts.savedAt : facts.internalAt + facts.internalZoneMinutes * MINUTE_MS;
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** Time counts from the beginning of the search (RFC 5032 section 3). */
+function matchAge(
+  { shared }: SelectedState,
+  { kind, seconds }: SearchKey & { kind: 'older' | 'younger' },
+): Matcher {
+  const limit = shared.account.app.clock.now() - seconds * SECOND_MS;
+  return ({ facts }) => facts && (kind === 'older' ? facts.internalAt <= limit : facts.internalAt >= limit);
 }
 
 function matchHeader({ field, text }: SearchKey & { kind: 'header' }): Matcher {

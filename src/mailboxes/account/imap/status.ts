@@ -18,6 +18,7 @@ export async function statusOf(
     DELETED: folder.deletedCount,
     SIZE: folder.sizeBytes,
     HIGHESTMODSEQ: folder.highestModseq,
+    MAILBOXID: folder.objectId,
   };
   if (items.includes('RECENT')) values.RECENT = await countRecent(shared, folder);
   return Object.fromEntries(items.map((item) => [item, values[item]]));

@@ -18,7 +18,7 @@ let folders = 0;
 async function open() {
   const folder = `f${++folders}`;
   const session = openImapAccount(account, { disabledCapabilities: [], quotaBytes: null });
-  await session.create(folder);
+  await session.create({ mailbox: folder, specialUse: undefined });
   const octets = messageOf(folder, 2_000_000);
   await deliver(folder, octets, { prefix: PREFIX });
   const answer = await session.select(folder, { readOnly: false, condstore: false });

@@ -24,7 +24,7 @@ const message = (subject: string) => `Subject: ${subject}\r\nFrom: a@test.exampl
 test('SELECT describes a folder', async (t) => {
   const { selection, folder } = await open(t, [message('a'), message('b')]);
   assert.deepEqual(
-    selection.map((line) => line.replace(/(UIDVALIDITY|HIGHESTMODSEQ) \d+/, '$1 n')),
+    selection.map((line) => line.replace(/(UIDVALIDITY|HIGHESTMODSEQ|MAILBOXID) [\w()-]+/, '$1 n')),
     [
       '* FLAGS (\\Seen \\Answered \\Flagged \\Deleted \\Draft)',
       '* 2 EXISTS',
@@ -34,6 +34,7 @@ test('SELECT describes a folder', async (t) => {
       '* OK [UIDVALIDITY n] UIDs are valid',
       '* OK [UIDNEXT 3] The next UID',
       '* OK [HIGHESTMODSEQ n] The highest modseq',
+      '* OK [MAILBOXID n] The id of the mailbox',
       'OK [READ-WRITE] SELECT completed',
     ],
     folder,

@@ -277,3 +277,59 @@ test('IMAP4rev2 never mentions \\Recent', async (t) => {
   assert.deepEqual(await ok(ask, 'NOOP'), ['* 2 EXISTS']);
   assert.deepEqual(await ok(ask, 'FETCH 1:2 FLAGS'), ['* 1 FETCH (FLAGS ())', '* 2 FETCH (FLAGS ())']);
 });
+
+test('PREVIEW, SAVEDATE and OBJECTID tell what is stored', async (t) => {
+  const { mailbox, ask } = await open(t, []);
+  const gruen = 'gr\u00fcn';
+  await mail.deliver(mailbox, `Content-Type: text/plain; charset=utf-8\r\n\r\n${gruen}\r\nsecond line\r\n`);
+  await ok(ask, 'NOOP');
+  const utf8 = Buffer.from(`${gruen} second line`).toString('latin1');
+  assert.deepEqual(await ok(ask, 'FETCH 1 (PREVIEW (LAZY) SAVEDATE)'), [
+    `* 1 FETCH (PREVIEW {${utf8.length}}\r\n${utf8} SAVEDATE " 1-Jan-2026 00:00:00 +0000")`,
+  ]);
+  await ok(ask, 'ENABLE UTF8=ACCEPT');
+  assert.deepEqual(await ok(ask, 'FETCH 1 PREVIEW'), [`* 1 FETCH (PREVIEW "${utf8}")`]);
+  const [line = ''] = await ok(ask, 'FETCH 1 (EMAILID THREADID)');
+  const [, id] = /^\* 1 FETCH \(EMAILID \((M[\w-]+)\) THREADID NIL\)$/.exec(line) ?? [];
+  assert.ok(id, line);
+  await ok(ask, `COPY 1 ${mailbox}`);
+  assert.equal((await ok(ask, 'FETCH 2 EMAILID')).at(-1), `* 2 FETCH (EMAILID (${id}))`);
+  for (const [key, found] of [
+    [`EMAILID ${id}`, ' 1 2'],
+    ['EMAILID M1', ''],
+    ['THREADID T1', ''],
+    ['SAVEDATESUPPORTED', ' 1 2'],
+    ['SAVEDON 1-Jan-2026', ' 1 2'],
+    ['SAVEDBEFORE 1-Jan-2026', ''],
+    ['SAVEDSINCE 2-Jan-2026', ''],
+    ['UID 1 OLDER 3600', ' 1'],
+    ['UID 1 YOUNGER 3600', ''],
+  ])
+    assert.deepEqual(await ok(ask, `SEARCH ${key}`), [`* SEARCH${found}`], key);
+});
+
+test('MAILBOXID names a mailbox, also when it was renamed', async (t) => {
+  const { mailbox, ask } = await open(t, []);
+  const created = await ask(`CREATE ${mailbox}/a`);
+  const [, id] = /^OK \[MAILBOXID \((F[\w-]+)\)\]/.exec(created.join()) ?? [];
+  assert.ok(id, created.join());
+  await ok(ask, `RENAME ${mailbox}/a ${mailbox}/b`);
+  assert.deepEqual(await ok(ask, `STATUS ${mailbox}/b (MAILBOXID)`), [
+    `* STATUS ${mailbox}/b (MAILBOXID (${id}))`,
+  ]);
+  assert.ok(
+    (await ok(ask, `SELECT ${mailbox}/b`)).includes(`* OK [MAILBOXID (${id})] The id of the mailbox`),
+  );
+});
+
+test('CREATE with a special use gives it once, and refuses what no mailbox can be used for', async (t) => {
+  const { mailbox, ask } = await open(t, []);
+  await ok(ask, 'DELETE Trash');
+  await completes(ask, `CREATE ${mailbox}/bin (USE (\\trash))`, /^OK/);
+  assert.deepEqual(await ok(ask, `LIST (SPECIAL-USE) "" ${mailbox}/*`), [
+    `* LIST (\\HasNoChildren \\Trash) "/" ${mailbox}/bin`,
+  ]);
+  for (const uses of ['\\Trash', '\\All', '\\Sent \\Junk', '\\Own'])
+    await completes(ask, `CREATE ${mailbox}/x (USE (${uses}))`, /^NO \[USEATTR\]/);
+  await completes(ask, `CREATE ${mailbox}/x (FOO)`, /^BAD/);
+});
