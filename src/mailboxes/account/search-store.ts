@@ -57,17 +57,11 @@ export const insertTexts = defineWrite(
       const row = { contentId, header: Buffer.from(header), body: Buffer.from(body) };
       if (!(await insert.first(tx, { ...row, isComplete: isComplete ? 1 : 0 }))) continue;
       bytes += row.header.length + row.body.length;
-      if (contentId <= indexedTo)
-        await indexText.all(tx, { rowid: contentId, text: trigramText(header, body) });
+      if (contentId <= indexedTo) await indexText.all(tx, { rowid: contentId, text: `${header}\n${body}` });
     }
     await addBytes.all(tx, { bytes });
   },
 );
-
-/** FTS5 ends a text at a NUL. Terms with one are not looked for in the index (`trigramQuery`). */
-function trigramText(header: string, body: string): string {
-  return `${header}\n${body}`.replaceAll('\0', ' ');
-}
 
 /** Removes the texts of contents that were removed. */
 export const deleteTexts = defineWrite(
@@ -100,7 +94,7 @@ export const indexNextTexts = defineWrite(
     let last: number | undefined;
     for (const { contentId, header, body } of await nextTexts.all(tx, { after: indexedTo })) {
       if (bytes > MAX_INDEXED_BYTES) break;
-      await indexText.all(tx, { rowid: contentId, text: trigramText(textOf(header), textOf(body)) });
+      await indexText.all(tx, { rowid: contentId, text: `${textOf(header)}\n${textOf(body)}` });
       bytes += header.length + body.length;
       last = contentId;
     }
@@ -190,6 +184,7 @@ const MAX_TRIGRAMS = 32;
 
 function trigramQuery(needle: string): string | undefined {
   const characters = [...needle];
+  // A query of FTS5 ends at a NUL.
   if (characters.length < 3 || needle.includes('\0')) return undefined;
   const trigrams = new Set(
     characters.slice(2).map((_, index) => characters.slice(index, index + 3).join('')),

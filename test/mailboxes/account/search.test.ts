@@ -115,6 +115,10 @@ test('texts that are missing are made again, whether the file is deleted, damage
   const fresh = withSearch(file);
   await checkAnswers(fresh);
   await fresh.search.close();
+  const stale = new SearchDatabase(app, { file, identity: 'x' });
+  await stale.remove([1]);
+  stale.add(1, { header: '', body: 'TEXT OF ANOTHER MESSAGE', isComplete: true });
+  await stale.close();
   const other = { ...account, search: new SearchDatabase(app, { file, identity: 'another' }) };
   await checkAnswers(other);
   await other.search.close();
@@ -156,6 +160,20 @@ test('with an index the answers are the same, also while it is not complete and 
   await again.search.remove([...texts.keys()].slice(0, 5));
   await checkAnswers(again);
   await again.search.close();
+});
+
+test('the index names texts that are not complete, whatever is sought', async () => {
+  const file = join(temporaryDirectory('search'), 'search.db');
+  const { search } = withSearch(file);
+  search.add(1, { header: '', body: 'BEGINNING', isComplete: false });
+  search.add(2, { header: '', body: 'BEGINNING', isComplete: true });
+  await search.flush();
+  await app.clock.advance(100);
+  assert.deepEqual(await search.find([1, 2], { needle: 'THE END', where: 'body' }), [
+    { contentId: 1, isComplete: 0, isMatch: 0 },
+  ]);
+  await search.close();
+  assert.equal(await isIndexed(file), 2);
 });
 
 test('few texts are not indexed', async () => {
