@@ -4,6 +4,8 @@ import type { TextForm } from '../../../mail/imap/encode/strings.ts';
 import { compilePattern } from '../../../mail/imap/list-pattern.ts';
 import { SEPARATOR } from '../../../mail/imap/mailbox-name.ts';
 import type { Chunks, ListQuery } from '../../../mail/imap/session.ts';
+import { createPause } from '../../../system/next-turn.ts';
+import type { OpenAccount } from '../account.ts';
 import { listFolderRows, listSubscriptions } from '../folder-store.ts';
 import type { FolderRow } from '../tables.ts';
 import type { AccountState } from './account-state.ts';
@@ -28,7 +30,7 @@ export async function* listFolders(shared: AccountState, query: ListQuery, form:
     parents: parentsOf(folders.keys()),
   };
   const responses = new Responses();
-  for (const { name, isParent, hasWanted } of chooseNames(query, names)) {
+  for (const { name, isParent, hasWanted } of await chooseNames(shared, query, names)) {
     const childInfo = query.select.recursiveMatch && hasWanted ? ['SUBSCRIBED'] : [];
     const attributes = attributesOf(query, names, { name, isParent });
     responses.add(writeListed({ response: query.response, mailbox: name, attributes, childInfo }, form));
@@ -52,23 +54,44 @@ type Chosen = {
   hasWanted: boolean;
 };
 
-function chooseNames({ response, select, patterns }: ListQuery, { folders, subscribed }: Names): Chosen[] {
+async function chooseNames(
+  { account }: AccountState,
+  { response, select, patterns }: ListQuery,
+  { folders, subscribed }: Names,
+): Promise<Chosen[]> {
   const isLsub = response === 'LSUB';
-  const matchers = patterns.map(compilePattern);
-  const matches = (name: string): boolean => matchers.some((matcher) => matcher(name));
   const isWanted = (name: string): boolean =>
     (select.subscribed || isLsub ? subscribed.has(name) : folders.has(name)) &&
     (!select.specialUse || (folders.get(name)?.specialUse ?? null) !== null);
-  const wanted = [...new Set([...folders.keys(), ...subscribed])].filter(isWanted);
+  const wanted = new Set([...folders.keys(), ...subscribed].filter(isWanted));
   const above = parentsOf(wanted);
+  const matching = await findMatching(account, [...wanted, ...above], patterns);
   // LSUB answers a parent only for the sake of names that the pattern does not reach (RFC 3501 section 6.3.9).
-  const unreached = isLsub ? parentsOf(wanted.filter((name) => !matches(name))) : above;
+  const unreached = isLsub ? parentsOf([...wanted].filter((name) => !matching.has(name))) : above;
   const answersParents = isLsub || select.recursiveMatch;
-  const wantedNames = new Set(wanted);
   return [...new Set([...wanted, ...(answersParents ? unreached : [])])]
-    .filter(matches)
+    .filter((name) => matching.has(name))
     .sort()
-    .map((name) => ({ name, isParent: !wantedNames.has(name), hasWanted: above.has(name) }));
+    .map((name) => ({ name, isParent: !wanted.has(name), hasWanted: above.has(name) }));
+}
+
+/** Returns the names that match one of the patterns. Other work runs in between, because a client may send many patterns. */
+async function findMatching(
+  { app }: OpenAccount,
+  names: readonly string[],
+  patterns: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const matchers = patterns.map(compilePattern);
+  const pause = createPause(app.clock);
+  const matching = new Set<string>();
+  for (const name of names) {
+    for (const matches of matchers) {
+      if (matching.has(name)) break;
+      if (matches(name)) matching.add(name);
+      await pause();
+    }
+  }
+  return matching;
 }
 
 function attributesOf(

@@ -21,8 +21,7 @@ type Part = (typeof PARTS)[number];
 export type Candidate = {
   entry: Entry;
   facts?: StoredMessage;
-  /** Header with the prefix of the recipient. */
-  header?: Buffer;
+  header?: HeaderTexts;
   /** Criteria of text that match. */
   matchingTexts?: ReadonlySet<TextKey>;
 };
@@ -192,9 +191,26 @@ function matchAge(
 
 function matchHeader({ field, text }: SearchKey & { kind: 'header' }): Matcher {
   const folded = foldText(text);
-  return ({ header }) => {
-    if (!header) return undefined;
-    const values = readValues(header, { start: 0, end: header.length }, field);
-    return values.some((value) => folded === '' || foldText(decodeWords(value)).includes(folded));
-  };
+  return ({ header }) => header?.of(field).some((value) => value.includes(folded));
+}
+
+/** Folded values of the fields of a header, which are decoded when a criterion first asks for them. */
+export class HeaderTexts {
+  readonly #header: Buffer;
+  readonly #texts = new Map<string, readonly string[]>();
+
+  /** Keeps the header, which has the prefix of the recipient. */
+  constructor(header: Buffer) {
+    this.#header = header;
+  }
+
+  /** Returns the values of all fields with this name, which is in lower case. */
+  of(field: string): readonly string[] {
+    const known = this.#texts.get(field);
+    if (known) return known;
+    const values = readValues(this.#header, { start: 0, end: this.#header.length }, field);
+    const texts = values.map((value) => foldText(decodeWords(value)));
+    this.#texts.set(field, texts);
+    return texts;
+  }
 }

@@ -4,13 +4,14 @@ import { writeThreads } from '../../../mail/imap/encode/threads.ts';
 import type { SearchKey } from '../../../mail/imap/search-key.ts';
 import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import type { Chunks, SearchQuery } from '../../../mail/imap/session.ts';
-import { nextTurn } from '../../../system/next-turn.ts';
-import type { Column, StoredMessage } from '../stored-message-store.ts';
+import { createPause, nextTurn } from '../../../system/next-turn.ts';
+import type { Column } from '../stored-message-store.ts';
 import { sortFound, threadFound } from './arrange.ts';
 import {
   asksSentDate,
   type Candidate,
   compileKey,
+  HeaderTexts,
   partsOf,
   type TextKey,
   textKeysOf,
@@ -24,6 +25,8 @@ import type { Entry } from './view.ts';
 
 /** Number of messages that are searched before other work runs. */
 const MESSAGES_PER_SLICE = 500;
+/** Number of messages that are compared before other work may run, because a client may send many criteria. */
+const DECISIONS_PER_PAUSE = 16;
 
 /** Yields the response with all messages that match. */
 export async function* searchMessages(selected: SelectedState, query: SearchQuery): Chunks {
@@ -62,15 +65,19 @@ function compileSearch(
   const needed = partsOf(key);
   const textKeys = textKeysOf(key);
   const factColumns: Column[] = asksSentDate(key) ? ['sort'] : [];
+  const pause = createPause(selected.shared.account.app.clock);
   return async (entries) => {
     const found: Entry[] = [];
     let open: Candidate[] = [];
-    const decide = (candidate: Candidate): void => {
-      const answer = matches(candidate);
-      if (answer) found.push(candidate.entry);
-      if (answer === undefined) open.push(candidate);
+    const decide: Decide = async (candidates) => {
+      for (const [index, candidate] of candidates.entries()) {
+        const answer = matches(candidate);
+        if (answer) found.push(candidate.entry);
+        if (answer === undefined) open.push(candidate);
+        if (index % DECISIONS_PER_PAUSE === 0) await pause();
+      }
     };
-    for (const entry of entries) decide({ entry });
+    await decide(entries.map((entry) => ({ entry })));
     for (const part of needed) {
       const undecided = open;
       open = [];
@@ -82,7 +89,7 @@ function compileSearch(
   };
 }
 
-type Decide = (candidate: Candidate) => void;
+type Decide = (candidates: readonly Candidate[]) => Promise<void>;
 
 /** Messages that can be read no more do not match. */
 async function addFacts(
@@ -92,20 +99,36 @@ async function addFacts(
 ): Promise<void> {
   const entries = candidates.map(({ entry }) => entry);
   const stored = await readStored(selected, entries, columns);
-  for (const candidate of candidates) {
-    const facts = stored.get(candidate.entry.uid);
-    if (facts) decide({ ...candidate, facts });
-  }
+  await decide(
+    candidates.flatMap((candidate) => {
+      const facts = stored.get(candidate.entry.uid);
+      return facts ? { ...candidate, facts } : [];
+    }),
+  );
 }
 
+/** Reads headers, and lets other work run between. */
 async function addHeaders(
   selected: SelectedState,
   candidates: readonly Candidate[],
   decide: Decide,
 ): Promise<void> {
-  await readBatches(selected, { candidates, columns: ['header'] }, (candidate, stored) =>
-    decide({ ...candidate, header: headerOf(stored) }),
+  const columns: Column[] = ['header'];
+  const byUid = new Map(candidates.map((candidate) => [candidate.entry.uid, candidate]));
+  const facts = new Map(
+    [...byUid].flatMap(([uid, { facts: known }]) => (known ? [[uid, known] as const] : [])),
   );
+  const entries = candidates.map(({ entry }) => entry);
+  for (const batch of batchesOf(entries, facts, columns)) {
+    const stored = await readStored(selected, batch, columns);
+    await decide(
+      batch.flatMap(({ uid }) => {
+        const [candidate, message] = [byUid.get(uid), stored.get(uid)];
+        return candidate && message ? { ...candidate, header: new HeaderTexts(headerOf(message)) } : [];
+      }),
+    );
+    await nextTurn();
+  }
 }
 
 async function addTexts(
@@ -115,34 +138,12 @@ async function addTexts(
 ): Promise<void> {
   const contentIds = candidates.flatMap(({ facts }) => (facts ? [facts.contentId] : []));
   const matches = await findTexts(selected.shared.account, keys, contentIds);
-  for (const candidate of candidates) {
-    const { facts } = candidate;
-    if (facts) decide({ ...candidate, matchingTexts: new Set(keys.filter((key) => matches(key, facts))) });
-  }
-}
-
-type Batches = { candidates: readonly Candidate[]; columns: readonly Column[] };
-
-/** Reads octets of messages, and lets other work run between. */
-async function readBatches(
-  selected: SelectedState,
-  { candidates, columns }: Batches,
-  add: (candidate: Candidate, stored: StoredMessage) => Promise<void> | void,
-): Promise<void> {
-  const byUid = new Map(candidates.map((candidate) => [candidate.entry.uid, candidate]));
-  const facts = new Map(
-    [...byUid].flatMap(([uid, { facts: known }]) => (known ? [[uid, known] as const] : [])),
+  await decide(
+    candidates.flatMap((candidate) => {
+      const { facts } = candidate;
+      return facts ? { ...candidate, matchingTexts: new Set(keys.filter((key) => matches(key, facts))) } : [];
+    }),
   );
-  const entries = candidates.map(({ entry }) => entry);
-  for (const batch of batchesOf(entries, facts, columns)) {
-    const stored = await readStored(selected, batch, columns);
-    for (const { uid } of batch) {
-      const [candidate, message] = [byUid.get(uid), stored.get(uid)];
-      const added = candidate && message && add(candidate, message);
-      if (added) await added;
-    }
-    await nextTurn();
-  }
 }
 
 /** Returns the highest modseq of what is answered, when the client asks for modseqs (RFC 7162 sections 3.1.5 and 3.1.10). */

@@ -333,3 +333,11 @@ test('CREATE with a special use gives it once, and refuses what no mailbox can b
     await completes(ask, `CREATE ${mailbox}/x (USE (${uses}))`, /^NO \[USEATTR\]/);
   await completes(ask, `CREATE ${mailbox}/x (FOO)`, /^BAD/);
 });
+
+test('a search of many criteria and a list of many patterns are answered', async (t) => {
+  const { ask } = await open(t, ['1', '2', '3']);
+  const subjects = Array.from({ length: 2_000 }, (_, index) => `OR SUBJECT no${index} `).join('');
+  assert.deepEqual(await ok(ask, `SEARCH ${subjects}SUBJECT 2`), ['* SEARCH 2']);
+  const patterns = Array.from({ length: 98 }, (_, index) => `*${index}x*`).join(' ');
+  assert.deepEqual(await ok(ask, `LIST "" (${patterns} INBO% I*X)`), ['* LIST (\\HasNoChildren) "/" INBOX']);
+});
