@@ -175,6 +175,10 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         const mailbox = mailboxes.get(name);
         return mailbox ? statusOf(mailbox, items) : missing();
       },
+      async quota() {
+        const all = [...mailboxes.values()].flatMap(({ messages }) => messages);
+        return { usedBytes: all.reduce((sum, { bytes }) => sum + bytes.length, 0), maxBytes: null };
+      },
       async create({ mailbox: name, specialUse }) {
         if (mailboxes.has(name)) return no('ALREADYEXISTS', 'The mailbox exists');
         for (let end = name.indexOf('/'); end >= 0; end = name.indexOf('/', end + 1))
@@ -450,6 +454,9 @@ function statusOf(mailbox: MemoryMailbox, items: readonly StatusItem[]): StatusV
     UIDVALIDITY: uidValidity,
     UNSEEN: count(({ flags }) => !flags.has('\\Seen')),
     DELETED: count(({ flags }) => flags.has('\\Deleted')),
+    'DELETED-STORAGE': messages
+      .filter(({ flags }) => flags.has('\\Deleted'))
+      .reduce((sum, { bytes }) => sum + bytes.length, 0),
     SIZE: messages.reduce((sum, { bytes }) => sum + bytes.length, 0),
     HIGHESTMODSEQ: Math.max(1, ...messages.map(({ modseq }) => modseq)),
     MAILBOXID: `F${uidValidity}`,

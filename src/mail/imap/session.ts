@@ -71,6 +71,8 @@ export type Account = {
   /** Returns LIST or LSUB responses, and STATUS responses where they are asked for. */
   list(query: ListQuery): Chunks;
   status(mailbox: string, items: readonly StatusItem[]): Promise<StatusValues | Refusal>;
+  /** Returns the storage of all mailboxes, which have one quota (RFC 9208). */
+  quota(): Promise<Quota | Refusal>;
   /** Creates a mailbox, and the levels above it. The answer is its MAILBOXID (RFC 8474 section 4.1). */
   create(creation: {
     mailbox: string;
@@ -109,6 +111,9 @@ export type ListQuery = {
   };
 };
 
+/** Size of all messages, and the maximum; null for none. */
+type Quota = { usedBytes: number; maxBytes: number | null };
+
 export type StatusItem =
   | 'MESSAGES'
   | 'RECENT'
@@ -116,6 +121,7 @@ export type StatusItem =
   | 'UIDVALIDITY'
   | 'UNSEEN'
   | 'DELETED'
+  | 'DELETED-STORAGE'
   | 'SIZE'
   | 'HIGHESTMODSEQ'
   | 'MAILBOXID';

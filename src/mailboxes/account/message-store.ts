@@ -271,3 +271,16 @@ export function listExpunged(
 ): Promise<Pick<ExpungedRow, 'uidFrom' | 'uidTo'>[]> {
   return expungedSince.all(tx, since);
 }
+
+const deletedBytes = statement((db: AccountTx, param: Param<Pick<MessageRow, 'folderId'>>) =>
+  db
+    .selectFrom('messages')
+    .select(({ fn }) => fn.sum<number | null>('sizeBytes').as('sizeBytes'))
+    .where('folderId', '=', param('folderId'))
+    .where(sql<number>`flags & ${DELETED}`, '<>', 0),
+);
+
+/** Returns the size of the messages with `\Deleted`. */
+export async function sumDeletedBytes(tx: AccountTx, folderId: number): Promise<number> {
+  return (await deletedBytes.first(tx, { folderId }))?.sizeBytes ?? 0;
+}

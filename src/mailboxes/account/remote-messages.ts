@@ -15,7 +15,7 @@ import type { EncodedError } from '../../system/encoded-error.ts';
 /** Methods that answer with one value, with their arguments. */
 export type ValueMethods = Pick<
   Account,
-  'status' | 'create' | 'delete' | 'rename' | 'subscribe' | 'unsubscribe'
+  'status' | 'quota' | 'create' | 'delete' | 'rename' | 'subscribe' | 'unsubscribe'
 > &
   Pick<SelectedMailbox, 'copy' | 'move' | 'expunge'>;
 

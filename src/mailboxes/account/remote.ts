@@ -239,6 +239,7 @@ function createAccount(session: RemoteSession, disabledCapabilities: readonly st
     enable: (features) => session.post({ kind: 'enable', features }),
     list: (query) => callForChunks(session, 'list', query),
     status: (mailbox, items) => callForValue(session, 'status', mailbox, items),
+    quota: () => callForValue(session, 'quota'),
     create: (mailbox) => callForValue(session, 'create', mailbox),
     delete: (mailbox) => callForValue(session, 'delete', mailbox),
     rename: (from, to) => callForValue(session, 'rename', from, to),

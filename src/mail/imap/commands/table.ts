@@ -19,6 +19,7 @@ import { logout } from './logout.ts';
 import { move, uidMove } from './move.ts';
 import { namespace } from './namespace.ts';
 import { check, noop } from './noop.ts';
+import { getQuota, getQuotaRoot, setQuota } from './quota.ts';
 import { rename } from './rename.ts';
 import { search, sort, thread, uidSearch, uidSort, uidThread } from './search.ts';
 import { examine, select } from './select.ts';
@@ -49,6 +50,9 @@ const ALL: readonly Command[] = [
   lsub,
   namespace,
   status,
+  getQuota,
+  getQuotaRoot,
+  setQuota,
   append,
   idle,
   check,

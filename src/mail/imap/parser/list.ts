@@ -15,6 +15,7 @@ const STATUS_ITEMS = new Set<string>([
   'UIDVALIDITY',
   'UNSEEN',
   'DELETED',
+  'DELETED-STORAGE',
   'SIZE',
   'HIGHESTMODSEQ',
   'MAILBOXID',

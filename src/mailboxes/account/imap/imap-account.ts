@@ -4,6 +4,7 @@ import type { OpenAccount } from '../account.ts';
 import { SEEN } from '../flags.ts';
 import { findFolderByName, findFolderBySpecialUse } from '../folder-store.ts';
 import { createFolder, deleteFolder, renameFolder, subscribe, unsubscribe } from '../folders.ts';
+import { findAccountRow } from '../store.ts';
 import { stateOf } from './account-state.ts';
 import { appendMessages } from './append.ts';
 import { listFolders } from './list.ts';
@@ -69,6 +70,10 @@ export function openImapAccount(
     async status(mailbox, items) {
       const folder = await findFolderByName(account.db.read, mailbox);
       return folder ? await statusOf(shared, folder, items) : missingMailbox();
+    },
+    async quota() {
+      const row = await findAccountRow(account.db.read);
+      return { usedBytes: row?.usedBytes ?? 0, maxBytes: quotaBytes };
     },
     async create({ mailbox, specialUse }) {
       const isUsed = specialUse !== undefined && (await findFolderBySpecialUse(account.db.read, specialUse));

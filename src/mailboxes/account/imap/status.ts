@@ -1,6 +1,6 @@
 /** STATUS over an account (RFC 9051 section 6.3.11). */
 import type { StatusItem, StatusValues } from '../../../mail/imap/session.ts';
-import { countMessagesFrom } from '../message-store.ts';
+import { countMessagesFrom, sumDeletedBytes } from '../message-store.ts';
 import type { FolderRow } from '../tables.ts';
 import type { AccountState } from './account-state.ts';
 
@@ -20,6 +20,8 @@ export async function statusOf(
     HIGHESTMODSEQ: folder.highestModseq,
     MAILBOXID: folder.objectId,
   };
+  if (items.includes('DELETED-STORAGE'))
+    values['DELETED-STORAGE'] = await sumDeletedBytes(shared.account.db.read, folder.id);
   if (items.includes('RECENT')) values.RECENT = await countRecent(shared, folder);
   return Object.fromEntries(items.map((item) => [item, values[item]]));
 }

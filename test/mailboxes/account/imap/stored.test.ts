@@ -341,3 +341,24 @@ test('a search of many criteria and a list of many patterns are answered', async
   const patterns = Array.from({ length: 98 }, (_, index) => `*${index}x*`).join(' ');
   assert.deepEqual(await ok(ask, `LIST "" (${patterns} INBO% I*X)`), ['* LIST (\\HasNoChildren) "/" INBOX']);
 });
+
+test('QUOTA tells the storage in units of 1,024 octets, and DELETED-STORAGE what EXPUNGE would free', async (t) => {
+  const small = await createAccountMail({ quotaBytes: 10_000 });
+  const { mailbox, ask, deliver } = await openerOf(small)(t, []);
+  await deliver(`A: b\r\n\r\n${'x'.repeat(1_024)}`);
+  await ok(ask, 'NOOP');
+  assert.deepEqual(await ok(ask, 'GETQUOTA ""'), ['* QUOTA "" (STORAGE 2 9)']);
+  assert.deepEqual(await ok(ask, `GETQUOTAROOT ${mailbox}`), [
+    `* QUOTAROOT ${mailbox} ""`,
+    '* QUOTA "" (STORAGE 2 9)',
+  ]);
+  await ok(ask, 'STORE 1 +FLAGS.SILENT \\Deleted');
+  assert.deepEqual(await ok(ask, `STATUS ${mailbox} (DELETED-STORAGE)`), [
+    `* STATUS ${mailbox} (DELETED-STORAGE 1032)`,
+  ]);
+  await completes(ask, 'GETQUOTA other', /^NO \[NONEXISTENT\]/);
+  await completes(ask, 'GETQUOTAROOT nowhere', /^NO \[NONEXISTENT\]/);
+  await completes(ask, 'SETQUOTA "" (STORAGE 1)', /^NO \[NOPERM\]/);
+  const unlimited = await open(t, []);
+  assert.deepEqual(await ok(unlimited.ask, 'GETQUOTA ""'), ['* QUOTA "" ()']);
+});
