@@ -52,6 +52,7 @@ export class Run {
     this.#wakeups = new WakeupRelay(system, (message) => this.#post(message));
     const { data, transfer } = prepare();
     this.#worker = new Worker(module, {
+      name,
       workerData: { name, data } satisfies ThreadStart,
       transferList: transfer,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
