@@ -324,7 +324,7 @@ test('MAILBOXID names a mailbox, also when it was renamed', async (t) => {
 
 test('CREATE with a special use gives it once, and refuses what no mailbox can be used for', async (t) => {
   const { mailbox, ask } = await open(t, []);
-  await ok(ask, 'DELETE Trash');
+  for (const name of ['Trash', 'Sent', 'Junk']) await ok(ask, `DELETE ${name}`);
   await completes(ask, `CREATE ${mailbox}/bin (USE (\\trash))`, /^OK/);
   assert.deepEqual(await ok(ask, `LIST (SPECIAL-USE) "" ${mailbox}/*`), [
     `* LIST (\\HasNoChildren \\Trash) "/" ${mailbox}/bin`,
