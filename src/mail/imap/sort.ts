@@ -24,22 +24,23 @@ export type SortRow = {
   keys: SortKeys;
 };
 
-type Compare = (one: SortRow, other: SortRow) => number;
-
-/** Returns the numbers of the messages in the order of the criteria. The rows are in the order of the mailbox. */
+/**
+ * Returns the numbers of the messages in the order of the criteria. The rows are in the order of the mailbox. Each criterion becomes a
+ * column of numbers, because nearly all of the time is spent in comparisons.
+ */
 export function sortMessages(rows: readonly SortRow[], criteria: readonly SortCriterion[]): number[] {
-  const comparisons = criteria.map(({ key, reverse }): Compare => {
-    const compare = COMPARISONS[key];
-    return reverse ? (one, other) => compare(other, one) : compare;
+  const columns = criteria.map(({ key, reverse }) => {
+    const values = VALUES[key](rows);
+    return reverse ? values.map((value) => -value) : values;
   });
-  const sorted = rows.toSorted((one, other) => {
-    for (const compare of comparisons) {
-      const order = compare(one, other);
-      if (order !== 0) return order;
+  const order = [...rows.keys()].sort((one, other) => {
+    for (const column of columns) {
+      const difference = (column[one] ?? 0) - (column[other] ?? 0);
+      if (difference !== 0) return difference;
     }
-    return 0;
+    return one - other;
   });
-  return sorted.map(({ number }) => number);
+  return order.map((index) => rows[index]?.number ?? 0);
 }
 
 /** Returns the date that the sender gave, or the internal date where that is not valid (RFC 5256 section 2.2). */
@@ -47,19 +48,25 @@ export function sentAt({ keys, internalAt }: { keys: Pick<SortKeys, 'sent'>; int
   return keys.sent?.at ?? internalAt;
 }
 
-const byText =
-  (key: 'cc' | 'displayFrom' | 'displayTo' | 'from' | 'to' | 'baseSubject'): Compare =>
-  (one, other) =>
-    compareTexts(one.keys[key], other.keys[key]);
+type TextKey = 'cc' | 'displayFrom' | 'displayTo' | 'from' | 'to' | 'baseSubject';
 
-const COMPARISONS: Readonly<Record<SortKey, Compare>> = {
-  arrival: (one, other) => one.internalAt - other.internalAt,
+/** Returns the place of each text among all different ones. */
+const byText =
+  (key: TextKey) =>
+  (rows: readonly SortRow[]): number[] => {
+    const texts = [...new Set(rows.map(({ keys }) => keys[key]))].sort(compareTexts);
+    const places = new Map(texts.map((text, place) => [text, place]));
+    return rows.map(({ keys }) => places.get(keys[key]) ?? 0);
+  };
+
+const VALUES: Readonly<Record<SortKey, (rows: readonly SortRow[]) => number[]>> = {
+  arrival: (rows) => rows.map(({ internalAt }) => internalAt),
   cc: byText('cc'),
-  date: (one, other) => sentAt(one) - sentAt(other),
+  date: (rows) => rows.map(sentAt),
   displayFrom: byText('displayFrom'),
   displayTo: byText('displayTo'),
   from: byText('from'),
-  size: (one, other) => one.sizeBytes - other.sizeBytes,
+  size: (rows) => rows.map(({ sizeBytes }) => sizeBytes),
   subject: byText('baseSubject'),
   to: byText('to'),
 };
