@@ -239,8 +239,9 @@ test('the example configuration is the one in config/, and is what the defaults 
   const { hostname, ...inFile } = loadConfig({ file, env: {} });
   assert.equal(hostname, 'mail.example.com');
   const { hostname: _, ...defaults } = loadConfig({ env: {} });
-  // Without a configuration file, the daemon takes mail from this machine alone, at a port that needs no privileges.
+  // Without a configuration file, the daemon serves this machine alone, at ports that need no privileges.
   const smtp = { ...defaults.smtp, address: '::', port: 25 };
-  const ownOfFile = { dataDir: inFile.dataDir, development: false, dataDirIsDefault: false, smtp };
+  const imap = { ...defaults.imap, address: '::', port: 993, starttlsPort: 143 };
+  const ownOfFile = { dataDir: inFile.dataDir, development: false, dataDirIsDefault: false, smtp, imap };
   assert.deepEqual(inFile, { ...defaults, ...ownOfFile });
 });
