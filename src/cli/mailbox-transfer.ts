@@ -2,8 +2,13 @@
 import { type Command, Option } from 'commander';
 import { readArchive, UnknownArchiveError } from '../mailboxes/archive/read.ts';
 import type { ListedFolder } from '../mailboxes/transfer/contents.ts';
-import { exportMessages, FORMATS, OtherExportError } from '../mailboxes/transfer/export.ts';
-import { importMessages } from '../mailboxes/transfer/import.ts';
+import {
+  type ExportProgress,
+  exportMessages,
+  FORMATS,
+  OtherExportError,
+} from '../mailboxes/transfer/export.ts';
+import { type ImportProgress, importMessages } from '../mailboxes/transfer/import.ts';
 import { RECORDS_TYPE } from '../mailboxes/transfer/records.ts';
 import { realClock } from '../system/clock.ts';
 import { errorCode } from '../system/errors.ts';
@@ -30,11 +35,11 @@ export function addTransferCommands(mailbox: Command, terminal: Terminal): void 
           add: (bytes: Iterable<Buffer>) =>
             control.upload<{ added: number }>(`${url}/messages`, { type: RECORDS_TYPE, bytes }),
         };
-        const report = reporter(terminal);
-        const done = await explained(() =>
-          importMessages(target, readArchive(path, folder), ({ read, readBytes, added }) =>
-            report(`${counted(read)} read (${megabytes(readBytes)}), ${added} imported`),
-          ),
+        const done = await transfer<ImportProgress>(
+          terminal,
+          (onProgress) => importMessages(target, readArchive(path, folder), onProgress),
+          ({ read: count, readBytes, added: imported }) =>
+            `${counted(count)} read (${megabytes(readBytes)}), ${imported} imported`,
         );
         const { read, added, tooLarge } = done;
         const left = read - added - tooLarge;
@@ -67,11 +72,10 @@ export function addTransferCommands(mailbox: Command, terminal: Terminal): void 
           read: ({ folder, after }: { folder: string; after: number }) =>
             control.download(`${url}/messages?${new URLSearchParams({ folder, after: String(after) })}`),
         };
-        const report = reporter(terminal);
-        const done = await explained(() =>
-          exportMessages(source, { directory, format, address, hostname }, ({ messages, bytes }) =>
-            report(`${counted(messages)} exported (${megabytes(bytes)})`),
-          ),
+        const done = await transfer<ExportProgress>(
+          terminal,
+          (onProgress) => exportMessages(source, { directory, format, address, hostname }, onProgress),
+          ({ messages, bytes }) => `${counted(messages)} exported (${megabytes(bytes)})`,
         );
         show(done, () => `Exported ${counted(done.messages)} of ${address} to ${directory}`);
       }),
@@ -90,16 +94,6 @@ function pathOf(address: string): string {
 /** Time between two lines about the progress, in milliseconds. */
 const REPORT_INTERVAL_MS = 5_000;
 
-/** Returns a function that prints the progress on standard error, unless it has done so a moment ago. */
-function reporter(terminal: Terminal): (line: string) => void {
-  let printedAt = realClock.elapsed();
-  return (line) => {
-    if (realClock.elapsed() - printedAt < REPORT_INTERVAL_MS) return;
-    printedAt = realClock.elapsed();
-    terminal.complain(line);
-  };
-}
-
 const BYTES_PER_MEGABYTE = 1_000_000;
 
 function counted(messages: number): string {
@@ -110,16 +104,33 @@ function megabytes(bytes: number): string {
   return `${(bytes / BYTES_PER_MEGABYTE).toFixed(1)} MB`;
 }
 
-/** Runs a transfer, and turns what the operator can act on into an error of the command. */
-async function explained<Result>(run: () => Promise<Result>): Promise<Result> {
+/**
+ * Runs a transfer. It prints the progress on standard error from time to time, and when the transfer fails.
+ * @throws CommandError for what the operator can act on
+ */
+async function transfer<Progress>(
+  terminal: Terminal,
+  run: (onProgress: (progress: Progress) => void) => Promise<Progress>,
+  describe: (progress: Progress) => string,
+): Promise<Progress> {
+  let last: Progress | undefined;
+  let printedAt = realClock.elapsed();
   try {
-    return await run();
+    return await run((progress) => {
+      last = progress;
+      if (realClock.elapsed() - printedAt < REPORT_INTERVAL_MS) return;
+      printedAt = realClock.elapsed();
+      terminal.complain(describe(progress));
+    });
   } catch (error) {
-    const isKnown = error instanceof OtherExportError || error instanceof UnknownArchiveError;
-    if (isKnown || (error instanceof Error && isFileError(error)))
-      throw new CommandError((error as Error).message, { cause: error });
-    throw error;
+    if (last !== undefined) terminal.complain(`${describe(last)}; run the same command again to continue`);
+    throw isActionable(error) ? new CommandError(error.message, { cause: error }) : error;
   }
+}
+
+function isActionable(error: unknown): error is Error {
+  if (error instanceof OtherExportError || error instanceof UnknownArchiveError) return true;
+  return error instanceof Error && isFileError(error);
 }
 
 /** Returns true for an error of the file system about a path that the operator has named. */

@@ -7,6 +7,7 @@ import { inspectCertificates } from '../../src/certificates/certificates.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import { readArchive } from '../../src/mailboxes/archive/read.ts';
+import { AppError } from '../../src/system/errors.ts';
 import { collect } from '../mailboxes/archive/messages.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
 import { memoryContents } from '../mailboxes/transfer/memory-contents.ts';
@@ -82,4 +83,26 @@ test('what cannot be moved is said in one line', async () => {
     assert.match(errors, message);
     assert.equal(errors.trim().split('\n').length, 1);
   }
+});
+
+test('an import that fails says how far it has come, and goes on from there', async () => {
+  const long = join(directory, 'long.mbox');
+  writeFileSync(long, MBOX.repeat(100));
+  const { add } = contents;
+  let calls = 0;
+  contents.add = (...args) => {
+    calls += 1;
+    if (calls === 2) throw new AppError('unavailable', 'The mailbox is busy');
+    return add(...args);
+  };
+  const failed = await run('import', address, long);
+  contents.add = add;
+  assert.equal(failed.code, 1);
+  assert.match(
+    failed.errors,
+    /^200 messages read \(0\.0 MB\), 200 imported; run the same command again to continue$/m,
+  );
+  assert.match(failed.errors, /^error: The mailbox is busy$/m);
+  const again = await run('import', address, long);
+  assert.equal(again.output, `Imported 100 messages into ${address}; 200 were there already\n`);
 });

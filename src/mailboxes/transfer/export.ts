@@ -32,7 +32,7 @@ type ExportOptions = {
   hostname: string;
 };
 
-type ExportProgress = { messages: number; bytes: number };
+export type ExportProgress = { messages: number; bytes: number };
 
 /** The position of a folder: all messages up to this UID are in the archive. `sizeBytes` is that of its mbox file. */
 type Position = { uidValidity: number; lastUid: number; sizeBytes: number };

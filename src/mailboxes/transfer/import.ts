@@ -8,7 +8,7 @@ import { BATCH_BYTES, type ImportRecord, MAX_MESSAGES } from './admin-api.ts';
 import { MAX_RECORD_BYTES, writeRecord } from './records.ts';
 
 /** Numbers of messages. `tooLarge` ones were left out. */
-type ImportProgress = { read: number; readBytes: number; added: number; tooLarge: number };
+export type ImportProgress = { read: number; readBytes: number; added: number; tooLarge: number };
 
 /** The mailbox that takes the messages. */
 export type ImportTarget = {
