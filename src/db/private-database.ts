@@ -85,6 +85,11 @@ export function openPrivateDatabase<Schema>(
   }
 }
 
+/** Frees the page cache, about 80 KiB, of a database that is not used at the moment. */
+export async function releaseMemory(db: Pick<PrivateDatabase<never>, 'maintain'>): Promise<void> {
+  await db.maintain((connection) => connection.pragma('shrink_memory'));
+}
+
 /** Returns the error that callers get, and ends the process when the disk has failed. */
 function asDamage(error: unknown, file: string): unknown {
   const failure = recogniseQuota(error, file);

@@ -9,7 +9,6 @@ import {
   type PrivateDatabase,
 } from '../../src/db/private-database.ts';
 import { statement } from '../../src/db/statement.ts';
-import { realClock } from '../../src/system/clock.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -38,7 +37,8 @@ const listNotes = statement((db: NotesTx) => db.selectFrom('notes').selectAll().
 function open(directory = temporaryDirectory('private'), crashPoint: (name: string) => void = () => {}) {
   const file = join(directory, 'x.db');
   return openPrivateDatabase<Notes>(
-    { clock: realClock, crashPoint },
+    // The time of a group is never over.
+    { clock: { elapsed: () => 0 }, crashPoint },
     { file, migrations: MIGRATIONS, nowMs: 0 },
   );
 }

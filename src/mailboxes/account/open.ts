@@ -7,6 +7,7 @@ import {
   DamagedDatabaseError,
   openPrivateDatabase,
   type PrivateDatabase,
+  releaseMemory,
 } from '../../db/private-database.ts';
 import type { AccountApp, OpenAccount } from './account.ts';
 import { createAccountChanges } from './changes.ts';
@@ -63,6 +64,7 @@ export async function openAccount(
     if (isNew) await create(db, folder, now);
     row = await findAccountRow(db.read);
     if (!row) throw new DamagedDatabaseError(file, `${file} has no account`);
+    await releaseMemory(db);
   } catch (error) {
     await db.close();
     throw error;

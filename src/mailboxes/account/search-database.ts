@@ -9,7 +9,7 @@ import {
   type PrivateDatabase,
 } from '../../db/private-database.ts';
 import type { SearchText } from '../../mail/message/search-text.ts';
-import { sleep } from '../../system/clock.ts';
+import { sleep, type Timer } from '../../system/clock.ts';
 import { nextTurn } from '../../system/next-turn.ts';
 import type { System } from '../../system/system.ts';
 import {
@@ -40,6 +40,8 @@ const INDEXING_PAUSE_MS = 10;
 /** Time in which a step of a search should end. */
 const STEP_MS = 5;
 const FIRST_STEP = 256;
+/** Time without use after which the database is closed. It costs 300 KiB and two descriptors. Our own. */
+const IDLE_MS = 30_000;
 /** Maximum number of texts that one step reads. Our own limit. */
 const MAX_STEP = 4_096;
 
@@ -54,6 +56,10 @@ export class SearchDatabase {
   #collected: NewText[] = [];
   #collectedCharacters = 0;
   #flushing: Promise<void> | undefined;
+  /** Resolves when earlier connections are closed. Their lock would refuse another one. */
+  #closed: Promise<void> = Promise.resolve();
+  #uses = 0;
+  #idle: Timer | undefined;
   #indexing: Promise<void> | undefined;
   readonly #closing = new AbortController();
   /** Last answer of the index. The slices of one search ask for the same. */
@@ -106,7 +112,7 @@ export class SearchDatabase {
    */
   async find(contentIds: readonly number[], sought: Sought): Promise<Match[] | undefined> {
     try {
-      return await this.#find(await this.#open(), contentIds, sought);
+      return await this.#using(async () => this.#find(await this.#open(), contentIds, sought));
     } catch (error) {
       await this.#deleteDamaged(error);
       return undefined;
@@ -139,8 +145,8 @@ export class SearchDatabase {
     await this.#indexing;
     await this.flush().catch((error) => this.#report(error));
     await this.#indexing;
-    await (await this.#database)?.close();
-    this.#database = undefined;
+    this.#idle?.cancel();
+    await this.#closeDatabase();
   }
 
   async #chooseCandidates(
@@ -159,13 +165,37 @@ export class SearchDatabase {
   }
 
   /** Runs work with the database, which is deleted and made again when it is damaged. */
-  async #use<Result>(work: (db: PrivateDatabase<SearchTables>) => Promise<Result>): Promise<Result> {
+  #use<Result>(work: (db: PrivateDatabase<SearchTables>) => Promise<Result>): Promise<Result> {
+    return this.#using(async () => {
+      try {
+        return await work(await this.#open());
+      } catch (error) {
+        await this.#deleteDamaged(error);
+        return work(await this.#open());
+      }
+    });
+  }
+
+  /** Keeps the database open while work runs, and for some time afterwards. */
+  async #using<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#uses++;
+    this.#idle?.cancel();
     try {
-      return await work(await this.#open());
-    } catch (error) {
-      await this.#deleteDamaged(error);
-      return work(await this.#open());
+      return await work();
+    } finally {
+      this.#uses--;
+      if (this.#uses === 0)
+        this.#idle = this.#system.clock.after(IDLE_MS, () => this.#runInBackground(this.#closeDatabase()));
     }
+  }
+
+  /** Closes the database if it is open. `afterwards` runs before it can be opened again. */
+  #closeDatabase(afterwards: () => void = () => {}): Promise<void> {
+    const opened = this.#database?.catch(() => undefined);
+    this.#database = undefined;
+    this.#choice = undefined;
+    this.#closed = this.#closed.then(async () => (await opened)?.close()).then(afterwards);
+    return this.#closed;
   }
 
   /**
@@ -175,11 +205,7 @@ export class SearchDatabase {
   async #deleteDamaged(error: unknown): Promise<void> {
     if (!(error instanceof DamagedDatabaseError)) throw error;
     this.#system.log.warn({ file: this.#file, err: error }, 'search texts are damaged and are made again');
-    const opened = await this.#database?.catch(() => undefined);
-    this.#database = undefined;
-    this.#choice = undefined;
-    await opened?.close();
-    removeFiles(this.#file);
+    await this.#closeDatabase(() => removeFiles(this.#file));
   }
 
   #open(): Promise<PrivateDatabase<SearchTables>> {
@@ -191,6 +217,7 @@ export class SearchDatabase {
   }
 
   async #openDatabase(): Promise<PrivateDatabase<SearchTables>> {
+    await this.#closed;
     const nowMs = this.#system.clock.now();
     const options = { file: this.#file, migrations: SEARCH_MIGRATIONS, nowMs };
     const db = openPrivateDatabase<SearchTables>(this.#system, options);

@@ -1,4 +1,5 @@
 /** Removes regularly what an open account no longer needs (remove-unused.ts). */
+import { releaseMemory } from '../../db/private-database.ts';
 import { DAY_MS, type Timer } from '../../system/clock.ts';
 import type { OpenAccount } from './account.ts';
 import { removeUnused, sweepStrayFiles } from './remove-unused.ts';
@@ -21,6 +22,7 @@ export function startUpkeep(account: OpenAccount): Upkeep {
     timer = clock.after(UPKEEP_PERIOD_MS, () => {
       running = run(account, async () => {
         await removeUnused(account);
+        await releaseMemory(account.db);
         if (clock.elapsed() - sweptAt < DAY_MS) return;
         sweptAt = clock.elapsed();
         await sweepStrayFiles(account);

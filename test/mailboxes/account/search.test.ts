@@ -230,6 +230,26 @@ test('the text of a removed content is removed', async () => {
   await own.close();
 });
 
+test('the search texts are closed when they are not used for half a minute, and opened again', async () => {
+  const own = createAccountApp();
+  const opened = await openTestAccount(own);
+  await addTestMessages(opened, 'INBOX', [messageOf('one')]);
+  const search = async () =>
+    (await searchText(opened, { contentIds: [1], needle: 'ONE', where: 'text' })).size;
+  const isOpen = () => existsSync(`${searchFile(opened.folder)}-wal`);
+  assert.equal(await search(), 1);
+  await own.clock.advance(29_999);
+  assert.ok(isOpen());
+  await search();
+  await own.clock.advance(29_999);
+  assert.ok(isOpen());
+  await own.clock.advance(1);
+  assert.equal(isOpen(), false);
+  assert.equal(await search(), 1);
+  await opened.close();
+  assert.equal(isOpen(), false);
+});
+
 test('texts are written five seconds after their messages', async () => {
   const own = createAccountApp();
   const opened = await openTestAccount(own);
