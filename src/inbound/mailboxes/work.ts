@@ -8,7 +8,7 @@ import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { DeliveredContent, DeliveryResult, MailboxDelivery } from '../../mailboxes/delivery.ts';
 import { findMailboxById } from '../../mailboxes/store.ts';
-import { AppError } from '../../system/errors.ts';
+import { errorMessage } from '../../system/errors.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import type { Work } from '../../system/worker.ts';
 import { findReceived } from '../store.ts';
@@ -78,19 +78,19 @@ async function deliver(
   app: MailboxApp,
   { task, mailbox, message, blobId }: Delivery,
 ): Promise<DeliveryResult> {
+  const content = await contentOf(app, blobId);
   try {
     return await app.mailboxDelivery.deliver({
       mailboxId: mailbox.id,
       deliveryId: `${message.id}/${task.position}`,
-      content: await contentOf(app, blobId),
+      content,
       prefix: prefixOf(message, mailbox),
       isJunk: message.flagged === 1,
       receivedAt: message.createdAt,
     });
   } catch (error) {
-    if (error instanceof AppError && error.code === 'unavailable')
-      return { kind: 'waiting', reason: error.message };
-    throw error;
+    // No failure of a mailbox uses up the attempts, not even one that nobody has thought of: the mail was accepted.
+    return { kind: 'waiting', reason: errorMessage(error) };
   }
 }
 

@@ -88,7 +88,9 @@ test('mail waits for a mailbox that cannot take it, for as long as that lasts, a
   let runs = 0;
   answer = async () => {
     runs += 1;
-    if (runs % 2 === 0) throw new AppError('unavailable', 'busy');
+    if (runs % 3 === 0) throw new AppError('unavailable', 'busy');
+    // Errors that nobody has thought of use up no attempts either.
+    if (runs % 3 === 1) throw new Error('EACCES: permission denied');
     return { kind: 'waiting', reason: 'damaged' };
   };
   const from = app.clock.now();
