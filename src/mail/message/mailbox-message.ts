@@ -14,6 +14,12 @@ import { readSortKeys, readThreadKeys, type SortKeys, type ThreadKeys } from './
 /** Version of what is read. It rises when results change, so that stored messages can be read again. */
 export const PARSER_VERSION = 1;
 
+/**
+ * Maximum length of the structure of a message that is taken apart. That of 1,000 files has 200,000 characters. Each FETCH holds those of
+ * many messages in memory, and a message of 40 MB could be all structure. Our own limit.
+ */
+const MAX_STRUCTURE_CHARACTERS = 512 * 1024;
+
 /** Wire text for clients that read 7 bits, and for those that read UTF-8; null when it is the same. */
 type WireText = { ascii: string; utf8: string | null };
 
@@ -44,10 +50,11 @@ export async function readMailboxMessage(
 ): Promise<MailboxMessage> {
   const buffer = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength);
   const root = tryReadTree(buffer);
-  if (!root) return readOpaqueMessage(octets);
+  const description = root && describe(root);
+  if (!description || isTooLong(description.bodyStructure)) return readOpaqueMessage(octets);
   const maxCharacters = isTextWhole ? Number.POSITIVE_INFINITY : undefined;
   const { search, visible } = await readText(buffer, root, maxCharacters);
-  return { isOpaque: false, ...describe(root), preview: makePreview(visible), search };
+  return { isOpaque: false, ...description, preview: makePreview(visible), search };
 }
 
 /** Returns what can be known of a message that cannot be taken apart: the fields of its header. */
@@ -79,6 +86,10 @@ function describe(root: MimeEntity): Description {
     sort: readSortKeys(root.fields),
     thread: readThreadKeys(root.fields),
   };
+}
+
+function isTooLong({ ascii, utf8 }: WireText): boolean {
+  return Math.max(ascii.length, utf8?.length ?? 0) > MAX_STRUCTURE_CHARACTERS;
 }
 
 function storedPart({ header, body, end, encoding, parts, message }: MimeEntity): StoredPart {

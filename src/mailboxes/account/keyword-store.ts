@@ -1,6 +1,14 @@
 /** Stores sets of keywords once each, so that a message names its set by a number. All SQL of the table is here. */
+import { sql } from 'kysely';
 import { type Param, statement } from '../../db/statement.ts';
+import { AppError } from '../../system/errors.ts';
 import type { AccountTx } from './store.ts';
+
+/**
+ * Maximum length of all sets together, in characters of JSON: they are in memory while a folder is selected. A hundred thousand usual ones
+ * have as many. Our own limit.
+ */
+const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /** Set of messages without keywords. It has no row. */
 export const NO_KEYWORDS = 0;
@@ -16,13 +24,27 @@ const insertSet = statement((db: AccountTx, param: Param<{ words: string }>) =>
     .returning('id'),
 );
 
-/** Returns the number of a set, which is added when it is new. `keywords` are sorted, as `readFlags` (flags.ts) returns them. */
+const lengthOfAll = statement((db: AccountTx) =>
+  db.selectFrom('keywordSets').select(sql<number>`coalesce(sum(length(words)), 0)`.as('characters')),
+);
+
+/**
+ * Returns the number of a set, which is added when it is new. `keywords` are sorted, as `readFlags` (flags.ts) returns them.
+ * @throws AppError invalid_state when the sets of the account would be too long
+ */
 export async function internKeywords(tx: AccountTx, keywords: readonly string[]): Promise<number> {
   if (keywords.length === 0) return NO_KEYWORDS;
   const words = JSON.stringify(keywords);
-  const row = (await byWords.first(tx, { words })) ?? (await insertSet.first(tx, { words }));
+  const row = (await byWords.first(tx, { words })) ?? (await insertNew(tx, words));
   if (!row) throw new Error('the set of keywords was not added');
   return row.id;
+}
+
+async function insertNew(tx: AccountTx, words: string): Promise<{ id: number } | undefined> {
+  const characters = (await lengthOfAll.first(tx, {}))?.characters ?? 0;
+  if (characters + words.length > MAX_CHARACTERS)
+    throw new AppError('invalid_state', 'The mailbox has too many different sets of keywords');
+  return await insertSet.first(tx, { words });
 }
 
 const all = statement((db: AccountTx) => db.selectFrom('keywordSets').selectAll());

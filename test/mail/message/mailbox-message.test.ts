@@ -210,3 +210,15 @@ test('the work is linear in the octets', async () => {
     assert.ok(user + system < 2_000_000, hostile.slice(0, 60));
   }
 });
+
+test('a message whose structure is longer than half a megabyte is opaque', async () => {
+  const opening = 'Subject: parts\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n';
+  const description = `--b\r\nContent-Description: ${'d'.repeat(900)}\r\n\r\n`;
+  const short = await read(`${opening}${description.repeat(500)}--b--\r\n`);
+  assert.equal(short.isOpaque, false);
+  assert.ok(short.bodyStructure.ascii.length > 400_000);
+  const long = await read(`${opening}${description.repeat(600)}--b--\r\n`);
+  assert.equal(long.isOpaque, true);
+  assert.ok(long.bodyStructure.ascii.length < 1_000);
+  assert.match(long.envelope.ascii, /"parts"/);
+});

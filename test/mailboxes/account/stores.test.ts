@@ -51,6 +51,21 @@ test('a set of keywords is stored once', async () => {
   assert.deepEqual((await listKeywordSets(tx)).get(id), ['$Forwarded', 'a']);
 });
 
+test('the sets of keywords of an account have a limit, and those that exist stay in use', async () => {
+  const words = (set: number) => Array.from({ length: 128 }, (_, word) => `${set}.${word}`.padEnd(255, 'k'));
+  let sets = 0;
+  const intern = async () => {
+    for (; sets < 200; sets++) await internKeywords(account.db.read, words(sets));
+  };
+  await assert.rejects(intern(), /too many different sets of keywords/);
+  assert.ok(sets > 100 && sets < 130, `${sets} sets`);
+  assert.deepEqual(
+    await findKeywords(account.db.read, await internKeywords(account.db.read, words(1))),
+    words(1),
+  );
+  await account.db.maintain((connection) => connection.exec('DELETE FROM keywordSets'));
+});
+
 test('UIDs are reserved in one piece and never again', async () => {
   const tx = account.db.read;
   const { id } = await insertFolder(tx, { name: 'uids', specialUse: null, now: START_MS });

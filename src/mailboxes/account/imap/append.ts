@@ -1,4 +1,5 @@
 /** APPEND over an account (RFC 9051 section 6.3.12, RFC 3502). */
+import { MAX_HEADER_BYTES } from '../../../mail/header-limits.ts';
 import { formatNumbers } from '../../../mail/imap/sequence-set.ts';
 import type { Account, AppendMessage, Refusal } from '../../../mail/imap/session.ts';
 import type { OpenAccount } from '../account.ts';
@@ -62,11 +63,14 @@ async function readMessages(
     if (prepared.length === MAX_MESSAGES || (prepared.length > 0 && octets + sizeBytes > MAX_OCTETS))
       return { refused: 'NO', code: 'LIMIT', text: 'The command has too many messages' };
     octets += sizeBytes;
+    const content = await prepareContent(account, canonicalContent(message));
     prepared.push({
-      content: await prepareContent(account, canonicalContent(message)),
+      content,
       ...readFlags(flags),
       internalDate: internalDate ?? { atMs: account.app.clock.now(), zoneMinutes: 0 },
     });
+    if (content.header.length > MAX_HEADER_BYTES)
+      return { refused: 'NO', code: 'TOOBIG', text: `A header has at most ${MAX_HEADER_BYTES} octets` };
   }
   return undefined;
 }

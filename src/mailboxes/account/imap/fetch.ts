@@ -16,6 +16,8 @@ import type { Entry } from './view.ts';
 
 /** Number of messages whose facts are read at once: about 5 ms. */
 const MESSAGES_PER_SLICE = 500;
+/** Number of messages whose ENVELOPE or structure is read at once, because strangers can send some of half a megabyte. Our own limit. */
+const DESCRIBED_PER_SLICE = 50;
 
 /** Yields FETCH responses. */
 export async function* fetchMessages(selected: SelectedState, query: FetchQuery): Chunks {
@@ -27,7 +29,8 @@ export async function* fetchMessages(selected: SelectedState, query: FetchQuery)
   if (query.vanished && changedSince !== undefined)
     responses.add(await writeVanished(selected, { set: query.set, modseq: changedSince }));
   let isUnknown = false;
-  for (const slice of slicesOf(ranges, MESSAGES_PER_SLICE)) {
+  const size = plan.columns.length > 0 ? DESCRIBED_PER_SLICE : MESSAGES_PER_SLICE;
+  for (const slice of slicesOf(ranges, size)) {
     for await (const batch of readBatches(selected, { plan, slice, changedSince, responses })) {
       for (const message of batch) {
         if (plan.octetColumns.length === 0) writeResponse(selected, message, { plan, responses });

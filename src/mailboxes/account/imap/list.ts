@@ -113,7 +113,11 @@ function attributesOf(
 function parentsOf(names: Iterable<string>): Set<string> {
   const parents = new Set<string>();
   for (const name of names)
-    for (let end = name.lastIndexOf(SEPARATOR); end > 0; end = name.lastIndexOf(SEPARATOR, end - 1))
-      parents.add(name.slice(0, end));
+    for (let end = name.lastIndexOf(SEPARATOR); end > 0; end = name.lastIndexOf(SEPARATOR, end - 1)) {
+      const parent = name.slice(0, end);
+      // The levels above are known then too. 10,000 names can have 500 levels each.
+      if (parents.has(parent)) break;
+      parents.add(parent);
+    }
   return parents;
 }

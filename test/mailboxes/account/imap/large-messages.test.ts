@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { pathOf } from '../../../../src/blobs/files.ts';
 import type { FetchItem } from '../../../../src/mail/imap/fetch-item.ts';
 import { isRefusal, type SelectedMailbox } from '../../../../src/mail/imap/session.ts';
+import { addMessages } from '../../../../src/mailboxes/account/add.ts';
+import { prepareContent } from '../../../../src/mailboxes/account/content.ts';
 import { contentFolder } from '../../../../src/mailboxes/account/folder.ts';
 import { openImapAccount } from '../../../../src/mailboxes/account/imap/imap-account.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
@@ -97,4 +99,45 @@ test('a damaged file is never answered as a whole message', async () => {
   const answer = await read(fetch(selected, [section('BODY[]')]));
   assert.ok(answer.octets.length < octets.length);
   assert.equal(answer.result && isRefusal(answer.result) && answer.result.refused, 'BYE');
+});
+
+test('what describes messages is read for some of them at once', async () => {
+  const folder = `f${++folders}`;
+  const session = openImapAccount(account, { disabledCapabilities: [], quotaBytes: null });
+  await session.create({ mailbox: folder, specialUse: undefined });
+  const content = await prepareContent(account, [messageOf(folder)]);
+  const described = { ...content, row: { ...content.row, bodyStructure: `"${'x'.repeat(2_000)}"` } };
+  const message = { content: described, flags: 0, keywords: [], internalDate: { atMs: 0, zoneMinutes: 0 } };
+  await addMessages(account, { folder, messages: Array.from({ length: 200 }, () => message) });
+  const answer = await session.select(folder, { readOnly: true, condstore: false });
+  if (isRefusal(answer)) return assert.fail(answer.text);
+  const query = { set: [[1, 200]], uid: false, items: [{ kind: 'BODYSTRUCTURE' }], changedSince: undefined };
+  const chunks = answer.selected.fetch(query as never);
+  assert.equal((await chunks.next()).done, false);
+  await account.db.maintain((connection) => connection.exec('DELETE FROM messages'));
+  const { octets } = await read(chunks);
+  assert.ok(octets.length < 100 * 2_000, `${octets.length} octets were held`);
+});
+
+test('LIST takes no longer for names with many levels', async () => {
+  const session = openImapAccount(account, { disabledCapabilities: [], quotaBytes: null });
+  const deep = 'd/'.repeat(480);
+  const names = Array.from({ length: 4_000 }, (_, index) => `${deep}${index}`);
+  await account.db.maintain((connection) => {
+    const insert = connection.prepare('INSERT INTO subscriptions (name) VALUES (?)');
+    connection.transaction(() => {
+      for (const name of names) insert.run(name);
+    })();
+  });
+  const query = {
+    response: 'LSUB',
+    patterns: ['d/%'],
+    select: { subscribed: false, remote: false, recursiveMatch: false, specialUse: false },
+    return: { subscribed: false, children: false, specialUse: false, status: [] },
+  };
+  const start = process.cpuUsage();
+  const { octets } = await read(session.list(query as never) as never);
+  const { user, system } = process.cpuUsage(start);
+  assert.match(octets.toString(), /^\* LSUB \(\\Noselect\) "\/" d\/d\r\n$/);
+  assert.ok(user + system < 1_000_000, `${user + system} µs`);
 });

@@ -334,6 +334,14 @@ test('CREATE with a special use gives it once, and refuses what no mailbox can b
   await completes(ask, `CREATE ${mailbox}/x (FOO)`, /^BAD/);
 });
 
+test('a message with too large a header is refused', async (t) => {
+  const { mailbox, ask } = await open(t, []);
+  const text = (lines: number) => `${'A: bcdefgh\r\n'.repeat(lines)}\r\nbody`;
+  const append = (octets: string) => ask(`APPEND ${mailbox} {${octets.length}+}\r\n${octets}`);
+  assert.match((await append(text(21_000))).join(), /^\* 1 EXISTS.*OK \[APPENDUID/);
+  assert.match((await append(text(22_000))).join(), /^NO \[TOOBIG\]/);
+});
+
 test('a search of many criteria and a list of many patterns are answered', async (t) => {
   const { ask } = await open(t, ['1', '2', '3']);
   const subjects = Array.from({ length: 2_000 }, (_, index) => `OR SUBJECT no${index} `).join('');
