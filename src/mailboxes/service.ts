@@ -68,7 +68,6 @@ export function createMailboxes(
     certificates,
     login,
     inThreads,
-    onStart: () => links.forgetAll(),
   });
   const links = createLinks(access, threads);
   let isStarted = false;
@@ -85,7 +84,7 @@ export function createMailboxes(
   }
 
   async function admit(account: AccountSettings, calls: AccountCalls, thread: number): Promise<LoginAnswer> {
-    // The thread may have started again since it was linked.
+    // Either thread may have started again since the two were linked.
     for (let attempt = 1; attempt <= 2; attempt++) {
       const link = await links.get(thread);
       const session = await calls.admit({ account, link });
@@ -154,13 +153,11 @@ type AccessOptions = {
   certificates: Pick<Certificates, 'follow'>;
   login: LoginCalls['login'];
   inThreads: boolean;
-  /** Is called before each start. */
-  onStart(): void;
 };
 
 function createAccessThread(
   app: App,
-  { certificates, login, inThreads, onStart }: AccessOptions,
+  { certificates, login, inThreads }: AccessOptions,
 ): LazyThread<AccessCalls> {
   const ignore = (sent: Promise<void>): void => void sent.catch(() => {});
   let isStarted = false;
@@ -176,7 +173,6 @@ function createAccessThread(
   });
   const data = (): AccessStart => {
     isStarted = true;
-    onStart();
     return { main: openPort({ login }), certificates: current };
   };
   const prepare = () => sharing(data(), ({ main }) => main);

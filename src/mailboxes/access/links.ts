@@ -11,10 +11,8 @@ type Connectable = { calls: { connect: Connect } };
 type Links = {
   /** Returns the link to a thread of accounts. @throws AppError unavailable while one of the threads is being started */
   get(thread: number): Promise<string>;
-  /** Forgets a link that the thread of accounts does not know, because that has started again. */
+  /** Forgets a link that the thread of accounts does not know, because one of the two threads has started again. */
   forget(thread: number): void;
-  /** Forgets all links, because the thread of the listeners starts again. */
-  forgetAll(): void;
 };
 
 /** Returns links between these threads, none of which is connected. */
@@ -43,6 +41,5 @@ export function createLinks(access: Connectable, accounts: readonly Connectable[
       }
     },
     forget: (thread) => void links.delete(thread),
-    forgetAll: () => links.clear(),
   };
 }

@@ -43,7 +43,5 @@ test('threads that could not be connected, or have started again, are connected 
   accounts.fail(undefined);
   const first = await links.get(0);
   links.forget(0);
-  const second = await links.get(0);
-  links.forgetAll();
-  assert.equal(new Set([first, second, await links.get(0)]).size, 3);
+  assert.notEqual(await links.get(0), first);
 });
