@@ -3,12 +3,13 @@
  * clients ask for is read from the bytes once, when they arrive.
  */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
 import { FileWriter, fileChunks, fileRange, linkFile, pathOf, removeFile } from '../../blobs/files.ts';
 import type { OctetRange } from '../../mail/message/header-block.ts';
 import type { MailboxMessage } from '../../mail/message/mailbox-message.ts';
+import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
 import { errorCode } from '../../system/errors.ts';
 import type { OpenAccount } from './account.ts';
 import { findHeader, findStoredContent, isFileInUse, type NewContent } from './content-store.ts';
@@ -19,6 +20,10 @@ import { contentFolder } from './folder.ts';
  * limit.
  */
 export const INLINE_BYTES = 64 * 1024;
+
+/** Maximum number of large messages of this thread that are in memory, twice each, while they are read. Our own limit. */
+const MAX_LARGE_IN_MEMORY = 4;
+const largeContents = new ConcurrencyLimiter({ maxRunning: MAX_LARGE_IN_MEMORY });
 
 /** A durable file of another owner, such as a blob of the main database. */
 type SourceFile = { path: string; sha256: string };
@@ -34,7 +39,7 @@ export type PreparedContent = {
 
 /**
  * Makes the bytes of a message durable if they are large, and reads from them what clients ask for. The caller bounds the size
- * and the number of messages that are prepared at once, because each is in memory while it is read.
+ * of a message.
  *
  * @param source the bytes in order, or a file to link to
  * @throws any error of `source`; AppError unavailable when the disk is full or the parser is busy; DamagedBlobError when the file
@@ -46,8 +51,12 @@ export async function prepareContent(
 ): Promise<PreparedContent> {
   const { octets, blobSha256 } =
     'path' in source ? await linkContent(account, source) : await collect(account, source);
+  if (octets) return await describeContent(account, octets, null);
   try {
-    return await describeContent(account, octets, blobSha256);
+    const file = pathOf(contentFolder(account.folder), blobSha256);
+    return await largeContents.run(async () => describeContent(account, await readFile(file), blobSha256), {
+      owner: account.id,
+    });
   } catch (error) {
     await discardFile(account, blobSha256);
     throw error;
@@ -92,7 +101,8 @@ function describe(message: MailboxMessage): Omit<NewContent, 'sizeBytes' | 'crc3
   };
 }
 
-type Collected = { octets: Buffer; blobSha256: string | null };
+/** The bytes of a small content, or the name of the file of a large one. */
+type Collected = { octets: Buffer; blobSha256: null } | { octets: undefined; blobSha256: string };
 
 /** Holds small contents in memory, and writes larger ones to a file while they arrive, which may take a slow client long. */
 async function collect(
@@ -125,7 +135,7 @@ async function collect(
       account.preparedFiles.delete(sha256);
       throw error;
     });
-    return { octets: await readFile(pathOf(root, sha256)), blobSha256: sha256 };
+    return { octets: undefined, blobSha256: sha256 };
   } finally {
     await file?.close();
   }
@@ -133,16 +143,22 @@ async function collect(
 
 /** Small files are copied into the database like others. */
 async function linkContent(account: OpenAccount, { path, sha256 }: SourceFile): Promise<Collected> {
-  const octets = await readFile(path);
-  if (createHash('sha256').update(octets).digest('hex') !== sha256)
+  const { size } = await stat(path);
+  const hash = createHash('sha256');
+  const held: Buffer[] = [];
+  for await (const chunk of fileChunks(path, size)) {
+    hash.update(chunk);
+    if (size <= INLINE_BYTES) held.push(chunk);
+  }
+  if (hash.digest('hex') !== sha256)
     throw new DamagedBlobError(path, 'the file holds other bytes than were stored');
-  if (octets.length <= INLINE_BYTES) return { octets, blobSha256: null };
+  if (size <= INLINE_BYTES) return { octets: Buffer.concat(held), blobSha256: null };
   account.preparedFiles.add(sha256);
   await linkFile(contentFolder(account.folder), path, sha256).catch((error) => {
     account.preparedFiles.delete(sha256);
     throw error;
   });
-  return { octets, blobSha256: sha256 };
+  return { octets: undefined, blobSha256: sha256 };
 }
 
 /** Discards a content that was prepared and is not added. */

@@ -237,28 +237,28 @@ function createAccount(session: RemoteSession, disabledCapabilities: readonly st
   return {
     disabledCapabilities,
     enable: (features) => session.post({ kind: 'enable', features }),
-    list: (query) => callForChunks(session, 'list', query),
-    status: (mailbox, items) => callForValue(session, 'status', mailbox, items),
+    list: (...args) => callForChunks(session, 'list', ...args),
+    status: (...args) => callForValue(session, 'status', ...args),
     quota: () => callForValue(session, 'quota'),
-    create: (mailbox) => callForValue(session, 'create', mailbox),
-    delete: (mailbox) => callForValue(session, 'delete', mailbox),
-    rename: (from, to) => callForValue(session, 'rename', from, to),
-    subscribe: (mailbox) => callForValue(session, 'subscribe', mailbox),
-    unsubscribe: (mailbox) => callForValue(session, 'unsubscribe', mailbox),
+    create: (...args) => callForValue(session, 'create', ...args),
+    delete: (...args) => callForValue(session, 'delete', ...args),
+    rename: (...args) => callForValue(session, 'rename', ...args),
+    subscribe: (...args) => callForValue(session, 'subscribe', ...args),
+    unsubscribe: (...args) => callForValue(session, 'unsubscribe', ...args),
     append: (mailbox, messages) => callAppend(session, mailbox, messages),
-    select: (mailbox, options) => callSelect(session, mailbox, options),
+    select: (...args) => callSelect(session, ...args),
   };
 }
 
 function createSelected(session: RemoteSession): SelectedMailbox {
   return {
-    fetch: (query) => callForChunks(session, 'fetch', query),
-    store: (query) => callForChunks(session, 'store', query),
-    search: (query) => callForChunks(session, 'search', query),
-    copy: (query) => callForValue(session, 'copy', query),
-    move: (query) => callForValue(session, 'move', query),
-    expunge: (uids) => callForValue(session, 'expunge', uids),
-    changes: (kind) => callForChunks(session, 'changes', kind),
+    fetch: (...args) => callForChunks(session, 'fetch', ...args),
+    store: (...args) => callForChunks(session, 'store', ...args),
+    search: (...args) => callForChunks(session, 'search', ...args),
+    copy: (...args) => callForValue(session, 'copy', ...args),
+    move: (...args) => callForValue(session, 'move', ...args),
+    expunge: (...args) => callForValue(session, 'expunge', ...args),
+    changes: (...args) => callForChunks(session, 'changes', ...args),
     watch(onChange) {
       session.onChange = onChange;
       // The next call says that the account has ended.

@@ -30,6 +30,7 @@ import { findContent } from '../../../src/mailboxes/account/content-store.ts';
 import { contentFolder } from '../../../src/mailboxes/account/folder.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { createAccountApp, messageOf, openTestAccount, START_MS } from '../../support/test-account.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 
 let account: OpenAccount;
 before(async () => {
@@ -182,4 +183,31 @@ test('flipped, missing and removed bytes of a file are noticed before its last b
   rmSync(path);
   await assert.rejects(readContent(account, id), DamagedBlobError);
   await assert.rejects(readRange(account, id, { start: 60_000, end: 80_000 }), DamagedBlobError);
+});
+
+test('a few large messages are in memory at once, and small ones do not wait for them', async () => {
+  const released = Promise.withResolvers<void>();
+  let running = 0;
+  let most = 0;
+  const app = createAccountApp({
+    parser: {
+      async read(octets) {
+        if (octets.length <= INLINE_BYTES) return await readMailboxMessage(octets);
+        most = Math.max(most, ++running);
+        await released.promise;
+        running--;
+        return await readMailboxMessage(octets);
+      },
+    },
+  });
+  const busy = await openTestAccount(app);
+  const large = (number: number) => messageOf(`large${number}`, 2 * INLINE_BYTES);
+  const all = Array.from({ length: 6 }, (_, number) => prepareContent(busy, inPieces(large(number))));
+  await waitUntil(() => running === 4);
+  await prepareContent(busy, inPieces(messageOf('small')));
+  assert.equal(most, 4);
+  released.resolve();
+  for (const content of await Promise.all(all)) await discard(busy, content);
+  assert.equal(most, 4);
+  await busy.close();
 });
