@@ -84,6 +84,7 @@ export async function repairAccount(
   { id, folder }: { id: string; folder: string },
 ): Promise<RepairReport> {
   const now = app.clock.now();
+  if (existsSync(readyFile(folder))) replaceDatabase(folder);
   const evidence = keepEvidence(folder, now);
   const file = `${indexFile(folder)}.repaired`;
   removeDatabase(file);
@@ -99,7 +100,8 @@ export async function repairAccount(
     old?.close();
     await db.close();
   }
-  replaceDatabase(folder, file);
+  renameSync(file, readyFile(folder));
+  replaceDatabase(folder);
   return { ...report, unreadable: gaps.count };
 }
 
@@ -120,12 +122,18 @@ function removeDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
 
-function replaceDatabase(folder: string, file: string): void {
+/** Returns the path of a complete new database that has not taken the place of the damaged one yet. */
+function readyFile(folder: string): string {
+  return `${indexFile(folder)}.ready`;
+}
+
+/** A crash in between leaves no other database than the new one. The next repair then begins here. */
+function replaceDatabase(folder: string): void {
   flushPath(folder);
   // A WAL of the damaged database must not be copied into the new one.
   removeDatabase(indexFile(folder));
   removeDatabase(searchFile(folder));
-  renameSync(file, indexFile(folder));
+  renameSync(readyFile(folder), indexFile(folder));
   flushPath(folder);
 }
 

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { DamagedDatabaseError } from '../../../src/db/private-database.ts';
@@ -70,6 +79,13 @@ async function listSubjects(account: OpenAccount): Promise<Map<string, string[]>
   }
   return found;
 }
+
+test('a repair that was interrupted after it removed the damaged database loses nothing', async () => {
+  const folder = damaged(() => {});
+  renameSync(indexFile(folder), `${indexFile(folder)}.ready`);
+  const { messages, gone, recovered } = await repair(folder);
+  assert.deepEqual({ messages, gone, recovered }, { messages: 121, gone: [], recovered: 0 });
+});
 
 test('a sound account has no findings, and its repair loses nothing and renews every UIDVALIDITY', async () => {
   const folder = damaged(() => {});
