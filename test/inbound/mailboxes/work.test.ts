@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { createLocalReceiver } from '../../../src/inbound/local.ts';
 import { createMailboxWork } from '../../../src/inbound/mailboxes/work.ts';
 import type { DeliveryRequest, DeliveryResult } from '../../../src/mailboxes/delivery.ts';
-import { endMailbox } from '../../../src/mailboxes/store.ts';
+import { endMailbox, updateMailbox } from '../../../src/mailboxes/store.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import { addMailbox } from '../../mailboxes/fixtures.ts';
 import { openMailWorld, PASS, sendMail } from '../mail-world.ts';
@@ -133,4 +134,30 @@ test('mail for a mailbox that was deleted after it was accepted is given up', as
   await run();
   const { state, error } = (await world.tasks()).find(({ targetId }) => targetId === id) ?? assert.fail();
   assert.deepEqual([state, error], ['failed', 'The mailbox was deleted']);
+});
+
+test('mail that this installation sends reaches a mailbox without a connection, and a suspended one defers it', async () => {
+  const { tenantId } = world.test;
+  const { id } = await addMailbox(world.test, { address: 'local@people.example' });
+  const message = 'From: news@people.example\r\nSubject: Local\r\n\r\n';
+  const hand = async () => {
+    const answers = await createLocalReceiver(app)({
+      origin: { kind: 'tenant' },
+      sender: 'b+x@bounce.mx.postrider.example',
+      recipients: ['local+news@people.example'],
+      requireTls: false,
+      sizeBytes: message.length,
+      isEightBit: false,
+      async *bytes() {
+        yield Buffer.from(message);
+      },
+    });
+    return answers.map(({ phase, code, status }) => `${phase} ${code} ${status}`);
+  };
+  assert.deepEqual(await hand(), ['dot 250 2.0.0']);
+  await run();
+  const own = delivered.find(({ mailboxId }) => mailboxId === id);
+  assert.match(own?.prefix ?? '', /^Delivered-To: local@people\.example\r$/m);
+  await app.db.commit(updateMailbox, { tenantId, id, change: { status: 'suspended' }, now: app.clock.now() });
+  assert.deepEqual(await hand(), ['rcpt 450 4.2.1']);
 });
