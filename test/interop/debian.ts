@@ -4,6 +4,11 @@ import { installPackages } from '../support/debian.ts';
 /** A package, and the program that shows it is there. */
 const PACKAGES = {
   chromium: '/usr/bin/chromium',
+  fetchmail: '/usr/bin/fetchmail',
+  getmail6: '/usr/bin/getmail',
+  isync: '/usr/bin/mbsync',
+  mutt: '/usr/bin/mutt',
+  offlineimap3: '/usr/bin/offlineimap',
   curl: '/usr/bin/curl',
   // Exim needs it, which exim.ts unpacks.
   libidn12: '/usr/share/doc/libidn12/copyright',
