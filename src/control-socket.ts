@@ -17,6 +17,7 @@ import type { HttpServer } from './http/transport/server.ts';
 import { registerInboundAdmin } from './inbound/admin-api.ts';
 import { registerMailboxAdmin } from './mailboxes/admin-api.ts';
 import { type CloseAccount, closeNoAccount } from './mailboxes/close-account.ts';
+import { type MailboxRepairs, registerRepairAdmin } from './mailboxes/repairs.ts';
 import { registerTransferAdmin } from './mailboxes/transfer/admin-api.ts';
 import type { MailboxContents } from './mailboxes/transfer/contents.ts';
 import { registerQueueAdmin } from './queue/admin-api.ts';
@@ -60,12 +61,13 @@ type ControlParts = {
   certificates: CertificateAdmin;
   closeAccount?: CloseAccount;
   mailboxContents?: MailboxContents;
+  mailboxRepairs?: MailboxRepairs;
 };
 
 /** Creates the server of the admin API, which does not listen yet. */
 export async function createControlServer(
   app: ControlApp,
-  { certificates, closeAccount = closeNoAccount, mailboxContents }: ControlParts = {
+  { certificates, closeAccount = closeNoAccount, mailboxContents, mailboxRepairs }: ControlParts = {
     certificates: inspectCertificates(app),
   },
 ): Promise<HttpServer> {
@@ -87,6 +89,7 @@ export async function createControlServer(
   registerInboundAdmin(server, app);
   registerMailboxAdmin(server, { ...app, closeAccount });
   registerTransferAdmin(server, app, mailboxContents);
+  registerRepairAdmin(server, app, mailboxRepairs);
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));
   return server;
 }

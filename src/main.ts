@@ -112,6 +112,7 @@ const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
       certificates,
       closeAccount: accounts.close,
       mailboxContents: accounts.contents,
+      mailboxRepairs: accounts.repairs,
     }),
 ];
 

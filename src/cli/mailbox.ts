@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { OperatorMailbox } from '../mailboxes/admin-api.ts';
 import { confirm } from './confirm.ts';
 import { withControl } from './context.ts';
+import { addRepairCommands } from './mailbox-repair.ts';
 import { addTransferCommands } from './mailbox-transfer.ts';
 import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -31,6 +32,7 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
   addSet(mailbox, terminal);
   addPasswd(mailbox, terminal);
   addTransferCommands(mailbox, terminal);
+  addRepairCommands(mailbox, terminal);
   mailbox
     .command('delete')
     .description('Delete a mailbox with all its messages. This cannot be undone.')

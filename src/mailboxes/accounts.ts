@@ -9,7 +9,8 @@ import type { AccountCalls } from './account/part.ts';
 import { AccountPlaces } from './account-places.ts';
 import type { CloseAccount } from './close-account.ts';
 import type { DeliveryRequest, DeliveryResult, MailboxDelivery } from './delivery.ts';
-import { findMailboxById } from './store.ts';
+import type { MailboxRepairs } from './repairs.ts';
+import { findMailboxById, recordDamage, recordRepair } from './store.ts';
 import type { MailboxContents } from './transfer/contents.ts';
 
 type MailboxId = MailboxRow['id'];
@@ -30,9 +31,11 @@ export type Accounts = MailboxDelivery & {
   close: CloseAccount;
   /** The messages, for commands that import and export them. */
   contents: MailboxContents;
+  /** Checks and repairs for the operator. */
+  repairs: MailboxRepairs;
 };
 
-type AccountsApp = Pick<App, 'db' | 'config' | 'log'>;
+type AccountsApp = Pick<App, 'db' | 'config' | 'log' | 'clock'>;
 
 /** Returns the accounts of these threads, none of which is open. */
 export function createAccounts(app: AccountsApp, threads: readonly AccountThread[]): Accounts {
@@ -99,6 +102,18 @@ export function createAccounts(app: AccountsApp, threads: readonly AccountThread
         run(await find(id), (account, calls) => calls.importMessages({ account, added })),
       listFolders: async (id) => run(await find(id), (account, calls) => calls.listFolders({ account })),
       read: async (id, slice) => run(await find(id), (account, calls) => calls.read({ account, slice })),
+    },
+    repairs: {
+      check: (mailbox, after) => run(mailbox, (account, calls) => calls.check({ account, after })),
+      async repair(mailbox) {
+        const { id, status } = mailbox;
+        // While the mailbox counts as damaged, logins are refused and mail waits.
+        await app.db.commit(recordDamage, { id, now: app.clock.now() });
+        const report = await run(mailbox, (account, calls) => calls.repair({ account }));
+        const repaired = status === 'damaged' ? 'active' : status;
+        await app.db.commit(recordRepair, { id, status: repaired, now: app.clock.now() });
+        return report;
+      },
     },
   };
 }

@@ -281,6 +281,17 @@ export const recordDamage = defineWrite(
   },
 );
 
+/** Records that a mailbox was repaired, and gives it a status again. */
+export const recordRepair = defineWrite(
+  'mailboxes.recordRepair',
+  async (
+    tx,
+    { id, status, now }: { id: MailboxId; status: 'active' | 'suspended'; now: number },
+  ): Promise<void> => {
+    await tx.updateTable('mailboxes').set({ status, updatedAt: now }).where('id', '=', id).execute();
+  },
+);
+
 const dueRemovals = statement((db, param: Param<{ now: number; limit: number }>) =>
   db
     .selectFrom('mailboxRemovals')

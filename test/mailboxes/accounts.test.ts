@@ -5,6 +5,7 @@ import type { AccountCalls } from '../../src/mailboxes/account/part.ts';
 import { MAX_OPEN_ACCOUNTS } from '../../src/mailboxes/account-places.ts';
 import { createAccounts } from '../../src/mailboxes/accounts.ts';
 import type { DeliveryRequest } from '../../src/mailboxes/delivery.ts';
+import { findMailboxById, recordDamage, recordRepair } from '../../src/mailboxes/store.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { newId } from '../../src/system/ids.ts';
 import { nextTurn } from '../../src/system/next-turn.ts';
@@ -16,6 +17,8 @@ before(async () => {
   test1 = await openTestApp();
 });
 after(() => test1.close());
+
+const REPORT = { messages: 1, recovered: 0, altered: 0, gone: [], unreadable: 0, evidence: '/x' };
 
 /** Returns a thread that notes its calls. */
 function threadOf(calls: Partial<AccountCalls> = {}) {
@@ -30,6 +33,8 @@ function threadOf(calls: Partial<AccountCalls> = {}) {
       importMessages: async () => ({ added: 0 }),
       listFolders: async () => [],
       read: async () => [],
+      check: async () => ({ contents: 0, findings: [], next: null }),
+      repair: async () => REPORT,
       async closeIdle({ id }: { id: string }) {
         asked.push(`closeIdle ${id}`);
         return true;
@@ -166,4 +171,26 @@ test('mail for a mailbox that is damaged, or turns out to be, waits', async () =
     delivered,
     ['in_1', 'in_2', 'in_3'].map((id) => [good.id, id]),
   );
+});
+
+test('a mailbox that is repaired takes no login meanwhile, and then has its status again', async () => {
+  const { id } = await addMailbox(test1, { address: 'carol@people.example' });
+  const statusOf = async () => (await findMailboxById(test1.app.db.read, id))!.status;
+  const during: string[] = [];
+  const thread = threadOf({
+    async repair() {
+      during.push(await statusOf());
+      return REPORT;
+    },
+  });
+  const accounts = createAccounts(test1.app, [thread]);
+  const repair = async () => accounts.repairs.repair((await findMailboxById(test1.app.db.read, id))!);
+  assert.equal(await repair(), REPORT);
+  assert.deepEqual([during, await statusOf()], [['damaged'], 'active']);
+  await test1.app.db.commit(recordRepair, { id, status: 'suspended', now: 1 });
+  await repair();
+  assert.equal(await statusOf(), 'suspended');
+  await test1.app.db.commit(recordDamage, { id, now: 1 });
+  await repair();
+  assert.equal(await statusOf(), 'active');
 });

@@ -17,29 +17,30 @@ import { findContent } from './content-store.ts';
 /** Maximum number of findings that are listed. Our own limit. */
 const MAX_FINDINGS = 1_000;
 
-type CheckReport = {
+export type CheckReport = {
   /** Number of contents whose bytes were read. */
   contents: number;
   /** Findings in words for the operator, at most MAX_FINDINGS. A sound account has none. */
   findings: string[];
+  /** Id of the content behind which the check goes on; null when it is complete. */
+  next: number | null;
 };
 
-/** Checks an account while sessions use it. The bytes are read in small steps. */
-export async function checkAccount(account: OpenAccount): Promise<CheckReport> {
-  const report: CheckReport = { contents: 0, findings: [] };
+/** Time after which a part of a check ends, in milliseconds, so that its caller gets an answer soon. Our own. */
+const MAX_PART_MS = 10_000;
+
+/**
+ * Checks an account while sessions use it. The bytes are read in small steps.
+ * @param after 0 for the first part, and then `next` of the part before
+ */
+export async function checkAccount(account: OpenAccount, after = 0): Promise<CheckReport> {
+  const report: CheckReport = { contents: 0, findings: [], next: null };
   const add = (finding: string) => {
     if (report.findings.length < MAX_FINDINGS) report.findings.push(finding);
   };
   try {
-    const { db } = account;
-    for (const finding of await db.maintain((connection) =>
-      findStructuralDamage(connection, { isQuick: false }),
-    ))
-      add(`${db.file}: ${finding}`);
-    for (const { name, stored, counted } of await listWrongFolders(db.read))
-      add(`the folder ${name} counts ${stored}, and has ${counted}`);
-    for (const finding of await describeWrongAccount(db.read)) add(finding);
-    await checkContents(account, report, add);
+    if (after === 0) await checkRows(account, add);
+    report.next = await checkContents(account, { report, add, after });
   } catch (error) {
     if (!(error instanceof DamagedDatabaseError)) throw error;
     add(error.message);
@@ -47,23 +48,35 @@ export async function checkAccount(account: OpenAccount): Promise<CheckReport> {
   return report;
 }
 
+type Add = (finding: string) => void;
+
+async function checkRows({ db }: OpenAccount, add: Add): Promise<void> {
+  const damage = await db.maintain((connection) => findStructuralDamage(connection, { isQuick: false }));
+  for (const finding of damage) add(`${db.file}: ${finding}`);
+  for (const { name, stored, counted } of await listWrongFolders(db.read))
+    add(`the folder ${name} counts ${stored}, and has ${counted}`);
+  for (const finding of await describeWrongAccount(db.read)) add(finding);
+}
+
 async function checkContents(
   account: OpenAccount,
-  report: CheckReport,
-  add: (finding: string) => void,
-): Promise<void> {
-  const pause = createPause(account.app.clock);
-  for (let after = 0; ; ) {
-    const ids = await listContentIds(account.db.read, after);
+  { report, add, after }: { report: CheckReport; add: Add; after: number },
+): Promise<number | null> {
+  const { clock } = account.app;
+  const pause = createPause(clock);
+  const until = clock.elapsed() + MAX_PART_MS;
+  for (let last = after; ; ) {
+    const ids = await listContentIds(account.db.read, last);
     for (const id of ids) {
       const finding = await checkContent(account, id);
       if (finding !== undefined) add(finding);
       report.contents++;
       await pause();
+      if (clock.elapsed() >= until) return id;
     }
-    const last = ids.at(-1);
-    if (last === undefined) return;
-    after = last;
+    const end = ids.at(-1);
+    if (end === undefined) return null;
+    last = end;
   }
 }
 

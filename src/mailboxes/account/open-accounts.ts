@@ -50,6 +50,22 @@ const DAMAGED: Refusal = {
   text: 'The mailbox is damaged; its operator has to repair it',
 };
 
+/** An account that is not opened. */
+const NEVER = new Promise<never>(() => {});
+
+function newEntry(id: MailboxRow['id'], opening: Promise<OpenAccount>): Entry {
+  return {
+    id,
+    opening,
+    account: undefined,
+    holders: 0,
+    endings: new Set(),
+    closing: undefined,
+    whenFree: undefined,
+    reported: undefined,
+  };
+}
+
 export class OpenAccounts {
   readonly #app: AccountApp;
   readonly #reports: AccountReports;
@@ -131,6 +147,22 @@ export class OpenAccounts {
     await this.#close(entry);
   }
 
+  /** Ends the sessions of an account and runs work while it is closed. Whoever wants to open it waits. */
+  async whileClosed<Result>(id: MailboxRow['id'], work: () => Promise<Result>): Promise<Result> {
+    while (this.#entries.has(id)) await this.close(id);
+    const working = work();
+    const settled = working.then(
+      () => {},
+      () => {},
+    );
+    this.#entries.set(id, { ...newEntry(id, NEVER), closing: settled });
+    try {
+      return await working;
+    } finally {
+      this.#entries.delete(id);
+    }
+  }
+
   /** Closes all accounts. */
   async closeAll(): Promise<void> {
     await Promise.all([...this.#entries.keys()].map((id) => this.close(id)));
@@ -142,16 +174,7 @@ export class OpenAccounts {
   }
 
   #begin(settings: AccountSettings): Entry {
-    const entry: Entry = {
-      id: settings.id,
-      opening: this.#open(this.#app, settings),
-      account: undefined,
-      holders: 0,
-      endings: new Set(),
-      closing: undefined,
-      whenFree: undefined,
-      reported: undefined,
-    };
+    const entry = newEntry(settings.id, this.#open(this.#app, settings));
     this.#entries.set(settings.id, entry);
     entry.opening.then(
       (account) => {

@@ -12,10 +12,12 @@ import type { SystemApp } from '../../thread-app.ts';
 import type { DeliveryRequest, DeliveryResult } from '../delivery.ts';
 import type { ListedFolder, MailboxContents, StoredMessage } from '../transfer/contents.ts';
 import type { OpenAccount } from './account.ts';
+import { type CheckReport, checkAccount } from './check.ts';
 import { prepareContent } from './content.ts';
 import { deliver } from './deliver.ts';
 import { openImapAccount } from './imap/imap-account.ts';
 import { type AccountReports, type AccountSettings, OpenAccounts } from './open-accounts.ts';
+import { type RepairReport, repairAccount } from './repair.ts';
 import { type AccountServer, serveAccounts } from './serve-remote.ts';
 import { findMissing, importMessages, listForExport, readForExport } from './transfer.ts';
 
@@ -39,6 +41,9 @@ export type AccountCalls = {
   importMessages(input: { account: AccountSettings; added: MessagesToAdd }): Promise<{ added: number }>;
   listFolders(input: { account: AccountSettings }): Promise<ListedFolder[]>;
   read(input: { account: AccountSettings; slice: Slice }): Promise<StoredMessage[]>;
+  check(input: { account: AccountSettings; after: number }): Promise<CheckReport>;
+  /** Ends the sessions of an account, and repairs it while it is closed. */
+  repair(input: { account: AccountSettings }): Promise<RepairReport>;
   /** Closes an account that nobody uses. Returns whether it is closed. */
   closeIdle(input: { id: string }): Promise<boolean>;
   /** Ends the sessions of an account, and closes it. */
@@ -53,6 +58,8 @@ export const ACCOUNT_CALLS = [
   'importMessages',
   'listFolders',
   'read',
+  'check',
+  'repair',
   'closeIdle',
   'close',
 ] as const satisfies readonly (keyof AccountCalls)[];
@@ -125,6 +132,10 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
       listFolders: ({ account: settings }) => accounts.use(settings, listForExport),
       read: ({ account: settings, slice }) =>
         accounts.use(settings, (account) => readForExport(account, slice)),
+      check: ({ account: settings, after }) =>
+        accounts.use(settings, (account) => checkAccount(account, after)),
+      repair: ({ account: { id, folder } }) =>
+        accounts.whileClosed(id, () => repairAccount({ ...app, parser }, { id, folder })),
       closeIdle: ({ id }) => accounts.closeIdle(id),
       close: ({ id }) => accounts.close(id),
     },

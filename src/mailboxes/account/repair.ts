@@ -50,7 +50,7 @@ import type { AccountTables, ContentBytesRow } from './tables.ts';
 /** Folder of messages that have lost theirs. */
 const RECOVERED = 'Recovered';
 
-type RepairReport = {
+export type RepairReport = {
   messages: number;
   /** Number of messages that have lost their folder, flags and dates, and are in `Recovered`. */
   recovered: number;

@@ -131,3 +131,32 @@ test('the usage of an account is reported when it has changed, and when it close
   await accounts.closeIdle('mbx_a');
   assert.deepEqual(usages.slice(1), [{ id: 'mbx_a', usedBytes: 15, messageCount: 2 }]);
 });
+
+test('while work runs on a closed account, whoever wants to open it waits', async (t) => {
+  const { accounts, of, opened } = openThem(t);
+  const { release } = await accounts.hold(of('a'));
+  const order: string[] = [];
+  const working = Promise.withResolvers<void>();
+  const repaired = accounts.whileClosed(of('a').id, async () => {
+    order.push('begins');
+    await working.promise;
+    order.push('ends');
+  });
+  const ending = accounts.close(of('a').id);
+  release();
+  await ending;
+  const again = accounts.hold(of('a')).then(({ release: end }) => {
+    order.push('opened');
+    end();
+  });
+  await new Promise(setImmediate);
+  assert.deepEqual([order, opened()], [['begins'], 1]);
+  working.resolve();
+  await Promise.all([repaired, again]);
+  assert.deepEqual([order, opened()], [['begins', 'ends', 'opened'], 2]);
+  await assert.rejects(
+    accounts.whileClosed(of('a').id, () => Promise.reject(new Error('no'))),
+    /no/,
+  );
+  assert.equal(accounts.size, 0);
+});

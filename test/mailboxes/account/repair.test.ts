@@ -90,7 +90,7 @@ test('a repair that was interrupted after it removed the damaged database loses 
 test('a sound account has no findings, and its repair loses nothing and renews every UIDVALIDITY', async () => {
   const folder = damaged(() => {});
   const account = await open(folder);
-  assert.deepEqual(await checkAccount(account), { contents: 121, findings: [] });
+  assert.deepEqual(await checkAccount(account), { contents: 121, findings: [], next: null });
   const before = { subjects: await listSubjects(account), folders: (await listFolders(account)).folders };
   await account.close();
   const { evidence, ...report } = await repair(folder);
@@ -143,6 +143,26 @@ test('a missing file is found, and its message is reported as gone', async () =>
   await account.close();
   const report = await repair(folder);
   assert.deepEqual([report.messages, report.gone], [120, ['INBOX 41']]);
+});
+
+test('a check that takes long ends with a part, and goes on behind it', async () => {
+  const folder = damaged((bytes) => {
+    const at = bytes.indexOf('xxxxxxxx', bytes.indexOf('Subject: Sent-7\r'));
+    bytes[at] = 'y'.charCodeAt(0);
+  });
+  let elapsedMs = 0;
+  const slow = { ...app, clock: { ...app.clock, elapsed: () => (elapsedMs += 100) } };
+  const account = await openAccount(slow, { id: 'mbx_1', folder });
+  const parts = [];
+  for (let after: number | null = 0; after !== null; after = parts.at(-1)!.next)
+    parts.push(await checkAccount(account, after));
+  assert.ok(parts.length > 2, `${parts.length} parts`);
+  assert.equal(
+    parts.reduce((sum, { contents }) => sum + contents, 0),
+    121,
+  );
+  assert.equal(parts.flatMap(({ findings }) => findings).length, 1);
+  await account.close();
 });
 
 test('wrong counts are found', async () => {
