@@ -78,17 +78,18 @@ async function deliver(
   app: MailboxApp,
   { task, mailbox, message, blobId }: Delivery,
 ): Promise<DeliveryResult> {
-  const content = await contentOf(app, blobId);
   try {
     return await app.mailboxDelivery.deliver({
       mailboxId: mailbox.id,
       deliveryId: `${message.id}/${task.position}`,
-      content,
+      content: await contentOf(app, blobId),
       prefix: prefixOf(message, mailbox),
       isJunk: message.flagged === 1,
       receivedAt: message.createdAt,
     });
   } catch (error) {
+    // Bytes that have changed on disk do not come back. The error may have crossed from a thread, without its class.
+    if (error instanceof Error && error.name === 'DamagedBlobError') throw error;
     // No failure of a mailbox uses up the attempts, not even one that nobody has thought of: the mail was accepted.
     return { kind: 'waiting', reason: errorMessage(error) };
   }

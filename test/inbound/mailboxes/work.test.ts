@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { DamagedBlobError } from '../../../src/blobs/damaged.ts';
 import { createLocalReceiver } from '../../../src/inbound/local.ts';
 import { createMailboxWork } from '../../../src/inbound/mailboxes/work.ts';
 import type { DeliveryRequest, DeliveryResult } from '../../../src/mailboxes/delivery.ts';
@@ -110,6 +111,25 @@ test('mail waits for a mailbox that cannot take it, for as long as that lasts, a
   assert.equal(await run(), 1);
   assert.equal((await lastTask()).state, 'done');
   assert.equal(new Set(delivered.map(({ deliveryId }) => deliveryId)).size, 1);
+});
+
+test('bytes that cannot be read now make mail wait, and bytes that have changed are given up at last', async () => {
+  await addMailbox(world.test, { address: 'bytes@people.example' });
+  await sendMail(await world.open(), { to: 'bytes@people.example' });
+  const { blobs } = app;
+  const unmounted = { ...blobs, open: () => Promise.reject(new AppError('unavailable', 'not mounted')) };
+  const waiting = createMailboxWork({ ...app, blobs: unmounted, mailboxDelivery: { deliver: DELIVERED } });
+  await world.clock.advance(100);
+  for (const item of (await waiting.lease(100)).items) await waiting.run(item);
+  assert.deepEqual([(await lastTask()).state, (await lastTask()).attempts], ['pending', 0]);
+  answer = async () => {
+    throw new DamagedBlobError('/blobs/aa', 'the file holds other bytes');
+  };
+  for (let attempt = 0; attempt < 10; attempt++) {
+    await world.clock.advance(12 * 3_600_000);
+    await run();
+  }
+  assert.equal((await lastTask()).state, 'failed');
 });
 
 test('a damaged mailbox delays no other one of its tenant', async () => {
