@@ -1,6 +1,7 @@
 /** STORE over an account (RFC 9051 section 6.4.6, RFC 7162 section 3.1.3). */
 import { formatNumbers, type SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import type { Chunks, StoreQuery } from '../../../mail/imap/session.ts';
+import { nextTurn } from '../../../system/next-turn.ts';
 import { changeFlags, type FlagChange, type FlagsChanged } from '../change-flags.ts';
 import { outOfRange } from './refusals.ts';
 import { Responses } from './responses.ts';
@@ -9,6 +10,8 @@ import type { Entry } from './view.ts';
 
 /** Number of messages that are answered before other work runs. */
 const MESSAGES_PER_SLICE = 1_000;
+/** Maximum number of messages that one commit changes. Other accounts of the thread wait meanwhile: about 10 ms. Our own limit. */
+const MESSAGES_PER_COMMIT = 2_000;
 
 /** Changes flags, and yields FETCH responses. */
 export async function* storeFlags(selected: SelectedState, query: StoreQuery): Chunks {
@@ -28,6 +31,7 @@ export async function* storeFlags(selected: SelectedState, query: StoreQuery): C
       if (items.length > 0) responses.add(`* ${entry.number} FETCH (${items.join(' ')})\r\n`);
     }
     if (responses.isFull) yield* responses.take();
+    await nextTurn();
   }
   yield* responses.take();
   if (modified.size === 0) return undefined;
@@ -49,18 +53,19 @@ async function change(
   const { view } = selected;
   const { folderId } = view.state;
   const untold = new Set<number>();
-  const uids = view.uidRanges(ranges);
-  const { modified } = await commitFlags(
-    selected,
-    { folderId, ranges: uids, action, names: flags, unchangedSince },
-    () => {
+  const modified = new Set<number>();
+  for (const group of groupsOf(ranges, MESSAGES_PER_COMMIT)) {
+    const store = { folderId, ranges: view.uidRanges(group), action, names: flags, unchangedSince };
+    const changed = await commitFlags(selected, store, () => {
       for (const { uid } of view.untold(view.count)) untold.add(uid);
-    },
-  );
-  if (unchangedSince === undefined) return { modified: new Set(modified), untold };
-  // A message that was removed was changed by that (RFC 7162 section 3.1.3, example 10).
-  const removed = ranges.flatMap((range) => view.entries(range).filter(({ isGone }) => isGone));
-  return { modified: new Set([...modified, ...removed.map(({ uid }) => uid)]), untold };
+    });
+    for (const uid of changed.modified) modified.add(uid);
+    if (unchangedSince === undefined) continue;
+    // A message that was removed was changed by that (RFC 7162 section 3.1.3, example 10).
+    for (const range of group)
+      for (const { uid, isGone } of view.entries(range)) if (isGone) modified.add(uid);
+  }
+  return { modified, untold };
 }
 
 /**
@@ -110,4 +115,21 @@ function failedNumbers(
 export function* slicesOf(ranges: readonly SequenceRange[], size: number): Generator<SequenceRange> {
   for (const [from, to] of ranges)
     for (let start = from; start <= to; start += size) yield [start, Math.min(start + size - 1, to)];
+}
+
+/** Yields lists of ranges that have at most `size` numbers together. */
+function* groupsOf(ranges: readonly SequenceRange[], size: number): Generator<SequenceRange[]> {
+  let group: SequenceRange[] = [];
+  let count = 0;
+  for (const slice of slicesOf(ranges, size)) {
+    const length = slice[1] - slice[0] + 1;
+    if (count + length > size) {
+      yield group;
+      group = [];
+      count = 0;
+    }
+    group.push(slice);
+    count += length;
+  }
+  if (group.length > 0) yield group;
 }

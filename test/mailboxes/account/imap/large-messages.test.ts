@@ -141,3 +141,30 @@ test('LIST takes no longer for names with many levels', async () => {
   assert.match(octets.toString(), /^\* LSUB \(\\Noselect\) "\/" d\/d\r\n$/);
   assert.ok(user + system < 1_000_000, `${user + system} µs`);
 });
+
+test('a STORE of all messages is committed in parts, between which other accounts are served', async (t) => {
+  const folder = `f${++folders}`;
+  const session = openImapAccount(account, { disabledCapabilities: [], quotaBytes: null });
+  await session.create({ mailbox: folder, specialUse: undefined });
+  const content = await prepareContent(account, [messageOf(folder)]);
+  const message = { content, flags: 0, keywords: [], internalDate: { atMs: 0, zoneMinutes: 0 } };
+  await addMessages(account, { folder, messages: Array.from({ length: 4_500 }, () => message) });
+  const answer = await session.select(folder, { readOnly: false, condstore: false });
+  if (isRefusal(answer)) return assert.fail(answer.text);
+  const commit = t.mock.method(account.db, 'commit');
+  const store = (set: unknown) =>
+    answer.selected.store({
+      ...{ set, uid: false, action: 'add', flags: ['\\Seen'], silent: false, unchangedSince: undefined },
+    } as never);
+  // Every third message of the first ones, and all of the rest.
+  const sparse = Array.from({ length: 500 }, (_, index) => [3 * index + 1, 3 * index + 1]);
+  const { octets } = await read(store([...sparse, [1_501, 4_500]]));
+  assert.equal(octets.toString().match(/FETCH \(FLAGS \(\\Seen/g)?.length, 3_500);
+  assert.equal(commit.mock.callCount(), 3);
+  const { unseenCount } = await account.db.read
+    .selectFrom('folders')
+    .select('unseenCount')
+    .where('name', '=', folder)
+    .executeTakeFirstOrThrow();
+  assert.equal(unseenCount, 1_000);
+});
