@@ -3,7 +3,7 @@
  * with its bytes.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import Sqlite from 'better-sqlite3';
 import { pathOf } from '../../../src/blobs/files.ts';
@@ -51,6 +51,7 @@ const WRONG_COUNTS = `
 /** Reads a mailbox that nobody else has open. One that has never had a message may have no files. */
 export function readMailbox(dataDir: string, id: Id<'mbx'>): MailboxFacts {
   const folder = accountFolder(dataDir, id);
+  if (!existsSync(indexFile(folder))) return { messages: new Map(), faults: [] };
   const database = new Sqlite(indexFile(folder), { readonly: true });
   try {
     const messages = new Map<string, number>();
