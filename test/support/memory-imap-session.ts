@@ -447,7 +447,7 @@ function outOfRange(): Refusal {
 function statusOf(mailbox: MemoryMailbox, items: readonly StatusItem[]): StatusValues {
   const { messages, uidNext, uidValidity, recentFrom } = mailbox;
   const count = (isCounted: (message: MemoryMessage) => boolean) => messages.filter(isCounted).length;
-  const values: Required<StatusValues> = {
+  const values: StatusValues = {
     MESSAGES: messages.length,
     RECENT: count(({ uid }) => uid >= recentFrom),
     UIDNEXT: uidNext,
@@ -498,7 +498,8 @@ async function* list(mail: MemoryMail, query: ListQuery, features: Features): Ch
     yield Buffer.from(writeListed({ response, mailbox: name, attributes, childInfo }, form));
     const items = query.return.status;
     if (items.length > 0 && mailbox) {
-      yield Buffer.from(writeStatus({ mailbox: name, items, values: statusOf(mailbox, items) }, form));
+      const values = { ...statusOf(mailbox, items), APPENDLIMIT: query.appendLimit };
+      yield Buffer.from(writeStatus({ mailbox: name, items, values }, form));
     }
   }
   return undefined;

@@ -6,6 +6,9 @@
 /** Not offered on a connection that is compressed (RFC 4978). */
 export const COMPRESS_DEFLATE = 'COMPRESS=DEFLATE';
 
+/** Maximum size of a message in all mailboxes. It is advertised with its value (RFC 7889 section 2). */
+const APPEND_LIMIT = 'APPENDLIMIT';
+
 const EXTENSIONS = [
   'IMAP4rev1',
   'IMAP4rev2',
@@ -37,6 +40,7 @@ const EXTENSIONS = [
   'THREAD=REFERENCES',
   'BINARY',
   'MULTIAPPEND',
+  APPEND_LIMIT,
   'QUOTA',
   'QUOTA=RES-STORAGE',
   'OBJECTID',
@@ -61,13 +65,21 @@ export type Privacy = {
   offersTls: boolean;
 };
 
-/** Returns the capabilities of a connection without a login. */
-export function earlyCapabilities({ isPrivate, offersTls }: Privacy): string {
+/** Returns the capabilities of a connection without a login. `messageBytes` is the maximum size of a message. */
+export function earlyCapabilities({ isPrivate, offersTls }: Privacy, messageBytes: number): string {
   const login = isPrivate ? ['AUTH=PLAIN', 'AUTH=LOGIN'] : ['LOGINDISABLED'];
-  return [...EXTENSIONS, ...(offersTls ? ['STARTTLS'] : []), ...login].join(' ');
+  return [...advertised(EXTENSIONS, messageBytes), ...(offersTls ? ['STARTTLS'] : []), ...login].join(' ');
 }
 
-/** Returns the capabilities of a user. */
-export function capabilitiesOf(user: { disabledCapabilities: readonly string[] }): string {
-  return EXTENSIONS.filter((name) => !user.disabledCapabilities.includes(name.toUpperCase())).join(' ');
+/** Returns the capabilities of a user. `messageBytes` is the maximum size of a message. */
+export function capabilitiesOf(
+  user: { disabledCapabilities: readonly string[] },
+  messageBytes: number,
+): string {
+  const offered = EXTENSIONS.filter((name) => !user.disabledCapabilities.includes(name.toUpperCase()));
+  return advertised(offered, messageBytes).join(' ');
+}
+
+function advertised(names: readonly string[], messageBytes: number): string[] {
+  return names.map((name) => (name === APPEND_LIMIT ? `${name}=${messageBytes}` : name));
 }

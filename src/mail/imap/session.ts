@@ -96,6 +96,8 @@ export type ListQuery = {
   response: 'LIST' | 'LSUB';
   /** Complete patterns: reference and pattern are joined. `*` and `%` are wildcards (RFC 9051 section 6.3.9). */
   patterns: readonly string[];
+  /** Value of APPENDLIMIT in the STATUS responses (RFC 7889 section 3.2). */
+  appendLimit: number;
   select: {
     subscribed: boolean;
     /** Includes parents of mailboxes that match, with CHILDINFO (RFC 5258 section 3.5). */
@@ -124,9 +126,10 @@ export type StatusItem =
   | 'DELETED-STORAGE'
   | 'SIZE'
   | 'HIGHESTMODSEQ'
-  | 'MAILBOXID';
+  | 'MAILBOXID'
+  | 'APPENDLIMIT';
 
-/** Values of the items that were asked for. */
+/** Values of the items that were asked for. The server adds APPENDLIMIT, which it knows itself, to those of `status`. */
 export type StatusValues = Partial<Record<Exclude<StatusItem, 'MAILBOXID'>, number>> & { MAILBOXID?: string };
 
 export type AppendMessage = {

@@ -1,10 +1,14 @@
 /** Memory sessions are held to the letter as well, since other tests rely on them. */
 import { createMemoryMail } from '../../support/memory-imap-session.ts';
-import { holdToTheLetter } from './letter.ts';
+import { holdToTheLetter, type LetterMail } from './letter.ts';
+import { holdExtensionsToTheLetter } from './letter-extensions.ts';
 
-const mail = createMemoryMail();
+const memory = createMemoryMail();
 
-holdToTheLetter({
-  openSession: mail.openSession,
-  deliver: (mailbox, text, { flags = [] } = {}) => mail.deliver(mailbox, text.toString(), flags),
-});
+const mail: LetterMail = {
+  openSession: memory.openSession,
+  deliver: (mailbox, text, { flags = [] } = {}) => memory.deliver(mailbox, text.toString(), flags),
+};
+
+holdToTheLetter(mail);
+holdExtensionsToTheLetter(mail);

@@ -16,9 +16,9 @@ export const capability = defineCommand({
 /** Returns what is advertised in the state of the connection. */
 export function currentCapabilities(connection: Connection): string {
   const { state, isCompressed } = connection;
-  if (state.name === 'not authenticated') return earlyCapabilities(privacyOf(connection));
+  const { messageBytes } = connection.context.limits;
+  if (state.name === 'not authenticated') return earlyCapabilities(privacyOf(connection), messageBytes);
   const { disabledCapabilities } = state.account;
-  return capabilitiesOf({
-    disabledCapabilities: [...disabledCapabilities, ...(isCompressed ? [COMPRESS_DEFLATE] : [])],
-  });
+  const withheld = [...disabledCapabilities, ...(isCompressed ? [COMPRESS_DEFLATE] : [])];
+  return capabilitiesOf({ disabledCapabilities: withheld }, messageBytes);
 }

@@ -1,8 +1,8 @@
 /** ENABLE (RFC 9051 section 6.3.1, RFC 5161). */
-import { capabilitiesOf } from '../capabilities.ts';
 import { bad } from '../command-error.ts';
 import type { Features } from '../session.ts';
-import { accountOf, defineCommand, enableFeatures, sendUntagged } from './command.ts';
+import { currentCapabilities } from './capability.ts';
+import { defineCommand, enableFeatures, sendUntagged } from './command.ts';
 
 /** Features by their capability. */
 const FEATURES: ReadonlyMap<string, Partial<Features>> = new Map(
@@ -26,7 +26,7 @@ export const enable = defineCommand({
     return names.length > 0 ? names : bad('ENABLE needs a capability');
   },
   async run(connection, names) {
-    const offered = capabilitiesOf(accountOf(connection)).split(' ');
+    const offered = currentCapabilities(connection).split(' ');
     const enabled: string[] = [];
     for (const [name, features] of FEATURES) {
       // Names that are unknown are ignored (RFC 5161 section 3.1).

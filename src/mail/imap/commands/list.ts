@@ -34,5 +34,6 @@ async function runList(connection: Connection, { query, isRoot }: ListArguments)
   }
   if (query.return.status.includes('HIGHESTMODSEQ')) enableFeatures(connection, { condstore: true });
   if (query.patterns.length === 0) return undefined;
-  return await sendChunks(connection, accountOf(connection).list(query));
+  const appendLimit = connection.context.limits.messageBytes;
+  return await sendChunks(connection, accountOf(connection).list({ ...query, appendLimit }));
 }

@@ -33,5 +33,5 @@ export async function logIn(
   context.metrics.login(isRefusal(answer) ? 'refused' : 'accepted');
   if (isRefusal(answer)) return answer;
   connection.state = { name: 'authenticated', account: answer };
-  return { noticed: `CAPABILITY ${capabilitiesOf(answer)}`, text: 'Logged in' };
+  return { noticed: `CAPABILITY ${capabilitiesOf(answer, context.limits.messageBytes)}`, text: 'Logged in' };
 }

@@ -1,4 +1,4 @@
-/** STATUS (RFC 9051 section 6.3.11). */
+/** STATUS (RFC 9051 section 6.3.11, RFC 7889 section 3.1). */
 import { writeStatus } from '../encode/mailboxes.ts';
 import { parseStatusItems } from '../parser/list.ts';
 import { parseMailbox } from '../parser/mailbox.ts';
@@ -17,8 +17,9 @@ export const status = defineCommand({
   },
   async run(connection, { mailbox, items }) {
     if (items.includes('HIGHESTMODSEQ')) enableFeatures(connection, { condstore: true });
-    const values = await accountOf(connection).status(mailbox, items);
-    if (isRefusal(values)) return values;
+    const answer = await accountOf(connection).status(mailbox, items);
+    if (isRefusal(answer)) return answer;
+    const values = { ...answer, APPENDLIMIT: connection.context.limits.messageBytes };
     connection.wire.send(writeStatus({ mailbox, items, values }, textForm(connection)));
     return undefined;
   },

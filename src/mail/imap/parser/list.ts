@@ -19,10 +19,14 @@ const STATUS_ITEMS = new Set<string>([
   'SIZE',
   'HIGHESTMODSEQ',
   'MAILBOXID',
+  'APPENDLIMIT',
 ] satisfies StatusItem[]);
 
+/** A query as the client sends it. */
+type AskedList = Omit<ListQuery, 'appendLimit'>;
+
 /** `isRoot` is true for the empty pattern, which asks for the separator and the root of the names. */
-export type ListArguments = { query: ListQuery; isRoot: boolean };
+export type ListArguments = { query: AskedList; isRoot: boolean };
 
 const NO_SELECT = { subscribed: false, recursiveMatch: false, specialUse: false };
 const NO_RETURN = { subscribed: false, children: false, specialUse: false, status: [] };
@@ -33,7 +37,7 @@ export function parseLsub(cursor: Cursor, form: TextForm): ListArguments {
   const reference = cursor.astring();
   cursor.space();
   const patterns = [cursor.listPattern()];
-  const query: ListQuery = {
+  const query: AskedList = {
     response: 'LSUB',
     patterns: complete(patterns, reference, form),
     select: { ...NO_SELECT, subscribed: true },
@@ -56,7 +60,7 @@ export function parseList(cursor: Cursor, form: TextForm): ListArguments {
   const returned = cursor.isAtEnd ? undefined : parseReturn(cursor);
   const select = readSelect(selectOptions ?? []);
   const plain = { ...NO_RETURN, children: true, specialUse: true };
-  const query: ListQuery = {
+  const query: AskedList = {
     response: 'LIST',
     patterns: complete(patterns, reference, form),
     select,

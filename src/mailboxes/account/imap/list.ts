@@ -36,10 +36,10 @@ export async function* listFolders(shared: AccountState, query: ListQuery, form:
     responses.add(writeListed({ response: query.response, mailbox: name, attributes, childInfo }, form));
     const items = query.return.status;
     const folder = folders.get(name);
-    if (items.length > 0 && folder)
-      responses.add(
-        writeStatus({ mailbox: name, items, values: await statusOf(shared, folder, items) }, form),
-      );
+    if (items.length > 0 && folder) {
+      const values = { ...(await statusOf(shared, folder, items)), APPENDLIMIT: query.appendLimit };
+      responses.add(writeStatus({ mailbox: name, items, values }, form));
+    }
     if (responses.isFull) yield* responses.take();
   }
   yield* responses.take();

@@ -1,5 +1,8 @@
 /** Accounts are held to the letter. */
 import { holdToTheLetter } from '../../../mail/imap/letter.ts';
+import { holdExtensionsToTheLetter } from '../../../mail/imap/letter-extensions.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
 
-holdToTheLetter(await createAccountMail());
+const mail = await createAccountMail();
+holdToTheLetter(mail);
+holdExtensionsToTheLetter(mail);
