@@ -37,6 +37,13 @@ before(async () => {
   password = made.password;
   certificate = join(home, 'certificate.pem');
   await copyFile(join(daemon.dataDir, 'tls', 'self-signed', 'ec.pem'), certificate);
+  // The listener starts with the first mailbox.
+  await until('the daemon listens for IMAP', () =>
+    curl('INBOX', 'NOOP').then(
+      () => true,
+      () => false,
+    ),
+  );
 });
 
 after(() => daemon.stop());
