@@ -23,6 +23,7 @@ test('TEXT finds messages by their text and by the header fields of their recipi
   assert.deepEqual(await answers('text', 'HELLO'), [true, true]);
   assert.deepEqual(await answers('body', 'hello'), [false, false]);
   assert.deepEqual(await answers('text', 'to: jörg'), [true, false]);
+  assert.deepEqual(await answers('body', 'to: jörg'), [false, false]);
   assert.deepEqual(await answers('body', 'xxxx'), [true, true]);
   assert.deepEqual(await answers('text', ''), [true, true]);
   await account.close();
