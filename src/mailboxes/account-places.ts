@@ -3,6 +3,7 @@
  * account that is opened goes to the thread with the fewest.
  */
 import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { AppError } from '../system/errors.ts';
 
 type MailboxId = MailboxRow['id'];
 
@@ -10,8 +11,8 @@ type MailboxId = MailboxRow['id'];
 type AskToClose = (thread: number, id: MailboxId) => Promise<boolean>;
 
 /**
- * Maximum number of accounts that stay open when nobody uses them. Each takes 42 KiB and two files. Accounts in use are never
- * closed; their number is that of the connections at most. Our own limit.
+ * Maximum number of accounts that stay open when nobody uses them. Each takes 42 KiB of memory for each of its databases. Accounts
+ * in use are not closed. Our own limit.
  */
 export const MAX_OPEN_ACCOUNTS = 500;
 /** Number of accounts that are asked to close at once when there are too many. Those in use become the newest ones. */
@@ -27,17 +28,25 @@ type Place = {
 
 export class AccountPlaces {
   readonly #threads: number;
+  readonly #maxPlaces: number;
   readonly #closeIdle: AskToClose;
   /** Open accounts, the least recently used first. */
   readonly #places = new Map<MailboxId, Place>();
 
-  /** Returns no open accounts. @param closeIdle asks a thread to close an account that nobody uses */
-  constructor(threads: number, closeIdle: AskToClose) {
+  /**
+   * Places accounts in so many threads. At most `maxPlaces` are open, in use or not.
+   * @param closeIdle asks a thread to close an account that nobody uses
+   */
+  constructor({ threads, maxPlaces }: { threads: number; maxPlaces: number }, closeIdle: AskToClose) {
     this.#threads = threads;
+    this.#maxPlaces = maxPlaces;
     this.#closeIdle = closeIdle;
   }
 
-  /** Runs a call in the thread of an account, which is not closed meanwhile. */
+  /**
+   * Runs a call in the thread of an account, which is not closed meanwhile.
+   * @throws AppError unavailable when too many accounts are in use; the errors of the call
+   */
   async use<Result>(id: MailboxId, call: (thread: number) => Promise<Result>): Promise<Result> {
     const place = await this.#take(id);
     try {
@@ -63,6 +72,8 @@ export class AccountPlaces {
         await place.closing;
         continue;
       }
+      if (!place && this.#places.size >= this.#maxPlaces)
+        throw new AppError('unavailable', 'Too many mailboxes are open', { retryAfterSeconds: 60 });
       const taken = place ?? { thread: this.#leastBusy(), users: 0, closing: undefined, whenFree: undefined };
       taken.users++;
       this.#places.delete(id);
@@ -78,7 +89,7 @@ export class AccountPlaces {
   }
 
   #closeOldest(): void {
-    if (this.#places.size <= MAX_OPEN_ACCOUNTS) return;
+    if (this.#places.size <= Math.min(MAX_OPEN_ACCOUNTS, this.#maxPlaces / 2)) return;
     for (const [id, place] of [...this.#places].slice(0, CLOSED_AT_ONCE)) {
       if (place.users > 0 || place.closing !== undefined) continue;
       void this.#close(id, place, this.#closeIdle);

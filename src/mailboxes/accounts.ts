@@ -2,6 +2,7 @@
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { AppError, notFound } from '../system/errors.ts';
+import { readMaxOpenFiles } from '../system/open-files.ts';
 import type { LazyThread } from '../system/thread.ts';
 import { accountFolder } from './account/folder.ts';
 import type { AccountSettings } from './account/open-accounts.ts';
@@ -37,9 +38,22 @@ export type Accounts = MailboxDelivery & {
 
 type AccountsApp = Pick<App, 'db' | 'config' | 'log' | 'clock'>;
 
-/** Returns the accounts of these threads, none of which is open. */
-export function createAccounts(app: AccountsApp, threads: readonly AccountThread[]): Accounts {
-  const places = new AccountPlaces(threads.length, (thread, id) =>
+/** Share of the files of the process that accounts may use, as connections may (access/part.ts). Our own limit. */
+const MAX_SHARE_OF_FILES = 1 / 3;
+/** Files of an open account: two databases, each with its WAL. */
+const FILES_PER_ACCOUNT = 4;
+
+/**
+ * Returns the accounts of these threads, none of which is open.
+ * @param maxOpenFiles maximum number of files of the process
+ */
+export function createAccounts(
+  app: AccountsApp,
+  threads: readonly AccountThread[],
+  maxOpenFiles: number = readMaxOpenFiles(),
+): Accounts {
+  const maxPlaces = (maxOpenFiles * MAX_SHARE_OF_FILES) / FILES_PER_ACCOUNT;
+  const places = new AccountPlaces({ threads: threads.length, maxPlaces }, (thread, id) =>
     isClosed(callsOf(thread).closeIdle({ id })),
   );
 
