@@ -6,7 +6,7 @@ import type { SearchText } from '../../mail/message/search-text.ts';
 import type { OpenAccount } from './account.ts';
 import type { MessageSummary } from './changes.ts';
 import { discard, type PreparedContent } from './content.ts';
-import { insertContent } from './content-store.ts';
+import { insertContent, readReleasedBytes } from './content-store.ts';
 import { DELETED, SEEN } from './flags.ts';
 import { changeCounts, findFolderByName, reserveUids } from './folder-store.ts';
 import { internKeywords } from './keyword-store.ts';
@@ -58,7 +58,7 @@ export async function addInWrite(
   const folder = await findFolderByName(tx, name);
   if (!folder) return { refused: 'folder' };
   const sizeBytes = messages.reduce((sum, message) => sum + sizeOf(message), 0);
-  if (quotaBytes !== undefined && (await usedBytes(tx)) + sizeBytes > quotaBytes) return { refused: 'quota' };
+  if (quotaBytes !== undefined && !(await hasRoom(tx, sizeBytes, quotaBytes))) return { refused: 'quota' };
   const { id: folderId, uidValidity } = folder;
   const modseq = await nextModseq(tx);
   const firstUid = await reserveUids(tx, folderId, messages.length);
@@ -105,8 +105,14 @@ function sizeOf({ content, prefix = NO_PREFIX }: NewMessage): number {
   return content.row.sizeBytes + prefix.length;
 }
 
-async function usedBytes(tx: AccountTx): Promise<number> {
-  return (await findAccountRow(tx))?.usedBytes ?? 0;
+/**
+ * Removed messages stay on disk for some minutes, and as long as a session shows them. They may take as much as the quota once more,
+ * so that nobody fills the disk by adding and removing messages.
+ */
+async function hasRoom(tx: AccountTx, sizeBytes: number, quotaBytes: number): Promise<boolean> {
+  const neededBytes = ((await findAccountRow(tx))?.usedBytes ?? 0) + sizeBytes;
+  if (neededBytes > quotaBytes) return false;
+  return neededBytes + (await readReleasedBytes(tx)) <= 2 * quotaBytes;
 }
 
 /** Returns the EMAILID of a new message (RFC 8474 section 5.1). */

@@ -120,6 +120,23 @@ export async function listReleased(tx: AccountTx, after: number, count: number):
   return (await released.all(tx, { after, count })).map(({ contentId }) => contentId);
 }
 
+/** Maximum number of contents that are added up, which takes some milliseconds. Our own limit. */
+const MAX_ADDED_UP = 10_000;
+
+const releasedSize = statement((db: AccountTx) =>
+  db
+    .selectFrom('contents')
+    .select(sql<number>`coalesce(sum("sizeBytes"), 0)`.as('bytes'))
+    .where('id', 'in', (where) =>
+      where.selectFrom('releasedContents').select('contentId').limit(sql.lit(MAX_ADDED_UP)),
+    ),
+);
+
+/** Returns the size of contents that lost a message and are still on disk. */
+export async function readReleasedBytes(tx: AccountTx): Promise<number> {
+  return (await releasedSize.first(tx, {}))?.bytes ?? 0;
+}
+
 /** Removes contents unless a message has them. Returns the ids of those that were removed, and the hashes of their files. */
 export async function removeUnusedContents(
   tx: AccountTx,

@@ -6,11 +6,13 @@ import type { OpenAccount } from '../../../src/mailboxes/account/account.ts';
 import { addMessages, type NewMessage } from '../../../src/mailboxes/account/add.ts';
 import type { FolderChange } from '../../../src/mailboxes/account/changes.ts';
 import { INLINE_BYTES, prepareContent } from '../../../src/mailboxes/account/content.ts';
+import { expungeMessages } from '../../../src/mailboxes/account/expunge-messages.ts';
 import { DELETED, SEEN } from '../../../src/mailboxes/account/flags.ts';
 import { contentFolder } from '../../../src/mailboxes/account/folder.ts';
 import { createFolder, findFolder } from '../../../src/mailboxes/account/folders.ts';
 import { findKeywords } from '../../../src/mailboxes/account/keyword-store.ts';
 import { findMessage } from '../../../src/mailboxes/account/message-store.ts';
+import { removeUnused } from '../../../src/mailboxes/account/remove-unused.ts';
 import { findAccountRow } from '../../../src/mailboxes/account/store.ts';
 import { addTestMessages, messageOf, openTestAccount, START_MS } from '../../support/test-account.ts';
 
@@ -99,4 +101,26 @@ test('changes are told in the order of their modseq when many add at once', asyn
     modseqs,
     modseqs.toSorted((a, b) => a - b),
   );
+});
+
+test('messages that are added and removed again and again stay within twice the quota', async () => {
+  const own = await openTestAccount();
+  const add = async () => {
+    const content = await prepareContent(own, [messageOf('again', 40_000)]);
+    const internalDate = { atMs: START_MS, zoneMinutes: 0 };
+    const message = { content, flags: DELETED, keywords: [], internalDate };
+    const added = await addMessages(own, { folder: 'INBOX', messages: [message], quotaBytes: 100_000 });
+    if ('refused' in added) return added.refused;
+    await own.db.commit(expungeMessages, {
+      folderId: added.folderId,
+      ranges: [{ uidFrom: 1, uidTo: 1_000 }],
+    });
+    return 'added';
+  };
+  const results = [];
+  for (let count = 0; count < 6; count++) results.push(await add());
+  assert.deepEqual(results, ['added', 'added', 'added', 'added', 'quota', 'quota']);
+  await removeUnused(own);
+  assert.equal(await add(), 'added');
+  await own.close();
 });
