@@ -21,6 +21,7 @@ import type {
   Features,
   ImapClient,
   ListQuery,
+  Messages,
   OpenSession,
   Refusal,
   SelectedMailbox,
@@ -163,6 +164,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
 
   function createAccount(): Account {
     let features = NO_FEATURES;
+    let replaceable: Replaceable | undefined;
     const { mailboxes, subscribed } = mail;
     return {
       disabledCapabilities: [],
@@ -209,9 +211,14 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         subscribed.delete(name);
         return undefined;
       },
-      async append(name, messages) {
+      async append(name, messages, replaced) {
         const mailbox = mailboxes.get(name);
         if (!mailbox) return no('TRYCREATE', 'The mailbox does not exist');
+        const originals = replaced && replaceable?.find(replaced);
+        if (replaced && !originals) return outOfRange();
+        if (originals?.length === 0) return no('NONEXISTENT', 'The message does not exist');
+        if (originals?.some((uid) => !replaceable?.has(uid)))
+          return no('EXPUNGEISSUED', 'The message is gone');
         const read: { bytes: Buffer; flags: readonly string[]; atMs?: number; zoneMinutes?: number }[] = [];
         for await (const { flags, internalDate, content } of messages) {
           const pieces: Buffer[] = [];
@@ -219,14 +226,25 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
           read.push({ bytes: Buffer.concat(pieces), flags, ...internalDate });
         }
         const uids = read.map((message) => add(mailbox, message));
-        return { uidValidity: mailbox.uidValidity, uids: formatNumbers(uids) };
+        if (originals) replaceable?.remove(originals);
+        return {
+          uidValidity: mailbox.uidValidity,
+          uids: formatNumbers(uids),
+          ...(originals && { modseq: ++modseq }),
+        };
       },
       async select(name, { readOnly }) {
         const mailbox = mailboxes.get(name);
         if (!mailbox) return missing();
         const recentFrom = mailbox.recentFrom;
         if (!readOnly) mailbox.recentFrom = mailbox.uidNext;
-        const selected = createSelected({ mailbox, recentFrom, readOnly, features: () => features });
+        const { replaceable: own, ...selected } = createSelected({
+          mailbox,
+          recentFrom,
+          readOnly,
+          features: () => features,
+        });
+        replaceable = own;
         const flags = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft'];
         const unseen = mailbox.messages.findIndex((message) => !message.flags.has('\\Seen'));
         return {
@@ -247,9 +265,21 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
     };
   }
 
+  /** What REPLACE needs of the selected mailbox. */
+  type Replaceable = {
+    find(messages: Messages): number[] | undefined;
+    has(uid: number): boolean;
+    remove(uids: readonly number[]): void;
+  };
+
   type View = { mailbox: MemoryMailbox; recentFrom: number; readOnly: boolean; features: () => Features };
 
-  function createSelected({ mailbox, recentFrom, readOnly, features }: View): SelectedMailbox {
+  function createSelected({
+    mailbox,
+    recentFrom,
+    readOnly,
+    features,
+  }: View): SelectedMailbox & { replaceable: Replaceable } {
     /** Messages that the client was told of, with the modseq that it knows. */
     let known = mailbox.messages.map((message) => ({ message, modseq: message.modseq }));
     let saved: number[] = [];
@@ -305,6 +335,11 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
     }
 
     return {
+      replaceable: {
+        find: ({ set, uid }) => find(set, uid)?.map(({ entry }) => entry.message.uid),
+        has: (uid) => mailbox.messages.some((message) => message.uid === uid),
+        remove: (uids) => removeUids(new Set(uids)),
+      },
       async *fetch({ set, uid, items, changedSince, vanished }) {
         const found = find(set, uid);
         if (!found) return outOfRange();

@@ -1,6 +1,6 @@
 /**
  * Finds the commands in the bytes of a client: lines, and the literals in them (RFC 9051 section 4.3, RFC 7888). A command
- * is returned as its bytes, which `parser/cursor.ts` reads. The messages of APPEND are not held in memory: such a command
+ * is returned as its bytes, which `parser/cursor.ts` reads. The messages of APPEND and REPLACE are not held in memory: such a command
  * is returned up to the announcement of its message, and the message is read as a stream.
  *
  * A command that is too large is read to its end as far as the client sends it anyway, and its beginning is kept.
@@ -43,9 +43,9 @@ export type FramedCommand =
 const ANNOUNCEMENT = /(~?)\{(\d{1,20})(\+?)\}$/;
 /** Maximum length of an announcement. */
 const MAX_ANNOUNCEMENT_OCTETS = 24;
-/** Matches APPEND with more than the announcement of its mailbox name, so that a message comes next. */
-const BEFORE_MESSAGE = /^[^ ]+ APPEND (?!~?\{\d+\+?\}$)/is;
-/** Number of octets in which APPEND and its mailbox name begin. A tag that is longer makes the message a literal like any other. */
+/** Matches APPEND and REPLACE with more than the announcement of their mailbox name, so that a message comes next. */
+const BEFORE_MESSAGE = /^[^ ]+ (?:APPEND|(?:UID )?REPLACE [^ ]+) (?!~?\{\d+\+?\}$)/is;
+/** Number of octets in which such a command and its mailbox name begin. A tag that is longer makes the message a literal like any other. */
 const MAX_PREFIX_OCTETS = 4_096;
 /** Number of octets of a command that is too large, of which the tag is needed. */
 const MAX_KEPT_OCTETS = 1_024;

@@ -85,9 +85,14 @@ export type Account = {
   /**
    * Adds all messages or none. The client is asked for a message when its content is first read, so a refusal before that
    * spares the transfer. Reading throws when the client goes away or sends something else; nothing is added then, and the
-   * error is passed on.
+   * error is passed on. `replaced` is a message of the selected mailbox, which is removed in the same change (RFC 8508); its size does
+   * not count against the quota.
    */
-  append(mailbox: string, messages: AsyncIterable<AppendMessage>): Promise<AppendResult | Refusal>;
+  append(
+    mailbox: string,
+    messages: AsyncIterable<AppendMessage>,
+    replaced?: Messages,
+  ): Promise<AppendResult | Refusal>;
   /** Closes the mailbox that was selected before, also when this one is refused. */
   select(mailbox: string, options: SelectOptions): Promise<Selection | Refusal>;
 };
@@ -149,7 +154,12 @@ export type AppendMessage = {
 export type InternalDate = { atMs: number; zoneMinutes: number };
 
 /** `uids` is a set such as `4:6`, in the order of the messages (APPENDUID, RFC 4315 section 3). */
-type AppendResult = { uidValidity: number; uids: string };
+type AppendResult = {
+  uidValidity: number;
+  uids: string;
+  /** Number of the change, when a message was replaced. */
+  modseq?: number;
+};
 
 type SelectOptions = { readOnly: boolean; condstore: boolean };
 
@@ -206,7 +216,7 @@ export type SelectedMailbox = {
 };
 
 /** The numbers of `set` are UIDs when `uid` is true. */
-type Messages = { set: SequenceSet; uid: boolean };
+export type Messages = { set: SequenceSet; uid: boolean };
 
 export type FetchQuery = Messages & {
   /** Items in the order of the response; each stands once. UID comes first. */

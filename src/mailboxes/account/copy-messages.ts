@@ -63,7 +63,7 @@ export const copyOrMove = defineWrite(
     const firstUid = await reserveUids(tx, target.id, originals.length);
     await insertCopies(tx, { copy, target, modseq, firstUid });
     await changeCounts(tx, { folderId: target.id, modseq, ...counts });
-    const removed = copy.isMove ? await removeOriginals(tx, copy, modseq) : [];
+    const removed = copy.isMove ? await removeInChange(tx, copy, modseq) : [];
     return {
       kind: 'copied',
       modseq,
@@ -107,9 +107,10 @@ async function insertCopies(tx: AccountTx, { copy, target, modseq, firstUid }: C
   }
 }
 
-async function removeOriginals(
+/** Removes messages as a part of the change with this number, and returns them as they were. */
+export async function removeInChange(
   tx: AccountTx,
-  { folderId, ranges }: MessageCopy,
+  { folderId, ranges }: Pick<MessageCopy, 'folderId' | 'ranges'>,
   modseq: number,
 ): Promise<MessageRow[]> {
   const removed: MessageRow[] = [];

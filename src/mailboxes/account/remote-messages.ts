@@ -6,6 +6,7 @@ import type {
   Account,
   AppendMessage,
   Features,
+  Messages,
   Refusal,
   SelectedMailbox,
   Selection,
@@ -27,7 +28,7 @@ export type ChunkMethods = Pick<Account, 'list'> &
 export type Request =
   | { kind: 'value'; name: keyof ValueMethods; args: readonly unknown[] }
   | { kind: 'chunks'; name: keyof ChunkMethods; args: readonly unknown[] }
-  | { kind: 'append'; mailbox: string }
+  | { kind: 'append'; mailbox: string; replaced: Messages | undefined }
   | { kind: 'select'; args: Parameters<Account['select']> }
   | { kind: 'close'; args: Parameters<SelectedMailbox['close']> };
 

@@ -5,7 +5,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import {
   type Account,
-  type AppendMessage,
   type Chunks,
   isRefusal,
   type Refusal,
@@ -202,11 +201,10 @@ async function* callForChunks<Name extends keyof ChunkMethods>(
 
 async function callAppend(
   session: RemoteSession,
-  mailbox: string,
-  messages: AsyncIterable<AppendMessage>,
+  ...[mailbox, messages, replaced]: Parameters<Account['append']>
 ): Promise<Result<Account['append']>> {
   const source = new AppendSource(messages);
-  const call = session.begin({ kind: 'append', mailbox });
+  const call = session.begin({ kind: 'append', mailbox, replaced });
   try {
     for (;;) {
       const event = await call.next();
@@ -245,7 +243,7 @@ function createAccount(session: RemoteSession, disabledCapabilities: readonly st
     rename: (...args) => callForValue(session, 'rename', ...args),
     subscribe: (...args) => callForValue(session, 'subscribe', ...args),
     unsubscribe: (...args) => callForValue(session, 'unsubscribe', ...args),
-    append: (mailbox, messages) => callAppend(session, mailbox, messages),
+    append: (...args) => callAppend(session, ...args),
     select: (...args) => callSelect(session, ...args),
   };
 }

@@ -249,7 +249,7 @@ class ServedSession {
         if (request.name === 'changes') this.#isTold = false;
         return await call.produce((await this.#method(request)(...request.args)) as Chunks);
       case 'append':
-        return await account.append(request.mailbox, call.messages());
+        return await account.append(request.mailbox, call.messages(), request.replaced);
       case 'select':
         return await this.#select(request.args);
       case 'close':

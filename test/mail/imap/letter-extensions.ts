@@ -19,4 +19,45 @@ export function holdExtensionsToTheLetter(mail: LetterMail): void {
     await completes(ask, `APPEND ${mailbox} {${limit + 1}}`, /^NO \[TOOBIG\]/);
     await completes(ask, `APPEND ${mailbox} {${limit}}`, /^\+/);
   });
+
+  test('REPLACE: the new message is added and the old one removed as one change', async (t) => {
+    const { mailbox, ask, connect } = await open(t, ['1', '2', '3']);
+    const other = await connect('ENABLE QRESYNC');
+    await ok(ask, 'STORE 2 +FLAGS.SILENT (\\Flagged \\Deleted)');
+    await ok(other.ask, 'NOOP');
+    const replaced = await ok(ask, `REPLACE 2 ${mailbox} (\\Draft) {3+}\r\nnew`);
+    assert.match(replaced[0] ?? '', /^\* OK \[APPENDUID \d+ 4\] /);
+    assert.deepEqual(replaced.slice(1, 3), ['* 2 EXPUNGE', '* 3 EXISTS']);
+    // Flags and content are not inherited.
+    assert.deepEqual(await ok(ask, 'FETCH 3 (UID FLAGS BODY.PEEK[])'), [
+      '* 3 FETCH (UID 4 FLAGS (\\Draft \\Recent) BODY[] {3}\r\nnew)',
+    ]);
+    assert.deepEqual((await ok(other.ask, 'NOOP')).slice(0, 2), ['* VANISHED 2', '* 3 EXISTS']);
+    const again = await other.ask(`UID REPLACE 4 {${mailbox.length}+}\r\n${mailbox} {4+}\r\nnext`);
+    assert.match(again.join('\n'), /APPENDUID \d+ 5\].*\n\* VANISHED 4\n\* 3 EXISTS/);
+    assert.match(again.at(-1) ?? '', /^OK \[HIGHESTMODSEQ \d+\] UID REPLACE/);
+    await ok(ask, 'NOOP');
+    assert.deepEqual(await ok(ask, 'UID SEARCH ALL'), ['* SEARCH 1 3 5']);
+  });
+
+  test('REPLACE: nothing is added and nothing removed when it is refused', async (t) => {
+    const { mailbox, ask, connect } = await open(t, ['1', '2']);
+    const other = await connect();
+    await completes(ask, `REPLACE 3 ${mailbox} {1+}\r\nx`, /^BAD/);
+    await completes(ask, `UID REPLACE 9 ${mailbox} {1+}\r\nx`, /^NO \[NONEXISTENT\]/);
+    await completes(ask, 'REPLACE 1 nowhere {99}', /^NO \[TRYCREATE\]/);
+    for (const wrong of ['1:2', '1,2', '$', '0', ''])
+      await completes(ask, `REPLACE ${wrong} ${mailbox} {1+}\r\nx`, /^BAD/);
+    await completes(ask, `REPLACE 1 ${mailbox} {1+}\r\nx {1+}\r\ny`, /^BAD/);
+    await completes(ask, `REPLACE 1 ${mailbox} (\\Seen)`, /^BAD/);
+    assert.deepEqual(await ok(ask, 'UID SEARCH ALL'), ['* SEARCH 1 2']);
+    await ok(other.ask, 'STORE 1 +FLAGS.SILENT \\Deleted');
+    await ok(other.ask, 'EXPUNGE');
+    await completes(ask, `REPLACE 1 ${mailbox} {1+}\r\nx`, /^NO \[EXPUNGEISSUED\]/);
+    await ok(ask, `EXAMINE ${mailbox}`);
+    await completes(ask, `REPLACE 1 ${mailbox} {1+}\r\nx`, /^NO \[READ-ONLY\]/);
+    assert.deepEqual(await ok(ask, 'UID SEARCH ALL'), ['* SEARCH 2']);
+    await ok(ask, 'UNSELECT');
+    await completes(ask, `REPLACE 1 ${mailbox} {1+}\r\nx`, /^BAD/);
+  });
 }

@@ -25,7 +25,8 @@ export const append = defineCommand({
   },
 });
 
-async function* readMessages(
+/** Yields the messages of a command, of which the first one was announced. */
+export async function* readMessages(
   connection: Connection,
   firstCursor: Cursor,
   firstLiteral: Literal,

@@ -21,6 +21,7 @@ import { namespace } from './namespace.ts';
 import { check, noop } from './noop.ts';
 import { getQuota, getQuotaRoot, setQuota } from './quota.ts';
 import { rename } from './rename.ts';
+import { replace, uidReplace } from './replace.ts';
 import { search, sort, thread, uidSearch, uidSort, uidThread } from './search.ts';
 import { examine, select } from './select.ts';
 import { starttls } from './starttls.ts';
@@ -74,6 +75,8 @@ const ALL: readonly Command[] = [
   uidCopy,
   move,
   uidMove,
+  replace,
+  uidReplace,
 ];
 
 export const COMMANDS: ReadonlyMap<string, Command> = new Map(ALL.map((command) => [command.name, command]));

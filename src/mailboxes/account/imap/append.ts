@@ -15,11 +15,20 @@ import { missingTarget, overQuota } from './refusals.ts';
 const MAX_MESSAGES = 500;
 const MAX_OCTETS = 64 * 1024 * 1024;
 
-type AppendAnswer = Awaited<ReturnType<Account['append']>>;
-type Append = { mailbox: string; messages: AsyncIterable<AppendMessage>; quotaBytes: number | null };
+export type AppendAnswer = Awaited<ReturnType<Account['append']>>;
+export type Append = { mailbox: string; messages: AsyncIterable<AppendMessage>; quotaBytes: number | null };
 
 /** Adds all messages or none. The content of a message is not read when it is clear before that it will be refused. */
 export async function appendMessages(account: OpenAccount, append: Append): Promise<AppendAnswer> {
+  return await readAll(account, append, (messages) => addAll(account, append, messages));
+}
+
+/** Reads all messages, and has them added, which uses them up. They are discarded when one of them is refused. */
+export async function readAll(
+  account: OpenAccount,
+  append: Append,
+  add: (messages: readonly NewMessage[]) => Promise<AppendAnswer>,
+): Promise<AppendAnswer> {
   if (!(await findFolderByName(account.db.read, append.mailbox))) return missingTarget();
   const prepared: NewMessage[] = [];
   const discardAll = async (): Promise<void> => {
@@ -33,7 +42,7 @@ export async function appendMessages(account: OpenAccount, append: Append): Prom
     await discardAll();
     throw error;
   }
-  return await addAll(account, append, prepared);
+  return await add(prepared);
 }
 
 /** The messages are used up, whether they are added or not. */
@@ -44,8 +53,20 @@ async function addAll(
 ): Promise<AppendAnswer> {
   const quota = quotaBytes === null ? {} : { quotaBytes };
   const added = await addMessages(account, { folder: mailbox, messages, ...quota });
-  if (!('refused' in added)) return { uidValidity: added.uidValidity, uids: formatNumbers(added.uids) };
-  return added.refused === 'quota' ? overQuota() : missingTarget();
+  return 'refused' in added ? refusalOf(added) : describeAdded(added);
+}
+
+/** Returns the refusal of messages that were not added. */
+export function refusalOf({ refused }: { refused: 'folder' | 'quota' }): Refusal {
+  return refused === 'quota' ? overQuota() : missingTarget();
+}
+
+/** Returns what the client is told of messages that were added. */
+export function describeAdded({ uidValidity, uids }: { uidValidity: number; uids: readonly number[] }): {
+  uidValidity: number;
+  uids: string;
+} {
+  return { uidValidity, uids: formatNumbers(uids) };
 }
 
 /** Reads the messages into `prepared`. */

@@ -9,6 +9,7 @@ import { stateOf } from './account-state.ts';
 import { appendMessages } from './append.ts';
 import { listFolders } from './list.ts';
 import { missingMailbox } from './refusals.ts';
+import { replaceIn } from './replace.ts';
 import { createSelected } from './selected.ts';
 import { flagLists, type SelectedState } from './session-state.ts';
 import { statusOf } from './status.ts';
@@ -100,7 +101,10 @@ export function openImapAccount(
       await unsubscribe(account, mailbox);
       return undefined;
     },
-    append: (mailbox, messages) => appendMessages(account, { mailbox, messages, quotaBytes }),
+    append: (mailbox, messages, replaced) =>
+      replaced && selected
+        ? replaceIn(selected, { mailbox, messages, quotaBytes }, replaced)
+        : appendMessages(account, { mailbox, messages, quotaBytes }),
     select: (mailbox, { readOnly }) => select(mailbox, readOnly),
     close,
   };

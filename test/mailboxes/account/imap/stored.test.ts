@@ -125,6 +125,17 @@ test('[OVERQUOTA] refuses APPEND before the message is sent, and COPY, but never
   assert.deepEqual(await ok(ask, `STATUS ${mailbox} (MESSAGES)`), [`* STATUS ${mailbox} (MESSAGES 2)`]);
 });
 
+test('REPLACE counts only the difference against the quota, and keeps the counts', async (t) => {
+  const small = await createAccountMail({ quotaBytes: 100 });
+  const { mailbox, ask } = await openerOf(small)(t, ['1']);
+  const fits = 'x'.repeat(100);
+  await completes(ask, `APPEND ${mailbox} {100}`, /^NO \[OVERQUOTA\]/);
+  assert.match((await ask(`REPLACE 1 ${mailbox} {101}`)).join(), /^NO \[OVERQUOTA\]/);
+  await completes(ask, `REPLACE 1 ${mailbox} {100+}\r\n${fits}`, /^OK/);
+  const status = `* STATUS ${mailbox} (MESSAGES 1 DELETED 0 SIZE 100)`;
+  assert.deepEqual(await ok(ask, `STATUS ${mailbox} (MESSAGES DELETED SIZE)`), [status]);
+});
+
 test('STORE, COPY and EXPUNGE keep the counts of folders and of the account', async (t) => {
   const { mailbox, ask } = await open(t, ['1', '2', '3']);
   const size = message('1').length;
