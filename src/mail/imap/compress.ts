@@ -18,33 +18,58 @@ const HISTORY_OCTETS = 8 * 1024;
 /** Size of the buffer that a decompressor fills, and holds for all of its time. Our own choice. */
 const INFLATED_OCTETS = 4 * 1024;
 
+/** Distance to which compressed data can refer back (RFC 1951 section 2). */
+const WINDOW_OCTETS = 32 * 1024;
+/** End of what a sync flush writes: an empty block, after which the data goes on with a whole octet (RFC 1951 section 3.2.4). */
+const SYNC_FLUSH = Buffer.of(0, 0, 0xff, 0xff);
+const NOTHING = Buffer.alloc(0);
+
 type Chunk = { chunk: Buffer };
 type Callback = (error?: Error | null) => void;
 
 export class CompressedStream extends Duplex {
   readonly #socket: Duplex;
-  readonly #inflater: InflateRaw;
-  #history: Buffer = Buffer.alloc(0);
+  readonly #onMalformed: () => void;
+  #inflater: InflateRaw | undefined;
+  /** Inflated octets that the next decompressor knows. */
+  #inflated: Buffer = NOTHING;
+  /** End of the compressed data that has come. */
+  #received: Buffer = NOTHING;
+  /** Octets that the next compressor knows, as they were before their compression. */
+  #history: Buffer = NOTHING;
 
   /** `onMalformed` is called when the client has sent something that is not DEFLATE. Nothing more is read then. */
   constructor(socket: Duplex, onMalformed: () => void) {
     super();
     this.#socket = socket;
-    // The data of a connection that closes has no end of its own.
-    this.#inflater = createInflateRaw({ chunkSize: INFLATED_OCTETS, finishFlush: constants.Z_SYNC_FLUSH });
-    this.#inflater.on('data', this.#onInflated);
-    this.#inflater.on('end', () => this.push(null));
-    this.#inflater.on('error', () => {
-      socket.resume();
-      onMalformed();
-    });
+    this.#onMalformed = onMalformed;
+    socket.on('data', this.#onReceived);
+    socket.on('end', this.#onEnd);
     socket.on('close', () => this.destroy());
-    socket.pipe(this.#inflater);
+    socket.resume();
+  }
+
+  /**
+   * Ends the decompressor of a client that waits, which takes 45 KiB. A new one continues: it knows the commands that the client has sent,
+   * which are few. Nothing happens where the data does not end with a sync flush.
+   */
+  rest(): void {
+    const inflater = this.#inflater;
+    if (!inflater || inflater.writableLength > 0 || inflater.readableLength > 0) return;
+    if (!this.#received.equals(SYNC_FLUSH)) return;
+    this.#inflater = undefined;
+    inflater.destroy();
+    this.#inflated = unpooled(this.#inflated);
+  }
+
+  /** True while the decompressor is there. */
+  get hasInflater(): boolean {
+    return this.#inflater !== undefined;
   }
 
   /** Octets that expand to very many are inflated only as fast as they are read. */
   override _read(): void {
-    this.#inflater.resume();
+    this.#inflater?.resume();
   }
 
   override _writev(chunks: Chunk[], callback: Callback): void {
@@ -63,14 +88,43 @@ export class CompressedStream extends Duplex {
   }
 
   override _destroy(error: Error | null, callback: Callback): void {
-    this.#inflater.destroy();
+    this.#inflater?.destroy();
     this.#socket.destroy();
     callback(error);
   }
 
-  readonly #onInflated = (octets: Buffer): void => {
-    if (!this.push(octets)) this.#inflater.pause();
+  readonly #onReceived = (octets: Buffer): void => {
+    this.#inflater ??= this.#createInflater();
+    const last = Buffer.concat([this.#received, octets.subarray(-SYNC_FLUSH.length)]);
+    this.#received = unpooled(last.subarray(-SYNC_FLUSH.length));
+    if (this.#inflater.write(octets)) return;
+    this.#socket.pause();
+    this.#inflater.once('drain', () => this.#socket.resume());
   };
+
+  readonly #onEnd = (): void => {
+    if (this.#inflater) this.#inflater.end();
+    else this.push(null);
+  };
+
+  #createInflater(): InflateRaw {
+    const inflater = createInflateRaw({
+      chunkSize: INFLATED_OCTETS,
+      dictionary: this.#inflated,
+      // The data of a connection that closes has no end of its own.
+      finishFlush: constants.Z_SYNC_FLUSH,
+    });
+    inflater.on('data', (octets: Buffer) => {
+      this.#inflated = Buffer.concat([this.#inflated, octets]).subarray(-WINDOW_OCTETS);
+      if (!this.push(octets)) inflater.pause();
+    });
+    inflater.on('end', () => this.push(null));
+    inflater.on('error', () => {
+      this.#socket.off('data', this.#onReceived).resume();
+      this.#onMalformed();
+    });
+    return inflater;
+  }
 }
 
 /** Calls back when the next octets can be written. */

@@ -66,7 +66,7 @@ function openConnection(context: ImapContext, socket: Socket): Connection {
       features: { rev2: false, utf8: false, condstore: false, qresync: false },
       beganAt: context.clock.elapsed(),
       socket,
-      isCompressed: false,
+      compression: undefined,
       errors: 0,
       isOpen: true,
     },

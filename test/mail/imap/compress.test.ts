@@ -1,10 +1,12 @@
 /** COMPRESS=DEFLATE (RFC 4978). */
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { duplexPair } from 'node:stream';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { constants, deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { constants, createDeflateRaw, deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CompressedStream } from '../../../src/mail/imap/compress.ts';
 import { createMemoryMail } from '../../support/memory-imap-session.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -99,3 +101,62 @@ function collect(socket: Socket): Buffer[] {
   socket.on('data', (chunk: Buffer) => void chunks.push(chunk));
   return chunks;
 }
+
+test('in IDLE the decompressor ends, and the next command may refer to those before', async () => {
+  const [socket, peer] = duplexPair();
+  const stream = new CompressedStream(socket, () => assert.fail('malformed'));
+  const deflater = createDeflateRaw();
+  deflater.on('data', (octets: Buffer) => void peer.write(octets));
+  for (let round = 0; round < 3; round++) {
+    const command = `x UID FETCH 1:* (FLAGS ENVELOPE BODYSTRUCTURE)\r\n${round}`;
+    deflater.write(command);
+    deflater.flush(constants.Z_SYNC_FLUSH);
+    let text = '';
+    while (text !== command) {
+      text += stream.read() ?? '';
+      if (text !== command) await new Promise((resolve) => stream.once('readable', resolve));
+    }
+    assert.equal(stream.hasInflater, true);
+    stream.rest();
+    assert.equal(stream.hasInflater, false);
+  }
+  stream.destroy();
+});
+
+test('the decompressor stays when the data does not end with a sync flush', async () => {
+  const [socket, peer] = duplexPair();
+  const stream = new CompressedStream(socket, () => assert.fail('malformed'));
+  peer.write(deflateRawSync('x NOOP\r\n', { finishFlush: constants.Z_PARTIAL_FLUSH }));
+  const [octets] = await once(stream, 'data');
+  assert.equal(String(octets), 'x NOOP\r\n');
+  stream.rest();
+  assert.equal(stream.hasInflater, true);
+  stream.destroy();
+});
+
+test('IDLE lets the decompressor rest', async (t) => {
+  const rest = t.mock.method(CompressedStream.prototype, 'rest');
+  const client = await (await startServer(t)).open('SELECT INBOX');
+  await client.compress();
+  assert.deepEqual(await client.ask('NOOP'), ['OK NOOP completed']);
+  assert.equal(rest.mock.callCount(), 0);
+  assert.deepEqual(await client.ask('IDLE'), ['+ idling']);
+  client.send('DONE\r\n');
+  assert.deepEqual(await client.responses(), ['OK IDLE completed']);
+  assert.ok(rest.mock.callCount() > 0);
+});
+
+test('a client that sends more than is read at once is stopped, and all of it arrives', async (t) => {
+  const [socket, peer] = duplexPair();
+  const stream = new CompressedStream(socket, () => assert.fail('malformed'));
+  t.after(() => stream.destroy());
+  const digests = Array.from({ length: 16 * KIB }, (_, index) => hash('sha256', `${index}`, 'buffer'));
+  const octets = Buffer.concat(digests);
+  const compressed = deflateRawSync(octets, FLUSHED);
+  for (let at = 0; at < compressed.length; at += 32 * KIB) peer.write(compressed.subarray(at, at + 32 * KIB));
+  peer.end();
+  for (let round = 0; round < 100; round++) await promisify(deflateRaw)('');
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  assert.ok(octets.equals(Buffer.concat(chunks)));
+});

@@ -15,10 +15,10 @@ export const capability = defineCommand({
 
 /** Returns what is advertised in the state of the connection. */
 export function currentCapabilities(connection: Connection): string {
-  const { state, isCompressed } = connection;
+  const { state, compression } = connection;
   const { messageBytes } = connection.context.limits;
   if (state.name === 'not authenticated') return earlyCapabilities(privacyOf(connection), messageBytes);
   const { disabledCapabilities } = state.account;
-  const withheld = [...disabledCapabilities, ...(isCompressed ? [COMPRESS_DEFLATE] : [])];
+  const withheld = [...disabledCapabilities, ...(compression ? [COMPRESS_DEFLATE] : [])];
   return capabilitiesOf({ disabledCapabilities: withheld }, messageBytes);
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../../system/clock.ts';
 import type { Log } from '../../../system/log.ts';
 import { CommandError } from '../command-error.ts';
+import type { CompressedStream } from '../compress.ts';
 import type { TextForm } from '../encode/strings.ts';
 import type { ConnectionFault } from '../fault.ts';
 import type { Framing, FramingLimits } from '../framing.ts';
@@ -40,7 +41,8 @@ export type Connection = {
   readonly session: Session;
   /** Socket of the network, or of TLS on top of it. */
   socket: Socket;
-  isCompressed: boolean;
+  /** DEFLATE on top of the socket, once the client has asked for it. */
+  compression: CompressedStream | undefined;
   wire: Wire;
   framing: Framing;
   client: ImapClient;

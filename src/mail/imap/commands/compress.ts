@@ -17,7 +17,7 @@ export const compress = defineCommand({
     cursor.end();
   },
   async run(connection) {
-    if (connection.isCompressed) bad('Compression is active already');
+    if (connection.compression) bad('Compression is active already');
     if (!currentCapabilities(connection).split(' ').includes(COMPRESS_DEFLATE))
       bad('Compression is not available');
     return { text: 'DEFLATE active', afterwards: async () => begin(connection) };
@@ -28,9 +28,8 @@ export const compress = defineCommand({
 function begin(connection: Connection): void {
   const { wire, socket } = connection;
   wire.detach();
-  connection.isCompressed = true;
-  const stream = new CompressedStream(socket, () =>
+  connection.compression = new CompressedStream(socket, () =>
     connection.wire.interrupt(new ConnectionFault('compression', 'The compressed data is malformed')),
   );
-  attachWire(connection, stream);
+  attachWire(connection, connection.compression);
 }

@@ -28,6 +28,7 @@ export const idle = defineCommand({
     try {
       // A client may have ignored what it was told in the command before.
       for (await sendChanges(connection); ; ) {
+        connection.compression?.rest();
         const event = await wire.waitForEvent(context.limits.keepAliveMs);
         if (event === 'timeout') sendUntagged(connection, 'OK Still here');
         if (event === 'signal') await sendChanges(connection);
