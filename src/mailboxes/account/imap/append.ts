@@ -84,7 +84,7 @@ async function readMessages(
     if (prepared.length === MAX_MESSAGES || (prepared.length > 0 && octets + sizeBytes > MAX_OCTETS))
       return { refused: 'NO', code: 'LIMIT', text: 'The command has too many messages' };
     octets += sizeBytes;
-    const content = await prepareContent(account, canonicalContent(message));
+    const content = await prepareContent(account, canonicalContent(message, { accountId: account.id }));
     prepared.push({
       content,
       ...readFlags(flags),
