@@ -12,6 +12,7 @@ import { writeBinary, writeSection } from '../../src/mail/imap/encode/section.ts
 import type { TextForm } from '../../src/mail/imap/encode/strings.ts';
 import { writeThreads } from '../../src/mail/imap/encode/threads.ts';
 import { type FetchItem, labelOf } from '../../src/mail/imap/fetch-item.ts';
+import { pageOf } from '../../src/mail/imap/page-range.ts';
 import type { SearchKey } from '../../src/mail/imap/search-key.ts';
 import { formatNumbers, resolveRanges, type SequenceSet } from '../../src/mail/imap/sequence-set.ts';
 import type {
@@ -340,9 +341,10 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         has: (uid) => mailbox.messages.some((message) => message.uid === uid),
         remove: (uids) => removeUids(new Set(uids)),
       },
-      async *fetch({ set, uid, items, changedSince, vanished }) {
-        const found = find(set, uid);
-        if (!found) return outOfRange();
+      async *fetch({ set, uid, items, changedSince, vanished, partial }) {
+        const all = find(set, uid);
+        if (!all) return outOfRange();
+        const found = partial ? pageOf(all, partial) : all;
         if (vanished && set !== '$') {
           const absent = resolveRanges(set, mailbox.uidNext - 1).flatMap(([from, to]) =>
             Array.from({ length: Math.min(to, mailbox.uidNext - 1) - from + 1 }, (_, index) => from + index),

@@ -32,6 +32,7 @@ const EXTENSIONS = [
   'QRESYNC',
   'ESEARCH',
   'SEARCHRES',
+  'PARTIAL',
   'WITHIN',
   'I18NLEVEL=1',
   'SORT',

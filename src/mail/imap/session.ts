@@ -8,6 +8,7 @@
  * another thread can receive.
  */
 import type { FetchItem } from './fetch-item.ts';
+import type { PageRange } from './page-range.ts';
 import type { SearchKey } from './search-key.ts';
 import type { SequenceSet } from './sequence-set.ts';
 import type { SortCriterion } from './sort.ts';
@@ -225,6 +226,8 @@ export type FetchQuery = Messages & {
   changedSince: number | undefined;
   /** First tells which UIDs of the set were removed since then, with VANISHED (EARLIER) (RFC 7162 section 3.2.6). */
   vanished: boolean;
+  /** Only this page of the messages, chosen before `changedSince` (RFC 9394 sections 3.3 and 3.4). */
+  partial: PageRange | undefined;
 };
 
 export type StoreQuery = Messages & {
@@ -254,7 +257,15 @@ export type Arrangement =
   | { kind: 'thread'; algorithm: ThreadAlgorithm };
 
 /** Results that the client asks for (RFC 9051 section 6.4.4). `save` keeps the result as `$` (encode/search.ts). */
-export type SearchReturn = { min: boolean; max: boolean; all: boolean; count: boolean; save: boolean };
+export type SearchReturn = {
+  min: boolean;
+  max: boolean;
+  all: boolean;
+  count: boolean;
+  save: boolean;
+  /** A part of what `all` returns (RFC 9394 section 3.1). */
+  partial?: PageRange;
+};
 
 export type CopyQuery = Messages & { to: string };
 

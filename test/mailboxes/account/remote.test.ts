@@ -84,7 +84,14 @@ async function readAll(chunks: Chunks) {
   }
 }
 
-const ALL_CHANGES = { set: '$', uid: true, items: [], changedSince: undefined, vanished: false } as const;
+const ALL_CHANGES = {
+  set: '$',
+  uid: true,
+  items: [],
+  changedSince: undefined,
+  vanished: false,
+  partial: undefined,
+} as const;
 const UNAVAILABLE = { refused: 'BYE', code: 'UNAVAILABLE' };
 
 test('chunks are made only a few ahead of what the connection has taken', async (t) => {

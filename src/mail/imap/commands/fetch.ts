@@ -5,6 +5,7 @@ import { ClientGone, ConnectionFault } from '../fault.ts';
 import type { FetchItem } from '../fetch-item.ts';
 import type { Cursor } from '../parser/cursor.ts';
 import { parseFetchItems } from '../parser/fetch-items.ts';
+import { parsePageRange } from '../parser/page-range.ts';
 import { parseSequenceSet } from '../parser/sequence-set.ts';
 import type { FetchQuery } from '../session.ts';
 import {
@@ -35,27 +36,29 @@ function parseFetch(cursor: Cursor, { features }: Connection, uid: boolean): Fet
   const set = parseSequenceSet(cursor);
   cursor.space();
   const items = parseFetchItems(cursor);
-  const { changedSince, vanished } = parseModifiers(cursor);
+  const { changedSince, vanished, partial } = parseModifiers(cursor);
   cursor.end();
   if (vanished && !(uid && features.qresync && changedSince !== undefined))
     bad('VANISHED needs UID FETCH, CHANGEDSINCE, and QRESYNC to be enabled');
+  if (partial && !uid) bad('PARTIAL needs UID FETCH');
   const has = (kind: FetchItem['kind']): boolean => items.some((item) => item.kind === kind);
   if (uid && !has('UID')) items.unshift({ kind: 'UID' });
   // CHANGEDSINCE asks for MODSEQ as well (RFC 7162 section 3.1.4.1).
   if (changedSince !== undefined && !has('MODSEQ')) items.push({ kind: 'MODSEQ' });
-  return { set, uid, items, changedSince, vanished };
+  return { set, uid, items, changedSince, vanished, partial };
 }
 
-type Modifiers = Pick<FetchQuery, 'changedSince' | 'vanished'>;
+type Modifiers = Pick<FetchQuery, 'changedSince' | 'vanished' | 'partial'>;
 
 /** iOS sends CHANGEDSINCE 0, which RFC 7162 does not allow; every message was changed since then. */
 function parseModifiers(cursor: Cursor): Modifiers {
-  const modifiers: Modifiers = { changedSince: undefined, vanished: false };
+  const modifiers: Modifiers = { changedSince: undefined, vanished: false, partial: undefined };
   if (cursor.isAtEnd) return modifiers;
   cursor.space();
   const count = cursor.list(() => {
     const name = cursor.word();
     if (name === 'VANISHED') modifiers.vanished = true;
+    else if (name === 'PARTIAL' && !modifiers.partial) modifiers.partial = parsePageRange(cursor);
     else if (name === 'CHANGEDSINCE') {
       cursor.space();
       modifiers.changedSince = cursor.number();

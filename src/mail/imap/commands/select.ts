@@ -89,6 +89,6 @@ async function resynchronize(
   if (uidNext === 1) return;
   const items = [{ kind: 'UID' }, { kind: 'FLAGS' }, { kind: 'MODSEQ' }] as const;
   const set = known ?? [[1, uidNext - 1]];
-  const query = { set, uid: true, items, changedSince: modseq, vanished: true };
+  const query = { set, uid: true, items, changedSince: modseq, vanished: true, partial: undefined };
   await sendChunks(connection, selected.fetch(query));
 }

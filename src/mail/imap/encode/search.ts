@@ -1,4 +1,5 @@
 /** Writes SEARCH, SORT and ESEARCH responses (RFC 3501 section 7.2.5, RFC 5256 section 4, RFC 9051 section 7.3.4). */
+import { pageOf } from '../page-range.ts';
 import { formatNumbers } from '../sequence-set.ts';
 import type { SearchQuery, SearchReturn } from '../session.ts';
 import { writeString } from './strings.ts';
@@ -18,8 +19,8 @@ export function writeSearchResult(
   const withModseq = isFound && modseq !== undefined;
   const name = arrangement.kind === 'sort' ? 'SORT' : 'SEARCH';
   if (!esearch) return `* ${[name, ...numbers].join(' ')}${withModseq ? ` (MODSEQ ${modseq})` : ''}\r\n`;
-  const { min, max, all, count, save } = esearch;
-  if (save && !min && !max && !all && !count) return '';
+  const { min, max, all, count, save, partial } = esearch;
+  if (save && !min && !max && !all && !count && !partial) return '';
   // The tag is a quoted string, which is the only form that Outlook reads.
   const parts = [`* ESEARCH (TAG ${writeString(tag, '7bit')})`];
   if (uid) parts.push('UID');
@@ -27,15 +28,24 @@ export function writeSearchResult(
   if (max && isFound) parts.push(`MAX ${numbers.at(-1)}`);
   if (count) parts.push(`COUNT ${numbers.length}`);
   if (all && isFound) parts.push(`ALL ${formatNumbers(numbers)}`);
+  if (partial)
+    parts.push(`PARTIAL (${partial.join(':')} ${formatNumbers(pageOf(numbers, partial)) || 'NIL'})`);
   if (withModseq) parts.push(`MODSEQ ${modseq}`);
   return `${parts.join(' ')}\r\n`;
 }
 
-/** Returns the numbers that SAVE keeps: MIN and MAX alone, or all that were found (RFC 5182 section 2.4). */
-export function numbersToSave({ min, max, all, count }: SearchReturn, numbers: readonly number[]): number[] {
-  if (all || count || (!min && !max)) return [...numbers];
+/**
+ * Returns the numbers that SAVE keeps: MIN, MAX and PARTIAL alone, or all that were found (RFC 5182 section 2.4, RFC 9394 section
+ * 3.2).
+ */
+export function numbersToSave(
+  { min, max, all, count, partial }: SearchReturn,
+  numbers: readonly number[],
+): number[] {
+  if (all || count || (!min && !max && !partial)) return [...numbers];
   const [first, last] = [numbers[0], numbers.at(-1)];
-  return [...new Set([...(min ? [first] : []), ...(max ? [last] : [])])].filter(
+  const page = partial ? pageOf(numbers, partial) : [];
+  return [...new Set([...(min ? [first] : []), ...page, ...(max ? [last] : [])])].filter(
     (number) => number !== undefined,
   );
 }

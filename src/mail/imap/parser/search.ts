@@ -3,6 +3,7 @@ import { bad, CommandError } from '../command-error.ts';
 import type { SearchKey } from '../search-key.ts';
 import type { SearchReturn } from '../session.ts';
 import type { Cursor } from './cursor.ts';
+import { parsePageRange } from './page-range.ts';
 import { parseSearchKeys } from './search-keys.ts';
 
 /** Charsets of search texts. Each is a part of UTF-8. */
@@ -33,12 +34,17 @@ export function parseCharset(cursor: Cursor): void {
 /** Reads what to return, where it is given, and the space after it. @throws CommandError */
 export function parseReturn(cursor: Cursor): SearchReturn | undefined {
   if (!cursor.skip('RETURN ')) return undefined;
-  const options = cursor.list(() => cursor.word());
+  let esearch = NOTHING;
+  const options = cursor.list(() => {
+    esearch = addOption(esearch, cursor);
+  });
   cursor.space();
-  return options.length === 0 ? RETURN_ALL : options.reduce(addOption, NOTHING);
+  if (esearch.all && esearch.partial) bad('SEARCH returns ALL or PARTIAL, not both');
+  return options.length === 0 ? RETURN_ALL : esearch;
 }
 
-function addOption(esearch: SearchReturn, option: string): SearchReturn {
-  const name = option.toLowerCase();
+function addOption(esearch: SearchReturn, cursor: Cursor): SearchReturn {
+  const name = cursor.word().toLowerCase();
+  if (name === 'partial' && !esearch.partial) return { ...esearch, partial: parsePageRange(cursor) };
   return name in NOTHING ? { ...esearch, [name]: true } : bad('SEARCH has a return option that is unknown');
 }

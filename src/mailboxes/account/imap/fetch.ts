@@ -1,4 +1,5 @@
 /** FETCH over an account (RFC 9051 section 6.4.5). Messages are read by ranges of UIDs, and answered while the next ones are read. */
+import { pageOfRanges } from '../../../mail/imap/page-range.ts';
 import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import { type Chunks, type FetchQuery, isRefusal } from '../../../mail/imap/session.ts';
 import { AppError } from '../../../system/errors.ts';
@@ -21,9 +22,10 @@ const DESCRIBED_PER_SLICE = 50;
 
 /** Yields FETCH responses. */
 export async function* fetchMessages(selected: SelectedState, query: FetchQuery): Chunks {
-  const ranges = selected.view.find(query.set, query.uid);
-  if (!ranges) return outOfRange();
-  const { changedSince } = query;
+  const found = selected.view.find(query.set, query.uid);
+  if (!found) return outOfRange();
+  const { changedSince, partial } = query;
+  const ranges = partial ? pageOfRanges(found, partial) : found;
   const plan = planFetch(query.items, selected.features());
   const responses = new Responses();
   if (query.vanished && changedSince !== undefined)

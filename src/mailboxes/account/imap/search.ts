@@ -149,7 +149,8 @@ async function addTexts(
 /** Returns the highest modseq of what is answered, when the client asks for modseqs (RFC 7162 sections 3.1.5 and 3.1.10). */
 function modseqOf({ keys, esearch }: SearchQuery, found: readonly Entry[]): number | undefined {
   if (!keys.some(asksModseq) || found.length === 0) return undefined;
-  const isEnds = esearch && (esearch.min || esearch.max) && !esearch.all && !esearch.count;
+  const isEnds =
+    esearch && (esearch.min || esearch.max) && !esearch.all && !esearch.count && !esearch.partial;
   const answered = !isEnds
     ? found
     : [...(esearch.min ? found.slice(0, 1) : []), ...(esearch.max ? found.slice(-1) : [])];
