@@ -109,6 +109,7 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
   readonly read: Tx<Schema>;
   readonly damaged: Promise<DamagedDatabaseError>;
   readonly #connection: Database;
+  readonly #crashPoint: CrashPoint;
   readonly #waiting = new WaitingWrites<WaitingWrite>(priorityOf);
   readonly #commitGroup: ReturnType<typeof createGroupCommit>;
   readonly #reportDamage: (error: DamagedDatabaseError) => void;
@@ -123,6 +124,7 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
   constructor({ clock, crashPoint }: PrivateSystem, file: string, connection: Database) {
     this.file = file;
     this.#connection = connection;
+    this.#crashPoint = crashPoint;
     const { promise, resolve } = Promise.withResolvers<DamagedDatabaseError>();
     this.damaged = promise;
     this.#reportDamage = resolve;
@@ -220,7 +222,10 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
         onCommitted?.(answer.value as never);
         resolve(answer.value as never);
       }
-      checkpointWhenLong(this.#connection, CHECKPOINT_PAGES);
+      checkpointWhenLong(this.#connection, CHECKPOINT_PAGES, {
+        before: () => this.#crashPoint('private-checkpoint-before'),
+        after: () => this.#crashPoint('private-checkpoint-after'),
+      });
     } catch (error) {
       const failure = this.#explain(error);
       this.#waiting.remove(group);

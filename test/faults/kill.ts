@@ -39,7 +39,9 @@ const REACH_TIMEOUT_MS = 15_000;
 /** Points that the load of this part reaches. The others have faults of their own (retention.ts, broadcast/, inbound/). */
 const POINTS = CRASH_POINTS.filter(
   (name) =>
-    !/^(retention|compact|broadcast|mailbox|receive|inbound|forward|notification|dmarc-report)-/.test(name),
+    !/^(retention|compact|broadcast|mailbox|private|receive|inbound|forward|notification|dmarc-report)-/.test(
+      name,
+    ),
 );
 
 type Plan =

@@ -2,7 +2,7 @@
  * `npm run test:faults`: proves on real files, disks and processes that nothing acknowledged is lost. Prints what was
  * done, with its seed, and ends with 1 on any loss. Parts this machine cannot run are named and left out.
  *
- *     --full           the long run, with 1,000 kills of a daemon that receives mail (about an hour)
+ *     --full           the long run, with 1,000 kills of a daemon that receives mail and 500 of one with mailboxes (about an hour)
  *     --only PART      one part of those below, with those whose names begin with it, such as broadcast-cut for
  *                      broadcast; may be given several times
  *     --seed NUMBER    repeats a run, as far as the machine's timing lets it
@@ -28,6 +28,7 @@ import type { InboundReckoning } from './inbound/place.ts';
 import { runInboundCuts } from './inbound/power-cut.ts';
 import { runIoErrors } from './io-error.ts';
 import { runKills } from './kill.ts';
+import { runMailboxKills } from './mailboxes/kill.ts';
 import { runMigrations } from './migration.ts';
 import { runPowerCuts } from './power-cut.ts';
 import { runReadOnly } from './read-only.ts';
@@ -37,6 +38,7 @@ import {
   describeDeaths,
   describeInbound,
   describeKills,
+  describeMailboxes,
   describeReckoning,
   describeSiege,
   describeTerminations,
@@ -70,6 +72,7 @@ const SHORT = {
   cycles: 2,
   broadcast: { contacts: 1_000, kills: { named: 1, random: 6 }, cuts: 2, cutContacts: 1_000 },
   inbound: { kills: { named: 1, random: 2 }, cuts: 1 },
+  mailboxes: { kills: { named: 1, random: 2 } },
   limitMinutes: 11,
 };
 const FULL = {
@@ -81,6 +84,7 @@ const FULL = {
   cycles: 20,
   broadcast: { contacts: 20_000, kills: { named: 3, random: 200 }, cuts: 10, cutContacts: 5_000 },
   inbound: { kills: { named: 16, random: 616 }, cuts: 6 },
+  mailboxes: { kills: { named: 18, random: 248 } },
   limitMinutes: 150,
 };
 /** One of each jump. */
@@ -118,6 +122,9 @@ const TRACKS: Record<string, Part>[] = [
     inbound: { lacking: lackingForKills, run: killReceiving },
     'inbound-cut': { lacking: lackingForPowerCuts, run: cutReceiving },
     'inbound-full-disk': { lacking: lackingForFullDisks, run: fillDiskOfReceived },
+  },
+  {
+    mailboxes: { lacking: lackingForKills, run: killMailboxes },
   },
   {
     'full-disk': { lacking: lackingForFullDisks, run: fillDisk },
@@ -335,6 +342,16 @@ function receivedWell(verdicts: readonly InboundReckoning[], done: string): Resu
     ({ inbound, outbound }) => inbound.faults.length === 0 && wrongIn(outbound).length === 0,
   );
   return { ok, lines: [done, ...describeInbound(verdicts)] };
+}
+
+async function killMailboxes({ seed, mailboxes }: Place): Promise<Result> {
+  const verdict = await runMailboxKills({ seed, kills: mailboxes.kills });
+  const places = Object.entries(verdict.kills).map(([at, count]) => `${at} ${count}`);
+  const unreached = verdict.unreached.map((at) => `not reached in time: ${at}`);
+  return {
+    ok: verdict.faults.length === 0 && unreached.length === 0,
+    lines: [`kills: ${places.join(', ')}`, ...describeMailboxes(verdict), ...unreached],
+  };
 }
 
 async function cutMigrationsShort({ directory, cycles, seed }: Place): Promise<Result> {

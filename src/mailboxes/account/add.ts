@@ -48,6 +48,12 @@ export type Committed = (Added & { messages: MessageSummary[]; texts: SearchText
 const insertMessages = defineWrite(
   'account.addMessages',
   (tx: AccountTx, input: Addition & { now: number }): Promise<Committed> => addInWrite(tx, input),
+  {
+    crashPoints: {
+      beforeCommit: 'mailbox-append-before-commit',
+      afterCommit: 'mailbox-append-after-commit',
+    },
+  },
 );
 
 /** Adds messages inside a write, and returns what `publishAdded` tells after the commit. */

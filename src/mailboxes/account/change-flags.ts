@@ -68,6 +68,12 @@ export const changeFlags = defineWrite(
       await changeCounts(tx, { folderId: change.folderId, modseq: changed.modseq, ...counts });
     return changed;
   },
+  {
+    crashPoints: {
+      beforeCommit: 'mailbox-flags-before-commit',
+      afterCommit: 'mailbox-flags-after-commit',
+    },
+  },
 );
 
 function countOf(flags: number, flag: number): number {

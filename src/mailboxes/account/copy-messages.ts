@@ -79,6 +79,12 @@ export const copyOrMove = defineWrite(
       removed,
     };
   },
+  {
+    crashPoints: {
+      beforeCommit: 'mailbox-copy-before-commit',
+      afterCommit: 'mailbox-copy-after-commit',
+    },
+  },
 );
 
 async function exceedsQuota(tx: AccountTx, sizeBytes: number, quotaBytes: number | null): Promise<boolean> {

@@ -35,4 +35,10 @@ export const expungeMessages = defineWrite(
     await changeCounts(tx, { folderId, modseq, ...negate(countsOf(messages)) });
     return { modseq, messages };
   },
+  {
+    crashPoints: {
+      beforeCommit: 'mailbox-expunge-before-commit',
+      afterCommit: 'mailbox-expunge-after-commit',
+    },
+  },
 );

@@ -159,6 +159,12 @@ const renameFolders = defineWrite(
     for (const { id, name } of moving) await renameFolderRow(tx, id, target(name));
     return { created, renamed: moving.map(({ id }) => ({ folderId: id, modseq })) };
   },
+  {
+    crashPoints: {
+      beforeCommit: 'mailbox-rename-before-commit',
+      afterCommit: 'mailbox-rename-after-commit',
+    },
+  },
 );
 
 type Emptied = { created: FolderRow[]; inbox: Changed; uids: number[] };
