@@ -49,6 +49,7 @@ const EXTENSIONS = [
   'PREVIEW',
   'SAVEDATE',
   'UTF8=ACCEPT',
+  'INPROGRESS',
   COMPRESS_DEFLATE,
 ] as const;
 

@@ -5,7 +5,7 @@ import { createMemoryMail } from '../../support/memory-imap-session.ts';
 import { LOGIN, startServer } from './fixture.ts';
 
 const CAPABILITIES =
-  'IMAP4rev1 IMAP4rev2 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN UNSELECT UIDPLUS MOVE REPLACE SPECIAL-USE CREATE-SPECIAL-USE LIST-EXTENDED LIST-STATUS STATUS=SIZE CONDSTORE QRESYNC ESEARCH SEARCHRES PARTIAL WITHIN I18NLEVEL=1 SORT SORT=DISPLAY ESORT THREAD=ORDEREDSUBJECT THREAD=REFERENCES BINARY MULTIAPPEND APPENDLIMIT=41943040 QUOTA QUOTA=RES-STORAGE OBJECTID PREVIEW SAVEDATE UTF8=ACCEPT COMPRESS=DEFLATE';
+  'IMAP4rev1 IMAP4rev2 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN UNSELECT UIDPLUS MOVE REPLACE SPECIAL-USE CREATE-SPECIAL-USE LIST-EXTENDED LIST-STATUS STATUS=SIZE CONDSTORE QRESYNC ESEARCH SEARCHRES PARTIAL WITHIN I18NLEVEL=1 SORT SORT=DISPLAY ESORT THREAD=ORDEREDSUBJECT THREAD=REFERENCES BINARY MULTIAPPEND APPENDLIMIT=41943040 QUOTA QUOTA=RES-STORAGE OBJECTID PREVIEW SAVEDATE UTF8=ACCEPT INPROGRESS COMPRESS=DEFLATE';
 const MESSAGE = 'Subject: one\r\nFrom: a@test.example\r\n\r\nbody\r\n';
 
 /** Returns a client who has logged in, with this many messages in INBOX. */
@@ -288,6 +288,14 @@ test('APPEND takes messages with flags and dates, one or many', async (t) => {
   );
   assert.equal(mail.mailboxes.get('INBOX')?.messages.length, 4);
   assert.deepEqual(await ask('NOOP'), ['OK NOOP completed']);
+});
+
+test('REPLACE removes a message of the selected mailbox', async (t) => {
+  const { open, mail } = await startServer(t);
+  for (const text of ['a', 'b']) mail.deliver('INBOX', text);
+  const lines = await (await open('SELECT INBOX')).ask('REPLACE 1 INBOX {1+}\r\nc');
+  assert.deepEqual(lines.slice(0, 3), ['* OK [APPENDUID 1001 3] Replaced', '* 1 EXPUNGE', '* 2 EXISTS']);
+  assert.equal(lines.at(-1), 'OK REPLACE completed');
 });
 
 test('APPEND to a mailbox that does not exist is refused before the message is sent, and after it', async (t) => {

@@ -10,6 +10,7 @@ import type { Framing, FramingLimits } from '../framing.ts';
 import type { ImapMetrics } from '../metrics.ts';
 import type { ImapLimits, ImapServerOptions } from '../options.ts';
 import type { Cursor } from '../parser/cursor.ts';
+import { reportProgress } from '../progress.ts';
 import type { Account, Chunks, Features, ImapClient, Refusal, SelectedMailbox, Session } from '../session.ts';
 import type { Wire } from '../wire.ts';
 
@@ -82,6 +83,8 @@ type Definition<Arguments> = {
   states: Command['states'];
   /** The default is `all`. */
   changes?: Command['changes'];
+  /** The command may take long, and every response that it sends ends with a complete line (progress.ts). */
+  isLong?: boolean;
   /** Reads the arguments from the space in front of them to the end of the command. */
   parse(cursor: Cursor, connection: Connection): Arguments;
   run(connection: Connection, args: Arguments, tag: string): Promise<Result>;
@@ -95,9 +98,19 @@ export function defineCommand<Arguments>(definition: Definition<Arguments>): Com
     changes: definition.changes ?? 'all',
     read(cursor, connection) {
       const args = definition.parse(cursor, connection);
-      return (tag) => definition.run(connection, args, tag);
+      const isReported = definition.isLong === true && offersProgress(connection);
+      return async (tag) => {
+        const run = (): Promise<Result> => definition.run(connection, args, tag);
+        if (!isReported) return await run();
+        const client = { wire: connection.wire, clock: connection.context.clock };
+        return await reportProgress(client, tag, run);
+      };
     },
   };
+}
+
+function offersProgress({ state }: Connection): boolean {
+  return state.name !== 'not authenticated' && !state.account.disabledCapabilities.includes('INPROGRESS');
 }
 
 /** Reads the end of a command without arguments. */

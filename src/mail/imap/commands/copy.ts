@@ -13,6 +13,7 @@ function copyCommand(name: string, uid: boolean): Command {
   return defineCommand({
     name,
     states: 'selected',
+    isLong: true,
     parse: (cursor, connection) => parseCopy(cursor, connection, uid),
     async run(connection, query) {
       const answer = await selectedOf(connection).copy(query);

@@ -5,6 +5,7 @@ import { defineCommand, noArguments, writableOf } from './command.ts';
 export const expunge = defineCommand({
   name: 'EXPUNGE',
   states: 'selected',
+  isLong: true,
   parse: noArguments,
   run: async (connection) => await writableOf(connection).expunge(undefined),
 });
@@ -12,6 +13,7 @@ export const expunge = defineCommand({
 export const uidExpunge = defineCommand({
   name: 'UID EXPUNGE',
   states: 'selected',
+  isLong: true,
   parse(cursor) {
     cursor.space();
     const set = parseSequenceSet(cursor);

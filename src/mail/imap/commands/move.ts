@@ -13,6 +13,7 @@ function moveCommand(name: string, uid: boolean): Command {
   return defineCommand({
     name,
     states: 'selected',
+    isLong: true,
     parse: (cursor, connection) => parseCopy(cursor, connection, uid),
     async run(connection, query) {
       const answer = await writableOf(connection).move(query);

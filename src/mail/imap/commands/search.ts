@@ -21,6 +21,7 @@ function searchCommand(name: string, uid: boolean, parse: (cursor: Cursor) => Ar
   return defineCommand({
     name,
     states: 'selected',
+    isLong: true,
     changes: uid ? 'all' : 'withoutExpunge',
     parse,
     async run(connection, { esearch, keys, arrangement }, tag) {
