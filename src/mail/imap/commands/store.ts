@@ -19,7 +19,6 @@ function storeCommand(name: string, uid: boolean): Command {
   return defineCommand({
     name,
     states: 'selected',
-    isLong: true,
     changes: uid ? 'all' : 'withoutExpunge',
     parse: (cursor) => parseStore(cursor, uid),
     async run(connection, query) {
