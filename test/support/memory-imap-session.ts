@@ -266,7 +266,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
     };
   }
 
-  /** What REPLACE needs of the selected mailbox. */
+  /** Methods of the selected mailbox that REPLACE calls. */
   type Replaceable = {
     find(messages: Messages): number[] | undefined;
     has(uid: number): boolean;
