@@ -1,16 +1,36 @@
-/** Lets the time pass that deliveries wait which many kills have interrupted (webhooks/posting/schedule.ts). */
+/** Deliveries to mailboxes that are not done yet. */
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { MailboxWorld } from './place.ts';
 
-/** Makes waiting deliveries due, after a life that ends in peace: nothing but the daemon opens a database that a kill has left. */
+/**
+ * Lets the time pass that deliveries wait which many kills have interrupted (webhooks/posting/schedule.ts). A life that ends in peace
+ * comes first, because nothing but the daemon writes to a database that a kill has left.
+ */
 export async function letAttemptsPass({ world }: Pick<MailboxWorld, 'world'>): Promise<void> {
   const daemon = await world.start();
   await daemon.stop();
   await world.endLife(Date.now());
-  const database = new Sqlite(join(world.dataDir, 'postrider.db'));
+  withDatabase(world.dataDir, false, (database) =>
+    database.exec("UPDATE receivedTasks SET dueAt = 0 WHERE state = 'pending'"),
+  );
+}
+
+/** Returns the number of deliveries that are not done. The daemon may run. */
+export function countPending(dataDir: string): number {
+  return withDatabase(dataDir, true, (database) =>
+    Number(database.prepare("SELECT count(*) FROM receivedTasks WHERE state = 'pending'").pluck().get()),
+  );
+}
+
+function withDatabase<Result>(
+  dataDir: string,
+  readonly: boolean,
+  use: (database: Sqlite.Database) => Result,
+): Result {
+  const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly });
   try {
-    database.exec("UPDATE receivedTasks SET dueAt = 0 WHERE state = 'pending'");
+    return use(database);
   } finally {
     database.close();
   }
