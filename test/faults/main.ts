@@ -28,7 +28,9 @@ import type { InboundReckoning } from './inbound/place.ts';
 import { runInboundCuts } from './inbound/power-cut.ts';
 import { runIoErrors } from './io-error.ts';
 import { runKills } from './kill.ts';
+import { runMailboxFullDisks } from './mailboxes/full-disk.ts';
 import { runMailboxKills } from './mailboxes/kill.ts';
+import type { MailboxReport } from './mailboxes/place.ts';
 import { runMigrations } from './migration.ts';
 import { runPowerCuts } from './power-cut.ts';
 import { runReadOnly } from './read-only.ts';
@@ -125,6 +127,7 @@ const TRACKS: Record<string, Part>[] = [
   },
   {
     mailboxes: { lacking: lackingForKills, run: killMailboxes },
+    'mailboxes-full-disk': { lacking: lackingForFullDisks, run: fillDiskOfMailboxes },
   },
   {
     'full-disk': { lacking: lackingForFullDisks, run: fillDisk },
@@ -345,13 +348,15 @@ function receivedWell(verdicts: readonly InboundReckoning[], done: string): Resu
 }
 
 async function killMailboxes({ seed, mailboxes }: Place): Promise<Result> {
-  const verdict = await runMailboxKills({ seed, kills: mailboxes.kills });
-  const places = Object.entries(verdict.kills).map(([at, count]) => `${at} ${count}`);
-  const unreached = verdict.unreached.map((at) => `not reached in time: ${at}`);
-  return {
-    ok: verdict.faults.length === 0 && unreached.length === 0,
-    lines: [`kills: ${places.join(', ')}`, ...describeMailboxes(verdict), ...unreached],
-  };
+  return keptWell(await runMailboxKills({ seed, kills: mailboxes.kills }));
+}
+
+async function fillDiskOfMailboxes({ directory, seed, cycles }: Place): Promise<Result> {
+  return keptWell(await runMailboxFullDisks({ directory, seed, cycles }));
+}
+
+function keptWell(report: MailboxReport): Result {
+  return { ok: report.faults.length === 0, lines: describeMailboxes(report) };
 }
 
 async function cutMigrationsShort({ directory, cycles, seed }: Place): Promise<Result> {

@@ -6,7 +6,7 @@ import type { Reckoning } from './finish.ts';
 import type { InboundReckoning } from './inbound/place.ts';
 import { faultsOf } from './judge.ts';
 import type { KillVerdict } from './kill.ts';
-import type { MailboxVerdict } from './mailboxes/place.ts';
+import type { MailboxReport } from './mailboxes/place.ts';
 import type { SiegeVerdict } from './siege.ts';
 import type { TerminateVerdict } from './terminate.ts';
 
@@ -93,9 +93,10 @@ export function describeInbound(verdicts: readonly InboundReckoning[]): string[]
   ];
 }
 
-export function describeMailboxes({ figures, faults }: MailboxVerdict): string[] {
+export function describeMailboxes({ done, figures, faults }: MailboxReport): string[] {
   const changes = Object.entries(figures.changes).map(([kind, count]) => `${kind} ${count}`);
   return [
+    done,
     `changes answered with OK: ${changes.join(', ')}; without an answer: made ${figures.openDone}, not made ${figures.openUndone}`,
     `letters answered with 250: ${figures.accepted}; delivered, with those without an answer: ${figures.delivered}`,
     `readings of a mailbox: ${figures.readings}, with ${figures.messages} messages in all`,

@@ -13,7 +13,7 @@ import type { ChangeKind } from './model.ts';
 import {
   createMailboxWorld,
   finishMailboxes,
-  type MailboxVerdict,
+  type MailboxReport,
   type MailboxWorld,
   reckon,
   send,
@@ -24,13 +24,6 @@ export type MailboxKillOptions = {
   seed: number;
   /** Number of kills at each named point, and at random times. */
   kills: { named: number; random: number };
-};
-
-export type MailboxKillVerdict = MailboxVerdict & {
-  /** Number of kills by the place where they came. */
-  kills: Record<string, number>;
-  /** Places that were not reached in time. */
-  unreached: string[];
 };
 
 const POINTS = CRASH_POINTS.filter((name) => /^(mailbox|private)-/.test(name));
@@ -52,7 +45,7 @@ const WANTED: [beginning: string, kinds: readonly (ChangeKind | 'checkpoint')[]]
   ['private-checkpoint-', ['checkpoint']],
 ];
 
-export async function runMailboxKills({ seed, kills }: MailboxKillOptions): Promise<MailboxKillVerdict> {
+export async function runMailboxKills({ seed, kills }: MailboxKillOptions): Promise<MailboxReport> {
   const random = seededRandom(seed);
   const place = await createMailboxWorld({ random, name: 'mailboxes' });
   try {
@@ -63,7 +56,10 @@ export async function runMailboxKills({ seed, kills }: MailboxKillOptions): Prom
       else unreached.push(plan);
     }
     await letAttemptsPass(place);
-    return { ...(await finishMailboxes(place, await place.world.start())), kills: reached, unreached };
+    const verdict = await finishMailboxes(place, await place.world.start());
+    verdict.faults.push(...unreached.map((plan) => `not reached in time: ${plan}`));
+    const places = Object.entries(reached).map(([plan, count]) => `${plan} ${count}`);
+    return { ...verdict, done: `kills: ${places.join(', ')}` };
   } finally {
     await place.close();
   }

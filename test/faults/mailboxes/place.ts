@@ -14,7 +14,8 @@ import { countPending } from './due-times.ts';
 import { messageOf, tokenOf } from './letter.ts';
 import type { ChangeKind, Model } from './model.ts';
 
-type Mailbox = { address: string; told: Told; changes: Changes };
+/** A mailbox, with what its client was told. */
+export type Mailbox = { address: string; told: Told; changes: Changes };
 
 export type MailboxWorld = {
   world: World;
@@ -39,7 +40,9 @@ export type MailboxFigures = {
   delivered: number;
 };
 
-export type MailboxVerdict = { figures: MailboxFigures; faults: string[] };
+type MailboxVerdict = { figures: MailboxFigures; faults: string[] };
+/** `done` says what was done to the daemon. */
+export type MailboxReport = MailboxVerdict & { done: string };
 
 const PASSWORD = 'a password of the tests';
 const MAILBOXES = 3;
@@ -144,7 +147,8 @@ async function change(
   });
 }
 
-async function withClient(
+/** Runs a session of a mailbox. One that ends because the daemon ended is not a fault. */
+export async function withClient(
   { ports, faults }: MailboxWorld,
   { address }: Mailbox,
   use: (client: MailboxClient) => Promise<void>,
