@@ -28,9 +28,7 @@ import type { InboundReckoning } from './inbound/place.ts';
 import { runInboundCuts } from './inbound/power-cut.ts';
 import { runIoErrors } from './io-error.ts';
 import { runKills } from './kill.ts';
-import { runMailboxFullDisks } from './mailboxes/full-disk.ts';
-import { runMailboxKills } from './mailboxes/kill.ts';
-import type { MailboxReport } from './mailboxes/place.ts';
+import { cutMailboxes, fillDiskOfMailboxes, killMailboxes } from './mailboxes/parts.ts';
 import { runMigrations } from './migration.ts';
 import { runPowerCuts } from './power-cut.ts';
 import { runReadOnly } from './read-only.ts';
@@ -40,7 +38,6 @@ import {
   describeDeaths,
   describeInbound,
   describeKills,
-  describeMailboxes,
   describeReckoning,
   describeSiege,
   describeTerminations,
@@ -74,7 +71,7 @@ const SHORT = {
   cycles: 2,
   broadcast: { contacts: 1_000, kills: { named: 1, random: 6 }, cuts: 2, cutContacts: 1_000 },
   inbound: { kills: { named: 1, random: 2 }, cuts: 1 },
-  mailboxes: { kills: { named: 1, random: 2 } },
+  mailboxes: { kills: { named: 1, random: 2 }, cuts: 1 },
   limitMinutes: 11,
 };
 const FULL = {
@@ -86,7 +83,7 @@ const FULL = {
   cycles: 20,
   broadcast: { contacts: 20_000, kills: { named: 3, random: 200 }, cuts: 10, cutContacts: 5_000 },
   inbound: { kills: { named: 16, random: 616 }, cuts: 6 },
-  mailboxes: { kills: { named: 18, random: 248 } },
+  mailboxes: { kills: { named: 18, random: 248 }, cuts: 50 },
   limitMinutes: 150,
 };
 /** One of each jump. */
@@ -127,6 +124,10 @@ const TRACKS: Record<string, Part>[] = [
   },
   {
     mailboxes: { lacking: lackingForKills, run: killMailboxes },
+    'mailboxes-cut': {
+      lacking: lackingForPowerCuts,
+      run: async (place) => cutMailboxes(await withDisk(place)),
+    },
     'mailboxes-full-disk': { lacking: lackingForFullDisks, run: fillDiskOfMailboxes },
   },
   {
@@ -345,18 +346,6 @@ function receivedWell(verdicts: readonly InboundReckoning[], done: string): Resu
     ({ inbound, outbound }) => inbound.faults.length === 0 && wrongIn(outbound).length === 0,
   );
   return { ok, lines: [done, ...describeInbound(verdicts)] };
-}
-
-async function killMailboxes({ seed, mailboxes }: Place): Promise<Result> {
-  return keptWell(await runMailboxKills({ seed, kills: mailboxes.kills }));
-}
-
-async function fillDiskOfMailboxes({ directory, seed, cycles }: Place): Promise<Result> {
-  return keptWell(await runMailboxFullDisks({ directory, seed, cycles }));
-}
-
-function keptWell(report: MailboxReport): Result {
-  return { ok: report.faults.length === 0, lines: describeMailboxes(report) };
 }
 
 async function cutMigrationsShort({ directory, cycles, seed }: Place): Promise<Result> {

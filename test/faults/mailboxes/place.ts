@@ -57,10 +57,20 @@ const SMTP_TIMEOUT_MS = 30_000;
 /** Size of messages with which the write-ahead log of a mailbox is soon long enough to be copied back. */
 const CHECKPOINT_SIZE = 'm';
 
-type Options = { random: SeededRandom; name: string; dataDir?: string };
+/** `figures` are those of the worlds before, which are added to. */
+type Options = { random: SeededRandom; name: string; dataDir?: string; figures?: MailboxFigures };
+
+/** Returns the figures of a run that has not begun. */
+export function noFigures(): MailboxFigures {
+  return {
+    changes: {},
+    ...{ openDone: 0, openUndone: 0, readings: 0, messages: 0, accepted: 0, delivered: 0 },
+  };
+}
 
 /** Creates the world. Its first lives make the mailboxes and end in peace. */
-export async function createMailboxWorld({ random, name, dataDir }: Options): Promise<MailboxWorld> {
+export async function createMailboxWorld(options: Options): Promise<MailboxWorld> {
+  const { random, name, dataDir, figures = noFigures() } = options;
   const ports = { smtp: await freePort(), imap: await freePort() };
   const env = {
     POSTRIDER_SMTP_PORT: String(ports.smtp),
@@ -86,10 +96,6 @@ export async function createMailboxWorld({ random, name, dataDir }: Options): Pr
   }
   await daemon.stop();
   await world.endLife(Date.now());
-  const figures = {
-    changes: {},
-    ...{ openDone: 0, openUndone: 0, readings: 0, messages: 0, accepted: 0, delivered: 0 },
-  };
   return { world, ports, mailboxes, figures, faults: [], close: () => world.close() };
 }
 

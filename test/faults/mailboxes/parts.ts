@@ -1,0 +1,29 @@
+/** The parts of the fault tests that are about mailboxes. */
+import { describeMailboxes } from '../report.ts';
+import { type MailboxFullDiskOptions, runMailboxFullDisks } from './full-disk.ts';
+import { type MailboxKillOptions, runMailboxKills } from './kill.ts';
+import type { MailboxReport } from './place.ts';
+import { runMailboxCuts } from './power-cut.ts';
+
+type Settings = { mailboxes: Pick<MailboxKillOptions, 'kills'> & { cuts: number } };
+type Place = Settings & MailboxFullDiskOptions;
+type Result = { ok: boolean; lines: string[] };
+
+/** Ends the daemon with kill -9. */
+export async function killMailboxes({ seed, mailboxes }: Place): Promise<Result> {
+  return keptWell(await runMailboxKills({ seed, kills: mailboxes.kills }));
+}
+
+/** Cuts the power. */
+export async function cutMailboxes(place: Place & { program: string }): Promise<Result> {
+  return keptWell(await runMailboxCuts({ ...place, cuts: place.mailboxes.cuts }));
+}
+
+/** Fills the disk. */
+export async function fillDiskOfMailboxes(place: Place): Promise<Result> {
+  return keptWell(await runMailboxFullDisks(place));
+}
+
+function keptWell(report: MailboxReport): Result {
+  return { ok: report.faults.length === 0, lines: describeMailboxes(report) };
+}
