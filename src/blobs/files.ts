@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdirSync, renameSync, statSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { flushDirectory } from '../db/flush-files.ts';
 import { endOnBrokenStorage, isDiskFull } from '../db/storage-failure.ts';
 import { AppError, errorCode } from '../system/errors.ts';
 import { DamagedBlobError } from './damaged.ts';
@@ -71,7 +72,7 @@ export class FileWriter {
       await rename(this.#temporary, path);
       this.#isFinished = true;
       // All folders are flushed each time, because another request may have created one and not flushed it yet.
-      for (const folder of [dirname(path), this.#root, dirname(this.#root)]) await flushFolder(folder);
+      for (const folder of [dirname(path), this.#root, dirname(this.#root)]) await flushDirectory(folder);
     });
   }
 
@@ -119,7 +120,7 @@ export async function linkFile(root: string, from: string, sha256: string): Prom
       // When both names are of one file, `rename` keeps both.
       await rm(temporary, { force: true });
     }
-    for (const folder of [dirname(path), root, dirname(root)]) await flushFolder(folder);
+    for (const folder of [dirname(path), root, dirname(root)]) await flushDirectory(folder);
   });
 }
 
@@ -156,15 +157,6 @@ async function refusing<Result>(path: string, work: () => Promise<Result>): Prom
       retryAfterSeconds: 30,
       ...(isDiskFull(code) && { shortage: 'disk' }),
     });
-  }
-}
-
-async function flushFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 

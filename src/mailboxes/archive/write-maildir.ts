@@ -14,6 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import { flushDirectory } from '../../db/flush-files.ts';
 import { errorCode } from '../../system/errors.ts';
 import {
   directoryOfFolder,
@@ -25,14 +26,7 @@ import {
   MAX_KEYWORDS,
   readKeywords,
 } from './maildir-format.ts';
-import {
-  type ArchiveWriter,
-  DIRECTORY_MODE,
-  FILE_MODE,
-  flushDirectory,
-  type WrittenMessage,
-  withLf,
-} from './write.ts';
+import { type ArchiveWriter, DIRECTORY_MODE, FILE_MODE, type WrittenMessage, withLf } from './write.ts';
 
 type Folder = {
   path: string;

@@ -1,5 +1,4 @@
 /** Writes an archive: what is common to both formats. */
-import { type FileHandle, open } from 'node:fs/promises';
 import { CR, LF } from '../../mail/octets.ts';
 import type { ArchivedMessage } from './message.ts';
 
@@ -18,16 +17,6 @@ export type ArchiveWriter = {
 /** Mode of the files and directories that hold mail: nobody else may read it. */
 export const FILE_MODE = 0o600;
 export const DIRECTORY_MODE = 0o700;
-
-/** Makes the names in a directory durable. */
-export async function flushDirectory(path: string): Promise<void> {
-  const directory: FileHandle = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}
 
 /** Yields pieces with LF line ends, as archives have them. */
 export async function* withLf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
