@@ -14,7 +14,7 @@ const USERS = 4;
 type Case = {
   name: string;
   unit: Row['unit'];
-  /** What Postrider is to reach, next to the better peer; next to mdbox where only that is a peer. */
+  /** Ratio to the better peer that Postrider is to reach, or an absolute figure. Some rows have mdbox as their only peer. */
   aim: string;
   peers: 'both' | 'mdbox';
   measure: measures.ImapMeasure;

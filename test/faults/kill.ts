@@ -36,7 +36,7 @@ const KILLS_BETWEEN_RESTS = 4;
 const REST_TIMEOUT_MS = 30_000;
 const REACH_TIMEOUT_MS = 15_000;
 
-/** Points that the load of this part reaches. The others have faults of their own (retention.ts, broadcast/, inbound/). */
+/** Points that the load of this part reaches. The others have parts of their own (retention.ts, broadcast/, inbound/, mailboxes/). */
 const POINTS = CRASH_POINTS.filter(
   (name) =>
     !/^(retention|compact|broadcast|mailbox|private|receive|inbound|forward|notification|dmarc-report)-/.test(

@@ -1,4 +1,4 @@
-/** What the rows of `imap` measure: a server with users whose mail is filled once. */
+/** A mail server that the rows of `imap` measure. The mailboxes of its users are filled once. */
 import { ImapConnection, type ImapUser } from './client.ts';
 import { sampleMessages } from './messages.ts';
 

@@ -18,7 +18,7 @@ const PASSWORD = 'a password of the tests';
 export type MailboxFacts = {
   /** Number of messages by Message-ID, without angle brackets. */
   messages: ReadonlyMap<string, number>;
-  /** What is wrong with the files. */
+  /** Sentences about files that are damaged or missing. */
   faults: readonly string[];
 };
 

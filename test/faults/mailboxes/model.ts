@@ -1,4 +1,4 @@
-/** What a client knows of a mailbox, and what each of its changes makes of that. */
+/** The state of a mailbox as its client knows it, and the state that follows from each change. */
 
 /** System flags and keywords without \Recent, sorted, with spaces in between. */
 export type Flags = string;
@@ -12,7 +12,7 @@ export type KnownFolder = { uidValidity: number | undefined; messages: readonly 
 /** The folders of a mailbox by their names. */
 export type Model = ReadonlyMap<string, KnownFolder>;
 
-/** What one command changes: all of it, or nothing. */
+/** The change that one command asks for. It is made completely or not at all. */
 export type Change =
   | { kind: 'append'; folder: string; token: string; flags: Flags }
   | { kind: 'flags'; folder: string; uids: readonly number[]; flag: string; isAdded: boolean }

@@ -138,7 +138,7 @@ async function change(
   { signal, wanted: further, anyFirst, mostChanges }: Work,
 ): Promise<void> {
   const { told, changes } = mailbox;
-  // What an unanswered change has made is known after the next reading.
+  // The next reading shows whether a change without an answer was made.
   if (told.open) return;
   await withClient(place, mailbox, async (client) => {
     for (let count = 0; count < mostChanges && !signal.aborted; count++) {

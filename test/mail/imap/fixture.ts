@@ -16,12 +16,12 @@ type Options<Mail extends ServedMail> = Partial<Omit<ImapServerOptions, 'at' | '
   clock?: Clock;
 };
 
-/** What the sessions of all servers pass through. Another file runs the same tests with something between server and mail. */
+/** A function through which each server of these tests opens its sessions. Another file sets it, and runs the same tests with a port in between. */
 export const sessions = { through: (openSession: OpenSession): OpenSession => openSession };
 
 export const LOGIN = `LOGIN ${USER.username} "${USER.password}"`;
 
-/** What clients do once they have logged in. Another file runs the same tests on compressed connections. */
+/** Tells whether clients compress their connections after the login. Another file sets it, and runs the same tests. */
 export const clients = { compress: false };
 
 export type TestServer = Awaited<ReturnType<typeof startServer<MemoryMail>>>;
@@ -30,7 +30,7 @@ export type TestServer = Awaited<ReturnType<typeof startServer<MemoryMail>>>;
 export async function startServer<Mail extends ServedMail = MemoryMail>(
   t: TestContext,
   {
-    // Without mail of another type, it is that of the default.
+    // Callers that give no mail get the default, whose type is `ServedMail`.
     mail = createMemoryMail() as ServedMail as Mail,
     clock = createFakeClock(0),
     ...options

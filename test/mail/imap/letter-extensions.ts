@@ -65,7 +65,7 @@ export function holdExtensionsToTheLetter(mail: LetterMail): void {
     const { ask } = await open(t, ['1', '2', '3', '4', '5', '6']);
     const found = async (command: string) => (await ok(ask, command)).join().replace(/TAG "[^"]*"/, 'TAG');
     await ok(ask, 'STORE 3 +FLAGS.SILENT \\Flagged');
-    // Of 1, 2, 4, 5 and 6.
+    // The messages without the flag are 1, 2, 4, 5 and 6.
     for (const [range, page] of [
       ['1:2', '1:2'],
       ['3:2', '2,4'],

@@ -1,5 +1,5 @@
 /**
- * What clients rely on to the letter, as transcripts that every kind of session must answer the same. Numbers that sessions choose
+ * Transcripts of what clients rely on to the letter. Every kind of session must give the same answers. Numbers that sessions choose
  * are compared by their order alone.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** What several sessions of one account see of each other. */
+/** Several sessions of one account see the changes of each other at the right moments. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestClient } from '../../../mail/imap/fixture.ts';

@@ -1,4 +1,4 @@
-/** What the clients of people are known to do, and what an account answers. */
+/** Habits of well-known mail programs, and the answers that an account gives them. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What an account stores of messages, and how clients find and read it. */
+/** Messages are stored in an account, and clients find and read them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/system/errors.ts';
