@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, type TestContext, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import {
   type Account,
@@ -20,12 +20,19 @@ import { createMemoryMail, USER } from '../../support/memory-imap-session.ts';
 const channel = new MessageChannel();
 const server = serveAccounts(channel.port2);
 const link = createAccountLink(channel.port1);
-after(() => channel.port1.close());
+const { through } = sessions;
+
+before(() => {
+  sessions.through = throughPort;
+});
+after(() => {
+  sessions.through = through;
+  channel.port1.close();
+});
 
 /** Puts a port between the server and its sessions. */
-sessions.through =
-  (openSession: OpenSession): OpenSession =>
-  () => {
+function throughPort(openSession: OpenSession): OpenSession {
+  return () => {
     const session = openSession();
     let close = () => {};
     return {
@@ -45,10 +52,11 @@ sessions.through =
       },
     };
   };
-await import('../../mail/imap/commands.test.ts');
-await import('../../mail/imap/quirks.test.ts');
-await import('../../mail/imap/hostile.test.ts');
-await import('../../mail/imap/limits.test.ts');
+}
+
+// Files that the same process has run before, or runs later, are evaluated once more.
+for (const name of ['commands', 'quirks', 'hostile', 'limits'])
+  await import(`../../mail/imap/${name}.test.ts?of=${encodeURIComponent(import.meta.url)}`);
 
 type Hooks = Parameters<typeof createMemoryMail>[0];
 
