@@ -12,6 +12,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-r
 import type { Receipt } from './judge.ts';
 import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
+import { patiently } from './patience.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { attachmentsIn, MIXED, type Mix } from './submission.ts';
 
@@ -163,6 +164,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 }
 
 async function subscribe(daemon: DaemonProcess, key: string, url: string): Promise<void> {
-  const made = await daemon.request('POST', '/v1/webhooks', key, { url, events: ['email.delivered'] });
+  const made = await patiently(() =>
+    daemon.request('POST', '/v1/webhooks', key, { url, events: ['email.delivered'] }),
+  );
   if (made.status !== 201) throw new Error(`POST /v1/webhooks: ${JSON.stringify(made.body)}`);
 }

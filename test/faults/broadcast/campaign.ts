@@ -39,15 +39,15 @@ export async function createCampaign(
 ): Promise<Campaign> {
   const audience = await expectId(daemon, key, '/v1/audiences', { name: 'Readers' });
   const rows = Array.from({ length: contacts }, (_, index) => `${addressOf(index)},Reader ${index}\n`);
-  const response = await fetch(`${daemon.address}/v1/audiences/${audience}/contacts/imports`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'text/csv' },
-    body: `email,firstName\n${rows.join('')}`,
-  });
-  const { id } = (await response.json()) as { id: string };
+  const path = `/v1/audiences/${audience}/contacts/imports`;
+  const csv = `email,firstName\n${rows.join('')}`;
+  const asCsv = { 'content-type': 'text/csv' };
+  const made = await patiently(() => daemon.request('POST', path, key, csv, asCsv));
+  if (made.status >= 300) throw new Error(`POST an import: ${JSON.stringify(made.body)}`);
+  const { id } = made.body as { id: string };
   const signal = AbortSignal.timeout(IMPORT_TIMEOUT_MS);
   for (;;) {
-    const { body } = await daemon.request('GET', `/v1/imports/${id}`, key);
+    const { body } = await patiently(() => daemon.request('GET', `/v1/imports/${id}`, key));
     const { status, created } = body as { status: string; created: number };
     if (status === 'completed' && created === contacts) return { audienceId: audience, broadcasts: [] };
     if (status === 'failed' || signal.aborted) throw new Error(`the import: ${JSON.stringify(body)}`);

@@ -10,6 +10,7 @@ import { pathOf } from '../../../src/blobs/files.ts';
 import { accountFolder, contentFolder, indexFile } from '../../../src/mailboxes/account/folder.ts';
 import type { Id } from '../../../src/system/ids.ts';
 import type { DaemonProcess } from '../../support/daemon.ts';
+import { patiently } from '../patience.ts';
 import { HOSTNAME } from '../world.ts';
 
 export const MAILBOX_ADDRESS = `person@sandbox.${HOSTNAME}`;
@@ -25,7 +26,7 @@ export type MailboxFacts = {
 /** Creates the mailbox, and returns its id. */
 export async function createMailbox(daemon: DaemonProcess, key: string): Promise<Id<'mbx'>> {
   const body = { address: MAILBOX_ADDRESS, password: PASSWORD };
-  const made = await daemon.request('POST', '/v1/mailboxes', key, body);
+  const made = await patiently(() => daemon.request('POST', '/v1/mailboxes', key, body));
   if (made.status !== 201) throw new Error(`POST /v1/mailboxes: ${JSON.stringify(made.body)}`);
   return (made.body as { id: Id<'mbx'> }).id;
 }

@@ -10,6 +10,7 @@ import type { DaemonProcess } from '../../support/daemon.ts';
 import { freePort } from '../../support/loopback.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { finish, type Reckoning, repeatUnanswered } from '../finish.ts';
+import { patiently } from '../patience.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { firstId, MIXED } from '../submission.ts';
 import { createWorld, HOSTNAME, type World } from '../world.ts';
@@ -89,7 +90,7 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
   });
   const daemon = await world.start();
   const route = { address: ROUTE_ADDRESS, destination: receiver.url };
-  const made = await daemon.request('POST', '/v1/inbound/routes', world.key, route);
+  const made = await patiently(() => daemon.request('POST', '/v1/inbound/routes', world.key, route));
   if (made.status !== 201) throw new Error(`POST /v1/inbound/routes: ${JSON.stringify(made.body)}`);
   const mailboxId = await createMailbox(daemon, world.key);
   const { address: complaints } = (await daemon.cli(['queue', 'feedback-address', 'faults'])) as {

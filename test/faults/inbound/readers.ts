@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess } from '../../support/daemon.ts';
+import { patiently } from '../patience.ts';
 import { RECIPIENT_DOMAIN, SENDER, type World } from '../world.ts';
 
 export type Reader = {
@@ -64,7 +65,7 @@ async function ask(
   daemon: DaemonProcess,
   { path, body }: { path: string; body?: object },
 ): Promise<Shown> {
-  const answer = await daemon.request(body ? 'POST' : 'GET', `/v1${path}`, key, body);
+  const answer = await patiently(() => daemon.request(body ? 'POST' : 'GET', `/v1${path}`, key, body));
   if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
   return answer.body as Shown;
 }
