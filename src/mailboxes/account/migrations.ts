@@ -1,5 +1,6 @@
 /** The migrations of `index.db`, in order. */
 import type { Migration } from '../../db/migration.ts';
 import { initial } from './migrations/0001-initial.ts';
+import { noIndexOfModseqs } from './migrations/0002-no-index-of-modseqs.ts';
 
-export const ACCOUNT_MIGRATIONS: readonly Migration[] = [initial];
+export const ACCOUNT_MIGRATIONS: readonly Migration[] = [initial, noIndexOfModseqs];
