@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import Sqlite from 'better-sqlite3';
 import { kyselyOn } from '../../src/db/dialect.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { openMemoryDatabase } from '../support/memory-database.ts';
 
 function open() {
-  const database = new Sqlite(':memory:');
-  migrate(database, 0);
+  const { database } = openMemoryDatabase();
   const prepared: string[] = [];
   const prepare = database.prepare.bind(database);
   database.prepare = ((sql: string) => {
@@ -28,8 +26,7 @@ test('the same SQL is prepared once, whatever its parameters', async () => {
 });
 
 test('a statement that was prepared before a table changed still answers with the columns of now', async () => {
-  const database = new Sqlite(':memory:');
-  migrate(database, 0);
+  const { database } = openMemoryDatabase();
   const db = kyselyOn(database);
   const read = () => db.selectFrom('starts').selectAll().execute();
   await read();

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import Sqlite from 'better-sqlite3';
 import { kyselyOn } from '../../src/db/dialect.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { type Param, statement } from '../../src/db/statement.ts';
 import type { PlanRow } from '../../src/db/tables.ts';
+import { openMemoryDatabase } from '../support/memory-database.ts';
 
 function open(prepared: string[] = []) {
-  const database = new Sqlite(':memory:');
-  migrate(database, 0);
+  const { database } = openMemoryDatabase();
   database.exec('DELETE FROM tenants; DELETE FROM plans');
   const prepare = database.prepare.bind(database);
   database.prepare = ((sql: string) => {

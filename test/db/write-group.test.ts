@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import Sqlite from 'better-sqlite3';
 import { sql } from 'kysely';
 import { kyselyOn } from '../../src/db/dialect.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { defineWrite } from '../../src/db/operation.ts';
 import type { Request } from '../../src/db/thread-messages.ts';
 import { createGroupCommit, GROUP_MS } from '../../src/db/write-group.ts';
+import { openMemoryDatabase } from '../support/memory-database.ts';
 import { addPlan, refuse } from './operations.ts';
 
 /** As a write that takes an error of SQLite for nothing, after which the transaction is gone. */
@@ -32,8 +31,7 @@ const LOCKED = Object.assign(new Error('database is locked'), { code: 'SQLITE_BU
 type Asked = { name: string; input: unknown };
 
 function open() {
-  const database = new Sqlite(':memory:');
-  migrate(database, 0);
+  const { database } = openMemoryDatabase();
   database.exec('DELETE FROM tenants; DELETE FROM plans');
   const executed: string[] = [];
   const exec = database.exec.bind(database);
@@ -45,7 +43,7 @@ function open() {
     if (error) throw error;
     return exec(source);
   };
-  const commit = createGroupCommit(database, kyselyOn(database), {
+  const commit = createGroupCommit(database, kyselyOn<unknown>(database), {
     reach: (group, moment) => executed.push(`${moment} ${group.length}`),
     clock: { elapsed: () => elapsedMs },
   });

@@ -1,21 +1,17 @@
 /** What is counted of opens and clicks of the copies of a broadcast. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import Sqlite from 'better-sqlite3';
-import { kyselyOn } from '../../src/db/dialect.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { countEngagement, listLinkClicks } from '../../src/ledger/engagement/store.ts';
 import { findCounts, insertCounts, insertRows } from '../../src/ledger/store.ts';
 import { newId } from '../../src/system/ids.ts';
+import { openMemoryDatabase } from '../support/memory-database.ts';
 
 const broadcastId = newId('brd', 0);
 const tenantId = newId('ten', 0);
 const [ada, bob] = [newId('ct', 0), newId('ct', 1)];
 
 async function openLedger() {
-  const database = new Sqlite(':memory:');
-  migrate(database, 0);
-  const tx = kyselyOn(database);
+  const { tx, close } = openMemoryDatabase();
   await insertCounts(tx, broadcastId);
   const rows = [ada, bob].map((contactId) => ({
     ...{ contactId, address: `${contactId}@a.example`, state: 'waiting' as const },
@@ -28,7 +24,7 @@ async function openLedger() {
   };
   const count = (contactId: typeof ada, engagement: Parameters<typeof countEngagement>[2]) =>
     countEngagement(tx, { broadcastId, contactId }, engagement);
-  return { tx, counts, count, close: () => database.close() };
+  return { tx, counts, count, close };
 }
 
 test('each person counts once, and each open and click in all', async () => {

@@ -1,17 +1,15 @@
 /** Segments of what contacts did with broadcasts: `delivered`, `opened` and `clicked` (segments/filter.ts). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import Sqlite from 'better-sqlite3';
 import { recordActivity } from '../../../src/audiences/contacts/activity/store.ts';
 import { deleteContactRow, deleteContactsOf } from '../../../src/audiences/contacts/store.ts';
 import { readFilter } from '../../../src/audiences/segments/filter.ts';
 import { countIdRange, findIdRange, readSegmentSlice } from '../../../src/audiences/segments/store.ts';
 import type { LedgerState } from '../../../src/db/broadcast-tables.ts';
-import { kyselyOn } from '../../../src/db/dialect.ts';
-import { migrate } from '../../../src/db/migrate.ts';
 import { countEngagement } from '../../../src/ledger/engagement/store.ts';
 import { type Id, newId } from '../../../src/system/ids.ts';
 import { explain } from '../../support/explain.ts';
+import { openMemoryDatabase } from '../../support/memory-database.ts';
 
 const NOW = Date.parse('2026-06-15T12:00:00.000Z');
 const DAY_MS = 86_400_000;
@@ -21,10 +19,8 @@ const [first, second] = [newId('brd', NOW), newId('brd', NOW + 1)];
 
 /** Contacts in a database of their own, and what became of their copies. */
 function openWorld(names: readonly string[]) {
-  const database = new Sqlite(':memory:');
-  migrate(database, 0);
+  const { database, tx } = openMemoryDatabase();
   database.pragma('foreign_keys = OFF');
-  const tx = kyselyOn(database);
   const ids = new Map(names.map((name, index) => [name, newId('ct', NOW + index)]));
   const idOf = (name: string): Id<'ct'> => {
     const id = ids.get(name);

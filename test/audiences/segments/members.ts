@@ -1,10 +1,8 @@
 /** Contacts in a database of their own, and which of them a filter finds there. */
-import Sqlite from 'better-sqlite3';
 import { type Filter, readFilter } from '../../../src/audiences/segments/filter.ts';
 import { countIdRange, findIdRange, readSegmentSlice } from '../../../src/audiences/segments/store.ts';
-import { kyselyOn } from '../../../src/db/dialect.ts';
-import { migrate } from '../../../src/db/migrate.ts';
 import { newId } from '../../../src/system/ids.ts';
+import { openMemoryDatabase } from '../../support/memory-database.ts';
 import type { ReferenceContact } from './reference.ts';
 
 export const NOW = Date.parse('2026-06-15T12:00:00.000Z');
@@ -23,10 +21,8 @@ export function openMembers(
   contacts: readonly ReferenceContact[],
   topicDefaults: ReadonlyMap<string, boolean> = new Map(),
 ): Members {
-  const database = new Sqlite(':memory:');
-  migrate(database, 0);
+  const { database, tx } = openMemoryDatabase();
   database.pragma('foreign_keys = OFF');
-  const tx = kyselyOn(database);
   const insertTopic = database.prepare('INSERT INTO topics VALUES (?, ?, ?, NULL, ?, 0, 0)');
   for (const [id, defaultOptIn] of topicDefaults) insertTopic.run(id, tenantId, id, defaultOptIn ? 1 : 0);
   const insert = database.prepare(
