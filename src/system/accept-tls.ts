@@ -11,8 +11,11 @@ import { type Clock, TimeoutError } from './clock.ts';
 export type AcceptTlsOptions = {
   certificates: CertificateStore;
   timeoutMs: number;
-  /** Protocol names that are offered (ALPN, RFC 7301). A client that asks only for others is refused. */
-  protocols?: readonly string[];
+  /**
+   * Protocol names that are offered (ALPN, RFC 7301), as `encodeProtocols` returns them. A client that asks only for others is
+   * refused.
+   */
+  protocols?: DataView;
   /** Resolves when a handshake may begin, whose first step is the one that costs much. By default it begins at once. */
   turn?: () => Promise<void>;
 };
@@ -39,7 +42,7 @@ export async function acceptTls(
     const secure = new TLSSocket(socket, {
       isServer: true,
       secureContext: certificates.find(serverName),
-      ...(protocols && { ALPNProtocols: [...protocols] }),
+      ...(protocols && { ALPNProtocols: protocols }),
     });
     current = secure;
     await finishHandshake(secure);
@@ -47,6 +50,15 @@ export async function acceptTls(
   } finally {
     timer.cancel();
   }
+}
+
+/**
+ * Returns the list of protocol names in the form of RFC 7301 section 3.1. Node keeps a copy of it for each connection: a copy of a
+ * list of names would be cut from a slab of memory that many connections share, and would keep the slab.
+ */
+export function encodeProtocols(names: readonly string[]): DataView {
+  const bytes = Buffer.concat(names.map((name) => Buffer.from(`${String.fromCharCode(name.length)}${name}`)));
+  return new DataView(new Uint8Array(bytes).buffer);
 }
 
 function finishHandshake(secure: TLSSocket): Promise<void> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import { encodeProtocols } from '../../src/system/accept-tls.ts';
 import { createCertificateStore } from '../../src/system/certificates.ts';
 import { realClock } from '../../src/system/clock.ts';
 import { ListenError, type ListenOptions, listen, listenAt } from '../../src/system/listen.ts';
@@ -138,7 +139,7 @@ async function certificateFor(port: number, options: ConnectionOptions): Promise
 
 test('TLS: the name that the client asks for chooses the certificate, and a replaced one serves the next connection', async (t) => {
   const certificates = createCertificateStore([EC_PAIR, RSA_PAIR, WILDCARD_PAIR]);
-  const tls = { certificates, timeoutMs: 30_000, protocols: ['imap'] };
+  const tls = { certificates, timeoutMs: 30_000, protocols: encodeProtocols(['imap']) };
   const { port } = await echo(t, { tls });
   assert.equal(await certificateFor(port, {}), 'DNS:mx.example');
   assert.equal(
@@ -194,7 +195,9 @@ test('TLS: a hello that arrives in many pieces is understood', async (t) => {
 
 test('TLS: plaintext, old versions and foreign protocols are closed, and the server never sees them', async (t) => {
   const certificates = createCertificateStore([EC_PAIR]);
-  const { port, metrics } = await echo(t, { tls: { certificates, timeoutMs: 30_000, protocols: ['imap'] } });
+  const { port, metrics } = await echo(t, {
+    tls: { certificates, timeoutMs: 30_000, protocols: encodeProtocols(['imap']) },
+  });
   const plain = dial(port);
   plain.write('EHLO a.example\r\n');
   assert.doesNotMatch(await firstBytes(plain), /hello/);

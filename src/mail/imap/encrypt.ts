@@ -1,12 +1,12 @@
 /** Puts TLS under a connection. */
-import { acceptTls } from '../../system/accept-tls.ts';
+import { acceptTls, encodeProtocols } from '../../system/accept-tls.ts';
 import type { CertificateStore } from '../../system/certificates.ts';
 import { attachWire } from './attach-wire.ts';
 import type { Connection } from './commands/command.ts';
 import { ConnectionFault } from './fault.ts';
 
 /** Protocol name of IMAP (RFC 7301, registered for port 993). */
-const PROTOCOLS = ['imap'];
+const PROTOCOLS = encodeProtocols(['imap']);
 
 /**
  * Runs the handshake after the responses that were sent. Plaintext that came before counts as part of the handshake, which

@@ -83,8 +83,8 @@ export class Wire {
   }
 
   /** Resolves when input has come, `signal` was called since the last time, or the time has passed. @throws ClientGone */
-  async waitForEvent(timeoutMs: number): Promise<'input' | 'signal' | 'timeout'> {
-    return await this.#waitForInput({ timeoutMs, reason: 'idle' }, true);
+  waitForEvent(timeoutMs: number): Promise<'input' | 'signal' | 'timeout'> {
+    return this.#waitForInput({ timeoutMs, reason: 'idle' }, true);
   }
 
   /** Ends a `waitForEvent`, or the next one. */
@@ -145,9 +145,9 @@ export class Wire {
     }
   }
 
-  async #wait(): Promise<void> {
+  #wait(): Promise<void> {
     this.#hasTimedOut = false;
-    await new Promise<void>((resolve) => {
+    return new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
   }

@@ -99,11 +99,10 @@ export function defineCommand<Arguments>(definition: Definition<Arguments>): Com
     read(cursor, connection) {
       const args = definition.parse(cursor, connection);
       const isReported = definition.isLong === true && offersProgress(connection);
-      return async (tag) => {
-        const run = (): Promise<Result> => definition.run(connection, args, tag);
-        if (!isReported) return await run();
+      return (tag) => {
+        if (!isReported) return definition.run(connection, args, tag);
         const client = { wire: connection.wire, clock: connection.context.clock };
-        return await reportProgress(client, tag, run);
+        return reportProgress(client, tag, () => definition.run(connection, args, tag));
       };
     },
   };
