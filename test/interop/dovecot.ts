@@ -23,6 +23,8 @@ export type Dovecot = {
   fetch(messages: readonly Buffer[], items: readonly string[]): Promise<string[][]>;
   /** Returns the untagged response of each command, such as SORT, that has exactly one. */
   ask(messages: readonly DatedMessage[], commands: readonly string[]): Promise<string[]>;
+  /** Returns everything that a session without messages answers to commands that have tags. */
+  converse(commands: string): Promise<string>;
 };
 
 /** `internalAt` is in Unix milliseconds, and whole seconds. */
@@ -51,6 +53,10 @@ export async function unpackDovecot(): Promise<Dovecot> {
       const [, answers = ''] = output.split(/^s OK .*\r\n/m);
       return answers.split('\r\n').filter((line) => line.startsWith('* ') && !line.startsWith('* BYE'));
     },
+    async converse(commands) {
+      await fillMaildir(home, []);
+      return await serve(home, `${commands}l LOGOUT\r\n`);
+    },
   };
 }
 
@@ -72,7 +78,8 @@ async function serve(home: string, input: string): Promise<string> {
   const libraries = join(home, 'usr/lib/dovecot');
   const program = [join(libraries, 'imap'), '-O', '-o', `mail_location=maildir:${home}/mail`];
   const identity = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
-  const server = spawn('setpriv', [...identity, ...program, '-o', 'first_valid_uid=1'], {
+  const annotations = ['-o', 'imap_metadata=yes', '-o', `mail_attribute_dict=file:${home}/mail/attributes`];
+  const server = spawn('setpriv', [...identity, ...program, ...annotations, '-o', 'first_valid_uid=1'], {
     cwd: '/',
     env: { LD_LIBRARY_PATH: libraries, USER: 'test', HOME: join(home, 'mail') },
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -7,11 +7,13 @@ import { writeBodyStructure } from '../../src/mail/imap/encode/body-structure.ts
 import { writeEnvelope } from '../../src/mail/imap/encode/envelope.ts';
 import { writeFetch, writeFlags, writeInternalDate } from '../../src/mail/imap/encode/fetch.ts';
 import { writeListed, writeStatus } from '../../src/mail/imap/encode/mailboxes.ts';
+import { writeMetadata, writeMetadataNames } from '../../src/mail/imap/encode/metadata.ts';
 import { numbersToSave, writeSearchResult } from '../../src/mail/imap/encode/search.ts';
 import { writeBinary, writeSection } from '../../src/mail/imap/encode/section.ts';
 import type { TextForm } from '../../src/mail/imap/encode/strings.ts';
 import { writeThreads } from '../../src/mail/imap/encode/threads.ts';
 import { type FetchItem, labelOf } from '../../src/mail/imap/fetch-item.ts';
+import { chooseEntries, MAX_ENTRIES } from '../../src/mail/imap/metadata.ts';
 import { pageOf } from '../../src/mail/imap/page-range.ts';
 import type { SearchKey } from '../../src/mail/imap/search-key.ts';
 import { formatNumbers, resolveRanges, type SequenceSet } from '../../src/mail/imap/sequence-set.ts';
@@ -58,7 +60,11 @@ export type MemoryMailbox = {
   messages: MemoryMessage[];
   specialUse?: string;
   watchers: Set<() => void>;
+  annotations: Annotations;
 };
+
+/** Entries by their names in lower case. */
+type Annotations = Map<string, { entry: string; value: Uint8Array }>;
 
 /** Methods that a test replaces. */
 type Hooks = {
@@ -71,6 +77,8 @@ export type MemoryMail = {
   openSession: OpenSession;
   mailboxes: Map<string, MemoryMailbox>;
   subscribed: Set<string>;
+  /** Annotations of the server. */
+  annotations: Annotations;
   /** Features that the last client has enabled. */
   features: Features;
   /** Client of the last login. */
@@ -84,7 +92,7 @@ export type MemoryMail = {
 
 export const USER = { username: 'user@test.example', password: 'secret word' };
 
-const NO_FEATURES: Features = { rev2: false, utf8: false, condstore: false, qresync: false };
+const NO_FEATURES: Features = { rev2: false, utf8: false, condstore: false, qresync: false, metadata: false };
 const no = (code: string, text: string): Refusal => ({ refused: 'NO', code, text });
 const missing = () => no('NONEXISTENT', 'The mailbox does not exist');
 
@@ -95,6 +103,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
   const mail: MemoryMail = {
     mailboxes: new Map(),
     subscribed: new Set(['INBOX']),
+    annotations: new Map(),
     features: NO_FEATURES,
     client: undefined,
     openSessions: 0,
@@ -105,6 +114,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         recentFrom: 1,
         messages: [],
         watchers: new Set(),
+        annotations: new Map(),
         ...(specialUse !== undefined && { specialUse }),
       };
       mail.mailboxes.set(name, mailbox);
@@ -135,6 +145,8 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       };
     },
   };
+  /** Sessions that are told of annotations, with what they were not told yet. */
+  const told = new Set<{ news: Map<string, Set<string>>; onChange: (() => void) | undefined }>();
   mail.addMailbox('INBOX');
   return mail;
 
@@ -167,11 +179,63 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
     let features = NO_FEATURES;
     let replaceable: Replaceable | undefined;
     const { mailboxes, subscribed } = mail;
+    const own = { news: new Map<string, Set<string>>(), onChange: undefined as (() => void) | undefined };
+    const form = () => (features.utf8 ? 'utf8' : '7bit');
+    const annotationsOf = (name: string) =>
+      name === '' ? mail.annotations : mailboxes.get(name)?.annotations;
     return {
       disabledCapabilities: [],
       enable(enabled) {
         features = enabled;
         mail.features = enabled;
+        if (enabled.metadata) told.add(own);
+      },
+      async *getMetadata(query) {
+        const annotations = annotationsOf(query.mailbox);
+        if (!annotations) return missing();
+        const known = [...annotations.values()]
+          .map(({ entry, value }) => ({ entry, value, sizeBytes: value.length }))
+          .sort((one, other) => (one.entry < other.entry ? -1 : 1));
+        const { chosen, longest } = chooseEntries(known, query);
+        const entries = chosen.map((one) =>
+          typeof one === 'string' ? { entry: one, value: undefined } : one,
+        );
+        if (entries.length > 0) yield Buffer.concat(writeMetadata(query.mailbox, entries, form()));
+        return longest === undefined ? undefined : { noticed: `METADATA LONGENTRIES ${longest}` };
+      },
+      async setMetadata(name, entries) {
+        const annotations = annotationsOf(name);
+        if (!annotations) return missing();
+        const after: Annotations = new Map(annotations);
+        const changed = entries.filter(({ entry, value }) => {
+          const key = entry.toLowerCase();
+          if (!value) return after.delete(key);
+          return after.set(key, { entry: after.get(key)?.entry ?? entry, value });
+        });
+        if (after.size > Math.max(MAX_ENTRIES, annotations.size))
+          return no('METADATA TOOMANY', 'There are too many');
+        annotations.clear();
+        for (const [key, annotation] of after) annotations.set(key, annotation);
+        for (const other of told) {
+          if (other === own || changed.length === 0) continue;
+          const names = other.news.get(name) ?? new Set();
+          other.news.set(name, names);
+          for (const { entry } of changed) names.add(entry);
+          other.onChange?.();
+        }
+        return undefined;
+      },
+      async *accountChanges() {
+        for (const [name, entries] of own.news)
+          yield Buffer.from(writeMetadataNames(name, [...entries], form()));
+        own.news.clear();
+        return undefined;
+      },
+      watch(onChange) {
+        own.onChange = onChange;
+        return () => {
+          own.onChange = undefined;
+        };
       },
       list: (query) => list(mail, query, features),
       async status(name, items) {
@@ -201,7 +265,10 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
           mailboxes.delete(name);
           mailboxes.set(to + name.slice(from.length), mailbox);
         }
-        if (from === 'INBOX') mail.addMailbox('INBOX');
+        if (from !== 'INBOX') return undefined;
+        const { annotations } = mail.addMailbox('INBOX');
+        for (const [key, annotation] of mailboxes.get(to)?.annotations ?? [])
+          annotations.set(key, annotation);
         return undefined;
       },
       async subscribe(name) {

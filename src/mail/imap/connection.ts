@@ -63,7 +63,7 @@ function openConnection(context: ImapContext, socket: Socket): Connection {
         id: {},
       },
       state: { name: 'not authenticated' },
-      features: { rev2: false, utf8: false, condstore: false, qresync: false },
+      features: { rev2: false, utf8: false, condstore: false, qresync: false, metadata: false },
       beganAt: context.clock.elapsed(),
       socket,
       compression: undefined,
@@ -81,7 +81,7 @@ async function runCommand(connection: Connection, framed: FramedCommand): Promis
   const cursor = new Cursor(framed.bytes);
   const tag = readTag(cursor);
   const { completion, afterwards } = await completeCommand(connection, async () => {
-    if (framed.kind === 'too large') bad('The command is too large', 'LIMIT');
+    if (framed.kind === 'too large') return refuseTooLarge(connection, cursor, framed);
     if (tag === undefined) return bad('The command needs a tag');
     const command = readCommand(connection, cursor);
     const result = await command.read(cursor, connection)(tag);
@@ -93,6 +93,20 @@ async function runCommand(connection: Connection, framed: FramedCommand): Promis
   await connection.wire.drain({ timeoutMs: connection.context.limits.readMs, reason: 'slow_reader' });
   await afterwards?.();
   countErrors(connection, completion);
+}
+
+/** Refuses a command that is too large, with the code of its literals where one is the cause. @throws CommandError */
+function refuseTooLarge(
+  connection: Connection,
+  cursor: Cursor,
+  { literalBytes }: Extract<FramedCommand, { kind: 'too large' }>,
+): never {
+  if (literalBytes !== undefined && connection.state.name !== 'not authenticated') {
+    const { literals } = readCommand(connection, cursor);
+    if (literals && literalBytes > literals.maxOctets)
+      throw new CommandError('NO', `A literal has at most ${literals.maxOctets} octets`, literals.code);
+  }
+  return bad('The command is too large', 'LIMIT');
 }
 
 type Completed = { completion: string; afterwards?: (() => Promise<void>) | undefined };

@@ -34,9 +34,13 @@ export type Literal = {
   isBinary: boolean;
 };
 
-/** `bytes` is without the CRLF at the end. That of a refused command is its beginning. */
+/**
+ * `bytes` is without the CRLF at the end. That of a refused command is its beginning, and `literalBytes` the size of the literal in it
+ * that is too large.
+ */
 export type FramedCommand =
-  | { kind: 'complete' | 'too large'; bytes: Buffer }
+  | { kind: 'complete'; bytes: Buffer }
+  | { kind: 'too large'; bytes: Buffer; literalBytes?: number | undefined }
   | { kind: 'message'; bytes: Buffer; literal: Literal };
 
 /** Announcement of a literal at the end of a line. */
@@ -118,19 +122,21 @@ export class Framing {
   ): Promise<FramedCommand> {
     const kept = new Pieces();
     let isTooLarge = false;
+    let literalBytes: number | undefined;
     for (let literals = 0; ; literals++) {
       const line = await this.#readLine(isTooLarge ? 0 : limits.commandBytes - kept.sizeBytes);
       isTooLarge ||= line.isTooLong;
       kept.add(line.bytes);
       const { literal } = line;
-      if (!literal) return finish(kept, isTooLarge);
+      if (!literal) return isTooLarge ? refused(kept, literalBytes) : complete(kept);
       if (!isTooLarge && literals < LITERALS_BEFORE_MESSAGE && isBeforeMessage(kept.join())) {
         this.#message = { literal, leftBytes: literal.sizeBytes, isRequested: false };
         return { kind: 'message', bytes: kept.join(), literal };
       }
       const maxBytes = Math.min(limits.literalBytes, limits.commandBytes - kept.sizeBytes);
+      if (!isTooLarge && literal.sizeBytes > maxBytes) literalBytes = literal.sizeBytes;
       isTooLarge ||= literal.sizeBytes > maxBytes;
-      if (isTooLarge && literal.isSynchronizing) return finish(kept, true);
+      if (isTooLarge && literal.isSynchronizing) return refused(kept, literalBytes);
       if (isTooLarge) await this.#discard(literal.sizeBytes);
       else await this.#keepLiteral(literal, kept);
     }
@@ -214,12 +220,13 @@ class Pieces {
   }
 }
 
-function finish(kept: Pieces, isTooLarge: boolean): FramedCommand {
-  const bytes = kept.join();
+function refused(kept: Pieces, literalBytes: number | undefined): FramedCommand {
+  return { kind: 'too large', bytes: kept.join().subarray(0, MAX_KEPT_OCTETS), literalBytes };
+}
+
+function complete(kept: Pieces): FramedCommand {
   // IDLE runs for hours.
-  return isTooLarge
-    ? { kind: 'too large', bytes: bytes.subarray(0, MAX_KEPT_OCTETS) }
-    : { kind: 'complete', bytes: unpooled(bytes) };
+  return { kind: 'complete', bytes: unpooled(kept.join()) };
 }
 
 function literalAtEnd(tail: Buffer): Literal | undefined {

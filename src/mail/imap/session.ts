@@ -8,6 +8,7 @@
  * another thread can receive.
  */
 import type { FetchItem } from './fetch-item.ts';
+import type { MetadataEntry, MetadataQuery } from './metadata.ts';
 import type { PageRange } from './page-range.ts';
 import type { SearchKey } from './search-key.ts';
 import type { SequenceSet } from './sequence-set.ts';
@@ -56,9 +57,15 @@ export type OpenSession = () => Session;
 
 /**
  * Extensions that the client has enabled. `rev2` is IMAP4rev2: SEARCH answers with ESEARCH, and nothing mentions
- * `\Recent`. `qresync` is QRESYNC: VANISHED takes the place of EXPUNGE (RFC 7162 section 3.2.10). `utf8` is UTF8=ACCEPT or IMAP4rev2: strings and names in responses are UTF-8 (RFC 6855, RFC 9051 section 5.1).
+ * `\Recent`. `qresync` is QRESYNC: VANISHED takes the place of EXPUNGE (RFC 7162 section 3.2.10). `utf8` is UTF8=ACCEPT or IMAP4rev2: strings and names in responses are UTF-8 (RFC 6855, RFC 9051 section 5.1). `metadata` is METADATA: the client is told of annotations that others change (RFC 5464 section 4.4).
  */
-export type Features = { rev2: boolean; utf8: boolean; condstore: boolean; qresync: boolean };
+export type Features = {
+  rev2: boolean;
+  utf8: boolean;
+  condstore: boolean;
+  qresync: boolean;
+  metadata: boolean;
+};
 
 /**
  * Mail of the user who has logged in. Names of mailboxes are decoded text: `INBOX` is in upper case, `/` separates levels,
@@ -74,6 +81,10 @@ export type Account = {
   status(mailbox: string, items: readonly StatusItem[]): Promise<StatusValues | Refusal>;
   /** Returns the storage of all mailboxes, which have one quota (RFC 9208). */
   quota(): Promise<Quota | Refusal>;
+  /** Returns METADATA responses. The notice is METADATA LONGENTRIES when a value was left out (RFC 5464 section 4.2.1). */
+  getMetadata(query: MetadataQuery): Chunks;
+  /** Sets all of these annotations of a mailbox or, with an empty name, of the server; or none of them. */
+  setMetadata(mailbox: string, entries: readonly MetadataEntry[]): Outcome;
   /** Creates a mailbox, and the levels above it. The answer is its MAILBOXID (RFC 8474 section 4.1). */
   create(creation: {
     mailbox: string;
@@ -94,6 +105,10 @@ export type Account = {
     messages: AsyncIterable<AppendMessage>,
     replaced?: Messages,
   ): Promise<AppendResult | Refusal>;
+  /** Returns untagged responses about changes beyond the messages of the selected mailbox, of which the client was not told yet. */
+  accountChanges(): Chunks;
+  /** Calls `onChange` when `accountChanges` may have something to say, until the returned function is called. */
+  watch(onChange: () => void): () => void;
   /** Closes the mailbox that was selected before, also when this one is refused. */
   select(mailbox: string, options: SelectOptions): Promise<Selection | Refusal>;
 };

@@ -9,7 +9,23 @@ export type FolderChange = { folderId: number; modseq: number } & (
   | { kind: 'created' | 'deleted' | 'renamed' }
 );
 
-type ChangeListener = (change: FolderChange) => void;
+/** Entries of metadata that were set or removed. */
+export type MetadataChange = {
+  /** The folder of the entries; undefined for those of the server. */
+  folderId: number | undefined;
+  entries: readonly string[];
+  /** The session that has made the change, which is not told of it. */
+  origin: object;
+};
+
+type Listener<Change> = (change: Change) => void;
+
+/** Changes of one kind. */
+type Topic<Change> = {
+  publish(change: Change): void;
+  /** Calls the listener until the returned function is called. */
+  subscribe(listener: Listener<Change>): () => void;
+};
 
 export type AccountChanges = {
   /** Tells a committed change. Whoever commits calls it as `onCommitted` of the database. */
@@ -18,12 +34,13 @@ export type AccountChanges = {
    * Calls the listener for every change of a folder, or for every folder that is created, deleted or renamed, until the returned
    * function is called. Listeners only note what they have to do: they neither throw nor wait.
    */
-  subscribe(subject: number | 'folders', listener: ChangeListener): () => void;
+  subscribe(subject: number | 'folders', listener: Listener<FolderChange>): () => void;
+  metadata: Topic<MetadataChange>;
 };
 
 /** Returns changes without listeners. */
 export function createAccountChanges(): AccountChanges {
-  const listeners = new Map<number | 'folders', Set<ChangeListener>>();
+  const listeners = new Map<number | 'folders', Set<Listener<FolderChange>>>();
   return {
     publish(change) {
       const isOfFolder = change.kind === 'created' || change.kind === 'deleted' || change.kind === 'renamed';
@@ -38,6 +55,20 @@ export function createAccountChanges(): AccountChanges {
         others.delete(listener);
         if (others.size === 0 && listeners.get(subject) === others) listeners.delete(subject);
       };
+    },
+    metadata: createTopic(),
+  };
+}
+
+function createTopic<Change>(): Topic<Change> {
+  const listeners = new Set<Listener<Change>>();
+  return {
+    publish(change) {
+      for (const listener of [...listeners]) listener(change);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
   };
 }

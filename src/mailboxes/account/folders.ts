@@ -20,6 +20,8 @@ import {
   reserveUids,
 } from './folder-store.ts';
 import { moveAllMessages } from './message-store.ts';
+import { copyMetadata } from './metadata.ts';
+import { removeEntries } from './metadata-store.ts';
 import { type AccountTx, changeUsage, nextModseq } from './store.ts';
 import type { FolderRow } from './tables.ts';
 
@@ -122,13 +124,14 @@ const removeFolder = defineWrite(
     if (!folder) throw notFound('Mailbox');
     const modseq = await nextModseq(tx);
     await deleteFolderRow(tx, folder.id);
+    await removeEntries(tx, folder.id);
     await changeUsage(tx, { usedBytes: -folder.sizeBytes, messageCount: -folder.messageCount });
     return { folderId: folder.id, modseq };
   },
 );
 
 /**
- * Deletes a folder with its messages. Their rows, which no folder names any more, are removed later (remove-unused.ts). Folders below
+ * Deletes a folder with its annotations and its messages. Their rows, which no folder names any more, are removed later (remove-unused.ts). Folders below
  * it and its subscription stay.
  *
  * @throws AppError not_found, invalid_state for INBOX
@@ -169,7 +172,10 @@ const renameFolders = defineWrite(
 
 type Emptied = { created: FolderRow[]; inbox: Changed; uids: number[] };
 
-/** INBOX itself stays, and its messages move to the new folder, with the same UIDs under another UIDVALIDITY. */
+/**
+ * INBOX itself stays, and its messages move to the new folder, with the same UIDs under another UIDVALIDITY. Its annotations are copied
+ * (RFC 5464 section 4.1).
+ */
 const emptyInbox = defineWrite(
   'account.renameInbox',
   async (tx: AccountTx, { to, now }: Omit<Renaming, 'from'>): Promise<Emptied> => {
@@ -182,6 +188,7 @@ const emptyInbox = defineWrite(
     const modseq = await nextModseq(tx);
     const uids = await moveAllMessages(tx, { from: inbox.id, to: folder.id, modseq });
     await reserveUids(tx, folder.id, inbox.uidNext - 1);
+    await copyMetadata(tx, { from: inbox.id, to: folder.id });
     const { messageCount, unseenCount, deletedCount, sizeBytes } = inbox;
     const counts = { messageCount, unseenCount, deletedCount, sizeBytes };
     await changeCounts(tx, { folderId: folder.id, modseq, ...counts });

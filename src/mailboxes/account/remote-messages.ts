@@ -16,12 +16,12 @@ import type { EncodedError } from '../../system/encoded-error.ts';
 /** Methods that answer with one value, with their arguments. */
 export type ValueMethods = Pick<
   Account,
-  'status' | 'quota' | 'create' | 'delete' | 'rename' | 'subscribe' | 'unsubscribe'
+  'status' | 'quota' | 'setMetadata' | 'create' | 'delete' | 'rename' | 'subscribe' | 'unsubscribe'
 > &
   Pick<SelectedMailbox, 'copy' | 'move' | 'expunge'>;
 
 /** Methods that answer with chunks. */
-export type ChunkMethods = Pick<Account, 'list'> &
+export type ChunkMethods = Pick<Account, 'list' | 'getMetadata' | 'accountChanges'> &
   Pick<SelectedMailbox, 'fetch' | 'store' | 'search' | 'changes'>;
 
 /** A call of a method. Its arguments are those of the method. */
@@ -53,6 +53,7 @@ export type ToAccount = { session: number } & (
   | { kind: 'stop'; call: number }
   | { kind: 'pulled'; call: number; pulled: Pulled }
   | { kind: 'enable'; features: Features }
+  /** The thread of the connection wants to know of changes of the account and of the selected mailbox. */
   | { kind: 'watch' }
   | { kind: 'unwatch' }
   /** The connection has ended. Nothing follows. */
@@ -70,7 +71,7 @@ export type CallEvent =
 /** Messages to the thread of the connections. */
 export type FromAccount = { session: number } & (
   | { kind: 'event'; call: number; event: CallEvent }
-  /** `changes` may have something to say. */
+  /** `changes` or `accountChanges` may have something to say. */
   | { kind: 'changed' }
   /** The account can no longer be used. Nothing follows. */
   | { kind: 'ended'; refusal: Refusal }

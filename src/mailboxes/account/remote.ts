@@ -74,7 +74,7 @@ type SessionMessage = ToAccount extends infer Message
 
 /** The messages of one session. The server calls one method at a time, so there is at most one call. */
 class RemoteSession {
-  onChange: (() => void) | undefined;
+  readonly #listeners = new Set<() => void>();
   readonly #number: number;
   readonly #port: MessagePort;
   #call: RemoteCall | undefined;
@@ -86,14 +86,20 @@ class RemoteSession {
     this.#port = port;
   }
 
-  /** True when the account can no longer be used. */
-  get hasEnded(): boolean {
-    return this.#ended !== undefined;
-  }
-
   post(message: SessionMessage, transfer: ArrayBuffer[] = []): void {
     if (this.#ended) return;
     this.#port.postMessage({ ...message, session: this.#number } satisfies ToAccount, transfer);
+  }
+
+  /** Calls the listener when the account or the selected mailbox has changed, until the returned function is called. */
+  watch(listener: () => void): () => void {
+    // The next call says that the account has ended.
+    if (this.#ended) listener();
+    this.#listeners.add(listener);
+    if (this.#listeners.size === 1) this.post({ kind: 'watch' });
+    return () => {
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.post({ kind: 'unwatch' });
+    };
   }
 
   begin(request: Request): RemoteCall {
@@ -112,7 +118,7 @@ class RemoteSession {
         if (message.call === this.#lastCall) this.#call?.receive(message.event);
         break;
       case 'changed':
-        this.onChange?.();
+        this.#notify();
         break;
       case 'ended':
         this.end(message.refusal);
@@ -123,7 +129,11 @@ class RemoteSession {
   end(refusal: Refusal): void {
     this.#ended = refusal;
     this.#call?.receive({ kind: 'done', value: refusal });
-    this.onChange?.();
+    this.#notify();
+  }
+
+  #notify(): void {
+    for (const listener of [...this.#listeners]) listener();
   }
 }
 
@@ -238,11 +248,15 @@ function createAccount(session: RemoteSession, disabledCapabilities: readonly st
     list: (...args) => callForChunks(session, 'list', ...args),
     status: (...args) => callForValue(session, 'status', ...args),
     quota: () => callForValue(session, 'quota'),
+    getMetadata: (...args) => callForChunks(session, 'getMetadata', ...args),
+    setMetadata: (...args) => callForValue(session, 'setMetadata', ...args),
     create: (...args) => callForValue(session, 'create', ...args),
     delete: (...args) => callForValue(session, 'delete', ...args),
     rename: (...args) => callForValue(session, 'rename', ...args),
     subscribe: (...args) => callForValue(session, 'subscribe', ...args),
     unsubscribe: (...args) => callForValue(session, 'unsubscribe', ...args),
+    accountChanges: () => callForChunks(session, 'accountChanges'),
+    watch: (onChange) => session.watch(onChange),
     append: (...args) => callAppend(session, ...args),
     select: (...args) => callSelect(session, ...args),
   };
@@ -257,16 +271,7 @@ function createSelected(session: RemoteSession): SelectedMailbox {
     move: (...args) => callForValue(session, 'move', ...args),
     expunge: (...args) => callForValue(session, 'expunge', ...args),
     changes: (...args) => callForChunks(session, 'changes', ...args),
-    watch(onChange) {
-      session.onChange = onChange;
-      // The next call says that the account has ended.
-      if (session.hasEnded) onChange();
-      session.post({ kind: 'watch' });
-      return () => {
-        session.onChange = undefined;
-        session.post({ kind: 'unwatch' });
-      };
-    },
+    watch: (onChange) => session.watch(onChange),
     close: async (options) => resultOf(await session.begin({ kind: 'close', args: [options] }).next()),
   };
 }

@@ -30,6 +30,7 @@ import {
 } from './folder-store.ts';
 import { NO_KEYWORDS } from './keyword-store.ts';
 import { insertMessage } from './message-store.ts';
+import { removeLostEntries } from './metadata-store.ts';
 import { ACCOUNT_MIGRATIONS } from './migrations.ts';
 import {
   forgetContent,
@@ -144,6 +145,7 @@ async function salvage(repair: Repair): Promise<void> {
   await copyRows(repair, 'subscriptions');
   await copyRows(repair, 'keywordSets');
   await copyRows(repair, 'deliveries');
+  await copyRows(repair, 'metadata');
   await copyRows(repair, 'contents');
   await copyContents(repair);
   await copyRows(repair, 'messages');
@@ -288,6 +290,7 @@ const finish = defineWrite(
       await insertSubscription(tx, name);
       await renumberFolder(tx, folder.id, id);
     }
+    await removeLostEntries(tx);
     const lost = (await listUnusedContents(tx)).filter((id) => !unwanted.has(id));
     await releaseContents(tx, unwanted);
     if (lost.length > 0) await recoverContents(tx, lost, now);

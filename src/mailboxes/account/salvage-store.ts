@@ -22,7 +22,11 @@ const KEYS = {
   keywordSets: ['id'],
   expunged: ['folderId', 'modseq', 'uidFrom'],
   deliveries: ['id'],
+  metadata: ['id'],
 } as const satisfies Record<Table, readonly string[]>;
+
+/** Tables that a database which was not opened since their migration does not have. */
+const LATER_TABLES: readonly Table[] = ['metadata'];
 
 /** Number of rows that are read at once where nothing is damaged. */
 const PAGE_ROWS = 50;
@@ -48,12 +52,20 @@ function tryOpen(file: string): Database | undefined {
     database = new Sqlite(file, { fileMustExist: true, timeout: 0 });
     database.pragma('locking_mode = EXCLUSIVE');
     database.pragma('cell_size_check = ON');
-    for (const table of Object.keys(KEYS)) database.prepare(`SELECT * FROM ${table} LIMIT 0`).all();
+    for (const table of Object.keys(KEYS) as Table[])
+      if (!LATER_TABLES.includes(table) || hasTable(database, table))
+        database.prepare(`SELECT * FROM ${table} LIMIT 0`).all();
     return database;
   } catch {
     database?.close();
     return undefined;
   }
+}
+
+function hasTable(database: Database, table: Table): boolean {
+  return (
+    database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table) !== undefined
+  );
 }
 
 const PAGE_BYTES = 4_096;
@@ -90,6 +102,7 @@ export function* readRows<Name extends Table>(
   table: Name,
   gaps: { count: number },
 ): Generator<AccountTables[Name]> {
+  if (!hasTable(database, table)) return;
   const reader = new TableReader<AccountTables[Name]>(database, table);
   let after: Key | undefined;
   for (;;) {

@@ -174,7 +174,7 @@ class ServedCall {
 class ServedSession {
   readonly #options: SessionOptions;
   #selected: SelectedMailbox | undefined;
-  #unwatch: (() => void) | undefined;
+  #unwatch: (() => void)[] = [];
   /** True while the client was told of changes, and has not asked for them. */
   #isTold = false;
   #isOpen = true;
@@ -205,7 +205,9 @@ class ServedSession {
         break;
       case 'watch':
         this.#isTold = false;
-        this.#unwatch = this.#selected?.watch(() => this.#tell());
+        this.#unwatch = [this.#options.account, ...(this.#selected ? [this.#selected] : [])].map((watched) =>
+          watched.watch(() => this.#tell()),
+        );
         break;
       case 'unwatch':
         this.#endWatch();
@@ -246,7 +248,7 @@ class ServedSession {
       case 'value':
         return await this.#method(request)(...request.args);
       case 'chunks':
-        if (request.name === 'changes') this.#isTold = false;
+        if (request.name === 'changes' || request.name === 'accountChanges') this.#isTold = false;
         return await call.produce((await this.#method(request)(...request.args)) as Chunks);
       case 'append':
         return await account.append(request.mailbox, call.messages(), request.replaced);
@@ -291,7 +293,7 @@ class ServedSession {
   }
 
   #endWatch(): void {
-    this.#unwatch?.();
-    this.#unwatch = undefined;
+    for (const end of this.#unwatch) end();
+    this.#unwatch = [];
   }
 }

@@ -124,6 +124,16 @@ export type ExpungedRow = { folderId: number; modseq: number; uidFrom: number; u
 /** Written by mailboxes/account/delivery-store.ts: deliveries that are stored, so that none is stored twice. */
 export type DeliveryRow = { id: string; at: number };
 
+/** Written by mailboxes/account/metadata-store.ts: an annotation of a folder or of the server (RFC 5464). */
+type MetadataRow = {
+  id: number;
+  /** 0 for the server. */
+  folderId: number;
+  /** Name as it was first set. Names are compared without regard to case. */
+  entry: string;
+  value: Uint8Array;
+};
+
 export type AccountTables = {
   account: AccountRow;
   folders: FolderRow;
@@ -135,4 +145,5 @@ export type AccountTables = {
   keywordSets: KeywordSetRow;
   expunged: ExpungedRow;
   deliveries: DeliveryRow;
+  metadata: MetadataRow;
 };

@@ -5,7 +5,7 @@ import { createMemoryMail } from '../../support/memory-imap-session.ts';
 import { LOGIN, startServer } from './fixture.ts';
 
 const CAPABILITIES =
-  'IMAP4rev1 IMAP4rev2 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN UNSELECT UIDPLUS MOVE REPLACE SPECIAL-USE CREATE-SPECIAL-USE LIST-EXTENDED LIST-STATUS STATUS=SIZE CONDSTORE QRESYNC ESEARCH SEARCHRES PARTIAL WITHIN I18NLEVEL=1 SORT SORT=DISPLAY ESORT THREAD=ORDEREDSUBJECT THREAD=REFERENCES BINARY MULTIAPPEND APPENDLIMIT=41943040 QUOTA QUOTA=RES-STORAGE OBJECTID PREVIEW SAVEDATE UTF8=ACCEPT INPROGRESS COMPRESS=DEFLATE';
+  'IMAP4rev1 IMAP4rev2 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN UNSELECT UIDPLUS MOVE REPLACE SPECIAL-USE CREATE-SPECIAL-USE LIST-EXTENDED LIST-STATUS STATUS=SIZE CONDSTORE QRESYNC ESEARCH SEARCHRES PARTIAL WITHIN I18NLEVEL=1 SORT SORT=DISPLAY ESORT THREAD=ORDEREDSUBJECT THREAD=REFERENCES BINARY MULTIAPPEND APPENDLIMIT=41943040 QUOTA QUOTA=RES-STORAGE METADATA OBJECTID PREVIEW SAVEDATE UTF8=ACCEPT INPROGRESS COMPRESS=DEFLATE';
 const MESSAGE = 'Subject: one\r\nFrom: a@test.example\r\n\r\nbody\r\n';
 
 /** Returns a client who has logged in, with this many messages in INBOX. */
@@ -114,9 +114,21 @@ test('NOOP, CHECK, ID, NAMESPACE, ENABLE and LOGOUT answer', async (t) => {
   assert.deepEqual(await ask('ID NIL'), ['* ID NIL', 'OK ID completed']);
   assert.deepEqual(await ask('NAMESPACE'), ['* NAMESPACE (("" "/")) NIL NIL', 'OK NAMESPACE completed']);
   assert.deepEqual(await ask('ENABLE X-FOO condstore'), ['* ENABLED CONDSTORE', 'OK ENABLE completed']);
-  assert.deepEqual(mail.features, { rev2: false, utf8: false, condstore: true, qresync: false });
+  assert.deepEqual(mail.features, {
+    rev2: false,
+    utf8: false,
+    condstore: true,
+    qresync: false,
+    metadata: false,
+  });
   assert.deepEqual(await ask('ENABLE IMAP4rev2'), ['* ENABLED IMAP4rev2', 'OK ENABLE completed']);
-  assert.deepEqual(mail.features, { rev2: true, utf8: true, condstore: true, qresync: false });
+  assert.deepEqual(mail.features, {
+    rev2: true,
+    utf8: true,
+    condstore: true,
+    qresync: false,
+    metadata: false,
+  });
   await refusals(ask, ['ENABLE', 'NOOP x', 'ID', 'ID "x"', 'ID ("a")'], /^BAD /);
   assert.deepEqual(await ask('LOGOUT'), ['* BYE Logging out', 'OK LOGOUT completed']);
   assert.deepEqual(await client.rest(), []);

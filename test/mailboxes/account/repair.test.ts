@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
+import Sqlite from 'better-sqlite3';
 import { DamagedDatabaseError } from '../../../src/db/private-database.ts';
 import type { OpenAccount } from '../../../src/mailboxes/account/account.ts';
 import { checkAccount } from '../../../src/mailboxes/account/check.ts';
@@ -18,7 +19,9 @@ import { INLINE_BYTES, readContent } from '../../../src/mailboxes/account/conten
 import { releaseContents } from '../../../src/mailboxes/account/content-store.ts';
 import { SEEN } from '../../../src/mailboxes/account/flags.ts';
 import { indexFile } from '../../../src/mailboxes/account/folder.ts';
-import { createFolder, INBOX, listFolders } from '../../../src/mailboxes/account/folders.ts';
+import { createFolder, findFolder, INBOX, listFolders } from '../../../src/mailboxes/account/folders.ts';
+import { setMetadata } from '../../../src/mailboxes/account/metadata.ts';
+import { findValue } from '../../../src/mailboxes/account/metadata-store.ts';
 import { openAccount } from '../../../src/mailboxes/account/open.ts';
 import { repairAccount } from '../../../src/mailboxes/account/repair.ts';
 import { findAccountRow } from '../../../src/mailboxes/account/store.ts';
@@ -48,6 +51,8 @@ before(async () => {
   }
   await addTestMessages(account, INBOX, [LARGE]);
   subjects.push('large');
+  const entries = [{ entry: '/private/comment', value: Buffer.from('kept') }];
+  for (const mailbox of ['', 'work/done']) await setMetadata(account, { mailbox, entries }, {});
   await account.close();
 });
 
@@ -107,6 +112,8 @@ test('a sound account has no findings, and its repair loses nothing and renews e
   const withoutNumbers = (rows: typeof folders) =>
     rows.map(({ uidValidity: _, tombstoneFloor: __, ...row }) => row);
   assert.deepEqual(withoutNumbers(folders), withoutNumbers(before.folders));
+  for (const id of [0, (await findFolder(again, 'work/done'))?.id ?? 0])
+    assert.equal(String(await findValue(again.db.read, { folderId: id, entry: '/private/comment' })), 'kept');
   assert.deepEqual((await checkAccount(again)).findings, []);
   await again.close();
 });
@@ -206,6 +213,26 @@ test('a database whose first page is damaged is read by the schema that all acco
   await assert.rejects(open(folder), DamagedDatabaseError);
   const report = await repair(folder);
   assert.deepEqual([report.messages, report.recovered, report.unreadable], [121, 0, 0]);
+});
+
+test('a database that was not opened since annotations exist is read by its own schema', async () => {
+  const folder = damaged(() => {});
+  const database = new Sqlite(indexFile(folder));
+  database.exec("DROP TABLE metadata; DELETE FROM migrations WHERE id = '0003-metadata'");
+  database.close();
+  const { messages, unreadable, gone } = await repair(folder);
+  assert.deepEqual({ messages, unreadable, gone }, { messages: 121, unreadable: 0, gone: [] });
+});
+
+test('annotations of folders that are lost do not stay', async () => {
+  const folder = damaged(() => {});
+  const database = new Sqlite(indexFile(folder));
+  database.exec("INSERT INTO metadata (folderId, entry, value) VALUES (999, '/private/x', x'00')");
+  database.close();
+  await repair(folder);
+  const account = await open(folder);
+  assert.equal(await findValue(account.db.read, { folderId: 999, entry: '/private/x' }), undefined);
+  await account.close();
 });
 
 test('what clients ask for is read from the bytes again', async () => {

@@ -74,9 +74,14 @@ export type Command = {
   states: 'any' | 'not authenticated' | 'authenticated' | 'selected';
   /** Untagged responses about changes that may come before the completion. */
   changes: 'all' | 'withoutExpunge' | 'none';
+  /** The refusal of literals that are larger than the command takes. */
+  literals?: LiteralLimit | undefined;
   /** Reads the arguments, and returns what runs the command. @throws CommandError when the arguments are malformed */
   read(cursor: Cursor, connection: Connection): (tag: string) => Promise<Result>;
 };
+
+/** Literals above this size are refused with NO and a response code. */
+type LiteralLimit = { maxOctets: number; code: string };
 
 type Definition<Arguments> = {
   name: string;
@@ -85,6 +90,7 @@ type Definition<Arguments> = {
   changes?: Command['changes'];
   /** The command may take long, and every response that it sends ends with a complete line (progress.ts). */
   isLong?: boolean;
+  literals?: LiteralLimit;
   /** Reads the arguments from the space in front of them to the end of the command. */
   parse(cursor: Cursor, connection: Connection): Arguments;
   run(connection: Connection, args: Arguments, tag: string): Promise<Result>;
@@ -96,6 +102,7 @@ export function defineCommand<Arguments>(definition: Definition<Arguments>): Com
     name: definition.name,
     states: definition.states,
     changes: definition.changes ?? 'all',
+    literals: definition.literals,
     read(cursor, connection) {
       const args = definition.parse(cursor, connection);
       const isReported = definition.isLong === true && offersProgress(connection);

@@ -10,6 +10,7 @@ const FEATURES: ReadonlyMap<string, Partial<Features>> = new Map(
     IMAP4rev2: { rev2: true, utf8: true },
     'UTF8=ACCEPT': { utf8: true },
     CONDSTORE: { condstore: true },
+    METADATA: { metadata: true },
     QRESYNC: { condstore: true, qresync: true },
   }),
 );

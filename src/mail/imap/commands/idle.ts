@@ -4,8 +4,9 @@
  */
 import { bad } from '../command-error.ts';
 import { ConnectionFault } from '../fault.ts';
-import { isRefusal } from '../session.ts';
+import { type Chunks, isRefusal } from '../session.ts';
 import {
+  accountOf,
   type Connection,
   defineCommand,
   noArguments,
@@ -23,7 +24,8 @@ export const idle = defineCommand({
   parse: noArguments,
   async run(connection) {
     const { state, wire, context } = connection;
-    const unwatch = state.name === 'selected' ? state.selected.watch(() => wire.signal()) : undefined;
+    const watched = [accountOf(connection), ...(state.name === 'selected' ? [state.selected] : [])];
+    const unwatch = watched.map((one) => one.watch(() => wire.signal()));
     wire.send('+ idling\r\n');
     try {
       // A client may have ignored what it was told in the command before.
@@ -35,7 +37,7 @@ export const idle = defineCommand({
         if (event === 'input') break;
       }
     } finally {
-      unwatch?.();
+      for (const end of unwatch) end();
     }
     return await readDone(connection);
   },
@@ -46,9 +48,14 @@ export async function sendChanges(
   connection: Connection,
   kind: 'all' | 'withoutExpunge' = 'all',
 ): Promise<void> {
-  const { state } = connection;
-  if (state.name !== 'selected') return;
-  const end = await sendChunks(connection, state.selected.changes(kind));
+  const { state, features } = connection;
+  if (state.name !== 'not authenticated' && features.metadata)
+    await sendReports(connection, state.account.accountChanges());
+  if (state.name === 'selected') await sendReports(connection, state.selected.changes(kind));
+}
+
+async function sendReports(connection: Connection, reports: Chunks): Promise<void> {
+  const end = await sendChunks(connection, reports);
   if (isRefusal(end)) throw new ConnectionFault('session', responseText(end));
 }
 

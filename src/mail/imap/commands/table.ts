@@ -16,6 +16,7 @@ import { idle } from './idle.ts';
 import { list, lsub } from './list.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
+import { getMetadata, setMetadata } from './metadata.ts';
 import { move, uidMove } from './move.ts';
 import { namespace } from './namespace.ts';
 import { check, noop } from './noop.ts';
@@ -54,6 +55,8 @@ const ALL: readonly Command[] = [
   getQuota,
   getQuotaRoot,
   setQuota,
+  getMetadata,
+  setMetadata,
   append,
   idle,
   check,

@@ -19,6 +19,7 @@ const isPatternOctet = printableExcept('(){"\\');
 const isTagOctet = printableExcept('(){%*"\\+');
 const isWordOctet = octetsOf((character) => /[A-Za-z0-9._-]/.test(character));
 const isSetOctet = octetsOf((character) => /[0-9*:,$]/.test(character));
+const isLetter = octetsOf((character) => /[A-Za-z]/.test(character));
 const isDigit = octetsOf((character) => /[0-9]/.test(character));
 
 /** A literal in the middle of a command. The framing has made sure that its bytes are there. */
@@ -53,6 +54,11 @@ export class Cursor {
 
   get isAtList(): boolean {
     return this.#bytes[this.#at] === OPENING;
+  }
+
+  /** True before a list whose first item begins with a letter. */
+  get isAtWordList(): boolean {
+    return this.isAtList && isLetter[this.#bytes[this.#at + 1] ?? 0] === 1;
   }
 
   get isAtQuote(): boolean {
@@ -119,9 +125,17 @@ export class Cursor {
     return undefined;
   }
 
+  /** Returns the octets of a string; undefined for NIL. Those of a binary literal may have NUL. */
+  nstringOctets(): Buffer | undefined {
+    if (!this.#isAtString) return this.nstring() as undefined;
+    const isBinary = this.#bytes[this.#at] === TILDE;
+    const octets = this.#stringOctets();
+    return isBinary || !octets.includes(0) ? octets : bad('A string must not have the octet NUL');
+  }
+
   /** Returns a quoted string or a literal as text. */
   string(): string {
-    const bytes = this.#bytes[this.#at] === QUOTE ? this.#quoted() : this.#literal();
+    const bytes = this.#stringOctets();
     if (bytes.includes(0)) bad('A string must not have the octet NUL');
     try {
       return utf8.decode(bytes);
@@ -174,6 +188,10 @@ export class Cursor {
     const octet = this.#bytes[this.#at];
     if (octet === QUOTE || octet === OPENING_BRACE) return true;
     return octet === TILDE && this.#bytes[this.#at + 1] === OPENING_BRACE;
+  }
+
+  #stringOctets(): Buffer {
+    return this.#bytes[this.#at] === QUOTE ? this.#quoted() : this.#literal();
   }
 
   #token(allowed: Uint8Array, what: string): string {

@@ -8,6 +8,8 @@ import { findAccountRow } from '../store.ts';
 import { stateOf } from './account-state.ts';
 import { appendMessages } from './append.ts';
 import { listFolders } from './list.ts';
+import { metadataMethods } from './metadata.ts';
+import { MetadataNews } from './metadata-news.ts';
 import { missingMailbox } from './refusals.ts';
 import { replaceIn } from './replace.ts';
 import { createSelected } from './selected.ts';
@@ -25,7 +27,7 @@ type ImapOptions = {
 /** An account and its end: `close` frees what the session holds, in whatever state the connection ends. */
 type ImapAccount = Account & { close(): void };
 
-const NO_FEATURES: Features = { rev2: false, utf8: false, condstore: false, qresync: false };
+const NO_FEATURES: Features = { rev2: false, utf8: false, condstore: false, qresync: false, metadata: false };
 
 /** Returns the account of one session. */
 export function openImapAccount(
@@ -35,6 +37,8 @@ export function openImapAccount(
   const shared = stateOf(account);
   let features = NO_FEATURES;
   let selected: SelectedState | undefined;
+  const news = new MetadataNews(account);
+  const form = () => (features.utf8 ? 'utf8' : '7bit');
 
   function close(): void {
     const ended = selected;
@@ -65,9 +69,10 @@ export function openImapAccount(
     disabledCapabilities,
     enable(enabled) {
       if (selected && enabled.condstore && !features.condstore) selected.view.owesHighestModseq = true;
+      if (enabled.metadata) news.begin();
       features = enabled;
     },
-    list: (query) => listFolders(shared, query, features.utf8 ? 'utf8' : '7bit'),
+    list: (query) => listFolders(shared, query, form()),
     async status(mailbox, items) {
       const folder = await findFolderByName(account.db.read, mailbox);
       return folder ? await statusOf(shared, folder, items) : missingMailbox();
@@ -76,6 +81,9 @@ export function openImapAccount(
       const row = await findAccountRow(account.db.read);
       return { usedBytes: row?.usedBytes ?? 0, maxBytes: quotaBytes };
     },
+    ...metadataMethods(account, { news, form }),
+    accountChanges: () => news.report(form()),
+    watch: (onChange) => news.watch(onChange),
     async create({ mailbox, specialUse }) {
       const isUsed = specialUse !== undefined && (await findFolderBySpecialUse(account.db.read, specialUse));
       if (isUsed) return { refused: 'NO', code: 'USEATTR', text: 'Another mailbox has this special use' };
@@ -106,7 +114,10 @@ export function openImapAccount(
         ? replaceIn(selected, { mailbox, messages, quotaBytes }, replaced)
         : appendMessages(account, { mailbox, messages, quotaBytes }),
     select: (mailbox, { readOnly }) => select(mailbox, readOnly),
-    close,
+    close() {
+      close();
+      news.end();
+    },
   };
 }
 

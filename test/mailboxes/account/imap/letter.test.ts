@@ -1,8 +1,10 @@
 /** Accounts are held to the letter. */
 import { holdToTheLetter } from '../../../mail/imap/letter.ts';
 import { holdExtensionsToTheLetter } from '../../../mail/imap/letter-extensions.ts';
+import { holdMetadataToTheLetter } from '../../../mail/imap/letter-metadata.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
 
 const mail = await createAccountMail();
 holdToTheLetter(mail);
 holdExtensionsToTheLetter(mail);
+holdMetadataToTheLetter(mail);

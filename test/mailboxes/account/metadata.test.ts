@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { MAX_ENTRIES, MAX_VALUE_OCTETS } from '../../../src/mail/imap/metadata.ts';
+import { createFolder, findFolder, INBOX, renameFolder } from '../../../src/mailboxes/account/folders.ts';
+import { MetadataNews } from '../../../src/mailboxes/account/imap/metadata-news.ts';
+import { setMetadata } from '../../../src/mailboxes/account/metadata.ts';
+import { listEntries } from '../../../src/mailboxes/account/metadata-store.ts';
+import { startServer } from '../../mail/imap/fixture.ts';
+import { createAccountMail } from '../../support/account-mail.ts';
+import { openTestAccount } from '../../support/test-account.ts';
+
+const ORIGIN = {};
+
+async function open(t: TestContext) {
+  const account = await openTestAccount();
+  t.after(() => account.close());
+  const set = (mailbox: string, names: readonly string[], value: Uint8Array | undefined) =>
+    setMetadata(account, { mailbox, entries: names.map((entry) => ({ entry, value })) }, ORIGIN);
+  return { account, set };
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `/private/${index}`);
+
+test('all annotations of an account have a maximum size, which the copies of a renamed INBOX keep too', async (t) => {
+  const { account, set } = await open(t);
+  const large = Buffer.alloc(MAX_VALUE_OCTETS, 'x');
+  assert.equal(await set(INBOX, numbered(MAX_ENTRIES), large), undefined);
+  await renameFolder(account, INBOX, 'first');
+  const first = await findFolder(account, 'first');
+  assert.equal((await listEntries(account.db.read, first?.id ?? 0)).length, MAX_ENTRIES);
+  await assert.rejects(renameFolder(account, INBOX, 'second'), { code: 'validation_error' });
+  assert.equal(await findFolder(account, 'second'), undefined);
+  assert.deepEqual(await set('', numbered(60), large), { refused: 'octets' });
+  assert.equal(await set('', numbered(50), large), undefined);
+  // What makes room is allowed.
+  assert.equal(await set(INBOX, ['/private/0'], Buffer.from('small')), undefined);
+  assert.equal(await set(INBOX, numbered(20), undefined), undefined);
+});
+
+test('an account sees nothing of the annotations of another one, and is told nothing', async (t) => {
+  const [one, other] = [await createAccountMail(), await createAccountMail()];
+  const asker = await (await startServer(t, { mail: one })).open();
+  const watcher = await (await startServer(t, { mail: other })).open('ENABLE METADATA');
+  await asker.ask('SETMETADATA "" (/shared/comment "mine")');
+  await asker.ask('SETMETADATA INBOX (/shared/comment "mine")');
+  assert.deepEqual(await watcher.ask('NOOP'), ['OK NOOP completed']);
+  for (const mailbox of ['""', 'INBOX'])
+    assert.deepEqual(await watcher.ask(`GETMETADATA ${mailbox} /shared/comment`), [
+      `* METADATA ${mailbox} (/shared/comment NIL)`,
+      'OK GETMETADATA completed',
+    ]);
+});
+
+/** Returns all that a client would be told. */
+async function textOf(news: MetadataNews): Promise<string> {
+  let text = '';
+  for await (const chunk of news.report('7bit')) text += chunk;
+  return text;
+}
+
+test('a session is told of a limited number of names, under the names that folders have now', async (t) => {
+  const { account, set } = await open(t);
+  const news = new MetadataNews(account);
+  news.begin();
+  for (const name of ['gone', 'kept']) await createFolder(account, name);
+  await set('gone', ['/private/a'], Buffer.from('x'));
+  await set('kept', ['/private/a'], Buffer.from('x'));
+  await renameFolder(account, 'gone', 'kept2');
+  assert.equal(await textOf(news), '* METADATA kept2 /private/a\r\n* METADATA kept /private/a\r\n');
+  for (let index = 0; index < 1_100; index++) {
+    await set('kept', [`/private/n${index}`], Buffer.from('x'));
+    await set('kept', [`/private/n${index}`], undefined);
+  }
+  const names = (await textOf(news)).split(' ').slice(3);
+  assert.deepEqual([names.length, names[0]], [1_000, '/private/n100']);
+  news.end();
+  await set('kept', ['/private/a'], undefined);
+  assert.equal(await textOf(news), '');
+});
