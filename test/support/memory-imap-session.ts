@@ -16,7 +16,12 @@ import { type FetchItem, labelOf } from '../../src/mail/imap/fetch-item.ts';
 import { chooseEntries, MAX_ENTRIES } from '../../src/mail/imap/metadata.ts';
 import { pageOf } from '../../src/mail/imap/page-range.ts';
 import type { SearchKey } from '../../src/mail/imap/search-key.ts';
-import { formatNumbers, resolveRanges, type SequenceSet } from '../../src/mail/imap/sequence-set.ts';
+import {
+  formatNumbers,
+  resolveRanges,
+  type SequenceRange,
+  type SequenceSet,
+} from '../../src/mail/imap/sequence-set.ts';
 import type {
   Account,
   Chunks,
@@ -27,6 +32,7 @@ import type {
   Messages,
   OpenSession,
   Refusal,
+  SearchQuery,
   SelectedMailbox,
   Session,
   StatusItem,
@@ -43,6 +49,8 @@ import {
   partialRange,
 } from '../../src/mail/message/section.ts';
 import { readSortKeys, readThreadKeys } from '../../src/mail/message/sort-keys.ts';
+import { withFixedSets } from '../../src/mailboxes/account/imap/search-contexts.ts';
+import { createMemoryContexts } from './memory-search-contexts.ts';
 
 export type MemoryMessage = {
   uid: number;
@@ -364,6 +372,40 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       return all.filter((one) => ranges.some(([from, to]) => from <= numberOf(one) && numberOf(one) <= to));
     }
 
+    /** Returns the messages that a search finds, in the order of the mailbox. */
+    function findMatching(query: SearchQuery): Numbered[] {
+      const last = known.length;
+      const lastUid = known.at(-1)?.message.uid ?? 0;
+      return known
+        .map((entry, index) => ({ number: index + 1, entry }))
+        .filter(({ number, entry: { message } }) =>
+          query.keys.every((key) => matches(key, { message, number, last, lastUid, saved })),
+        );
+    }
+
+    /** Returns the query with UIDs in the place of the sequence numbers that they have now. */
+    function fixSets(query: SearchQuery): SearchQuery {
+      const toUids = (set: SequenceSet) => {
+        const ranges = set === '$' ? undefined : resolveRanges(set, known.length);
+        return known.flatMap(({ message: { uid } }, index): SequenceRange[] => {
+          const isIn = ranges
+            ? ranges.some(([from, to]) => from <= index + 1 && index < to)
+            : saved.includes(uid);
+          return isIn ? [[uid, uid]] : [];
+        });
+      };
+      return { ...query, keys: query.keys.map((key) => withFixedSets(key, toUids)) };
+    }
+
+    const contexts = createMemoryContexts({
+      numberOf: (uid) => known.findIndex(({ message }) => message.uid === uid) + 1,
+      find(query) {
+        const found = findMatching(query).filter(({ entry }) => mailbox.messages.includes(entry.message));
+        const rows = found.map(({ entry: { message } }) => rowOf(message, message.uid));
+        return sortMessages(rows, query.arrangement.kind === 'sort' ? query.arrangement.criteria : []);
+      },
+    });
+
     const flagsOf = ({ uid, flags }: MemoryMessage): string => {
       const isRecent = uid >= recentFrom && !features().rev2;
       return `FLAGS ${writeFlags(isRecent ? [...flags, '\\Recent'] : flags)}`;
@@ -464,13 +506,10 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         return failed.length > 0 ? { noticed: `MODIFIED ${formatNumbers(failed)}` } : undefined;
       },
       async *search(query) {
-        const last = known.length;
-        const lastUid = known.at(-1)?.message.uid ?? 0;
-        const found = known
-          .map((entry, index) => ({ number: index + 1, entry }))
-          .filter(({ number, entry: { message } }) =>
-            query.keys.every((key) => matches(key, { message, number, last, lastUid, saved })),
-          );
+        const isUpdated = query.esearch?.update !== undefined;
+        if (isUpdated && contexts.has(query.tag)) return { refused: 'BAD', text: 'Tag reuse' };
+        const fixed = fixSets(query);
+        const found = findMatching(query);
         const { arrangement } = query;
         const rows = found.map(({ number, entry: { message } }) =>
           rowOf(message, query.uid ? message.uid : number),
@@ -488,6 +527,11 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         yield Buffer.from(
           writeSearchResult(query, { numbers, modseq: asksModseq ? Math.max(...modseqs) : undefined }),
         );
+        if (isUpdated) yield* contexts.begin(fixed, uids);
+        return undefined;
+      },
+      async cancelUpdates(tags) {
+        contexts.cancel(tags);
         return undefined;
       },
       copy: copyTo,
@@ -508,6 +552,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         const lines: string[] = [];
         const isGone = ({ message }: (typeof known)[number]) => !mailbox.messages.includes(message);
         const vanished: number[] = [];
+        lines.push(...contexts.removed(new Set(known.filter(isGone).map(({ message }) => message.uid))));
         for (let index = known.length - 1; index >= 0 && kind === 'all'; index--) {
           const entry = known[index];
           if (!entry || !isGone(entry)) continue;
@@ -517,6 +562,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         }
         if (vanished.length > 0) lines.push(`* VANISHED ${formatNumbers(vanished)}\r\n`);
         const lastUid = known.at(-1)?.message.uid ?? 0;
+        const lastKnown = known.length;
         const added = mailbox.messages.filter(({ uid }) => uid > lastUid);
         if (added.length > 0) {
           known = [...known, ...added.map((message) => ({ message, modseq: message.modseq }))];
@@ -529,7 +575,18 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
           entry.modseq = entry.message.modseq;
           lines.push(writeFetch(index + 1, [`UID ${entry.message.uid}`, flagsOf(entry.message)]).toString());
         }
+        const { updates, wanted } = contexts.changed({ knownCount: lastKnown });
         if (lines.length > 0) yield Buffer.from(lines.join(''));
+        for (const { number, items } of wanted)
+          yield* this.fetch({
+            set: [[number, number]],
+            uid: false,
+            items,
+            changedSince: undefined,
+            vanished: false,
+            partial: undefined,
+          });
+        if (updates.length > 0) yield Buffer.from(updates.join(''));
         return undefined;
       },
       watch(onChange) {

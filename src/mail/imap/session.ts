@@ -214,6 +214,8 @@ export type SelectedMailbox = {
   store(query: StoreQuery): Chunks;
   /** Answers SEARCH, SORT and THREAD. */
   search(query: SearchQuery): Chunks;
+  /** Ends the updates of the searches with these tags. Other tags are no error. */
+  cancelUpdates(tags: readonly string[]): Outcome;
   /** Copies messages. The answer is undefined when none was found. */
   copy(query: CopyQuery): Promise<CopyResult | Refusal | undefined>;
   /** Moves as `copy` copies. The EXPUNGE responses come with the next `changes('all')`. */
@@ -280,6 +282,11 @@ export type SearchReturn = {
   save: boolean;
   /** A part of what `all` returns (RFC 9394 section 3.1). */
   partial?: PageRange;
+  /**
+   * The client is told how the result changes, until `cancelUpdates` or the end of the selection (RFC 5267 section 4.3). These items are
+   * returned of new messages that are added to the result (RFC 5465 section 7).
+   */
+  update?: readonly FetchItem[];
 };
 
 export type CopyQuery = Messages & { to: string };

@@ -18,7 +18,7 @@ export type ValueMethods = Pick<
   Account,
   'status' | 'quota' | 'setMetadata' | 'create' | 'delete' | 'rename' | 'subscribe' | 'unsubscribe'
 > &
-  Pick<SelectedMailbox, 'copy' | 'move' | 'expunge'>;
+  Pick<SelectedMailbox, 'cancelUpdates' | 'copy' | 'move' | 'expunge'>;
 
 /** Methods that answer with chunks. */
 export type ChunkMethods = Pick<Account, 'list' | 'getMetadata' | 'accountChanges'> &

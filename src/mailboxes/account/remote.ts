@@ -267,6 +267,7 @@ function createSelected(session: RemoteSession): SelectedMailbox {
     fetch: (...args) => callForChunks(session, 'fetch', ...args),
     store: (...args) => callForChunks(session, 'store', ...args),
     search: (...args) => callForChunks(session, 'search', ...args),
+    cancelUpdates: (...args) => callForValue(session, 'cancelUpdates', ...args),
     copy: (...args) => callForValue(session, 'copy', ...args),
     move: (...args) => callForValue(session, 'move', ...args),
     expunge: (...args) => callForValue(session, 'expunge', ...args),

@@ -16,7 +16,7 @@ export type LetterMail = {
   deliver(mailbox: string, text: string | Buffer, options?: Delivery): Promise<void> | void;
 };
 
-type Opened = {
+export type Opened = {
   mailbox: string;
   client: TestClient;
   ask(command: string): Promise<string[]>;

@@ -32,9 +32,10 @@ export const idle = defineCommand({
       for (await sendChanges(connection); ; ) {
         connection.compression?.rest();
         const event = await wire.waitForEvent(context.limits.keepAliveMs);
-        if (event === 'timeout') sendUntagged(connection, 'OK Still here');
-        if (event === 'signal') await sendChanges(connection);
         if (event === 'input') break;
+        if (event === 'timeout') sendUntagged(connection, 'OK Still here');
+        // Results of searches can change by the time alone.
+        await sendChanges(connection);
       }
     } finally {
       for (const end of unwatch) end();

@@ -1,6 +1,7 @@
 /** The commands by their names. Those that take UIDs begin with UID. */
 import { append } from './append.ts';
 import { authenticate } from './authenticate.ts';
+import { cancelUpdate } from './cancel-update.ts';
 import { capability } from './capability.ts';
 import { close, unselect } from './close.ts';
 import type { Command } from './command.ts';
@@ -70,6 +71,7 @@ const ALL: readonly Command[] = [
   uidSort,
   thread,
   uidThread,
+  cancelUpdate,
   fetch,
   uidFetch,
   store,

@@ -19,11 +19,9 @@ export function writeSearchResult(
   const withModseq = isFound && modseq !== undefined;
   const name = arrangement.kind === 'sort' ? 'SORT' : 'SEARCH';
   if (!esearch) return `* ${[name, ...numbers].join(' ')}${withModseq ? ` (MODSEQ ${modseq})` : ''}\r\n`;
-  const { min, max, all, count, save, partial } = esearch;
-  if (save && !min && !max && !all && !count && !partial) return '';
-  // The tag is a quoted string, which is the only form that Outlook reads.
-  const parts = [`* ESEARCH (TAG ${writeString(tag, '7bit')})`];
-  if (uid) parts.push('UID');
+  const { min, max, all, count, save, partial, update } = esearch;
+  if (save && !min && !max && !all && !count && !partial && !update) return '';
+  const parts = [beginEsearch({ tag, uid })];
   if (min && isFound) parts.push(`MIN ${first}`);
   if (max && isFound) parts.push(`MAX ${numbers.at(-1)}`);
   if (count) parts.push(`COUNT ${numbers.length}`);
@@ -48,4 +46,35 @@ export function numbersToSave(
   return [...new Set([...(min ? [first] : []), ...page, ...(max ? [last] : [])])].filter(
     (number) => number !== undefined,
   );
+}
+
+/** Results that follow each other. The first position is 1; 0 leaves the order to the client, which knows that of SEARCH. */
+export type ResultRun = { position: number; numbers: readonly number[] };
+
+type SearchUpdate = { removed: readonly ResultRun[]; added: readonly ResultRun[] };
+
+/**
+ * Returns the response about results that have changed, with its CRLF (RFC 5267 sections 4.3.3 and 4.3.4); empty when none has. The
+ * client removes results first, and each run is applied to what the runs before have left.
+ */
+export function writeSearchUpdate(
+  search: Pick<SearchQuery, 'tag' | 'uid'>,
+  { removed, added }: SearchUpdate,
+): string {
+  const write = (name: string, runs: readonly ResultRun[]): string => {
+    const pairs = runs.map(({ position, numbers }) => `${position} ${formatNumbers(numbers)}`);
+    return pairs.length > 0 ? ` ${name} (${pairs.join(' ')})` : '';
+  };
+  const items = write('REMOVEFROM', removed) + write('ADDTO', added);
+  return items === '' ? '' : `${beginEsearch(search)}${items}\r\n`;
+}
+
+/** Returns the response that tells that a search is not, or no longer, updated, with its CRLF (RFC 5267 section 4.3.1). */
+export function writeNoUpdate(tag: string, text: string): string {
+  return `* NO [NOUPDATE ${writeString(tag, '7bit')}] ${text}\r\n`;
+}
+
+/** Returns the beginning of an ESEARCH response. The tag is a quoted string, which is the only form that Outlook reads. */
+function beginEsearch({ tag, uid }: Pick<SearchQuery, 'tag' | 'uid'>): string {
+  return `* ESEARCH (TAG ${writeString(tag, '7bit')})${uid ? ' UID' : ''}`;
 }

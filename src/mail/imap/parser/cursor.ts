@@ -61,6 +61,11 @@ export class Cursor {
     return this.isAtList && isLetter[this.#bytes[this.#at + 1] ?? 0] === 1;
   }
 
+  /** True before the space in front of a list. */
+  get isBeforeList(): boolean {
+    return this.#bytes[this.#at] === SPACE && this.#bytes[this.#at + 1] === OPENING;
+  }
+
   get isAtQuote(): boolean {
     return this.#bytes[this.#at] === QUOTE;
   }

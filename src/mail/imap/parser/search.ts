@@ -1,8 +1,10 @@
 /** Reads the arguments of SEARCH: what to return, the charset and the keys (RFC 9051 section 6.4.4). */
 import { bad, CommandError } from '../command-error.ts';
+import type { FetchItem } from '../fetch-item.ts';
 import type { SearchKey } from '../search-key.ts';
 import type { SearchReturn } from '../session.ts';
 import type { Cursor } from './cursor.ts';
+import { parseFetchItems } from './fetch-items.ts';
 import { parsePageRange } from './page-range.ts';
 import { parseSearchKeys } from './search-keys.ts';
 
@@ -46,5 +48,15 @@ export function parseReturn(cursor: Cursor): SearchReturn | undefined {
 function addOption(esearch: SearchReturn, cursor: Cursor): SearchReturn {
   const name = cursor.word().toLowerCase();
   if (name === 'partial' && !esearch.partial) return { ...esearch, partial: parsePageRange(cursor) };
+  if (name === 'update' && !esearch.update) return { ...esearch, update: parseUpdate(cursor) };
+  // This is a hint that the same search comes again (RFC 5267 section 4.2). Results are not kept, so it changes nothing.
+  if (name === 'context') return esearch;
   return name in NOTHING ? { ...esearch, [name]: true } : bad('SEARCH has a return option that is unknown');
+}
+
+/** Reads the items that are returned of messages that are added, where they are given (RFC 5465 section 7). */
+function parseUpdate(cursor: Cursor): FetchItem[] {
+  if (!cursor.isBeforeList) return [];
+  cursor.space();
+  return parseFetchItems(cursor);
 }

@@ -1,6 +1,6 @@
 /** Puts messages that a search has found into the order of SORT, or into threads (RFC 5256). */
 import type { Arrangement } from '../../../mail/imap/session.ts';
-import { sortMessages } from '../../../mail/imap/sort.ts';
+import { type SortRow, sortMessages } from '../../../mail/imap/sort.ts';
 import { threadMessages } from '../../../mail/imap/thread.ts';
 import type { Thread } from '../../../mail/imap/thread-row.ts';
 import type { SortKeys } from '../../../mail/message/sort-keys.ts';
@@ -22,14 +22,19 @@ export async function sortFound(
   found: readonly Entry[],
   { criteria }: Sorting,
 ): Promise<Entry[]> {
-  const rows = await readRows(selected, { found, columns: ['sort'] }, ({ entry, stored }) => ({
+  const rows = await readSortRows(selected, found);
+  const byNumber = new Map(found.map((entry) => [entry.number, entry]));
+  return sortMessages(rows, criteria).flatMap((number) => byNumber.get(number) ?? []);
+}
+
+/** Returns what SORT compares of these messages, in their order. Messages that can be read no more are left out. */
+export async function readSortRows(selected: SelectedState, found: readonly Entry[]): Promise<SortRow[]> {
+  return await readRows(selected, { found, columns: ['sort'] }, ({ entry, stored }) => ({
     number: entry.number,
     internalAt: stored.internalAt,
     sizeBytes: stored.sizeBytes,
     keys: JSON.parse(stored.sort) as SortKeys,
   }));
-  const byNumber = new Map(found.map((entry) => [entry.number, entry]));
-  return sortMessages(rows, criteria).flatMap((number) => byNumber.get(number) ?? []);
 }
 
 /** Returns the messages as threads of UIDs or of sequence numbers. Messages that can be read no more are left out. */

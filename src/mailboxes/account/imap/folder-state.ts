@@ -67,6 +67,12 @@ export class FolderState {
     return ((this.flags[index] as number) & GONE) !== 0;
   }
 
+  /** Returns true for the UID of a message that the folder no longer has. */
+  isRemoved(uid: number): boolean {
+    const index = this.indexOf(uid);
+    return index < 0 || this.isGone(index);
+  }
+
   /** Returns the row of a message that was removed, while a client may still read it. */
   removedMessage(uid: number): MessageRow | undefined {
     return this.#removed.get(uid)?.message;

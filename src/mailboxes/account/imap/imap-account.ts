@@ -12,6 +12,7 @@ import { metadataMethods } from './metadata.ts';
 import { MetadataNews } from './metadata-news.ts';
 import { missingMailbox } from './refusals.ts';
 import { replaceIn } from './replace.ts';
+import { SearchContexts } from './search-contexts.ts';
 import { createSelected } from './selected.ts';
 import { flagLists, type SelectedState } from './session-state.ts';
 import { statusOf } from './status.ts';
@@ -52,7 +53,14 @@ export function openImapAccount(
     const state = folder && (await shared.enter(folder.id));
     if (!state) return missingMailbox();
     const view = new View(state, { isReadOnly: readOnly });
-    const own: SelectedState = { shared, view, features: () => features, quotaBytes, announced: new Set() };
+    const own: SelectedState = {
+      shared,
+      view,
+      features: () => features,
+      quotaBytes,
+      announced: new Set(),
+      contexts: new SearchContexts(view),
+    };
     selected = own;
     const end = (): void => {
       if (selected === own) close();
@@ -84,18 +92,36 @@ export function openImapAccount(
     ...metadataMethods(account, { news, form }),
     accountChanges: () => news.report(form()),
     watch: (onChange) => news.watch(onChange),
-    async create({ mailbox, specialUse }) {
-      const isUsed = specialUse !== undefined && (await findFolderBySpecialUse(account.db.read, specialUse));
-      if (isUsed) return { refused: 'NO', code: 'USEATTR', text: 'Another mailbox has this special use' };
-      const { objectId } = await createFolder(account, mailbox, specialUse ?? null);
-      return { noticed: `MAILBOXID (${objectId})` };
-    },
+    ...folderMethods(account),
     async delete(mailbox) {
       const folder = await findFolderByName(account.db.read, mailbox);
       const view = selected?.view;
       if (view && folder?.id === view.state.folderId) view.isDeletedHere = true;
       await deleteFolder(account, mailbox);
       return undefined;
+    },
+    append: (mailbox, messages, replaced) =>
+      replaced && selected
+        ? replaceIn(selected, { mailbox, messages, quotaBytes }, replaced)
+        : appendMessages(account, { mailbox, messages, quotaBytes }),
+    select: (mailbox, { readOnly }) => select(mailbox, readOnly),
+    close() {
+      close();
+      news.end();
+    },
+  };
+}
+
+/** Returns the methods of a session that change names, and concern no selected folder. */
+function folderMethods(
+  account: OpenAccount,
+): Pick<Account, 'create' | 'rename' | 'subscribe' | 'unsubscribe'> {
+  return {
+    async create({ mailbox, specialUse }) {
+      const isUsed = specialUse !== undefined && (await findFolderBySpecialUse(account.db.read, specialUse));
+      if (isUsed) return { refused: 'NO', code: 'USEATTR', text: 'Another mailbox has this special use' };
+      const { objectId } = await createFolder(account, mailbox, specialUse ?? null);
+      return { noticed: `MAILBOXID (${objectId})` };
     },
     async rename(from, to) {
       await renameFolder(account, from, to);
@@ -108,15 +134,6 @@ export function openImapAccount(
     async unsubscribe(mailbox) {
       await unsubscribe(account, mailbox);
       return undefined;
-    },
-    append: (mailbox, messages, replaced) =>
-      replaced && selected
-        ? replaceIn(selected, { mailbox, messages, quotaBytes }, replaced)
-        : appendMessages(account, { mailbox, messages, quotaBytes }),
-    select: (mailbox, { readOnly }) => select(mailbox, readOnly),
-    close() {
-      close();
-      news.end();
     },
   };
 }

@@ -1,10 +1,15 @@
 /** Tells a client what has changed in the selected folder since it was told last (RFC 9051 section 7.5). */
 import { formatNumbers } from '../../../mail/imap/sequence-set.ts';
 import type { Chunks, SelectedMailbox } from '../../../mail/imap/session.ts';
+import { fetchNew, type WantedItems } from './fetch-new.ts';
 import { Responses } from './responses.ts';
 import { flagsItem, loadKeywords, type SelectedState } from './session-state.ts';
+import { updateContexts } from './update-contexts.ts';
 
-/** Yields what the client was not told yet: EXPUNGE, EXISTS, RECENT and FETCH responses. */
+/**
+ * Yields what the client was not told yet: EXPUNGE, EXISTS, RECENT and FETCH responses, and how results of searches have changed.
+ * Results leave a list while they still have their sequence numbers (RFC 5267 section 4.3.4), and join it last (RFC 5465 section 7).
+ */
 export async function* reportChanges(
   selected: SelectedState,
   kind: Parameters<SelectedMailbox['changes']>[0],
@@ -17,6 +22,7 @@ export async function* reportChanges(
   if (view.owesHighestModseq)
     responses.add(`* OK [HIGHESTMODSEQ ${state.highestModseq}] The highest modseq\r\n`);
   view.owesHighestModseq = false;
+  responses.add(selected.contexts.removeGone());
   if (kind === 'all') {
     addRemoved(selected, responses);
     shared.forgetRemoved(state);
@@ -27,7 +33,11 @@ export async function* reportChanges(
     if (!features().rev2) responses.add(`* ${view.recentCount} RECENT\r\n`);
   }
   await addFlags(selected, known, responses);
+  const wanted: WantedItems = new Map();
+  const updates = await updateContexts(selected, wanted);
   yield* responses.take();
+  yield* fetchNew(selected, wanted);
+  if (updates !== '') yield Buffer.from(updates);
   return undefined;
 }
 

@@ -1,9 +1,9 @@
 /** SEARCH, SORT and THREAD over an account (RFC 9051 section 6.4.4, RFC 5256). Each message is read only as far as the criteria need it. */
-import { numbersToSave, writeSearchResult } from '../../../mail/imap/encode/search.ts';
+import { numbersToSave, writeNoUpdate, writeSearchResult } from '../../../mail/imap/encode/search.ts';
 import { writeThreads } from '../../../mail/imap/encode/threads.ts';
 import type { SearchKey } from '../../../mail/imap/search-key.ts';
 import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
-import type { Chunks, SearchQuery } from '../../../mail/imap/session.ts';
+import { type Chunks, isRefusal, type SearchQuery } from '../../../mail/imap/session.ts';
 import { createPause, nextTurn } from '../../../system/next-turn.ts';
 import type { Column } from '../stored-message-store.ts';
 import { sortFound, threadFound } from './arrange.ts';
@@ -30,7 +30,10 @@ const DECISIONS_PER_PAUSE = 16;
 
 /** Yields the response with all messages that match. */
 export async function* searchMessages(selected: SelectedState, query: SearchQuery): Chunks {
-  const { view } = selected;
+  const { view, contexts } = selected;
+  const isUpdated = query.esearch?.update !== undefined;
+  const context = isUpdated ? contexts.begin(query, selected.shared.account.app.clock.now()) : undefined;
+  if (isRefusal(context)) return context;
   const search = compileSearch(selected, { kind: 'and', keys: query.keys });
   // A search that fails leaves an empty result (RFC 5182 section 2.1).
   if (query.esearch?.save) view.saved = [];
@@ -53,11 +56,13 @@ export async function* searchMessages(selected: SelectedState, query: SearchQuer
   const numbers = uid ? uids : results.map(({ number }) => number);
   const response = writeSearchResult(query, { numbers, modseq: modseqOf(query, results) });
   if (response !== '') yield Buffer.from(response);
+  if (context) contexts.keep(context, uids);
+  else if (isUpdated) yield Buffer.from(writeNoUpdate(query.tag, 'Too many searches are being updated'));
   return undefined;
 }
 
-/** Returns the function that finds the messages of a slice that match. */
-function compileSearch(
+/** Returns the function that finds the messages of a slice that match. Their keywords were loaded before. */
+export function compileSearch(
   selected: SelectedState,
   key: SearchKey,
 ): (entries: readonly Entry[]) => Promise<Entry[]> {

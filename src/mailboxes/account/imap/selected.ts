@@ -15,6 +15,10 @@ export function createSelected(selected: SelectedState, end: () => void): Select
     fetch: (query) => fetchMessages(selected, query),
     store: (query) => storeFlags(selected, query),
     search: (query) => searchMessages(selected, query),
+    async cancelUpdates(tags) {
+      selected.contexts.cancel(tags);
+      return undefined;
+    },
     copy: (query) => copyTo(selected, query, { isMove: false }),
     move: (query) => copyTo(selected, query, { isMove: true }),
     expunge: (uids) => expungeDeleted(selected, uids),

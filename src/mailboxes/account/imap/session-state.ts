@@ -4,6 +4,7 @@ import type { Features } from '../../../mail/imap/session.ts';
 import { flagNames, SYSTEM_FLAGS } from '../flags.ts';
 import type { AccountState } from './account-state.ts';
 import type { Responses } from './responses.ts';
+import type { SearchContexts } from './search-contexts.ts';
 import type { Entry, View } from './view.ts';
 
 /** Session that has selected a folder. */
@@ -15,6 +16,8 @@ export type SelectedState = {
   quotaBytes: number | null;
   /** Keywords that the client knows to be in use in the folder. */
   announced: Set<string>;
+  /** Searches whose results are updated. */
+  contexts: SearchContexts;
 };
 
 /**

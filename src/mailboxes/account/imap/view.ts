@@ -140,6 +140,24 @@ export class View {
     return entries;
   }
 
+  /** Returns the sequence number of a message; 0 when it has none. */
+  numberOf(uid: number): number {
+    return indexOfUid(this.uids, this.count, uid) + 1;
+  }
+
+  /** Returns the messages with sequence numbers that were changed after this modseq, or that have this UID or a later one. */
+  changedSince(modseq: number, uidFrom: number): Entry[] {
+    const { state } = this;
+    const entries: Entry[] = [];
+    for (let index = 0; index < state.count; index++) {
+      const uid = state.uids[index] as number;
+      if (((state.modseqs[index] as number) <= modseq && uid < uidFrom) || state.isGone(index)) continue;
+      const number = this.numberOf(uid);
+      if (number > 0) entries.push(this.#entry(number, uid, index));
+    }
+    return entries;
+  }
+
   /** Returns the first `count` messages by sequence number that others have changed and of whose changes the client was not told. */
   untold(count: number): Entry[] {
     const { state } = this;

@@ -235,7 +235,23 @@ test('SEARCH reads what to return and the charset', () => {
     save: true,
   });
   assert.throws(() => search(' CHARSET KOI8-R ALL'), { status: 'NO', code: 'BADCHARSET (US-ASCII UTF-8)' });
-  refuses(parseSearch, [' RETURN (FOO) ALL', ' RETURN ALL', '']);
+  assert.deepEqual(search(' RETURN (context update) ALL').esearch, {
+    min: false,
+    max: false,
+    all: false,
+    count: false,
+    save: false,
+    update: [],
+  });
+  assert.deepEqual(search(' RETURN (UPDATE (flags uid) COUNT) ALL').esearch, {
+    min: false,
+    max: false,
+    all: false,
+    count: true,
+    save: false,
+    update: [{ kind: 'UID' }, { kind: 'FLAGS' }],
+  });
+  refuses(parseSearch, [' RETURN (FOO) ALL', ' RETURN ALL', '', ' RETURN (UPDATE(UID)) ALL']);
 });
 
 test('LIST reads selection and return options, and RECURSIVEMATCH alone is BAD', () => {

@@ -1,5 +1,6 @@
 /** Accounts are held to the letter. */
 import { holdToTheLetter } from '../../../mail/imap/letter.ts';
+import { holdContextsToTheLetter } from '../../../mail/imap/letter-contexts.ts';
 import { holdExtensionsToTheLetter } from '../../../mail/imap/letter-extensions.ts';
 import { holdMetadataToTheLetter } from '../../../mail/imap/letter-metadata.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
@@ -8,3 +9,4 @@ const mail = await createAccountMail();
 holdToTheLetter(mail);
 holdExtensionsToTheLetter(mail);
 holdMetadataToTheLetter(mail);
+holdContextsToTheLetter(mail);

@@ -6,22 +6,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestClient } from '../../../mail/imap/fixture.ts';
 import { message, openerOf } from '../../../mail/imap/letter.ts';
+import { createRandom } from '../../../mail/imap/random.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
 
 const mail = await createAccountMail();
 const open = openerOf(mail);
 const FLAGS = ['\\Seen', '\\Flagged', '\\Deleted', '$a', '$b'];
-
-/** Returns numbers from 0 up to, but not including, `limit`, which a seed determines (mulberry32). */
-function createRandom(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  };
-}
 
 type Known = { uid: number | undefined; flags: Set<string> | undefined };
 
