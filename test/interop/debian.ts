@@ -23,6 +23,7 @@ const PACKAGES = {
   swaks: '/usr/bin/swaks',
   strace: '/usr/bin/strace',
   systemd: '/usr/bin/systemd-analyze',
+  thunderbird: '/usr/bin/thunderbird',
 };
 
 /** @throws Error with a sentence for a person when this machine cannot run the tests */

@@ -1,0 +1,138 @@
+/**
+ * Thunderbird, which runs without a display, adds a mailbox as README.md describes it, and reads, searches, marks, moves
+ * and saves messages. Each change is looked up on the server by another client.
+ */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { type MailboxServer, startMailboxServer } from './mailbox-server.ts';
+import { startThunderbird, type Thunderbird } from './thunderbird/thunderbird.ts';
+import { until } from './until.ts';
+
+/** Longest time until Thunderbird shows a change that the server has pushed. It fetches the message meanwhile. */
+const SHOWN_WITHIN_MS = 10_000;
+
+let server: MailboxServer;
+let thunderbird: Thunderbird;
+
+before(async () => {
+  server = await startMailboxServer();
+  await server.deliver('Tea');
+  await server.deliver(
+    'Köln',
+    'Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n'.concat(
+      Buffer.from('Grüße aus dem Dom').toString('base64'),
+    ),
+  );
+  await server.deliver('Bread');
+  thunderbird = await startThunderbird(server.home);
+});
+
+after(async () => {
+  await thunderbird?.stop();
+  await server?.stop();
+});
+
+test('the account is added with its folders, and a message is read', async () => {
+  const { address, imapPort: port, password: secret } = server;
+  await thunderbird.run('addAccount', { address, host: '127.0.0.1', port, secret });
+  await until('the account exists', () => thunderbird.run<boolean>('hasAccount'));
+  await thunderbird.run('acceptCertificate');
+  await thunderbird.run('openFolder', 'INBOX');
+  await untilListed(['Bread', 'Köln', 'Tea']);
+  const purposes = {
+    Archive: 'Archive',
+    Drafts: 'Drafts',
+    INBOX: 'Inbox',
+    Junk: 'Junk',
+    Sent: 'SentMail',
+    Trash: 'Trash',
+  };
+  await untilEqual(() => thunderbird.run('folders'), purposes);
+
+  assert.match(await thunderbird.run('openMessage', 'Köln'), /Grüße aus dem Dom/);
+  await untilFlags('INBOX', { Tea: [], Köln: ['\\Seen'], Bread: [] });
+});
+
+test('searches find what the server finds', async () => {
+  assert.deepEqual(await thunderbird.run('search', 'INBOX', 'Body', 'grüße aus'), ['Köln']);
+  assert.deepEqual(await thunderbird.run('search', 'INBOX', 'Subject', 'TE'), ['Tea']);
+  assert.deepEqual(await thunderbird.run('search', 'INBOX', 'Sender', 'author'), ['Bread', 'Köln', 'Tea']);
+  assert.match(await thunderbird.imapLog(), /SEARCH .*BODY/);
+});
+
+test('marks, tags, copies, moves and deletions reach the server', async () => {
+  await thunderbird.run('mark', 'INBOX', 'Tea', '$label1');
+  const marked = ['$label1', '\\Answered', '\\Flagged', '\\Seen'];
+  await untilFlags('INBOX', { Tea: marked, Köln: ['\\Seen'], Bread: [] });
+
+  await thunderbird.run('createFolder', 'Küche & Bad');
+  await until('the folder exists', async () => 'Küche & Bad' in (await thunderbird.run<object>('folders')));
+  await thunderbird.run('transfer', 'Tea', { from: 'INBOX', to: 'Küche & Bad', isMove: false });
+  await untilFlags('Küche & Bad', { Tea: marked });
+  await thunderbird.run('transfer', 'Tea', { from: 'INBOX', to: 'Archive', isMove: true });
+  await untilFlags('Archive', { Tea: marked });
+  await thunderbird.run('remove', 'INBOX', 'Bread');
+  await untilFlags('Trash', { Bread: [] });
+  await untilFlags('INBOX', { Köln: ['\\Seen'] });
+  await untilListed(['Köln']);
+
+  await thunderbird.run('renameFolder', 'Küche & Bad', 'Küche');
+  await until('the folder is renamed', async () =>
+    (await server.client.list()).some(({ path, subscribed }) => path === 'Küche' && subscribed),
+  );
+});
+
+test('a draft and a message that was sent are saved', async () => {
+  const file = join(server.home, 'letter.eml');
+  await writeFile(file, 'From: reader@sandbox.localhost\r\nSubject: =?utf-8?q?Gr=C3=BCn?=\r\n\r\nHello\r\n');
+  await thunderbird.run('append', 'Drafts', file, true);
+  await untilFlags('Drafts', { Grün: ['\\Draft'] });
+  await thunderbird.run('append', 'Sent', file, false);
+  await untilFlags('Sent', { Grün: ['\\Seen'] });
+});
+
+test('new mail and the changes of other clients are shown while Thunderbird is in IDLE', async () => {
+  await until('Thunderbird waits for changes', async () =>
+    /S-INBOX:SendData: \d+ IDLE\s*$/.test(
+      (await thunderbird.imapLog()).split('\n').findLast((line) => line.includes('S-INBOX:SendData')) ?? '',
+    ),
+  );
+  await server.deliver('News');
+  await untilListed(['Köln', 'News']);
+  await server.client.mailboxOpen('INBOX');
+  await server.client.messageFlagsAdd({ subject: 'News' }, ['\\Flagged']);
+  await until('the star is shown', async () => {
+    const marks = await thunderbird.run<Record<string, { isFlagged: boolean }>>('marks', 'INBOX');
+    return marks['News']?.isFlagged;
+  });
+  await server.client.messageMove({ subject: 'News' }, 'Junk');
+  await untilListed(['Köln']);
+});
+
+/** Waits until Thunderbird lists these messages in the folder that is open. */
+async function untilListed(subjects: readonly string[]): Promise<void> {
+  await untilEqual(() => thunderbird.run('listedMessages'), subjects, SHOWN_WITHIN_MS);
+}
+
+/** Waits until the server has these messages, with these flags. */
+async function untilFlags(folder: string, flags: Record<string, string[]>): Promise<void> {
+  await untilEqual(() => server.flagsIn(folder), flags);
+}
+
+async function untilEqual(
+  look: () => Promise<unknown>,
+  expected: unknown,
+  patienceMs?: number,
+): Promise<void> {
+  let found: unknown;
+  const isEqual = async () => {
+    found = await look();
+    return isDeepStrictEqual(found, expected);
+  };
+  await until('the messages are as expected', isEqual, patienceMs).catch(() =>
+    assert.deepEqual(found, expected),
+  );
+}

@@ -1,0 +1,106 @@
+/**
+ * Runs Thunderbird without a display, with a new profile. `commands.js` runs inside it and does what a person does with
+ * the mouse, or what the code behind a menu does.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { freePort } from '../../support/loopback.ts';
+import { until } from '../until.ts';
+import { connectMarionette } from './marionette.ts';
+
+export type Thunderbird = {
+  /** Runs a function of `commands.js` and resolves with what it returns. */
+  run<T>(name: string, ...args: unknown[]): Promise<T>;
+  /** Returns what Thunderbird has logged of its IMAP connections. */
+  imapLog(): Promise<string>;
+  /** Makes a picture of the window, in PNG. */
+  screenshot(): Promise<Buffer>;
+  stop(): Promise<void>;
+};
+
+/** Longest time that one function may take. */
+const SCRIPT_TIMEOUT_MS = 60_000;
+const COMMANDS = new URL('commands.js', import.meta.url);
+
+/** @param home a directory for the profile, which this program alone uses */
+export async function startThunderbird(home: string): Promise<Thunderbird> {
+  const [profile, log, port] = [join(home, 'profile'), join(home, 'imap.log'), await freePort()];
+  await mkdir(profile, { recursive: true });
+  await writeFile(join(profile, 'user.js'), preferences({ 'marionette.port': port }));
+  const program = spawn(
+    'thunderbird',
+    ['--headless', '--no-remote', '--profile', profile, '--marionette', '-remote-allow-system-access'],
+    {
+      env: { ...process.env, HOME: home, MOZ_LOG: 'IMAP:4,sync', MOZ_LOG_FILE: log },
+      stdio: 'ignore',
+    },
+  );
+  const exited = once(program, 'exit');
+  const marionette = await connectMarionette(port).catch((error: unknown) => {
+    program.kill('SIGKILL');
+    throw error;
+  });
+  const commands = await readFile(COMMANDS, 'utf8');
+  await execute(commands, []);
+
+  async function execute(script: string, args: readonly unknown[]): Promise<unknown> {
+    const parameters = {
+      script,
+      args,
+      sandbox: 'system',
+      newSandbox: false,
+      scriptTimeout: SCRIPT_TIMEOUT_MS,
+    };
+    const result = await marionette.command('WebDriver:ExecuteScript', parameters);
+    return (result as { value: unknown }).value;
+  }
+
+  /** Nothing runs while a dialog is open, which `commands.js` closes. */
+  function executeWithoutDialog(script: string, args: readonly unknown[]): Promise<unknown> {
+    return until('no dialog is open', async () => {
+      try {
+        return { value: await execute(script, args) };
+      } catch (error) {
+        if (error instanceof Error && error.message.includes('unexpected alert open')) return undefined;
+        throw error;
+      }
+    }).then(({ value }) => value);
+  }
+
+  return {
+    run: async <T>(name: string, ...args: unknown[]) =>
+      (await executeWithoutDialog('return commands[arguments[0]](...arguments[1])', [name, args])) as T,
+    imapLog: () => readFile(`${log}.moz_log`, 'utf8'),
+    async screenshot() {
+      const { value } = (await marionette.command('WebDriver:TakeScreenshot', { full: false })) as {
+        value: string;
+      };
+      return Buffer.from(value, 'base64');
+    },
+    async stop() {
+      marionette.close();
+      program.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+function preferences(own: Record<string, unknown>): string {
+  const values = {
+    ...own,
+    // Nothing connects to other machines, and no page or dialog of a first start is shown.
+    'app.update.enabled': false,
+    'datareporting.policy.dataSubmissionEnabled': false,
+    'toolkit.telemetry.enabled': false,
+    'extensions.update.enabled': false,
+    'mail.provider.suppress_dialog_on_startup': true,
+    'mail.rights.version': 1,
+    'mailnews.start_page.enabled': false,
+    'network.proxy.type': 0,
+  };
+  return Object.entries(values)
+    .map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`)
+    .join('');
+}
