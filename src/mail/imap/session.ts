@@ -162,6 +162,8 @@ export type AppendMessage = {
   utf8: boolean;
   /** The content may have NUL (RFC 3516 section 4.4). */
   isBinary: boolean;
+  /** The client sends the content only when it is asked for it. Otherwise it comes anyway. */
+  isSynchronizing: boolean;
   /** The bytes as the client sent them. They may be read once, before the next message. */
   content: AsyncIterable<Buffer>;
 };

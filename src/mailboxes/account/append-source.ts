@@ -1,6 +1,12 @@
-/** The messages of APPEND, which the thread of the account pulls piece by piece from the thread of the connection. */
+/**
+ * The messages of APPEND, which the thread of the account pulls from the thread of the connection. What the client sends without
+ * being asked goes along, up to a size, because each message between threads costs more than a small mail.
+ */
 import type { AppendMessage } from '../../mail/imap/session.ts';
 import { CONTENT_BYTES, type Pulled } from './remote-messages.ts';
+
+/** Maximum number of parts that go along. Our own limit. */
+const MAX_PARTS = 64;
 
 /** Reads messages in the order in which the other side asks for them. */
 export class AppendSource {
@@ -13,20 +19,32 @@ export class AppendSource {
     this.#messages = messages[Symbol.asyncIterator]();
   }
 
-  /** Returns the next message, which ends the one before, or more content of the message. */
-  async pull(what: 'message' | 'content'): Promise<Pulled> {
-    try {
-      return what === 'message' ? await this.#nextMessage() : await this.#nextContent();
-    } catch (error) {
-      this.failure = error;
-      return { kind: 'failed' };
+  /** Returns the next message, which ends the one before, or more content of the message; and what follows unasked. */
+  async pull(what: 'message' | 'content'): Promise<Pulled[]> {
+    const parts: Pulled[] = [];
+    let sizeBytes = 0;
+    for (let next: typeof what | undefined = what; next !== undefined && parts.length < MAX_PARTS; ) {
+      const part = await this.#read(next);
+      parts.push(part);
+      if (part.kind === 'content') sizeBytes += part.bytes.length;
+      next = whatFollows(part, CONTENT_BYTES - sizeBytes);
     }
+    return parts;
   }
 
   /** Ends the reading of what nobody has asked for. */
   async close(): Promise<void> {
     await this.#endContent();
     await this.#messages.return?.();
+  }
+
+  async #read(what: 'message' | 'content'): Promise<Pulled> {
+    try {
+      return what === 'message' ? await this.#nextMessage() : await this.#nextContent();
+    } catch (error) {
+      this.failure = error;
+      return { kind: 'failed' };
+    }
   }
 
   async #nextMessage(): Promise<Pulled> {
@@ -58,6 +76,13 @@ export class AppendSource {
     this.#content = undefined;
     await content?.return?.();
   }
+}
+
+/** Returns what the client sends unasked after a part, if it has room; undefined for nothing. */
+function whatFollows(part: Pulled, roomBytes: number): 'message' | 'content' | undefined {
+  if (part.kind === 'message' && !part.message.isSynchronizing && part.message.sizeBytes <= roomBytes)
+    return 'content';
+  return part.kind === 'content' && part.isLast ? 'message' : undefined;
 }
 
 /** Returns the bytes of all pieces, in memory that can move to another thread. */

@@ -28,14 +28,15 @@ export type ChunkMethods = Pick<Account, 'list' | 'getMetadata' | 'accountChange
 export type Request =
   | { kind: 'value'; name: keyof ValueMethods; args: readonly unknown[] }
   | { kind: 'chunks'; name: keyof ChunkMethods; args: readonly unknown[] }
-  | { kind: 'append'; mailbox: string; replaced: Messages | undefined }
+  /** `parts` are the first ones of the messages. */
+  | { kind: 'append'; mailbox: string; replaced: Messages | undefined; parts: Pulled[] }
   | { kind: 'select'; args: Parameters<Account['select']> }
   | { kind: 'close'; args: Parameters<SelectedMailbox['close']> };
 
 /** A selection without its object, which the thread of the connection makes anew. */
 export type SelectionData = Omit<Selection, 'selected'>;
 
-/** The part of a message of APPEND that was asked for. */
+/** A part of the messages of APPEND, in the order in which the client sends them. */
 export type Pulled =
   | { kind: 'message'; message: Omit<AppendMessage, 'content'> }
   /** There is no further message. */
@@ -51,7 +52,8 @@ export type ToAccount = { session: number } & (
   | { kind: 'taken'; call: number }
   /** No further chunk is wanted. */
   | { kind: 'stop'; call: number }
-  | { kind: 'pulled'; call: number; pulled: Pulled }
+  /** The part that was asked for, and those that follow it. */
+  | { kind: 'pulled'; call: number; parts: Pulled[] }
   | { kind: 'enable'; features: Features }
   /** The thread of the connection wants to know of changes of the account and of the selected mailbox. */
   | { kind: 'watch' }

@@ -16,6 +16,7 @@ import type {
   CallEvent,
   ChunkMethods,
   FromAccount,
+  Pulled,
   Request,
   SelectionData,
   ToAccount,
@@ -214,23 +215,28 @@ async function callAppend(
   ...[mailbox, messages, replaced]: Parameters<Account['append']>
 ): Promise<Result<Account['append']>> {
   const source = new AppendSource(messages);
-  const call = session.begin({ kind: 'append', mailbox, replaced });
   try {
+    // A client that sends slowly keeps the account busy only with what it has to be asked for.
+    const parts = await source.pull('message');
+    const call = session.begin({ kind: 'append', mailbox, replaced, parts });
     for (;;) {
       const event = await call.next();
       if (event.kind === 'pull') {
         const pulled = await source.pull(event.what);
-        const transfer = pulled.kind === 'content' ? [pulled.bytes.buffer] : [];
-        session.post({ kind: 'pulled', call: call.number, pulled }, transfer);
+        session.post({ kind: 'pulled', call: call.number, parts: pulled }, memoryOf(pulled));
         continue;
       }
       // The failure of the client's side says more than that of the call, which it has caused.
-      if (source.failure !== undefined) throw source.failure;
+      if (event.kind === 'failed' && source.failure !== undefined) throw source.failure;
       return resultOf(event);
     }
   } finally {
     await source.close();
   }
+}
+
+function memoryOf(parts: readonly Pulled[]): ArrayBuffer[] {
+  return parts.flatMap((part) => (part.kind === 'content' ? [part.bytes.buffer] : []));
 }
 
 async function callSelect(

@@ -88,7 +88,9 @@ class ServedCall {
   readonly #post: (event: CallEvent, transfer?: ArrayBuffer[]) => void;
   #ahead = 0;
   #wake: (() => void) | undefined;
-  #pulled: PromiseWithResolvers<Pulled> | undefined;
+  /** Parts of the messages of APPEND that have come and were not read. */
+  #parts: Pulled[] = [];
+  #wakeReader: (() => void) | undefined;
 
   constructor(post: (event: CallEvent, transfer?: ArrayBuffer[]) => void) {
     this.#post = post;
@@ -121,7 +123,8 @@ class ServedCall {
   }
 
   /** Returns the messages that the client sends. */
-  async *messages(): AsyncGenerator<AppendMessage, void, undefined> {
+  async *messages(parts: Pulled[]): AsyncGenerator<AppendMessage, void, undefined> {
+    this.#parts = parts;
     for (;;) {
       const pulled = await this.#pull('message');
       if (pulled.kind !== 'message') return;
@@ -138,18 +141,24 @@ class ServedCall {
     }
   }
 
-  /** Asks the client. @throws Error when it sends no more */
+  /** Returns the next part, for which the client is asked unless it has come. @throws Error when it sends no more */
   async #pull(what: 'message' | 'content'): Promise<Pulled> {
-    this.#pulled = Promise.withResolvers();
-    this.#post({ kind: 'pull', what });
-    if (this.isStopped) this.pulled({ kind: 'failed' });
-    const pulled = await this.#pulled.promise;
-    if (pulled.kind === 'failed') throw new Error('the client does not send the message');
-    return pulled;
+    // Content that was not read is of no interest once the next message is asked for.
+    if (what === 'message') while (this.#parts[0]?.kind === 'content') this.#parts.shift();
+    if (this.#parts.length === 0 && !this.isStopped) {
+      this.#post({ kind: 'pull', what });
+      await new Promise<void>((resolve) => {
+        this.#wakeReader = resolve;
+      });
+    }
+    const part = this.#parts.shift();
+    if (!part || part.kind === 'failed') throw new Error('the client does not send the message');
+    return part;
   }
 
-  pulled(pulled: Pulled): void {
-    this.#pulled?.resolve(pulled);
+  pulled(parts: Pulled[]): void {
+    this.#parts = parts;
+    this.#wakeReader?.();
   }
 
   taken(): void {
@@ -161,7 +170,7 @@ class ServedCall {
   stop(): void {
     this.isStopped = true;
     this.#wake?.();
-    this.pulled({ kind: 'failed' });
+    this.pulled([]);
   }
 
   async #untilChange(): Promise<void> {
@@ -198,7 +207,7 @@ class ServedSession {
         this.#callOf(message.call)?.stop();
         break;
       case 'pulled':
-        this.#callOf(message.call)?.pulled(message.pulled);
+        this.#callOf(message.call)?.pulled(message.parts);
         break;
       case 'enable':
         this.#options.account.enable(message.features);
@@ -251,7 +260,7 @@ class ServedSession {
         if (request.name === 'changes' || request.name === 'accountChanges') this.#isTold = false;
         return await call.produce((await this.#method(request)(...request.args)) as Chunks);
       case 'append':
-        return await account.append(request.mailbox, call.messages(), request.replaced);
+        return await account.append(request.mailbox, call.messages(request.parts), request.replaced);
       case 'select':
         return await this.#select(request.args);
       case 'close':

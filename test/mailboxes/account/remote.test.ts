@@ -154,6 +154,7 @@ function messageOf(content: () => AsyncGenerator<Buffer>): AppendMessage {
     internalDate: undefined,
     sizeBytes: 1,
     isBinary: false,
+    isSynchronizing: true,
     utf8: false,
     content: { [Symbol.asyncIterator]: content },
   };
@@ -190,6 +191,27 @@ test('APPEND carries content in pieces, and leaves content that is refused unrea
   reads = 0;
   assert.partialDeepStrictEqual(await account.append('None', messages()), { code: 'TRYCREATE' });
   assert.equal(reads, 0);
+});
+
+test('APPEND carries small messages that come unasked with its call', async (t) => {
+  const { account, mail, port2 } = await openRemote(t);
+  let crossed = 0;
+  port2.on('message', () => crossed++);
+  const texts = ['Subject: a\r\n\r\n', 'Subject: b\r\n\r\n'];
+  async function* messages() {
+    for (const text of texts) {
+      const content = async function* () {
+        yield Buffer.from(text);
+      };
+      yield { ...messageOf(content), sizeBytes: text.length, isSynchronizing: false };
+    }
+  }
+  assert.deepEqual(await account.append('INBOX', messages()), { uidValidity: 1_001, uids: '1:2' });
+  assert.equal(crossed, 1);
+  assert.deepEqual(
+    mail.mailboxes.get('INBOX')?.messages.map(({ bytes }) => bytes.toString()),
+    texts,
+  );
 });
 
 test('refusals and bugs of methods cross with their codes', async (t) => {

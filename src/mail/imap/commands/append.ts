@@ -34,8 +34,8 @@ export async function* readMessages(
   const { framing, context } = connection;
   let cursor = firstCursor;
   for (let literal = firstLiteral; ; ) {
-    const { sizeBytes, isBinary } = literal;
-    const message = { ...parseMessage(cursor), sizeBytes, isBinary };
+    const { sizeBytes, isBinary, isSynchronizing } = literal;
+    const message = { ...parseMessage(cursor), sizeBytes, isBinary, isSynchronizing };
     if (message.sizeBytes > context.limits.messageBytes)
       throw new CommandError('NO', `A message has at most ${context.limits.messageBytes} octets`, 'TOOBIG');
     // A message without octets cancels the command (RFC 3502 section 6.3.11).

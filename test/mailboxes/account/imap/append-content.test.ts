@@ -15,7 +15,8 @@ function binary(pieces: number, end = Promise.resolve()): AppendMessage {
     yield Buffer.alloc(256 * KIB, 'x');
   }
   const sizeBytes = pieces * 256 * KIB;
-  return { flags: [], internalDate: undefined, sizeBytes, utf8: false, isBinary: true, content: content() };
+  const literal = { sizeBytes, isBinary: true, isSynchronizing: false };
+  return { flags: [], internalDate: undefined, utf8: false, ...literal, content: content() };
 }
 
 async function sizeOf(
