@@ -75,11 +75,23 @@ export function readFields(octets: Buffer, header: OctetRange): HeaderField[] {
 }
 
 /** Returns the values of the fields with this name, which is in lower case. The other fields are not decoded. */
-export function readValues(octets: Buffer, header: OctetRange, name: string): string[] {
-  const values: string[] = [];
-  for (const { name: own, value, end } of readFieldLines(octets, header))
-    if (own === name && own !== '')
-      values.push(unfold(octets.subarray(value, Math.min(end, value + MAX_VALUE_OCTETS))));
+export function readValues(octets: Buffer, header: OctetRange, name: string): readonly string[] {
+  return readValuesOf(octets, header, new Set([name])).get(name) ?? [];
+}
+
+/** Returns the values of the fields with these names, which are in lower case. The other fields are not decoded. */
+export function readValuesOf(
+  octets: Buffer,
+  header: OctetRange,
+  names: ReadonlySet<string>,
+): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, string[]>();
+  for (const { name, value, end } of readFieldLines(octets, header)) {
+    if (name === '' || !names.has(name)) continue;
+    const own = values.get(name) ?? [];
+    own.push(unfold(octets.subarray(value, Math.min(end, value + MAX_VALUE_OCTETS))));
+    values.set(name, own);
+  }
   return values;
 }
 

@@ -7,6 +7,7 @@ import { writeEnvelope } from '../imap/encode/envelope.ts';
 import type { TextForm } from '../imap/encode/strings.ts';
 import { type MimeEntity, readMimeTree, readOpaque, TooComplexError } from './mime-tree.ts';
 import { makePreview } from './preview.ts';
+import { readFieldTexts } from './search-fields.ts';
 import { readText, type SearchText } from './search-text.ts';
 import type { StoredPart } from './section.ts';
 import { readSortKeys, readThreadKeys, type SortKeys, type ThreadKeys } from './sort-keys.ts';
@@ -19,6 +20,9 @@ export const PARSER_VERSION = 1;
  * many messages in memory, and a message of 40 MB could be all structure. Our own limit.
  */
 const MAX_STRUCTURE_CHARACTERS = 512 * 1024;
+
+/** Maximum size of a header whose fields are stored for searches. Searches read the fields of a larger one in the message. Our own limit. */
+const MAX_FIELDS_OCTETS = 64 * 1024;
 
 /** Wire text for clients that read 7 bits, and for those that read UTF-8; null when it is the same. */
 type WireText = { ascii: string; utf8: string | null };
@@ -54,7 +58,8 @@ export async function readMailboxMessage(
   if (!description || isTooLong(description.bodyStructure)) return readOpaqueMessage(octets);
   const maxCharacters = isTextWhole ? Number.POSITIVE_INFINITY : undefined;
   const { search, visible } = await readText(buffer, root, maxCharacters);
-  return { isOpaque: false, ...description, preview: makePreview(visible), search };
+  const fields = root.body <= MAX_FIELDS_OCTETS ? readFieldTexts(buffer.subarray(0, root.body)) : undefined;
+  return { isOpaque: false, ...description, preview: makePreview(visible), search: { ...search, fields } };
 }
 
 /** Returns what can be known of a message that cannot be taken apart: the fields of its header. */

@@ -8,6 +8,7 @@ import { foldText } from './fold.ts';
 import { type HeaderField, readFields } from './header-block.ts';
 import { stripHtml } from './html-text-strip.ts';
 import type { MimeEntity } from './mime-tree.ts';
+import type { FieldTexts } from './search-fields.ts';
 import { decodeTransfer } from './transfer-encoding.ts';
 
 export type SearchText = {
@@ -17,6 +18,8 @@ export type SearchText = {
   body: string;
   /** False when text beyond `MAX_SEARCH_CHARACTERS` was left out, so that a search must read the message. */
   isComplete: boolean;
+  /** Header fields in which people search most. Without them, a search reads the header. */
+  fields?: FieldTexts | undefined;
 };
 
 /** Maximum length of the header and of the body, each: 1 MiB in ASCII. Our own limit; the text of nearly all mail is shorter. */

@@ -4,7 +4,7 @@ import { defineWrite } from '../../db/operation.ts';
 import type { InternalDate } from '../../mail/imap/session.ts';
 import type { SearchText } from '../../mail/message/search-text.ts';
 import type { OpenAccount } from './account.ts';
-import type { MessageSummary } from './changes.ts';
+import type { AddedMessage } from './changes.ts';
 import { discard, type PreparedContent } from './content.ts';
 import { insertContent, readReleasedBytes } from './content-store.ts';
 import { DELETED, SEEN } from './flags.ts';
@@ -43,7 +43,7 @@ type Added = {
 /** Reasons for which nothing was added: there is no such folder, or the account is full. */
 type NotAdded = { refused: 'folder' | 'quota' };
 
-export type Committed = (Added & { messages: MessageSummary[]; texts: SearchText[] }) | NotAdded;
+export type Committed = (Added & { messages: AddedMessage[]; texts: SearchText[] }) | NotAdded;
 
 const insertMessages = defineWrite(
   'account.addMessages',
@@ -69,7 +69,7 @@ export async function addInWrite(
   const modseq = await nextModseq(tx);
   const firstUid = await reserveUids(tx, folderId, messages.length);
   const contentIds: number[] = [];
-  const summaries: MessageSummary[] = [];
+  const summaries: AddedMessage[] = [];
   for (const [index, { content, flags, keywords, internalDate, prefix = NO_PREFIX }] of messages.entries()) {
     const uid = firstUid + index;
     const contentId = await insertContent(tx, content.row, content);
@@ -90,7 +90,7 @@ export async function addInWrite(
       prefix,
     });
     contentIds.push(contentId);
-    summaries.push({ uid, flags, keywordSetId, modseq });
+    summaries.push({ uid, contentId, flags, keywordSetId, modseq });
   }
   await changeCounts(tx, {
     folderId,

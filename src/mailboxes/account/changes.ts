@@ -3,8 +3,12 @@
 /** The changing facts of a message. */
 export type MessageSummary = { uid: number; flags: number; keywordSetId: number; modseq: number };
 
+/** A message that was added, with the content that it has for good. */
+export type AddedMessage = MessageSummary & { contentId: number };
+
 export type FolderChange = { folderId: number; modseq: number } & (
-  | { kind: 'added' | 'flags'; messages: readonly MessageSummary[] }
+  | { kind: 'added'; messages: readonly AddedMessage[] }
+  | { kind: 'flags'; messages: readonly MessageSummary[] }
   | { kind: 'expunged'; uids: readonly number[] }
   | { kind: 'created' | 'deleted' | 'renamed' }
 );

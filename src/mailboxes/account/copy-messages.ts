@@ -1,6 +1,6 @@
 /** Copies or moves messages to another folder, or to their own, as one change. */
 import { defineWrite } from '../../db/operation.ts';
-import type { MessageSummary } from './changes.ts';
+import type { AddedMessage } from './changes.ts';
 import { releaseContents } from './content-store.ts';
 import { countsOf, negate } from './counts.ts';
 import { changeCounts, findFolderById, findFolderByName, reserveUids } from './folder-store.ts';
@@ -37,7 +37,7 @@ export type MessagesCopied = {
   toFolderId: number;
   /** UIDs of the originals, in the order of `added`. */
   from: number[];
-  added: MessageSummary[];
+  added: AddedMessage[];
   /** The originals that were moved away, as they were. */
   removed: MessageRow[];
 };
@@ -70,8 +70,9 @@ export const copyOrMove = defineWrite(
       uidValidity: target.uidValidity,
       toFolderId: target.id,
       from: originals.map(({ uid }) => uid),
-      added: originals.map(({ flags, keywordSetId }, index) => ({
+      added: originals.map(({ contentId, flags, keywordSetId }, index) => ({
         uid: firstUid + index,
+        contentId,
         flags,
         keywordSetId,
         modseq,

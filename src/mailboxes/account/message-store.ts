@@ -1,7 +1,7 @@
 /** Stores messages and the tombstones of those that were removed. All SQL of these tables is here, and nothing else writes them. */
 import { sql } from 'kysely';
 import { type Param, statement } from '../../db/statement.ts';
-import type { MessageSummary } from './changes.ts';
+import type { AddedMessage } from './changes.ts';
 import { DELETED } from './flags.ts';
 import type { AccountTx } from './store.ts';
 import type { ExpungedRow, MessageRow } from './tables.ts';
@@ -165,7 +165,7 @@ export type UidRange = { folderId: number; uidFrom: number; uidTo: number };
 const summariesIn = statement((db: AccountTx, param: Param<UidRange & { limit: number }>) =>
   db
     .selectFrom('messages')
-    .select(['uid', 'flags', 'keywordSetId', 'modseq', 'sizeBytes'])
+    .select(['uid', 'contentId', 'flags', 'keywordSetId', 'modseq', 'sizeBytes'])
     .where('folderId', '=', param('folderId'))
     .where('uid', '>=', param('uidFrom'))
     .where('uid', '<=', param('uidTo'))
@@ -173,9 +173,9 @@ const summariesIn = statement((db: AccountTx, param: Param<UidRange & { limit: n
     .limit(param('limit')),
 );
 
-type Summary = MessageSummary & Pick<MessageRow, 'sizeBytes'>;
+type Summary = AddedMessage & Pick<MessageRow, 'sizeBytes'>;
 
-/** Returns the changing facts and the sizes of at most `limit` messages, by UID. */
+/** Returns the changing facts, the contents and the sizes of at most `limit` messages, by UID. */
 export function listSummaries(
   tx: AccountTx,
   range: UidRange,

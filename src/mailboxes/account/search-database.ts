@@ -13,6 +13,13 @@ import { sleep, type Timer } from '../../system/clock.ts';
 import { nextTurn } from '../../system/next-turn.ts';
 import type { System } from '../../system/system.ts';
 import {
+  type FieldMatches,
+  type FieldSought,
+  findInField,
+  insertFields,
+  type NewFields,
+} from './search-field-store.ts';
+import {
   deleteTexts,
   findByTrigrams,
   findMatches,
@@ -117,6 +124,16 @@ export class SearchDatabase {
       await this.#deleteDamaged(error);
       return undefined;
     }
+  }
+
+  /** Finds contents by one of their header fields. */
+  async findInField(contentIds: readonly number[], sought: FieldSought): Promise<FieldMatches> {
+    return await this.#use((db) => findInField(db.read, contentIds, sought));
+  }
+
+  /** Stores the header fields of contents. Where that fails, they stay unknown. */
+  async addFields(added: readonly NewFields[]): Promise<void> {
+    await this.#use((db) => db.commit(insertFields, { added })).catch((error) => this.#report(error));
   }
 
   async #find(

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import type { SearchText } from '../../mail/message/search-text.ts';
+import { putFields, removeFields } from './search-field-store.ts';
 import type { SearchTables, TextRow } from './search-tables.ts';
 
 type SearchTx = Tx<SearchTables>;
@@ -47,7 +48,7 @@ export const setIdentity = defineWrite(
   },
 );
 
-/** Adds texts; those that are known stay. */
+/** Adds texts, and the fields that come with them; texts that are known stay. */
 export const insertTexts = defineWrite(
   'search.insertTexts',
   async (tx: SearchTx, { texts }: { texts: readonly NewText[] }): Promise<void> => {
@@ -60,10 +61,14 @@ export const insertTexts = defineWrite(
       if (contentId <= indexedTo) await indexText.all(tx, { rowid: contentId, text: `${header}\n${body}` });
     }
     await addBytes.all(tx, { bytes });
+    await putFields(
+      tx,
+      texts.flatMap(({ contentId, fields }) => (fields ? [{ contentId, fields }] : [])),
+    );
   },
 );
 
-/** Removes the texts of contents that were removed. */
+/** Removes the texts and fields of contents that were removed. */
 export const deleteTexts = defineWrite(
   'search.deleteTexts',
   async (tx: SearchTx, { contentIds }: { contentIds: readonly number[] }): Promise<void> => {
@@ -73,6 +78,7 @@ export const deleteTexts = defineWrite(
       .returning(sql<number>`length(header) + length(body)`.as('bytes'))
       .execute();
     await tx.deleteFrom('trigrams').where('rowid', 'in', contentIds).execute();
+    await removeFields(tx, contentIds);
     await addBytes.all(tx, { bytes: -rows.reduce((sum, { bytes }) => sum + bytes, 0) });
   },
   { priority: 'bulk' },

@@ -27,8 +27,23 @@ export type TextRow = {
 /** An FTS5 table without its own content, whose row ids are ids of contents. */
 type TrigramRow = { rowid: number; text: string };
 
-/** Written by mailboxes/account/search-store.ts. */
-export type SearchTables = { source: SourceRow; texts: TextRow; trigrams: TrigramRow };
+/** Written by mailboxes/account/search-field-store.ts: the values of a header field in 256 contents. */
+export type FieldPageRow = {
+  /** Name in lower case (mail/message/search-fields.ts). */
+  field: string;
+  /** Id of the first content, divided by 256. */
+  page: number;
+  /** Folded values (field-page.ts). */
+  texts: Uint8Array;
+};
+
+/** Written by mailboxes/account/search-store.ts, except fieldPages. */
+export type SearchTables = {
+  source: SourceRow;
+  texts: TextRow;
+  trigrams: TrigramRow;
+  fieldPages: FieldPageRow;
+};
 
 export const SEARCH_MIGRATIONS: readonly Migration[] = [
   {
@@ -53,6 +68,17 @@ CREATE INDEX textsByCompleteness ON texts (isComplete, contentId);
 CREATE VIRTUAL TABLE trigrams USING fts5(
   text, tokenize = 'trigram case_sensitive 1', detail = none, content = '', contentless_delete = 1
 );
+`,
+  },
+  {
+    id: '0002-field-pages',
+    sql: `
+CREATE TABLE fieldPages (
+  field TEXT NOT NULL,
+  page INTEGER NOT NULL,
+  texts BLOB NOT NULL,
+  PRIMARY KEY (field, page)
+) STRICT;
 `,
   },
 ];

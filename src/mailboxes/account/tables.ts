@@ -107,7 +107,10 @@ export type MessageRow = {
   savedAt: number;
   /** RFC822.SIZE: content and prefix. */
   sizeBytes: number;
-  /** Header fields that this recipient alone has, in front of the content, each with its CRLF. */
+  /**
+   * Trace fields that this recipient alone has, in front of the content, each with its CRLF. None is one of those in which people
+   * search most (mail/message/search-fields.ts).
+   */
   prefix: Uint8Array;
 };
 

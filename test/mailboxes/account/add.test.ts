@@ -51,15 +51,22 @@ test('messages get UIDs in their order, one modseq, and change the counts of the
   assert.deepEqual(message.prefix, prefix);
   assert.deepEqual(await findKeywords(account.db.read, message.keywordSetId), ['$Forwarded']);
   assert.match(message.emailId, /^[A-Za-z0-9_-]{10,}$/);
+  const firstContent = message.contentId;
   assert.deepEqual(told, [
     {
       kind: 'added',
       folderId: id,
       modseq: highestModseq,
       messages: [
-        { uid: 1, flags: SEEN, keywordSetId: message.keywordSetId, modseq: highestModseq },
-        { uid: 2, flags: DELETED, keywordSetId: 0, modseq: highestModseq },
-        { uid: 3, flags: 0, keywordSetId: 0, modseq: highestModseq },
+        {
+          uid: 1,
+          contentId: firstContent,
+          flags: SEEN,
+          keywordSetId: message.keywordSetId,
+          modseq: highestModseq,
+        },
+        { uid: 2, contentId: firstContent + 1, flags: DELETED, keywordSetId: 0, modseq: highestModseq },
+        { uid: 3, contentId: firstContent + 2, flags: 0, keywordSetId: 0, modseq: highestModseq },
       ],
     },
   ]);

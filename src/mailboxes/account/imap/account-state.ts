@@ -14,7 +14,7 @@ import type { View } from './view.ts';
 const MESSAGES_PER_SLICE = 5_000;
 /**
  * Maximum number of folders that stay in memory while no session has selected them, because clients come back to them. Our own
- * limit, at about 18 bytes for each message.
+ * limit, at about 26 bytes for each message.
  */
 const MAX_UNSELECTED = 2;
 

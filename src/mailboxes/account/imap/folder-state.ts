@@ -1,8 +1,8 @@
 /**
- * The changing facts of the messages of a folder in memory, shared by all sessions that have selected it. Messages are in the order of
+ * The changing facts and the contents of the messages of a folder in memory, shared by all sessions that have selected it. Messages are in the order of
  * their UIDs. A message that was removed stays until every session has told its client.
  */
-import type { FolderChange, MessageSummary } from '../changes.ts';
+import type { AddedMessage, FolderChange, MessageSummary } from '../changes.ts';
 import type { FolderRow, MessageRow } from '../tables.ts';
 import { indexOfUid } from './sorted-uids.ts';
 
@@ -33,6 +33,7 @@ export class FolderState {
   readonly uidValidity: number;
   count = 0;
   uids = new Uint32Array(FIRST_CAPACITY);
+  contentIds = new Float64Array(FIRST_CAPACITY);
   flags = new Uint8Array(FIRST_CAPACITY);
   keywordSetIds = new Uint32Array(FIRST_CAPACITY);
   modseqs = new Float64Array(FIRST_CAPACITY);
@@ -79,7 +80,7 @@ export class FolderState {
   }
 
   /** Adds messages that were loaded. Their UIDs are higher than all others. */
-  load(messages: readonly MessageSummary[]): void {
+  load(messages: readonly AddedMessage[]): void {
     for (const message of messages) this.#add(message);
   }
 
@@ -116,13 +117,14 @@ export class FolderState {
     return contentIds;
   }
 
-  #add({ uid, flags, keywordSetId, modseq }: MessageSummary): void {
+  #add({ uid, contentId, flags, keywordSetId, modseq }: AddedMessage): void {
     if (uid <= this.lastUid) {
       this.#update({ uid, flags, keywordSetId, modseq });
       return;
     }
     if (this.count === this.uids.length) this.#grow();
     this.uids[this.count] = uid;
+    this.contentIds[this.count] = contentId;
     this.flags[this.count] = flags;
     this.keywordSetIds[this.count] = keywordSetId;
     this.modseqs[this.count] = modseq;
@@ -161,6 +163,7 @@ export class FolderState {
       const uid = this.uids[from] as number;
       if (forgotten.has(uid)) continue;
       this.uids[to] = uid;
+      this.contentIds[to] = this.contentIds[from] as number;
       this.flags[to] = this.flags[from] as number;
       this.keywordSetIds[to] = this.keywordSetIds[from] as number;
       this.modseqs[to] = this.modseqs[from] as number;
@@ -176,6 +179,7 @@ export class FolderState {
       return next;
     };
     this.uids = grow(this.uids, new Uint32Array(capacity));
+    this.contentIds = grow(this.contentIds, new Float64Array(capacity));
     this.flags = grow(this.flags, new Uint8Array(capacity));
     this.keywordSetIds = grow(this.keywordSetIds, new Uint32Array(capacity));
     this.modseqs = grow(this.modseqs, new Float64Array(capacity));

@@ -4,22 +4,25 @@
  */
 import type { SearchKey } from '../../../mail/imap/search-key.ts';
 import { resolveRanges, type SequenceRange } from '../../../mail/imap/sequence-set.ts';
-import { decodeWords } from '../../../mail/message/decode-words.ts';
 import { foldText } from '../../../mail/message/fold.ts';
 import { readValues } from '../../../mail/message/header-block.ts';
+import { foldValue, isSearchField, type SearchField } from '../../../mail/message/search-fields.ts';
 import type { SortKeys } from '../../../mail/message/sort-keys.ts';
 import { flagNames, readFlags } from '../flags.ts';
+import type { FieldMatches } from '../search-field-store.ts';
 import type { StoredMessage } from '../stored-message-store.ts';
 import type { SelectedState } from './session-state.ts';
 import type { Entry } from './view.ts';
 
 /** Parts of messages that criteria need beside the state of the folder, the cheapest first. */
-const PARTS = ['facts', 'header', 'text'] as const;
+const PARTS = ['fields', 'facts', 'header', 'text'] as const;
 type Part = (typeof PARTS)[number];
 
 /** A message of which some parts were read. */
 export type Candidate = {
   entry: Entry;
+  /** Results of the criteria that look in header fields that are stored for searches. */
+  fields?: ReadonlyMap<FieldKey, FieldMatches>;
   facts?: StoredMessage;
   header?: HeaderTexts;
   /** Criteria of text that match. */
@@ -28,6 +31,9 @@ export type Candidate = {
 
 /** A criterion that looks in the text of messages. */
 export type TextKey = SearchKey & { kind: 'text' | 'body' };
+
+/** A criterion that looks in one of the header fields that are stored for searches. */
+export type FieldKey = SearchKey & { kind: 'header'; field: SearchField };
 
 type Answer = boolean | undefined;
 type Matcher = (candidate: Candidate) => Answer;
@@ -51,7 +57,7 @@ function neededParts(key: SearchKey): Set<Part> {
     case 'emailId':
       return new Set(['facts']);
     case 'header':
-      return new Set(['header']);
+      return new Set(isSearchField(key.field) ? ['fields', 'header'] : ['header']);
     case 'text':
     case 'body':
       // The facts tell the content, by which texts are found.
@@ -71,6 +77,17 @@ export function textKeysOf(key: SearchKey): TextKey[] {
   if (key.kind === 'not') return textKeysOf(key.key);
   if (key.kind === 'and' || key.kind === 'or') return key.keys.flatMap(textKeysOf);
   return key.kind === 'text' || key.kind === 'body' ? [key] : [];
+}
+
+/** Returns the criteria that look in header fields that are stored for searches. */
+export function fieldKeysOf(key: SearchKey): FieldKey[] {
+  if (key.kind === 'not') return fieldKeysOf(key.key);
+  if (key.kind === 'and' || key.kind === 'or') return key.keys.flatMap(fieldKeysOf);
+  return key.kind === 'header' && isFieldKey(key) ? [key] : [];
+}
+
+function isFieldKey(key: SearchKey & { kind: 'header' }): key is FieldKey {
+  return isSearchField(key.field);
 }
 
 /** Returns true when the criterion asks for the sent date, which is a part of the sort keys. */
@@ -189,9 +206,16 @@ function matchAge(
   return ({ facts }) => facts && (kind === 'older' ? facts.internalAt <= limit : facts.internalAt >= limit);
 }
 
-function matchHeader({ field, text }: SearchKey & { kind: 'header' }): Matcher {
-  const folded = foldText(text);
-  return ({ header }) => header?.of(field).some((value) => value.includes(folded));
+function matchHeader(key: SearchKey & { kind: 'header' }): Matcher {
+  const folded = foldText(key.text);
+  const inHeader: Matcher = ({ header }) => header?.of(key.field).some((value) => value.includes(folded));
+  if (!isFieldKey(key)) return inHeader;
+  return (candidate) => {
+    const matches = candidate.fields?.get(key);
+    const { contentId } = candidate.entry;
+    if (!matches || matches.unsure.has(contentId)) return inHeader(candidate);
+    return matches.matching.has(contentId);
+  };
 }
 
 /** Folded values of the fields of a header, which are decoded when a criterion first asks for them. */
@@ -209,7 +233,7 @@ export class HeaderTexts {
     const known = this.#texts.get(field);
     if (known) return known;
     const values = readValues(this.#header, { start: 0, end: this.#header.length }, field);
-    const texts = values.map((value) => foldText(decodeWords(value)));
+    const texts = values.map(foldValue);
     this.#texts.set(field, texts);
     return texts;
   }

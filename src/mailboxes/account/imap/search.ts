@@ -4,13 +4,18 @@ import { writeThreads } from '../../../mail/imap/encode/threads.ts';
 import type { SearchKey } from '../../../mail/imap/search-key.ts';
 import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import { type Chunks, isRefusal, type SearchQuery } from '../../../mail/imap/session.ts';
+import { foldText } from '../../../mail/message/fold.ts';
 import { createPause, nextTurn } from '../../../system/next-turn.ts';
+import type { FieldMatches } from '../search-field-store.ts';
+import { searchField } from '../search-fields.ts';
 import type { Column } from '../stored-message-store.ts';
 import { sortFound, threadFound } from './arrange.ts';
 import {
   asksSentDate,
   type Candidate,
   compileKey,
+  type FieldKey,
+  fieldKeysOf,
   HeaderTexts,
   partsOf,
   type TextKey,
@@ -69,6 +74,7 @@ export function compileSearch(
   const matches = compileKey(selected, key);
   const needed = partsOf(key);
   const textKeys = textKeysOf(key);
+  const fieldKeys = fieldKeysOf(key);
   const factColumns: Column[] = asksSentDate(key) ? ['sort'] : [];
   const pause = createPause(selected.shared.account.app.clock);
   return async (entries) => {
@@ -86,7 +92,9 @@ export function compileSearch(
     for (const part of needed) {
       const undecided = open;
       open = [];
-      if (part === 'facts') await addFacts(selected, undecided, { columns: factColumns, decide });
+      if (undecided.length === 0) break;
+      if (part === 'fields') await addFields(selected, undecided, { keys: fieldKeys, decide });
+      else if (part === 'facts') await addFacts(selected, undecided, { columns: factColumns, decide });
       else if (part === 'header') await addHeaders(selected, undecided, decide);
       else await addTexts(selected, undecided, { keys: textKeys, decide });
     }
@@ -95,6 +103,23 @@ export function compileSearch(
 }
 
 type Decide = (candidates: readonly Candidate[]) => Promise<void>;
+
+/** Looks in the header fields that are stored for searches. */
+async function addFields(
+  { shared }: SelectedState,
+  candidates: readonly Candidate[],
+  { keys, decide }: { keys: readonly FieldKey[]; decide: Decide },
+): Promise<void> {
+  const contentIds = candidates.map(({ entry }) => entry.contentId);
+  const pause = createPause(shared.account.app.clock);
+  const fields = new Map<FieldKey, FieldMatches>();
+  for (const key of keys) {
+    const sought = { field: key.field, needle: foldText(key.text) };
+    fields.set(key, await searchField(shared.account, contentIds, sought));
+    await pause();
+  }
+  await decide(candidates.map((candidate) => ({ ...candidate, fields })));
+}
 
 /** Messages that can be read no more do not match. */
 async function addFacts(

@@ -11,6 +11,8 @@ export type Entry = {
   /** Sequence number. */
   number: number;
   uid: number;
+  /** Content of the message; 0 when the message can be read no more. */
+  contentId: number;
   flags: number;
   keywordSetId: number;
   modseq: number;
@@ -179,6 +181,7 @@ export class View {
     return {
       number,
       uid,
+      contentId: isKnown ? (state.contentIds[index] as number) : 0,
       flags: flags & ~GONE,
       keywordSetId: isKnown ? (state.keywordSetIds[index] as number) : 0,
       modseq: isKnown ? (state.modseqs[index] as number) : 0,

@@ -29,7 +29,7 @@ const FOLDER = {
 
 function loaded(): FolderState {
   const state = new FolderState(FOLDER);
-  state.load([1, 2, 3].map((uid) => ({ uid, flags: 0, keywordSetId: 0, modseq: uid })));
+  state.load([1, 2, 3].map((uid) => ({ uid, contentId: 10 * uid, flags: 0, keywordSetId: 0, modseq: uid })));
   return state;
 }
 
@@ -57,7 +57,7 @@ test('a change that is older than what is known changes nothing', () => {
 
 test('messages that were loaded already are not added again', () => {
   const state = loaded();
-  const messages = [3, 4].map((uid) => ({ uid, flags: 1, keywordSetId: 0, modseq: 5 }));
+  const messages = [3, 4].map((uid) => ({ uid, contentId: 10 * uid, flags: 1, keywordSetId: 0, modseq: 5 }));
   state.apply({ kind: 'added', folderId: 1, modseq: 5, messages });
   assert.deepEqual(listed(state), [
     [1, 0, 1],
@@ -75,10 +75,11 @@ test('a state grows with its messages', () => {
       kind: 'added',
       folderId: 1,
       modseq: uid,
-      messages: [{ uid, flags: uid % 32, keywordSetId: 7, modseq: uid }],
+      messages: [{ uid, contentId: 10 * uid, flags: uid % 32, keywordSetId: 7, modseq: uid }],
     });
   assert.equal(state.count, 500);
   assert.deepEqual(listed(state)[499], [500, 500 % 32, 500]);
+  assert.equal(state.contentIds[499], 5_000);
 });
 
 test('changes that arrive while a folder is loaded are applied', async () => {

@@ -10,6 +10,40 @@ const SEEN = 1;
 const FLAGGED = 4;
 const open = openerOf(mail);
 
+test('SUBJECT, FROM, TO, CC and BCC find what the header has, however long it is, also in messages that are gone', async (t) => {
+  const { ask, deliver, connect } = await open(t, []);
+  const filler = ' filler\r\n'.repeat(400);
+  await deliver('Subject: one\r\nFrom: =?utf-8?q?J=C3=B6rg?= <a@test.example>\r\n\r\nbody\r\n');
+  await deliver(`Subject: two\r\nTo: b@test.example,\r\n${filler} end@test.example\r\n\r\nbody\r\n`);
+  await deliver('Subject:\r\nCc: c@test.example\r\nBcc: d@test.example\r\n\r\nbody\r\n');
+  await ok(ask, 'NOOP');
+  const expected = {
+    'SUBJECT o': '1 2',
+    'NOT SUBJECT one': '2 3',
+    'HEADER Subject ""': '1 2 3',
+    'CC ""': '3',
+    'FROM {5+}\r\nJ\xc3\x96RG': '1',
+    'TO END@': '2',
+    'NOT TO end@': '1 3',
+    'OR CC C@ SUBJECT two': '2 3',
+    'OR BCC d@ BODY body': '1 2 3',
+    'TO end@ SUBJECT one': '',
+  };
+  const check = async () => {
+    for (const [keys, numbers] of Object.entries(expected))
+      assert.deepEqual(
+        await ok(ask, `SEARCH CHARSET UTF-8 ${keys}`),
+        [`* SEARCH${numbers && ' '}${numbers}`],
+        keys,
+      );
+  };
+  await check();
+  const other = await connect();
+  await ok(other.ask, 'STORE 1:* +FLAGS \\Deleted');
+  await ok(other.ask, 'EXPUNGE');
+  await check();
+});
+
 test('the prefix of a recipient stands in front of the message, in its size, its header and searches', async (t) => {
   const { mailbox, ask } = await open(t, []);
   await mail.deliver(mailbox, 'Subject: s\r\n\r\nbody\r\n', { prefix: 'Delivered-To: me@test.example\r\n' });
