@@ -1,11 +1,11 @@
 /** Changes the flags of messages of a folder, as one change. */
 import { defineWrite } from '../../db/operation.ts';
 import { AppError } from '../../system/errors.ts';
-import type { MessageSummary } from './changes.ts';
-import { DELETED, readFlags, SEEN } from './flags.ts';
+import type { FlagEdit } from './changes.ts';
+import { ALL_FLAGS, DELETED, readFlags, SEEN } from './flags.ts';
 import { changeCounts, findFolderById } from './folder-store.ts';
 import { findKeywords, internKeywords } from './keyword-store.ts';
-import { listSummaries, updateFlags } from './message-store.ts';
+import { countEdit, editFlags, hasEffect, listChangedSince, listSummaries } from './message-store.ts';
 import { type AccountTx, nextModseq } from './store.ts';
 
 /** Maximum number of keywords of a message. Our own limit: clients use some tens. */
@@ -25,8 +25,7 @@ export type FlagChange = {
 export type FlagsChanged = {
   /** Number of the change; undefined when no message has other flags than before. */
   modseq: number | undefined;
-  /** The messages whose flags are different now. */
-  messages: MessageSummary[];
+  edits: readonly FlagEdit[];
   /** UIDs of messages that were changed after `unchangedSince`, and were left alone. */
   modified: number[];
 };
@@ -38,35 +37,26 @@ export type FlagsChanged = {
 export const changeFlags = defineWrite(
   'account.changeFlags',
   async (tx: AccountTx, change: FlagChange): Promise<FlagsChanged> => {
-    const changed: FlagsChanged = { modseq: undefined, messages: [], modified: [] };
-    if (!(await findFolderById(tx, change.folderId))) return changed;
-    const flagsAfter = createFlagsAfter(tx, change);
+    const { folderId, ranges, unchangedSince } = change;
+    if (!(await findFolderById(tx, folderId))) return { modseq: undefined, edits: [], modified: [] };
+    const modified: number[] = [];
+    if (unchangedSince !== undefined)
+      for (const range of ranges)
+        modified.push(...(await listChangedSince(tx, { folderId, ...range, modseq: unchangedSince })));
+    const edits = await makeEdits(tx, change);
+    if (!(await haveEffect(tx, folderId, edits))) return { modseq: undefined, edits: [], modified };
+    const modseq = await nextModseq(tx);
     const counts = { messageCount: 0, unseenCount: 0, deletedCount: 0, sizeBytes: 0 };
-    for (const range of change.ranges) {
-      const runs = new Runs();
-      for (const before of await listSummaries(tx, { folderId: change.folderId, ...range })) {
-        if (change.unchangedSince !== undefined && before.modseq > change.unchangedSince) {
-          changed.modified.push(before.uid);
-          runs.end();
-          continue;
-        }
-        const after = await flagsAfter(before);
-        if (after.flags === before.flags && after.keywordSetId === before.keywordSetId) {
-          runs.end();
-          continue;
-        }
-        changed.modseq ??= await nextModseq(tx);
-        const message = { uid: before.uid, ...after, modseq: changed.modseq };
-        changed.messages.push(message);
-        runs.add(message);
-        counts.unseenCount += countOf(before.flags, SEEN) - countOf(after.flags, SEEN);
-        counts.deletedCount += countOf(after.flags, DELETED) - countOf(before.flags, DELETED);
+    for (const edit of edits) {
+      if (changesCounts(edit)) {
+        const { unseen, deleted } = await countEdit(tx, folderId, edit);
+        counts.unseenCount += unseen;
+        counts.deletedCount += deleted;
       }
-      for (const run of runs.list) await updateFlags(tx, { folderId: change.folderId, ...run });
+      await editFlags(tx, { folderId, modseq }, edit);
     }
-    if (changed.modseq !== undefined)
-      await changeCounts(tx, { folderId: change.folderId, modseq: changed.modseq, ...counts });
-    return changed;
+    await changeCounts(tx, { folderId, modseq, ...counts });
+    return { modseq, edits, modified };
   },
   {
     crashPoints: {
@@ -76,67 +66,73 @@ export const changeFlags = defineWrite(
   },
 );
 
-function countOf(flags: number, flag: number): number {
-  return (flags & flag) === 0 ? 0 : 1;
+async function haveEffect(tx: AccountTx, folderId: number, edits: readonly FlagEdit[]): Promise<boolean> {
+  for (const edit of edits) if (await hasEffect(tx, folderId, edit)) return true;
+  return false;
 }
 
-type Run = Omit<MessageSummary, 'uid'> & { uidFrom: number; uidTo: number };
+/** Flags of which folders count the messages. */
+const COUNTED = SEEN | DELETED;
 
-/** Neighbours that get the same flags are updated by one statement. */
-class Runs {
-  readonly list: Run[] = [];
-  #last: Run | undefined;
-
-  add({ uid, ...flags }: MessageSummary): void {
-    const last = this.#last;
-    if (last && last.flags === flags.flags && last.keywordSetId === flags.keywordSetId) {
-      last.uidTo = uid;
-      return;
-    }
-    this.#last = { uidFrom: uid, uidTo: uid, ...flags };
-    this.list.push(this.#last);
-  }
-
-  /** The next message is no neighbour of the last one. */
-  end(): void {
-    this.#last = undefined;
-  }
+function changesCounts({ keptFlags, addedFlags }: FlagEdit): boolean {
+  return (keptFlags & COUNTED) !== COUNTED || (addedFlags & COUNTED) !== 0;
 }
 
-type FlagsOf = Pick<MessageSummary, 'flags' | 'keywordSetId'>;
-
-/** Returns the function that computes the new flags of a message. Messages have few different sets of keywords. */
-function createFlagsAfter(
+/** Returns what is done to the messages of each range. */
+async function makeEdits(
   tx: AccountTx,
-  { action, names }: FlagChange,
-): (before: FlagsOf) => Promise<FlagsOf> | FlagsOf {
-  const given = readFlags(names);
+  { folderId, ranges, action, names, unchangedSince }: FlagChange,
+): Promise<FlagEdit[]> {
+  const { flags, keywords } = readFlags(names);
+  const common = { ...flagsOf(action, flags), unchangedSince: unchangedSince ?? null };
+  if (action !== 'replace' && keywords.length > 0) {
+    const setAfter = createSetAfter(tx, action, keywords);
+    const edits: FlagEdit[] = [];
+    for (const range of ranges)
+      for (const { uid, keywordSetId: before } of await listSummaries(tx, { folderId, ...range })) {
+        const keywordSetId = await setAfter(before);
+        const last = edits.at(-1);
+        // Neighbours that get the same keywords are changed together.
+        if (last && last.uidFrom >= range.uidFrom && last.keywordSetId === keywordSetId) last.uidTo = uid;
+        else edits.push({ uidFrom: uid, uidTo: uid, ...common, keywordSetId });
+      }
+    return edits;
+  }
+  const keywordSetId = action === 'replace' ? await intern(tx, keywords) : null;
+  return ranges.map((range) => ({ ...range, ...common, keywordSetId }));
+}
+
+function flagsOf(action: FlagChange['action'], flags: number): Pick<FlagEdit, 'keptFlags' | 'addedFlags'> {
+  if (action === 'replace') return { keptFlags: 0, addedFlags: flags };
+  return action === 'add'
+    ? { keptFlags: ALL_FLAGS, addedFlags: flags }
+    : { keptFlags: ALL_FLAGS & ~flags, addedFlags: 0 };
+}
+
+/** Returns the function that computes the new set of keywords of a message. Messages have few different sets. */
+function createSetAfter(
+  tx: AccountTx,
+  action: 'add' | 'remove',
+  keywords: readonly string[],
+): (setId: number) => Promise<number> {
+  const named = new Set(keywords.map((word) => word.toLowerCase()));
   const sets = new Map<number, number>();
-  const keywordsAfter = async (setId: number): Promise<number> => {
-    const before = action === 'replace' ? [] : await findKeywords(tx, setId);
-    const named = new Set(given.keywords.map((word) => word.toLowerCase()));
-    const { keywords } = readFlags(
+  return async (setId) => {
+    const known = sets.get(setId);
+    if (known !== undefined) return known;
+    const before = await findKeywords(tx, setId);
+    const words =
       action === 'remove'
         ? before.filter((word) => !named.has(word.toLowerCase()))
-        : [...before, ...given.keywords],
-    );
-    if (keywords.length > MAX_KEYWORDS)
-      throw new AppError('invalid_state', `A message has at most ${MAX_KEYWORDS} keywords`);
-    return await internKeywords(tx, keywords);
+        : [...before, ...keywords];
+    const after = await intern(tx, readFlags(words).keywords);
+    sets.set(setId, after);
+    return after;
   };
-  const flagsAfter = (flags: number): number => {
-    if (action === 'replace') return given.flags;
-    return action === 'add' ? flags | given.flags : flags & ~given.flags;
-  };
-  return (before) => {
-    const flags = flagsAfter(before.flags);
-    if (action !== 'replace' && given.keywords.length === 0)
-      return { flags, keywordSetId: before.keywordSetId };
-    const known = sets.get(before.keywordSetId);
-    if (known !== undefined) return { flags, keywordSetId: known };
-    return keywordsAfter(before.keywordSetId).then((keywordSetId) => {
-      sets.set(before.keywordSetId, keywordSetId);
-      return { flags, keywordSetId };
-    });
-  };
+}
+
+async function intern(tx: AccountTx, keywords: readonly string[]): Promise<number> {
+  if (keywords.length > MAX_KEYWORDS)
+    throw new AppError('invalid_state', `A message has at most ${MAX_KEYWORDS} keywords`);
+  return await internKeywords(tx, keywords);
 }

@@ -6,9 +6,22 @@ export type MessageSummary = { uid: number; flags: number; keywordSetId: number;
 /** A message that was added, with the content that it has for good. */
 export type AddedMessage = MessageSummary & { contentId: number };
 
+/** A change of the flags of all messages in a range of UIDs. Both ends belong to it. */
+export type FlagEdit = {
+  uidFrom: number;
+  uidTo: number;
+  /** Bits of system flags that stay, and bits that are added. */
+  keptFlags: number;
+  addedFlags: number;
+  /** Set of keywords that all messages get; null when each keeps its own. */
+  keywordSetId: number | null;
+  /** Messages that were changed after this modseq are left alone; null when there are no such messages. */
+  unchangedSince: number | null;
+};
+
 export type FolderChange = { folderId: number; modseq: number } & (
   | { kind: 'added'; messages: readonly AddedMessage[] }
-  | { kind: 'flags'; messages: readonly MessageSummary[] }
+  | { kind: 'flags'; edits: readonly FlagEdit[] }
   | { kind: 'expunged'; uids: readonly number[] }
   | { kind: 'created' | 'deleted' | 'renamed' }
 );

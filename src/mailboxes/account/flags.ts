@@ -16,6 +16,9 @@ const NAMES = [
 
 const BITS: ReadonlyMap<string, number> = new Map(NAMES.map(([name, bit]) => [name.toLowerCase(), bit]));
 
+/** Bits of all system flags. */
+export const ALL_FLAGS = NAMES.reduce((bits, [, bit]) => bits | bit, 0);
+
 /** Names of the system flags, in the order of their bits. */
 export const SYSTEM_FLAGS: readonly string[] = NAMES.map(([name]) => name);
 

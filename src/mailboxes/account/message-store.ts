@@ -1,8 +1,8 @@
 /** Stores messages and the tombstones of those that were removed. All SQL of these tables is here, and nothing else writes them. */
 import { sql } from 'kysely';
 import { type Param, statement } from '../../db/statement.ts';
-import type { AddedMessage } from './changes.ts';
-import { DELETED } from './flags.ts';
+import type { AddedMessage, FlagEdit } from './changes.ts';
+import { DELETED, SEEN } from './flags.ts';
 import type { AccountTx } from './store.ts';
 import type { ExpungedRow, MessageRow } from './tables.ts';
 
@@ -184,20 +184,81 @@ export function listSummaries(
   return summariesIn.all(tx, { ...range, limit });
 }
 
-type NewFlags = UidRange & Pick<MessageRow, 'flags' | 'keywordSetId' | 'modseq'>;
+type EditInFolder = FlagEdit & { folderId: number };
 
-const setFlags = statement((db: AccountTx, param: Param<NewFlags>) =>
-  db
-    .updateTable('messages')
-    .set({ flags: param('flags'), keywordSetId: param('keywordSetId'), modseq: param('modseq') })
-    .where('folderId', '=', param('folderId'))
-    .where('uid', '>=', param('uidFrom'))
-    .where('uid', '<=', param('uidTo')),
+/** SQL of an edit of flags: the new values, and the messages whose values are other ones. FolderState edits messages in the same way. */
+function sqlOfEdit(param: Param<EditInFolder>) {
+  const flags = sql<number>`((flags & ${param('keptFlags')}) | ${param('addedFlags')})`;
+  const keywordSetId = sql<number>`ifnull(${param('keywordSetId')}, "keywordSetId")`;
+  const isInRange = sql<boolean>`"folderId" = ${param('folderId')} AND uid >= ${param('uidFrom')} AND uid <= ${param('uidTo')}
+    AND modseq <= ifnull(${param('unchangedSince')}, modseq)`;
+  const isChanged = sql<boolean>`${isInRange} AND (flags <> ${flags} OR "keywordSetId" <> ${keywordSetId})`;
+  return { flags, keywordSetId, isInRange, isChanged };
+}
+
+const firstChanged = statement((db: AccountTx, param: Param<EditInFolder>) =>
+  db.selectFrom('messages').select('uid').where(sqlOfEdit(param).isChanged).limit(1),
 );
 
-/** Gives all messages of a range the same flags, as one change. */
-export async function updateFlags(tx: AccountTx, flags: NewFlags): Promise<void> {
-  await setFlags.all(tx, flags);
+/** Returns true when a message would have other flags than before. */
+export async function hasEffect(tx: AccountTx, folderId: number, edit: FlagEdit): Promise<boolean> {
+  return (await firstChanged.first(tx, { folderId, ...edit })) !== undefined;
+}
+
+const countChanges = statement((db: AccountTx, param: Param<EditInFolder>) => {
+  const { flags, isInRange } = sqlOfEdit(param);
+  return db
+    .selectFrom('messages')
+    .select([
+      sql<number>`ifnull(sum((${flags} & ${SEEN} = 0) - (flags & ${SEEN} = 0)), 0)`.as('unseen'),
+      sql<number>`ifnull(sum((${flags} & ${DELETED} <> 0) - (flags & ${DELETED} <> 0)), 0)`.as('deleted'),
+    ])
+    .where(isInRange);
+});
+
+/** Returns how the numbers of messages without `\Seen` and with `\Deleted` change. */
+export async function countEdit(
+  tx: AccountTx,
+  folderId: number,
+  edit: FlagEdit,
+): Promise<{ unseen: number; deleted: number }> {
+  return (await countChanges.first(tx, { folderId, ...edit })) ?? { unseen: 0, deleted: 0 };
+}
+
+const edit = statement((db: AccountTx, param: Param<EditInFolder & { modseq: number }>) => {
+  const { flags, keywordSetId, isChanged } = sqlOfEdit(param);
+  return db
+    .updateTable('messages')
+    .set({ flags, keywordSetId, modseq: param('modseq') })
+    .where(isChanged);
+});
+
+/** Changes the flags of the messages that would have other ones. The caller changes the counts of the folder (`changeCounts`). */
+export async function editFlags(
+  tx: AccountTx,
+  change: Pick<MessageRow, 'folderId' | 'modseq'>,
+  flagEdit: FlagEdit,
+): Promise<void> {
+  await edit.all(tx, { ...change, ...flagEdit });
+}
+
+const changedSince = statement((db: AccountTx, param: Param<UidRange & { modseq: number }>) =>
+  db
+    .selectFrom('messages')
+    .select('uid')
+    .where('folderId', '=', param('folderId'))
+    .where('uid', '>=', param('uidFrom'))
+    .where('uid', '<=', param('uidTo'))
+    .where('modseq', '>', param('modseq'))
+    .orderBy('uid'),
+);
+
+/** Returns the UIDs of the messages of a range that were changed after a modseq. */
+export async function listChangedSince(
+  tx: AccountTx,
+  range: UidRange & { modseq: number },
+): Promise<number[]> {
+  return (await changedSince.all(tx, range)).map(({ uid }) => uid);
 }
 
 type Copy = UidRange & { toFolderId: number; uidNext: number; modseq: number; savedAt: number };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAccountChanges, type FolderChange } from '../../../src/mailboxes/account/changes.ts';
 
-const flags: FolderChange = { folderId: 1, modseq: 5, kind: 'flags', messages: [] };
+const flags: FolderChange = { folderId: 1, modseq: 5, kind: 'flags', edits: [] };
 
 test('a change is told to the listeners of its folder until they stop', () => {
   const changes = createAccountChanges();

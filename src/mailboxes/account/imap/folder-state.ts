@@ -2,9 +2,9 @@
  * The changing facts and the contents of the messages of a folder in memory, shared by all sessions that have selected it. Messages are in the order of
  * their UIDs. A message that was removed stays until every session has told its client.
  */
-import type { AddedMessage, FolderChange, MessageSummary } from '../changes.ts';
+import type { AddedMessage, FlagEdit, FolderChange, MessageSummary } from '../changes.ts';
 import type { FolderRow, MessageRow } from '../tables.ts';
-import { indexOfUid } from './sorted-uids.ts';
+import { indexOfUid, lowerBound } from './sorted-uids.ts';
 
 /** Bit of a message that was removed, beside those of flags.ts. */
 export const GONE = 0x80;
@@ -92,7 +92,7 @@ export class FolderState {
   /** Applies a committed change, and tells the views. A change that was loaded already changes nothing. */
   apply(change: FolderChange): void {
     if (change.kind === 'added') for (const message of change.messages) this.#add(message);
-    if (change.kind === 'flags') for (const message of change.messages) this.#update(message);
+    if (change.kind === 'flags') for (const edit of change.edits) this.#edit(edit, change.modseq);
     if (change.kind === 'expunged') this.#remove(change.uids);
     if (change.kind === 'deleted') this.#delete();
     if (change.kind !== 'renamed') this.highestModseq = Math.max(this.highestModseq, change.modseq);
@@ -138,6 +138,22 @@ export class FolderState {
     this.flags[index] = flags;
     this.keywordSetIds[index] = keywordSetId;
     this.modseqs[index] = modseq;
+  }
+
+  /** Does what the database has done (message-store.ts). A message that was loaded after a later change is newer, and stays. */
+  #edit({ uidFrom, uidTo, keptFlags, addedFlags, ...edit }: FlagEdit, modseq: number): void {
+    for (let index = lowerBound(this.uids, this.count, uidFrom); index < this.count; index++) {
+      if ((this.uids[index] as number) > uidTo) return;
+      const [before, set] = [this.flags[index] as number, this.keywordSetIds[index] as number];
+      const known = this.modseqs[index] as number;
+      if (this.isGone(index) || known >= modseq || known > (edit.unchangedSince ?? known)) continue;
+      const flags = (before & keptFlags) | addedFlags;
+      const keywordSetId = edit.keywordSetId ?? set;
+      if (flags === before && keywordSetId === set) continue;
+      this.flags[index] = flags;
+      this.keywordSetIds[index] = keywordSetId;
+      this.modseqs[index] = modseq;
+    }
   }
 
   #remove(uids: readonly number[]): void {

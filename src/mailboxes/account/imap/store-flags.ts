@@ -11,7 +11,7 @@ import type { Entry } from './view.ts';
 /** Number of messages that are answered before other work runs. */
 const MESSAGES_PER_SLICE = 1_000;
 /** Maximum number of messages that one commit changes. Other accounts of the thread wait meanwhile: about 10 ms. Our own limit. */
-const MESSAGES_PER_COMMIT = 2_000;
+const MESSAGES_PER_COMMIT = 10_000;
 
 /** Changes flags, and yields FETCH responses. */
 export async function* storeFlags(selected: SelectedState, query: StoreQuery): Chunks {
@@ -20,7 +20,8 @@ export async function* storeFlags(selected: SelectedState, query: StoreQuery): C
   if (!ranges) return outOfRange();
   const { modified, untold } = await change(selected, ranges, query);
   const responses = new Responses();
-  for (const slice of slicesOf(ranges, MESSAGES_PER_SLICE)) {
+  const isQuiet = query.silent && untold.size === 0 && !showsModseq(selected, query);
+  for (const slice of slicesOf(isQuiet ? [] : ranges, MESSAGES_PER_SLICE)) {
     const entries = view.entries(slice).filter(({ isGone }) => !isGone);
     if (!query.silent || untold.size > 0) await loadKeywords(selected, entries, responses);
     for (const entry of entries) {
@@ -78,24 +79,31 @@ export async function commitFlags(
   beforePublishing?: () => void,
 ): Promise<FlagsChanged> {
   const { account } = shared;
-  return await account.db.commit(changeFlags, flags, ({ modseq, messages }) => {
+  return await account.db.commit(changeFlags, flags, ({ modseq, edits }) => {
     beforePublishing?.();
     if (modseq === undefined) return;
     view.ownModseqs.add(modseq);
-    account.changes.publish({ kind: 'flags', folderId: flags.folderId, modseq, messages });
+    account.changes.publish({ kind: 'flags', folderId: flags.folderId, modseq, edits });
   });
 }
 
 type Answer = Pick<StoreQuery, 'uid' | 'silent' | 'unchangedSince'>;
 
 function itemsOf(selected: SelectedState, entry: Entry, { uid, silent, unchangedSince }: Answer): string[] {
-  const condstore = selected.features().condstore || unchangedSince !== undefined;
+  const condstore = showsModseq(selected, { unchangedSince });
   if (silent && !condstore) return [];
   return [
     ...(uid || selected.features().qresync ? [`UID ${entry.uid}`] : []),
     ...(silent ? [] : [flagsItem(selected, entry)]),
     ...(condstore ? [`MODSEQ (${entry.modseq})`] : []),
   ];
+}
+
+function showsModseq(
+  { features }: SelectedState,
+  { unchangedSince }: Pick<StoreQuery, 'unchangedSince'>,
+): boolean {
+  return features().condstore || unchangedSince !== undefined;
 }
 
 type Failed = Pick<StoreQuery, 'uid'> & { modified: ReadonlySet<number> };
@@ -117,13 +125,16 @@ export function* slicesOf(ranges: readonly SequenceRange[], size: number): Gener
     for (let start = from; start <= to; start += size) yield [start, Math.min(start + size - 1, to)];
 }
 
-/** Yields lists of ranges that have at most `size` numbers together. */
+/** Number of messages of one range that take as long as one more range. */
+const MESSAGES_PER_RANGE = 10;
+
+/** Yields lists of ranges that have at most `size` numbers together, where each range counts as some numbers more. */
 function* groupsOf(ranges: readonly SequenceRange[], size: number): Generator<SequenceRange[]> {
   let group: SequenceRange[] = [];
   let count = 0;
   for (const slice of slicesOf(ranges, size)) {
-    const length = slice[1] - slice[0] + 1;
-    if (count + length > size) {
+    const length = slice[1] - slice[0] + 1 + MESSAGES_PER_RANGE;
+    if (group.length > 0 && count + length > size) {
       yield group;
       group = [];
       count = 0;

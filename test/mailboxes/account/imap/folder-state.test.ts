@@ -33,6 +33,9 @@ function loaded(): FolderState {
   return state;
 }
 
+/** Replaces the flags of every message. */
+const REPLACED = { uidFrom: 1, uidTo: 9, keptFlags: 0, keywordSetId: 0, unchangedSince: null };
+
 const listed = ({ count, uids, flags, modseqs }: FolderState) =>
   Array.from({ length: count }, (_, index) => [uids[index], flags[index], modseqs[index]]);
 
@@ -43,7 +46,7 @@ test('a change that is older than what is known changes nothing', () => {
       kind: 'flags',
       folderId: 1,
       modseq,
-      messages: [{ uid: 2, flags, keywordSetId: 0, modseq }],
+      edits: [{ ...REPLACED, uidFrom: 2, uidTo: 2, addedFlags: flags }],
     });
   change(9, 1);
   change(8, 4);
@@ -93,7 +96,7 @@ test('changes that arrive while a folder is loaded are applied', async () => {
     kind: 'flags',
     folderId,
     modseq,
-    messages: [{ uid: 1, flags: 4, keywordSetId: 0, modseq }],
+    edits: [{ ...REPLACED, addedFlags: 4 }],
   });
   const state = await entering;
   assert.deepEqual(state && listed(state), [[1, 4, modseq]]);

@@ -157,14 +157,14 @@ test('a STORE of all messages is committed in parts, between which other account
       ...{ set, uid: false, action: 'add', flags: ['\\Seen'], silent: false, unchangedSince: undefined },
     } as never);
   // Every third message of the first ones, and all of the rest.
-  const sparse = Array.from({ length: 500 }, (_, index) => [3 * index + 1, 3 * index + 1]);
-  const { octets } = await read(store([...sparse, [1_501, 4_500]]));
-  assert.equal(octets.toString().match(/FETCH \(FLAGS \(\\Seen/g)?.length, 3_500);
-  assert.equal(commit.mock.callCount(), 3);
+  const sparse = Array.from({ length: 1_200 }, (_, index) => [3 * index + 1, 3 * index + 1]);
+  const { octets } = await read(store([...sparse, [3_601, 4_500]]));
+  assert.equal(octets.toString().match(/FETCH \(FLAGS \(\\Seen/g)?.length, 2_100);
+  assert.equal(commit.mock.callCount(), 2);
   const { unseenCount } = await account.db.read
     .selectFrom('folders')
     .select('unseenCount')
     .where('name', '=', folder)
     .executeTakeFirstOrThrow();
-  assert.equal(unseenCount, 1_000);
+  assert.equal(unseenCount, 2_400);
 });
