@@ -29,6 +29,13 @@ import { isRefusal } from './session.ts';
 /** Serves one connection until it has ended. Rejects only when no session can be opened. */
 export async function serveConnection(context: ImapContext, socket: Socket): Promise<void> {
   const connection = openConnection(context, socket);
+  let isClosed = false;
+  const closeSession = (): void => {
+    if (!isClosed) connection.session.close();
+    isClosed = true;
+  };
+  // What a client has asked for ends with its connection, however long it would take.
+  socket.once('close', closeSession);
   context.connections.add(connection);
   try {
     const { tls, hostname } = context.options;
@@ -44,7 +51,7 @@ export async function serveConnection(context: ImapContext, socket: Socket): Pro
     reportEnd(connection, error);
   } finally {
     context.connections.delete(connection);
-    connection.session.close();
+    closeSession();
     connection.wire.end();
   }
 }
@@ -172,9 +179,10 @@ function countErrors(connection: Connection, completion: string): void {
 }
 
 /** Tells the client why the connection ends, where it does not know. */
-function reportEnd({ context, wire }: Connection, error: unknown): void {
+function reportEnd({ context, wire, socket }: Connection, error: unknown): void {
   if (error instanceof ClientGone) return;
   if (error instanceof ConnectionFault) {
+    if (socket.destroyed) return;
     context.metrics.ended(error.reason);
     if (error.bye !== undefined) wire.send(`* BYE ${error.bye}\r\n`);
     return;

@@ -39,7 +39,8 @@ type Outcome = Promise<Refusal | undefined>;
 
 /**
  * Untagged responses, ready for the wire, in chunks of about 64 KiB. The generator is asked for the next chunk only while
- * the client reads. Its return value completes the command: undefined is a plain OK, and a `Notice` is an OK with a code.
+ * the client reads. Its return value completes the command: undefined is a plain OK, and a `Notice` is an OK with a code. Work that takes
+ * long yields an empty chunk between its slices, so that it ends when nobody reads any more.
  */
 export type Chunks = AsyncGenerator<Buffer, Refusal | Notice | undefined, undefined>;
 

@@ -56,6 +56,7 @@ export class Wire {
 
   /** Resolves when less than `MAX_UNSENT_BYTES` wait to be sent. @throws ConnectionFault; ClientGone */
   async drain(patience: Patience): Promise<void> {
+    if (this.#socket.destroyed) throw new ClientGone();
     if (this.#socket.writableLength < MAX_UNSENT_BYTES) return;
     this.#uncork();
     this.#deadline.set(patience.timeoutMs);
@@ -91,6 +92,12 @@ export class Wire {
   signal(): void {
     this.#isSignalled = true;
     this.#onWake();
+  }
+
+  /** Calls the listener when the client has sent its last octets, until the returned function is called. */
+  onInputEnd(listener: () => void): () => void {
+    this.#socket.once('end', listener);
+    return () => void this.#socket.off('end', listener);
   }
 
   /** Ends the wait for a command. No further command is read. */

@@ -59,7 +59,10 @@ export function createAccountLink(port: MessagePort): AccountLink {
       return {
         account: createAccount(session, disabledCapabilities),
         close() {
-          if (sessions.delete(number)) session.post({ kind: 'end' });
+          if (!sessions.delete(number)) return;
+          session.post({ kind: 'end' });
+          // Nobody waits for the answer of the call that runs, and none comes.
+          session.end(UNAVAILABLE);
         },
       };
     },

@@ -113,6 +113,7 @@ class ServedCall {
         if (this.isStopped) return undefined;
         const next = await chunks.next();
         if (next.done) return next.value;
+        if (next.value.length === 0) continue;
         const bytes = movable(next.value);
         this.#ahead++;
         this.#post({ kind: 'chunk', bytes }, [bytes.buffer]);

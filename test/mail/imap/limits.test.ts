@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS, MAX_UNSENT_BYTES } from '../../../src/mail/imap/options
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createMemoryMail } from '../../support/memory-imap-session.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { startServer } from './fixture.ts';
+import { startServer, type TestClient } from './fixture.ts';
 
 const { loginMs, commandMs, dataBlockMs, keepAliveMs, readMs, earlyErrors } = DEFAULT_LIMITS;
 
@@ -145,6 +145,46 @@ test('a client that does not read stops the producer of its responses, and is en
   assert.equal(isEnded, false);
   await clock.advance(readMs);
   await waitUntil(() => isEnded && mail.openSessions === 0);
+});
+
+test('a command that says nothing for long ends when its client has gone, whether it closes or is reset', async (t) => {
+  const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let searches = 0;
+  let began = Promise.withResolvers<void>();
+  const mail = createMemoryMail({
+    selected: {
+      async *search() {
+        const end = ends[searches++];
+        began.resolve();
+        try {
+          for (;;) {
+            await new Promise(setImmediate);
+            yield Buffer.alloc(0);
+          }
+        } finally {
+          end?.resolve();
+        }
+      },
+    },
+  });
+  const clock = createFakeClock(0);
+  const server = await startServer(t, { mail, clock });
+  for (const close of [
+    ({ socket }: TestClient) => socket.destroy(),
+    ({ socket }: TestClient) => socket.resetAndDestroy(),
+  ]) {
+    const client = await server.open('SELECT INBOX');
+    client.send('x SEARCH ALL\r\n');
+    await began.promise;
+    began = Promise.withResolvers();
+    close(client);
+  }
+  await ends[1]?.promise;
+  await waitUntil(async () => {
+    await clock.advance(1_000);
+    return mail.openSessions === 0;
+  });
+  await ends[0]?.promise;
 });
 
 test('a client that sends more than is read is stopped', async (t) => {

@@ -282,6 +282,36 @@ test('the end of a connection ends its method, its watch and its selection', asy
   assert.equal(mail.mailboxes.get('INBOX')?.messages.length, 0);
 });
 
+test('the end of a connection ends a method that has not said anything, and its call', async (t) => {
+  const stopped = Promise.withResolvers<void>();
+  const began = Promise.withResolvers<void>();
+  const hooks: Hooks = {
+    selected: {
+      async *search() {
+        try {
+          for (;;) {
+            began.resolve();
+            await new Promise(setImmediate);
+            yield Buffer.alloc(0);
+          }
+        } finally {
+          stopped.resolve();
+        }
+      },
+    },
+  };
+  const { account, remote, ended } = await openRemote(t, hooks);
+  const selected = await selectInbox(account);
+  const keys = [{ kind: 'all' }] as const;
+  const query = { keys, uid: false, tag: 't', esearch: undefined, arrangement: { kind: 'search' } } as const;
+  const search = readAll(selected.search(query));
+  await began.promise;
+  remote.close();
+  await stopped.promise;
+  await ended;
+  assert.partialDeepStrictEqual(await search, { texts: [], result: UNAVAILABLE });
+});
+
 test('when the thread of the accounts has gone, methods that run and later ones answer BYE', async (t) => {
   const hooks: Hooks = { account: { status: () => new Promise(() => {}) } };
   const { account, port2, ended } = await openRemote(t, hooks);

@@ -167,7 +167,7 @@ export async function sendChunks({ wire, context }: Connection, chunks: Chunks):
     for (;;) {
       const next = await chunks.next();
       if (next.done) return next.value;
-      wire.send(next.value);
+      if (next.value.length > 0) wire.send(next.value);
       await wire.drain({ timeoutMs: context.limits.readMs, reason: 'slow_reader' });
     }
   } finally {

@@ -6,6 +6,7 @@ import type { Thread } from '../../../mail/imap/thread-row.ts';
 import type { SortKeys } from '../../../mail/message/sort-keys.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
 import type { Column, StoredMessage } from '../stored-message-store.ts';
+import { NOTHING_YET } from './responses.ts';
 import type { SelectedState } from './session-state.ts';
 import { readStored } from './stored.ts';
 import type { Entry } from './view.ts';
@@ -16,20 +17,31 @@ const MESSAGES_PER_SLICE = 500;
 type Sorting = Extract<Arrangement, { kind: 'sort' }>;
 type Threading = Extract<Arrangement, { kind: 'thread' }>;
 
+/** Work that yields empty chunks, between which it can be ended, and then returns its result. */
+type Arranging<Result> = AsyncGenerator<Buffer, Result, undefined>;
+
+/** Runs work to its end. */
+export async function finish<Result>(work: Arranging<Result>): Promise<Result> {
+  for (;;) {
+    const next = await work.next();
+    if (next.done) return next.value;
+  }
+}
+
 /** Returns the messages in the order of the criteria. Messages that can be read no more are left out. */
-export async function sortFound(
+export async function* sortFound(
   selected: SelectedState,
   found: readonly Entry[],
   { criteria }: Sorting,
-): Promise<Entry[]> {
-  const rows = await readSortRows(selected, found);
+): Arranging<Entry[]> {
+  const rows = yield* readSortRows(selected, found);
   const byNumber = new Map(found.map((entry) => [entry.number, entry]));
   return sortMessages(rows, criteria).flatMap((number) => byNumber.get(number) ?? []);
 }
 
 /** Returns what SORT compares of these messages, in their order. Messages that can be read no more are left out. */
-export async function readSortRows(selected: SelectedState, found: readonly Entry[]): Promise<SortRow[]> {
-  return await readRows(selected, { found, columns: ['sort'] }, ({ entry, stored }) => ({
+export async function* readSortRows(selected: SelectedState, found: readonly Entry[]): Arranging<SortRow[]> {
+  return yield* readRows(selected, { found, columns: ['sort'] }, ({ entry, stored }) => ({
     number: entry.number,
     internalAt: stored.internalAt,
     sizeBytes: stored.sizeBytes,
@@ -38,13 +50,13 @@ export async function readSortRows(selected: SelectedState, found: readonly Entr
 }
 
 /** Returns the messages as threads of UIDs or of sequence numbers. Messages that can be read no more are left out. */
-export async function threadFound(
+export async function* threadFound(
   selected: SelectedState,
   { found, uid }: { found: readonly Entry[]; uid: boolean },
   { algorithm }: Threading,
-): Promise<Thread[]> {
+): Arranging<Thread[]> {
   const columns: Column[] = ['sort', 'messageId', 'references'];
-  const rows = await readRows(selected, { found, columns }, ({ entry, stored }) => ({
+  const rows = yield* readRows(selected, { found, columns }, ({ entry, stored }) => ({
     number: uid ? entry.uid : entry.number,
     internalAt: stored.internalAt,
     keys: JSON.parse(stored.sort) as SortKeys,
@@ -55,11 +67,11 @@ export async function threadFound(
 
 type Reading = { found: readonly Entry[]; columns: readonly Column[] };
 
-async function readRows<Row>(
+async function* readRows<Row>(
   selected: SelectedState,
   { found, columns }: Reading,
   rowOf: (message: { entry: Entry; stored: StoredMessage }) => Row,
-): Promise<Row[]> {
+): Arranging<Row[]> {
   const rows: Row[] = [];
   for (let from = 0; from < found.length; from += MESSAGES_PER_SLICE) {
     const slice = found.slice(from, from + MESSAGES_PER_SLICE);
@@ -69,6 +81,7 @@ async function readRows<Row>(
       if (stored) rows.push(rowOf({ entry, stored }));
     }
     await nextTurn();
+    yield NOTHING_YET;
   }
   return rows;
 }

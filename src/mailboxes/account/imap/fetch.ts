@@ -8,7 +8,7 @@ import { SEEN } from '../flags.ts';
 import { type Fetched, writeLongResponse, writeResponse } from './fetch-items.ts';
 import { type FetchPlan, planFetch } from './fetch-plan.ts';
 import { outOfRange } from './refusals.ts';
-import { Responses } from './responses.ts';
+import { NOTHING_YET, Responses } from './responses.ts';
 import { loadKeywords, type SelectedState } from './session-state.ts';
 import { commitFlags, slicesOf } from './store-flags.ts';
 import { batchesOf, readStored } from './stored.ts';
@@ -45,6 +45,7 @@ export async function* fetchMessages(selected: SelectedState, query: FetchQuery)
       }
     }
     await nextTurn();
+    yield NOTHING_YET;
   }
   yield* responses.take();
   if (!isUnknown) return undefined;

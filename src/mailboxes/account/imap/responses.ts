@@ -2,6 +2,8 @@
 
 /** Size of a chunk. Larger ones gain nothing, and clients wait longer for the first. */
 const CHUNK_BYTES = 64 * 1024;
+/** Chunk of work that goes on, and that has nothing to say yet. */
+export const NOTHING_YET = Buffer.alloc(0);
 /** Number of characters of text that are turned into octets at once. */
 const TEXT_CHARACTERS = 16 * 1024;
 

@@ -10,6 +10,7 @@ import type { FieldMatches } from '../search-field-store.ts';
 import { searchField } from '../search-fields.ts';
 import type { Column } from '../stored-message-store.ts';
 import { sortFound, threadFound } from './arrange.ts';
+import { NOTHING_YET } from './responses.ts';
 import {
   asksSentDate,
   type Candidate,
@@ -49,13 +50,14 @@ export async function* searchMessages(selected: SelectedState, query: SearchQuer
     await selected.shared.loadKeywords(new Set(entries.map(({ keywordSetId }) => keywordSetId)));
     for (const entry of await search(entries)) found.push(entry);
     await nextTurn();
+    yield NOTHING_YET;
   }
   const { arrangement, uid, esearch } = query;
   if (arrangement.kind === 'thread') {
-    yield Buffer.from(writeThreads(await threadFound(selected, { found, uid }, arrangement)));
+    yield Buffer.from(writeThreads(yield* threadFound(selected, { found, uid }, arrangement)));
     return undefined;
   }
-  const results = arrangement.kind === 'sort' ? await sortFound(selected, found, arrangement) : found;
+  const results = arrangement.kind === 'sort' ? yield* sortFound(selected, found, arrangement) : found;
   const uids = results.map((entry) => entry.uid);
   if (esearch?.save) view.saved = numbersToSave(esearch, uids).sort((a, b) => a - b);
   const numbers = uid ? uids : results.map(({ number }) => number);

@@ -4,7 +4,7 @@ import type { SearchKey } from '../../../mail/imap/search-key.ts';
 import type { Arrangement } from '../../../mail/imap/session.ts';
 import { type SortRow, sortMessages } from '../../../mail/imap/sort.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
-import { readSortRows, sortFound } from './arrange.ts';
+import { finish, readSortRows, sortFound } from './arrange.ts';
 import { type WantedItems, wantItems } from './fetch-new.ts';
 import { compileSearch } from './search.ts';
 import type { SearchContext } from './search-contexts.ts';
@@ -111,7 +111,7 @@ async function findPlaces(
   const rowOf = async (uid: number): Promise<SortRow | undefined> => {
     if (!rows.has(uid)) {
       const number = view.numberOf(uid);
-      const [row] = number > 0 ? await readSortRows(selected, view.entries([number, number])) : [];
+      const [row] = number > 0 ? await finish(readSortRows(selected, view.entries([number, number]))) : [];
       rows.set(uid, row);
     }
     return rows.get(uid);
@@ -128,7 +128,7 @@ async function findPlaces(
   const inMailboxOrder = [...entries].sort((a, b) => a.number - b.number);
   const places: Place[] = [];
   let before = 0;
-  for (const { uid } of await sortFound(selected, inMailboxOrder, arrangement)) {
+  for (const { uid } of await finish(sortFound(selected, inMailboxOrder, arrangement))) {
     let low = before;
     let high = results.length;
     while (low < high) {
