@@ -23,7 +23,7 @@ import { encrypt } from './encrypt.ts';
 import { ClientGone, ConnectionFault } from './fault.ts';
 import type { FramedCommand } from './framing.ts';
 import { Cursor } from './parser/cursor.ts';
-import { imapResponseTo } from './refusal.ts';
+import { refusalFor } from './refusal.ts';
 import { isRefusal } from './session.ts';
 
 /** Serves one connection until it has ended. Rejects only when no session can be opened. */
@@ -34,7 +34,7 @@ export async function serveConnection(context: ImapContext, socket: Socket): Pro
     if (!isClosed) connection.session.close();
     isClosed = true;
   };
-  // What a client has asked for ends with its connection, however long it would take.
+  // A command ends with its connection, however long it would take.
   socket.once('close', closeSession);
   context.connections.add(connection);
   try {
@@ -127,7 +127,8 @@ async function completeCommand(connection: Connection, run: () => Promise<Comple
     if (error instanceof CommandError)
       return { completion: `${error.status} ${responseText({ code: error.code, text: error.message })}` };
     if (!(error instanceof AppError)) connection.context.log.error({ err: error }, 'IMAP session failed');
-    return { completion: imapResponseTo(error) };
+    const refusal = refusalFor(error);
+    return { completion: `${refusal.refused} ${responseText(refusal)}` };
   }
 }
 

@@ -3,6 +3,7 @@
  * errors, such as an unknown command, are not refusals and are answered BAD by the server itself.
  */
 import { AppError, type ErrorCode } from '../../system/errors.ts';
+import type { Refusal } from './session.ts';
 
 /** Response codes of RFC 9051 section 7.1; TOOBIG is that of RFC 4469 section 4.2 (RFC 7889 section 4). */
 type ResponseCode =
@@ -47,19 +48,16 @@ const RESPONSES = {
  */
 const MAX_TEXT_CHARACTERS = 400;
 
-/**
- * Returns what follows the tag of the failed command, without CRLF (RFC 9051 section 7.1.2). An error that is not a
- * refusal says nothing about itself; the caller logs it.
- */
-export function imapResponseTo(error: unknown): string {
-  if (!(error instanceof AppError)) return lineOf('SERVERBUG', 'The server failed to process the request');
-  return lineOf(RESPONSES[error.code], error.message);
+/** Returns the response to a failed command. An error that is not a refusal says nothing about itself; the caller logs it. */
+export function refusalFor(error: unknown): Refusal {
+  if (!(error instanceof AppError)) return refuse('SERVERBUG', 'The server failed to process the request');
+  return refuse(RESPONSES[error.code], error.message);
 }
 
 /**
  * The text is printable ASCII here, because a client without UTF8=ACCEPT may read no other (RFC 9051 section 9,
  * `text`).
  */
-function lineOf(code: ResponseCode, text: string): string {
-  return `NO [${code}] ${text.replace(/[^ -~]+/g, '?').slice(0, MAX_TEXT_CHARACTERS)}`;
+function refuse(code: ResponseCode, text: string): Refusal {
+  return { refused: 'NO', code, text: text.replace(/[^ -~]+/g, '?').slice(0, MAX_TEXT_CHARACTERS) };
 }

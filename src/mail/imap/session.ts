@@ -219,7 +219,7 @@ export type SelectedMailbox = {
   search(query: SearchQuery): Chunks;
   /** Ends the updates of the searches with these tags. Other tags are no error. */
   cancelUpdates(tags: readonly string[]): Outcome;
-  /** Copies messages. The answer is undefined when none was found. */
+  /** Copies all messages or none. The answer is undefined when none was found. */
   copy(query: CopyQuery): Promise<CopyResult | Refusal | undefined>;
   /** Moves as `copy` copies. The EXPUNGE responses come with the next `changes('all')`. */
   move(query: CopyQuery): Promise<CopyResult | Refusal | undefined>;
@@ -299,8 +299,10 @@ export type CopyResult = {
   uidValidity: number;
   from: string;
   to: string;
-  /** Number of the change, when messages were moved (RFC 6851 section 4.4). */
+  /** Number of the last change, when messages were moved (RFC 6851 section 4.4). */
   modseq?: number;
+  /** Completes a move of which only these messages could be moved. */
+  rest?: Refusal;
 };
 
 /** Returns true for an answer that refuses. */

@@ -1,4 +1,5 @@
 /** Tells the sessions of an account what has changed in it. Every change is told after its commit, in the order of modseq. */
+import type { MessageRow } from './tables.ts';
 
 /** The changing facts of a message. */
 export type MessageSummary = { uid: number; flags: number; keywordSetId: number; modseq: number };
@@ -22,7 +23,8 @@ export type FlagEdit = {
 export type FolderChange = { folderId: number; modseq: number } & (
   | { kind: 'added'; messages: readonly AddedMessage[] }
   | { kind: 'flags'; edits: readonly FlagEdit[] }
-  | { kind: 'expunged'; uids: readonly number[] }
+  /** The messages as they were. */
+  | { kind: 'expunged'; messages: readonly MessageRow[] }
   | { kind: 'created' | 'deleted' | 'renamed' }
 );
 

@@ -1,9 +1,10 @@
 /** Copies or moves messages to another folder, or to their own, as one change. */
 import { defineWrite } from '../../db/operation.ts';
+import { nextTurn } from '../../system/next-turn.ts';
 import type { AddedMessage } from './changes.ts';
 import { releaseContents } from './content-store.ts';
 import { countsOf, negate } from './counts.ts';
-import { changeCounts, findFolderById, findFolderByName, reserveUids } from './folder-store.ts';
+import { changeCounts, findFolderById, reserveUids } from './folder-store.ts';
 import {
   copyMessages,
   insertExpunged,
@@ -18,12 +19,12 @@ type Ranges = readonly { uidFrom: number; uidTo: number }[];
 
 export type MessageCopy = {
   folderId: number;
-  /** The messages. UIDs that do not exist are left out. */
+  /** The messages. UIDs that do not exist are left out. Other accounts of the thread go on between two ranges. */
   ranges: Ranges;
   /** Messages that were removed, but that a client may still copy. */
   removed: readonly MessageRow[];
-  /** Name of the folder that gets the messages. */
-  to: string;
+  /** The folder that gets the messages. */
+  toFolderId: number;
   isMove: boolean;
   /** Maximum size of all messages of the account; null for no limit. */
   quotaBytes: number | null;
@@ -44,17 +45,24 @@ export type MessagesCopied = {
 
 type Outcome = MessagesCopied | { kind: 'no folder' } | { kind: 'over quota' } | { kind: 'nothing' };
 
-/** Copies messages, which keep their EMAILID, flags and dates (RFC 9051 section 6.4.7, RFC 8474 section 5.1). */
+/**
+ * Copies messages, which keep their EMAILID, flags and dates (RFC 9051 section 6.4.7, RFC 8474 section 5.1). All are copied or none, so
+ * a copy cannot be committed in parts: its transaction lets other accounts go on meanwhile, and only its own account waits.
+ */
 export const copyOrMove = defineWrite(
   'account.copyOrMove',
   async (tx: AccountTx, copy: MessageCopy): Promise<Outcome> => {
-    const target = await findFolderByName(tx, copy.to);
+    const target = await findFolderById(tx, copy.toFolderId);
     if (!target) return { kind: 'no folder' };
     if (!(await findFolderById(tx, copy.folderId))) return { kind: 'nothing' };
     const originals = [];
-    for (const range of copy.ranges)
-      originals.push(...(await listSummaries(tx, { folderId: copy.folderId, ...range })));
-    originals.push(...copy.removed);
+    const rest = createRest();
+    for (const range of copy.ranges) {
+      const summaries = await listSummaries(tx, { folderId: copy.folderId, ...range });
+      for (const one of summaries) originals.push(one);
+      await rest(summaries.length);
+    }
+    for (const one of copy.removed) originals.push(one);
     if (originals.length === 0) return { kind: 'nothing' };
     const counts = countsOf(originals);
     if (!copy.isMove && (await exceedsQuota(tx, counts.sizeBytes, copy.quotaBytes)))
@@ -94,20 +102,32 @@ async function exceedsQuota(tx: AccountTx, sizeBytes: number, quotaBytes: number
   return (account?.usedBytes ?? 0) + sizeBytes > quotaBytes;
 }
 
+/** Number of messages that are copied before other accounts of the thread go on: about 5 ms. */
+const MESSAGES_PER_TURN = 500;
+
+/** Returns a function that is told of messages that were worked on. It waits for the next turn after some of them. */
+function createRest(): (messages: number) => Promise<void> {
+  let sinceTurn = 0;
+  return async (messages) => {
+    sinceTurn += messages;
+    if (sinceTurn < MESSAGES_PER_TURN) return;
+    sinceTurn = 0;
+    await nextTurn();
+  };
+}
+
 type Copies = { copy: MessageCopy; target: FolderRow; modseq: number; firstUid: number };
 
 async function insertCopies(tx: AccountTx, { copy, target, modseq, firstUid }: Copies): Promise<void> {
   const { folderId, now: savedAt } = copy;
+  const rest = createRest();
   let uidNext = firstUid;
-  for (const range of copy.ranges)
-    uidNext += await copyMessages(tx, {
-      folderId,
-      ...range,
-      toFolderId: target.id,
-      uidNext,
-      modseq,
-      savedAt,
-    });
+  for (const range of copy.ranges) {
+    const place = { toFolderId: target.id, uidNext, modseq, savedAt };
+    const copied = await copyMessages(tx, { folderId, ...range, ...place });
+    uidNext += copied;
+    await rest(copied);
+  }
   for (const message of copy.removed) {
     const place = { folderId: target.id, uid: uidNext++, modseq, createdModseq: modseq, savedAt };
     await insertMessage(tx, { ...message, ...place });

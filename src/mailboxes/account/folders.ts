@@ -23,7 +23,7 @@ import { moveAllMessages } from './message-store.ts';
 import { copyMetadata } from './metadata.ts';
 import { removeEntries } from './metadata-store.ts';
 import { type AccountTx, changeUsage, nextModseq } from './store.ts';
-import type { FolderRow } from './tables.ts';
+import type { FolderRow, MessageRow } from './tables.ts';
 
 /** Maximum number of folders, and of subscriptions. Our own limit: a LIST answers with all of them. */
 export const MAX_FOLDERS = 10_000;
@@ -170,7 +170,8 @@ const renameFolders = defineWrite(
   },
 );
 
-type Emptied = { created: FolderRow[]; inbox: Changed; uids: number[] };
+/** `messages` are those of INBOX as they were. */
+type Emptied = { created: FolderRow[]; inbox: Changed; messages: MessageRow[] };
 
 /**
  * INBOX itself stays, and its messages move to the new folder, with the same UIDs under another UIDVALIDITY. Its annotations are copied
@@ -186,14 +187,14 @@ const emptyInbox = defineWrite(
     const created = await createParents(tx, to, now);
     const folder = await insertFolder(tx, { name: to, specialUse: null, now });
     const modseq = await nextModseq(tx);
-    const uids = await moveAllMessages(tx, { from: inbox.id, to: folder.id, modseq });
+    const messages = await moveAllMessages(tx, { from: inbox.id, to: folder.id, modseq });
     await reserveUids(tx, folder.id, inbox.uidNext - 1);
     await copyMetadata(tx, { from: inbox.id, to: folder.id });
     const { messageCount, unseenCount, deletedCount, sizeBytes } = inbox;
     const counts = { messageCount, unseenCount, deletedCount, sizeBytes };
     await changeCounts(tx, { folderId: folder.id, modseq, ...counts });
     await changeCounts(tx, { folderId: inbox.id, modseq, ...negative(counts) });
-    return { created: [...created, folder], inbox: { folderId: inbox.id, modseq }, uids };
+    return { created: [...created, folder], inbox: { folderId: inbox.id, modseq }, messages };
   },
 );
 
@@ -223,9 +224,9 @@ export async function renameFolder(account: OpenAccount, from: string, to: strin
       publish({ kind: 'created', folderId: id, modseq: createdModseq });
   };
   if (from === INBOX) {
-    await account.db.commit(emptyInbox, { to, now }, ({ created, inbox, uids }) => {
+    await account.db.commit(emptyInbox, { to, now }, ({ created, inbox, messages }) => {
       publishCreated(created);
-      if (uids.length > 0) publish({ kind: 'expunged', ...inbox, uids });
+      if (messages.length > 0) publish({ kind: 'expunged', ...inbox, messages });
     });
     return;
   }

@@ -1,6 +1,7 @@
 /** Stores messages and the tombstones of those that were removed. All SQL of these tables is here, and nothing else writes them. */
 import { sql } from 'kysely';
 import { type Param, statement } from '../../db/statement.ts';
+import { nextTurn } from '../../system/next-turn.ts';
 import type { AddedMessage, FlagEdit } from './changes.ts';
 import { DELETED, SEEN } from './flags.ts';
 import type { AccountTx } from './store.ts';
@@ -47,17 +48,31 @@ export function findMessage(
 
 type Move = { from: number; to: number; modseq: number };
 
-/** Moves all messages of a folder to another one, where their UIDs are free, and returns the UIDs. */
-export async function moveAllMessages(tx: AccountTx, { from, to, modseq }: Move): Promise<number[]> {
-  const rows = await tx
+const setFolder = statement((db: AccountTx, param: Param<Move & { afterUid: number; lastUid: number }>) =>
+  db
     .updateTable('messages')
-    .set({ folderId: to, modseq, createdModseq: modseq })
-    .where('folderId', '=', from)
-    .returning('uid')
-    .execute();
-  const uids = rows.map(({ uid }) => uid).sort((a, b) => a - b);
-  await insertExpunged(tx, { folderId: from, modseq, uids });
-  return uids;
+    .set({ folderId: param('to'), modseq: param('modseq'), createdModseq: param('modseq') })
+    .where('folderId', '=', param('from'))
+    .where('uid', '>', param('afterUid'))
+    .where('uid', '<=', param('lastUid')),
+);
+
+/** Number of messages that are moved before other accounts of the thread go on: about 5 ms. */
+const MOVED_PER_SLICE = 500;
+
+/** Moves all messages of a folder to another one, where their UIDs are free. Returns what they were, by UID. */
+export async function moveAllMessages(tx: AccountTx, { from, to, modseq }: Move): Promise<MessageRow[]> {
+  const moved: MessageRow[] = [];
+  for (let afterUid = 0; ; await nextTurn()) {
+    const rows = await listMessagesAfter(tx, { folderId: from, afterUid, limit: MOVED_PER_SLICE });
+    const last = rows.at(-1);
+    if (!last) break;
+    await setFolder.all(tx, { from, to, modseq, afterUid, lastUid: last.uid });
+    afterUid = last.uid;
+    for (const row of rows) moved.push(row);
+  }
+  await insertExpunged(tx, { folderId: from, modseq, uids: moved.map(({ uid }) => uid) });
+  return moved;
 }
 
 const insertRange = statement((db: AccountTx, param: Param<ExpungedRow>) =>

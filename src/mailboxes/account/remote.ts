@@ -61,7 +61,7 @@ export function createAccountLink(port: MessagePort): AccountLink {
         close() {
           if (!sessions.delete(number)) return;
           session.post({ kind: 'end' });
-          // Nobody waits for the answer of the call that runs, and none comes.
+          // The call that runs gets no answer from the other thread any more.
           session.end(UNAVAILABLE);
         },
       };

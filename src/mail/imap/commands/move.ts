@@ -20,7 +20,8 @@ function moveCommand(name: string, uid: boolean): Command {
       if (isRefusal(answer)) return answer;
       if (answer) sendUntagged(connection, `OK [${copyUid(answer)}] Moved`);
       if (!answer) return { text: 'No message was found' };
-      const { modseq } = answer;
+      const { modseq, rest } = answer;
+      if (rest) return rest;
       return connection.features.qresync && modseq !== undefined
         ? { noticed: `HIGHESTMODSEQ ${modseq}` }
         : undefined;

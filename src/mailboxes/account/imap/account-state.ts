@@ -6,7 +6,6 @@ import { findFolderById } from '../folder-store.ts';
 import { listKeywordSets, NO_KEYWORDS } from '../keyword-store.ts';
 import { listSummaries } from '../message-store.ts';
 import { setRecentFrom } from '../set-recent.ts';
-import type { MessageRow } from '../tables.ts';
 import { FolderState } from './folder-state.ts';
 import type { View } from './view.ts';
 
@@ -88,14 +87,6 @@ export class AccountState {
     return this.#folders.get(folderId)?.loaded;
   }
 
-  /** Keeps what messages were, right before their removal is published, for the sessions that do not know of it. */
-  keepRemoved(folderId: number, messages: readonly MessageRow[]): void {
-    const state = this.find(folderId);
-    if (!state || state.views.size === 0) return;
-    state.keepRemoved(messages);
-    for (const { contentId } of messages) this.account.heldContents.add(contentId);
-  }
-
   /** Returns the keywords of a set, whose number was passed to `loadKeywords` before. */
   keywordsOf(setId: number): readonly string[] {
     return this.#keywords.get(setId) ?? [];
@@ -122,11 +113,19 @@ export class AccountState {
       loaded: undefined,
       sessions: 0,
       unsubscribe: this.account.changes.subscribe(folderId, (change) => {
-        if (shared.loaded) shared.loaded.apply(change);
+        if (shared.loaded) this.#apply(shared.loaded, change);
         else early.push(change);
       }),
     };
     return shared;
+  }
+
+  /** Contents of removed messages stay for the sessions that do not know of the removal. */
+  #apply(state: FolderState, change: FolderChange): void {
+    if (change.kind === 'expunged' && state.views.size > 0)
+      for (const { uid, contentId } of change.messages)
+        if (state.indexOf(uid) >= 0) this.account.heldContents.add(contentId);
+    state.apply(change);
   }
 
   async #read(folderId: number): Promise<FolderState | undefined> {

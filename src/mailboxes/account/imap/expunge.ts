@@ -1,13 +1,17 @@
 /** EXPUNGE, UID EXPUNGE and CLOSE over an account (RFC 9051 sections 6.4.2, 6.4.3 and 6.4.9). */
 import type { SequenceSet } from '../../../mail/imap/sequence-set.ts';
 import { expungeMessages } from '../expunge-messages.ts';
+import { DELETED } from '../flags.ts';
+import { MESSAGES_PER_SLICE } from './copy.ts';
+import type { FolderState } from './folder-state.ts';
 import type { SelectedState } from './session-state.ts';
+import { groupsOf } from './store-flags.ts';
 
-const ALL = [{ uidFrom: 1, uidTo: Number.MAX_SAFE_INTEGER }];
+type Ranges = Parameters<typeof expungeMessages.run>[1]['ranges'];
 
 /**
  * Removes the messages with `\Deleted`, only those with these UIDs when they are given. With QRESYNC the answer is HIGHESTMODSEQ (RFC
- * 7162 sections 3.2.7 and 3.2.9).
+ * 7162 sections 3.2.7 and 3.2.9). Many messages are several changes, so that other accounts of the thread go on in between.
  */
 export async function expungeDeleted(
   { view, shared, features }: SelectedState,
@@ -15,12 +19,35 @@ export async function expungeDeleted(
 ): Promise<{ noticed: string } | undefined> {
   const { folderId } = view.state;
   const { account } = shared;
-  const ranges = uids === undefined ? ALL : view.uidRanges(view.find(uids, true) ?? []);
-  const expunged = await account.db.commit(expungeMessages, { folderId, ranges }, (committed) => {
-    if (!committed) return;
-    const { modseq, messages } = committed;
-    shared.keepRemoved(folderId, messages);
-    account.changes.publish({ kind: 'expunged', folderId, modseq, uids: messages.map(({ uid }) => uid) });
-  });
-  return expunged && features().qresync ? { noticed: `HIGHESTMODSEQ ${expunged.modseq}` } : undefined;
+  const named = uids && view.find(uids, true);
+  const parts: Ranges[] = named
+    ? [...groupsOf(named, MESSAGES_PER_SLICE)].map((group) => view.uidRanges(group))
+    : partsOf(view.state);
+  let lastModseq: number | undefined;
+  for (const ranges of parts) {
+    const expunged = await account.db.commit(expungeMessages, { folderId, ranges }, (committed) => {
+      if (committed) account.changes.publish({ kind: 'expunged', folderId, ...committed });
+    });
+    lastModseq = expunged?.modseq ?? lastModseq;
+  }
+  return lastModseq !== undefined && features().qresync
+    ? { noticed: `HIGHESTMODSEQ ${lastModseq}` }
+    : undefined;
+}
+
+/** Returns ranges that have all messages with `\Deleted`, some in each. */
+function partsOf(state: FolderState): Ranges[] {
+  const parts: { uidFrom: number; uidTo: number }[] = [];
+  let inLast = MESSAGES_PER_SLICE;
+  for (let index = 0; index < state.count; index++) {
+    if (((state.flags[index] as number) & DELETED) === 0 || state.isGone(index)) continue;
+    const uid = state.uids[index] as number;
+    if (inLast === MESSAGES_PER_SLICE) {
+      parts.push({ uidFrom: uid, uidTo: uid });
+      inLast = 0;
+    }
+    (parts.at(-1) as { uidTo: number }).uidTo = uid;
+    inLast++;
+  }
+  return parts.map((part) => [part]);
 }

@@ -84,16 +84,14 @@ export class FolderState {
     for (const message of messages) this.#add(message);
   }
 
-  /** Keeps what messages were, right before their removal is applied, so that other sessions can read them until they know. */
-  keepRemoved(messages: readonly MessageRow[]): void {
-    for (const message of messages) this.#removed.set(message.uid, { removal: 0, message });
-  }
-
-  /** Applies a committed change, and tells the views. A change that was loaded already changes nothing. */
+  /**
+   * Applies a committed change, and tells the views. A change that was loaded already changes nothing. What removed messages were is kept, so
+   * that sessions can read them until they know of the removal.
+   */
   apply(change: FolderChange): void {
     if (change.kind === 'added') for (const message of change.messages) this.#add(message);
     if (change.kind === 'flags') for (const edit of change.edits) this.#edit(edit, change.modseq);
-    if (change.kind === 'expunged') this.#remove(change.uids);
+    if (change.kind === 'expunged') this.#remove(change.messages);
     if (change.kind === 'deleted') this.#delete();
     if (change.kind !== 'renamed') this.highestModseq = Math.max(this.highestModseq, change.modseq);
     for (const view of this.views) view.notify();
@@ -156,21 +154,23 @@ export class FolderState {
     }
   }
 
-  #remove(uids: readonly number[]): void {
-    this.lastRemoval++;
-    for (const uid of uids) {
-      const index = this.indexOf(uid);
-      const kept = this.#removed.get(uid);
-      if (index < 0) this.#removed.delete(uid);
+  #remove(messages: readonly MessageRow[]): void {
+    const removal = ++this.lastRemoval;
+    for (const message of messages) {
+      const index = this.indexOf(message.uid);
       if (index < 0) continue;
       this.flags[index] = (this.flags[index] as number) | GONE;
-      this.#removed.set(uid, { removal: this.lastRemoval, message: kept?.message });
+      this.#removed.set(message.uid, { removal, message: this.views.size > 0 ? message : undefined });
     }
   }
 
   #delete(): void {
     this.isDeleted = true;
-    this.#remove([...this.uids.subarray(0, this.count)]);
+    this.lastRemoval++;
+    for (let index = 0; index < this.count; index++) {
+      this.flags[index] = (this.flags[index] as number) | GONE;
+      this.#removed.set(this.uids[index] as number, { removal: this.lastRemoval, message: undefined });
+    }
   }
 
   #compact(forgotten: ReadonlySet<number>): void {

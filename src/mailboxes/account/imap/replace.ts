@@ -43,8 +43,7 @@ async function commit(
       if ('refused' in result || 'refused' in result.committed) return;
       const { committed, removed } = result;
       publishAdded(account, committed);
-      shared.keepRemoved(folderId, removed);
-      account.changes.publish({ kind: 'expunged', folderId, modseq: committed.modseq, uids: [uid] });
+      account.changes.publish({ kind: 'expunged', folderId, modseq: committed.modseq, messages: removed });
     }),
   );
   if ('refused' in outcome) return expungeIssued();

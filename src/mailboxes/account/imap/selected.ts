@@ -1,6 +1,6 @@
 /** The methods of a session about the folder that it has selected. */
 import type { Refusal, SelectedMailbox } from '../../../mail/imap/session.ts';
-import { copyTo } from './copy.ts';
+import { copyTo, moveTo } from './copy.ts';
 import { expungeDeleted } from './expunge.ts';
 import { fetchMessages } from './fetch.ts';
 import { reportChanges } from './report-changes.ts';
@@ -19,8 +19,8 @@ export function createSelected(selected: SelectedState, end: () => void): Select
       selected.contexts.cancel(tags);
       return undefined;
     },
-    copy: (query) => copyTo(selected, query, { isMove: false }),
-    move: (query) => copyTo(selected, query, { isMove: true }),
+    copy: (query) => copyTo(selected, query),
+    move: (query) => moveTo(selected, query),
     expunge: (uids) => expungeDeleted(selected, uids),
     changes: (kind) => reportChanges(selected, kind),
     watch: (onChange) => view.watch(onChange),

@@ -129,7 +129,7 @@ export function* slicesOf(ranges: readonly SequenceRange[], size: number): Gener
 const MESSAGES_PER_RANGE = 10;
 
 /** Yields lists of ranges that have at most `size` numbers together, where each range counts as some numbers more. */
-function* groupsOf(ranges: readonly SequenceRange[], size: number): Generator<SequenceRange[]> {
+export function* groupsOf(ranges: readonly SequenceRange[], size: number): Generator<SequenceRange[]> {
   let group: SequenceRange[] = [];
   let count = 0;
   for (const slice of slicesOf(ranges, size)) {

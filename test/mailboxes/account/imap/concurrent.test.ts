@@ -156,3 +156,13 @@ test('RENAME of INBOX moves its messages and leaves it empty, with its own UIDVA
   assert.match(moved.join(), /MESSAGES 1 /);
   assert.notEqual(numbersOf('UIDVALIDITY', moved)[0], before);
 });
+
+test('messages that RENAME takes out of INBOX can be read until the other session was told', async (t) => {
+  const { ask, connect } = await open(t, []);
+  await mail.deliver('INBOX', message('moved'));
+  const other = await connect('SELECT INBOX');
+  await ok(ask, 'RENAME INBOX "saved inbox"');
+  assert.match((await ok(other.ask, 'FETCH 1 BODY.PEEK[]')).join(), /Subject: moved/);
+  assert.deepEqual(await ok(other.ask, 'NOOP'), ['* 1 EXPUNGE']);
+  assert.match((await ok(other.ask, 'STATUS "saved inbox" (MESSAGES)')).join(), /MESSAGES 1/);
+});

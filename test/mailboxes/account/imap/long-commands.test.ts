@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Chunks, isRefusal, type SelectedMailbox } from '../../../../src/mail/imap/session.ts';
+import type { OpenAccount } from '../../../../src/mailboxes/account/account.ts';
+import type { FolderChange } from '../../../../src/mailboxes/account/changes.ts';
 import { prepareContent } from '../../../../src/mailboxes/account/content.ts';
+import { findFolderByName } from '../../../../src/mailboxes/account/folder-store.ts';
 import { openImapAccount } from '../../../../src/mailboxes/account/imap/imap-account.ts';
+import { AppError } from '../../../../src/system/errors.ts';
 import { addTestMessages, messageOf, openTestAccount } from '../../../support/test-account.ts';
 
-const MESSAGES = 1_200;
+const MESSAGES = 2_400;
 
 const account = await openTestAccount();
 after(() => account.close());
@@ -18,8 +22,8 @@ await addTestMessages(
   Array.from({ length: MESSAGES }, () => ({ bytes, content })),
 );
 
-async function openInbox(): Promise<SelectedMailbox> {
-  const session = openImapAccount(account, { disabledCapabilities: [], quotaBytes: null });
+async function openInbox(own: OpenAccount = account): Promise<SelectedMailbox> {
+  const session = openImapAccount(own, { disabledCapabilities: [], quotaBytes: null });
   const answer = await session.select('INBOX', { readOnly: false, condstore: false });
   if (isRefusal(answer)) throw new Error(answer.text);
   return answer.selected;
@@ -46,4 +50,102 @@ test('SEARCH, SORT, THREAD and FETCH can be ended between slices of their messag
   const nothing = { changedSince: Number.MAX_SAFE_INTEGER, vanished: false, partial: undefined };
   const fetch = { set: [[1, MESSAGES]], uid: false, items: [{ kind: 'FLAGS' }], ...nothing } as const;
   assert.equal(await countEmptyChunks(selected.fetch(fetch)), slices);
+});
+
+/** Collects what is told of a folder while `run` runs, and the turns that other work got. */
+async function watchWhile(folder: string, run: (told: readonly FolderChange[]) => Promise<void>) {
+  const { id = 0 } = (await findFolderByName(account.db.read, folder)) ?? {};
+  const told: FolderChange[] = [];
+  const stop = account.changes.subscribe(id, (change) => told.push(change));
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  try {
+    await run(told);
+  } finally {
+    isOver = true;
+    stop();
+  }
+  return { told, turns };
+}
+
+const all = { set: [[1, MESSAGES]], uid: false } as const;
+
+test('COPY of many messages is one change, during which other accounts go on', async () => {
+  const selected = await openInbox();
+  const { told, turns } = await watchWhile('Archive', async () => {
+    const answer = await selected.copy({ ...all, to: 'Archive' });
+    assert.partialDeepStrictEqual(answer, { from: `1:${MESSAGES}`, to: `1:${MESSAGES}` });
+  });
+  assert.deepEqual(
+    told.map(({ kind }) => kind),
+    ['added'],
+  );
+  assert.ok(turns >= 2 * Math.floor(MESSAGES / 500), `${turns}`);
+});
+
+test('MOVE of many messages is several changes, and COPYUID names all messages', async () => {
+  const selected = await openInbox();
+  const { told } = await watchWhile('INBOX', async (changes) => {
+    const answer = await selected.move({ ...all, to: 'Trash' });
+    assert.partialDeepStrictEqual(answer, { from: `1:${MESSAGES}`, to: `1:${MESSAGES}` });
+    assert.equal(answer && 'modseq' in answer && answer.modseq, changes.at(-1)?.modseq);
+  });
+  assert.deepEqual(
+    told.map((change) => change.kind === 'expunged' && change.messages.length),
+    [1_000, 1_000, 400],
+  );
+});
+
+test('a MOVE that fails after its first part tells what was moved, and leaves the rest', async () => {
+  let moves = 0;
+  const commit: OpenAccount['db']['commit'] = (write, input, onCommitted) =>
+    write.name === 'account.copyOrMove' && ++moves === 2
+      ? Promise.reject(new AppError('unavailable', 'The disk is full'))
+      : account.db.commit(write, input, onCommitted);
+  const { file, read, damaged } = account.db;
+  const maintain: OpenAccount['db']['maintain'] = (work) => account.db.maintain(work);
+  const own = { ...account, db: { file, read, damaged, commit, maintain, close: async () => {} } };
+  await addTestMessages(
+    account,
+    'Drafts',
+    Array.from({ length: 1_100 }, () => ({ bytes, content })),
+  );
+  const session = openImapAccount(own, { disabledCapabilities: [], quotaBytes: null });
+  const answer = await session.select('Drafts', { readOnly: false, condstore: false });
+  assert.ok(!isRefusal(answer));
+  const moved = await answer.selected.move({ set: [[1, 1_100]], uid: false, to: 'Sent' });
+  const rest = { refused: 'NO', code: 'UNAVAILABLE', text: 'The disk is full' };
+  assert.partialDeepStrictEqual(moved, { from: '1:1000', to: '1:1000', rest });
+  assert.equal((await findFolderByName(account.db.read, 'Drafts'))?.messageCount, 100);
+  assert.equal((await findFolderByName(account.db.read, 'Sent'))?.messageCount, 1_000);
+});
+
+test('EXPUNGE and UID EXPUNGE of many messages are several changes', async () => {
+  for (const uids of [undefined, [[1, MESSAGES]] as const]) {
+    const { told } = await watchWhile('Trash', async (changes) => {
+      const session = openImapAccount(account, { disabledCapabilities: [], quotaBytes: null });
+      session.enable({ rev2: false, utf8: false, condstore: true, qresync: true, metadata: false });
+      const answer = await session.select('Trash', { readOnly: false, condstore: false });
+      assert.ok(!isRefusal(answer));
+      const { selected } = answer;
+      const deleted = { set: [[1, uids === undefined ? 1_150 : 1_250]], uid: false } as const;
+      const change = {
+        action: 'add',
+        flags: ['\\Deleted'],
+        silent: true,
+        unchangedSince: undefined,
+      } as const;
+      await countEmptyChunks(selected.store({ ...deleted, ...change }));
+      const result = await selected.expunge(uids);
+      assert.deepEqual(result, { noticed: `HIGHESTMODSEQ ${changes.at(-1)?.modseq}` });
+      session.close();
+    });
+    const removed = told.flatMap((change) => (change.kind === 'expunged' ? [change.messages.length] : []));
+    assert.deepEqual(removed, uids === undefined ? [1_000, 150] : [1_000, 250]);
+  }
 });
