@@ -4,13 +4,24 @@
 const MAX_PREVIEW_CHARACTERS = 200;
 /** Maximum length of text that is read for a preview. Our own limit, for texts that begin with much empty space. */
 const MAX_READ_CHARACTERS = 16_384;
+/** Length of text that is enough for the preview of nearly all messages. Our own. */
+const FIRST_READ_CHARACTERS = 1_024;
+/** Number of UTF-16 units in which the characters of a preview begin: two for each at most. */
+const MAX_UNITS = 2 * MAX_PREVIEW_CHARACTERS;
 
 /** Returns the preview: the first characters, in one line and without control characters. It is empty when nothing is visible. */
 export function makePreview(text: string): string {
-  const line = text
-    .slice(0, MAX_READ_CHARACTERS)
+  const beginning = inOneLine(text.slice(0, FIRST_READ_CHARACTERS));
+  const line =
+    beginning.length > MAX_UNITS || text.length <= FIRST_READ_CHARACTERS
+      ? beginning
+      : inOneLine(text.slice(0, MAX_READ_CHARACTERS));
+  return [...line.slice(0, MAX_UNITS)].slice(0, MAX_PREVIEW_CHARACTERS).join('').trimEnd();
+}
+
+function inOneLine(text: string): string {
+  return text
     .toWellFormed()
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
-  return [...line.slice(0, 2 * MAX_PREVIEW_CHARACTERS)].slice(0, MAX_PREVIEW_CHARACTERS).join('').trimEnd();
 }

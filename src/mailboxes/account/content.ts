@@ -2,7 +2,7 @@
  * The bytes of messages. Small ones are in the database. Large ones are in files, which are durable before a row names them. What
  * clients ask for is read from the bytes once, when they arrive.
  */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
@@ -110,9 +110,9 @@ async function collect(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<Collected> {
   const root = contentFolder(account.folder);
-  const hash = createHash('sha256');
   const held: Uint8Array[] = [];
   let heldBytes = 0;
+  let hash: Hash | undefined;
   let file: FileWriter | undefined;
   try {
     for await (const piece of source) {
@@ -122,12 +122,13 @@ async function collect(
         continue;
       }
       file ??= await FileWriter.open(root);
+      hash ??= createHash('sha256');
       for (const bytes of [...held.splice(0), piece]) {
         hash.update(bytes);
         await file.write(bytes);
       }
     }
-    if (!file) return { octets: Buffer.concat(held), blobSha256: null };
+    if (!file || !hash) return { octets: Buffer.concat(held), blobSha256: null };
     const sha256 = hash.digest('hex');
     // The file is known to be needed before it has its name, so that nothing removes it in between.
     account.preparedFiles.add(sha256);

@@ -4,6 +4,7 @@ import { readMailboxMessage } from '../../../src/mail/message/mailbox-message.ts
 import {
   createMailboxMessageReader,
   JOB_TIMEOUT_MS,
+  SMALL_MESSAGE_BYTES,
 } from '../../../src/mail/message/mailbox-message-reader.ts';
 import { MessagesWaitError } from '../../../src/mail/message/parse/parser.ts';
 import { realClock } from '../../../src/system/clock.ts';
@@ -12,20 +13,23 @@ import { recordLog } from '../../support/record-log.ts';
 import { SECTIONS } from './mime-corpus.ts';
 
 const { log, lines: logged } = recordLog();
+/** A message that a thread reads. */
+const LARGE = Buffer.alloc(SMALL_MESSAGE_BYTES + 1, '\r\n');
 
 test('a thread reads what is read without it, and leaves the octets to the caller', async () => {
   const reader = createMailboxMessageReader({ clock: realClock, log });
   after(() => reader.close());
-  const octets = Buffer.from(SECTIONS);
+  const octets = Buffer.concat([Buffer.from(SECTIONS), Buffer.alloc(SMALL_MESSAGE_BYTES, 'x\r\n')]);
+  const before = octets.toString();
   assert.deepEqual(await reader.read(octets, 'mbx_1'), await readMailboxMessage(octets));
-  assert.equal(octets.toString(), SECTIONS);
+  assert.equal(octets.toString(), before);
 });
 
 test('a message whose thread takes too long is opaque', async () => {
   const clock = createFakeClock(0);
   const reader = createMailboxMessageReader({ clock, log });
   after(() => reader.close());
-  await reader.read(Buffer.from('\r\nhi'), 'mbx_1');
+  await reader.read(LARGE, 'mbx_1');
   logged.length = 0;
   const slow = `Subject: slow\r\nContent-Type: text/plain; charset=utf-7\r\n\r\n${'+AKk-'.repeat(1_000_000)}`;
   const result = reader.read(Buffer.from(slow), 'mbx_1');
@@ -42,5 +46,27 @@ test('a message whose thread takes too long is opaque', async () => {
 test('a reader that is closed says so, and does not call the message opaque', async () => {
   const closed = createMailboxMessageReader({ clock: realClock, log });
   await closed.close();
-  await assert.rejects(closed.read(Buffer.from('\r\nhi'), 'mbx_1'), MessagesWaitError);
+  await assert.rejects(closed.read(LARGE, 'mbx_1'), MessagesWaitError);
+});
+
+test('a small message takes little time, however hostile it is', async () => {
+  const reader = createMailboxMessageReader({ clock: realClock, log });
+  after(() => reader.close());
+  const multipart = 'Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\n';
+  for (const [beginning, unit] of [
+    ['From: ', ';&'],
+    ['From: ', ",'"],
+    ['Subject: ', 'é\t'],
+    [multipart, ' \r\n--b'],
+    [multipart, '<\r\n--b\r\n'],
+    ['Content-Type: text/html; charset=cp850\r\n\r\n', '--<p>'],
+    ['Content-Type: text/plain; charset=utf-7\r\n\r\n', '+AKk-'],
+  ] as const) {
+    const octets = Buffer.from(beginning + unit.repeat(SMALL_MESSAGE_BYTES)).subarray(0, SMALL_MESSAGE_BYTES);
+    const start = process.cpuUsage();
+    assert.equal((await reader.read(octets, 'mbx_1')).isOpaque, false);
+    const { user, system } = process.cpuUsage(start);
+    // Each takes at most 20 ms, the first time with the compilation of the code.
+    assert.ok(user + system < 200_000, beginning + unit);
+  }
 });

@@ -116,6 +116,8 @@ test('the preview is the first 200 characters of visible text (RFC 8970)', async
   assert.equal(makePreview(' a\r\n\t b\0c\u00a0d '), 'a b c d');
   assert.equal(makePreview('😀'.repeat(300)), '😀'.repeat(200));
   assert.equal(makePreview('é'.repeat(300)), 'é'.repeat(200));
+  assert.equal(makePreview('word '.repeat(1_000)), 'word '.repeat(40).trimEnd());
+  assert.equal(makePreview(`${' '.repeat(2_000)}far`), 'far');
   assert.equal((await read('Content-Type: image/png\r\n\r\nPNG')).preview, '');
   const attached = 'Content-Disposition: attachment\r\n\r\nfile';
   assert.equal((await read(attached)).preview, '');
