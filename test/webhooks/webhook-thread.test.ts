@@ -13,6 +13,8 @@ import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const DRAIN_MS = 30_000;
+/** Minimum time between two messages with wake-ups (system/thread/wakeups.ts). */
+const WAKEUP_MS = 10;
 const SIGNATURE = 'x-service-signature';
 
 // The thread has the real time, so the clock of the main thread begins there.
@@ -51,6 +53,14 @@ async function startReceiver(context: TestContext) {
     server.close();
   });
   return { url: `http://127.0.0.1:${port}/`, received };
+}
+
+/** Waits for posts. Wake-ups that soon follow another one reach the thread when the clock of the main thread goes on. */
+function untilPosted(received: readonly Received[], count: number): Promise<void> {
+  return waitUntil(async () => {
+    await clock.advance(WAKEUP_MS);
+    return received.length === count;
+  }, `${count} posts have arrived`);
 }
 
 /** The thread, an API that uses it, and an endpoint whose receiver answers when a test tells it to. */
@@ -97,7 +107,7 @@ async function openWorld(context: TestContext) {
 test('events and tests are posted from the thread, signed with the sealed secret, and counted', async (t) => {
   const { received, secret, cause, sendTest, delivery, id } = await openWorld(t);
   await cause('posted@example.org');
-  await waitUntil(() => received.length === 1, 'the event is posted');
+  await untilPosted(received, 1);
   const [post] = received;
   assert.ok(post);
   const nowSeconds = Math.floor(Date.now() / 1_000);
@@ -106,7 +116,7 @@ test('events and tests are posted from the thread, signed with the sealed secret
   await waitUntil(async () => (await delivery())?.state === 'delivered', 'the post is settled');
 
   const testing = sendTest();
-  await waitUntil(() => received.length === 2, 'the test is posted');
+  await untilPosted(received, 2);
   received[1]?.answer(202);
   assert.deepEqual([(await testing).statusCode, (await testing).json().responseStatus], [200, 202]);
 
@@ -116,7 +126,7 @@ test('events and tests are posted from the thread, signed with the sealed secret
   }, 'the posts are counted');
 
   await cause('gone@example.org');
-  await waitUntil(() => received.length === 3, 'the next event is posted');
+  await untilPosted(received, 3);
   received[2]?.answer(410);
   const message = 'webhook endpoint disabled: its receiver answered 410';
   await waitUntil(() => logged.some(({ msg }) => msg === message), 'the log says so');
@@ -126,9 +136,9 @@ test('events and tests are posted from the thread, signed with the sealed secret
 test('the death of the thread delays posts and loses none, and all other work continues', async (t) => {
   const { thread, received, cause, sendTest, health, delivery } = await openWorld(t);
   await cause('held@example.org');
-  await waitUntil(() => received.length === 1, 'the event is posted');
+  await untilPosted(received, 1);
   const testing = sendTest();
-  await waitUntil(() => received.length === 2, 'the test is posted');
+  await untilPosted(received, 2);
 
   // A minute without a report passes on the clock of the main thread, while the thread itself lives in real time.
   await clock.advance(70_000);
@@ -142,7 +152,7 @@ test('the death of the thread delays posts and loses none, and all other work co
   await clock.advance(1_000);
   await waitUntil(() => thread.isRunning, 'the thread runs');
   // No lease is waited for: the clock of the main thread stands still, and a lease takes a minute of real time.
-  await waitUntil(() => received.length === 4, 'both are posted');
+  await untilPosted(received, 4);
   const posted = received.slice(2).map(({ body }) => JSON.parse(body).data.email);
   assert.deepEqual(posted.toSorted(), ['held@example.org', 'meanwhile@example.org']);
   for (const { answer } of received.slice(2)) answer(200);
@@ -158,7 +168,7 @@ test('the death of the thread delays posts and loses none, and all other work co
 test('a thread that stops settles the posts under way before it ends', async (t) => {
   const { thread, received, cause, delivery } = await openWorld(t);
   await cause('draining@example.org');
-  await waitUntil(() => received.length === 1, 'the event is posted');
+  await untilPosted(received, 1);
   const stopped = thread.stop(DRAIN_MS);
   await cause('later@example.org');
   received[0]?.answer(200);
