@@ -30,6 +30,11 @@ export type CutVerdict = {
   faults: string[];
 };
 
+/** Returns the number of acknowledged changes that are not there. */
+export function lostIn(verdict: CutVerdict): number {
+  return verdict.missing + verdict.unreadable + verdict.uncanceled;
+}
+
 /** Emails asked for through the API; the tables are read for all of them. */
 const API_SAMPLE = 50;
 

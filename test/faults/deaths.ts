@@ -34,10 +34,10 @@ export type DeadlyVerdict = Reckoning & {
 
 const CLIENTS = 8;
 const PAUSE_MS = 30;
-const LOAD_MS = { before: 800, quiet: 30_000 };
+const LOAD_MS = { before: 800, quiet: 120_000 };
 /** Far more than are made before the fault: without load nothing is written, and nothing fails. */
 const MAX_SUBMISSIONS = 2_000;
-const END_TIMEOUT_MS = 10_000;
+const END_TIMEOUT_MS = 60_000;
 /** Mail whose delivery five crashes in a row have interrupted is held for the operator (`queue/held/suspect.ts`). */
 const CYCLES_BETWEEN_RESTS = 3;
 

@@ -10,7 +10,7 @@ import { createWorld } from './world.ts';
 export type FailedFlushOptions = { random: SeededRandom; cycles: number };
 
 const CALLS = 'fsync,fdatasync,msync,sync_file_range';
-const ATTACH_TIMEOUT_MS = 10_000;
+const ATTACH_TIMEOUT_MS = 60_000;
 
 export async function runFailedFlushes({ random, cycles }: FailedFlushOptions): Promise<DeadlyVerdict> {
   const world = await createWorld({ random, name: 'flush' });

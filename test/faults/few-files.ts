@@ -20,7 +20,7 @@ const SPARES = [0, 1, 3];
 /** An idle SMTP session is ended after 5 s; then the next delivery needs a new one. */
 const SESSIONS_END_MS = 6_000;
 const NEW_CONNECTIONS = 10;
-const CONNECTION_TIMEOUT_MS = 5_000;
+const CONNECTION_TIMEOUT_MS = 30_000;
 
 export async function runFewFiles({ random, cycles }: FewFilesOptions): Promise<SiegeVerdict> {
   const world = await createWorld({ random, name: 'files' });

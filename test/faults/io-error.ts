@@ -20,7 +20,7 @@ const CLIENTS = 16;
 const LOAD_MS = 500;
 const MAX_SUBMISSIONS = 5_000;
 const MAX_CHANGES = 20;
-const END_TIMEOUT_MS = 10_000;
+const END_TIMEOUT_MS = 60_000;
 
 export async function runIoErrors(options: IoErrorOptions): Promise<CutVerdict[]> {
   const verdicts: CutVerdict[] = [];

@@ -33,8 +33,8 @@ const MAX_CHANGES_OF_A_LIFE = 10;
 const NAMED_SHARE = 0.6;
 const KILL_AFTER_MS = { low: 100, high: 1_500 };
 const KILLS_BETWEEN_RESTS = 4;
-const REST_TIMEOUT_MS = 30_000;
-const REACH_TIMEOUT_MS = 15_000;
+const REST_TIMEOUT_MS = 60_000;
+const REACH_TIMEOUT_MS = 60_000;
 
 /** Points that the load of this part reaches. The others have parts of their own (retention.ts, broadcast/, inbound/, mailboxes/). */
 const POINTS = CRASH_POINTS.filter(

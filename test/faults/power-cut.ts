@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import { previousVersion, writePreviousVersion } from '../support/previous-version.ts';
-import { type CutVerdict, judgeCut } from './cut-judge.ts';
+import { type CutVerdict, judgeCut, lostIn } from './cut-judge.ts';
 import { type Cut, createVolatileDisk, type VolatileDisk } from './disk/volatile-disk.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 import { MIXED } from './submission.ts';
@@ -56,20 +56,45 @@ const DRAIN_MS = 400;
 
 type Run = PowerCutOptions & { random: SeededRandom; latencyUs: number };
 
-export async function runPowerCuts(options: PowerCutOptions): Promise<CutVerdict[]> {
-  const random = seededRandom(options.seed);
+export async function runPowerCuts(options: Omit<PowerCutOptions, 'synchronous'>): Promise<CutVerdict[]> {
   const verdicts: CutVerdict[] = [];
+  for await (const run of runsOf({ ...options, synchronous: 'FULL' })) {
+    const cuts = await cutOneLife(run);
+    cuts.push(await cutMigration(run), await cutAgain(run, cuts));
+    for (const cut of cuts) verdicts.push(await judgeCut(cut, join(run.directory, 'after')));
+  }
+  return verdicts;
+}
+
+/**
+ * Cuts the power of daemons whose commits are not flushed, until a cut under load has lost something. Returns the verdicts on these
+ * cuts, of which the last one has, unless all `runs` were in vain.
+ */
+export async function findLoss(options: Omit<PowerCutOptions, 'synchronous'>): Promise<CutVerdict[]> {
+  const verdicts: CutVerdict[] = [];
+  for await (const run of runsOf({ ...options, synchronous: 'NORMAL' })) {
+    for (const cut of await cutOneLife(run)) {
+      if (cut.moment !== 'load') continue;
+      const verdict = await judgeCut(cut, join(run.directory, 'after'));
+      verdicts.push(verdict);
+      if (lostIn(verdict) > 0) return verdicts;
+    }
+  }
+  return verdicts;
+}
+
+async function* runsOf(options: PowerCutOptions): AsyncGenerator<Run> {
+  const random = seededRandom(options.seed);
   for (let number = 0; number < options.runs; number++) {
     const directory = join(options.directory, `cuts-${options.synchronous.toLowerCase()}-${number}`);
     mkdirSync(directory);
-    const latencyUs = FLUSH_LATENCIES_US[number % FLUSH_LATENCIES_US.length] ?? 0;
-    const run = { ...options, directory, random, latencyUs };
-    const cuts = await cutOneLife(run);
-    if (options.synchronous === 'FULL') cuts.push(await cutMigration(run), await cutAgain(run, cuts));
-    for (const cut of cuts) verdicts.push(await judgeCut(cut, join(directory, 'after')));
-    rmSync(directory, { recursive: true });
+    try {
+      const latencyUs = FLUSH_LATENCIES_US[number % FLUSH_LATENCIES_US.length] ?? 0;
+      yield { ...options, directory, random, latencyUs };
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   }
-  return verdicts;
 }
 
 /** Takes cuts during the first start, under load, and while the daemon drains. */

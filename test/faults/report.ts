@@ -12,10 +12,6 @@ import type { TerminateVerdict } from './terminate.ts';
 
 const MAX_FAULTS_SHOWN = 10;
 
-export function lostIn(verdict: CutVerdict): number {
-  return verdict.missing + verdict.unreadable + verdict.uncanceled;
-}
-
 export function describeCuts(verdicts: readonly CutVerdict[]): string[] {
   const sum = (figure: (verdict: CutVerdict) => number) =>
     verdicts.reduce((total, verdict) => total + figure(verdict), 0);

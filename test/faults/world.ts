@@ -78,8 +78,16 @@ const REPLY_DELAY_MS = 10;
 const QUIET_PAUSE_MS = 50;
 const QUIET_TRIES = 100;
 
-/** Its first life, number 0, makes the sender and the webhook and ends in peace. */
+/** Creates the world. Its first life, number 0, makes the sender and the webhook and ends in peace. */
 export async function createWorld(options: WorldOptions): Promise<World> {
+  const { world, daemon } = await beginWorld(options);
+  await daemon.stop();
+  await world.endLife(Date.now());
+  return world;
+}
+
+/** Creates the world. Its first life, number 0, has made the sender and the webhook, and goes on. */
+export async function beginWorld(options: WorldOptions): Promise<{ world: World; daemon: DaemonProcess }> {
   const { random, name } = options;
   const dataDir = options.dataDir ?? temporaryDirectory(name);
   const otherZone = `${RECIPIENT_ZONE}\n${options.zone ?? ''}`;
@@ -158,9 +166,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const daemon = await world.start();
   const sender = await createLiveSender(daemon, dns, { domain: SENDER_DOMAIN, otherZone });
   if (options.isSubscribed !== false) await subscribe(daemon, sender.key, webhooks.url);
-  await daemon.stop();
-  await world.endLife(Date.now());
-  return { ...world, key: sender.key, domainId: sender.domainId };
+  return { world: { ...world, key: sender.key, domainId: sender.domainId }, daemon };
 }
 
 async function subscribe(daemon: DaemonProcess, key: string, url: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** Waiting for what another program does, which no clock of ours can hurry. */
 
 const POLL_MS = 50;
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 90_000;
 
 /** Resolves with the first value that is neither undefined nor false; rejects with `what` when none comes in time. */
 export async function until<T>(

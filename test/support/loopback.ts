@@ -1,4 +1,5 @@
 /** Starts servers of tests on 127.0.0.1, and opens connections to them. */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
@@ -32,13 +33,26 @@ export async function listenOnLoopback(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Returns a port that was free a moment ago, for a program that cannot say which port it was given. */
+/** Systems take ports of connections, and those of programs that ask for any port, from a range above these. */
+const FREE_PORTS = { first: 12_000, last: 32_000 };
+
+/**
+ * Returns a port that was free a moment ago, for a program that cannot say which port it was given. No connection takes it by
+ * chance, so that a program can be started on it again and again.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listenOnLoopback(server);
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(FREE_PORTS.first, FREE_PORTS.last);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 /** Returns true when a program accepts connections on this port of 127.0.0.1. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { pause } from './pause.ts';
 
 /** Time limit that only a failing test reaches. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /** Waits until sockets, files or threads have made the condition true. A fake clock stands still meanwhile. */
 export async function waitUntil(

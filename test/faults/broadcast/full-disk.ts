@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fill, mountMemory } from '../full-disk.ts';
 import { seededRandom } from '../seeded-random.ts';
-import { createWorld } from '../world.ts';
+import { beginWorld } from '../world.ts';
 import { type BroadcastVerdict, judgeBroadcasts } from './audit.ts';
 import { createCampaign, ENVIRONMENT, faultsOfSum, sendBroadcast, show, untilAllSent } from './campaign.ts';
 
@@ -27,7 +27,7 @@ export async function runBroadcastFullDisks(options: BroadcastFullDiskOptions): 
   const unmount = mountMemory(disk, megabytes);
   const dataDir = join(disk, 'data');
   const filler = join(disk, 'filler');
-  const world = await createWorld({
+  const { world, daemon } = await beginWorld({
     random,
     name: 'broadcastfull',
     dataDir,
@@ -36,10 +36,10 @@ export async function runBroadcastFullDisks(options: BroadcastFullDiskOptions): 
   });
   const faults: string[] = [];
   try {
-    const daemon = await world.start();
     const campaign = await createCampaign(world, daemon, contacts);
     const id = await sendBroadcast(world, daemon, campaign);
     let arrivedAtEnd = 0;
+    while (world.arrived() === 0) await sleep(CALM_MS.low);
     for (let cycle = 0; cycle < cycles; cycle++) {
       await sleep(random.between(CALM_MS.low, CALM_MS.high));
       fill(filler);

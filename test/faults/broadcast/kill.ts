@@ -8,7 +8,7 @@ import { CRASH_POINTS, type CrashPointName } from '../../../src/crash-points.ts'
 import { shuffle } from '../../../src/system/random.ts';
 import { type DaemonProcess, DaemonStartError } from '../../support/daemon.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
-import { createWorld, type World } from '../world.ts';
+import { beginWorld, type World } from '../world.ts';
 import { auditCounts, type BroadcastVerdict, judgeBroadcasts } from './audit.ts';
 import {
   type Campaign,
@@ -53,13 +53,17 @@ type Plan = CrashPointName | typeof RANDOM;
 
 export async function runBroadcastKills(options: BroadcastKillOptions): Promise<BroadcastKillVerdict> {
   const random = seededRandom(options.seed);
-  const world = await createWorld({ random, name: 'broadcast', env: ENVIRONMENT, isSubscribed: false });
+  const { world, daemon } = await beginWorld({
+    random,
+    name: 'broadcast',
+    env: ENVIRONMENT,
+    isSubscribed: false,
+  });
   const faults: string[] = [];
   const kills: Record<string, number> = {};
   try {
-    const first = await world.start();
-    const campaign = await createCampaign(world, first, options.contacts);
-    await first.stop();
+    const campaign = await createCampaign(world, daemon, options.contacts);
+    await daemon.stop();
     await world.endLife(Date.now());
     for (const plan of planKills(options.kills, random)) {
       faults.push(...(await liveAndDie(world, { plan, campaign, contacts: options.contacts, random })));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createVolatileDisk, mountImage } from '../disk/volatile-disk.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
-import { createWorld, type World } from '../world.ts';
+import { beginWorld, type World } from '../world.ts';
 import { auditCounts, type BroadcastVerdict, judgeBroadcasts } from './audit.ts';
 import { type Campaign, createCampaign, ENVIRONMENT, sendBroadcast, untilAllSent } from './campaign.ts';
 
@@ -43,7 +43,7 @@ async function cutAndFinish({ program, directory, random, contacts }: Run): Prom
   const disk = await createVolatileDisk(program, join(directory, 'disk'), { sizeBytes: DISK_BYTES });
   const image = join(directory, 'cut.image');
   const dataDir = join(disk.mountPoint, 'data');
-  const world = await createWorld({
+  const { world, daemon } = await beginWorld({
     random,
     name: 'broadcastcut',
     dataDir,
@@ -52,7 +52,6 @@ async function cutAndFinish({ program, directory, random, contacts }: Run): Prom
   });
   let unmount: (() => void) | undefined;
   try {
-    const daemon = await world.start();
     const campaign = await createCampaign(world, daemon, contacts);
     await sendBroadcast(world, daemon, campaign);
     await sleep(random.between(CUT_AFTER_MS.low, CUT_AFTER_MS.high));

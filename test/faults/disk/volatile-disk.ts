@@ -42,7 +42,7 @@ export type VolatileDisk = {
 };
 
 const SOURCE = fileURLToPath(new URL('volatile-disk.c', import.meta.url));
-const ANSWER_TIMEOUT_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 90_000;
 
 /** Compiles the program into `directory` and returns its path. */
 export async function buildVolatileDisk(directory: string): Promise<string> {

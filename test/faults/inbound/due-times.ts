@@ -7,7 +7,7 @@ import type { InboundWorld } from './place.ts';
 
 const LOAD = { clients: 1, pauseMs: 0, most: 2 };
 const PAUSE_MS = 50;
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 90_000;
 /** Reports of a day fall due on the next one. */
 const WAITING_REPORTS = 'SELECT count(*) FROM dmarcReports WHERE dueAt > 0';
 const MAKE_DUE = 'UPDATE dmarcReports SET dueAt = 0 WHERE dueAt > 0';

@@ -38,7 +38,7 @@ const POINTS: readonly Point[] = CRASH_POINTS.flatMap((name): Point[] => {
 });
 const RANDOM = 'random time';
 const KILL_AFTER_MS = { low: 20, high: 700 };
-const REACH_TIMEOUT_MS = 20_000;
+const REACH_TIMEOUT_MS = 60_000;
 /** In each life: letters, requests for emails, and other changes. */
 const LETTERS = { clients: 3, pauseMs: 15, most: 24 };
 const EMAILS = { clients: 2, pauseMs: 30, most: 8 };

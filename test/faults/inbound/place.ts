@@ -13,7 +13,7 @@ import { finish, type Reckoning, repeatUnanswered } from '../finish.ts';
 import { patiently } from '../patience.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { firstId, MIXED } from '../submission.ts';
-import { createWorld, HOSTNAME, type World } from '../world.ts';
+import { beginWorld, HOSTNAME, type World } from '../world.ts';
 import { type InboundVerdict, judgeInbound, type Post, readPost, readTables } from './audit.ts';
 import {
   isRefused,
@@ -65,7 +65,7 @@ const PAUSE_MS = 200;
  */
 const SETTLE_TIMEOUT_MS = 8 * 60_000;
 
-/** Creates the world. A first life makes the route and the mail of the readers, and ends in peace. */
+/** Creates the world. Its first life makes the route, the mailbox and the mail of the readers, and ends in peace. */
 export async function createInboundWorld(options: Options): Promise<InboundWorld> {
   const { random, name, readers, dataDir } = options;
   const port = await freePort();
@@ -77,7 +77,7 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
     POSTRIDER_INBOUND_DMARC_REPORTS: 'true',
     ...options.env,
   };
-  const world = await createWorld({
+  const { world, daemon } = await beginWorld({
     random,
     name,
     env,
@@ -88,7 +88,6 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
     refuses: isRefused,
     ...(dataDir !== undefined && { dataDir }),
   });
-  const daemon = await world.start();
   const route = { address: ROUTE_ADDRESS, destination: receiver.url };
   const made = await patiently(() => daemon.request('POST', '/v1/inbound/routes', world.key, route));
   if (made.status !== 201) throw new Error(`POST /v1/inbound/routes: ${JSON.stringify(made.body)}`);
@@ -96,10 +95,8 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
   const { address: complaints } = (await daemon.cli(['queue', 'feedback-address', 'faults'])) as {
     address: string;
   };
-  await daemon.stop();
-  await world.endLife(Date.now());
   const reports = reportAddress({ hostname: HOSTNAME }, { id: world.domainId as DomainRow['id'] });
-  senders.add(await createReaders(world, readers), { complaints, reports });
+  senders.add(await createReaders(world, daemon, readers), { complaints, reports });
   const posts: Post[] = [];
   return {
     world,
@@ -129,8 +126,7 @@ export async function finishInbound(place: InboundWorld, daemon: DaemonProcess):
     senders.unanswered.length === 0 ? [] : [`${senders.unanswered.length} letters were never taken`];
   const released = await releaseHeld(daemon);
   faults.push(...(await repeatUnanswered(world, daemon, signal)));
-  while (countOpen(world.dataDir) > 0 && !signal.aborted) await sleep(PAUSE_MS);
-  const outbound = await finish(world, daemon);
+  const outbound = await finish(world, await untilNothingIsOpen(world, daemon, signal));
   const { letters, refusals } = senders;
   const { endOfLifeMs, receiptsApart } = world;
   const inbound = judgeInbound({
@@ -153,18 +149,46 @@ async function releaseHeld(daemon: DaemonProcess): Promise<number> {
   return released;
 }
 
-/** Tasks, reports and notifications that are due, and mail that has not ended. */
+/**
+ * Waits until nothing is open. The daemon looks for notifications every 30 s and when it starts, so it is started again once nothing
+ * else is left. Returns the daemon that runs in the end.
+ */
+async function untilNothingIsOpen(
+  world: World,
+  daemon: DaemonProcess,
+  signal: AbortSignal,
+): Promise<DaemonProcess> {
+  let running = daemon;
+  while (!signal.aborted) {
+    const open = countOpen(world.dataDir);
+    if (open.work + open.notifications === 0) break;
+    if (open.work > 0 || open.due === 0) {
+      await sleep(PAUSE_MS);
+      continue;
+    }
+    await running.stop();
+    await world.endLife(Date.now());
+    running = await world.start(undefined, world.dataDir);
+  }
+  return running;
+}
+
+/** Tasks and reports that are due with mail that has not ended, and notifications, with those that are due. */
 const OPEN = `
   SELECT (SELECT count(*) FROM receivedTasks WHERE state = 'pending')
-       + (SELECT count(*) FROM dmarcReports WHERE dueAt = 0)
-       + (SELECT count(*) FROM failureNotifications WHERE dueAt IS NOT NULL)
-       + (SELECT count(*) FROM recipients WHERE state IN ('ready', 'in_flight', 'deferred'))`;
+         + (SELECT count(*) FROM dmarcReports WHERE dueAt = 0)
+         + (SELECT count(*) FROM recipients WHERE state IN ('ready', 'in_flight', 'deferred')) AS work,
+         count(dueAt) AS notifications,
+         count(*) FILTER (WHERE dueAt <= unixepoch('subsec') * 1000) AS due
+    FROM failureNotifications`;
+
+type Open = { work: number; notifications: number; due: number };
 
 /** Opens the database of the running daemon, which a process that only reads may do. */
-function countOpen(dataDir: string): number {
+function countOpen(dataDir: string): Open {
   const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
   try {
-    return Number(database.prepare(OPEN).pluck().get());
+    return database.prepare<[], Open>(OPEN).get() as Open;
   } finally {
     database.close();
   }

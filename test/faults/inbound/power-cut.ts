@@ -70,6 +70,8 @@ async function receiveUntilCut(
   const over = new AbortController();
   const { signal } = over;
   const running = senders.run({ port, clients: CLIENTS, pauseMs: 0, signal, most: MAX_LETTERS });
+  // A cut before anything was promised proves nothing.
+  while (senders.acknowledged.length === 0) await sleep(CUT_AFTER_MS.low);
   await sleep(random.between(CUT_AFTER_MS.low, CUT_AFTER_MS.high));
   const promised = new Map(senders.letters.map((letter) => [letter, new Set(letter.acknowledged.keys())]));
   const posted = posts().length;

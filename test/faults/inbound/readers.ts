@@ -20,9 +20,8 @@ export type Reader = {
 const PATIENCE_MS = 120_000;
 const PAUSE_MS = 100;
 
-/** Sends an email to each of so many readers, in a life of the daemon that ends in peace. */
-export async function createReaders(world: World, count: number): Promise<Reader[]> {
-  const daemon = await world.start();
+/** Sends an email to each of so many readers, and ends the life of the daemon in peace. */
+export async function createReaders(world: World, daemon: DaemonProcess, count: number): Promise<Reader[]> {
   const { id: topicId } = await ask(world, daemon, {
     path: '/topics',
     body: { name: 'News', defaultOptIn: true },

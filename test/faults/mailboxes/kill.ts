@@ -30,7 +30,7 @@ const POINTS = CRASH_POINTS.filter((name) => /^(mailbox|private)-/.test(name));
 const RANDOM = 'random time';
 const KILL_AFTER_MS = { low: 20, high: 1_200 };
 const MAX_CHANGES_BEFORE = 12;
-const REACH_TIMEOUT_MS = 20_000;
+const REACH_TIMEOUT_MS = 60_000;
 const MOST = { changes: 2_000, letters: 12 };
 
 type Plan = CrashPointName | typeof RANDOM;

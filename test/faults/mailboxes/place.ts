@@ -7,7 +7,7 @@ import type { DaemonProcess } from '../../support/daemon.ts';
 import { freePort } from '../../support/loopback.ts';
 import { patiently } from '../patience.ts';
 import type { SeededRandom } from '../seeded-random.ts';
-import { createWorld, HOSTNAME, type World } from '../world.ts';
+import { beginWorld, HOSTNAME, type World } from '../world.ts';
 import { adopt, judgeReading, lostLetters, nothingTold, type Told } from './audit.ts';
 import { Changes } from './changes.ts';
 import { ConnectionEnded, MailboxClient, Refused } from './client.ts';
@@ -69,7 +69,7 @@ export function noFigures(): MailboxFigures {
   };
 }
 
-/** Creates the world. Its first lives make the mailboxes and end in peace. */
+/** Creates the world. Its first life makes the mailboxes and ends in peace. */
 export async function createMailboxWorld(options: Options): Promise<MailboxWorld> {
   const { random, name, dataDir, figures = noFigures() } = options;
   const ports = { smtp: await freePort(), imap: await freePort() };
@@ -78,7 +78,7 @@ export async function createMailboxWorld(options: Options): Promise<MailboxWorld
     POSTRIDER_IMAP_STARTTLS: 'true',
     POSTRIDER_IMAP_STARTTLS_PORT: String(ports.imap),
   };
-  const world = await createWorld({
+  const { world, daemon } = await beginWorld({
     random,
     name,
     env,
@@ -86,7 +86,6 @@ export async function createMailboxWorld(options: Options): Promise<MailboxWorld
     ...(dataDir !== undefined && { dataDir }),
   });
   const mailboxes: Mailbox[] = [];
-  const daemon = await world.start();
   for (let number = 1; number <= MAILBOXES; number++) {
     const address = `person-${number}@sandbox.${HOSTNAME}`;
     const body = { address, password: PASSWORD };

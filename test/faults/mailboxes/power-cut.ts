@@ -22,7 +22,9 @@ export type MailboxCutOptions = { program: string; directory: string; seed: numb
 
 const DISK_BYTES = 512 * 1024 * 1024;
 const GRAIN_BYTES = 4096;
-const CUT_AFTER_MS = { low: 500, high: 3_000 };
+const CUT_AFTER_MS = { low: 100, high: 2_000 };
+/** Number of changes and letters that are answered before the cut, which proves nothing without them. */
+const MIN_PROMISES = 20;
 const MOST = { anyFirst: 0, mostChanges: 5_000 };
 const MAX_LETTERS = 100;
 /** Time in which the clients read what the daemon had answered. */
@@ -81,10 +83,12 @@ async function workUntilCut(
   cut: () => Promise<unknown>,
 ): Promise<void> {
   const daemon = await place.world.start();
+  const before = promisesOf(place);
   const over = new AbortController();
   const { signal } = over;
   const working = work(place, { ...MOST, signal });
   const sending = send(place, { signal, mostLetters: MAX_LETTERS });
+  while (promisesOf(place) - before < MIN_PROMISES) await sleep(READ_MS);
   await sleep(random.between(CUT_AFTER_MS.low, CUT_AFTER_MS.high));
   await daemon.kill('SIGSTOP');
   await sleep(READ_MS);
@@ -93,4 +97,10 @@ async function workUntilCut(
   over.abort();
   await Promise.all([working, sending]);
   await place.world.endLife(Date.now());
+}
+
+/** Returns the number of changes and letters that were answered, in all worlds so far. */
+function promisesOf({ figures, mailboxes }: MailboxWorld): number {
+  const changes = Object.values(figures.changes).reduce((sum, count) => sum + count, 0);
+  return changes + mailboxes.reduce((sum, { told }) => sum + told.accepted.size, 0);
 }
