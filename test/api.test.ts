@@ -7,8 +7,8 @@ import { setTenantPlan } from '../src/tenants/store.ts';
 import { emailBody } from './emails/fixtures.ts';
 import { head, listen, open } from './http/connection.ts';
 import { createFakeClock } from './support/fake-clock.ts';
-import { pause } from './support/pause.ts';
 import { openTestApp, type TestApp } from './support/test-app.ts';
+import { waitUntil } from './support/wait-until.ts';
 
 const MIB = 1024 * 1024;
 
@@ -16,10 +16,6 @@ const MIB = 1024 * 1024;
 async function bytesHeld({ app }: TestApp): Promise<number> {
   const { text } = await app.metrics.show();
   return Number(/^postrider_http_body_bytes_in_flight (\d+)$/m.exec(text)?.[1]);
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await pause();
 }
 
 test('metrics are on the HTTP listener when asked for, and on the control socket always', async () => {
@@ -80,7 +76,7 @@ test('large bodies of one tenant, announced and never sent, leave memory for tho
     return peer;
   };
   const peers = await Promise.all([world.testKey, world.liveKey, world.testKey, world.liveKey].map(announce));
-  await until(async () => (await bytesHeld(world)) === 4 * MAX_ATTACHMENTS_BODY_BYTES);
+  await waitUntil(async () => (await bytesHeld(world)) === 4 * MAX_ATTACHMENTS_BODY_BYTES);
   for (const key of [world.testKey, world.liveKey]) {
     const peer = await announce(key);
     assert.equal((await peer.answer()).status, 503, 'whichever of its keys');
@@ -94,9 +90,9 @@ test('large bodies of one tenant, announced and never sent, leave memory for tho
   const ordinary = emailBody({ html: `<p>{{x}}</p>${'x'.repeat(200_000)}`, variables: { x: 'x' } });
   assert.equal((await world.request('POST', '/v1/emails', { body: ordinary })).status, 200);
   peers.push(await announce(other.testKey));
-  await until(async () => (await bytesHeld(world)) === 5 * MAX_ATTACHMENTS_BODY_BYTES);
+  await waitUntil(async () => (await bytesHeld(world)) === 5 * MAX_ATTACHMENTS_BODY_BYTES);
   for (const { socket } of peers) socket.destroy();
-  await until(async () => (await bytesHeld(world)) === 0);
+  await waitUntil(async () => (await bytesHeld(world)) === 0);
 });
 
 test('content that variables make of a small body is reserved until it is stored', async (context) => {
@@ -117,7 +113,7 @@ test('content that variables make of a small body is reserved until it is stored
     heldBytes = 0;
     assert.equal((await world.request('POST', path, { body })).status, 200);
     assert.ok(heldBytes >= 2 * 1_990_000, `${path} ${heldBytes}`);
-    await until(async () => (await bytesHeld(world)) === 0);
+    await waitUntil(async () => (await bytesHeld(world)) === 0);
   }
 });
 
@@ -134,12 +130,12 @@ test('fetched files count to the budget of bodies until the email is stored or r
   const send = () => world.request('POST', '/v1/emails', { body: emailBody({ attachments }) });
   assert.equal((await send()).status, 200);
   assert.ok(heldBytes >= 25 * MIB && heldBytes < 26 * MIB, `${heldBytes}`);
-  await until(async () => (await bytesHeld(world)) === 0);
+  await waitUntil(async () => (await bytesHeld(world)) === 0);
   world.app.blobs.prepare = () => Promise.reject(new Error('no disk'));
   heldBytes = 0;
   assert.equal((await send()).status, 500);
   assert.ok(heldBytes >= 25 * MIB);
-  await until(async () => (await bytesHeld(world)) === 0);
+  await waitUntil(async () => (await bytesHeld(world)) === 0);
 });
 
 test('a limited tenant is told what it has left by refusals too, whatever refuses', async (context) => {

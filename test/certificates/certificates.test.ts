@@ -15,7 +15,6 @@ import { listen } from '../../src/system/listen.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { pause } from '../support/pause.ts';
 import { recordLog } from '../support/record-log.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -55,7 +54,6 @@ async function advanceUntil(
 ): Promise<void> {
   await waitUntil(async () => {
     await clock.advance(LOOK_MS);
-    await pause();
     return condition();
   });
 }

@@ -7,7 +7,7 @@ import { openFromThread } from '../../src/db/thread-access.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { createLog } from '../../src/system/log.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { pause } from '../support/pause.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { openTestDatabase } from './open.ts';
 import { addBlob, addPlan, limitPages, refuse, weigh } from './operations.ts';
 
@@ -25,15 +25,6 @@ function openOther(context: TestContext, database = db) {
   );
   context.after(() => other.close());
   return other;
-}
-
-/** Waits for a message to another thread and back. */
-async function until(what: string, holds: () => boolean): Promise<void> {
-  const giveUpAt = performance.now() + 30_000;
-  while (!holds()) {
-    assert.ok(performance.now() < giveUpAt, `waited in vain until ${what}`);
-    await pause();
-  }
 }
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'unavailable';
@@ -104,7 +95,7 @@ test('the pending writes of a thread that has ended are no longer counted', asyn
   new SharedLoad(load).set(1_500, 2_000_000);
   assert.deepEqual([db.pendingWrites, db.pendingBytes], [1_500, 2_000_000]);
   port.close();
-  await until('the writer thread has noticed the end', () => db.pendingWrites === 0);
+  await waitUntil(() => db.pendingWrites === 0, 'the writer thread has noticed the end');
   assert.equal(db.pendingBytes, 0);
 });
 
@@ -114,7 +105,7 @@ test('a full disk that refuses a write of a thread is reported to the main threa
   const other = openOther(t, full);
   await full.commit(limitPages, 4);
   await assert.rejects(other.commit(addBlob, { id: 'large', sizeBytes: 200_000 }), isUnavailable);
-  await until('the report has arrived', () => reports === 1);
+  await waitUntil(() => reports === 1, 'the report has arrived');
   await assert.rejects(other.commit(refuse, { name: 'no', message: 'not the disk', options: {} }));
   await full.commit(limitPages, null);
   assert.equal(reports, 1);

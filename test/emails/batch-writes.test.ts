@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { acceptBatch } from '../../src/emails/accept.ts';
-import { pause } from '../support/pause.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { blobFiles, emailBody } from './fixtures.ts';
 
 let spool: Spool;
@@ -14,10 +14,6 @@ after(() => spool.close());
 
 const send = (email: Record<string, unknown> = {}, key = spool.testKey) =>
   spool.request('POST', '/v1/emails/batch', { body: { emails: [emailBody(email)] }, key });
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await pause();
-}
 
 /** Keeps the writes of batches from the writer until `release` is called. Answers the tenants that have sent them. */
 function holdWrites(t: TestContext): { tenants: string[]; release: () => void } {
@@ -38,9 +34,9 @@ test('a tenant has one batch on its way to the writer, and another tenant finds 
   const { tenants, release } = holdWrites(t);
   const others = await spool.addTenant('other');
   const batches = Array.from({ length: 5 }, () => send());
-  await until(() => tenants.length === 1);
+  await waitUntil(() => tenants.length === 1);
   const other = send({}, others.testKey);
-  await until(() => tenants.length === 2);
+  await waitUntil(() => tenants.length === 2);
   assert.notEqual(tenants[0], tenants[1]);
   release();
   const answers = await Promise.all([...batches, other]);

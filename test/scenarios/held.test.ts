@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import {
   type DaemonProcess,
@@ -10,11 +9,10 @@ import {
   startDaemonProcess,
   temporaryDirectory,
 } from '../support/daemon.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const DELIVERED = 'delivered@simulator.localhost';
 const CRASH_AT = 'claim-after-commit';
-const WAIT_MS = 30_000;
-const POLL_MS = 20;
 
 const dataDir = temporaryDirectory('held');
 let key: string | undefined;
@@ -58,14 +56,6 @@ async function list(running: DaemonProcess, filter: string): Promise<Shown[]> {
   return (body as { data: Shown[] }).data;
 }
 
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + WAIT_MS;
-  while (!(await holds())) {
-    assert.ok(performance.now() < deadline, `waited in vain for ${what}`);
-    await sleep(POLL_MS);
-  }
-}
-
 test('mail that has crashed the daemon five times is held at the next start, other mail is delivered, and an operator releases it', async () => {
   await crash((first) => first.request('POST', '/v1/emails', key, email('crashes')));
   await crash();
@@ -78,12 +68,18 @@ test('mail that has crashed the daemon five times is held at the next start, oth
   );
   assert.match(healthy.output(), /"reason":"interrupted".*"mail held"/);
   await healthy.request('POST', '/v1/emails', key, email('another'));
-  await until('the other email', async () => (await list(healthy, 'status=delivered')).length === 1);
+  await waitUntil(
+    async () => (await list(healthy, 'status=delivered')).length === 1,
+    'the other email is delivered',
+  );
   const held = (await healthy.cli(['queue', 'list'])) as { recipients: { emailId: string }[] };
   assert.deepEqual(await healthy.cli(['queue', 'release', held.recipients[0]?.emailId ?? '']), {
     released: 1,
   });
-  await until('both emails', async () => (await list(healthy, 'status=delivered')).length === 2);
+  await waitUntil(
+    async () => (await list(healthy, 'status=delivered')).length === 2,
+    'both emails are delivered',
+  );
   // SIGTERM ends the process with 0.
   await healthy.stop();
 });

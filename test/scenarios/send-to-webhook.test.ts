@@ -13,23 +13,14 @@ import { insertTenant } from '../../src/tenants/store.ts';
 import { type Conformance, conformanceAt } from '../support/conformance.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { type ReceivedWebhook, startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const SENDER = 'sender.example';
 const RECEIVER_ZONE = 'rcpt.example MX 10 mx.rcpt.example\nmx.rcpt.example A 127.0.0.1';
-const WAIT_MS = 20_000;
-const POLL_MS = 10;
 
 const cleanUp = new AsyncDisposableStack();
 after(() => cleanUp.disposeAsync());
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + WAIT_MS;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-}
 
 /** Sink, webhook receiver and name server, and the settings of a daemon that is to live among them. */
 async function openSurroundings(replyDelayMs: number) {
@@ -99,10 +90,10 @@ function apiOf(address: string, key: string): Api {
   };
   return async (...request) => {
     let answer = await ask(...request);
-    await until('an answer other than 503', async () => {
+    await waitUntil(async () => {
       if (answer.status === 503) answer = await ask(...request);
       return answer.status !== 503;
-    });
+    }, 'an answer other than 503 comes');
     return answer;
   };
 }
@@ -167,7 +158,7 @@ test('an accepted email arrives, and each step of its way is told to the webhook
   const accepted = await api('POST', '/v1/emails', MAIL);
   assert.deepEqual([accepted.status, accepted.body.status], [200, 'queued']);
   const { id } = accepted.body;
-  await until('three webhooks', () => receiver.received.length >= 3);
+  await waitUntil(() => receiver.received.length >= 3, 'three webhooks are posted');
 
   assert.equal(sink.messages.length, 1);
   const [message] = sink.messages;
@@ -204,7 +195,7 @@ test('stopping finishes what is under way, and a start on the same directory goe
   const once = { 'idempotency-key': 'scenario' };
   const accepted = await api('POST', '/v1/emails', MAIL, once);
   const { id } = accepted.body;
-  await until('the message at the sink', () => sink.messages.length === 1);
+  await waitUntil(() => sink.messages.length === 1, 'the sink has the message');
 
   await first.stop();
   assert.equal(sink.openConnections(), 0, 'the sink was let finish its reply');
@@ -219,12 +210,13 @@ test('stopping finishes what is under way, and a start on the same directory goe
   assert.deepEqual(repeated.body, accepted.body);
   assert.equal(repeated.headers.get('idempotency-replayed'), 'true');
 
-  await until('the delivery to be told', () =>
-    receiver.received.some((received) => postOf(received).type === 'email.delivered'),
+  await waitUntil(
+    () => receiver.received.some((received) => postOf(received).type === 'email.delivered'),
+    'the delivery is told',
   );
   assert.ok(receiver.received.every((received) => isSigned(received, endpoint.secret)));
   const next = await again('POST', '/v1/emails', { ...MAIL, subject: 'Second' });
-  await until('the second message', () => sink.messages.length === 2);
+  await waitUntil(() => sink.messages.length === 2, 'the sink has the second message');
   assert.equal(sink.messages[1]?.messageId, `<${next.body.id}@${SENDER}>`);
   await second.stop();
   assert.equal(sink.messages.length, 2, 'neither was sent twice');

@@ -1,9 +1,11 @@
 /** Waits for what happens in real time. */
 import assert from 'node:assert/strict';
-import { pause } from './pause.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Time limit that only a failing test reaches. */
 const PATIENCE_MS = 60_000;
+/** The pauses between two looks grow, because a look may cost as much as a request. */
+const PAUSE_MS = { first: 1, longest: 16, factor: 1.5 };
 
 /** Waits until sockets, files or threads have made the condition true. A fake clock stands still meanwhile. */
 export async function waitUntil(
@@ -11,8 +13,8 @@ export async function waitUntil(
   what = 'it holds',
 ): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
-  while (!(await condition())) {
+  for (let pauseMs = PAUSE_MS.first; !(await condition()); pauseMs *= PAUSE_MS.factor) {
     assert.ok(performance.now() < deadline, `waited in vain until ${what}`);
-    await pause();
+    await sleep(Math.min(pauseMs, PAUSE_MS.longest));
   }
 }

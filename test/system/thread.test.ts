@@ -9,10 +9,10 @@ import { createLazyThread, startThread } from '../../src/system/thread.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { pause } from '../support/pause.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import type { SampleCalls, SampleData } from './thread-sample.ts';
 
 const MODULE = new URL('./thread-sample.ts', import.meta.url);
-const PATIENCE_MS = 30_000;
 
 /** Returns the system and the options of a thread that is not started, and how a test sees what it does. */
 function prepareThread(change: Partial<ThreadOptions> = {}) {
@@ -42,13 +42,7 @@ function prepareThread(change: Partial<ThreadOptions> = {}) {
     ...{ system, options, clock, lines, flag, start, wakeups: system.wakeups },
     starts: () => starts,
     /** Waits for what another thread does, at a clock that stands still. */
-    async until(what: string, holds: () => boolean | Promise<boolean>) {
-      const giveUpAt = performance.now() + PATIENCE_MS;
-      while (!(await holds())) {
-        assert.ok(performance.now() < giveUpAt, `waited in vain until ${what}`);
-        await pause();
-      }
-    },
+    until: (what: string, holds: () => boolean | Promise<boolean>) => waitUntil(holds, what),
     /** Returns the lines of the metrics that name this one. */
     async show(name: string) {
       const { text } = await system.metrics.show();

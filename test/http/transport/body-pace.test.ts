@@ -5,7 +5,7 @@ import { GRACE_MS, MIN_BYTES_PER_SECOND, watchPace } from '../../../src/http/tra
 import { AppError } from '../../../src/system/errors.ts';
 import { type ByteBudget, createByteBudget } from '../../../src/system/guards/byte-budget.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { pause } from '../../support/pause.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { head, listen, open, post } from '../connection.ts';
 import { serve } from '../serve.ts';
 
@@ -27,10 +27,6 @@ before(async () => {
   port = await listen(server);
 });
 after(() => server.close());
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await pause();
-}
 
 /** What `watchPace` says when so many bytes have come at the end of each second. */
 async function watch(received: readonly number[]): Promise<{ cutAtMs: number | undefined; cuts: number }> {
@@ -75,7 +71,7 @@ test('a body that arrives too slowly is refused, and one at the minimum rate is 
 test('large bodies that are announced and not sent: 408, the connection cut and the bytes released', async () => {
   const peers = await Promise.all(Array.from({ length: 3 }, () => open(port)));
   for (const peer of peers) peer.write(`${head('/things', 7 * MIB)}{`);
-  await until(() => bodies.usedBytes === 21 * MIB);
+  await waitUntil(() => bodies.usedBytes === 21 * MIB);
   await clock.advance(GRACE_MS - 1);
   assert.equal(bodies.usedBytes, 21 * MIB);
   await clock.advance(2);
@@ -86,7 +82,7 @@ test('large bodies that are announced and not sent: 408, the connection cut and 
     assert.match(fields, /^connection: close/im);
     await peer.closed;
   }
-  await until(() => bodies.usedBytes === 0);
+  await waitUntil(() => bodies.usedBytes === 0);
 });
 
 test('chunks of one byte are no body either', async () => {
@@ -94,7 +90,7 @@ test('chunks of one byte are no body either', async () => {
   peer.write(
     'POST /things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
   );
-  await until(() => bodies.usedBytes > 0);
+  await waitUntil(() => bodies.usedBytes > 0);
   for (let second = 0; second < GRACE_MS / 1_000; second++) {
     peer.write('1\r\n \r\n');
     await clock.advance(1_000);
@@ -102,7 +98,7 @@ test('chunks of one byte are no body either', async () => {
   await clock.advance(10);
   assert.equal((await peer.answer()).status, 408);
   await peer.closed;
-  await until(() => bodies.usedBytes === 0);
+  await waitUntil(() => bodies.usedBytes === 0);
 });
 
 test('a body that is there is no longer watched, however long its answer or the next request takes', async () => {

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { MAX_BODY_BYTES } from '../../../src/http/json/server.ts';
 import { MAX_DISCARDED_BYTES } from '../../../src/http/transport/body.ts';
 import { type ByteBudget, createByteBudget } from '../../../src/system/guards/byte-budget.ts';
-import { pause } from '../../support/pause.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { head, listen, open, post } from '../connection.ts';
 import { serve } from '../serve.ts';
 
@@ -39,11 +39,7 @@ after(() => server.close());
 
 const filled = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await pause();
-}
-
-const nothingHeld = () => until(() => bodies.usedBytes === 0);
+const nothingHeld = () => waitUntil(() => bodies.usedBytes === 0);
 
 test('a body that comes in pieces is put together', async () => {
   const peer = await open(port);
@@ -91,7 +87,7 @@ test('a chunked body reserves no more bytes than its route allows', async () => 
 test('a chunked body that exceeds the byte budget is refused while it grows', async () => {
   const [first, second] = [await open(port), await open(port)];
   first.write(head('/long', LARGE_BYTES));
-  await until(() => bodies.usedBytes === LARGE_BYTES);
+  await waitUntil(() => bodies.usedBytes === LARGE_BYTES);
   second.write(
     `POST /long HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
   );
@@ -107,7 +103,7 @@ test('a chunked body that exceeds the byte budget is refused while it grows', as
 test('a body that exceeds the byte budget is refused before it is read, and the connection stays open', async () => {
   const holders = [await open(port), await open(port)];
   for (const holder of holders) holder.write(head('/long', LARGE_BYTES));
-  await until(() => bodies.usedBytes === 2 * LARGE_BYTES);
+  await waitUntil(() => bodies.usedBytes === 2 * LARGE_BYTES);
   const peer = await open(port);
   peer.write(head('/long', LARGE_BYTES));
   const refused = await peer.answer();
@@ -137,7 +133,7 @@ test('the reservation is released with the response', async () => {
 test('a client that disconnects in the middle of its body releases the reservation', async () => {
   const peer = await open(port);
   peer.write(head('/long', LARGE_BYTES) + 'x'.repeat(1_000));
-  await until(() => bodies.usedBytes === LARGE_BYTES);
+  await waitUntil(() => bodies.usedBytes === LARGE_BYTES);
   peer.socket.destroy();
   await nothingHeld();
   assert.equal(bodies.usedBytes, 0);
@@ -251,14 +247,14 @@ test('a holder has its share and no more; another has its own', async () => {
   const at = await listen(one);
   const holder = await open(at);
   holder.write(head('/long', LARGE_BYTES, 'X-Who: a\r\n'));
-  await until(() => shared.usedBytes === LARGE_BYTES);
+  await waitUntil(() => shared.usedBytes === LARGE_BYTES);
   const peer = await open(at);
   peer.write(post('/long', filled(1_000), 'X-Who: a\r\n'));
   assert.equal((await peer.answer()).status, 503);
   peer.write(post('/long', filled(LARGE_BYTES), 'X-Who: b\r\n'));
   assert.equal((await peer.answer()).status, 200);
   holder.socket.destroy();
-  await until(() => shared.usedBytes === 0);
+  await waitUntil(() => shared.usedBytes === 0);
   peer.write(post('/long', filled(LARGE_BYTES), 'X-Who: a\r\n'));
   assert.equal((await peer.answer()).status, 200);
   peer.socket.destroy();

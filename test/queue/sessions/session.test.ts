@@ -11,8 +11,8 @@ import type { Dial } from '../../../src/system/dial.ts';
 import { closeAfterEach } from '../../support/close-after.ts';
 import { oblige, startCommandServer } from '../../support/command-server.ts';
 import { dialLoopback } from '../../support/loopback.ts';
-import { pause } from '../../support/pause.ts';
 import { deliveryAppOf, openSpool, type Spool } from '../../support/spool.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 
 const MINUTE_MS = 60_000;
 const closing = closeAfterEach();
@@ -140,7 +140,7 @@ test('a host that hangs loses its connection while other mail needs it, and its 
   const { sendAll, pace } = await openSite(spool, { isPressed: true });
   pace.delivered(0);
   const sent = sendAll();
-  while (asked === 0) await pause();
+  await waitUntil(() => asked > 0);
   await spool.clock.advance(30_000);
   await sent;
   const texts: string[] = [];

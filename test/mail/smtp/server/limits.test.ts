@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeClock } from '../../../support/fake-clock.ts';
-import { pause } from '../../../support/pause.ts';
+import { waitUntil } from '../../../support/wait-until.ts';
 import { startServer, type TestClient } from './fixture.ts';
 
 const ENVELOPE = 'MAIL FROM:<a@sender.example>\r\nRCPT TO:<b@test.example>\r\n';
@@ -187,7 +187,7 @@ test('a message has a time for each block, and one in all that grows with its by
     for (; failures.length < ended; seconds += 5) {
       client.send('x'.repeat(bytes));
       const due = (seconds / 5 + 1) * bytes;
-      while (receivedBytes < due && failures.length < ended) await pause();
+      await waitUntil(() => receivedBytes >= due || failures.length >= ended);
       await clock.advance(5_000);
     }
     assert.deepEqual(await client.rest(), ['421', 'closed']);
