@@ -54,6 +54,11 @@ const KEPT = [
   },
   { builtin: 'node:crypto', importer: /\/src\/mail\/dkim\/key\.ts$/, module: './kept-keys.ts' },
   { builtin: 'node:crypto', importer: /\/src\/certificates\/new-key\.ts$/, module: './kept-keys.ts' },
+  {
+    builtin: 'node:crypto',
+    importer: /\/src\/mailboxes\/passwords\/hash\.ts$/,
+    module: './kept-hashes.ts',
+  },
 ];
 
 registerHooks({
