@@ -1,4 +1,6 @@
 /** Judges what arrived at the far end of a daemon that went through a fault. Pure: facts in, verdict out. */
+
+import { isInDoubt } from './doubt.ts';
 import { expectedAttachments, mustArrive, SOON_MS, type Submission } from './submission.ts';
 
 /** One message as the sink took it. */
@@ -46,9 +48,6 @@ export type Judgement = {
   damaged: string[];
 };
 
-/** The record of a delivery is one commit away from the reply; a life that lasted this much longer had made it. */
-const SETTLED_AFTER_MS = 2_000;
-
 export function judge(facts: Facts): Judgement {
   const { submitted } = facts;
   const byRecipient = Map.groupBy(facts.receipts, (receipt) => receipt.recipient);
@@ -94,7 +93,7 @@ export function judgeRepeats(
 
 function isExplained(earlier: Receipt, later: Receipt, endOfLifeMs: readonly number[]): boolean {
   const end = endOfLifeMs[earlier.life];
-  return later.life > earlier.life && end !== undefined && end - earlier.atMs < SETTLED_AFTER_MS;
+  return later.life > earlier.life && end !== undefined && isInDoubt(earlier.atMs, end);
 }
 
 function isSame(one: Receipt, other: Receipt): boolean {

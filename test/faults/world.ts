@@ -9,6 +9,7 @@ import { startDnsServer } from '../support/dns-server.ts';
 import { createLiveSender } from '../support/live-sender.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { noteStart } from './doubt.ts';
 import type { Receipt } from './judge.ts';
 import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
@@ -131,11 +132,13 @@ export async function beginWorld(options: WorldOptions): Promise<{ world: World;
     endOfLifeMs,
     arrived: () => receipts.length + sink.messages.length,
     async start(crashAt?: string, directory = dataDir) {
+      const began = performance.now();
       last = await startDaemonProcess({
         dataDir: directory,
         env,
         ...(crashAt === undefined ? {} : { crashAt }),
       });
+      noteStart(performance.now() - began);
       return last;
     },
     async endLife(endedAtMs: number) {

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { auditDataDirectory } from '../audit.ts';
+import { isInDoubt } from '../doubt.ts';
 import type { Receipt } from '../judge.ts';
 
 export type BroadcastVerdict = {
@@ -18,9 +19,6 @@ export type BroadcastVerdict = {
   maxDuplicatesOfAnEnd: number;
   faults: string[];
 };
-
-/** The record of a delivery is one commit away from the reply; a life that lasted this much longer had made it. */
-const SETTLED_AFTER_MS = 2_000;
 
 export type LedgerRow = {
   broadcastId: string;
@@ -109,9 +107,8 @@ export function compareReceipts(
       if (!earlier) continue;
       if (receipt.sha256 !== earlier.sha256) found.changed++;
       const end = endOfLifeMs[earlier.life];
-      const isInDoubt =
-        end !== undefined && receipt.life > earlier.life && end - earlier.atMs < SETTLED_AFTER_MS;
-      if (isInDoubt) duplicatesOfEnds.set(earlier.life, (duplicatesOfEnds.get(earlier.life) ?? 0) + 1);
+      const isExplained = end !== undefined && receipt.life > earlier.life && isInDoubt(earlier.atMs, end);
+      if (isExplained) duplicatesOfEnds.set(earlier.life, (duplicatesOfEnds.get(earlier.life) ?? 0) + 1);
       else found.unexplained++;
     }
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import type { ReceivedWebhook } from '../../support/webhook-receiver.ts';
+import { isInDoubt } from '../doubt.ts';
 import { judgeRepeats, type Receipt } from '../judge.ts';
 import { SENDER_DOMAIN } from '../world.ts';
 import {
@@ -85,9 +86,6 @@ export type InboundVerdict = {
   unexplained: number;
   faults: string[];
 };
-
-/** The record of a post is one commit away from its answer; a life that lasted this much longer had made it. */
-const SETTLED_AFTER_MS = 2_000;
 
 /** A post to the route, as it came. */
 export type Post = { taskId: string; receivedId: string; fileHash: string | undefined; atMs: number };
@@ -336,7 +334,7 @@ function judgePosts(posts: readonly Post[], endOfLifeMs: readonly number[]) {
 
 /** Says whether the daemon ended between the two times, and so soon after the earlier one that it had not recorded it. */
 function isExplained(earlierMs: number, laterMs: number, endOfLifeMs: readonly number[]): boolean {
-  return endOfLifeMs.some((end) => end >= earlierMs && end <= laterMs && end - earlierMs < SETTLED_AFTER_MS);
+  return endOfLifeMs.some((end) => end >= earlierMs && end <= laterMs && isInDoubt(earlierMs, end));
 }
 
 /** Reads the facts of a data directory that nobody else has open. */
