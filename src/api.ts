@@ -30,7 +30,7 @@ import { registerReportsApi } from './inbound/reports/api.ts';
 import { registerInboundRoutesApi } from './inbound/routes/api.ts';
 import { createMessageParser } from './mail/message/parse/parser.ts';
 import { registerMailboxesApi } from './mailboxes/api.ts';
-import { type CloseAccount, closeNoAccount } from './mailboxes/close-account.ts';
+import { noAccounts, type RunningAccounts } from './mailboxes/running-accounts.ts';
 import { createPreferencesApp } from './preferences/app.tsx';
 import { registerStatisticsApi } from './statistics/api.ts';
 import { registerSuppressionsApi } from './suppressions/api.ts';
@@ -53,7 +53,7 @@ type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
   /** Calls of the part that posts to routes. Without it, posts for tests of routes are made in this thread. */
   routes?: RouteCalls;
   /** Closes the account of a mailbox. Without it, no account is open. */
-  closeAccount?: CloseAccount;
+  accounts?: RunningAccounts;
   /** Returns true when every thread of the daemon runs. */
   doThreadsRun?: () => boolean;
 };
@@ -64,7 +64,7 @@ export async function createApiServer(
   {
     webhooks = webhookCalls(app),
     routes = routeCalls(app),
-    closeAccount = closeNoAccount,
+    accounts = noAccounts,
     doThreadsRun = () => true,
     ...limits
   }: ApiOptions = {},
@@ -119,7 +119,7 @@ export async function createApiServer(
       registerInboundRoutesApi(v1, app, routes);
       registerReceivedApi(v1, { ...app, contents });
       registerReportsApi(v1, app);
-      registerMailboxesApi(v1, { ...app, closeAccount });
+      registerMailboxesApi(v1, { ...app, accounts });
       registerApiKeysApi(v1, app);
       registerPlanApi(v1, app);
       done();

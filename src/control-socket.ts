@@ -16,8 +16,8 @@ import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpServer } from './http/transport/server.ts';
 import { registerInboundAdmin } from './inbound/admin-api.ts';
 import { registerMailboxAdmin } from './mailboxes/admin-api.ts';
-import { type CloseAccount, closeNoAccount } from './mailboxes/close-account.ts';
 import { type MailboxRepairs, registerRepairAdmin } from './mailboxes/repairs.ts';
+import { noAccounts, type RunningAccounts } from './mailboxes/running-accounts.ts';
 import { registerTransferAdmin } from './mailboxes/transfer/admin-api.ts';
 import type { MailboxContents } from './mailboxes/transfer/contents.ts';
 import { registerQueueAdmin } from './queue/admin-api.ts';
@@ -59,7 +59,7 @@ const MAX_PATH_BYTES = 103;
  */
 type ControlParts = {
   certificates: CertificateAdmin;
-  closeAccount?: CloseAccount;
+  accounts?: RunningAccounts;
   mailboxContents?: MailboxContents;
   mailboxRepairs?: MailboxRepairs;
 };
@@ -67,7 +67,7 @@ type ControlParts = {
 /** Creates the server of the admin API, which does not listen yet. */
 export async function createControlServer(
   app: ControlApp,
-  { certificates, closeAccount = closeNoAccount, mailboxContents, mailboxRepairs }: ControlParts = {
+  { certificates, accounts = noAccounts, mailboxContents, mailboxRepairs }: ControlParts = {
     certificates: inspectCertificates(app),
   },
 ): Promise<HttpServer> {
@@ -87,7 +87,7 @@ export async function createControlServer(
   registerQueueAdmin(server, app);
   registerBroadcastAdmin(server, app);
   registerInboundAdmin(server, app);
-  registerMailboxAdmin(server, { ...app, closeAccount });
+  registerMailboxAdmin(server, { ...app, accounts });
   registerTransferAdmin(server, app, mailboxContents);
   registerRepairAdmin(server, app, mailboxRepairs);
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));

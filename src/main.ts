@@ -103,14 +103,14 @@ const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
     openApi(app, {
       webhooks: webhooks.calls,
       routes: routes.calls,
-      closeAccount: mailboxes.accounts.close,
+      accounts: mailboxes.accounts,
       doThreadsRun: () => webhooks.isRunning && routes.isRunning && mailboxes.isRunning,
     }),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
   (app, { certificates, mailboxes: { accounts } }) =>
     openControlSocket(app, {
       certificates,
-      closeAccount: accounts.close,
+      accounts,
       mailboxContents: accounts.contents,
       mailboxRepairs: accounts.repairs,
     }),

@@ -57,6 +57,11 @@ export class AccountPlaces {
     }
   }
 
+  /** Returns the thread of an account; undefined when it is not open. */
+  threadOf(id: MailboxId): number | undefined {
+    return this.#places.get(id)?.thread;
+  }
+
   /** Closes an account, if it is open. */
   async close(id: MailboxId, ask: AskToClose): Promise<void> {
     for (let place = this.#places.get(id); place; place = this.#places.get(id)) {

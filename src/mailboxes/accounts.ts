@@ -8,9 +8,9 @@ import { accountFolder } from './account/folder.ts';
 import type { AccountSettings } from './account/open-accounts.ts';
 import type { AccountCalls } from './account/part.ts';
 import { AccountPlaces } from './account-places.ts';
-import type { CloseAccount } from './close-account.ts';
 import type { DeliveryRequest, DeliveryResult, MailboxDelivery } from './delivery.ts';
 import type { MailboxRepairs } from './repairs.ts';
+import type { RunningAccounts } from './running-accounts.ts';
 import { findMailboxById, recordDamage, recordRepair } from './store.ts';
 import type { MailboxContents } from './transfer/contents.ts';
 
@@ -22,19 +22,18 @@ type AccountThread = Pick<LazyThread<AccountCalls>, 'calls'>;
 /** A call to the thread of an account. */
 type AccountCall<Result> = (account: AccountSettings, calls: AccountCalls, thread: number) => Promise<Result>;
 
-export type Accounts = MailboxDelivery & {
-  /**
-   * Runs a call to the thread of an account, which opens it.
-   * @throws AppError unavailable when the account is damaged or its thread starts again; the errors of the call
-   */
-  run<Result>(mailbox: MailboxRow, call: AccountCall<Result>): Promise<Result>;
-  /** Ends the sessions of a mailbox and closes its account. Nothing happens when it is not open. */
-  close: CloseAccount;
-  /** The messages, for commands that import and export them. */
-  contents: MailboxContents;
-  /** Checks and repairs for the operator. */
-  repairs: MailboxRepairs;
-};
+export type Accounts = MailboxDelivery &
+  RunningAccounts & {
+    /**
+     * Runs a call to the thread of an account, which opens it.
+     * @throws AppError unavailable when the account is damaged or its thread starts again; the errors of the call
+     */
+    run<Result>(mailbox: MailboxRow, call: AccountCall<Result>): Promise<Result>;
+    /** The messages, for commands that import and export them. */
+    contents: MailboxContents;
+    /** Checks and repairs for the operator. */
+    repairs: MailboxRepairs;
+  };
 
 type AccountsApp = Pick<App, 'db' | 'config' | 'log' | 'clock'>;
 
@@ -109,6 +108,16 @@ export function createAccounts(
             .then(() => true),
         ),
       ),
+    async configure(mailbox) {
+      const thread = places.threadOf(mailbox.id);
+      if (thread === undefined) return;
+      // A thread that has died has no sessions to tell.
+      await isClosed(
+        callsOf(thread)
+          .configure({ account: settingsOf(app, mailbox) })
+          .then(() => true),
+      );
+    },
     contents: {
       findMissing: async (id, deliveryIds) =>
         run(await find(id), (account, calls) => calls.findMissing({ account, deliveryIds })),
@@ -137,10 +146,11 @@ function damaged(cause?: Error): AppError {
 }
 
 function settingsOf({ config }: Pick<App, 'config'>, mailbox: MailboxRow): AccountSettings {
-  const { id, quotaBytes, messageCount, usedBytes, disabledCapabilities } = mailbox;
+  const { id, quotaBytes, messageCount, usedBytes, disabledCapabilities, updatedAt } = mailbox;
   return {
     id,
     quotaBytes,
+    updatedAt,
     folder: accountFolder(config.dataDir, id),
     // An account that has never had a message can be created again, and loses nothing.
     isNew: messageCount === 0 && usedBytes === 0,

@@ -10,14 +10,14 @@ import { isId } from '../system/ids.ts';
 import { getTenant, listTenants } from '../tenants/store.ts';
 import { readMailboxAddress, readNewAddress } from './address.ts';
 import { changeMailbox } from './change.ts';
-import type { CloseAccount } from './close-account.ts';
 import { createMailbox } from './create.ts';
 import { deleteMailbox } from './delete.ts';
 import { generatePassword } from './passwords/password.ts';
+import type { RunningAccounts } from './running-accounts.ts';
 import { mailboxChangeSchema, newMailboxSchema, showMailbox } from './schemas.ts';
 import { findMailboxByAddress, findMailboxById, listNewestMailboxes } from './store.ts';
 
-type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'> & { closeAccount: CloseAccount };
+type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'> & { accounts: RunningAccounts };
 
 /** Maximum number of mailboxes in one answer. */
 const MAX_LISTED = 100;

@@ -7,9 +7,9 @@ import { resourceRoutes } from '../http/json/resource.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { readMailboxAddress } from './address.ts';
 import { changeMailbox } from './change.ts';
-import type { CloseAccount } from './close-account.ts';
 import { type CreatedMailbox, createMailbox } from './create.ts';
 import { deleteMailbox } from './delete.ts';
+import type { RunningAccounts } from './running-accounts.ts';
 import {
   createdMailboxSchema,
   mailboxChangeSchema,
@@ -20,7 +20,7 @@ import {
 } from './schemas.ts';
 import { getMailbox, listMailboxes } from './store.ts';
 
-type MailboxesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'> & { closeAccount: CloseAccount };
+type MailboxesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'> & { accounts: RunningAccounts };
 
 /** Registers the routes of the mailboxes resource. */
 export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp): void {

@@ -1,11 +1,14 @@
-/** Changes a mailbox. Its sessions end when it gets another password or is suspended. */
+/**
+ * Changes a mailbox. Its sessions end when it gets another password, is suspended, or has other capabilities, which clients ask for once.
+ * They follow a new quota.
+ */
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { readAll } from '../system/errors.ts';
-import type { CloseAccount } from './close-account.ts';
 import { readDisabledCapabilities } from './disabled-capabilities.ts';
 import { hashPassword } from './passwords/hash.ts';
 import { readPassword } from './passwords/password.ts';
+import type { RunningAccounts } from './running-accounts.ts';
 import type { MailboxChange } from './schemas.ts';
 import { getMailbox, updateMailbox } from './store.ts';
 
@@ -16,7 +19,7 @@ type Wanted = { id: string; change: MailboxChange };
  * @throws AppError not_found, validation_error, unavailable; invalid_state for the status of a damaged mailbox
  */
 export async function changeMailbox(
-  app: Pick<App, 'db' | 'clock'> & { closeAccount: CloseAccount },
+  app: Pick<App, 'db' | 'clock'> & { accounts: RunningAccounts },
   tenantId: MailboxRow['tenantId'],
   { id, change }: Wanted,
 ): Promise<MailboxRow> {
@@ -41,6 +44,8 @@ export async function changeMailbox(
     },
   });
   const isSuspended = before.status === 'active' && after.status === 'suspended';
-  if (isSuspended || passwordHash !== undefined) await app.closeAccount(after.id);
+  const hasOtherCapabilities = before.disabledCapabilities !== after.disabledCapabilities;
+  if (isSuspended || hasOtherCapabilities || passwordHash !== undefined) await app.accounts.close(after.id);
+  else if (before.quotaBytes !== after.quotaBytes) await app.accounts.configure(after);
   return after;
 }

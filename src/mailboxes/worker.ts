@@ -10,7 +10,7 @@ import { flushPath } from '../db/flush-files.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Work } from '../system/worker.ts';
 import { accountFolder } from './account/folder.ts';
-import type { CloseAccount } from './close-account.ts';
+import type { RunningAccounts } from './running-accounts.ts';
 import { endRemoval, findNextRemoval, leaseRemovals } from './store.ts';
 
 /** Length of a lease. It is longer than the removal of a large folder takes; a failed removal is tried again after it. */
@@ -19,7 +19,7 @@ const LEASE_MS = 10 * 60_000;
 /** Returns the work that removes the folders of deleted mailboxes. */
 export function createRemovalWork(
   app: Pick<App, 'db' | 'clock' | 'config'>,
-  closeAccount: CloseAccount,
+  closeAccount: RunningAccounts['close'],
 ): Work<MailboxRow['id']> {
   return {
     name: 'removal of mailboxes',

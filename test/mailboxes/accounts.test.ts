@@ -35,6 +35,9 @@ function threadOf(calls: Partial<AccountCalls> = {}) {
       read: async () => [],
       check: async () => ({ contents: 0, findings: [], next: null }),
       repair: async () => REPORT,
+      async configure({ account: { id, quotaBytes } }: { account: { id: string; quotaBytes: number } }) {
+        asked.push(`configure ${id} ${quotaBytes}`);
+      },
       async closeIdle({ id }: { id: string }) {
         asked.push(`closeIdle ${id}`);
         return true;
@@ -51,6 +54,7 @@ const mailboxOf = (name: string): MailboxRow =>
   ({
     id: `mbx_${name}`,
     quotaBytes: 10,
+    updatedAt: 1,
     usedBytes: 0,
     messageCount: 0,
     disabledCapabilities: '[]',
@@ -64,6 +68,18 @@ test('an account goes to the thread with the fewest, and stays there while it is
   assert.equal(await placeOf('e'), 1);
 });
 
+test('a new quota is told to the thread that has the account open, and to no other', async () => {
+  const threads = [threadOf(), threadOf()];
+  const accounts = createAccounts(test1.app, threads);
+  await accounts.configure(mailboxOf('a'));
+  await accounts.run(mailboxOf('a'), async () => {});
+  await accounts.configure({ ...mailboxOf('a'), quotaBytes: 20 });
+  assert.deepEqual(
+    threads.map(({ asked }) => asked),
+    [['configure mbx_a 20'], []],
+  );
+});
+
 test('a thread learns what it needs to open an account', async () => {
   const accounts = createAccounts(test1.app, [threadOf()]);
   const settings = (fields: Partial<MailboxRow>) =>
@@ -71,6 +87,7 @@ test('a thread learns what it needs to open an account', async () => {
   assert.deepEqual(await settings({ disabledCapabilities: '["IDLE"]' }), {
     id: 'mbx_a',
     quotaBytes: 10,
+    updatedAt: 1,
     folder: `${test1.dataDir}/mailboxes/mbx_a`,
     isNew: true,
     disabledCapabilities: ['IDLE'],

@@ -225,10 +225,14 @@ test('a suspended mailbox cannot be opened until it is active again, and a damag
   assert.deepEqual([status, body.error.type, body.error.param], [409, 'invalid_state', 'status']);
 });
 
-test('the sessions of a mailbox end with its password and when it is suspended, and with nothing else', async () => {
+test('the sessions of a mailbox end with its password, its capabilities and when it is suspended, and learn a new quota', async () => {
   const closed: string[] = [];
+  const quotas: number[] = [];
   const server = await createApiServer(world.app, {
-    closeAccount: async (id) => void closed.push(id),
+    accounts: {
+      close: async (id) => void closed.push(id),
+      configure: async ({ quotaBytes }) => void quotas.push(quotaBytes),
+    },
   });
   const { id } = (await create({ address: newAddress() })).body;
   const change = async (payload: object) => {
@@ -242,6 +246,9 @@ test('the sessions of a mailbox end with its password and when it is suspended, 
   assert.deepEqual(await change({ status: 'suspended' }), [id]);
   assert.deepEqual(await change({ status: 'suspended' }), []);
   assert.deepEqual(await change({ status: 'active' }), []);
+  assert.deepEqual(await change({ disabledCapabilities: ['IDLE'] }), [id]);
+  assert.deepEqual(await change({ disabledCapabilities: ['IDLE'] }), []);
+  assert.deepEqual([await change({ quotaBytes: 123_456 }), quotas], [[], [123_456]]);
   await server.close();
 });
 

@@ -167,11 +167,23 @@ test('the sessions of a mailbox end with BYE when it is suspended, and others go
   const body = JSON.stringify({ status: 'suspended' });
   assert.equal((await fetch(url, { method: 'PATCH', headers, body })).status, 200);
   assert.match((await idle.rest()).join('\n'), /^\* BYE \[UNAVAILABLE\]/m);
-  assert.match((await waiting.ask('SELECT INBOX')).join('\n'), /^\* BYE \[UNAVAILABLE\]/m);
+  assert.match((await waiting.rest()).join('\n'), /^\* BYE \[UNAVAILABLE\]/m);
   const again = await dial();
   const refused = await again.ask(`LOGIN sue@sandbox.mx.people.example "${PASSWORD}"`);
   assert.match(refused.at(-1) ?? '', /^NO \[CONTACTADMIN\]/);
   assert.match((await other.ask('NOOP')).at(-1) ?? '', /^OK/);
+});
+
+test('a new quota holds for the next APPEND of a session that is open', async () => {
+  const mailbox = await addMailbox('roy');
+  const client = await logIn('roy');
+  const append = async () => (await client.ask('APPEND Drafts {14+}\r\nSubject: a\r\n\r\n')).at(-1) ?? '';
+  assert.match(await append(), /^OK/);
+  const url = `${daemon.address}/v1/mailboxes/${mailbox.id}`;
+  const headers = { authorization: `Bearer ${liveKey}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ quotaBytes: 20 });
+  assert.equal((await fetch(url, { method: 'PATCH', headers, body })).status, 200);
+  assert.match(await append(), /^NO \[OVERQUOTA\]/);
 });
 
 test('when a thread of accounts dies, its sessions end with BYE, and people log in again', async () => {

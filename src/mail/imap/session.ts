@@ -75,6 +75,8 @@ export type Features = {
 export type Account = {
   /** Capabilities that are not advertised to this user, in upper case. */
   disabledCapabilities: readonly string[];
+  /** Resolves when the account can no longer be used. The connection then ends with this BYE, whatever it does. */
+  ended?: Promise<Refusal>;
   /** Applies from the next call on. Features are never taken back. */
   enable(features: Features): void;
   /** Returns LIST or LSUB responses, and STATUS responses where they are asked for. */

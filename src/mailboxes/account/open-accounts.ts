@@ -12,7 +12,7 @@ import { openAccount } from './open.ts';
 import { findAccountRow } from './store.ts';
 
 /** The facts of a mailbox that its thread needs to open the account. */
-export type AccountSettings = Pick<MailboxRow, 'id' | 'quotaBytes'> & {
+export type AccountSettings = Pick<MailboxRow, 'id' | 'quotaBytes' | 'updatedAt'> & {
   folder: string;
   /** True when the account is created unless it exists; otherwise a missing one is damaged. */
   isNew: boolean;
@@ -28,10 +28,16 @@ export type AccountReports = {
 };
 
 /** An account in use. */
-type HeldAccount = { account: OpenAccount; release(): void };
+type HeldAccount = {
+  account: OpenAccount;
+  /** The latest settings; they change while the account is open. */
+  settings: Readonly<AccountSettings>;
+  release(): void;
+};
 
 type Entry = {
   id: MailboxRow['id'];
+  settings: AccountSettings;
   opening: Promise<OpenAccount>;
   account: OpenAccount | undefined;
   holders: number;
@@ -53,9 +59,10 @@ const DAMAGED: Refusal = {
 /** An account that is not opened. */
 const NEVER = new Promise<never>(() => {});
 
-function newEntry(id: MailboxRow['id'], opening: Promise<OpenAccount>): Entry {
+function newEntry(settings: AccountSettings, opening: Promise<OpenAccount>): Entry {
   return {
-    id,
+    id: settings.id,
+    settings: { ...settings },
     opening,
     account: undefined,
     holders: 0,
@@ -64,6 +71,11 @@ function newEntry(id: MailboxRow['id'], opening: Promise<OpenAccount>): Entry {
     whenFree: undefined,
     reported: undefined,
   };
+}
+
+/** Settings that were read earlier change nothing. */
+function updateSettings({ settings: known }: Entry, settings: AccountSettings): void {
+  if (settings.updatedAt >= known.updatedAt) Object.assign(known, settings);
 }
 
 export class OpenAccounts {
@@ -94,6 +106,7 @@ export class OpenAccounts {
         await entry.closing;
         continue;
       }
+      updateSettings(entry, settings);
       entry.holders++;
       let isHeld = true;
       const release = (): void => {
@@ -102,7 +115,7 @@ export class OpenAccounts {
         if (--entry.holders === 0) entry.whenFree?.();
       };
       try {
-        return { account: await entry.opening, release };
+        return { account: await entry.opening, settings: entry.settings, release };
       } catch (error) {
         release();
         throw error;
@@ -130,6 +143,12 @@ export class OpenAccounts {
     return () => void endings?.delete(end);
   }
 
+  /** Gives an account that is open new settings, for the sessions that it has. */
+  configure(settings: AccountSettings): void {
+    const entry = this.#entries.get(settings.id);
+    if (entry) updateSettings(entry, settings);
+  }
+
   /** Closes an account unless somebody holds it. Returns whether it is closed. */
   async closeIdle(id: string): Promise<boolean> {
     const entry = this.#entries.get(id);
@@ -148,14 +167,15 @@ export class OpenAccounts {
   }
 
   /** Ends the sessions of an account and runs work while it is closed. Whoever wants to open it waits. */
-  async whileClosed<Result>(id: MailboxRow['id'], work: () => Promise<Result>): Promise<Result> {
+  async whileClosed<Result>(settings: AccountSettings, work: () => Promise<Result>): Promise<Result> {
+    const { id } = settings;
     while (this.#entries.has(id)) await this.close(id);
     const working = work();
     const settled = working.then(
       () => {},
       () => {},
     );
-    this.#entries.set(id, { ...newEntry(id, NEVER), closing: settled });
+    this.#entries.set(id, { ...newEntry(settings, NEVER), closing: settled });
     try {
       return await working;
     } finally {
@@ -174,7 +194,7 @@ export class OpenAccounts {
   }
 
   #begin(settings: AccountSettings): Entry {
-    const entry = newEntry(settings.id, this.#open(this.#app, settings));
+    const entry = newEntry(settings, this.#open(this.#app, settings));
     this.#entries.set(settings.id, entry);
     entry.opening.then(
       (account) => {

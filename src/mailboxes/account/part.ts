@@ -44,6 +44,8 @@ export type AccountCalls = {
   check(input: { account: AccountSettings; after: number }): Promise<CheckReport>;
   /** Ends the sessions of an account, and repairs it while it is closed. */
   repair(input: { account: AccountSettings }): Promise<RepairReport>;
+  /** Gives an open account new settings. */
+  configure(input: { account: AccountSettings }): Promise<void>;
   /** Closes an account that nobody uses. Returns whether it is closed. */
   closeIdle(input: { id: string }): Promise<boolean>;
   /** Ends the sessions of an account, and closes it. */
@@ -60,6 +62,7 @@ export const ACCOUNT_CALLS = [
   'read',
   'check',
   'repair',
+  'configure',
   'closeIdle',
   'close',
 ] as const satisfies readonly (keyof AccountCalls)[];
@@ -97,13 +100,13 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
 
   async function admit({ account: settings, link }: { account: AccountSettings; link: string }) {
     if (!servers.has(link)) return undefined;
-    const { account, release } = await accounts.hold(settings);
+    const { account, settings: current, release } = await accounts.hold(settings);
     const server = servers.get(link);
     if (!server) {
       release();
       return undefined;
     }
-    const session = openImapAccount(account, settings);
+    const session = openImapAccount(account, current);
     let endWatch = () => {};
     const number = server.serve(session, () => {
       endWatch();
@@ -134,8 +137,9 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
         accounts.use(settings, (account) => readForExport(account, slice)),
       check: ({ account: settings, after }) =>
         accounts.use(settings, (account) => checkAccount(account, after)),
-      repair: ({ account: { id, folder } }) =>
-        accounts.whileClosed(id, () => repairAccount({ ...app, parser }, { id, folder })),
+      repair: ({ account: settings }) =>
+        accounts.whileClosed(settings, () => repairAccount({ ...app, parser }, settings)),
+      configure: async ({ account: settings }) => accounts.configure(settings),
       closeIdle: ({ id }) => accounts.closeIdle(id),
       close: ({ id }) => accounts.close(id),
     },

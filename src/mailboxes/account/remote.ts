@@ -78,6 +78,9 @@ type SessionMessage = ToAccount extends infer Message
 
 /** The messages of one session. The server calls one method at a time, so there is at most one call. */
 class RemoteSession {
+  /** Resolves with the refusal of all later calls. */
+  readonly ended: Promise<Refusal>;
+  readonly #resolveEnded: (refusal: Refusal) => void;
   readonly #listeners = new Set<() => void>();
   readonly #number: number;
   readonly #port: MessagePort;
@@ -88,6 +91,9 @@ class RemoteSession {
   constructor(number: number, port: MessagePort) {
     this.#number = number;
     this.#port = port;
+    const { promise, resolve } = Promise.withResolvers<Refusal>();
+    this.ended = promise;
+    this.#resolveEnded = resolve;
   }
 
   post(message: SessionMessage, transfer: ArrayBuffer[] = []): void {
@@ -132,6 +138,7 @@ class RemoteSession {
   /** Answers the call that runs, and all later ones, with this refusal. */
   end(refusal: Refusal): void {
     this.#ended = refusal;
+    this.#resolveEnded(refusal);
     this.#call?.receive({ kind: 'done', value: refusal });
     this.#notify();
   }
@@ -253,6 +260,7 @@ async function callSelect(
 function createAccount(session: RemoteSession, disabledCapabilities: readonly string[]): Account {
   return {
     disabledCapabilities,
+    ended: session.ended,
     enable: (features) => session.post({ kind: 'enable', features }),
     list: (...args) => callForChunks(session, 'list', ...args),
     status: (...args) => callForValue(session, 'status', ...args),

@@ -16,7 +16,14 @@ const setUsage = defineWrite('test.setUsage', changeUsage);
 
 function settingsOf(name: string, root: string, isNew = true): AccountSettings {
   const id = `mbx_${name}` as MailboxRow['id'];
-  return { id, folder: join(root, 'mailboxes', id), isNew, quotaBytes: 1_000, disabledCapabilities: [] };
+  return {
+    id,
+    folder: join(root, 'mailboxes', id),
+    isNew,
+    quotaBytes: 1_000,
+    updatedAt: 1,
+    disabledCapabilities: [],
+  };
 }
 
 function openThem(t: TestContext) {
@@ -79,6 +86,17 @@ test('whoever comes while an account closes gets it opened again', async (t) => 
   release();
 });
 
+test('new settings reach those who hold an account; older ones change nothing', async (t) => {
+  const { accounts, of } = openThem(t);
+  accounts.configure(of('a'));
+  const { settings, release } = await accounts.hold(of('a'));
+  accounts.configure({ ...of('a'), quotaBytes: 2_000, updatedAt: 2 });
+  assert.equal(settings.quotaBytes, 2_000);
+  (await accounts.hold(of('a'))).release();
+  assert.equal(settings.quotaBytes, 2_000);
+  release();
+});
+
 test('closing ends the sessions, and waits for those who hold the account', async (t) => {
   const { accounts, of } = openThem(t);
   const { release } = await accounts.hold(of('a'));
@@ -137,7 +155,7 @@ test('while work runs on a closed account, whoever wants to open it waits', asyn
   const { release } = await accounts.hold(of('a'));
   const order: string[] = [];
   const working = Promise.withResolvers<void>();
-  const repaired = accounts.whileClosed(of('a').id, async () => {
+  const repaired = accounts.whileClosed(of('a'), async () => {
     order.push('begins');
     await working.promise;
     order.push('ends');
@@ -155,7 +173,7 @@ test('while work runs on a closed account, whoever wants to open it waits', asyn
   await Promise.all([repaired, again]);
   assert.deepEqual([order, opened()], [['begins', 'ends', 'opened'], 2]);
   await assert.rejects(
-    accounts.whileClosed(of('a').id, () => Promise.reject(new Error('no'))),
+    accounts.whileClosed(of('a'), () => Promise.reject(new Error('no'))),
     /no/,
   );
   assert.equal(accounts.size, 0);

@@ -338,6 +338,7 @@ test('a session that the thread of the accounts ends is answered its refusal', a
   const refusal = { refused: 'BYE', code: 'UNAVAILABLE', text: 'damaged' } as const;
   served.end(number, refusal);
   await watched;
+  assert.deepEqual(await account.ended, refusal);
   assert.deepEqual((await readAll(selected.changes('all'))).result, refusal);
   assert.deepEqual(await account.create({ mailbox: 'a', specialUse: undefined }), refusal);
   await ended;

@@ -1,8 +1,9 @@
 /** Logs a user in, for LOGIN and AUTHENTICATE (RFC 9051 section 6.2). */
 import { capabilitiesOf, type Privacy } from '../capabilities.ts';
+import { ConnectionFault } from '../fault.ts';
 import type { ImapServerOptions } from '../options.ts';
 import { type ImapClient, isRefusal, type Refusal } from '../session.ts';
-import type { Connection, Result } from './command.ts';
+import { type Connection, type Result, responseText } from './command.ts';
 
 type PrivacyContext = {
   client: Pick<ImapClient, 'address' | 'tls'>;
@@ -33,5 +34,8 @@ export async function logIn(
   context.metrics.login(isRefusal(answer) ? 'refused' : 'accepted');
   if (isRefusal(answer)) return answer;
   connection.state = { name: 'authenticated', account: answer };
+  void answer.ended?.then((refusal) =>
+    connection.wire.interrupt(new ConnectionFault('session', responseText(refusal))),
+  );
   return { noticed: `CAPABILITY ${capabilitiesOf(answer, context.limits.messageBytes)}`, text: 'Logged in' };
 }

@@ -83,7 +83,7 @@ async function commit(
 ): Promise<{ copied: readonly MessagesCopied[] } | Refusal> {
   const { view, shared, quotaBytes } = selected;
   const { db, app } = shared.account;
-  const copy = { ...part, folderId: view.state.folderId, quotaBytes, now: app.clock.now() };
+  const copy = { ...part, folderId: view.state.folderId, quotaBytes: quotaBytes(), now: app.clock.now() };
   const outcome = await db.commit(copyOrMove, copy, (result) => {
     if (result.kind === 'copied') publish(selected, result);
   });

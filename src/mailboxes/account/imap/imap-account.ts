@@ -21,7 +21,7 @@ import { View } from './view.ts';
 type ImapOptions = {
   /** Capabilities that are not advertised to this user, in upper case. */
   disabledCapabilities: readonly string[];
-  /** Maximum size of all messages; null for no limit. */
+  /** Maximum size of all messages; null for no limit. It may change while the session is open. */
   quotaBytes: number | null;
 };
 
@@ -31,10 +31,7 @@ type ImapAccount = Account & { close(): void };
 const NO_FEATURES: Features = { rev2: false, utf8: false, condstore: false, qresync: false, metadata: false };
 
 /** Returns the account of one session. */
-export function openImapAccount(
-  account: OpenAccount,
-  { disabledCapabilities, quotaBytes }: ImapOptions,
-): ImapAccount {
+export function openImapAccount(account: OpenAccount, options: Readonly<ImapOptions>): ImapAccount {
   const shared = stateOf(account);
   let features = NO_FEATURES;
   let selected: SelectedState | undefined;
@@ -57,7 +54,7 @@ export function openImapAccount(
       shared,
       view,
       features: () => features,
-      quotaBytes,
+      quotaBytes: () => options.quotaBytes,
       announced: new Set(),
       contexts: new SearchContexts(view),
     };
@@ -74,7 +71,7 @@ export function openImapAccount(
   }
 
   return {
-    disabledCapabilities,
+    disabledCapabilities: options.disabledCapabilities,
     enable(enabled) {
       if (selected && enabled.condstore && !features.condstore) selected.view.owesHighestModseq = true;
       if (enabled.metadata) news.begin();
@@ -87,7 +84,7 @@ export function openImapAccount(
     },
     async quota() {
       const row = await findAccountRow(account.db.read);
-      return { usedBytes: row?.usedBytes ?? 0, maxBytes: quotaBytes };
+      return { usedBytes: row?.usedBytes ?? 0, maxBytes: options.quotaBytes };
     },
     ...metadataMethods(account, { news, form }),
     accountChanges: () => news.report(form()),
@@ -100,10 +97,10 @@ export function openImapAccount(
       await deleteFolder(account, mailbox);
       return undefined;
     },
-    append: (mailbox, messages, replaced) =>
-      replaced && selected
-        ? replaceIn(selected, { mailbox, messages, quotaBytes }, replaced)
-        : appendMessages(account, { mailbox, messages, quotaBytes }),
+    append(mailbox, messages, replaced) {
+      const append = { mailbox, messages, quotaBytes: options.quotaBytes };
+      return replaced && selected ? replaceIn(selected, append, replaced) : appendMessages(account, append);
+    },
     select: (mailbox, { readOnly }) => select(mailbox, readOnly),
     close() {
       close();

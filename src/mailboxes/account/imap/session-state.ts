@@ -13,7 +13,7 @@ export type SelectedState = {
   view: View;
   features(): Features;
   /** Maximum size of all messages of the account; null for no limit. */
-  quotaBytes: number | null;
+  quotaBytes(): number | null;
   /** Keywords that the client knows to be in use in the folder. */
   announced: Set<string>;
   /** Searches whose results are updated. */
