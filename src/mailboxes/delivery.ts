@@ -9,7 +9,7 @@ export type DeliveredContent = { sizeBytes: number } & (
 
 export type DeliveryRequest = {
   mailboxId: MailboxRow['id'];
-  /** Identifies the delivery for ever: a mailbox stores a message once for each id. */
+  /** Identifies the delivery: a mailbox stores a message once for each id, which it knows for 90 days. Mail is tried for some days. */
   deliveryId: string;
   content: DeliveredContent;
   /** Header fields of this recipient with their CRLFs, which stand before the content. */

@@ -4,6 +4,9 @@ import { type Param, statement } from '../../db/statement.ts';
 import type { AccountTx } from './store.ts';
 import type { DeliveryRow } from './tables.ts';
 
+/** Time of ids that are kept for ever. */
+export const FOR_EVER = Number.MAX_SAFE_INTEGER;
+
 const insert = statement((db: AccountTx, param: Param<DeliveryRow>) =>
   db
     .insertInto('deliveries')

@@ -47,6 +47,42 @@ async function insertNew(tx: AccountTx, words: string): Promise<{ id: number } |
   return await insertSet.first(tx, { words });
 }
 
+type Slice = { after: number; count: number };
+
+const someIds = statement((db: AccountTx, param: Param<Slice>) =>
+  db
+    .selectFrom('keywordSets')
+    .select('id')
+    .where('id', '>', param('after'))
+    .orderBy('id')
+    .limit(sql<number>`${param('count')}`),
+);
+
+/** Returns ids of sets behind `after`, without the highest one of all. It stays, so that no id is ever used again. */
+export async function listKeywordSetIds(tx: AccountTx, slice: Slice): Promise<number[]> {
+  const ids = (await someIds.all(tx, { ...slice, count: slice.count + 1 })).map(({ id }) => id);
+  return ids.slice(0, -1);
+}
+
+/** Removes those of the sets that no message has. */
+export async function removeUnusedKeywords(tx: AccountTx, ids: readonly number[]): Promise<void> {
+  await tx
+    .deleteFrom('keywordSets')
+    .where('id', 'in', ids)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('messages')
+            .select('uid')
+            .whereRef('messages.keywordSetId', '=', 'keywordSets.id')
+            // These words let SQLite use the index, which has these messages alone.
+            .where(sql<boolean>`"messages"."keywordSetId" <> 0`),
+        ),
+      ),
+    )
+    .execute();
+}
+
 const all = statement((db: AccountTx) => db.selectFrom('keywordSets').selectAll());
 
 /** Returns all sets by their numbers. */

@@ -3,5 +3,11 @@ import type { Migration } from '../../db/migration.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { noIndexOfModseqs } from './migrations/0002-no-index-of-modseqs.ts';
 import { metadata } from './migrations/0003-metadata.ts';
+import { keywordSetsInUse } from './migrations/0004-keyword-sets-in-use.ts';
 
-export const ACCOUNT_MIGRATIONS: readonly Migration[] = [initial, noIndexOfModseqs, metadata];
+export const ACCOUNT_MIGRATIONS: readonly Migration[] = [
+  initial,
+  noIndexOfModseqs,
+  metadata,
+  keywordSetsInUse,
+];

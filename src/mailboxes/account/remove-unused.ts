@@ -1,6 +1,6 @@
 /**
- * Removes what nobody needs any more: messages of deleted folders, contents without messages, old ids of deliveries, and files
- * that a crash left behind. Rows go first and files last, in small writes, so that sessions hardly notice.
+ * Removes what nobody needs any more: messages of deleted folders, contents without messages, sets of keywords that no message has, old
+ * ids of deliveries, and files that a crash left behind. Rows go first and files last, in small writes, so that sessions hardly notice.
  */
 import { sweepFiles } from '../../blobs/sweep.ts';
 import { defineWrite } from '../../db/operation.ts';
@@ -11,6 +11,7 @@ import { isFileInUse, listReleased, releaseContents, removeUnusedContents } from
 import { deleteOldDeliveries } from './delivery-store.ts';
 import { contentFolder } from './folder.ts';
 import { listFolderRows, raiseTombstoneFloor } from './folder-store.ts';
+import { listKeywordSetIds, removeUnusedKeywords } from './keyword-store.ts';
 import { deleteSomeMessages, forgetExpunged, listOrphanedFolders } from './message-store.ts';
 import type { AccountTx } from './store.ts';
 
@@ -58,6 +59,21 @@ const forgetDeliveries = defineWrite(
   { priority: 'bulk' },
 );
 
+const removeKeywords = defineWrite(
+  'account.removeKeywords',
+  (tx: AccountTx, { ids }: { ids: readonly number[] }): Promise<void> => removeUnusedKeywords(tx, ids),
+  { priority: 'bulk' },
+);
+
+async function removeKeywordSets({ db }: OpenAccount): Promise<void> {
+  for (let after = 0; ; ) {
+    const ids = await listKeywordSetIds(db.read, { after, count: MAX_REMOVED_ROWS });
+    if (ids.length === 0) return;
+    await db.commit(removeKeywords, { ids });
+    after = ids.at(-1) ?? after;
+  }
+}
+
 /** Removes all that nobody needs, except contents that sessions still show, and stray files. */
 export async function removeUnused(account: OpenAccount): Promise<void> {
   const { db, heldContents } = account;
@@ -73,6 +89,7 @@ export async function removeUnused(account: OpenAccount): Promise<void> {
     await account.search.remove(removed);
   }
   for (const { id } of await listFolderRows(db.read)) await db.commit(forgetTombstones, { folderId: id });
+  await removeKeywordSets(account);
   const before = account.app.clock.now() - DELIVERY_AGE_MS;
   while ((await db.commit(forgetDeliveries, { before })) === MAX_REMOVED_ROWS) {}
 }

@@ -124,7 +124,10 @@ type KeywordSetRow = {
 /** Written by mailboxes/account/message-store.ts: ranges of UIDs that were removed by one change (RFC 7162 section 3.2.10). */
 export type ExpungedRow = { folderId: number; modseq: number; uidFrom: number; uidTo: number };
 
-/** Written by mailboxes/account/delivery-store.ts: deliveries that are stored, so that none is stored twice. */
+/**
+ * Written by mailboxes/account/delivery-store.ts: deliveries and imported messages that are stored, so that none is stored
+ * twice. `at` is the time of a delivery, whose id is kept for some months; those of imports are kept for ever (`FOR_EVER`).
+ */
 export type DeliveryRow = { id: string; at: number };
 
 /** Written by mailboxes/account/metadata-store.ts: an annotation of a folder or of the server (RFC 5464). */

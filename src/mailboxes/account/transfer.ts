@@ -5,7 +5,7 @@ import type { AddedMessage, ListedFolder, StoredMessage } from '../transfer/cont
 import type { OpenAccount } from './account.ts';
 import { type Addition, addInWrite, type Committed, publishAdded, settle } from './add.ts';
 import { discard, prepareContent, readContent } from './content.ts';
-import { insertDelivery, listKnownDeliveries } from './delivery-store.ts';
+import { FOR_EVER, insertDelivery, listKnownDeliveries } from './delivery-store.ts';
 import { flagNames, readFlags } from './flags.ts';
 import { createFolder, findFolder, listFolders, subscribe } from './folders.ts';
 import { listKeywordSets } from './keyword-store.ts';
@@ -17,13 +17,16 @@ type Import = Omit<Addition, 'messages'> & {
   now: number;
 };
 
-/** The ids are forgotten again when the account is full, because the error rolls the write back. */
+/**
+ * Ids of imports are kept for ever, since people repeat an import after years. When the account is full, the error rolls the write back,
+ * and the ids with it.
+ */
 const insertImported = defineWrite(
   'account.import',
   async (tx: AccountTx, { messages, now, ...to }: Import): Promise<Committed | undefined> => {
     const added: Import['messages'][number][] = [];
     for (const message of messages)
-      if (await insertDelivery(tx, { id: message.deliveryId, at: now })) added.push(message);
+      if (await insertDelivery(tx, { id: message.deliveryId, at: FOR_EVER })) added.push(message);
     if (added.length === 0) return undefined;
     const committed = await addInWrite(tx, { ...to, messages: added, now });
     if (!('refused' in committed)) return committed;

@@ -9,6 +9,7 @@ import { listReleased, releaseContents } from '../../../src/mailboxes/account/co
 import { insertDelivery } from '../../../src/mailboxes/account/delivery-store.ts';
 import { contentFolder } from '../../../src/mailboxes/account/folder.ts';
 import { createFolder, deleteFolder, findFolder } from '../../../src/mailboxes/account/folders.ts';
+import { internKeywords, listKeywordSets } from '../../../src/mailboxes/account/keyword-store.ts';
 import { insertExpunged } from '../../../src/mailboxes/account/message-store.ts';
 import { openAccount } from '../../../src/mailboxes/account/open.ts';
 import { removeUnused, sweepStrayFiles } from '../../../src/mailboxes/account/remove-unused.ts';
@@ -110,6 +111,20 @@ test('ids of deliveries are forgotten after 90 days', async () => {
   await removeUnused(account);
   const ids = await account.db.read.selectFrom('deliveries').select('id').execute();
   assert.deepEqual(ids, [{ id: '89 days old' }]);
+});
+
+test('sets of keywords that no message has are removed, and their ids are not used again', async () => {
+  const { db } = account;
+  const wordsOf = async () => [...(await listKeywordSets(db.read)).values()].flat();
+  const removed = await internKeywords(db.read, ['$Removed']);
+  await addTestMessages(account, 'INBOX', [{ bytes: messageOf('keyword'), keywords: ['$Kept'] }]);
+  const highest = await internKeywords(db.read, ['$Highest']);
+  await removeUnused(account);
+  assert.deepEqual(await wordsOf(), ['$Kept', '$Highest']);
+  const again = await internKeywords(db.read, ['$Removed']);
+  assert.ok(again > highest && again !== removed);
+  await removeUnused(account);
+  assert.deepEqual(await wordsOf(), ['$Kept', '$Removed']);
 });
 
 test('a folder remembers the last 10,000 ranges of removed UIDs, and where older ones may be missing', async () => {

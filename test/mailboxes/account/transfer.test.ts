@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { FolderChange } from '../../../src/mailboxes/account/changes.ts';
+import { deleteOldDeliveries } from '../../../src/mailboxes/account/delivery-store.ts';
 import { deleteFolder, findFolder, listFolders } from '../../../src/mailboxes/account/folders.ts';
 import { findAccountRow } from '../../../src/mailboxes/account/store.ts';
 import {
@@ -10,8 +11,9 @@ import {
   readForExport,
 } from '../../../src/mailboxes/account/transfer.ts';
 import type { AddedMessage } from '../../../src/mailboxes/transfer/contents.ts';
+import { DAY_MS } from '../../../src/system/clock.ts';
 import { AppError } from '../../../src/system/errors.ts';
-import { messageOf, openTestAccount } from '../../support/test-account.ts';
+import { messageOf, openTestAccount, START_MS } from '../../support/test-account.ts';
 
 const account = await openTestAccount();
 after(() => account.close());
@@ -86,4 +88,10 @@ test('an import that exceeds the quota adds nothing, and can be repeated', async
   assert.deepEqual(await findMissing(account, ['q1', 'q2']), ['q1', 'q2']);
   assert.equal((await findAccountRow(account.db.read))?.usedBytes, usedBytes);
   assert.deepEqual(await add('INBOX', ...messages), { added: 2 });
+});
+
+test('an import that is repeated after years adds nothing', async () => {
+  assert.deepEqual(await add('Old', added('old')), { added: 1 });
+  assert.equal(await deleteOldDeliveries(account.db.read, START_MS + 10_000 * DAY_MS, 1_000), 0);
+  assert.deepEqual(await add('Old', added('old')), { added: 0 });
 });
