@@ -1,4 +1,5 @@
 /** Writes the FETCH response of one message from what was read of it. */
+import { DamagedBlobError } from '../../../blobs/damaged.ts';
 import { writeInternalDate } from '../../../mail/imap/encode/fetch.ts';
 import { beginSection, writeBinary, writeSection } from '../../../mail/imap/encode/section.ts';
 import { type TextForm, writeString } from '../../../mail/imap/encode/strings.ts';
@@ -35,19 +36,21 @@ function beginningOf({ entry }: Fetched): string {
 
 /**
  * Adds the response for a message, and yields it in chunks where it is long: of all that the items show, one piece is in memory.
- * `isUnknown` tells that an item was left out because its transfer encoding is unknown. A refusal means that the response could not
- * be completed.
+ * `isUnknown` tells that an item was left out because its transfer encoding is unknown, and `isDamaged` that there is no response because
+ * the octets are not those that were stored. A refusal means that the response could not be completed.
  */
 export async function* writeLongResponse(
   selected: SelectedState,
   message: Fetched,
   { plan, responses }: Answer,
-): AsyncGenerator<Buffer, { isUnknown: boolean } | Refusal> {
-  const octets = message.stored && new MessageOctets(selected.shared.account, message.stored);
+): AsyncGenerator<Buffer, { isUnknown: boolean; isDamaged: boolean } | Refusal> {
+  const { account } = selected.shared;
+  const takeBack = responses.mark();
   let isUnknown = false;
   let hasBegun = false;
   let separator = beginningOf(message);
   try {
+    const octets = message.stored && new MessageOctets(account, message.stored);
     for (const item of [...plan.items, ...unaskedItems(selected, message, plan)]) {
       const read = octets && (await readOctetItem(octets, item));
       if (read === null) isUnknown = true;
@@ -64,14 +67,20 @@ export async function* writeLongResponse(
       }
     }
   } catch (error) {
-    if (!hasBegun) throw error;
-    const { account } = selected.shared;
+    if (!hasBegun && !(error instanceof DamagedBlobError)) throw error;
     account.app.log.error({ err: error, mailbox: account.id }, 'a message could not be read to its end');
     // The client waits for the octets that are missing, so nothing else can be said.
-    return { refused: 'BYE', code: 'SERVERBUG', text: 'A message could not be read' };
+    if (hasBegun) return unreadable();
+    takeBack();
+    return { isUnknown: false, isDamaged: true };
   }
   if (separator === ' ') responses.add(')\r\n');
-  return { isUnknown };
+  return { isUnknown, isDamaged: false };
+}
+
+/** Returns the refusal of FETCH when a message is damaged. After NO, many clients take such a message for one that does not exist. */
+export function unreadable(): Refusal {
+  return { refused: 'BYE', code: 'SERVERBUG', text: 'A message could not be read' };
 }
 
 type Wire = string | Iterable<Buffer> | AsyncIterable<string | Buffer>;

@@ -5,7 +5,7 @@ import { type Chunks, type FetchQuery, isRefusal } from '../../../mail/imap/sess
 import { AppError } from '../../../system/errors.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
 import { SEEN } from '../flags.ts';
-import { type Fetched, writeLongResponse, writeResponse } from './fetch-items.ts';
+import { type Fetched, unreadable, writeLongResponse, writeResponse } from './fetch-items.ts';
 import { type FetchPlan, planFetch } from './fetch-plan.ts';
 import { outOfRange } from './refusals.ts';
 import { NOTHING_YET, Responses } from './responses.ts';
@@ -31,6 +31,7 @@ export async function* fetchMessages(selected: SelectedState, query: FetchQuery)
   if (query.vanished && changedSince !== undefined)
     responses.add(await writeVanished(selected, { set: query.set, modseq: changedSince }));
   let isUnknown = false;
+  let isDamaged = false;
   const size = plan.columns.length > 0 ? DESCRIBED_PER_SLICE : MESSAGES_PER_SLICE;
   for (const slice of slicesOf(ranges, size)) {
     for await (const batch of readBatches(selected, { plan, slice, changedSince, responses })) {
@@ -40,6 +41,7 @@ export async function* fetchMessages(selected: SelectedState, query: FetchQuery)
           const result = yield* writeLongResponse(selected, message, { plan, responses });
           if (isRefusal(result)) return result;
           isUnknown ||= result.isUnknown;
+          isDamaged ||= result.isDamaged;
         }
         if (responses.isFull) yield* responses.take();
       }
@@ -48,6 +50,8 @@ export async function* fetchMessages(selected: SelectedState, query: FetchQuery)
     yield NOTHING_YET;
   }
   yield* responses.take();
+  // All other messages were answered first, so that a client which connects again goes on with what it lacks.
+  if (isDamaged) return unreadable();
   if (!isUnknown) return undefined;
   return { refused: 'NO', code: 'UNKNOWN-CTE', text: 'A transfer encoding is unknown' };
 }

@@ -29,6 +29,16 @@ export class Responses {
     this.#bytes += octets.length;
   }
 
+  /** Returns a function that takes back what is added from now on, until something is taken. */
+  mark(): () => void {
+    const [text, pieces, bytes] = [this.#text, this.#pieces.length, this.#bytes];
+    return () => {
+      this.#text = text;
+      this.#pieces.length = pieces;
+      this.#bytes = bytes;
+    };
+  }
+
   /** Returns all that was added, in chunks. */
   take(): Buffer[] {
     this.#flushText();

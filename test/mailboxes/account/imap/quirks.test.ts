@@ -78,13 +78,19 @@ test('quirk 22: UID comes first in a response, and the items follow as they were
   );
 });
 
-test('quirk 23: FETCH of a message whose file is gone ends the connection, and never answers NO', async (t) => {
-  const { client, ask, deliver } = await open(t, []);
+test('quirk 23: FETCH answers all messages but one whose file is gone, then ends the connection, and never answers NO', async (t) => {
+  const { client, ask, deliver } = await open(t, ['1']);
   await deliver(`Subject: x\r\n\r\n${'y'.repeat(100_000)}`);
+  await deliver(message('3'));
   await ok(ask, 'NOOP');
   rmSync(join(mail.account.folder, 'blobs'), { recursive: true });
-  client.send('x FETCH 1 BODY.PEEK[]\r\n');
-  assert.deepEqual(await client.rest(), ['* BYE [SERVERBUG] The server failed to read a message']);
+  client.send('x FETCH 1:3 (UID FLAGS BODY.PEEK[])\r\n');
+  const lines = await client.rest();
+  assert.deepEqual(
+    lines.map((line) => /^\* (?:(\d) FETCH \(UID \1 FLAGS \(\\Recent\) BODY\[\] .*\)$|BYE)/s.exec(line)?.[1]),
+    ['1', '3', undefined],
+  );
+  assert.equal(lines.at(-1), '* BYE [SERVERBUG] A message could not be read');
 });
 
 test('quirk 24: MOVE and COPY of UIDs that do not exist succeed, and so does COPY to the same mailbox', async (t) => {

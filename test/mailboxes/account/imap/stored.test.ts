@@ -286,7 +286,7 @@ test('a content that is not what was stored ends the connection at FETCH, and a 
   failing.mock.restore();
   assert.deepEqual(await ok(ask, 'SEARCH $'), ['* SEARCH']);
   client.send('x FETCH 1 BODY.PEEK[]\r\n');
-  assert.deepEqual(await client.rest(), ['* BYE [SERVERBUG] The server failed to read a message']);
+  assert.deepEqual(await client.rest(), ['* BYE [SERVERBUG] A message could not be read']);
 });
 
 test('changes and keywords that arrive while a folder is loaded are not lost', async (t) => {
