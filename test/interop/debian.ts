@@ -3,11 +3,14 @@ import { installPackages } from '../support/debian.ts';
 
 /** A package, and the program that shows it is there. */
 const PACKAGES = {
+  aerc: '/usr/bin/aerc',
+  alpine: '/usr/bin/alpine',
   chromium: '/usr/bin/chromium',
   fetchmail: '/usr/bin/fetchmail',
   getmail6: '/usr/bin/getmail',
   isync: '/usr/bin/mbsync',
   mutt: '/usr/bin/mutt',
+  neomutt: '/usr/bin/neomutt',
   offlineimap3: '/usr/bin/offlineimap',
   curl: '/usr/bin/curl',
   // Exim needs it, which exim.ts unpacks.
