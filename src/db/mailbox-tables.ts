@@ -19,6 +19,11 @@ export type MailboxRow = {
   /** Size and number of the messages when they were last recorded, which is a few seconds after they change. */
   usedBytes: number;
   messageCount: number;
+  /**
+   * Number of the last change in the database of the mailbox when it was last recorded; 0 before that database was made. A database with
+   * a lower number is an older copy.
+   */
+  lastModseq: number;
   lastLoginAt: number | null;
   /** JSON list of the IMAP capabilities that this mailbox is not offered. */
   disabledCapabilities: string;

@@ -34,6 +34,7 @@ import { failureNotifications } from './migrations/0041-failure-notifications.ts
 import { rowsOfReceivedMail } from './migrations/0042-rows-of-received-mail.ts';
 import { mailboxes } from './migrations/0043-mailboxes.ts';
 import { reportsInPlans } from './migrations/0044-reports-in-plans.ts';
+import { changesOfMailboxes } from './migrations/0045-changes-of-mailboxes.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -70,4 +71,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   rowsOfReceivedMail,
   mailboxes,
   reportsInPlans,
+  changesOfMailboxes,
 ];

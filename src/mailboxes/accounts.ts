@@ -146,14 +146,15 @@ function damaged(cause?: Error): AppError {
 }
 
 function settingsOf({ config }: Pick<App, 'config'>, mailbox: MailboxRow): AccountSettings {
-  const { id, quotaBytes, messageCount, usedBytes, disabledCapabilities, updatedAt } = mailbox;
+  const { id, quotaBytes, messageCount, usedBytes, lastModseq, disabledCapabilities, updatedAt } = mailbox;
   return {
     id,
     quotaBytes,
     updatedAt,
     folder: accountFolder(config.dataDir, id),
-    // An account that has never had a message can be created again, and loses nothing.
-    isNew: messageCount === 0 && usedBytes === 0,
+    // Mailboxes of earlier versions have no number of changes before they are opened.
+    isNew: lastModseq === 0 && messageCount === 0 && usedBytes === 0,
+    lastModseq,
     disabledCapabilities: JSON.parse(disabledCapabilities) as string[],
   };
 }

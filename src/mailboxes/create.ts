@@ -50,6 +50,7 @@ export async function createMailbox(
     status: 'active',
     usedBytes: 0,
     messageCount: 0,
+    lastModseq: 0,
     lastLoginAt: null,
     disabledCapabilities: disabled,
     createdAt: now,

@@ -247,16 +247,20 @@ export async function hasMailboxes(tx: Tx): Promise<boolean> {
   return (await anyMailbox.first(tx, {})) !== undefined;
 }
 
-type Usage = Pick<MailboxRow, 'id' | 'usedBytes' | 'messageCount'>;
+type Usage = Pick<MailboxRow, 'id' | 'usedBytes' | 'messageCount' | 'lastModseq'>;
 
 const setUsage = statement((db, param: Param<Usage>) =>
   db
     .updateTable('mailboxes')
-    .set({ usedBytes: param('usedBytes'), messageCount: param('messageCount') })
+    .set({
+      usedBytes: param('usedBytes'),
+      messageCount: param('messageCount'),
+      lastModseq: sql`max(lastModseq, ${param('lastModseq')})`,
+    })
     .where('id', '=', param('id')),
 );
 
-/** Records size and number of the messages of a mailbox. Nothing happens when the mailbox is deleted. */
+/** Records size and number of the messages of a mailbox, and how far its database is. Nothing happens when the mailbox is deleted. */
 export const recordUsage = defineWrite('mailboxes.recordUsage', async (tx, usage: Usage): Promise<void> => {
   await setUsage.all(tx, usage);
 });

@@ -57,6 +57,7 @@ const mailboxOf = (name: string): MailboxRow =>
     updatedAt: 1,
     usedBytes: 0,
     messageCount: 0,
+    lastModseq: 0,
     disabledCapabilities: '[]',
   }) as MailboxRow;
 
@@ -90,9 +91,11 @@ test('a thread learns what it needs to open an account', async () => {
     updatedAt: 1,
     folder: `${test1.dataDir}/mailboxes/mbx_a`,
     isNew: true,
+    lastModseq: 0,
     disabledCapabilities: ['IDLE'],
   });
   assert.equal((await settings({ messageCount: 1, usedBytes: 5 })).isNew, false);
+  assert.equal((await settings({ lastModseq: 6 })).isNew, false);
 });
 
 test('beyond the maximum the least recently used account is closed, unless it is in use', async () => {

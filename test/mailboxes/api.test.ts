@@ -77,7 +77,7 @@ test('a mailbox is created with the password and the settings that the caller ch
 
 test('usage and logins are shown', async () => {
   const { id } = (await create({ address: newAddress() })).body;
-  await world.app.db.commit(recordUsage, { id, usedBytes: 5_000, messageCount: 2 });
+  await world.app.db.commit(recordUsage, { id, usedBytes: 5_000, messageCount: 2, lastModseq: 1 });
   await world.app.db.commit(recordLogin, { id, now: clock.now() });
   const { usedBytes, messageCount, lastLoginAt } = (await ask('GET', `/${id}`)).body;
   assert.deepEqual([usedBytes, messageCount, lastLoginAt], [5_000, 2, '2027-01-15T08:00:00.000Z']);

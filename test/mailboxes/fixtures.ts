@@ -25,6 +25,7 @@ export async function addMailbox(
     status: 'active',
     usedBytes: 0,
     messageCount: 0,
+    lastModseq: 0,
     lastLoginAt: null,
     disabledCapabilities: '[]',
     createdAt: now,

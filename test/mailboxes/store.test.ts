@@ -52,10 +52,12 @@ test('the status of a damaged mailbox stays, and everything else can be changed'
 
 test('usage, logins and damage are recorded, and only damage is a change of the mailbox', async () => {
   const { id, ...before } = await addMailbox(world, { address: 'used@people.example' });
-  await db.commit(recordUsage, { id, usedBytes: 5_000, messageCount: 2 });
+  await db.commit(recordUsage, { id, usedBytes: 5_000, messageCount: 2, lastModseq: 9 });
   await db.commit(recordLogin, { id, now: 1_000 });
-  const used = { id, ...before, usedBytes: 5_000, messageCount: 2, lastLoginAt: 1_000 };
+  const used = { id, ...before, usedBytes: 5_000, messageCount: 2, lastModseq: 9, lastLoginAt: 1_000 };
   assert.deepEqual(await findMailboxById(db.read, id), used);
+  await db.commit(recordUsage, { id, usedBytes: 5_000, messageCount: 2, lastModseq: 8 });
+  assert.equal((await findMailboxById(db.read, id))?.lastModseq, 9);
   await db.commit(recordDamage, { id, now: 2_000 });
   assert.deepEqual(await findMailboxById(db.read, id), { ...used, status: 'damaged', updatedAt: 2_000 });
 });

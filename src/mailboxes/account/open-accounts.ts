@@ -16,14 +16,17 @@ export type AccountSettings = Pick<MailboxRow, 'id' | 'quotaBytes' | 'updatedAt'
   folder: string;
   /** True when the account is created unless it exists; otherwise a missing one is damaged. */
   isNew: boolean;
+  /** Number of the last change that was recorded. A database with a lower number is an older copy. */
+  lastModseq: number;
   disabledCapabilities: readonly string[];
 };
 
-type AccountUsage = Pick<MailboxRow, 'id' | 'usedBytes' | 'messageCount'>;
+type AccountUsage = Pick<MailboxRow, 'id' | 'usedBytes' | 'messageCount' | 'lastModseq'>;
 
 /** Reports about accounts to the main thread. */
 export type AccountReports = {
-  usage(usage: AccountUsage): void;
+  /** Resolves when it is recorded, or cannot be. */
+  usage(usage: AccountUsage): Promise<void>;
   damaged(input: Pick<MailboxRow, 'id'>): void;
 };
 
@@ -188,17 +191,19 @@ export class OpenAccounts {
     await Promise.all([...this.#entries.keys()].map((id) => this.close(id)));
   }
 
-  /** Reports the usage of the accounts that have changed. */
+  /** Reports the usage of the accounts whose size has changed. */
   async reportUsage(): Promise<void> {
-    for (const entry of this.#entries.values()) if (entry.closing === undefined) await this.#report(entry);
+    for (const entry of this.#entries.values())
+      if (entry.closing === undefined) await this.#report(entry, { onlySizes: true });
   }
 
   #begin(settings: AccountSettings): Entry {
-    const entry = newEntry(settings, this.#open(this.#app, settings));
+    const { promise, resolve } = Promise.withResolvers<OpenAccount>();
+    const entry = newEntry(settings, promise);
+    resolve(this.#openFirst(entry));
     this.#entries.set(settings.id, entry);
     entry.opening.then(
       (account) => {
-        entry.account = account;
         void account.db.damaged.then(() => this.#endDamaged(entry));
       },
       (error) => {
@@ -207,6 +212,15 @@ export class OpenAccounts {
       },
     );
     return entry;
+  }
+
+  /** Before a new account has its first message, it is recorded that it exists, so that it is missed should it be lost. */
+  async #openFirst(entry: Entry): Promise<OpenAccount> {
+    const { settings } = entry;
+    const account = await this.#open(this.#app, settings);
+    entry.account = account;
+    if (settings.isNew) await this.#report(entry);
+    return account;
   }
 
   async #endDamaged(entry: Entry): Promise<void> {
@@ -240,14 +254,17 @@ export class OpenAccounts {
     }
   }
 
-  async #report(entry: Entry): Promise<void> {
+  /** Reports the usage of an account unless it is the reported one. Many changes, such as those of flags, leave the size as it is. */
+  async #report(entry: Entry, { onlySizes = false } = {}): Promise<void> {
     // The damage of an account is reported already, and a closed one has reported its usage.
     const row = entry.account && (await findAccountRow(entry.account.db.read).catch(() => undefined));
     if (!row) return;
     const { id, reported } = entry;
-    const usage = { id, usedBytes: row.usedBytes, messageCount: row.messageCount };
-    if (isDeepStrictEqual(usage, reported)) return;
+    const { usedBytes, messageCount, lastModseq } = row;
+    const usage = { id, usedBytes, messageCount, lastModseq };
+    const known = onlySizes && reported ? { ...reported, lastModseq } : reported;
+    if (isDeepStrictEqual(usage, known)) return;
     entry.reported = usage;
-    this.#reports.usage(usage);
+    await this.#reports.usage(usage);
   }
 }

@@ -14,10 +14,11 @@ import { createAccountChanges } from './changes.ts';
 import { findStructuralDamage } from './check-store.ts';
 import { FIRST_FOLDERS } from './first-folders.ts';
 import { indexFile, searchFile } from './folder.ts';
-import { insertFolder, insertSubscription } from './folder-store.ts';
+import { insertFolder, insertSubscription, listFolderRows } from './folder-store.ts';
 import { ACCOUNT_MIGRATIONS } from './migrations.ts';
+import { setUidValidity } from './rebuild-store.ts';
 import { SearchDatabase } from './search-database.ts';
-import { type AccountTx, findAccountRow, insertAccount } from './store.ts';
+import { type AccountTx, beginAnew, findAccountRow, insertAccount, nextUidValidity } from './store.ts';
 import type { AccountRow, AccountTables } from './tables.ts';
 import { startUpkeep } from './upkeep.ts';
 import { UseCounts } from './use-counts.ts';
@@ -28,6 +29,8 @@ type Opening = {
   folder: string;
   /** True when the account is created unless it exists. Otherwise a missing one is damage. */
   isNew?: boolean;
+  /** Number of a change that the account has had. A database with a lower number is an older copy. */
+  lastModseq?: number;
 };
 
 /** Creates what every account has. Running it again changes nothing. */
@@ -44,12 +47,25 @@ export const createAccount = defineWrite(
 );
 
 /**
- * Opens an account.
+ * Gives everything new numbers in an older copy of the database: clients and search texts know its messages and contents by numbers that
+ * stand for others, which are lost.
+ */
+const renumberOldCopy = defineWrite(
+  'account.renumberOldCopy',
+  async (tx: AccountTx, { lastModseq, now }: { lastModseq: number; now: number }): Promise<void> => {
+    await beginAnew(tx, lastModseq);
+    for (const { id } of await listFolderRows(tx))
+      await setUidValidity(tx, id, await nextUidValidity(tx, now));
+  },
+);
+
+/**
+ * Opens an account. An older copy of its database, such as one from a backup, gets new UIDVALIDITYs.
  * @throws DamagedDatabaseError when its database is missing or damaged; NewerSchemaError; errors of SQLite and the file system
  */
 export async function openAccount(
   app: AccountApp,
-  { id, folder, isNew = false }: Opening,
+  { id, folder, isNew = false, lastModseq = 0 }: Opening,
 ): Promise<OpenAccount> {
   const file = indexFile(folder);
   const now = app.clock.now();
@@ -63,6 +79,14 @@ export async function openAccount(
     if (wasInterrupted) await checkQuickly(db);
     if (isNew) await create(db, folder, now);
     row = await findAccountRow(db.read);
+    if (row && row.lastModseq < lastModseq) {
+      app.log.warn(
+        { mailbox: id },
+        'the database of a mailbox is an older copy; its folders get new numbers',
+      );
+      await db.commit(renumberOldCopy, { lastModseq, now });
+      row = await findAccountRow(db.read);
+    }
     if (!row) throw new DamagedDatabaseError(file, `${file} has no account`);
     await releaseMemory(db);
   } catch (error) {

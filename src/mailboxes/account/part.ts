@@ -170,6 +170,9 @@ async function deliverRequest(
 
 function toHost(host: ReportCalls): AccountReports {
   // A main thread that has ended needs no reports.
-  const report = (sent: Promise<void>): void => void sent.catch(() => {});
-  return { usage: (usage) => report(host.usage(usage)), damaged: (input) => report(host.damaged(input)) };
+  const report = (sent: Promise<void>): Promise<void> => sent.catch(() => {});
+  return {
+    usage: (usage) => report(host.usage(usage)),
+    damaged: (input) => void report(host.damaged(input)),
+  };
 }

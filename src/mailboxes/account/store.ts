@@ -39,6 +39,14 @@ function newIdentity(): string {
   return randomBytes(12).toString('base64url');
 }
 
+/** Gives an older copy of the database another identity, and a modseq that is not lower than one that clients have seen. */
+export async function beginAnew(tx: AccountTx, lastModseq: number): Promise<void> {
+  await tx
+    .updateTable('account')
+    .set({ identity: newIdentity(), lastModseq: sql`max(lastModseq, ${lastModseq})` })
+    .execute();
+}
+
 const takeModseq = statement((db: AccountTx) =>
   db.updateTable('account').set({ lastModseq: sql`lastModseq + 1` }).returning('lastModseq'),
 );

@@ -79,7 +79,7 @@ test('a suspended mailbox defers its mail, and a damaged one takes it', async ()
 
 test('a mailbox takes what fits into its quota, mail that waits for it included', async () => {
   const { id } = await addMailbox(world1, { address: 'ann@quota.example', quotaBytes: 1_000 });
-  await app.db.commit(recordUsage, { id, usedBytes: 500, messageCount: 1 });
+  await app.db.commit(recordUsage, { id, usedBytes: 500, messageCount: 1, lastModseq: 1 });
   const accepted = `mailbox ${id}`;
   const full = '452 4.2.2';
   assert.equal(await decide('ann@quota.example', 500), accepted);

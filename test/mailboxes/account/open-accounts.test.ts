@@ -8,11 +8,12 @@ import type { Refusal } from '../../../src/mail/imap/session.ts';
 import type { OpenAccount } from '../../../src/mailboxes/account/account.ts';
 import { openAccount } from '../../../src/mailboxes/account/open.ts';
 import { type AccountSettings, OpenAccounts } from '../../../src/mailboxes/account/open-accounts.ts';
-import { changeUsage } from '../../../src/mailboxes/account/store.ts';
+import { type AccountTx, changeUsage, nextModseq } from '../../../src/mailboxes/account/store.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { createAccountApp } from '../../support/test-account.ts';
 
 const setUsage = defineWrite('test.setUsage', changeUsage);
+const takeModseq = defineWrite('test.takeModseq', (tx: AccountTx, _input: undefined) => nextModseq(tx));
 
 function settingsOf(name: string, root: string, isNew = true): AccountSettings {
   const id = `mbx_${name}` as MailboxRow['id'];
@@ -22,6 +23,7 @@ function settingsOf(name: string, root: string, isNew = true): AccountSettings {
     isNew,
     quotaBytes: 1_000,
     updatedAt: 1,
+    lastModseq: 0,
     disabledCapabilities: [],
   };
 }
@@ -33,7 +35,7 @@ function openThem(t: TestContext) {
   let opened = 0;
   const damage = Promise.withResolvers<DamagedDatabaseError>();
   const accounts = new OpenAccounts(createAccountApp(), {
-    reports: { usage: (usage) => usages.push(usage), damaged: ({ id }) => damaged.push(id) },
+    reports: { usage: async (usage) => void usages.push(usage), damaged: ({ id }) => damaged.push(id) },
     async open(...args): Promise<OpenAccount> {
       opened++;
       const account = await openAccount(...args);
@@ -141,13 +143,20 @@ test('the usage of an account is reported when it has changed, and when it close
   const { accounts, of, usages } = openThem(t);
   const add = (usedBytes: number) =>
     accounts.use(of('a'), ({ db }) => db.commit(setUsage, { usedBytes, messageCount: 1 }));
+  const { release } = await accounts.hold(of('a'));
+  // A new account is known before anybody uses it.
+  assert.deepEqual(usages.splice(0), [{ id: 'mbx_a', usedBytes: 0, messageCount: 0, lastModseq: 6 }]);
   await add(10);
   await accounts.reportUsage();
   await accounts.reportUsage();
-  assert.deepEqual(usages, [{ id: 'mbx_a', usedBytes: 10, messageCount: 1 }]);
+  assert.deepEqual(usages.splice(0), [{ id: 'mbx_a', usedBytes: 10, messageCount: 1, lastModseq: 6 }]);
+  await accounts.use(of('a'), ({ db }) => db.commit(takeModseq, undefined));
+  await accounts.reportUsage();
+  assert.deepEqual(usages, []);
   await add(5);
+  release();
   await accounts.closeIdle('mbx_a');
-  assert.deepEqual(usages.slice(1), [{ id: 'mbx_a', usedBytes: 15, messageCount: 2 }]);
+  assert.deepEqual(usages, [{ id: 'mbx_a', usedBytes: 15, messageCount: 2, lastModseq: 7 }]);
 });
 
 test('while work runs on a closed account, whoever wants to open it waits', async (t) => {

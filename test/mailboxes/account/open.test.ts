@@ -8,7 +8,13 @@ import { listFolderRows, listSubscriptions } from '../../../src/mailboxes/accoun
 import { createAccount, openAccount } from '../../../src/mailboxes/account/open.ts';
 import { findAccountRow } from '../../../src/mailboxes/account/store.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { createAccountApp, openTestAccount, START_MS } from '../../support/test-account.ts';
+import {
+  addTestMessages,
+  createAccountApp,
+  messageOf,
+  openTestAccount,
+  START_MS,
+} from '../../support/test-account.ts';
 
 const app = createAccountApp();
 
@@ -90,4 +96,30 @@ test('flipped bytes are found when an account is opened after it was interrupted
   writeFileSync(file, bytes);
   writeFileSync(`${file}-wal`, 'no longer readable');
   await assert.rejects(openAccount(app, { id: 'mbx_1', folder }), DamagedDatabaseError);
+});
+
+test('an older copy of the database gets new UIDVALIDITYs and search texts, and modseqs that go on', async () => {
+  const account = await openTestAccount(app);
+  const { folder } = account;
+  await account.close();
+  const copy = readFileSync(indexFile(folder));
+  const open = async (lastModseq: number) => {
+    const opened = await openAccount(app, { id: 'mbx_1', folder, lastModseq });
+    const row = await findAccountRow(opened.db.read);
+    const folders = await listFolderRows(opened.db.read);
+    const values = folders.map(({ uidValidity }) => uidValidity);
+    return { opened, row, values };
+  };
+  const first = await open(6);
+  await addTestMessages(first.opened, 'INBOX', [messageOf('lost')]);
+  await first.opened.close();
+  writeFileSync(indexFile(folder), copy);
+  const restored = await open(7);
+  await restored.opened.close();
+  assert.ok(Math.min(...restored.values) > Math.max(...first.values));
+  assert.notEqual(restored.row?.identity, first.row?.identity);
+  assert.equal(restored.row?.lastModseq, 7);
+  const again = await open(7);
+  await again.opened.close();
+  assert.deepEqual([again.row, again.values], [restored.row, restored.values]);
 });
