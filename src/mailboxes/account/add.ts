@@ -7,8 +7,8 @@ import type { OpenAccount } from './account.ts';
 import type { AddedMessage } from './changes.ts';
 import { discard, type PreparedContent } from './content.ts';
 import { insertContent, readReleasedBytes } from './content-store.ts';
-import { DELETED, SEEN } from './flags.ts';
-import { changeCounts, findFolderByName, reserveUids } from './folder-store.ts';
+import { countsOf } from './counts.ts';
+import { countAdded, findFolderByName } from './folder-store.ts';
 import { internKeywords } from './keyword-store.ts';
 import { insertMessage } from './message-store.ts';
 import { type AccountTx, findAccountRow, nextModseq } from './store.ts';
@@ -63,11 +63,12 @@ export async function addInWrite(
 ): Promise<Committed> {
   const folder = await findFolderByName(tx, name);
   if (!folder) return { refused: 'folder' };
-  const sizeBytes = messages.reduce((sum, message) => sum + sizeOf(message), 0);
-  if (quotaBytes !== undefined && !(await hasRoom(tx, sizeBytes, quotaBytes))) return { refused: 'quota' };
+  const counts = countsOf(messages.map((message) => ({ flags: message.flags, sizeBytes: sizeOf(message) })));
+  if (quotaBytes !== undefined && !(await hasRoom(tx, counts.sizeBytes, quotaBytes)))
+    return { refused: 'quota' };
   const { id: folderId, uidValidity } = folder;
   const modseq = await nextModseq(tx);
-  const firstUid = await reserveUids(tx, folderId, messages.length);
+  const firstUid = await countAdded(tx, { folderId, modseq, ...counts });
   const contentIds: number[] = [];
   const summaries: AddedMessage[] = [];
   for (const [index, { content, flags, keywords, internalDate, prefix = NO_PREFIX }] of messages.entries()) {
@@ -92,14 +93,6 @@ export async function addInWrite(
     contentIds.push(contentId);
     summaries.push({ uid, contentId, flags, keywordSetId, modseq });
   }
-  await changeCounts(tx, {
-    folderId,
-    modseq,
-    messageCount: messages.length,
-    unseenCount: summaries.filter(({ flags }) => (flags & SEEN) === 0).length,
-    deletedCount: summaries.filter(({ flags }) => (flags & DELETED) !== 0).length,
-    sizeBytes,
-  });
   const uids = summaries.map(({ uid }) => uid);
   const texts = messages.map(({ content }) => content.search);
   return { folderId, uidValidity, modseq, uids, contentIds, messages: summaries, texts };

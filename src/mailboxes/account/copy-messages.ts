@@ -4,7 +4,7 @@ import { nextTurn } from '../../system/next-turn.ts';
 import type { AddedMessage } from './changes.ts';
 import { releaseContents } from './content-store.ts';
 import { countsOf, negate } from './counts.ts';
-import { changeCounts, findFolderById, reserveUids } from './folder-store.ts';
+import { changeCounts, countAdded, findFolderById } from './folder-store.ts';
 import {
   copyMessages,
   insertExpunged,
@@ -68,9 +68,8 @@ export const copyOrMove = defineWrite(
     if (!copy.isMove && (await exceedsQuota(tx, counts.sizeBytes, copy.quotaBytes)))
       return { kind: 'over quota' };
     const modseq = await nextModseq(tx);
-    const firstUid = await reserveUids(tx, target.id, originals.length);
+    const firstUid = await countAdded(tx, { folderId: target.id, modseq, ...counts });
     await insertCopies(tx, { copy, target, modseq, firstUid });
-    await changeCounts(tx, { folderId: target.id, modseq, ...counts });
     const removed = copy.isMove ? await removeInChange(tx, copy, modseq) : [];
     return {
       kind: 'copied',

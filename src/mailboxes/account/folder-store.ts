@@ -71,27 +71,38 @@ type CountChange = Pick<FolderRow, 'messageCount' | 'unseenCount' | 'deletedCoun
   modseq: number;
 };
 
-const addCounts = statement((db: AccountTx, param: Param<CountChange>) =>
+const addCounts = statement((db: AccountTx, param: Param<CountChange & { uids: number }>) =>
   db
     .updateTable('folders')
     .set({
+      uidNext: sql`uidNext + ${param('uids')}`,
       highestModseq: sql`max(highestModseq, ${param('modseq')})`,
       messageCount: sql`messageCount + ${param('messageCount')}`,
       unseenCount: sql`unseenCount + ${param('unseenCount')}`,
       deletedCount: sql`deletedCount + ${param('deletedCount')}`,
       sizeBytes: sql`sizeBytes + ${param('sizeBytes')}`,
     })
-    .where('id', '=', param('folderId')),
+    .where('id', '=', param('folderId'))
+    .returning('uidNext'),
 );
 
 /**
- * Adds to the counts of a folder and of the account, and sets HIGHESTMODSEQ. Every write that adds, changes or removes messages
- * calls it once for each folder.
+ * Adds to the counts of a folder and of the account, and sets HIGHESTMODSEQ. Every write that changes or removes messages calls it once
+ * for each folder.
  */
 export async function changeCounts(tx: AccountTx, change: CountChange): Promise<void> {
-  await addCounts.all(tx, change);
+  await addCounts.first(tx, { ...change, uids: 0 });
   const { sizeBytes: usedBytes, messageCount } = change;
   if (usedBytes !== 0 || messageCount !== 0) await changeUsage(tx, { usedBytes, messageCount });
+}
+
+/** Changes counts, as `changeCounts` does, for messages that the caller inserts. Returns the first one of their UIDs. */
+export async function countAdded(tx: AccountTx, change: CountChange): Promise<number> {
+  const { sizeBytes: usedBytes, messageCount } = change;
+  const row = await addCounts.first(tx, { ...change, uids: messageCount });
+  if (!row) throw new Error(`folder ${change.folderId} does not exist`);
+  await changeUsage(tx, { usedBytes, messageCount });
+  return row.uidNext - messageCount;
 }
 
 const takeUids = statement((db: AccountTx, param: Param<{ id: number; count: number }>) =>

@@ -25,7 +25,7 @@ const insert = statement((db: AccountTx, param: Param<MessageRow>) =>
   }),
 );
 
-/** Adds a message. The caller changes the counts of the folder (`changeCounts`). */
+/** Adds a message. The caller changes the counts of the folder (`countAdded`). */
 export async function insertMessage(tx: AccountTx, row: MessageRow): Promise<void> {
   await insert.all(tx, row);
 }

@@ -4,7 +4,7 @@ import { formatNumbers } from '../../../mail/imap/sequence-set.ts';
 import type { Account, AppendMessage, Refusal } from '../../../mail/imap/session.ts';
 import type { OpenAccount } from '../account.ts';
 import { addMessages, type NewMessage } from '../add.ts';
-import { discard, prepareContent } from '../content.ts';
+import { discard, INLINE_BYTES, prepareContent } from '../content.ts';
 import { readFlags } from '../flags.ts';
 import { findFolderByName } from '../folder-store.ts';
 import { findAccountRow } from '../store.ts';
@@ -18,7 +18,7 @@ const MAX_OCTETS = 64 * 1024 * 1024;
 export type AppendAnswer = Awaited<ReturnType<Account['append']>>;
 export type Append = { mailbox: string; messages: AsyncIterable<AppendMessage>; quotaBytes: number | null };
 
-/** Adds all messages or none. The content of a message is not read when it is clear before that it will be refused. */
+/** Adds all messages or none. The client is not asked for a message when it is clear before that it will be refused. */
 export async function appendMessages(account: OpenAccount, append: Append): Promise<AppendAnswer> {
   return await readAll(account, append, (messages) => addAll(account, append, messages));
 }
@@ -29,7 +29,6 @@ export async function readAll(
   append: Append,
   add: (messages: readonly NewMessage[]) => Promise<AppendAnswer>,
 ): Promise<AppendAnswer> {
-  if (!(await findFolderByName(account.db.read, append.mailbox))) return missingTarget();
   const prepared: NewMessage[] = [];
   const discardAll = async (): Promise<void> => {
     for (const { content } of prepared) await discard(account, content);
@@ -72,15 +71,14 @@ export function describeAdded({ uidValidity, uids }: { uidValidity: number; uids
 /** Reads the messages into `prepared`. */
 async function readMessages(
   account: OpenAccount,
-  { messages, quotaBytes }: Append,
+  append: Append,
   prepared: NewMessage[],
 ): Promise<Refusal | undefined> {
   let octets = 0;
-  let usedBytes = (await findAccountRow(account.db.read))?.usedBytes ?? 0;
-  for await (const message of messages) {
+  for await (const message of append.messages) {
     const { flags, internalDate, sizeBytes } = message;
-    usedBytes += sizeBytes;
-    if (quotaBytes !== null && usedBytes > quotaBytes) return overQuota();
+    const refusal = isCheap(message) ? undefined : await refuseUnread(account, append, octets + sizeBytes);
+    if (refusal) return refusal;
     if (prepared.length === MAX_MESSAGES || (prepared.length > 0 && octets + sizeBytes > MAX_OCTETS))
       return { refused: 'NO', code: 'LIMIT', text: 'The command has too many messages' };
     octets += sizeBytes;
@@ -94,4 +92,21 @@ async function readMessages(
       return { refused: 'NO', code: 'TOOBIG', text: `A header has at most ${MAX_HEADER_BYTES} octets` };
   }
   return undefined;
+}
+
+/** Returns true for a message that comes anyway and needs no file. The write that adds it refuses it soon enough. */
+function isCheap({ isSynchronizing, sizeBytes }: AppendMessage): boolean {
+  return !isSynchronizing && sizeBytes <= INLINE_BYTES;
+}
+
+/** Returns the refusal of messages of this size, which need not be read then. */
+async function refuseUnread(
+  account: OpenAccount,
+  { mailbox, quotaBytes }: Append,
+  sizeBytes: number,
+): Promise<Refusal | undefined> {
+  const { read } = account.db;
+  if (!(await findFolderByName(read, mailbox))) return missingTarget();
+  const usedBytes = (await findAccountRow(read))?.usedBytes ?? 0;
+  return quotaBytes !== null && usedBytes + sizeBytes > quotaBytes ? overQuota() : undefined;
 }
