@@ -13,6 +13,7 @@ import { writeBinary, writeSection } from '../../src/mail/imap/encode/section.ts
 import type { TextForm } from '../../src/mail/imap/encode/strings.ts';
 import { writeThreads } from '../../src/mail/imap/encode/threads.ts';
 import { type FetchItem, labelOf } from '../../src/mail/imap/fetch-item.ts';
+import { badUrl, parseMessageUrl } from '../../src/mail/imap/message-url.ts';
 import { chooseEntries, MAX_ENTRIES } from '../../src/mail/imap/metadata.ts';
 import { pageOf } from '../../src/mail/imap/page-range.ts';
 import type { SearchKey } from '../../src/mail/imap/search-key.ts';
@@ -298,8 +299,15 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         const read: { bytes: Buffer; flags: readonly string[]; atMs?: number; zoneMinutes?: number }[] = [];
         for await (const { flags, internalDate, content } of messages) {
           const pieces: Buffer[] = [];
-          for await (const piece of content) pieces.push(piece);
-          read.push({ bytes: Buffer.concat(pieces), flags, ...internalDate });
+          for await (const piece of content) {
+            if (!Buffer.isBuffer(piece) && piece.kind === 'text') continue;
+            const octets = Buffer.isBuffer(piece) ? piece : octetsOf(piece.url, replaceable?.name());
+            if (!octets) return badUrl(Buffer.isBuffer(piece) ? '' : piece.url);
+            pieces.push(octets);
+          }
+          const bytes = Buffer.concat(pieces);
+          if (bytes.length === 0) return no('CANNOT', 'The message is empty');
+          read.push({ bytes, flags, ...internalDate });
         }
         const uids = read.map((message) => add(mailbox, message));
         if (originals) replaceable?.remove(originals);
@@ -319,6 +327,9 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
           recentFrom,
           readOnly,
           features: () => features,
+          end: () => {
+            replaceable = undefined;
+          },
         });
         replaceable = own;
         const flags = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft'];
@@ -341,20 +352,38 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
     };
   }
 
-  /** Methods of the selected mailbox that REPLACE calls. */
+  /** Returns what a URL names. */
+  function octetsOf(url: string, selected: string | undefined): Buffer | undefined {
+    const named = parseMessageUrl(url, selected);
+    const mailbox = named && mail.mailboxes.get(named.mailbox);
+    if (!mailbox || (named.uidValidity ?? mailbox.uidValidity) !== mailbox.uidValidity) return undefined;
+    const bytes = mailbox.messages.find(({ uid }) => uid === named.uid)?.bytes;
+    const range = bytes && findSection(readMimeTree(bytes), named.section);
+    return range && cut(chooseFields(bytes.subarray(range.start, range.end), named.section), named.partial);
+  }
+
+  /** Methods of the selected mailbox that APPEND and REPLACE call. */
   type Replaceable = {
+    name(): string | undefined;
     find(messages: Messages): number[] | undefined;
     has(uid: number): boolean;
     remove(uids: readonly number[]): void;
   };
 
-  type View = { mailbox: MemoryMailbox; recentFrom: number; readOnly: boolean; features: () => Features };
+  type View = {
+    mailbox: MemoryMailbox;
+    recentFrom: number;
+    readOnly: boolean;
+    features: () => Features;
+    end: () => void;
+  };
 
   function createSelected({
     mailbox,
     recentFrom,
     readOnly,
     features,
+    end,
   }: View): SelectedMailbox & { replaceable: Replaceable } {
     /** Messages that the client was told of, with the modseq that it knows. */
     let known = mailbox.messages.map((message) => ({ message, modseq: message.modseq }));
@@ -446,6 +475,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
 
     return {
       replaceable: {
+        name: () => [...mail.mailboxes].find(([, one]) => one === mailbox)?.[0],
         find: ({ set, uid }) => find(set, uid)?.map(({ entry }) => entry.message.uid),
         has: (uid) => mailbox.messages.some((message) => message.uid === uid),
         remove: (uids) => removeUids(new Set(uids)),
@@ -595,6 +625,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       },
       async close({ expunge }) {
         if (expunge) expungeDeleted(undefined);
+        end();
         return undefined;
       },
     };

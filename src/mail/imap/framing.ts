@@ -65,7 +65,7 @@ export class Framing {
     this.#source = source;
   }
 
-  /** The message that was announced and not read to its end yet. */
+  /** The message that was announced, until its command goes on. */
   get message(): Literal | undefined {
     return this.#message?.literal;
   }
@@ -79,6 +79,7 @@ export class Framing {
 
   /** Returns what follows a message in its command, up to the next message or to the end. */
   async continueCommand(limits: FramingLimits): Promise<FramedCommand> {
+    this.#message = undefined;
     return await this.#readUntilMessage(limits, () => true);
   }
 
@@ -97,19 +98,20 @@ export class Framing {
       message.leftBytes -= chunk.length;
       yield chunk;
     }
-    if (this.#message === message) this.#message = undefined;
   }
 
   /**
-   * Reads a command that was refused to its end: the rest of a message, and whatever the client sends without being
-   * asked.
+   * Reads a command that was refused to its end: the rest of a message, what follows it, and whatever the client sends without
+   * being asked.
    */
   async skipCommand(): Promise<void> {
     while (this.#message) {
       const { literal, isRequested, leftBytes } = this.#message;
-      this.#message = undefined;
       // The client was not asked for the literal, and has sent nothing after its announcement.
-      if (literal.isSynchronizing && !isRequested) return;
+      if (literal.isSynchronizing && !isRequested) {
+        this.#message = undefined;
+        return;
+      }
       await this.#discard(leftBytes);
       const rest = await this.continueCommand({ commandBytes: MAX_KEPT_OCTETS, literalBytes: 0 });
       if (rest.kind !== 'message') return;

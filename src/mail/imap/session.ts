@@ -156,10 +156,31 @@ export type StatusItem =
 /** Values of the items that were asked for. The server adds APPENDLIMIT, which it knows itself, to those of `status`. */
 export type StatusValues = Partial<Record<Exclude<StatusItem, 'MAILBOXID'>, number>> & { MAILBOXID?: string };
 
-export type AppendMessage = {
+/** A message of APPEND: a literal, or one that is put together from parts (RFC 4469). */
+export type AppendMessage = AppendLiteral | AppendCatenation;
+
+export type AppendLiteral = AppendHead & {
+  isCatenated?: undefined;
+  /** The bytes as the client sent them. They may be read once, before the next message. */
+  content: AsyncIterable<Buffer>;
+};
+
+export type AppendCatenation = AppendHead & {
+  isCatenated: true;
+  /** The parts in order. The octets of a text follow its announcement, and the client is asked for them after it. */
+  content: AsyncIterable<Buffer | MessagePart>;
+};
+
+/** A text, or the octets that a URL names (message-url.ts). */
+export type MessagePart =
+  | { kind: 'text'; sizeBytes: number; isBinary: boolean }
+  | { kind: 'url'; url: string };
+
+type AppendHead = {
   flags: readonly string[];
   /** The time of arrival when it is undefined. */
   internalDate: InternalDate | undefined;
+  /** Size of the content; the maximum one when the message is put together. */
   sizeBytes: number;
   /** True when the header fields are UTF-8 (`UTF8 (~{n}`, RFC 6855 section 4). */
   utf8: boolean;
@@ -167,8 +188,6 @@ export type AppendMessage = {
   isBinary: boolean;
   /** The client sends the content only when it is asked for it. Otherwise it comes anyway. */
   isSynchronizing: boolean;
-  /** The bytes as the client sent them. They may be read once, before the next message. */
-  content: AsyncIterable<Buffer>;
 };
 
 /** A time in Unix milliseconds, and the zone in which it is shown. */

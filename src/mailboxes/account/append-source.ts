@@ -2,7 +2,7 @@
  * The messages of APPEND, which the thread of the account pulls from the thread of the connection. What the client sends without
  * being asked goes along, up to a size, because each message between threads costs more than a small mail.
  */
-import type { AppendMessage } from '../../mail/imap/session.ts';
+import type { AppendMessage, MessagePart } from '../../mail/imap/session.ts';
 import { CONTENT_BYTES, type Pulled } from './remote-messages.ts';
 
 /** Maximum number of parts that go along. Our own limit. */
@@ -13,7 +13,9 @@ export class AppendSource {
   /** The error that ended the reading. */
   failure: unknown;
   readonly #messages: AsyncIterator<AppendMessage>;
-  #content: AsyncIterator<Buffer> | undefined;
+  #content: AsyncIterator<Buffer | MessagePart> | undefined;
+  /** The part that was announced behind the content that was read last. */
+  #announced: MessagePart | undefined;
 
   constructor(messages: AsyncIterable<AppendMessage>) {
     this.#messages = messages[Symbol.asyncIterator]();
@@ -59,21 +61,29 @@ export class AppendSource {
 
   async #nextContent(): Promise<Pulled> {
     const pieces: Buffer[] = [];
-    for (let sizeBytes = 0; sizeBytes < CONTENT_BYTES; ) {
+    for (let sizeBytes = 0; sizeBytes < CONTENT_BYTES && !this.#announced; ) {
       const next = await this.#content?.next();
       if (!next || next.done) {
         this.#content = undefined;
         return { kind: 'content', bytes: join(pieces), isLast: true };
       }
-      pieces.push(next.value);
-      sizeBytes += next.value.length;
+      const piece = next.value;
+      if (Buffer.isBuffer(piece)) {
+        pieces.push(piece);
+        sizeBytes += piece.length;
+      } else this.#announced = piece;
     }
-    return { kind: 'content', bytes: join(pieces), isLast: false };
+    const part = pieces.length === 0 ? this.#announced : undefined;
+    if (!part) return { kind: 'content', bytes: join(pieces), isLast: false };
+    // The client is asked for what follows once the account has accepted the part.
+    this.#announced = undefined;
+    return { kind: 'part', part };
   }
 
   async #endContent(): Promise<void> {
     const content = this.#content;
     this.#content = undefined;
+    this.#announced = undefined;
     await content?.return?.();
   }
 }

@@ -4,6 +4,7 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
 import { FileWriter, fileChunks, fileRange, linkFile, pathOf, removeFile } from '../../blobs/files.ts';
@@ -160,6 +161,16 @@ async function linkContent(account: OpenAccount, { path, sha256 }: SourceFile): 
     throw error;
   });
   return { octets: undefined, blobSha256: sha256 };
+}
+
+/** Yields the bytes of a content that was prepared and not added yet. */
+export function preparedChunks(
+  account: OpenAccount,
+  { row, header, body }: PreparedContent,
+): AsyncIterable<Buffer> {
+  if (row.blobSha256 !== null)
+    return fileChunks(pathOf(contentFolder(account.folder), row.blobSha256), row.sizeBytes);
+  return Readable.from([header, body ?? Buffer.alloc(0)]);
 }
 
 /** Discards a content that was prepared and is not added. */

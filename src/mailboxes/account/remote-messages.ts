@@ -4,8 +4,10 @@
  */
 import type {
   Account,
-  AppendMessage,
+  AppendCatenation,
+  AppendLiteral,
   Features,
+  MessagePart,
   Messages,
   Refusal,
   SelectedMailbox,
@@ -38,10 +40,12 @@ export type SelectionData = Omit<Selection, 'selected'>;
 
 /** A part of the messages of APPEND, in the order in which the client sends them. */
 export type Pulled =
-  | { kind: 'message'; message: Omit<AppendMessage, 'content'> }
+  | { kind: 'message'; message: Omit<AppendLiteral, 'content'> | Omit<AppendCatenation, 'content'> }
   /** There is no further message. */
   | { kind: 'end' }
   | { kind: 'content'; bytes: Uint8Array<ArrayBuffer>; isLast: boolean }
+  /** A part of a message that is put together. The octets of a text follow. */
+  | { kind: 'part'; part: MessagePart }
   /** The client has gone away, or has sent something else. */
   | { kind: 'failed' };
 

@@ -8,6 +8,7 @@ import {
   type AppendMessage,
   type Chunks,
   isRefusal,
+  type MessagePart,
   type Refusal,
   type SelectedMailbox,
 } from '../../mail/imap/session.ts';
@@ -129,13 +130,21 @@ class ServedCall {
     for (;;) {
       const pulled = await this.#pull('message');
       if (pulled.kind !== 'message') return;
-      yield { ...pulled.message, content: this.#content() };
+      const { message } = pulled;
+      yield message.isCatenated
+        ? { ...message, content: this.#content() }
+        : { ...message, content: this.#content() as AsyncGenerator<Buffer> };
     }
   }
 
-  async *#content(): AsyncGenerator<Buffer, void, undefined> {
+  /** Yields the content of a message; that of a literal has no parts. */
+  async *#content(): AsyncGenerator<Buffer | MessagePart, void, undefined> {
     for (;;) {
       const pulled = await this.#pull('content');
+      if (pulled.kind === 'part') {
+        yield pulled.part;
+        continue;
+      }
       if (pulled.kind !== 'content') return;
       if (pulled.bytes.length > 0) yield Buffer.from(pulled.bytes.buffer);
       if (pulled.isLast) return;
@@ -145,7 +154,7 @@ class ServedCall {
   /** Returns the next part, for which the client is asked unless it has come. @throws Error when it sends no more */
   async #pull(what: 'message' | 'content'): Promise<Pulled> {
     // Content that was not read is of no interest once the next message is asked for.
-    if (what === 'message') while (this.#parts[0]?.kind === 'content') this.#parts.shift();
+    if (what === 'message') while (isContent(this.#parts[0])) this.#parts.shift();
     if (this.#parts.length === 0 && !this.isStopped) {
       this.#post({ kind: 'pull', what });
       await new Promise<void>((resolve) => {
@@ -179,6 +188,10 @@ class ServedCall {
       this.#wake = resolve;
     });
   }
+}
+
+function isContent(part: Pulled | undefined): boolean {
+  return part?.kind === 'content' || part?.kind === 'part';
 }
 
 class ServedSession {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { MAX_ENTRIES, MAX_VALUE_OCTETS } from '../../../src/mail/imap/metadata.ts';
-import { createFolder, findFolder, INBOX, renameFolder } from '../../../src/mailboxes/account/folders.ts';
+import {
+  createFolder,
+  deleteFolder,
+  findFolder,
+  INBOX,
+  renameFolder,
+} from '../../../src/mailboxes/account/folders.ts';
 import { MetadataNews } from '../../../src/mailboxes/account/imap/metadata-news.ts';
 import { setMetadata } from '../../../src/mailboxes/account/metadata.ts';
 import { listEntries } from '../../../src/mailboxes/account/metadata-store.ts';
@@ -35,6 +41,14 @@ test('all annotations of an account have a maximum size, which the copies of a r
   // What makes room is allowed.
   assert.equal(await set(INBOX, ['/private/0'], Buffer.from('small')), undefined);
   assert.equal(await set(INBOX, numbered(20), undefined), undefined);
+});
+
+test('the annotations of a folder are removed with it', async (t) => {
+  const { account, set } = await open(t);
+  const { id } = await createFolder(account, 'gone');
+  await set('gone', numbered(3), Buffer.from('x'));
+  await deleteFolder(account, 'gone');
+  assert.deepEqual(await listEntries(account.db.read, id), []);
 });
 
 test('an account sees nothing of the annotations of another one, and is told nothing', async (t) => {

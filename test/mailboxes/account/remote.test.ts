@@ -55,7 +55,7 @@ function throughPort(openSession: OpenSession): OpenSession {
 }
 
 // Files that the same process has run before, or runs later, are evaluated once more.
-for (const name of ['commands', 'contexts', 'quirks', 'hostile', 'limits', 'metadata'])
+for (const name of ['commands', 'contexts', 'quirks', 'hostile', 'limits', 'metadata', 'catenate'])
   await import(`../../mail/imap/${name}.test.ts?of=${encodeURIComponent(import.meta.url)}`);
 
 type Hooks = Parameters<typeof createMemoryMail>[0];

@@ -1,12 +1,12 @@
-/** APPEND (RFC 9051 section 6.3.12, RFC 3502). Messages are streams, which the session reads. */
+/** APPEND (RFC 9051 section 6.3.12, RFC 3502, RFC 4469). Messages are streams, which the session reads. */
 import { bad, CommandError } from '../command-error.ts';
-import type { Literal } from '../framing.ts';
-import { Cursor } from '../parser/cursor.ts';
+import type { Cursor } from '../parser/cursor.ts';
 import { parseDateTime } from '../parser/dates.ts';
 import { parseFlagList } from '../parser/flags.ts';
 import { parseMailbox } from '../parser/mailbox.ts';
 import { type AppendMessage, type InternalDate, isRefusal } from '../session.ts';
-import { accountOf, type Connection, defineCommand, framingLimits, textForm } from './command.ts';
+import { Catenation, continueAt } from './catenate.ts';
+import { accountOf, type Connection, defineCommand, textForm } from './command.ts';
 
 export const append = defineCommand({
   name: 'APPEND',
@@ -16,43 +16,32 @@ export const append = defineCommand({
     return { mailbox: parseMailbox(cursor, textForm(connection)), cursor };
   },
   async run(connection, { mailbox, cursor }) {
-    const first = connection.framing.message;
-    if (!first) return bad('APPEND needs a message as a literal');
-    const messages = readMessages(connection, cursor, first);
-    const answer = await accountOf(connection).append(mailbox, messages);
+    const answer = await accountOf(connection).append(mailbox, readMessages(connection, cursor));
     if (isRefusal(answer)) return answer;
     return { noticed: `APPENDUID ${answer.uidValidity} ${answer.uids}` };
   },
 });
 
-/** Yields the messages of a command, of which the first one was announced. */
-export async function* readMessages(
-  connection: Connection,
-  firstCursor: Cursor,
-  firstLiteral: Literal,
-): AsyncGenerator<AppendMessage, void, undefined> {
-  const { framing, context } = connection;
-  let cursor = firstCursor;
-  for (let literal = firstLiteral; ; ) {
-    const { sizeBytes, isBinary, isSynchronizing } = literal;
-    const message = { ...parseMessage(cursor), sizeBytes, isBinary, isSynchronizing };
-    if (message.sizeBytes > context.limits.messageBytes)
-      throw new CommandError('NO', `A message has at most ${context.limits.messageBytes} octets`, 'TOOBIG');
-    // A message without octets cancels the command (RFC 3502 section 6.3.11).
-    if (message.sizeBytes === 0) throw new CommandError('NO', 'A message has at least one octet', 'CANNOT');
-    yield { ...message, content: framing.readMessage() };
-    await readRest(framing.readMessage());
-    const next = await framing.continueCommand(framingLimits(connection));
-    if (next.kind === 'too large') bad('The command is too large', 'LIMIT');
-    cursor = new Cursor(next.bytes);
-    if (message.utf8) cursor.expect(')');
-    if (next.kind !== 'message') return cursor.end();
-    literal = next.literal;
+type Head = Pick<AppendMessage, 'flags' | 'internalDate'> & { form: 'literal' | 'utf8' | 'catenated' };
+type Messages = AsyncGenerator<AppendMessage, void, undefined>;
+
+/** Returns the messages of a command. @throws CommandError when what stands in front of the first one is malformed */
+export function readMessages(connection: Connection, cursor: Cursor): Messages {
+  return readFrom(connection, cursor, parseHead(cursor));
+}
+
+async function* readFrom(connection: Connection, firstCursor: Cursor, firstHead: Head): Messages {
+  let [cursor, head] = [firstCursor, firstHead];
+  for (;;) {
+    if (head.form === 'catenated') cursor = yield* readCatenated(connection, cursor, head);
+    else cursor = yield* readLiteral(connection, head);
+    if (cursor.isAtEnd) return;
+    head = parseHead(cursor);
   }
 }
 
 /** Reads what stands in front of a message. */
-function parseMessage(cursor: Cursor): Pick<AppendMessage, 'flags' | 'internalDate' | 'utf8'> {
+function parseHead(cursor: Cursor): Head {
   cursor.space();
   let flags: string[] = [];
   if (cursor.isAtList) {
@@ -64,9 +53,45 @@ function parseMessage(cursor: Cursor): Pick<AppendMessage, 'flags' | 'internalDa
     internalDate = parseDateTime(cursor);
     cursor.space();
   }
+  if (cursor.skip('CATENATE (')) return { flags, internalDate, form: 'catenated' };
   const utf8 = cursor.skip('UTF8 (');
   cursor.announcement();
-  return { flags, internalDate, utf8 };
+  return { flags, internalDate, form: utf8 ? 'utf8' : 'literal' };
+}
+
+/** Yields a message that is one literal, and returns the cursor behind it. */
+async function* readLiteral(
+  connection: Connection,
+  { form, ...head }: Head,
+): AsyncGenerator<AppendMessage, Cursor, undefined> {
+  const { framing, context } = connection;
+  const { messageBytes } = context.limits;
+  const { sizeBytes, isBinary, isSynchronizing } = framing.message ?? bad('A message is a literal');
+  if (sizeBytes > messageBytes)
+    throw new CommandError('NO', `A message has at most ${messageBytes} octets`, 'TOOBIG');
+  // A message without octets cancels the command (RFC 3502 section 6.3.11).
+  if (sizeBytes === 0) throw new CommandError('NO', 'A message has at least one octet', 'CANNOT');
+  const utf8 = form === 'utf8';
+  yield { ...head, utf8, sizeBytes, isBinary, isSynchronizing, content: framing.readMessage() };
+  await readRest(framing.readMessage());
+  const cursor = await continueAt(connection);
+  if (utf8) cursor.expect(')');
+  return cursor;
+}
+
+/** Yields a message that is put together, and returns the cursor behind it. */
+async function* readCatenated(
+  connection: Connection,
+  cursor: Cursor,
+  { form: _, ...head }: Head,
+): AsyncGenerator<AppendMessage, Cursor, undefined> {
+  const sizeBytes = connection.context.limits.messageBytes;
+  const catenation = new Catenation(connection, cursor);
+  const content = catenation.read();
+  const facts = { utf8: false, sizeBytes, isBinary: false, isSynchronizing: true };
+  yield { ...head, ...facts, isCatenated: true, content };
+  if (!catenation.isComplete) throw new Error('the session has not read the message to its end');
+  return catenation.cursor;
 }
 
 /** Reads the part of a message that the session has left. */

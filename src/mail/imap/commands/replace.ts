@@ -23,9 +23,7 @@ function replaceCommand(name: string, uid: boolean): Command {
     },
     async run(connection, { set, mailbox, cursor }) {
       writableOf(connection);
-      const first = connection.framing.message;
-      if (!first) return bad(`${name} needs a message as a literal`);
-      const messages = onlyOne(readMessages(connection, cursor, first));
+      const messages = onlyOne(readMessages(connection, cursor));
       const answer = await accountOf(connection).append(mailbox, messages, { set, uid });
       if (isRefusal(answer)) return answer;
       // The client learns of the new message before it is told that the old one is gone (RFC 8508 section 4.3).

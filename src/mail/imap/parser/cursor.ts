@@ -75,6 +75,11 @@ export class Cursor {
     return isSetOctet[this.#bytes[this.#at] ?? 0] === 1;
   }
 
+  /** True before the announcement of a literal whose bytes are not part of the command. */
+  get isAtAnnouncement(): boolean {
+    return ANNOUNCEMENT.test(this.#bytes.toString('latin1', this.#at));
+  }
+
   end(): void {
     if (!this.isAtEnd) bad('The command has more arguments than it may have');
   }
@@ -158,8 +163,7 @@ export class Cursor {
 
   /** Moves past the announcement of a message, with which the bytes end. */
   announcement(): void {
-    const rest = this.#bytes.toString('latin1', this.#at);
-    if (!ANNOUNCEMENT.test(rest)) bad(`The command needs a literal at octet ${this.#at}`);
+    if (!this.isAtAnnouncement) bad(`The command needs a literal at octet ${this.#at}`);
     this.#at = this.#bytes.length;
   }
 

@@ -1,5 +1,5 @@
 /** Brings the content of APPEND into the form in which messages are stored: lines end with CRLF, and no octet is NUL. */
-import type { AppendMessage } from '../../../mail/imap/session.ts';
+import type { AppendLiteral } from '../../../mail/imap/session.ts';
 import { LineEnds } from '../../../mail/message/crlf.ts';
 import { encodeBinary } from '../../../mail/message/encode-binary.ts';
 import { AppError } from '../../../system/errors.ts';
@@ -19,7 +19,7 @@ const arriving = createByteBudget({ largeBytes: BINARY_BYTES });
  * @throws AppError unavailable when too many octets of binary literals are in memory
  */
 export async function* canonicalContent(
-  { content, isBinary }: AppendMessage,
+  { content, isBinary }: Pick<AppendLiteral, 'content' | 'isBinary'>,
   { accountId, budget = arriving }: { accountId: string; budget?: ByteBudget },
 ): AsyncGenerator<Buffer> {
   const lineEnds = new LineEnds();

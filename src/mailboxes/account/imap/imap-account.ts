@@ -98,7 +98,8 @@ export function openImapAccount(account: OpenAccount, options: Readonly<ImapOpti
       return undefined;
     },
     append(mailbox, messages, replaced) {
-      const append = { mailbox, messages, quotaBytes: options.quotaBytes };
+      const selectedId = selected?.view.state.folderId;
+      const append = { mailbox, messages, quotaBytes: options.quotaBytes, selectedId };
       return replaced && selected ? replaceIn(selected, append, replaced) : appendMessages(account, append);
     },
     select: (mailbox, { readOnly }) => select(mailbox, readOnly),

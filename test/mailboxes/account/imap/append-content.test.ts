@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AppendMessage } from '../../../../src/mail/imap/session.ts';
+import type { AppendLiteral } from '../../../../src/mail/imap/session.ts';
 import { canonicalContent } from '../../../../src/mailboxes/account/imap/append-content.ts';
 import { AppError } from '../../../../src/system/errors.ts';
 import { createByteBudget } from '../../../../src/system/guards/byte-budget.ts';
@@ -8,7 +8,7 @@ import { createByteBudget } from '../../../../src/system/guards/byte-budget.ts';
 const KIB = 1024;
 
 /** Returns a binary message of so many pieces of 256 KiB. It waits for `end` before its last piece. */
-function binary(pieces: number, end = Promise.resolve()): AppendMessage {
+function binary(pieces: number, end = Promise.resolve()): AppendLiteral {
   async function* content(): AsyncGenerator<Buffer> {
     for (let number = 1; number < pieces; number++) yield Buffer.alloc(256 * KIB, 'x');
     await end;
@@ -20,7 +20,7 @@ function binary(pieces: number, end = Promise.resolve()): AppendMessage {
 }
 
 async function sizeOf(
-  message: AppendMessage,
+  message: AppendLiteral,
   options: Parameters<typeof canonicalContent>[1],
 ): Promise<number> {
   let bytes = 0;

@@ -1,0 +1,187 @@
+/** What accounts alone have to keep when they put messages together: limits, the form of stored messages, and other sessions. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import type { MessagePart } from '../../../../src/mail/imap/session.ts';
+import { INLINE_BYTES } from '../../../../src/mailboxes/account/content.ts';
+import { contentFolder } from '../../../../src/mailboxes/account/folder.ts';
+import { openImapAccount } from '../../../../src/mailboxes/account/imap/imap-account.ts';
+import { removeUnused } from '../../../../src/mailboxes/account/remove-unused.ts';
+import { startServer } from '../../../mail/imap/fixture.ts';
+import { createAccountMail } from '../../../support/account-mail.ts';
+import { messageOf } from '../../../support/test-account.ts';
+
+const KIB = 1024;
+const mail = await createAccountMail();
+const full = await createAccountMail({ quotaBytes: 100 * KIB });
+let folders = 0;
+
+/** Opens a session that has selected a new folder with a message of this size as UID 1. */
+async function open(t: TestContext, { of = mail, sizeBytes = 0, messageBytes = 40 * KIB * KIB } = {}) {
+  const folder = `c${++folders}`;
+  const server = await startServer(t, { mail: of, limits: { messageBytes } });
+  const client = await server.open(`CREATE ${folder}`);
+  const octets = messageOf(folder, sizeBytes);
+  await of.deliver(folder, octets);
+  await client.ask(`SELECT ${folder}`);
+  const catenate = async (parts: string) =>
+    (await client.ask(`APPEND ${folder} CATENATE (${parts})`)).at(-1) ?? '';
+  /** Sends parts of which the last one is a text that the server has to ask for. */
+  const announce = async (parts: string) =>
+    (await client.ask(`APPEND ${folder} CATENATE (${parts}`)).at(-1) ?? '';
+  const url = `URL "/${folder}/;UID=1"`;
+  const size = async () => (await client.ask(`STATUS ${folder} (MESSAGES)`))[0];
+  return { folder, client, octets, catenate, announce, url, size };
+}
+
+const text = (octets: string) => `TEXT {${octets.length}+}\r\n${octets}`;
+const fileCount = () =>
+  readdirSync(contentFolder(mail.account.folder), { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  ).length;
+
+test('a message of parts that are too large together is TOOBIG, also beyond a single one', async (t) => {
+  const { catenate, announce, url, octets, size } = await open(t, {
+    sizeBytes: 30 * KIB,
+    messageBytes: 100 * KIB,
+  });
+  const fitting = Math.floor((100 * KIB) / octets.length);
+  assert.match(await catenate(Array(fitting).fill(url).join(' ')), /^OK/);
+  assert.match(
+    await catenate(
+      Array(fitting + 1)
+        .fill(url)
+        .join(' '),
+    ),
+    /^NO \[TOOBIG\]/,
+  );
+  assert.match(await announce(`${Array(fitting).fill(url).join(' ')} TEXT {${20 * KIB}}`), /^NO \[TOOBIG\]/);
+  assert.match((await size()) ?? '', /MESSAGES 2/);
+});
+
+test('parts of a large message are TOOBIG before they are read', async (t) => {
+  const { catenate, url, octets } = await open(t, { sizeBytes: 400 * KIB, messageBytes: 900 * KIB });
+  assert.match(await catenate(`${url} ${url}`), /^OK/);
+  const files = fileCount();
+  assert.match(await catenate(`${url} ${url} ${url}`), /^NO \[TOOBIG\]/);
+  assert.match(await catenate(`${url} URL "/nowhere/;UID=1"`), /^NO \[BADURL/);
+  assert.equal(fileCount(), files, 'no file of a refused message stays');
+  assert.ok(octets.length > INLINE_BYTES);
+});
+
+test('the octets of URLs count for the quota, and those of a replaced message do not', async (t) => {
+  const { folder, client, catenate, announce, url } = await open(t, { of: full, sizeBytes: 40 * KIB });
+  assert.match(await catenate(`${url} ${url}`), /^NO \[OVERQUOTA\]/);
+  assert.match(await announce(`${url} TEXT {${30 * KIB}}`), /^NO \[OVERQUOTA\]/);
+  const replaced = await client.ask(`REPLACE 1 ${folder} CATENATE (${url} ${url})`);
+  assert.match(replaced.at(-1) ?? '', /^OK/);
+  assert.match(
+    (await client.ask(`APPEND ${folder} CATENATE (URL ";UID=2")`)).at(-1) ?? '',
+    /^NO \[OVERQUOTA\]/,
+  );
+});
+
+test('lines get their CRLF across parts, and NUL is only in binary parts, which are encoded', async (t) => {
+  const { client, catenate, url, octets } = await open(t);
+  assert.match(await catenate(`${text('a: b\nc: d\r')} ${text('\n\n')} ${url}`), /^OK/);
+  const read = async (uid: number) =>
+    (await client.ask(`UID FETCH ${uid} BODY.PEEK[]`)).slice(0, -1).join('');
+  assert.ok((await read(2)).includes(`\r\na: b\r\nc: d\r\n\r\n${octets})`));
+  assert.match(await catenate(text('a: b\r\n\r\na\0b')), /^NO \[CANNOT\]/);
+  const binary = (part: string) => `TEXT ~{${part.length}+}\r\n${part}`;
+  assert.match(
+    await catenate(`${text('Content-Type: application/x\n\n')} ${binary('a\0b\n')} ${text('c\n')}`),
+    /^OK/,
+  );
+  const encoded = await read(3);
+  assert.match(encoded, /Content-Type: application\/x\r\nContent-Transfer-Encoding: base64\r\n\r\n/);
+  assert.ok(encoded.includes(Buffer.from('a\0b\nc\n').toString('base64')), encoded);
+  assert.match(await catenate(`${text('a: b\n\n')} ${binary('c\nd')}`), /^OK/);
+  assert.ok((await read(4)).includes('a: b\r\n\r\nc\r\nd)'));
+  // Large ones are in files.
+  const large = 'x'.repeat(INLINE_BYTES);
+  const files = fileCount();
+  assert.match(await catenate(`${text(`a: b\r\n\r\n${large}`)} ${binary('\0')}`), /^OK/);
+  assert.equal(fileCount(), files + 1);
+});
+
+test('a part is read to its end when another session removes its message meanwhile', async () => {
+  const folder = `c${++folders}`;
+  const session = openImapAccount(mail.account, { disabledCapabilities: [], quotaBytes: null });
+  await session.create({ mailbox: folder, specialUse: undefined });
+  const octets = messageOf(folder, 900 * KIB);
+  await mail.deliver(folder, octets);
+  const url = `/${folder}/;UID=1`;
+  async function* content(): AsyncGenerator<Buffer | MessagePart> {
+    yield { kind: 'url', url };
+    await session.delete(folder);
+    await removeUnused(mail.account);
+    yield { kind: 'url', url };
+  }
+  const head = { flags: [], internalDate: undefined, utf8: false, isBinary: false, isSynchronizing: true };
+  async function* messages() {
+    yield { ...head, sizeBytes: 40 * KIB * KIB, isCatenated: true as const, content: content() };
+  }
+  const answer = await session.append('INBOX', messages());
+  assert.deepEqual(answer, {
+    refused: 'NO',
+    code: `BADURL ${url}`,
+    text: 'The URL names no message or part of one',
+  });
+  assert.equal(mail.account.preparedFiles.has(''), false);
+  session.close();
+});
+
+test('nothing of another account can be named', async (t) => {
+  const other = await createAccountMail();
+  await other.deliver('INBOX', messageOf('secret'));
+  const { catenate } = await open(t);
+  for (const url of [
+    'INBOX/;UID=1',
+    '/../mbx_2/INBOX/;UID=1',
+    '/../../INBOX/;UID=1',
+    'imap://other@mail.test/INBOX/;UID=1',
+    '//other@mail.test/INBOX/;UID=1',
+    '/%2E%2E/INBOX/;UID=1',
+  ])
+    assert.match(await catenate(`URL "${url}"`), /^NO \[BADURL/, url);
+});
+
+test('what follows a message that is refused once it was read is no command', async (t) => {
+  const { folder, client, size } = await open(t);
+  const header = `a: ${'x'.repeat(300 * KIB)}\r\n\r\n`;
+  for (const command of [
+    `APPEND ${folder} {${header.length}+}\r\n${header} {4+}\r\nNOOP`,
+    `APPEND ${folder} CATENATE (${text(header)}) {4+}\r\nNOOP`,
+  ])
+    assert.match((await client.ask(command)).join('\n'), /^NO \[TOOBIG\][^\n]*$/);
+  assert.deepEqual(await client.ask('NOOP'), ['OK NOOP completed']);
+  assert.match((await size()) ?? '', /MESSAGES 1/);
+});
+
+test('of a large message, little is in memory while it is put together', async () => {
+  const folder = `c${++folders}`;
+  const session = openImapAccount(mail.account, { disabledCapabilities: [], quotaBytes: null });
+  await session.create({ mailbox: folder, specialUse: undefined });
+  await mail.deliver(folder, messageOf(folder, 2_000 * KIB));
+  let asked = 0;
+  const reading = Promise.withResolvers<void>();
+  async function* content(): AsyncGenerator<Buffer | MessagePart> {
+    for (; asked < 3; asked++) yield { kind: 'url', url: `/${folder}/;UID=1` };
+    reading.resolve();
+    yield { kind: 'url', url: '/bad' };
+  }
+  const head = { flags: [], internalDate: undefined, utf8: false, isBinary: false, isSynchronizing: true };
+  async function* messages() {
+    yield { ...head, sizeBytes: 40 * KIB * KIB, isCatenated: true as const, content: content() };
+  }
+  const answering = session.append('INBOX', messages());
+  await reading.promise;
+  const held = readdirSync(contentFolder(mail.account.folder), { recursive: true, withFileTypes: true });
+  assert.ok(
+    held.some(({ name }) => name.endsWith('.partial') || name === 'partial'),
+    held.map(({ name }) => name).join(),
+  );
+  assert.equal(Object.hasOwn(await answering, 'refused'), true);
+  session.close();
+});
