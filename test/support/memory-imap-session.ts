@@ -15,6 +15,7 @@ import { writeThreads } from '../../src/mail/imap/encode/threads.ts';
 import { type FetchItem, labelOf } from '../../src/mail/imap/fetch-item.ts';
 import { badUrl, parseMessageUrl } from '../../src/mail/imap/message-url.ts';
 import { chooseEntries, MAX_ENTRIES } from '../../src/mail/imap/metadata.ts';
+import { ALL_OF_SELECTED, type SelectedEvents } from '../../src/mail/imap/notify.ts';
 import { pageOf } from '../../src/mail/imap/page-range.ts';
 import type { SearchKey } from '../../src/mail/imap/search-key.ts';
 import {
@@ -51,6 +52,7 @@ import {
 } from '../../src/mail/message/section.ts';
 import { readSortKeys, readThreadKeys } from '../../src/mail/message/sort-keys.ts';
 import { withFixedSets } from '../../src/mailboxes/account/imap/search-contexts.ts';
+import { createMemoryNotifications } from './memory-notifications.ts';
 import { createMemoryContexts } from './memory-search-contexts.ts';
 
 export type MemoryMessage = {
@@ -68,7 +70,6 @@ export type MemoryMailbox = {
   recentFrom: number;
   messages: MemoryMessage[];
   specialUse?: string;
-  watchers: Set<() => void>;
   annotations: Annotations;
 };
 
@@ -93,6 +94,8 @@ export type MemoryMail = {
   /** Client of the last login. */
   client: ImapClient | undefined;
   openSessions: number;
+  /** Connections that wait for changes. */
+  watchers: Set<() => void>;
   addMailbox(name: string, specialUse?: string): MemoryMailbox;
   deliver(name: string, text: string, flags?: readonly string[]): void;
   /** Another session removes a message. */
@@ -116,13 +119,13 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
     features: NO_FEATURES,
     client: undefined,
     openSessions: 0,
+    watchers: new Set(),
     addMailbox(name, specialUse) {
       const mailbox: MemoryMailbox = {
         uidValidity: ++lastUidValidity,
         uidNext: 1,
         recentFrom: 1,
         messages: [],
-        watchers: new Set(),
         annotations: new Map(),
         ...(specialUse !== undefined && { specialUse }),
       };
@@ -137,7 +140,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       const mailbox = mail.mailboxes.get(name);
       if (!mailbox) return;
       mailbox.messages = mailbox.messages.filter((message) => message.uid !== uid);
-      notify(mailbox);
+      notify();
     },
     openSession() {
       mail.openSessions++;
@@ -155,7 +158,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
     },
   };
   /** Sessions that are told of annotations, with what they were not told yet. */
-  const told = new Set<{ news: Map<string, Set<string>>; onChange: (() => void) | undefined }>();
+  const told = new Set<{ news: Map<string, Set<string>> }>();
   mail.addMailbox('INBOX');
   return mail;
 
@@ -176,23 +179,31 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       internalDate: { atMs, zoneMinutes },
       bytes,
     });
-    notify(mailbox);
+    notify();
     return uid;
   }
 
-  function notify(mailbox: MemoryMailbox): void {
-    for (const watch of mailbox.watchers) watch();
+  function notify(): void {
+    for (const watch of mail.watchers) watch();
   }
 
   function createAccount(): Account {
     let features = NO_FEATURES;
     let replaceable: Replaceable | undefined;
     const { mailboxes, subscribed } = mail;
-    const own = { news: new Map<string, Set<string>>(), onChange: undefined as (() => void) | undefined };
+    const own = { news: new Map<string, Set<string>>() };
+    let selected: MemoryMailbox | undefined;
+    /** UIDs of messages of the selected mailbox that the client has added itself. */
+    const ownAdded = new Set<number>();
+    const notifications = createMemoryNotifications(mail, {
+      features: () => features,
+      selected: () => selected,
+      statusOf,
+    });
     const form = () => (features.utf8 ? 'utf8' : '7bit');
     const annotationsOf = (name: string) =>
       name === '' ? mail.annotations : mailboxes.get(name)?.annotations;
-    return {
+    const account: Account = {
       disabledCapabilities: [],
       enable(enabled) {
         features = enabled;
@@ -230,21 +241,27 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
           const names = other.news.get(name) ?? new Set();
           other.news.set(name, names);
           for (const { entry } of changed) names.add(entry);
-          other.onChange?.();
         }
         return undefined;
       },
+      async *notify(request) {
+        notifications.set(request);
+        if (request.status) yield* notifications.statuses();
+        return undefined;
+      },
       async *accountChanges() {
+        if (notifications.request) {
+          yield* notifications.report();
+          return undefined;
+        }
         for (const [name, entries] of own.news)
           yield Buffer.from(writeMetadataNames(name, [...entries], form()));
         own.news.clear();
         return undefined;
       },
       watch(onChange) {
-        own.onChange = onChange;
-        return () => {
-          own.onChange = undefined;
-        };
+        mail.watchers.add(onChange);
+        return () => void mail.watchers.delete(onChange);
       },
       list: (query) => list(mail, query, features),
       async status(name, items) {
@@ -319,23 +336,28 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       },
       async select(name, { readOnly }) {
         const mailbox = mailboxes.get(name);
+        selected = mailbox;
         if (!mailbox) return missing();
         const recentFrom = mailbox.recentFrom;
         if (!readOnly) mailbox.recentFrom = mailbox.uidNext;
-        const { replaceable: own, ...selected } = createSelected({
+        const { replaceable: selection, ...methods } = createSelected({
           mailbox,
           recentFrom,
           readOnly,
           features: () => features,
           end: () => {
             replaceable = undefined;
+            selected = undefined;
           },
+          events: () => notifications.request?.selected ?? ALL_OF_SELECTED,
+          ownAdded,
+          own: notifications.own,
         });
-        replaceable = own;
+        replaceable = selection;
         const flags = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft'];
         const unseen = mailbox.messages.findIndex((message) => !message.flags.has('\\Seen'));
         return {
-          selected: { ...selected, ...hooks.selected },
+          selected: { ...methods, ...hooks.selected },
           mailbox: name,
           mailboxId: `F${mailbox.uidValidity}`,
           readOnly,
@@ -350,6 +372,30 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         };
       },
     };
+    const { create, delete: remove, rename, subscribe, unsubscribe, setMetadata, append } = account;
+    return {
+      ...account,
+      create: ownMethod(create),
+      delete: ownMethod(remove),
+      rename: ownMethod(rename),
+      subscribe: ownMethod(subscribe),
+      unsubscribe: ownMethod(unsubscribe),
+      setMetadata: ownMethod(setMetadata),
+      append: ownMethod(append),
+    };
+
+    /** Returns the method, whose changes the session is not told of. */
+    function ownMethod<Args extends unknown[], Result>(
+      method: (...args: Args) => Promise<Result>,
+    ): (...args: Args) => Promise<Result> {
+      return async (...args) => {
+        const from = selected?.uidNext ?? 0;
+        const result = await notifications.own(() => method(...args));
+        for (let uid = from; uid < (selected?.uidNext ?? 0); uid++) ownAdded.add(uid);
+        notify();
+        return result;
+      };
+    }
   }
 
   /** Returns what a URL names. */
@@ -376,6 +422,9 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
     readOnly: boolean;
     features: () => Features;
     end: () => void;
+    events: () => SelectedEvents;
+    ownAdded: Set<number>;
+    own: <Result>(change: () => Promise<Result>) => Promise<Result>;
   };
 
   function createSelected({
@@ -384,6 +433,9 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
     readOnly,
     features,
     end,
+    events,
+    ownAdded,
+    own,
   }: View): SelectedMailbox & { replaceable: Replaceable } {
     /** Messages that the client was told of, with the modseq that it knows. */
     let known = mailbox.messages.map((message) => ({ message, modseq: message.modseq }));
@@ -443,10 +495,17 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
     function change({ entry }: Numbered, flags: Iterable<string>): void {
       entry.message.flags = new Set(flags);
       entry.message.modseq = ++modseq;
-      notify(mailbox);
+      notify();
     }
 
-    async function copyTo({ set, uid, to }: CopyQuery) {
+    async function copyTo(query: CopyQuery) {
+      const from = mailbox.uidNext;
+      const result = await own(() => copy(query));
+      for (let uid = from; uid < mailbox.uidNext; uid++) ownAdded.add(uid);
+      return result;
+    }
+
+    async function copy({ set, uid, to }: CopyQuery) {
       const target = mail.mailboxes.get(to);
       if (!target) return no('TRYCREATE', 'The mailbox does not exist');
       const found = find(set, uid);
@@ -459,9 +518,13 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       return { uidValidity: target.uidValidity, from, to: formatNumbers(uids) };
     }
 
+    /** UIDs of messages that the client has removed itself, and was not told of. */
+    const ownRemoved = new Set<number>();
+
     function removeUids(uids: ReadonlySet<number>): void {
+      for (const uid of uids) ownRemoved.add(uid);
       mailbox.messages = mailbox.messages.filter((message) => !uids.has(message.uid));
-      notify(mailbox);
+      notify();
     }
 
     function expungeDeleted(set: SequenceSet | undefined): void {
@@ -580,48 +643,61 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       },
       async *changes(kind) {
         const lines: string[] = [];
+        const wanted = events();
         const isGone = ({ message }: (typeof known)[number]) => !mailbox.messages.includes(message);
         const vanished: number[] = [];
         lines.push(...contexts.removed(new Set(known.filter(isGone).map(({ message }) => message.uid))));
         for (let index = known.length - 1; index >= 0 && kind === 'all'; index--) {
           const entry = known[index];
           if (!entry || !isGone(entry)) continue;
+          if (!wanted.messages && !ownRemoved.has(entry.message.uid)) continue;
           if (features().qresync) vanished.unshift(entry.message.uid);
           else lines.push(`* ${index + 1} EXPUNGE\r\n`);
           known = known.toSpliced(index, 1);
         }
         if (vanished.length > 0) lines.push(`* VANISHED ${formatNumbers(vanished)}\r\n`);
         const lastUid = known.at(-1)?.message.uid ?? 0;
-        const lastKnown = known.length;
         const added = mailbox.messages.filter(({ uid }) => uid > lastUid);
-        if (added.length > 0) {
+        if (added.length > 0 && wanted.messages) {
           known = [...known, ...added.map((message) => ({ message, modseq: message.modseq }))];
           lines.push(`* ${known.length} EXISTS\r\n`);
           if (!features().rev2)
             lines.push(`* ${known.filter(({ message }) => message.uid >= recentFrom).length} RECENT\r\n`);
         }
         for (const [index, entry] of known.entries()) {
-          if (entry.modseq === entry.message.modseq || isGone(entry)) continue;
+          if (entry.modseq === entry.message.modseq || isGone(entry) || !wanted.flags) continue;
           entry.modseq = entry.message.modseq;
-          lines.push(writeFetch(index + 1, [`UID ${entry.message.uid}`, flagsOf(entry.message)]).toString());
+          const items = [
+            `UID ${entry.message.uid}`,
+            flagsOf(entry.message),
+            ...(features().condstore ? [`MODSEQ (${entry.modseq})`] : []),
+          ];
+          lines.push(writeFetch(index + 1, items).toString());
         }
-        const { updates, wanted } = contexts.changed({ knownCount: lastKnown });
+        const isNew = ({ message }: (typeof known)[number]) =>
+          message.uid > lastUid && !ownAdded.has(message.uid);
+        const asked = known.map((entry) => (isNew(entry) ? [...wanted.items] : []));
+        const updates = contexts.changed((uid, items) => {
+          const index = known.findIndex(({ message }) => message.uid === uid);
+          const entry = known[index];
+          if (entry && isNew(entry)) asked[index]?.push(...items);
+        });
+        ownAdded.clear();
         if (lines.length > 0) yield Buffer.from(lines.join(''));
-        for (const { number, items } of wanted)
+        for (const [index, items] of asked.entries()) {
+          if (items.length === 0) continue;
+          if (features().qresync) items.unshift({ kind: 'UID' });
           yield* this.fetch({
-            set: [[number, number]],
+            set: [[index + 1, index + 1]],
             uid: false,
-            items,
+            items: [...new Map(items.map((item) => [JSON.stringify(item), item])).values()],
             changedSince: undefined,
             vanished: false,
             partial: undefined,
           });
+        }
         if (updates.length > 0) yield Buffer.from(updates.join(''));
         return undefined;
-      },
-      watch(onChange) {
-        mailbox.watchers.add(onChange);
-        return () => void mailbox.watchers.delete(onChange);
       },
       async close({ expunge }) {
         if (expunge) expungeDeleted(undefined);

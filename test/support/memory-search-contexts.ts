@@ -58,9 +58,8 @@ export function createMemoryContexts({ numberOf, find }: Searched) {
       [...contexts.values()].map(({ query, results }) =>
         writeSearchUpdate(query, { removed: removeFrom(query, results, (uid) => gone.has(uid)), added: [] }),
       ),
-    /** Returns responses about other changes, and the items that are wanted of new messages. */
-    changed({ knownCount }: { knownCount: number }) {
-      const wanted = new Map<number, FetchItem[]>();
+    /** Returns responses about other changes. `onAdded` is called for each result, with the items that are wanted of it. */
+    changed(onAdded: (uid: number, items: readonly FetchItem[]) => void): string[] {
       const updates = [...contexts.values()].map(({ query, results }) => {
         const now = find(query);
         const removed = removeFrom(query, results, (uid) => !now.includes(uid));
@@ -69,17 +68,11 @@ export function createMemoryContexts({ numberOf, find }: Searched) {
           if (results[index] === uid) continue;
           results.splice(index, 0, uid);
           added.push(runOf(query, index, uid));
-          const number = numberOf(uid);
-          const items = [...(wanted.get(number) ?? []), ...(query.esearch?.update ?? [])];
-          const distinct = new Map(items.map((item) => [JSON.stringify(item), item]));
-          if (number > knownCount && items.length > 0) wanted.set(number, [...distinct.values()]);
+          onAdded(uid, query.esearch?.update ?? []);
         }
         return writeSearchUpdate(query, { removed, added: together(query, added) });
       });
-      return {
-        updates: updates.filter((update) => update !== ''),
-        wanted: [...wanted].map(([number, items]) => ({ number, items })),
-      };
+      return updates.filter((update) => update !== '');
     },
   };
 }

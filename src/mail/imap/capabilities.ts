@@ -49,6 +49,7 @@ const EXTENSIONS = [
   'QUOTA',
   'QUOTA=RES-STORAGE',
   'METADATA',
+  'NOTIFY',
   'OBJECTID',
   'PREVIEW',
   'SAVEDATE',

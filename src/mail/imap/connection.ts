@@ -45,7 +45,7 @@ export async function serveConnection(context: ImapContext, socket: Socket): Pro
     sendUntagged(connection, `OK [CAPABILITY ${currentCapabilities(connection)}] ${hostname} is ready`);
     while (connection.isOpen) {
       if (context.shutdown) throw context.shutdown;
-      await runCommand(connection, await connection.framing.readCommand(framingLimits(connection)));
+      await runCommand(connection, await nextCommand(connection));
     }
   } catch (error) {
     reportEnd(connection, error);
@@ -71,6 +71,7 @@ function openConnection(context: ImapContext, socket: Socket): Connection {
       },
       state: { name: 'not authenticated' },
       features: { rev2: false, utf8: false, condstore: false, qresync: false, metadata: false },
+      pushes: undefined,
       beganAt: context.clock.elapsed(),
       socket,
       compression: undefined,
@@ -79,6 +80,19 @@ function openConnection(context: ImapContext, socket: Socket): Connection {
     },
     socket,
   );
+}
+
+/** Returns the next command. Until it comes, a client that has asked for it is told of changes. @throws ConnectionFault; ClientGone */
+async function nextCommand(connection: Connection): Promise<FramedCommand> {
+  const { context } = connection;
+  while (connection.pushes) {
+    connection.compression?.rest();
+    const event = await connection.wire.waitForEvent(context.limits.commandMs);
+    if (event === 'timeout') throw new ConnectionFault('idle', 'The client took too long');
+    if (event === 'input') break;
+    await sendChanges(connection, connection.pushes.kind);
+  }
+  return await connection.framing.readCommand(framingLimits(connection));
 }
 
 /** Runs a command and completes it. What is left of a command that was refused is read first. */

@@ -9,6 +9,7 @@
  */
 import type { FetchItem } from './fetch-item.ts';
 import type { MetadataEntry, MetadataQuery } from './metadata.ts';
+import type { NotifyRequest } from './notify.ts';
 import type { PageRange } from './page-range.ts';
 import type { SearchKey } from './search-key.ts';
 import type { SequenceSet } from './sequence-set.ts';
@@ -108,9 +109,17 @@ export type Account = {
     messages: AsyncIterable<AppendMessage>,
     replaced?: Messages,
   ): Promise<AppendResult | Refusal>;
+  /**
+   * Replaces what the client wants to be told of (RFC 5465). Returns STATUS responses where these are asked for. Until the first call, the
+   * client is told of the selected mailbox alone.
+   */
+  notify(request: NotifyRequest): Chunks;
   /** Returns untagged responses about changes beyond the messages of the selected mailbox, of which the client was not told yet. */
   accountChanges(): Chunks;
-  /** Calls `onChange` when `accountChanges` may have something to say, until the returned function is called. */
+  /**
+   * Calls `onChange` when `accountChanges`, or `changes` of the selected mailbox, may have something to say, until the returned function
+   * is called.
+   */
   watch(onChange: () => void): () => void;
   /** Closes the mailbox that was selected before, also when this one is refused. */
   select(mailbox: string, options: SelectOptions): Promise<Selection | Refusal>;
@@ -227,7 +236,7 @@ export type Selection = {
  * `withoutExpunge` holds back what changes sequence numbers, for FETCH, STORE and SEARCH, whose clients may have sent more
  * commands with the old numbers (RFC 9051 section 7.5.1).
  */
-type ChangeKind = 'all' | 'withoutExpunge';
+export type ChangeKind = 'all' | 'withoutExpunge';
 
 export type SelectedMailbox = {
   /**
@@ -249,10 +258,8 @@ export type SelectedMailbox = {
    * answer is HIGHESTMODSEQ when a message was removed.
    */
   expunge(uids: SequenceSet | undefined): Promise<Refusal | Notice | undefined>;
-  /** Returns untagged responses about everything that the client was not told about yet. */
+  /** Returns untagged responses about everything that the client wants to know and was not told yet. */
   changes(kind: ChangeKind): Chunks;
-  /** Calls `onChange` when `changes` may have something to say, until the returned function is called. */
-  watch(onChange: () => void): () => void;
   /** Ends the selection, and first removes the messages with `\Deleted` unless the mailbox is read-only (CLOSE). */
   close(options: { expunge: boolean }): Outcome;
 };

@@ -20,21 +20,28 @@ export type FlagEdit = {
   unchangedSince: number | null;
 };
 
-export type FolderChange = { folderId: number; modseq: number } & (
-  | { kind: 'added'; messages: readonly AddedMessage[] }
-  | { kind: 'flags'; edits: readonly FlagEdit[] }
-  /** The messages as they were. */
-  | { kind: 'expunged'; messages: readonly MessageRow[] }
-  | { kind: 'created' | 'deleted' | 'renamed' }
-);
+export type FolderChange = { folderId: number; modseq: number } & ChangeOrigin &
+  (
+    | { kind: 'added'; messages: readonly AddedMessage[] }
+    | { kind: 'flags'; edits: readonly FlagEdit[] }
+    /** The messages as they were. */
+    | { kind: 'expunged'; messages: readonly MessageRow[] }
+    | { kind: 'created' | 'deleted'; name: string }
+    /** `isBelow` is true for a folder whose name has changed because it is below another one. */
+    | { kind: 'renamed'; from: string; to: string; isBelow: boolean }
+  );
+
+/** The session that has made a change, which is not told of it. Deliveries have none. */
+type ChangeOrigin = { origin?: object };
+
+/** A name was subscribed, or is no longer. */
+export type SubscriptionChange = ChangeOrigin & { name: string };
 
 /** Entries of metadata that were set or removed. */
-export type MetadataChange = {
+export type MetadataChange = ChangeOrigin & {
   /** The folder of the entries; undefined for those of the server. */
   folderId: number | undefined;
   entries: readonly string[];
-  /** The session that has made the change, which is not told of it. */
-  origin: object;
 };
 
 type Listener<Change> = (change: Change) => void;
@@ -50,21 +57,20 @@ export type AccountChanges = {
   /** Tells a committed change. Whoever commits calls it as `onCommitted` of the database. */
   publish(change: FolderChange): void;
   /**
-   * Calls the listener for every change of a folder, or for every folder that is created, deleted or renamed, until the returned
-   * function is called. Listeners only note what they have to do: they neither throw nor wait.
+   * Calls the listener for every change of a folder, or of all folders, until the returned function is called. Listeners only note what
+   * they have to do: they neither throw nor wait.
    */
-  subscribe(subject: number | 'folders', listener: Listener<FolderChange>): () => void;
+  subscribe(subject: number | 'all', listener: Listener<FolderChange>): () => void;
+  subscriptions: Topic<SubscriptionChange>;
   metadata: Topic<MetadataChange>;
 };
 
 /** Returns changes without listeners. */
 export function createAccountChanges(): AccountChanges {
-  const listeners = new Map<number | 'folders', Set<Listener<FolderChange>>>();
+  const listeners = new Map<number | 'all', Set<Listener<FolderChange>>>();
   return {
     publish(change) {
-      const isOfFolder = change.kind === 'created' || change.kind === 'deleted' || change.kind === 'renamed';
-      const subjects = isOfFolder ? ([change.folderId, 'folders'] as const) : [change.folderId];
-      for (const subject of subjects)
+      for (const subject of [change.folderId, 'all'] as const)
         for (const listener of [...(listeners.get(subject) ?? [])]) listener(change);
     },
     subscribe(subject, listener) {
@@ -75,7 +81,19 @@ export function createAccountChanges(): AccountChanges {
         if (others.size === 0 && listeners.get(subject) === others) listeners.delete(subject);
       };
     },
+    subscriptions: createTopic(),
     metadata: createTopic(),
+  };
+}
+
+/** Returns the changes as one session publishes them, which is not told of its own. */
+export function changesBy(origin: object, changes: AccountChanges): AccountChanges {
+  const { subscriptions, metadata } = changes;
+  return {
+    subscribe: changes.subscribe,
+    publish: (change) => changes.publish({ ...change, origin }),
+    subscriptions: { ...subscriptions, publish: (change) => subscriptions.publish({ ...change, origin }) },
+    metadata: { ...metadata, publish: (change) => metadata.publish({ ...change, origin }) },
   };
 }
 

@@ -6,6 +6,7 @@
 import { defineWrite } from '../../db/operation.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
 import type { OpenAccount } from './account.ts';
+import type { FolderChange } from './changes.ts';
 import {
   changeCounts,
   deleteFolderRow,
@@ -92,10 +93,13 @@ export async function createFolder(
   requireName(name);
   const now = account.app.clock.now();
   const created = await account.db.commit(insertFolders, { name, specialUse, now }, (folders) => {
-    for (const { id, createdModseq } of folders)
-      account.changes.publish({ kind: 'created', folderId: id, modseq: createdModseq });
+    for (const folder of folders) account.changes.publish(creationOf(folder));
   });
   return created.at(-1) as FolderRow;
+}
+
+function creationOf({ id, name, createdModseq }: FolderRow): FolderChange {
+  return { kind: 'created', folderId: id, modseq: createdModseq, name };
 }
 
 /** Broken programs create INBOX/INBOX. Names with empty levels cannot be told apart by clients. */
@@ -139,12 +143,12 @@ const removeFolder = defineWrite(
 export async function deleteFolder(account: OpenAccount, name: string): Promise<void> {
   if (name === INBOX) throw new AppError('invalid_state', 'INBOX cannot be deleted');
   await account.db.commit(removeFolder, { name }, (changed) =>
-    account.changes.publish({ kind: 'deleted', ...changed }),
+    account.changes.publish({ kind: 'deleted', ...changed, name }),
   );
 }
 
 type Renaming = { from: string; to: string; now: number };
-type Renamed = { created: FolderRow[]; renamed: Changed[] };
+type Renamed = { created: FolderRow[]; renamed: (Changed & { from: string; to: string })[] };
 
 const renameFolders = defineWrite(
   'account.renameFolder',
@@ -160,7 +164,8 @@ const renameFolders = defineWrite(
     const created = await createParents(tx, to, now);
     const modseq = await nextModseq(tx);
     for (const { id, name } of moving) await renameFolderRow(tx, id, target(name));
-    return { created, renamed: moving.map(({ id }) => ({ folderId: id, modseq })) };
+    const renamed = moving.map(({ id, name }) => ({ folderId: id, modseq, from: name, to: target(name) }));
+    return { created, renamed };
   },
   {
     crashPoints: {
@@ -171,7 +176,7 @@ const renameFolders = defineWrite(
 );
 
 /** `messages` are those of INBOX as they were. */
-type Emptied = { created: FolderRow[]; inbox: Changed; messages: MessageRow[] };
+type Emptied = { created: FolderRow[]; folder: Changed; inbox: Changed; messages: MessageRow[] };
 
 /**
  * INBOX itself stays, and its messages move to the new folder, with the same UIDs under another UIDVALIDITY. Its annotations are copied
@@ -194,7 +199,12 @@ const emptyInbox = defineWrite(
     const counts = { messageCount, unseenCount, deletedCount, sizeBytes };
     await changeCounts(tx, { folderId: folder.id, modseq, ...counts });
     await changeCounts(tx, { folderId: inbox.id, modseq, ...negative(counts) });
-    return { created: [...created, folder], inbox: { folderId: inbox.id, modseq }, messages };
+    return {
+      created,
+      folder: { folderId: folder.id, modseq },
+      inbox: { folderId: inbox.id, modseq },
+      messages,
+    };
   },
 );
 
@@ -220,12 +230,12 @@ export async function renameFolder(account: OpenAccount, from: string, to: strin
   const now = account.app.clock.now();
   const { publish } = account.changes;
   const publishCreated = (folders: readonly FolderRow[]) => {
-    for (const { id, createdModseq } of folders)
-      publish({ kind: 'created', folderId: id, modseq: createdModseq });
+    for (const folder of folders) publish(creationOf(folder));
   };
   if (from === INBOX) {
-    await account.db.commit(emptyInbox, { to, now }, ({ created, inbox, messages }) => {
+    await account.db.commit(emptyInbox, { to, now }, ({ created, folder, inbox, messages }) => {
       publishCreated(created);
+      publish({ kind: 'renamed', ...folder, from, to, isBelow: false });
       if (messages.length > 0) publish({ kind: 'expunged', ...inbox, messages });
     });
     return;
@@ -234,16 +244,18 @@ export async function renameFolder(account: OpenAccount, from: string, to: strin
     throw new AppError('invalid_state', 'A mailbox cannot be moved into itself');
   await account.db.commit(renameFolders, { from, to, now }, ({ created, renamed }) => {
     publishCreated(created);
-    for (const changed of renamed) publish({ kind: 'renamed', ...changed });
+    for (const changed of renamed) publish({ kind: 'renamed', ...changed, isBelow: changed.from !== from });
   });
 }
 
 const addToSubscriptions = defineWrite(
   'account.subscribe',
-  async (tx: AccountTx, { name }: { name: string }): Promise<void> => {
-    const { length } = await listSubscriptions(tx);
-    if (length >= MAX_FOLDERS) throw limitReached('subscriptions', length);
+  async (tx: AccountTx, { name }: { name: string }): Promise<boolean> => {
+    const subscribed = await listSubscriptions(tx);
+    if (subscribed.includes(name)) return false;
+    if (subscribed.length >= MAX_FOLDERS) throw limitReached('subscriptions', subscribed.length);
     await insertSubscription(tx, name);
+    return true;
   },
 );
 
@@ -253,15 +265,29 @@ const addToSubscriptions = defineWrite(
  */
 export async function subscribe(account: OpenAccount, name: string): Promise<void> {
   requireName(name);
-  await account.db.commit(addToSubscriptions, { name });
+  await changeSubscriptions(account, addToSubscriptions, name);
 }
 
 const removeFromSubscriptions = defineWrite(
   'account.unsubscribe',
-  (tx: AccountTx, { name }: { name: string }): Promise<void> => deleteSubscription(tx, name),
+  async (tx: AccountTx, { name }: { name: string }): Promise<boolean> => {
+    if (!(await listSubscriptions(tx)).includes(name)) return false;
+    await deleteSubscription(tx, name);
+    return true;
+  },
 );
 
 /** Removes a name from the subscriptions. One that is not subscribed is no error. */
 export async function unsubscribe(account: OpenAccount, name: string): Promise<void> {
-  await account.db.commit(removeFromSubscriptions, { name });
+  await changeSubscriptions(account, removeFromSubscriptions, name);
+}
+
+async function changeSubscriptions(
+  account: OpenAccount,
+  write: typeof addToSubscriptions,
+  name: string,
+): Promise<void> {
+  await account.db.commit(write, { name }, (isChanged) => {
+    if (isChanged) account.changes.subscriptions.publish({ name });
+  });
 }

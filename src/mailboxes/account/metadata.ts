@@ -72,21 +72,16 @@ function sumOf(entries: readonly EntrySize[]): number {
 }
 
 /**
- * Sets or removes all of these entries, or none. `origin` is the session that does it.
+ * Sets or removes all of these entries, or none.
  * @throws AppError unavailable when the disk is full; DamagedDatabaseError
  */
-export async function setMetadata(
-  account: OpenAccount,
-  setting: Setting,
-  origin: object,
-): Promise<NotSet | undefined> {
+export async function setMetadata(account: OpenAccount, setting: Setting): Promise<NotSet | undefined> {
   const outcome = await account.db.commit(setEntries, setting, (committed) => {
     if ('refused' in committed || committed.changed.length === 0) return;
     const { folderId, changed } = committed;
     account.changes.metadata.publish({
       folderId: folderId === SERVER ? undefined : folderId,
       entries: changed,
-      origin,
     });
   });
   return 'refused' in outcome ? outcome : undefined;

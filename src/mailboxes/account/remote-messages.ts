@@ -23,7 +23,7 @@ export type ValueMethods = Pick<
   Pick<SelectedMailbox, 'cancelUpdates' | 'copy' | 'move' | 'expunge'>;
 
 /** Methods that answer with chunks. */
-export type ChunkMethods = Pick<Account, 'list' | 'getMetadata' | 'accountChanges'> &
+export type ChunkMethods = Pick<Account, 'list' | 'getMetadata' | 'notify' | 'accountChanges'> &
   Pick<SelectedMailbox, 'fetch' | 'store' | 'search' | 'changes'>;
 
 /** A call of a method. Its arguments are those of the method. */

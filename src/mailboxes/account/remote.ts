@@ -272,6 +272,7 @@ function createAccount(session: RemoteSession, disabledCapabilities: readonly st
     rename: (...args) => callForValue(session, 'rename', ...args),
     subscribe: (...args) => callForValue(session, 'subscribe', ...args),
     unsubscribe: (...args) => callForValue(session, 'unsubscribe', ...args),
+    notify: (...args) => callForChunks(session, 'notify', ...args),
     accountChanges: () => callForChunks(session, 'accountChanges'),
     watch: (onChange) => session.watch(onChange),
     append: (...args) => callAppend(session, ...args),
@@ -289,7 +290,6 @@ function createSelected(session: RemoteSession): SelectedMailbox {
     move: (...args) => callForValue(session, 'move', ...args),
     expunge: (...args) => callForValue(session, 'expunge', ...args),
     changes: (...args) => callForChunks(session, 'changes', ...args),
-    watch: (onChange) => session.watch(onChange),
     close: async (options) => resultOf(await session.begin({ kind: 'close', args: [options] }).next()),
   };
 }

@@ -197,7 +197,7 @@ function isContent(part: Pulled | undefined): boolean {
 class ServedSession {
   readonly #options: SessionOptions;
   #selected: SelectedMailbox | undefined;
-  #unwatch: (() => void)[] = [];
+  #unwatch: (() => void) | undefined;
   /** True while the client was told of changes, and has not asked for them. */
   #isTold = false;
   #isOpen = true;
@@ -228,9 +228,7 @@ class ServedSession {
         break;
       case 'watch':
         this.#isTold = false;
-        this.#unwatch = [this.#options.account, ...(this.#selected ? [this.#selected] : [])].map((watched) =>
-          watched.watch(() => this.#tell()),
-        );
+        this.#unwatch = this.#options.account.watch(() => this.#tell());
         break;
       case 'unwatch':
         this.#endWatch();
@@ -316,7 +314,7 @@ class ServedSession {
   }
 
   #endWatch(): void {
-    for (const end of this.#unwatch) end();
-    this.#unwatch = [];
+    this.#unwatch?.();
+    this.#unwatch = undefined;
   }
 }

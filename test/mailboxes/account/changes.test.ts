@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAccountChanges, type FolderChange } from '../../../src/mailboxes/account/changes.ts';
+import {
+  changesBy,
+  createAccountChanges,
+  type FolderChange,
+} from '../../../src/mailboxes/account/changes.ts';
 
 const flags: FolderChange = { folderId: 1, modseq: 5, kind: 'flags', edits: [] };
 
@@ -16,15 +20,28 @@ test('a change is told to the listeners of its folder until they stop', () => {
   assert.deepEqual(told, [flags]);
 });
 
-test('folders that are created, deleted and renamed are told to those who watch all folders', () => {
+test('changes of all folders are told to those who watch all', () => {
   const changes = createAccountChanges();
   const told: string[] = [];
-  changes.subscribe('folders', ({ kind }) => told.push(kind));
+  changes.subscribe('all', ({ kind }) => told.push(kind));
   changes.subscribe(1, ({ kind }) => told.push(`1 ${kind}`));
   changes.publish(flags);
-  changes.publish({ folderId: 1, modseq: 6, kind: 'renamed' });
-  changes.publish({ folderId: 2, modseq: 7, kind: 'created' });
-  assert.deepEqual(told, ['1 flags', '1 renamed', 'renamed', 'created']);
+  changes.publish({ folderId: 2, modseq: 7, kind: 'created', name: 'a' });
+  assert.deepEqual(told, ['1 flags', 'flags', 'created']);
+});
+
+test('what a session publishes names it', () => {
+  const changes = createAccountChanges();
+  const origin = {};
+  const told: unknown[] = [];
+  changes.subscribe(1, (change) => told.push(change.origin));
+  changes.subscriptions.subscribe((change) => told.push(change));
+  changes.metadata.subscribe((change) => told.push(change));
+  const own = changesBy(origin, changes);
+  own.publish(flags);
+  own.subscriptions.publish({ name: 'a' });
+  own.metadata.publish({ folderId: 1, entries: ['/private/a'] });
+  assert.deepEqual(told, [origin, { name: 'a', origin }, { folderId: 1, entries: ['/private/a'], origin }]);
 });
 
 test('a listener that stops another one while a change is told disturbs nobody', () => {

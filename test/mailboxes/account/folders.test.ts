@@ -27,7 +27,7 @@ after(() => account.close());
 /** Collects what is told about folders while a test runs. */
 function watch() {
   const told: FolderChange[] = [];
-  const stop = account.changes.subscribe('folders', (change) => told.push(change));
+  const stop = account.changes.subscribe('all', (change) => told.push(change));
   return { told, stop, kinds: () => told.map(({ kind }) => kind) };
 }
 

@@ -55,7 +55,7 @@ function throughPort(openSession: OpenSession): OpenSession {
 }
 
 // Files that the same process has run before, or runs later, are evaluated once more.
-for (const name of ['commands', 'contexts', 'quirks', 'hostile', 'limits', 'metadata', 'catenate'])
+for (const name of ['commands', 'contexts', 'quirks', 'hostile', 'limits', 'metadata', 'catenate', 'notify'])
   await import(`../../mail/imap/${name}.test.ts?of=${encodeURIComponent(import.meta.url)}`);
 
 type Hooks = Parameters<typeof createMemoryMail>[0];
@@ -236,7 +236,7 @@ test('a watch tells of changes once until they are asked for', async (t) => {
   const selected = await selectInbox(account);
   let calls = 0;
   let changed = Promise.withResolvers<void>();
-  const unwatch = selected.watch(() => {
+  const unwatch = account.watch(() => {
     calls++;
     changed.resolve();
   });
@@ -252,7 +252,7 @@ test('a watch tells of changes once until they are asked for', async (t) => {
   assert.deepEqual((await readAll(selected.changes('all'))).texts, ['* 2 EXPUNGE\r\n']);
   unwatch();
   await account.status('INBOX', []);
-  assert.equal(mail.mailboxes.get('INBOX')?.watchers.size, 0);
+  assert.equal(mail.watchers.size, 0);
 });
 
 test('the end of a connection ends its method, its watch and its selection', async (t) => {
@@ -266,8 +266,8 @@ test('the end of a connection ends its method, its watch and its selection', asy
     },
   };
   const { account, remote, ended, mail } = await openRemote(t, hooks);
-  const selected = await selectInbox(account);
-  selected.watch(() => {});
+  await selectInbox(account);
+  account.watch(() => {});
   async function* messages() {
     yield messageOf(async function* () {
       remote.close();
@@ -278,7 +278,7 @@ test('the end of a connection ends its method, its watch and its selection', asy
   account.append('INBOX', messages()).catch(() => {});
   assert.equal(await closed.promise, false);
   await ended;
-  assert.equal(mail.mailboxes.get('INBOX')?.watchers.size, 0);
+  assert.equal(mail.watchers.size, 0);
   assert.equal(mail.mailboxes.get('INBOX')?.messages.length, 0);
 });
 
@@ -316,7 +316,7 @@ test('when the thread of the accounts has gone, methods that run and later ones 
   const hooks: Hooks = { account: { status: () => new Promise(() => {}) } };
   const { account, port2, ended } = await openRemote(t, hooks);
   const selected = await selectInbox(account);
-  const watched = new Promise<void>((resolve) => void selected.watch(resolve));
+  const watched = new Promise<void>((resolve) => void account.watch(resolve));
   const status = account.status('INBOX', []);
   port2.close();
   assert.partialDeepStrictEqual(await status, UNAVAILABLE);
@@ -324,7 +324,7 @@ test('when the thread of the accounts has gone, methods that run and later ones 
   assert.partialDeepStrictEqual((await readAll(selected.changes('all'))).result, UNAVAILABLE);
   assert.partialDeepStrictEqual(await selected.close({ expunge: false }), UNAVAILABLE);
   let isCalled = false;
-  selected.watch(() => {
+  account.watch(() => {
     isCalled = true;
   });
   assert.equal(isCalled, true);
@@ -334,7 +334,7 @@ test('when the thread of the accounts has gone, methods that run and later ones 
 test('a session that the thread of the accounts ends is answered its refusal', async (t) => {
   const { account, served, number, ended } = await openRemote(t);
   const selected = await selectInbox(account);
-  const watched = new Promise<void>((resolve) => void selected.watch(resolve));
+  const watched = new Promise<void>((resolve) => void account.watch(resolve));
   const refusal = { refused: 'BYE', code: 'UNAVAILABLE', text: 'damaged' } as const;
   served.end(number, refusal);
   await watched;

@@ -52,7 +52,7 @@ before(async () => {
   await addTestMessages(account, INBOX, [LARGE]);
   subjects.push('large');
   const entries = [{ entry: '/private/comment', value: Buffer.from('kept') }];
-  for (const mailbox of ['', 'work/done']) await setMetadata(account, { mailbox, entries }, {});
+  for (const mailbox of ['', 'work/done']) await setMetadata(account, { mailbox, entries });
   await account.close();
 });
 

@@ -11,7 +11,16 @@ import type { ImapMetrics } from '../metrics.ts';
 import type { ImapLimits, ImapServerOptions } from '../options.ts';
 import type { Cursor } from '../parser/cursor.ts';
 import { reportProgress } from '../progress.ts';
-import type { Account, Chunks, Features, ImapClient, Refusal, SelectedMailbox, Session } from '../session.ts';
+import type {
+  Account,
+  ChangeKind,
+  Chunks,
+  Features,
+  ImapClient,
+  Refusal,
+  SelectedMailbox,
+  Session,
+} from '../session.ts';
 import type { Wire } from '../wire.ts';
 
 /** State and settings that all connections of a listener share. */
@@ -49,6 +58,8 @@ export type Connection = {
   client: ImapClient;
   state: State;
   features: Features;
+  /** Changes of which the client is told between its commands too, since it has asked for that (RFC 5465). */
+  pushes: { kind: ChangeKind; unwatch(): void } | undefined;
   /** Time at which the connection began, on the monotonic clock. */
   readonly beganAt: number;
   /** Number of commands that were refused before login. */

@@ -32,4 +32,6 @@ function begin(connection: Connection): void {
     connection.wire.interrupt(new ConnectionFault('compression', 'The compressed data is malformed')),
   );
   attachWire(connection, connection.compression);
+  // A change may have signalled the wire that is gone.
+  connection.wire.signal();
 }

@@ -4,7 +4,7 @@
  */
 import { bad } from '../command-error.ts';
 import { ConnectionFault } from '../fault.ts';
-import { type Chunks, isRefusal } from '../session.ts';
+import { type ChangeKind, type Chunks, isRefusal } from '../session.ts';
 import {
   accountOf,
   type Connection,
@@ -23,9 +23,8 @@ export const idle = defineCommand({
   states: 'authenticated',
   parse: noArguments,
   async run(connection) {
-    const { state, wire, context } = connection;
-    const watched = [accountOf(connection), ...(state.name === 'selected' ? [state.selected] : [])];
-    const unwatch = watched.map((one) => one.watch(() => wire.signal()));
+    const { wire, context } = connection;
+    const unwatch = accountOf(connection).watch(() => wire.signal());
     wire.send('+ idling\r\n');
     try {
       // A client may have ignored what it was told in the command before.
@@ -38,19 +37,16 @@ export const idle = defineCommand({
         await sendChanges(connection);
       }
     } finally {
-      for (const end of unwatch) end();
+      unwatch();
     }
     return await readDone(connection);
   },
 });
 
 /** Sends what the client was not told yet. */
-export async function sendChanges(
-  connection: Connection,
-  kind: 'all' | 'withoutExpunge' = 'all',
-): Promise<void> {
-  const { state, features } = connection;
-  if (state.name !== 'not authenticated' && features.metadata)
+export async function sendChanges(connection: Connection, kind: ChangeKind = 'all'): Promise<void> {
+  const { state, features, pushes } = connection;
+  if (state.name !== 'not authenticated' && (features.metadata || pushes))
     await sendReports(connection, state.account.accountChanges());
   if (state.name === 'selected') await sendReports(connection, state.selected.changes(kind));
 }

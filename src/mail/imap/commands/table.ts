@@ -21,6 +21,7 @@ import { getMetadata, setMetadata } from './metadata.ts';
 import { move, uidMove } from './move.ts';
 import { namespace } from './namespace.ts';
 import { check, noop } from './noop.ts';
+import { notify } from './notify.ts';
 import { getQuota, getQuotaRoot, setQuota } from './quota.ts';
 import { rename } from './rename.ts';
 import { replace, uidReplace } from './replace.ts';
@@ -60,6 +61,7 @@ const ALL: readonly Command[] = [
   setMetadata,
   append,
   idle,
+  notify,
   check,
   close,
   unselect,

@@ -11,13 +11,18 @@ type ListedMailbox = {
   attributes: readonly string[];
   /** Criteria of RECURSIVEMATCH that a child fulfils, such as SUBSCRIBED (RFC 5258 section 3.5). */
   childInfo?: readonly string[];
+  /** Name that the mailbox had before it was renamed (RFC 5465 section 5.4). */
+  oldName?: string | undefined;
 };
 
 /** Returns the response for one mailbox, with its CRLF. */
 export function writeListed(listed: ListedMailbox, form: TextForm): string {
-  const { response, mailbox, attributes, childInfo = [] } = listed;
-  const extended =
-    childInfo.length > 0 ? ` (CHILDINFO (${childInfo.map((name) => `"${name}"`).join(' ')}))` : '';
+  const { response, mailbox, attributes, childInfo = [], oldName } = listed;
+  const items = [
+    ...(childInfo.length > 0 ? [`CHILDINFO (${childInfo.map((name) => `"${name}"`).join(' ')})`] : []),
+    ...(oldName === undefined ? [] : [`"OLDNAME" (${writeMailbox(oldName, form)})`]),
+  ];
+  const extended = items.length > 0 ? ` (${items.join(' ')})` : '';
   const name = writeMailbox(mailbox, form);
   return `* ${response} (${attributes.join(' ')}) "${SEPARATOR}" ${name}${extended}\r\n`;
 }

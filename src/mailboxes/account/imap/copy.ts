@@ -93,10 +93,10 @@ async function commit(
 }
 
 function publish(
-  { shared, view }: SelectedState,
+  { account, view }: SelectedState,
   { toFolderId, modseq, added, removed }: MessagesCopied,
 ): void {
-  const { changes } = shared.account;
+  const { changes } = account;
   const { folderId } = view.state;
   changes.publish({ kind: 'added', folderId: toFolderId, modseq, messages: added });
   if (removed.length > 0) changes.publish({ kind: 'expunged', folderId, modseq, messages: removed });

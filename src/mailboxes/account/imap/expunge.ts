@@ -14,11 +14,10 @@ type Ranges = Parameters<typeof expungeMessages.run>[1]['ranges'];
  * 7162 sections 3.2.7 and 3.2.9). Many messages are several changes, so that other accounts of the thread go on in between.
  */
 export async function expungeDeleted(
-  { view, shared, features }: SelectedState,
+  { view, account, features }: SelectedState,
   uids: SequenceSet | undefined,
 ): Promise<{ noticed: string } | undefined> {
   const { folderId } = view.state;
-  const { account } = shared;
   const named = uids && view.find(uids, true);
   const parts: Ranges[] = named
     ? [...groupsOf(named, MESSAGES_PER_SLICE)].map((group) => view.uidRanges(group))

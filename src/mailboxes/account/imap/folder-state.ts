@@ -25,7 +25,7 @@ type StateView = {
   /** Number of the last removal that the client was told of. */
   readonly toldRemoval: number;
   /** The state has changed. */
-  notify(): void;
+  notify(change: FolderChange): void;
 };
 
 export class FolderState {
@@ -94,7 +94,7 @@ export class FolderState {
     if (change.kind === 'expunged') this.#remove(change.messages);
     if (change.kind === 'deleted') this.#delete();
     if (change.kind !== 'renamed') this.highestModseq = Math.max(this.highestModseq, change.modseq);
-    for (const view of this.views) view.notify();
+    for (const view of this.views) view.notify(change);
   }
 
   /**

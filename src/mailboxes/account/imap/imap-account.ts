@@ -1,17 +1,19 @@
 /** The mail of a user who has logged in by IMAP, over an open account. */
 import type { Account, Features, Refusal, Selection } from '../../../mail/imap/session.ts';
 import type { OpenAccount } from '../account.ts';
+import { changesBy } from '../changes.ts';
 import { SEEN } from '../flags.ts';
 import { findFolderByName, findFolderBySpecialUse } from '../folder-store.ts';
 import { createFolder, deleteFolder, renameFolder, subscribe, unsubscribe } from '../folders.ts';
 import { findAccountRow } from '../store.ts';
+import { AccountNews } from './account-news.ts';
 import { stateOf } from './account-state.ts';
 import { appendMessages } from './append.ts';
 import { listFolders } from './list.ts';
 import { metadataMethods } from './metadata.ts';
-import { MetadataNews } from './metadata-news.ts';
 import { missingMailbox } from './refusals.ts';
 import { replaceIn } from './replace.ts';
+import { listStatuses, reportNews } from './report-news.ts';
 import { SearchContexts } from './search-contexts.ts';
 import { createSelected } from './selected.ts';
 import { flagLists, type SelectedState } from './session-state.ts';
@@ -31,11 +33,15 @@ type ImapAccount = Account & { close(): void };
 const NO_FEATURES: Features = { rev2: false, utf8: false, condstore: false, qresync: false, metadata: false };
 
 /** Returns the account of one session. */
-export function openImapAccount(account: OpenAccount, options: Readonly<ImapOptions>): ImapAccount {
-  const shared = stateOf(account);
+export function openImapAccount(openAccount: OpenAccount, options: Readonly<ImapOptions>): ImapAccount {
+  const shared = stateOf(openAccount);
+  // The object stands for the session in the changes that it makes.
+  const origin = {};
+  const account = { ...openAccount, changes: changesBy(origin, openAccount.changes) };
   let features = NO_FEATURES;
   let selected: SelectedState | undefined;
-  const news = new MetadataNews(account);
+  const news = new AccountNews(account, origin);
+  const session = () => ({ shared, news, features, selectedId: selected?.view.state.folderId });
   const form = () => (features.utf8 ? 'utf8' : '7bit');
 
   function close(): void {
@@ -49,11 +55,14 @@ export function openImapAccount(account: OpenAccount, options: Readonly<ImapOpti
     const folder = await findFolderByName(account.db.read, mailbox);
     const state = folder && (await shared.enter(folder.id));
     if (!state) return missingMailbox();
-    const view = new View(state, { isReadOnly: readOnly });
+    const view = new View(state, { isReadOnly: readOnly, origin });
+    view.watch(() => news.notify());
     const own: SelectedState = {
       shared,
+      account,
       view,
       features: () => features,
+      events: () => news.selected,
       quotaBytes: () => options.quotaBytes,
       announced: new Set(),
       contexts: new SearchContexts(view),
@@ -74,7 +83,7 @@ export function openImapAccount(account: OpenAccount, options: Readonly<ImapOpti
     disabledCapabilities: options.disabledCapabilities,
     enable(enabled) {
       if (selected && enabled.condstore && !features.condstore) selected.view.owesHighestModseq = true;
-      if (enabled.metadata) news.begin();
+      if (enabled.metadata) news.askMetadata();
       features = enabled;
     },
     list: (query) => listFolders(shared, query, form()),
@@ -82,12 +91,13 @@ export function openImapAccount(account: OpenAccount, options: Readonly<ImapOpti
       const folder = await findFolderByName(account.db.read, mailbox);
       return folder ? await statusOf(shared, folder, items) : missingMailbox();
     },
-    async quota() {
-      const row = await findAccountRow(account.db.read);
-      return { usedBytes: row?.usedBytes ?? 0, maxBytes: options.quotaBytes };
+    quota: () => readQuota(account, options.quotaBytes),
+    ...metadataMethods(account, form),
+    async *notify(request) {
+      news.set(request);
+      return request.status ? yield* listStatuses(session()) : undefined;
     },
-    ...metadataMethods(account, { news, form }),
-    accountChanges: () => news.report(form()),
+    accountChanges: () => reportNews(session()),
     watch: (onChange) => news.watch(onChange),
     ...folderMethods(account),
     async delete(mailbox) {
@@ -108,6 +118,10 @@ export function openImapAccount(account: OpenAccount, options: Readonly<ImapOpti
       news.end();
     },
   };
+}
+
+async function readQuota({ db }: OpenAccount, maxBytes: number | null): ReturnType<Account['quota']> {
+  return { usedBytes: (await findAccountRow(db.read))?.usedBytes ?? 0, maxBytes };
 }
 
 /** Returns the methods of a session that change names, and concern no selected folder. */

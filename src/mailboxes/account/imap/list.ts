@@ -12,7 +12,8 @@ import type { AccountState } from './account-state.ts';
 import { Responses } from './responses.ts';
 import { statusOf } from './status.ts';
 
-type Names = {
+/** The names of an account, as LIST needs to know them. */
+export type Names = {
   folders: ReadonlyMap<string, FolderRow>;
   subscribed: ReadonlySet<string>;
   /** Names that have folders below them. */
@@ -21,14 +22,8 @@ type Names = {
 
 /** Yields LIST or LSUB responses in the order of names, each followed by its STATUS response where that is asked for. */
 export async function* listFolders(shared: AccountState, query: ListQuery, form: TextForm): Chunks {
-  const { read } = shared.account.db;
-  const rows = await listFolderRows(read);
-  const folders = new Map(rows.map((row) => [row.name, row]));
-  const names = {
-    folders,
-    subscribed: new Set(await listSubscriptions(read)),
-    parents: parentsOf(folders.keys()),
-  };
+  const names = await readNames(shared.account);
+  const { folders } = names;
   const responses = new Responses();
   for (const { name, isParent, hasWanted } of await chooseNames(shared, query, names)) {
     const childInfo = query.select.recursiveMatch && hasWanted ? ['SUBSCRIBED'] : [];
@@ -44,6 +39,17 @@ export async function* listFolders(shared: AccountState, query: ListQuery, form:
   }
   yield* responses.take();
   return undefined;
+}
+
+/** Returns the names of an account. */
+export async function readNames({ db: { read } }: OpenAccount): Promise<Names> {
+  const rows = await listFolderRows(read);
+  const folders = new Map(rows.map((row) => [row.name, row]));
+  return {
+    folders,
+    subscribed: new Set(await listSubscriptions(read)),
+    parents: parentsOf(folders.keys()),
+  };
 }
 
 type Chosen = {
@@ -94,8 +100,9 @@ async function findMatching(
   return matching;
 }
 
-function attributesOf(
-  { response, return: returned }: ListQuery,
+/** Returns the attributes of a name. `isParent` is true when it is answered for the sake of a name below it. */
+export function attributesOf(
+  { response, return: returned }: Pick<ListQuery, 'response' | 'return'>,
   { folders, subscribed, parents }: Names,
   { name, isParent }: Pick<Chosen, 'name' | 'isParent'>,
 ): string[] {

@@ -6,21 +6,18 @@ import type { Account, Chunks, Refusal } from '../../../mail/imap/session.ts';
 import type { OpenAccount } from '../account.ts';
 import { findSubject, type NotSet, setMetadata } from '../metadata.ts';
 import { findValue, listEntries } from '../metadata-store.ts';
-import type { MetadataNews } from './metadata-news.ts';
 import { missingMailbox } from './refusals.ts';
 import { Responses } from './responses.ts';
-
-type Session = { news: MetadataNews; form(): TextForm };
 
 /** Returns the methods of a session about annotations. */
 export function metadataMethods(
   account: OpenAccount,
-  { news, form }: Session,
+  form: () => TextForm,
 ): Pick<Account, 'getMetadata' | 'setMetadata'> {
   return {
     getMetadata: (query) => listMetadata(account, query, form()),
     async setMetadata(mailbox, entries) {
-      const refused = await setMetadata(account, { mailbox, entries }, news);
+      const refused = await setMetadata(account, { mailbox, entries });
       return refused && notSet(refused);
     },
   };

@@ -29,11 +29,10 @@ export async function replaceIn(
 }
 
 async function commit(
-  { view, shared }: SelectedState,
+  { view, account }: SelectedState,
   { mailbox, quotaBytes }: Append,
   { messages, uid }: { messages: readonly NewMessage[]; uid: number },
 ): Promise<AppendAnswer> {
-  const { account } = shared;
   const { folderId } = view.state;
   const addition = { folder: mailbox, messages, ...(quotaBytes !== null && { quotaBytes }) };
   const replacement = { ...addition, now: account.app.clock.now(), replaced: { folderId, uid } };

@@ -1,10 +1,16 @@
 /** Tells a client what has changed in the selected folder since it was told last (RFC 9051 section 7.5). */
 import { formatNumbers } from '../../../mail/imap/sequence-set.ts';
 import type { Chunks, SelectedMailbox } from '../../../mail/imap/session.ts';
-import { fetchNew, type WantedItems } from './fetch-new.ts';
+import { fetchNew, type WantedItems, wantItems } from './fetch-new.ts';
 import { Responses } from './responses.ts';
 import { flagsItem, loadKeywords, type SelectedState } from './session-state.ts';
 import { updateContexts } from './update-contexts.ts';
+
+/**
+ * Maximum number of own changes that are kept for a client that does not want to know of flags now, and may later. Beyond it, the client
+ * is told of its own changes once more. Our own limit.
+ */
+const MAX_OWN_MODSEQS = 10_000;
 
 /**
  * Yields what the client was not told yet: EXPUNGE, EXISTS, RECENT and FETCH responses, and how results of searches have changed.
@@ -23,27 +29,38 @@ export async function* reportChanges(
     responses.add(`* OK [HIGHESTMODSEQ ${state.highestModseq}] The highest modseq\r\n`);
   view.owesHighestModseq = false;
   responses.add(selected.contexts.removeGone());
+  const { messages, flags, items } = selected.events();
   if (kind === 'all') {
-    addRemoved(selected, responses);
+    addRemoved(selected, responses, { onlyOwn: !messages });
     shared.forgetRemoved(state);
   }
   const known = view.count;
-  if (view.addNew() > 0) {
+  if (messages && view.addNew() > 0) {
     responses.add(`* ${view.count} EXISTS\r\n`);
     if (!features().rev2) responses.add(`* ${view.recentCount} RECENT\r\n`);
   }
-  await addFlags(selected, known, responses);
+  if (flags) await addFlags(selected, known, responses);
+  else if (view.ownModseqs.size > MAX_OWN_MODSEQS) view.ownModseqs.clear();
   const wanted: WantedItems = new Map();
+  for (let index = known; index < view.count && items.length > 0; index++) {
+    const uid = view.uids[index] as number;
+    if (!view.ownAdded.has(uid)) wantItems(wanted, uid, items);
+  }
   const updates = await updateContexts(selected, wanted);
   yield* responses.take();
   yield* fetchNew(selected, wanted);
+  view.ownAdded.clear();
   if (updates !== '') yield Buffer.from(updates);
   return undefined;
 }
 
 /** Adds EXPUNGE responses, or VANISHED (RFC 7162 section 3.2.10). */
-function addRemoved({ view, features }: SelectedState, responses: Responses): void {
-  const removed = view.removeGone();
+function addRemoved(
+  { view, features }: SelectedState,
+  responses: Responses,
+  options: { onlyOwn: boolean },
+): void {
+  const removed = view.removeGone(options);
   if (removed.length === 0) return;
   if (features().qresync) {
     const uids = removed.map(({ uid }) => uid).reverse();

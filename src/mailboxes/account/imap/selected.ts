@@ -23,7 +23,6 @@ export function createSelected(selected: SelectedState, end: () => void): Select
     move: (query) => moveTo(selected, query),
     expunge: (uids) => expungeDeleted(selected, uids),
     changes: (kind) => reportChanges(selected, kind),
-    watch: (onChange) => view.watch(onChange),
     async close({ expunge }): Promise<Refusal | undefined> {
       if (expunge && !view.isReadOnly) await expungeDeleted(selected, undefined);
       end();

@@ -1,6 +1,8 @@
 /** Keeps the state of one session with a selected folder, which all of its methods share. */
 
+import type { SelectedEvents } from '../../../mail/imap/notify.ts';
 import type { Features } from '../../../mail/imap/session.ts';
+import type { OpenAccount } from '../account.ts';
 import { flagNames, SYSTEM_FLAGS } from '../flags.ts';
 import type { AccountState } from './account-state.ts';
 import type { Responses } from './responses.ts';
@@ -10,8 +12,12 @@ import type { Entry, View } from './view.ts';
 /** Session that has selected a folder. */
 export type SelectedState = {
   shared: AccountState;
+  /** The account, which tells other sessions that this one has made its changes. */
+  account: OpenAccount;
   view: View;
   features(): Features;
+  /** Events of the folder of which the client wants to know. */
+  events(): SelectedEvents;
   /** Maximum size of all messages of the account; null for no limit. */
   quotaBytes(): number | null;
   /** Keywords that the client knows to be in use in the folder. */

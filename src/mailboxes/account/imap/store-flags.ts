@@ -74,11 +74,10 @@ async function change(
  * @param beforePublishing runs once the change is on disk, before the sessions are told
  */
 export async function commitFlags(
-  { shared, view }: SelectedState,
+  { account, view }: SelectedState,
   flags: FlagChange,
   beforePublishing?: () => void,
 ): Promise<FlagsChanged> {
-  const { account } = shared;
   return await account.db.commit(changeFlags, flags, ({ modseq, edits }) => {
     beforePublishing?.();
     if (modseq === undefined) return;

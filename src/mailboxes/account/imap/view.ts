@@ -3,6 +3,7 @@
  * and up to which modseq it was told of changes. Sequence numbers change only when the client is told.
  */
 import { resolveRanges, type SequenceRange, type SequenceSet } from '../../../mail/imap/sequence-set.ts';
+import type { FolderChange } from '../changes.ts';
 import { type FolderState, GONE } from './folder-state.ts';
 import { indexOfUid, lowerBound } from './sorted-uids.ts';
 
@@ -38,12 +39,19 @@ export class View {
   owesHighestModseq = false;
   /** The client itself has deleted the folder. */
   isDeletedHere = false;
+  /** UIDs of messages that the client itself has added, and has not been told of. */
+  readonly ownAdded = new Set<number>();
+  /** UIDs of messages that the client itself has removed, of which it is told whatever else it wants to know. */
+  readonly #ownRemoved = new Set<number>();
+  /** The session, as its changes name it. */
+  readonly #origin: object | undefined;
   /** Ranges of UIDs that rise. */
   readonly #recent: [from: number, to: number][] = [];
   readonly #listeners = new Set<() => void>();
 
-  constructor(state: FolderState, { isReadOnly }: { isReadOnly: boolean }) {
+  constructor(state: FolderState, { isReadOnly, origin }: { isReadOnly: boolean; origin?: object }) {
     this.state = state;
+    this.#origin = origin;
     this.isReadOnly = isReadOnly;
     this.uids = new Uint32Array(state.count);
     this.toldRemoval = state.lastRemoval;
@@ -66,8 +74,14 @@ export class View {
     return () => void this.#listeners.delete(listener);
   }
 
-  notify(): void {
+  notify(change: FolderChange): void {
+    if (this.#origin !== undefined && change.origin === this.#origin) this.#noteOwn(change);
     for (const listener of this.#listeners) listener();
+  }
+
+  #noteOwn(change: FolderChange): void {
+    if (change.kind === 'added') for (const { uid } of change.messages) this.ownAdded.add(uid);
+    if (change.kind === 'expunged') for (const { uid } of change.messages) this.#ownRemoved.add(uid);
   }
 
   isRecent(uid: number): boolean {
@@ -86,9 +100,13 @@ export class View {
     return this.count - before;
   }
 
-  /** Takes the sequence numbers of removed messages away. Returns what they were, the last one first. */
-  removeGone(): { number: number; uid: number }[] {
+  /**
+   * Takes the sequence numbers of removed messages away, of those alone that the client itself has removed when it wants to know of no
+   * others. Returns what they were, the last one first.
+   */
+  removeGone({ onlyOwn }: { onlyOwn: boolean }): { number: number; uid: number }[] {
     const { state } = this;
+    if (onlyOwn && this.#ownRemoved.size === 0) return [];
     const removed: { number: number; uid: number }[] = [];
     if (this.toldRemoval === state.lastRemoval) return removed;
     let to = 0;
@@ -96,11 +114,13 @@ export class View {
     for (let from = 0; from < this.count; from++) {
       const uid = this.uids[from] as number;
       while (index < state.count && (state.uids[index] as number) < uid) index++;
-      if (state.uids[index] !== uid || state.isGone(index)) removed.push({ number: from + 1, uid });
+      const isGone = state.uids[index] !== uid || state.isGone(index);
+      if (isGone && (!onlyOwn || this.#ownRemoved.has(uid))) removed.push({ number: from + 1, uid });
       else this.uids[to++] = uid;
     }
     this.count = to;
-    this.toldRemoval = state.lastRemoval;
+    this.#ownRemoved.clear();
+    if (!onlyOwn) this.toldRemoval = state.lastRemoval;
     return removed.reverse();
   }
 

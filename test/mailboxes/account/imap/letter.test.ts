@@ -4,6 +4,7 @@ import { holdCatenationToTheLetter } from '../../../mail/imap/letter-catenate.ts
 import { holdContextsToTheLetter } from '../../../mail/imap/letter-contexts.ts';
 import { holdExtensionsToTheLetter } from '../../../mail/imap/letter-extensions.ts';
 import { holdMetadataToTheLetter } from '../../../mail/imap/letter-metadata.ts';
+import { holdNotifyToTheLetter } from '../../../mail/imap/letter-notify.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
 
 const mail = await createAccountMail();
@@ -12,3 +13,4 @@ holdExtensionsToTheLetter(mail);
 holdMetadataToTheLetter(mail);
 holdCatenationToTheLetter(mail);
 holdContextsToTheLetter(mail);
+holdNotifyToTheLetter(mail);

@@ -1,0 +1,229 @@
+/**
+ * Keeps what has happened in an account, beyond the messages of the selected folder, until the client of one session is told of it
+ * (RFC 5465, RFC 5464 section 4.4.2). Many changes of the same thing are told once, so what waits for a slow client is bounded.
+ */
+import {
+  ALL_OF_SELECTED,
+  compileGroups,
+  NO_EVENTS,
+  type NotifyEvent,
+  type NotifyRequest,
+  type SelectedEvents,
+} from '../../../mail/imap/notify.ts';
+import type { OpenAccount } from '../account.ts';
+import type { FolderChange, MetadataChange, SubscriptionChange } from '../changes.ts';
+import { INBOX } from '../folders.ts';
+import { SERVER } from '../metadata-store.ts';
+
+/**
+ * Maximum number of names of folders and annotations that wait. Beyond it, a client with NOTIFY is told so, and nothing more; a client
+ * with ENABLE METADATA is not told of the oldest ones. Our own limit; a name has up to 1,000 characters.
+ */
+const MAX_NAMES = 1_000;
+
+/** Changes of a folder that a STATUS response tells. `identity` is what has this name: another folder has another UIDVALIDITY. */
+export type StatusNews = { messages: boolean; flags: boolean; identity: boolean };
+
+/** News in the order in which it happened. */
+export type News = {
+  isOverflow: boolean;
+  /** Names of folders that were created, deleted or renamed, with the name that they had before. */
+  names: ReadonlyMap<string, string | undefined>;
+  /** Names that were subscribed, or are no longer. */
+  subscriptions: ReadonlySet<string>;
+  statuses: ReadonlyMap<number, StatusNews>;
+  metadata: readonly { folderId: number; entry: string }[];
+};
+
+const NO_NEWS = { messages: false, flags: false, identity: false };
+
+export class AccountNews {
+  /** Returns the events that the client wants of a folder. */
+  eventsOf = compileGroups([]);
+  /** The session, as its changes name it. */
+  readonly #origin: object;
+  readonly #account: OpenAccount;
+  readonly #listeners = new Set<() => void>();
+  #request: NotifyRequest | undefined;
+  #wanted: ReadonlySet<NotifyEvent> = new Set();
+  #asksMetadata = false;
+  #unsubscribe: (() => void)[] = [];
+  #isOverflow = false;
+  readonly #names = new Map<string, string | undefined>();
+  readonly #subscriptions = new Set<string>();
+  readonly #statuses = new Map<number, StatusNews>();
+  readonly #metadata = new Map<string, { folderId: number; entry: string }>();
+
+  constructor(account: OpenAccount, origin: object) {
+    this.#account = account;
+    this.#origin = origin;
+  }
+
+  /** Events of the selected folder of which the client wants to know. */
+  get selected(): SelectedEvents {
+    return this.#request?.selected ?? ALL_OF_SELECTED;
+  }
+
+  /** Keeps changes of annotations from now on (ENABLE METADATA). */
+  askMetadata(): void {
+    this.#asksMetadata = true;
+    this.#begin();
+  }
+
+  /** Replaces what the client wants to know. */
+  set(request: NotifyRequest): void {
+    this.#request = request;
+    this.eventsOf = compileGroups(request.groups);
+    this.#wanted = new Set(request.groups.flatMap(({ events }) => events));
+    this.#clear();
+    this.#isOverflow = false;
+    this.#begin();
+  }
+
+  end(): void {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#unsubscribe = [];
+  }
+
+  /** Returns true when the client wants to know of annotations of a folder or, without one, of the server. */
+  wantsMetadata(folder: { name: string; isSubscribed: boolean } | undefined): boolean {
+    if (!this.#request) return this.#asksMetadata;
+    return folder
+      ? this.eventsOf(folder).has('MailboxMetadataChange')
+      : this.#wanted.has('ServerMetadataChange');
+  }
+
+  /** Calls the listener when there is news, until the returned function is called. */
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  notify(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Returns what has happened since the last call; undefined when nothing has. */
+  take(): News | undefined {
+    const size = this.#names.size + this.#subscriptions.size + this.#statuses.size + this.#metadata.size;
+    if (size === 0 && !this.#isOverflow) return undefined;
+    const news: News = {
+      isOverflow: this.#isOverflow,
+      names: new Map(this.#names),
+      subscriptions: new Set(this.#subscriptions),
+      statuses: new Map(this.#statuses),
+      metadata: [...this.#metadata.values()],
+    };
+    this.#isOverflow = false;
+    this.#clear();
+    return news;
+  }
+
+  #begin(): void {
+    if (this.#unsubscribe.length > 0) return;
+    const { changes } = this.#account;
+    const note =
+      <Change extends { origin?: object }>(add: (change: Change) => void) =>
+      (change: Change): void => {
+        if (change.origin === this.#origin) return;
+        add(change);
+        this.#bound();
+        this.notify();
+      };
+    this.#unsubscribe = [
+      changes.subscribe(
+        'all',
+        note((change) => this.#noteFolder(change)),
+      ),
+      changes.subscriptions.subscribe(note((change) => this.#noteSubscription(change))),
+      changes.metadata.subscribe(note((change) => this.#noteMetadata(change))),
+    ];
+  }
+
+  #noteFolder(change: FolderChange): void {
+    const { folderId } = change;
+    switch (change.kind) {
+      case 'added':
+      case 'expunged':
+        this.#noteStatus(folderId, { messages: true });
+        break;
+      case 'flags':
+        this.#noteStatus(folderId, { flags: true });
+        break;
+      case 'created':
+        this.#noteStatus(folderId, { identity: true });
+        this.#noteNameAndParent(change.name);
+        break;
+      case 'deleted':
+        this.#statuses.delete(folderId);
+        this.#noteNameAndParent(change.name);
+        break;
+      case 'renamed':
+        this.#noteStatus(folderId, { identity: true, messages: change.from === INBOX });
+        if (!change.isBelow) this.#noteRenaming(change);
+    }
+  }
+
+  #noteStatus(folderId: number, news: Partial<StatusNews>): void {
+    const isWanted =
+      (news.messages && this.#wanted.has('MessageNew')) ||
+      ((news.flags || news.identity) && this.#wanted.has('FlagChange'));
+    if (!isWanted) return;
+    const { messages, flags, identity } = this.#statuses.get(folderId) ?? NO_NEWS;
+    this.#statuses.set(folderId, {
+      messages: messages || news.messages === true,
+      flags: flags || news.flags === true,
+      identity: identity || news.identity === true,
+    });
+  }
+
+  /** The level above may have other attributes now (RFC 5465 section 5.4). */
+  #noteNameAndParent(name: string): void {
+    if (!this.#wanted.has('MailboxName')) return;
+    const parent = name.slice(0, Math.max(0, name.lastIndexOf('/')));
+    for (const one of parent === '' ? [name] : [parent, name])
+      if (!this.#names.has(one)) this.#names.set(one, undefined);
+  }
+
+  /** A folder that is renamed twice is told of once. */
+  #noteRenaming({ from, to }: { from: string; to: string }): void {
+    if (!this.#wanted.has('MailboxName')) return;
+    const before = this.#names.get(from);
+    if (before !== undefined) this.#names.delete(from);
+    this.#names.delete(to);
+    this.#names.set(to, before ?? from);
+  }
+
+  #noteSubscription({ name }: SubscriptionChange): void {
+    if (this.#wanted.has('SubscriptionChange')) this.#subscriptions.add(name);
+  }
+
+  #noteMetadata({ folderId = SERVER, entries }: MetadataChange): void {
+    const event = folderId === SERVER ? 'ServerMetadataChange' : 'MailboxMetadataChange';
+    if (this.#request ? !this.#wanted.has(event) : !this.#asksMetadata) return;
+    for (const entry of entries) {
+      const key = `${folderId} ${entry.toLowerCase()}`;
+      this.#metadata.delete(key);
+      this.#metadata.set(key, { folderId, entry });
+    }
+  }
+
+  #bound(): void {
+    if (this.#names.size + this.#subscriptions.size + this.#metadata.size <= MAX_NAMES) return;
+    if (this.#request) {
+      this.set(NO_EVENTS);
+      this.#isOverflow = true;
+    }
+    for (const key of this.#metadata.keys()) {
+      if (this.#metadata.size <= MAX_NAMES) break;
+      this.#metadata.delete(key);
+    }
+  }
+
+  #clear(): void {
+    this.#names.clear();
+    this.#subscriptions.clear();
+    this.#statuses.clear();
+    this.#metadata.clear();
+  }
+}

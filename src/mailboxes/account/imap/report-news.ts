@@ -1,0 +1,142 @@
+/** Tells the client of a session what has happened in its account (RFC 5465 section 5, RFC 5464 section 4.4.2). */
+import { writeListed, writeStatus } from '../../../mail/imap/encode/mailboxes.ts';
+import { writeMetadataNames } from '../../../mail/imap/encode/metadata.ts';
+import type { TextForm } from '../../../mail/imap/encode/strings.ts';
+import type { NotifyEvent } from '../../../mail/imap/notify.ts';
+import type { Chunks, Features, StatusItem } from '../../../mail/imap/session.ts';
+import { createPause } from '../../../system/next-turn.ts';
+import { SERVER } from '../metadata-store.ts';
+import type { FolderRow } from '../tables.ts';
+import type { AccountNews, News, StatusNews } from './account-news.ts';
+import type { AccountState } from './account-state.ts';
+import { attributesOf, type Names, readNames } from './list.ts';
+import { Responses } from './responses.ts';
+import { statusOf } from './status.ts';
+
+/** Attributes of names that were changed: all that the server knows (RFC 5465 sections 5.4 and 5.5). */
+const ATTRIBUTES = {
+  response: 'LIST',
+  return: { subscribed: true, children: true, specialUse: true, status: [] },
+} as const;
+
+type Session = {
+  shared: AccountState;
+  news: AccountNews;
+  features: Features;
+  /** The selected folder, whose messages the view tells of. */
+  selectedId: number | undefined;
+};
+
+/** Yields the states of all folders but the selected one whose messages the client wants to know of. */
+export async function* listStatuses(session: Session): Chunks {
+  const { news, shared, features, selectedId } = session;
+  const names = await readNames(shared.account);
+  const responses = new Responses();
+  const pause = createPause(shared.account.app.clock);
+  for (const folder of names.folders.values()) {
+    const events = eventsOf(news, names, folder.name);
+    if (folder.id === selectedId || !events.has('MessageNew')) continue;
+    const items: StatusItem[] = ['MESSAGES', 'UIDNEXT', 'UIDVALIDITY'];
+    if (events.has('FlagChange') || features.condstore) items.push('HIGHESTMODSEQ');
+    responses.add(await writeStatusOf(session, folder, items));
+    if (responses.isFull) yield* responses.take();
+    await pause();
+  }
+  yield* responses.take();
+  return undefined;
+}
+
+/** Yields LIST, STATUS and METADATA responses about what has happened. Names are told first, since the others use them. */
+export async function* reportNews(session: Session): Chunks {
+  const taken = session.news.take();
+  if (!taken) return undefined;
+  if (taken.isOverflow) {
+    yield Buffer.from('* OK [NOTIFICATIONOVERFLOW] There were too many changes\r\n');
+    return undefined;
+  }
+  const names = await readNames(session.shared.account);
+  const responses = new Responses();
+  addNames(session, { taken, names }, responses);
+  const folders = new Map([...names.folders.values()].map((folder) => [folder.id, folder]));
+  for (const [folderId, status] of taken.statuses) {
+    const folder = folders.get(folderId);
+    if (!folder || folderId === session.selectedId) continue;
+    const items = statusItems(status, eventsOf(session.news, names, folder.name), session.features);
+    if (items.length > 0) responses.add(await writeStatusOf(session, folder, items));
+    if (responses.isFull) yield* responses.take();
+  }
+  addMetadata(session, { taken, names, folders }, responses);
+  yield* responses.take();
+  return undefined;
+}
+
+type Told = { taken: News; names: Names };
+
+function addNames({ news, features }: Session, { taken, names }: Told, responses: Responses): void {
+  const add = (mailbox: string, oldName?: string): void => {
+    const attributes = attributesOf(ATTRIBUTES, names, { name: mailbox, isParent: false });
+    responses.add(writeListed({ response: 'LIST', mailbox, attributes, oldName }, formOf(features)));
+  };
+  const told = new Set<string>();
+  for (const [name, oldName] of taken.names) {
+    const isWanted = [name, ...(oldName === undefined ? [] : [oldName])].some((one) =>
+      eventsOf(news, names, one).has('MailboxName'),
+    );
+    if (!isWanted) continue;
+    add(name, oldName);
+    told.add(name);
+  }
+  for (const name of taken.subscriptions) {
+    // A name that is no longer subscribed was until now.
+    const isWanted = news.eventsOf({ name, isSubscribed: true }).has('SubscriptionChange');
+    if (isWanted && !told.has(name)) add(name);
+  }
+}
+
+function addMetadata(
+  { news, features }: Session,
+  { taken, names, folders }: Told & { folders: ReadonlyMap<number, FolderRow> },
+  responses: Responses,
+): void {
+  for (const [folderId, entries] of Map.groupBy(taken.metadata, (one) => one.folderId)) {
+    const name = folders.get(folderId)?.name;
+    // A folder that was deleted has no entries any more.
+    if (folderId !== SERVER && name === undefined) continue;
+    const folder = name === undefined ? undefined : { name, isSubscribed: names.subscribed.has(name) };
+    if (!news.wantsMetadata(folder)) continue;
+    const changed = entries.map(({ entry }) => entry);
+    responses.add(writeMetadataNames(name ?? '', changed, formOf(features)));
+  }
+}
+
+/** Returns what a STATUS response tells of changes (RFC 5465 sections 5.1 to 5.3). */
+function statusItems(
+  { messages, flags, identity }: StatusNews,
+  events: ReadonlySet<NotifyEvent>,
+  { condstore }: Features,
+): StatusItem[] {
+  const items: StatusItem[] = [];
+  const hasMessages = messages && events.has('MessageNew');
+  const hasFlags = (flags || identity) && events.has('FlagChange');
+  if (hasMessages) items.push('UIDNEXT', 'MESSAGES');
+  if (hasFlags) items.push('UIDVALIDITY', 'UNSEEN');
+  if (condstore && items.length > 0) items.push('HIGHESTMODSEQ');
+  return items;
+}
+
+function eventsOf(news: AccountNews, { subscribed }: Names, name: string): ReadonlySet<NotifyEvent> {
+  return news.eventsOf({ name, isSubscribed: subscribed.has(name) });
+}
+
+async function writeStatusOf(
+  { shared, features }: Session,
+  folder: FolderRow,
+  items: readonly StatusItem[],
+): Promise<string> {
+  const values = await statusOf(shared, folder, items);
+  return writeStatus({ mailbox: folder.name, items, values }, formOf(features));
+}
+
+function formOf({ utf8 }: Features): TextForm {
+  return utf8 ? 'utf8' : '7bit';
+}
