@@ -1,5 +1,5 @@
 /** A daemon with one mailbox, for tests of mail programs; mail is delivered by SMTP, and a second client looks into the folders. */
-import { copyFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ImapFlow } from 'imapflow';
 import { createTransport } from 'nodemailer';
@@ -21,6 +21,8 @@ export type MailboxServer = {
   certificate: string;
   /** Delivers a message by SMTP and resolves when it is in INBOX. `lines` are its header fields and its text. */
   deliver(subject: string, lines?: string): Promise<void>;
+  /** Imports so many messages, `Letter 0` and so on, into a folder. */
+  importLetters(folder: string, count: number): Promise<void>;
   /** Returns the flags of the messages of a folder, sorted, by their subjects. */
   flagsIn(folder: string): Promise<Record<string, string[]>>;
   /** A client of the same mailbox. */
@@ -56,12 +58,23 @@ export async function startMailboxServer(): Promise<MailboxServer> {
       await smtp.sendMail({ envelope: { from: 'ann@author.example', to: address }, raw });
       await until(`${subject} has arrived`, async () => subject in (await flagsIn('INBOX')));
     },
+    async importLetters(folder, count) {
+      const mbox = join(home, 'letters.mbox');
+      const letters = Array.from({ length: count }, (_, number) => letter(number));
+      await writeFile(mbox, letters.join(''));
+      await daemon.cli(['mailbox', 'import', address, mbox, '--folder', folder]);
+    },
     async stop() {
       smtp.close();
       await client.logout();
       await daemon.stop();
     },
   };
+}
+
+function letter(number: number): string {
+  const header = `From: Ann <ann@author.example>\nMessage-ID: <${number}@author.example>\nSubject: Letter ${number}\n`;
+  return `From ann@author.example Fri Nov 21 09:05:00 2025\n${header}\nLine\n\n`;
 }
 
 type Login = { imapPort: number; address: string; password: string };

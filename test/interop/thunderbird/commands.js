@@ -19,10 +19,13 @@ async function waitFor(what, look) {
 /** The password for the dialog that asks for it. */
 let password = '';
 
-/** Types the password if a dialog asks for one, and confirms every dialog. */
+/** Types the password if a dialog asks for it, has it remembered, and confirms every dialog. */
 function confirmDialog(dialog) {
-  const field = dialog.document.getElementById('password1Textbox');
-  if (dialog.Dialog.args.promptType === 'promptPassword') field.value = password;
+  const { args } = dialog.Dialog;
+  if (args.promptType === 'promptPassword') {
+    dialog.document.getElementById('password1Textbox').value = password;
+    args.checked = true;
+  }
   // The timers of the main window stand still while a dialog is open.
   dialog.setTimeout(() => dialog.document.querySelector('dialog').acceptDialog(), 0);
 }
@@ -103,10 +106,11 @@ globalThis.commands = {
     (await button('fetchButton')).click();
     (await button('addExceptionButton')).click();
     const confirm = await waitFor('the dialog of the exception', () => {
-      const dialog = [...Services.wm.getEnumerator(null)].find(({ location }) =>
-        location.href.endsWith('/exceptionDialog.xhtml'),
+      const dialog = [...Services.wm.getEnumerator(null)].find(
+        ({ document: { documentURI, readyState } }) =>
+          documentURI.endsWith('/exceptionDialog.xhtml') && readyState === 'complete',
       );
-      const found = dialog?.document.querySelector('dialog')?.getButton('extra1');
+      const found = dialog?.document.querySelector('dialog').getButton('extra1');
       return found?.disabled === false ? found : undefined;
     });
     confirm.click();

@@ -1,5 +1,5 @@
 /**
- * Runs Thunderbird without a display, with a new profile. `commands.js` runs inside it and does what a person does with
+ * Runs Thunderbird without a display, with a profile of its own. `commands.js` runs inside it and does what a person does with
  * the mouse, or what the code behind a menu does.
  */
 import { spawn } from 'node:child_process';
@@ -15,16 +15,15 @@ export type Thunderbird = {
   run<T>(name: string, ...args: unknown[]): Promise<T>;
   /** Returns what Thunderbird has logged of its IMAP connections. */
   imapLog(): Promise<string>;
-  /** Makes a picture of the window, in PNG. */
-  screenshot(): Promise<Buffer>;
+  /** Ends Thunderbird, which can be started again with the same directory. */
   stop(): Promise<void>;
 };
 
-/** Longest time that one function may take. */
-const SCRIPT_TIMEOUT_MS = 60_000;
+/** Time that Thunderbird has to write its files at the end. */
+const STOP_TIMEOUT_MS = 30_000;
 const COMMANDS = new URL('commands.js', import.meta.url);
 
-/** @param home a directory for the profile, which this program alone uses */
+/** @param home a directory for the profile, which is new unless Thunderbird was started with it before */
 export async function startThunderbird(home: string): Promise<Thunderbird> {
   const [profile, log, port] = [join(home, 'profile'), join(home, 'imap.log'), await freePort()];
   await mkdir(profile, { recursive: true });
@@ -46,13 +45,7 @@ export async function startThunderbird(home: string): Promise<Thunderbird> {
   await execute(commands, []);
 
   async function execute(script: string, args: readonly unknown[]): Promise<unknown> {
-    const parameters = {
-      script,
-      args,
-      sandbox: 'system',
-      newSandbox: false,
-      scriptTimeout: SCRIPT_TIMEOUT_MS,
-    };
+    const parameters = { script, args, sandbox: 'system', newSandbox: false };
     const result = await marionette.command('WebDriver:ExecuteScript', parameters);
     return (result as { value: unknown }).value;
   }
@@ -73,16 +66,14 @@ export async function startThunderbird(home: string): Promise<Thunderbird> {
     run: async <T>(name: string, ...args: unknown[]) =>
       (await executeWithoutDialog('return commands[arguments[0]](...arguments[1])', [name, args])) as T,
     imapLog: () => readFile(`${log}.moz_log`, 'utf8'),
-    async screenshot() {
-      const { value } = (await marionette.command('WebDriver:TakeScreenshot', { full: false })) as {
-        value: string;
-      };
-      return Buffer.from(value, 'base64');
-    },
     async stop() {
-      marionette.close();
-      program.kill('SIGKILL');
+      const kill = setTimeout(() => program.kill('SIGKILL'), STOP_TIMEOUT_MS);
+      await marionette
+        .command('Marionette:Quit', { flags: ['eForceQuit'] })
+        .catch(() => program.kill('SIGKILL'));
       await exited;
+      clearTimeout(kill);
+      marionette.close();
     },
   };
 }
@@ -90,15 +81,20 @@ export async function startThunderbird(home: string): Promise<Thunderbird> {
 function preferences(own: Record<string, unknown>): string {
   const values = {
     ...own,
-    // Nothing connects to other machines, and no page or dialog of a first start is shown.
+    // Requests to web servers fail, since nothing listens on this port. Mail does not use this proxy.
+    'network.proxy.type': 1,
+    ...Object.fromEntries(
+      ['http', 'ssl'].flatMap((kind) => [
+        [`network.proxy.${kind}`, '127.0.0.1'],
+        [`network.proxy.${kind}_port`, 9],
+      ]),
+    ),
+    // No page or dialog of a first start is shown.
     'app.update.enabled': false,
     'datareporting.policy.dataSubmissionEnabled': false,
-    'toolkit.telemetry.enabled': false,
-    'extensions.update.enabled': false,
     'mail.provider.suppress_dialog_on_startup': true,
     'mail.rights.version': 1,
     'mailnews.start_page.enabled': false,
-    'network.proxy.type': 0,
   };
   return Object.entries(values)
     .map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`)
