@@ -24,11 +24,19 @@ const MAX_NAMES = 1_000;
 /** Changes of a folder that a STATUS response tells. `identity` is what has this name: another folder has another UIDVALIDITY. */
 export type StatusNews = { messages: boolean; flags: boolean; identity: boolean };
 
+/** A name of a folder that was created, deleted or renamed. */
+export type NameNews = {
+  name: string;
+  /** Name that the folder had before it was renamed. */
+  oldName?: string;
+  /** Tells whether there was a folder with this name afterwards; undefined for the level above one that was created or deleted. */
+  exists?: boolean;
+};
+
 /** News in the order in which it happened. */
 export type News = {
   isOverflow: boolean;
-  /** Names of folders that were created, deleted or renamed, with the name that they had before. */
-  names: ReadonlyMap<string, string | undefined>;
+  names: readonly NameNews[];
   /** Names that were subscribed, or are no longer. */
   subscriptions: ReadonlySet<string>;
   statuses: ReadonlyMap<number, StatusNews>;
@@ -49,7 +57,7 @@ export class AccountNews {
   #asksMetadata = false;
   #unsubscribe: (() => void)[] = [];
   #isOverflow = false;
-  readonly #names = new Map<string, string | undefined>();
+  #names: NameNews[] = [];
   readonly #subscriptions = new Set<string>();
   readonly #statuses = new Map<number, StatusNews>();
   readonly #metadata = new Map<string, { folderId: number; entry: string }>();
@@ -105,11 +113,11 @@ export class AccountNews {
 
   /** Returns what has happened since the last call; undefined when nothing has. */
   take(): News | undefined {
-    const size = this.#names.size + this.#subscriptions.size + this.#statuses.size + this.#metadata.size;
+    const size = this.#names.length + this.#subscriptions.size + this.#statuses.size + this.#metadata.size;
     if (size === 0 && !this.#isOverflow) return undefined;
     const news: News = {
       isOverflow: this.#isOverflow,
-      names: new Map(this.#names),
+      names: this.#names,
       subscriptions: new Set(this.#subscriptions),
       statuses: new Map(this.#statuses),
       metadata: [...this.#metadata.values()],
@@ -152,15 +160,16 @@ export class AccountNews {
         break;
       case 'created':
         this.#noteStatus(folderId, { identity: true });
-        this.#noteNameAndParent(change.name);
+        this.#noteName(change);
         break;
       case 'deleted':
         this.#statuses.delete(folderId);
-        this.#noteNameAndParent(change.name);
+        this.#noteName(change);
         break;
       case 'renamed':
         this.#noteStatus(folderId, { identity: true, messages: change.from === INBOX });
-        if (!change.isBelow) this.#noteRenaming(change);
+        if (!change.isBelow && this.#wanted.has('MailboxName'))
+          this.#names.push({ name: change.to, oldName: change.from, exists: true });
     }
   }
 
@@ -178,20 +187,11 @@ export class AccountNews {
   }
 
   /** The level above may have other attributes now (RFC 5465 section 5.4). */
-  #noteNameAndParent(name: string): void {
+  #noteName({ kind, name }: { kind: 'created' | 'deleted'; name: string }): void {
     if (!this.#wanted.has('MailboxName')) return;
     const parent = name.slice(0, Math.max(0, name.lastIndexOf('/')));
-    for (const one of parent === '' ? [name] : [parent, name])
-      if (!this.#names.has(one)) this.#names.set(one, undefined);
-  }
-
-  /** A folder that is renamed twice is told of once. */
-  #noteRenaming({ from, to }: { from: string; to: string }): void {
-    if (!this.#wanted.has('MailboxName')) return;
-    const before = this.#names.get(from);
-    if (before !== undefined) this.#names.delete(from);
-    this.#names.delete(to);
-    this.#names.set(to, before ?? from);
+    if (parent !== '') this.#names.push({ name: parent });
+    this.#names.push({ name, exists: kind === 'created' });
   }
 
   #noteSubscription({ name }: SubscriptionChange): void {
@@ -209,7 +209,7 @@ export class AccountNews {
   }
 
   #bound(): void {
-    if (this.#names.size + this.#subscriptions.size + this.#metadata.size <= MAX_NAMES) return;
+    if (this.#names.length + this.#subscriptions.size + this.#metadata.size <= MAX_NAMES) return;
     if (this.#request) {
       this.set(NO_EVENTS);
       this.#isOverflow = true;
@@ -221,7 +221,7 @@ export class AccountNews {
   }
 
   #clear(): void {
-    this.#names.clear();
+    this.#names = [];
     this.#subscriptions.clear();
     this.#statuses.clear();
     this.#metadata.clear();

@@ -100,14 +100,21 @@ async function findMatching(
   return matching;
 }
 
-/** Returns the attributes of a name. `isParent` is true when it is answered for the sake of a name below it. */
+/**
+ * Returns the attributes of a name. `isParent` is true when it is answered for the sake of a name below it; `exists` tells whether a
+ * folder had this name at the time that is described, which is now unless it is given.
+ */
 export function attributesOf(
   { response, return: returned }: Pick<ListQuery, 'response' | 'return'>,
   { folders, subscribed, parents }: Names,
-  { name, isParent }: Pick<Chosen, 'name' | 'isParent'>,
+  {
+    name,
+    isParent,
+    exists = folders.has(name),
+  }: Pick<Chosen, 'name' | 'isParent'> & { exists?: boolean | undefined },
 ): string[] {
-  const folder = folders.get(name);
-  const isMissing = response === 'LSUB' ? isParent : !folder;
+  const folder = exists ? folders.get(name) : undefined;
+  const isMissing = response === 'LSUB' ? isParent : !exists;
   return [
     ...(isMissing ? [response === 'LSUB' ? '\\Noselect' : '\\NonExistent'] : []),
     ...(returned.subscribed && subscribed.has(name) ? ['\\Subscribed'] : []),

@@ -7,7 +7,7 @@ import type { Chunks, Features, StatusItem } from '../../../mail/imap/session.ts
 import { createPause } from '../../../system/next-turn.ts';
 import { SERVER } from '../metadata-store.ts';
 import type { FolderRow } from '../tables.ts';
-import type { AccountNews, News, StatusNews } from './account-news.ts';
+import type { AccountNews, NameNews, News, StatusNews } from './account-news.ts';
 import type { AccountState } from './account-state.ts';
 import { attributesOf, type Names, readNames } from './list.ts';
 import { Responses } from './responses.ts';
@@ -73,23 +73,25 @@ export async function* reportNews(session: Session): Chunks {
 type Told = { taken: News; names: Names };
 
 function addNames({ news, features }: Session, { taken, names }: Told, responses: Responses): void {
-  const add = (mailbox: string, oldName?: string): void => {
-    const attributes = attributesOf(ATTRIBUTES, names, { name: mailbox, isParent: false });
-    responses.add(writeListed({ response: 'LIST', mailbox, attributes, oldName }, formOf(features)));
+  const add = ({ name, oldName, exists }: NameNews): void => {
+    const attributes = attributesOf(ATTRIBUTES, names, { name, isParent: false, exists });
+    responses.add(writeListed({ response: 'LIST', mailbox: name, attributes, oldName }, formOf(features)));
   };
+  const isWanted = (name: string | undefined): boolean =>
+    name !== undefined && eventsOf(news, names, name).has('MailboxName');
   const told = new Set<string>();
-  for (const [name, oldName] of taken.names) {
-    const isWanted = [name, ...(oldName === undefined ? [] : [oldName])].some((one) =>
-      eventsOf(news, names, one).has('MailboxName'),
-    );
-    if (!isWanted) continue;
-    add(name, oldName);
-    told.add(name);
+  for (const [index, one] of taken.names.entries()) {
+    const isToldLater = (): boolean =>
+      taken.names.slice(index + 1).some(({ name, oldName }) => one.name === name || one.name === oldName);
+    if (one.exists === undefined && isToldLater()) continue;
+    if (!isWanted(one.name) && !isWanted(one.oldName)) continue;
+    add(one);
+    told.add(one.name);
   }
   for (const name of taken.subscriptions) {
     // A name that is no longer subscribed was until now.
-    const isWanted = news.eventsOf({ name, isSubscribed: true }).has('SubscriptionChange');
-    if (isWanted && !told.has(name)) add(name);
+    const isAsked = news.eventsOf({ name, isSubscribed: true }).has('SubscriptionChange');
+    if (isAsked && !told.has(name)) add({ name });
   }
 }
 

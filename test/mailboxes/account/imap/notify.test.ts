@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { openImapAccount } from '../../../../src/mailboxes/account/imap/imap-account.ts';
 import { startServer } from '../../../mail/imap/fixture.ts';
 import { message, ok, openerOf } from '../../../mail/imap/letter.ts';
+import { createRandom } from '../../../mail/imap/random.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
 
 const mail = await createAccountMail();
@@ -64,12 +65,34 @@ test('the end of a session ends what it watches', async () => {
   assert.equal(calls, 1);
 });
 
-test('a folder that is renamed twice is told of once, under its last name', async (t) => {
+test('names are told in the order in which they changed', async (t) => {
   const { mailbox, ask } = await open(t, []);
   const { session, told } = await openWatcher();
   await ok(ask, `RENAME ${mailbox} ${mailbox}b`);
+  await ok(ask, `CREATE ${mailbox}/x`);
   await ok(ask, `RENAME ${mailbox}b ${mailbox}c`);
-  assert.equal(await told(), `* LIST (\\HasNoChildren) "/" ${mailbox}c ("OLDNAME" (${mailbox}))\r\n`);
+  await ok(ask, `DELETE ${mailbox}/x`);
+  assert.deepEqual((await told()).split('\r\n').slice(0, -1), [
+    `* LIST (\\HasNoChildren) "/" ${mailbox}b ("OLDNAME" (${mailbox}))`,
+    `* LIST (\\HasNoChildren) "/" ${mailbox}`,
+    `* LIST (\\HasNoChildren) "/" ${mailbox}/x`,
+    `* LIST (\\HasNoChildren) "/" ${mailbox}c ("OLDNAME" (${mailbox}b))`,
+    `* LIST (\\HasNoChildren) "/" ${mailbox}`,
+    `* LIST (\\NonExistent \\HasNoChildren) "/" ${mailbox}/x`,
+  ]);
+  // The level above has another name now, which is told.
+  await ok(ask, `CREATE ${mailbox}c/x`);
+  await ok(ask, `RENAME ${mailbox}c ${mailbox}d`);
+  assert.deepEqual((await told()).split('\r\n').slice(0, -1), [
+    `* LIST (\\HasNoChildren) "/" ${mailbox}c/x`,
+    `* LIST (\\HasChildren) "/" ${mailbox}d ("OLDNAME" (${mailbox}c))`,
+  ]);
+  for (const name of ['y', 'z']) await ok(ask, `CREATE ${mailbox}d/${name}`);
+  assert.deepEqual((await told()).split('\r\n').slice(0, -1), [
+    `* LIST (\\HasNoChildren) "/" ${mailbox}d/y`,
+    `* LIST (\\HasChildren) "/" ${mailbox}d`,
+    `* LIST (\\HasNoChildren) "/" ${mailbox}d/z`,
+  ]);
   session.close();
 });
 
@@ -130,4 +153,125 @@ test('a client that waits for notifications is ended after the time for its next
   const client = await server.open('NOTIFY SET (personal (MailboxName))');
   await clock.advance(1_000);
   assert.deepEqual(await client.rest(), ['* BYE The client took too long']);
+});
+
+/** A client that only reads what is pushed. It knows the mailboxes below a name, and the messages of the one that it has selected. */
+class PassiveClient {
+  /** Number of messages by name. */
+  readonly mailboxes = new Map<string, number>();
+  readonly subscribed = new Set<string>();
+  readonly messages: string[] = [];
+
+  learn(line: string): void {
+    const [, number = '', name, rest = ''] = /^\* (\d+) (EXISTS|EXPUNGE|FETCH)(.*)$/.exec(line) ?? [];
+    if (name === 'EXPUNGE') this.messages.splice(Number(number) - 1, 1);
+    if (name === 'EXISTS') this.messages.length = Number(number);
+    if (name === 'FETCH') this.messages[Number(number) - 1] = plainFlags(rest);
+    const [, mailbox = '', count] = /^\* STATUS (\S+) \(.*?(?:MESSAGES (\d+).*)?\)$/.exec(line) ?? [];
+    if (count) this.mailboxes.set(mailbox, Number(count));
+    const listed = /^\* LIST \(([^)]*)\) "\/" (\S+)(?: \("OLDNAME" \(([^)]*)\)\))?$/.exec(line);
+    if (listed) this.#list(listed[1] ?? '', listed[2] ?? '', listed[3]);
+  }
+
+  #list(attributes: string, name: string, oldName: string | undefined): void {
+    for (const [known, count] of oldName === undefined ? [] : [...this.mailboxes]) {
+      if (known !== oldName && !known.startsWith(`${oldName}/`)) continue;
+      this.mailboxes.delete(known);
+      this.mailboxes.set(name + known.slice(`${oldName}`.length), count);
+    }
+    if (attributes.includes('NonExistent')) this.mailboxes.delete(name);
+    else if (!this.mailboxes.has(name)) this.mailboxes.set(name, 0);
+    if (attributes.includes('Subscribed')) this.subscribed.add(name);
+    else this.subscribed.delete(name);
+  }
+}
+
+/** Returns UID and flags, sorted. */
+function plainFlags(items: string): string {
+  const flags = /FLAGS \(([^)]*)\)/.exec(items)?.[1]?.split(' ') ?? [];
+  return `${/UID \d+/.exec(items)} ${flags
+    .filter((flag) => flag !== '\\Recent')
+    .sort()
+    .join(' ')}`;
+}
+
+/** Opens a session that has selected this mailbox, and wants to know all about those below it. Returns what it reads. */
+async function openPassive(root: string) {
+  const session = openImapAccount(mail.account, { disabledCapabilities: [], quotaBytes: null });
+  const selection = await session.select(root, { readOnly: true, condstore: false });
+  if (!('selected' in selection)) return assert.fail(selection.text);
+  const { selected } = selection;
+  const passive = new PassiveClient();
+  const read = async (chunks: AsyncIterable<Buffer>) => {
+    let text = '';
+    for await (const chunk of chunks) text += chunk;
+    for (const line of text.split('\r\n')) passive.learn(line);
+  };
+  const items = [{ kind: 'UID' }, { kind: 'FLAGS' }] as const;
+  const fetch = { uid: false, items, changedSince: undefined, vanished: false, partial: undefined };
+  await read(selected.fetch({ ...fetch, set: [[1, selection.exists]] }));
+  const messageEvents = ['MessageNew', 'MessageExpunge', 'FlagChange'] as const;
+  const events = [...messageEvents, 'MailboxName', 'SubscriptionChange'] as const;
+  const groups = [{ filter: { kind: 'subtree', names: [root] }, events }] as const;
+  await read(session.notify({ status: true, selected: { messages: true, flags: true, items }, groups }));
+  return {
+    session,
+    passive,
+    async readAll() {
+      await read(session.accountChanges());
+      await read(selected.changes('all'));
+    },
+  };
+}
+
+test('a client that only reads what it is told knows what another one asks for', async (t) => {
+  for (let seed = 1; seed <= 5; seed++) {
+    const random = createRandom(seed);
+    const { mailbox: root, client, ask } = await open(t, ['1', '2', '3']);
+    const { session, passive, readAll } = await openPassive(root);
+    const below = ['a', 'b', 'a/x', 'b/x'].map((end) => `${root}/${end}`);
+    for (let step = 0; step < 150; step++) {
+      const flag = ['\\Seen', '\\Deleted', '\\Flagged'][random(3)];
+      const [one, other] = [below[random(4)], below[random(4)]];
+      const commands = [
+        `CREATE ${one}`,
+        `CREATE ${one}`,
+        `DELETE ${one}`,
+        `RENAME ${one} ${other}`,
+        `RENAME ${one} ${other}`,
+        `SUBSCRIBE ${one}`,
+        `UNSUBSCRIBE ${one}`,
+        `COPY 1:2 ${one}`,
+        `COPY 1:2 ${root}`,
+        `MOVE 1 ${one}`,
+        `STORE 1:${1 + random(3)} +FLAGS.SILENT ${flag}`,
+        `STORE 1:* -FLAGS.SILENT ${flag}`,
+        'EXPUNGE',
+        `APPEND ${one} {1+}\r\nx`,
+        'NOOP',
+      ];
+      await client.ask(commands[random(commands.length)] ?? '');
+      // Many changes are told at once.
+      if (random(8) === 0) await readAll();
+    }
+    await readAll();
+    await ok(ask, 'NOOP');
+    const fetched = passive.messages.length === 0 ? [] : await ok(ask, 'FETCH 1:* (UID FLAGS)');
+    assert.deepEqual(passive.messages.map(String), fetched.map(plainFlags), `seed ${seed}`);
+    const listed = (await ok(ask, `LIST "" ${root}/* RETURN (STATUS (MESSAGES))`)).join('\n');
+    const counts = [...listed.matchAll(/STATUS (\S+) \(MESSAGES (\d+)\)/g)];
+    passive.mailboxes.delete(root);
+    assert.deepEqual(
+      [...passive.mailboxes].sort(),
+      counts.map(([, name, count]) => [name, Number(count)]),
+      `seed ${seed}`,
+    );
+    const subscribed = await ok(ask, `LIST (SUBSCRIBED) "" ${root}/*`);
+    assert.deepEqual(
+      [...passive.subscribed].sort(),
+      subscribed.map((line) => line.split(' ').at(-1)).sort(),
+      `seed ${seed}`,
+    );
+    session.close();
+  }
 });
