@@ -5,6 +5,7 @@
  */
 import { defineWrite } from '../../db/operation.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
+import { problemOfName } from '../folder-name.ts';
 import type { OpenAccount } from './account.ts';
 import type { FolderChange } from './changes.ts';
 import {
@@ -28,8 +29,6 @@ import type { FolderRow, MessageRow } from './tables.ts';
 
 /** Maximum number of folders, and of subscriptions. Our own limit: a LIST answers with all of them. */
 export const MAX_FOLDERS = 10_000;
-/** Maximum length of a name. Our own limit; file systems, which other servers use, allow 255 octets for a level. */
-export const MAX_NAME_CHARACTERS = 1_000;
 
 export const INBOX = 'INBOX';
 const SEPARATOR = '/';
@@ -102,20 +101,8 @@ function creationOf({ id, name, createdModseq }: FolderRow): FolderChange {
   return { kind: 'created', folderId: id, modseq: createdModseq, name };
 }
 
-/** Broken programs create INBOX/INBOX. Names with empty levels cannot be told apart by clients. */
 function requireName(name: string): void {
-  const problem =
-    name === ''
-      ? 'The name is empty'
-      : name.length > MAX_NAME_CHARACTERS
-        ? `The name is longer than ${MAX_NAME_CHARACTERS} characters`
-        : name.split(SEPARATOR).includes('')
-          ? 'The name has an empty level'
-          : /\p{Cc}/u.test(name) || !name.isWellFormed()
-            ? 'The name has characters that are not allowed'
-            : /^INBOX\/INBOX$/i.test(name)
-              ? 'INBOX cannot be inside INBOX'
-              : undefined;
+  const problem = problemOfName(name);
   if (problem !== undefined) throw new AppError('validation_error', problem);
 }
 

@@ -2,7 +2,9 @@
  * The names in a maildir: those of messages, which end with their flags, and those of folders in the layout of Maildir++, which most
  * servers use: `.Lists.dev` beside the messages of INBOX.
  */
+
 import { decodeMailboxName, encodeMailboxName } from '../../mail/imap/mailbox-name.ts';
+import { fitName, MAX_FILE_OCTETS } from './fit-name.ts';
 
 /** Keywords are the letters from `a` on. The file names the keyword of each letter, as Dovecot does. */
 export const KEYWORDS_FILE = 'dovecot-keywords';
@@ -77,5 +79,5 @@ export function folderOfDirectory(directory: string): string {
 export function directoryOfFolder(folder: string): string {
   if (folder === 'INBOX') return '.';
   const levels = folder.split('/').map((level) => encodeMailboxName(level, '7bit').replaceAll('.', '_'));
-  return `.${levels.join('.')}`;
+  return fitName(`.${levels.join('.')}`, MAX_FILE_OCTETS);
 }

@@ -9,13 +9,13 @@ import {
   INBOX,
   listFolders,
   MAX_FOLDERS,
-  MAX_NAME_CHARACTERS,
   renameFolder,
   subscribe,
   unsubscribe,
 } from '../../../src/mailboxes/account/folders.ts';
 import { findMessage } from '../../../src/mailboxes/account/message-store.ts';
 import { findAccountRow } from '../../../src/mailboxes/account/store.ts';
+import { MAX_NAME_CHARACTERS } from '../../../src/mailboxes/folder-name.ts';
 import { addTestMessages, messageOf, openTestAccount } from '../../support/test-account.ts';
 
 let account: OpenAccount;

@@ -151,6 +151,18 @@ test('a message has no name in its folder before it is durable', async () => {
   assert.deepEqual(readdirSync(join(root, 'tmp')), []);
 });
 
+test('folders with long names are shortened, and kept apart', async () => {
+  const root = temporaryDirectory('maildir');
+  const names = ['1', '2'].map((end) => `${'level/'.repeat(50)}${end}`);
+  for (const folder of names) await write(root, [plainMessage({ folder })]);
+  const found = (await collect(readArchive(root))).map(({ folder }) => folder);
+  assert.deepEqual(
+    found.map((name) => /^(?:level\/)+[a-z]*\/?~[0-9a-f]{16}$/.test(name)),
+    [true, true],
+  );
+  assert.notEqual(found[0], found[1]);
+});
+
 test('keywords beyond the 26 letters are left out', async () => {
   const root = temporaryDirectory('maildir');
   const keywords = Array.from({ length: 30 }, (_, index) => `k${index}`);

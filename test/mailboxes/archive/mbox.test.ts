@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { readArchive, UnknownArchiveError } from '../../../src/mailboxes/archive/read.ts';
 import { NotMboxError, readMbox } from '../../../src/mailboxes/archive/read-mbox.ts';
 import { createMboxWriter, type MboxSizes } from '../../../src/mailboxes/archive/write-mbox.ts';
+import { problemOfName } from '../../../src/mailboxes/folder-name.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { addTo, collect, inPieces, type PlainMessage, plainMessage } from './messages.ts';
 
@@ -148,6 +149,32 @@ test('folders are files below one directory, whatever they are called', async ()
     below.map(({ folder }) => folder).sort(),
     names.map((name) => (name === 'INBOX' ? 'Old' : `Old/${name}`)).sort(),
   );
+});
+
+test('a folder beside one that is called like its file, and folders with long names, are kept apart', async () => {
+  const long = 'é'.repeat(200);
+  const names = ['x', 'x.mbox/y', 'X.MBOX/z', `${long}1`, `${long}2/${long}3`, '100%2E'];
+  const directory = await write(names.map((folder) => plainMessage({ folder })));
+  const found = (await collect(readArchive(directory))).map(({ folder }) => folder);
+  assert.deepEqual(found.filter((name) => name.length < 100).sort(), ['100%2E', 'X.MBOX/z', 'x', 'x.mbox/y']);
+  assert.equal(new Set(found).size, names.length);
+  assert.equal(found.filter((name) => /^é{116}~[0-9a-f]{16}$/.test(name)).length, 1);
+});
+
+test('folders are imported under names that mailboxes allow', async () => {
+  const directory = temporaryDirectory('names');
+  for (const path of [
+    'inbox/inbox',
+    'Inbox/work',
+    ...['a', 'b'].map((end) => `${`${'n'.repeat(240)}/`.repeat(5)}${end}`),
+  ]) {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    writeFileSync(join(directory, path), `${FROM}A: 1\n\n`);
+  }
+  const found = (await collect(readArchive(directory))).map(({ folder }) => folder);
+  assert.ok(found.every((name) => problemOfName(name) === undefined));
+  assert.equal(new Set(found).size, 4);
+  assert.ok(['INBOX/INBOX_', 'INBOX/work'].every((name) => found.includes(name)));
 });
 
 test('the folders of Thunderbird are read', async () => {
