@@ -24,6 +24,11 @@ export type ControlClient = {
    */
   request<Answer>(method: ControlMethod, path: string, body?: object): Promise<Answer>;
   /**
+   * Starts work that may take many minutes, such as a repair, and returns the body of the response whenever it comes.
+   * @throws CommandError when the daemon refuses
+   */
+  startWork<Answer>(path: string): Promise<Answer>;
+  /**
    * Sends bytes of a media type, and returns the body of the response.
    * @throws CommandError when the daemon refuses
    */
@@ -46,11 +51,14 @@ const ANSWER_TIMEOUT_MS = 30_000;
  * Opens the admin API.
  * @throws LockedError when a daemon holds the data directory but does not answer on its socket
  */
-export async function openControl(config: Config): Promise<ControlClient> {
-  return (await connectToDaemon(config.dataDir)) ?? (await openDatabaseItself(config));
+export async function openControl(
+  config: Config,
+  answerTimeoutMs: number = ANSWER_TIMEOUT_MS,
+): Promise<ControlClient> {
+  return (await connectToDaemon(config.dataDir, answerTimeoutMs)) ?? (await openDatabaseItself(config));
 }
 
-async function connectToDaemon(dataDir: string): Promise<ControlClient | undefined> {
+async function connectToDaemon(dataDir: string, answerTimeoutMs: number): Promise<ControlClient | undefined> {
   const socket = findSocket(dataDir);
   if (!socket) return undefined;
   if (!(await answers(socket.path))) {
@@ -59,17 +67,18 @@ async function connectToDaemon(dataDir: string): Promise<ControlClient | undefin
   }
   const client = new Client('http://localhost', {
     socketPath: socket.path,
-    headersTimeout: ANSWER_TIMEOUT_MS,
-    bodyTimeout: ANSWER_TIMEOUT_MS,
+    headersTimeout: answerTimeoutMs,
+    bodyTimeout: answerTimeoutMs,
   });
   const send = async (
     method: ControlMethod,
     path: string,
-    sent?: { type: string; body: string | Readable },
+    sent?: { type: string; body: string | Readable; headersTimeout?: number },
   ) => {
     try {
       const headers = sent === undefined ? {} : { 'content-type': sent.type };
-      return await client.request({ method, path, headers, body: sent?.body ?? null });
+      const { body = null, headersTimeout = answerTimeoutMs } = sent ?? {};
+      return await client.request({ method, path, headers, body, headersTimeout });
     } catch (error) {
       throw explainSilence(error, dataDir);
     }
@@ -86,6 +95,10 @@ async function connectToDaemon(dataDir: string): Promise<ControlClient | undefin
   return {
     async request<Answer>(method: ControlMethod, path: string, body?: object) {
       return read<Answer>(await ask(method, path, body));
+    },
+    async startWork<Answer>(path: string) {
+      const unlimited = { type: 'application/json', body: '{}', headersTimeout: 0 };
+      return read<Answer>(await send('POST', path, unlimited));
     },
     async upload<Answer>(path: string, { type, bytes }: { type: string; bytes: Iterable<Uint8Array> }) {
       return read<Answer>(await send('POST', path, { type, body: Readable.from(bytes) }));
@@ -143,6 +156,10 @@ async function openDatabaseItself(config: Config): Promise<ControlClient> {
         url: path,
         ...(body !== undefined && { payload: body }),
       });
+      return readAnswer<Answer>(response.statusCode, response.body);
+    },
+    async startWork<Answer>(path: string) {
+      const response = await server.inject({ method: 'POST', url: path });
       return readAnswer<Answer>(response.statusCode, response.body);
     },
     async upload<Answer>(path: string, { type, bytes }: { type: string; bytes: Iterable<Uint8Array> }) {

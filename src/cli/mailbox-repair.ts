@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { CheckReport } from '../mailboxes/account/check.ts';
 import type { RepairReport } from '../mailboxes/account/repair.ts';
+import { realClock, type Timer } from '../system/clock.ts';
 import { confirm } from './confirm.ts';
 import { withControl } from './context.ts';
 import { CommandError } from './errors.ts';
@@ -34,10 +35,35 @@ export function addRepairCommands(mailbox: Command, terminal: Terminal): void {
       withControl(command, terminal, async (control, { show }) => {
         if (!yes)
           await confirm(terminal, `Repair ${name}? Its sessions end, and mail programs fetch all again.`);
-        const report = await control.request<RepairReport>('POST', `${pathOf(name)}/repair`);
+        const report = await reportTime(terminal, `Repairing ${name}`, () =>
+          control.startWork<RepairReport>(`${pathOf(name)}/repair`),
+        );
         show(report, () => repairText(name, report));
       }),
     );
+}
+
+/** Time between two lines about work that goes on, in milliseconds. */
+const REPORT_INTERVAL_MS = 10_000;
+
+/** Runs work, and says regularly on standard error how long it has taken. */
+async function reportTime<Result>(
+  terminal: Terminal,
+  what: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const beganAt = realClock.elapsed();
+  const begin = (): Timer =>
+    realClock.after(REPORT_INTERVAL_MS, () => {
+      terminal.complain(`${what} (${Math.round((realClock.elapsed() - beganAt) / 1_000)} s)`);
+      timer = begin();
+    });
+  let timer = begin();
+  try {
+    return await work();
+  } finally {
+    timer.cancel();
+  }
 }
 
 type Checked = Pick<CheckReport, 'contents' | 'findings'>;
