@@ -9,8 +9,8 @@ import { writeFetch, writeFlags, writeInternalDate } from '../../src/mail/imap/e
 import { writeListed, writeStatus } from '../../src/mail/imap/encode/mailboxes.ts';
 import { writeMetadata, writeMetadataNames } from '../../src/mail/imap/encode/metadata.ts';
 import { numbersToSave, writeSearchResult } from '../../src/mail/imap/encode/search.ts';
-import { writeBinary, writeSection } from '../../src/mail/imap/encode/section.ts';
-import type { TextForm } from '../../src/mail/imap/encode/strings.ts';
+import { writeSection } from '../../src/mail/imap/encode/section.ts';
+import { type TextForm, writeOctets } from '../../src/mail/imap/encode/strings.ts';
 import { writeThreads } from '../../src/mail/imap/encode/threads.ts';
 import { type FetchItem, labelOf } from '../../src/mail/imap/fetch-item.ts';
 import { badUrl, parseMessageUrl } from '../../src/mail/imap/message-url.ts';
@@ -43,14 +43,9 @@ import type {
 import { sortMessages } from '../../src/mail/imap/sort.ts';
 import { threadMessages } from '../../src/mail/imap/thread.ts';
 import { readMimeTree } from '../../src/mail/message/mime-tree.ts';
-import {
-  chooseFields,
-  decodeBinary,
-  findBinary,
-  findSection,
-  partialRange,
-} from '../../src/mail/message/section.ts';
+import { chooseFields, findBinary, findSection, partialRange } from '../../src/mail/message/section.ts';
 import { readSortKeys, readThreadKeys } from '../../src/mail/message/sort-keys.ts';
+import { decodeTransfer } from '../../src/mail/message/transfer-encoding.ts';
 import { withFixedSets } from '../../src/mailboxes/account/imap/search-contexts.ts';
 import { createMemoryNotifications } from './memory-notifications.ts';
 import { createMemoryContexts } from './memory-search-contexts.ts';
@@ -903,9 +898,13 @@ function binaryOf(
   item: FetchItem & { kind: 'BINARY' | 'BINARY.SIZE' },
 ): string | Buffer[] | undefined {
   const found = findBinary(readMimeTree(bytes), item.part);
-  const decoded = found && decodeBinary(bytes.subarray(found.range.start, found.range.end), found.encoding);
+  const decoded = found && decodeTransfer(bytes.subarray(found.range.start, found.range.end), found.encoding);
   if (found && !decoded) return undefined;
-  if (item.kind === 'BINARY') return writeBinary(labelOf(item), decoded && cut(decoded, item.partial));
+  if (item.kind === 'BINARY') {
+    const octets = decoded && cut(decoded, item.partial);
+    if (!octets) return writeSection(labelOf(item), octets);
+    return [Buffer.from(`${labelOf(item)} `), ...writeOctets(octets, { isBinary: octets.includes(0) })];
+  }
   return `BINARY.SIZE[${item.part.join('.')}] ${decoded?.length ?? 0}`;
 }
 

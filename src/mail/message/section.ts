@@ -3,7 +3,6 @@
  * functions are total: what a message does not have is undefined.
  */
 import { type OctetRange, readFieldLines } from './header-block.ts';
-import { decodeTransfer } from './transfer-encoding.ts';
 
 /** A message or a part of one, as it is stored with the message. Offsets are those of `MimeEntity`. */
 export type StoredPart = {
@@ -99,7 +98,7 @@ export function partialRange({ start, end }: OctetRange, partial: PartialRange |
 }
 
 /**
- * Returns the octets of a part that BINARY decodes, and their encoding for `decodeBinary` (RFC 9051 section 6.4.5); undefined
+ * Returns the octets of a part that BINARY decodes, and their transfer encoding (RFC 9051 section 6.4.5); undefined
  * when there is no such part. The whole message and a part with parts inside are not encoded.
  */
 export function findBinary(
@@ -110,9 +109,4 @@ export function findBinary(
   const found = findPart(root, part);
   const hasParts = !found || found.parts.length > 0 || found.message !== undefined;
   return range && { range, encoding: hasParts ? 'binary' : found.encoding };
-}
-
-/** Returns the decoded octets of a part; undefined when the encoding is unknown, which is answered with UNKNOWN-CTE. */
-export function decodeBinary(octets: Buffer, encoding: string): Buffer | undefined {
-  return decodeTransfer(octets, encoding);
 }

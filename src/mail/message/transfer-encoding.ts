@@ -18,7 +18,7 @@ export function decodeTransfer(octets: Buffer, encoding: string): Buffer | undef
 }
 
 /** Maximum number of encoded texts in one part. Our own limit: a part is one text, and few mailers join several. */
-const MAX_ENCODED_TEXTS = 100;
+export const MAX_ENCODED_TEXTS = 100;
 
 /** Ignores characters outside of the alphabet (RFC 2045 section 6.8). Padding ends an encoded text; another one may follow. */
 function decodeBase64(octets: Buffer): Buffer {

@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { readMimeTree } from '../../../src/mail/message/mime-tree.ts';
 import {
   chooseFields,
-  decodeBinary,
   findBinary,
   findSection,
   partialRange,
   type Section,
   type StoredPart,
 } from '../../../src/mail/message/section.ts';
+import { decodeTransfer } from '../../../src/mail/message/transfer-encoding.ts';
 import { CORPUS, SECTIONS } from './mime-corpus.ts';
 
 const octets = Buffer.from(SECTIONS);
@@ -110,7 +110,7 @@ test('BINARY decodes a part, and leaves what has parts inside as it is', () => {
   const decode = (part: number[]): string | undefined => {
     const found = findBinary(root, part);
     return (
-      found && decodeBinary(octets.subarray(found.range.start, found.range.end), found.encoding)?.toString()
+      found && decodeTransfer(octets.subarray(found.range.start, found.range.end), found.encoding)?.toString()
     );
   };
   assert.equal(decode([2]), 'hello\0!');
@@ -121,7 +121,7 @@ test('BINARY decodes a part, and leaves what has parts inside as it is', () => {
   const unknown = Buffer.from('Content-Transfer-Encoding: x-uuencode\r\n\r\nx');
   const found = findBinary(readMimeTree(unknown), [1]);
   assert.equal(found?.encoding, 'x-uuencode');
-  assert.equal(decodeBinary(unknown, 'x-uuencode'), undefined);
+  assert.equal(decodeTransfer(unknown, 'x-uuencode'), undefined);
 });
 
 test('chosen and other fields together are the lines of the header', () => {

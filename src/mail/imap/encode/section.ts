@@ -9,13 +9,13 @@ export function writeSection(label: string, octets: Buffer | undefined): Buffer[
   return octets ? [Buffer.from(`${label} `), ...writeOctets(octets)] : [Buffer.from(`${label} NIL`)];
 }
 
-/** Returns the beginning of the item of a section, up to its octets, which follow. There is at least one. */
-export function beginSection(label: string, sizeBytes: number): string {
-  return `${label} {${sizeBytes}}\r\n`;
-}
-
-/** Returns the item of a decoded part. Only data with NUL is sent as a binary literal (RFC 3516 section 4.3). */
-export function writeBinary(label: string, octets: Buffer | undefined): Buffer[] {
-  if (!octets) return writeSection(label, octets);
-  return [Buffer.from(`${label} `), ...writeOctets(octets, { isBinary: octets.includes(0) })];
+/**
+ * Returns the beginning of the item of a section, up to its octets, which follow. There is at least one. Only data with NUL is sent as
+ * a binary literal (RFC 3516 section 4.3).
+ */
+export function beginSection(
+  label: string,
+  { sizeBytes, isBinary = false }: { sizeBytes: number; isBinary?: boolean },
+): string {
+  return `${label} ${isBinary ? '~' : ''}{${sizeBytes}}\r\n`;
 }

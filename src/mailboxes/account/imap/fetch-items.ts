@@ -1,7 +1,7 @@
 /** Writes the FETCH response of one message from what was read of it. */
 import { DamagedBlobError } from '../../../blobs/damaged.ts';
 import { writeInternalDate } from '../../../mail/imap/encode/fetch.ts';
-import { beginSection, writeBinary, writeSection } from '../../../mail/imap/encode/section.ts';
+import { beginSection, writeSection } from '../../../mail/imap/encode/section.ts';
 import { type TextForm, writeString } from '../../../mail/imap/encode/strings.ts';
 import { type FetchItem, labelOf } from '../../../mail/imap/fetch-item.ts';
 import type { Refusal } from '../../../mail/imap/session.ts';
@@ -20,6 +20,8 @@ export type Fetched = {
   /** Reading the message has set `\Seen`. */
   isNewlySeen: boolean;
 };
+
+const NOTHING = Buffer.alloc(0);
 
 type Answer = { plan: FetchPlan; responses: Responses };
 
@@ -94,15 +96,16 @@ async function readOctetItem(octets: MessageOctets, item: FetchItem): Promise<Wi
   if (item.kind !== 'BINARY' && item.kind !== 'BINARY.SIZE') return undefined;
   const decoded = await octets.binary(item);
   if (decoded === 'unknown') return null;
-  if (item.kind === 'BINARY') return writeBinary(labelOf(item), decoded);
-  return `BINARY.SIZE[${item.part.join('.')}] ${decoded?.length ?? 0}`;
+  if (item.kind === 'BINARY.SIZE') return `BINARY.SIZE[${item.part.join('.')}] ${decoded?.sizeBytes ?? 0}`;
+  const isEmpty = decoded === undefined || decoded.sizeBytes === 0;
+  return isEmpty ? writeSection(labelOf(item), decoded && NOTHING) : writeLarge(labelOf(item), decoded);
 }
 
 async function* writeLarge(
   label: string,
-  { sizeBytes, pieces }: LargeOctets,
+  { sizeBytes, pieces, hasNul = false }: LargeOctets & { hasNul?: boolean },
 ): AsyncGenerator<string | Buffer> {
-  yield beginSection(label, sizeBytes);
+  yield beginSection(label, { sizeBytes, isBinary: hasNul });
   yield* pieces;
 }
 

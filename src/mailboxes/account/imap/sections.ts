@@ -6,13 +6,13 @@ import type { FetchItem } from '../../../mail/imap/fetch-item.ts';
 import type { OctetRange } from '../../../mail/message/header-block.ts';
 import {
   chooseFields,
-  decodeBinary,
   findBinary,
   findSection,
   type PartialRange,
   partialRange,
   type StoredPart,
 } from '../../../mail/message/section.ts';
+import { createTransferDecoder } from '../../../mail/message/transfer-decoder.ts';
 import type { OpenAccount } from '../account.ts';
 import { readRange } from '../content.ts';
 import type { StoredMessage } from '../stored-message-store.ts';
@@ -25,6 +25,9 @@ const PIECE_BYTES = 256 * 1024;
 
 /** Octets of a file. They are read while the client takes them, because clients can be slow, and many can ask for large messages. */
 export type LargeOctets = { sizeBytes: number; pieces: AsyncIterable<Buffer> };
+
+/** Decoded octets of a part. */
+type DecodedOctets = LargeOctets & { hasNul: boolean };
 
 /** Octets of one message, of which only what is asked for is read. */
 export class MessageOctets {
@@ -56,14 +59,34 @@ export class MessageOctets {
     return cut(chooseFields(await this.#read(range), section), partial);
   }
 
-  /** Returns the decoded octets of a part; `unknown` for a transfer encoding that is unknown, and undefined for no such part. */
-  async binary(item: BinaryItem): Promise<Buffer | 'unknown' | undefined> {
+  /**
+   * Returns the decoded octets of a part; `unknown` for a transfer encoding that is unknown, and undefined for no such part. A part in a
+   * file is decoded twice: its size comes before its octets.
+   */
+  async binary(item: BinaryItem): Promise<DecodedOctets | 'unknown' | undefined> {
     const partial = item.kind === 'BINARY' ? item.partial : undefined;
-    if (item.part.length === 0) return await this.#read(...this.#whole(partial));
-    const found = findBinary(this.#root, item.part);
-    if (!found) return undefined;
-    const decoded = decodeBinary(await this.#read(found.range), found.encoding);
-    return decoded ? cut(decoded, partial) : 'unknown';
+    const isWhole = item.part.length === 0;
+    const found = isWhole ? undefined : findBinary(this.#root, item.part);
+    if (!isWhole && !found) return undefined;
+    const [range, before] = found ? [found.range, NOTHING] : this.#whole(undefined);
+    const encoding = found?.encoding ?? 'binary';
+    if (!createTransferDecoder(encoding)) return 'unknown';
+    const decode = (): AsyncGenerator<Buffer> => cutPieces(this.#decoded(range, before, encoding), partial);
+    let sizeBytes = 0;
+    let hasNul = false;
+    for await (const piece of decode()) {
+      sizeBytes += piece.length;
+      hasNul ||= piece.includes(0);
+    }
+    return { sizeBytes, hasNul, pieces: decode() };
+  }
+
+  async *#decoded(range: OctetRange, before: Buffer, encoding: string): AsyncGenerator<Buffer> {
+    const decoder = createTransferDecoder(encoding);
+    const isHeld = this.#inline !== undefined;
+    for await (const piece of isHeld ? [await this.#read(range, before)] : this.#pieces(range, before))
+      if (decoder) yield decoder.next(piece);
+    if (decoder) yield decoder.end();
   }
 
   /** Returns all octets. */
@@ -137,6 +160,21 @@ function joinContent(
 
 function damaged({ db }: OpenAccount, contentId: number): DamagedBlobError {
   return new DamagedBlobError(db.file, `content ${contentId} has other bytes than were stored`);
+}
+
+/** Yields the octets that are asked for. */
+async function* cutPieces(
+  pieces: AsyncIterable<Buffer>,
+  partial: PartialRange | undefined,
+): AsyncGenerator<Buffer> {
+  const { start, end } = partialRange({ start: 0, end: Number.MAX_SAFE_INTEGER }, partial);
+  let at = 0;
+  for await (const piece of pieces) {
+    const wanted = piece.subarray(Math.max(start - at, 0), Math.max(end - at, 0));
+    if (wanted.length > 0) yield wanted;
+    at += piece.length;
+    if (at >= end) return;
+  }
 }
 
 function cut(octets: Buffer, partial: PartialRange | undefined): Buffer {

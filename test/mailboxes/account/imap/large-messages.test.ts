@@ -17,11 +17,10 @@ const PREFIX = 'Return-Path: <a@test.example>\r\n';
 let folders = 0;
 
 /** Selects a new folder with one large message, and returns it with the file and the octets of the message. */
-async function open() {
+async function open(octets: Buffer = messageOf('large', 2_000_000)) {
   const folder = `f${++folders}`;
   const session = openImapAccount(account, { disabledCapabilities: [], quotaBytes: null });
   await session.create({ mailbox: folder, specialUse: undefined });
-  const octets = messageOf(folder, 2_000_000);
   await deliver(folder, octets, { prefix: PREFIX });
   const answer = await session.select(folder, { readOnly: false, condstore: false });
   if (isRefusal(answer)) return assert.fail(answer.text);
@@ -89,6 +88,51 @@ test('a large message is read as its client takes it, however many items show it
   assert.ok(octets.length < 1_000_000, `${octets.length} octets were held`);
   // The literal cannot be completed.
   assert.equal(result && isRefusal(result) && result.refused, 'BYE');
+});
+
+/** Returns a message whose only part is encoded, and the decoded part. */
+function encoded(encoding: 'base64' | 'quoted-printable'): { message: Buffer; part: Buffer } {
+  const line = encoding === 'base64' ? Buffer.alloc(57, 'x\0y') : Buffer.from(`${'x'.repeat(60)}=\r\n`);
+  const lines = Array.from({ length: 20_000 }, () =>
+    encoding === 'base64' ? Buffer.from(`${line.toString('base64')}\r\n`) : line,
+  );
+  const head = `Content-Type: application/x-own\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`;
+  const octets = encoding === 'base64' ? line : line.subarray(0, 60);
+  return {
+    message: Buffer.concat([Buffer.from(head), ...lines]),
+    part: Buffer.concat(Array.from({ length: 20_000 }, () => octets)),
+  };
+}
+
+const binary = (offset?: number, count = 10): FetchItem => ({
+  kind: 'BINARY',
+  part: [1],
+
+  peek: true,
+  partial: offset === undefined ? undefined : { offset, count },
+});
+
+test('a large part is decoded as its client takes it', async () => {
+  for (const encoding of ['base64', 'quoted-printable'] as const) {
+    const { message, part } = encoded(encoding);
+    const { selected, file } = await open(message);
+    const sign = encoding === 'base64' ? '~' : '';
+    const items = [binary(), { kind: 'BINARY.SIZE', part: [1] } as const, binary(300_001)];
+    const { octets, result } = await read(fetch(selected, items));
+    const begin = `* 1 FETCH (BINARY[1] ${sign}{${part.length}}\r\n`;
+    assert.equal(octets.toString('latin1', 0, begin.length), begin);
+    assert.ok(octets.subarray(begin.length, begin.length + part.length).equals(part));
+    const rest = octets.toString('latin1', begin.length + part.length);
+    const some = part.toString('latin1', 300_001, 300_011);
+    assert.equal(rest, ` BINARY.SIZE[1] ${part.length} BINARY[1]<300001> ${sign}{10}\r\n${some})\r\n`);
+    assert.equal(result, undefined);
+    const chunks = fetch(selected, [binary()]);
+    assert.equal((await chunks.next()).done, false);
+    rmSync(file);
+    const cut = await read(chunks);
+    assert.ok(cut.octets.length < part.length / 2, `${cut.octets.length} octets were held`);
+    assert.equal(cut.result && isRefusal(cut.result) && cut.result.refused, 'BYE');
+  }
 });
 
 test('a damaged file is never answered as a whole message', async () => {
