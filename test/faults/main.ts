@@ -5,6 +5,7 @@
  *     --full           the long run, with 1,000 kills of a daemon that receives mail and 500 of one with mailboxes (about an hour)
  *     --only PART      one part of those below, with those whose names begin with it, such as broadcast-cut for
  *                      broadcast; may be given several times
+ *     --inputs NUMBER  commands that mailboxes-grammar sends, 2,000,000 in the long run
  *     --seed NUMBER    repeats a run, as far as the machine's timing lets it
  */
 import { parseArgs } from 'node:util';
@@ -30,7 +31,7 @@ import type { InboundReckoning } from './inbound/place.ts';
 import { runInboundCuts } from './inbound/power-cut.ts';
 import { runIoErrors } from './io-error.ts';
 import { runKills } from './kill.ts';
-import { cutMailboxes, fillDiskOfMailboxes, killMailboxes } from './mailboxes/parts.ts';
+import { cutMailboxes, fillDiskOfMailboxes, fuzzGrammar, killMailboxes } from './mailboxes/parts.ts';
 import { runMigrations } from './migration.ts';
 import { findLoss, runPowerCuts } from './power-cut.ts';
 import { runReadOnly } from './read-only.ts';
@@ -72,7 +73,7 @@ const SHORT = {
   cycles: 2,
   broadcast: { contacts: 1_000, kills: { named: 1, random: 6 }, cuts: 2, cutContacts: 1_000 },
   inbound: { kills: { named: 1, random: 2 }, cuts: 1 },
-  mailboxes: { kills: { named: 1, random: 2 }, cuts: 1 },
+  mailboxes: { kills: { named: 1, random: 2 }, cuts: 1, inputs: 10_000 },
   limitMinutes: 11,
 };
 const FULL = {
@@ -84,7 +85,7 @@ const FULL = {
   cycles: 20,
   broadcast: { contacts: 20_000, kills: { named: 3, random: 200 }, cuts: 10, cutContacts: 5_000 },
   inbound: { kills: { named: 16, random: 616 }, cuts: 6 },
-  mailboxes: { kills: { named: 18, random: 248 }, cuts: 50 },
+  mailboxes: { kills: { named: 18, random: 248 }, cuts: 50, inputs: 2_000_000 },
   limitMinutes: 150,
 };
 /** One of each jump. */
@@ -124,6 +125,7 @@ const PARTS: Record<string, Part> = {
     lacking: lackingForPowerCuts,
     run: async (place) => cutMailboxes(await withDisk(place)),
   },
+  'mailboxes-grammar': { lacking: () => [], run: fuzzGrammar },
   'read-only': { lacking: lackingForReadOnly, run: forbidWrites },
   'broadcast-full-disk': { lacking: lackingForFullDisks, run: fillDiskOfBroadcasts },
   'mailboxes-full-disk': { lacking: lackingForFullDisks, run: fillDiskOfMailboxes },
@@ -142,13 +144,16 @@ const { values } = parseArgs({
   options: {
     full: { type: 'boolean', default: false },
     seed: { type: 'string' },
+    inputs: { type: 'string' },
     only: { type: 'string', multiple: true, default: [] },
   },
 });
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
 // Daemons start from the compiled program in a third of the time.
 if (freshProgram() === undefined) await compileProgram();
-const ok = await main({ ...(values.full ? FULL : SHORT), seed }, values.only);
+const chosen = values.full ? FULL : SHORT;
+const mailboxes = { ...chosen.mailboxes, ...(values.inputs && { inputs: Number(values.inputs) }) };
+const ok = await main({ ...chosen, mailboxes, seed }, values.only);
 // At once: what a failed part left running is ended by the exit handlers.
 process.exitCode = ok ? 0 : 1;
 setImmediate(() => process.exit());

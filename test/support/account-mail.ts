@@ -22,6 +22,11 @@ export type AccountMail = {
 export async function createAccountMail({ quotaBytes = null as number | null } = {}): Promise<AccountMail> {
   const account = await openTestAccount();
   after(() => account.close());
+  return mailOf(account, { quotaBytes });
+}
+
+/** Returns the mail of an account. */
+export function mailOf(account: OpenAccount, { quotaBytes = null as number | null } = {}): AccountMail {
   const wrong: Refusal = { refused: 'NO', code: 'AUTHENTICATIONFAILED', text: 'The password is wrong' };
   return {
     account,

@@ -1,11 +1,12 @@
 /** The parts of the fault tests that are about mailboxes. */
 import { describeMailboxes } from '../report.ts';
 import { type MailboxFullDiskOptions, runMailboxFullDisks } from './full-disk.ts';
+import { runGrammar } from './grammar.ts';
 import { type MailboxKillOptions, runMailboxKills } from './kill.ts';
 import type { MailboxReport } from './place.ts';
 import { runMailboxCuts } from './power-cut.ts';
 
-type Settings = { mailboxes: Pick<MailboxKillOptions, 'kills'> & { cuts: number } };
+type Settings = { mailboxes: Pick<MailboxKillOptions, 'kills'> & { cuts: number; inputs: number } };
 type Place = Settings & MailboxFullDiskOptions;
 type Result = { ok: boolean; lines: string[] };
 
@@ -22,6 +23,14 @@ export async function cutMailboxes(place: Place & { program: string }): Promise<
 /** Fills the disk. */
 export async function fillDiskOfMailboxes(place: Place): Promise<Result> {
   return keptWell(await runMailboxFullDisks(place));
+}
+
+/** Sends very many commands. */
+export async function fuzzGrammar({ directory, seed, mailboxes }: Place): Promise<Result> {
+  const { inputs, heapMegabytes, faults } = await runGrammar({ directory, seed, inputs: mailboxes.inputs });
+  const sizes = heapMegabytes.map((size) => size.toFixed(1));
+  const heap = `heap ${sizes[0]} MB after the first account, ${sizes.at(-1)} MB after ${sizes.length}`;
+  return { ok: faults.length === 0, lines: [`${inputs} commands; ${heap}`, ...faults] };
 }
 
 function keptWell(report: MailboxReport): Result {

@@ -28,7 +28,7 @@ export type TestServer = Awaited<ReturnType<typeof startServer<MemoryMail>>>;
 
 /** Starts a server whose clock stands still. */
 export async function startServer<Mail extends ServedMail = MemoryMail>(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   {
     // Callers that give no mail get the default, whose type is `ServedMail`.
     mail = createMemoryMail() as ServedMail as Mail,
