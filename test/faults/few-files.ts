@@ -51,21 +51,22 @@ export async function runFewFiles({ random, cycles }: FewFilesOptions): Promise<
   }
 }
 
-/** The lowest number that is free; the kernel gives out none at or above the limit. */
-function lowest(pid: number): number {
+/** Returns the lowest number that is free; the kernel gives out none at or above the limit. */
+export function lowest(pid: number): number {
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
   let number = 0;
   while (open.has(number)) number++;
   return number;
 }
 
-/** The soft limit. */
-function limitOf(pid: number): number {
+/** Returns the soft limit. */
+export function limitOf(pid: number): number {
   const limits = readFileSync(`/proc/${pid}/limits`, 'latin1');
   return Number(/^Max open files +(\d+)/m.exec(limits)?.[1]);
 }
 
-function limitFiles(pid: number, limit: number): void {
+/** Sets the soft limit. */
+export function limitFiles(pid: number, limit: number): void {
   execFileSync('prlimit', ['--pid', String(pid), `--nofile=${limit}:`]);
 }
 

@@ -31,7 +31,14 @@ import type { InboundReckoning } from './inbound/place.ts';
 import { runInboundCuts } from './inbound/power-cut.ts';
 import { runIoErrors } from './io-error.ts';
 import { runKills } from './kill.ts';
-import { cutMailboxes, fillDiskOfMailboxes, fuzzGrammar, killMailboxes } from './mailboxes/parts.ts';
+import {
+  breakDiskOfMailboxes,
+  cutMailboxes,
+  fillDiskOfMailboxes,
+  fuzzGrammar,
+  killMailboxes,
+  takeFilesOfMailboxes,
+} from './mailboxes/parts.ts';
 import { runMigrations } from './migration.ts';
 import { findLoss, runPowerCuts } from './power-cut.ts';
 import { runReadOnly } from './read-only.ts';
@@ -125,6 +132,11 @@ const PARTS: Record<string, Part> = {
     lacking: lackingForPowerCuts,
     run: async (place) => cutMailboxes(await withDisk(place)),
   },
+  'mailboxes-error': {
+    lacking: lackingForPowerCuts,
+    run: async (place) => breakDiskOfMailboxes(await withDisk(place)),
+  },
+  'mailboxes-few-files': { lacking: lackingForFewFiles, run: takeFilesOfMailboxes },
   'mailboxes-grammar': { lacking: () => [], run: fuzzGrammar },
   'read-only': { lacking: lackingForReadOnly, run: forbidWrites },
   'broadcast-full-disk': { lacking: lackingForFullDisks, run: fillDiskOfBroadcasts },

@@ -1,10 +1,11 @@
 /** The parts of the fault tests that are about mailboxes. */
 import { describeMailboxes } from '../report.ts';
+import { runMailboxFewFiles } from './few-files.ts';
 import { type MailboxFullDiskOptions, runMailboxFullDisks } from './full-disk.ts';
 import { runGrammar } from './grammar.ts';
 import { type MailboxKillOptions, runMailboxKills } from './kill.ts';
 import type { MailboxReport } from './place.ts';
-import { runMailboxCuts } from './power-cut.ts';
+import { runMailboxCuts, runMailboxErrors } from './power-cut.ts';
 
 type Settings = { mailboxes: Pick<MailboxKillOptions, 'kills'> & { cuts: number; inputs: number } };
 type Place = Settings & MailboxFullDiskOptions;
@@ -18,6 +19,16 @@ export async function killMailboxes({ seed, mailboxes }: Place): Promise<Result>
 /** Cuts the power. */
 export async function cutMailboxes(place: Place & { program: string }): Promise<Result> {
   return keptWell(await runMailboxCuts({ ...place, cuts: place.mailboxes.cuts }));
+}
+
+/** Lets the disk fail. */
+export async function breakDiskOfMailboxes(place: Place & { program: string }): Promise<Result> {
+  return keptWell(await runMailboxErrors(place));
+}
+
+/** Takes the files of the daemon. */
+export async function takeFilesOfMailboxes({ seed, cycles }: Place): Promise<Result> {
+  return keptWell(await runMailboxFewFiles({ seed, cycles }));
 }
 
 /** Fills the disk. */

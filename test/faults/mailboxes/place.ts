@@ -45,7 +45,7 @@ type MailboxVerdict = { figures: MailboxFigures; faults: string[] };
 /** `done` says what was done to the daemon. */
 export type MailboxReport = MailboxVerdict & { done: string };
 
-const PASSWORD = 'a password of the tests';
+export const PASSWORD = 'a password of the tests';
 const MAILBOXES = 3;
 /** A new mailbox has these folders, which are empty. */
 const FIRST_MODEL: Model = new Map(

@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createVolatileDisk, mountImage } from '../disk/volatile-disk.ts';
+import { createVolatileDisk, mountImage, type VolatileDisk } from '../disk/volatile-disk.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
 import {
   createMailboxWorld,
@@ -29,46 +29,72 @@ const MOST = { anyFirst: 0, mostChanges: 5_000 };
 const MAX_LETTERS = 100;
 /** Time in which the clients read what the daemon had answered. */
 const READ_MS = 300;
+const END_TIMEOUT_MS = 60_000;
 
 /** Cuts the power of one world after the other. */
-export async function runMailboxCuts(options: MailboxCutOptions): Promise<MailboxReport> {
+export async function runMailboxCuts({ cuts, ...options }: MailboxCutOptions): Promise<MailboxReport> {
+  const ends = Array.from({ length: cuts }, (_, run): [string, End] => [`cut-${run}`, workUntilCut]);
+  return { ...(await runAll(options, ends)), done: `${cuts} cuts` };
+}
+
+/** Lets the disk of one world after the other fail. The daemon ends, and nothing that was answered is lost. */
+export async function runMailboxErrors(options: Omit<MailboxCutOptions, 'cuts'>): Promise<MailboxReport> {
+  const ends = (['flush', 'write'] as const).map((kind): [string, End] => [`error-${kind}`, failing(kind)]);
+  return { ...(await runAll(options, ends)), done: 'a flush and a write have failed' };
+}
+
+type Options = Omit<MailboxCutOptions, 'cuts'>;
+
+/** Runs a world for each of these ends. */
+async function runAll(
+  options: Options,
+  ends: readonly [name: string, end: End][],
+): Promise<Pick<MailboxReport, 'figures' | 'faults'>> {
   const random = seededRandom(options.seed);
   const figures = noFigures();
   const faults: string[] = [];
-  for (let run = 0; run < options.cuts; run++) {
-    const directory = join(options.directory, `mailboxes-cut-${run}`);
+  for (const [name, end] of ends) {
+    const directory = join(options.directory, `mailboxes-${name}`);
     mkdirSync(directory);
-    faults.push(...(await cutAndFinish({ ...options, directory, random, figures })));
+    faults.push(...(await endAndFinish({ ...options, directory, random, figures, end })));
     rmSync(directory, { recursive: true });
   }
-  return { figures, faults, done: `${options.cuts} cuts` };
+  return { figures, faults };
 }
 
-type Run = MailboxCutOptions & { random: SeededRandom; figures: MailboxFigures };
+/** Ends the daemon, with what `cut` keeps of its data. Returns what is wrong. */
+type End = (
+  place: MailboxWorld,
+  random: SeededRandom,
+  disk: { cut(): Promise<unknown> } & Pick<VolatileDisk, 'failWrites' | 'failFlushes'>,
+) => Promise<string[]>;
+type Run = Options & { random: SeededRandom; figures: MailboxFigures; end: End };
 
-/** Returns what is wrong after the cut. */
-async function cutAndFinish({ program, directory, random, figures }: Run): Promise<string[]> {
+/** Returns what is wrong after the end. */
+async function endAndFinish({ program, directory, random, figures, end }: Run): Promise<string[]> {
   const disk = await createVolatileDisk(program, join(directory, 'disk'), { sizeBytes: DISK_BYTES });
   const image = join(directory, 'cut.image');
   const dataDir = join(disk.mountPoint, 'data');
   const place = await createMailboxWorld({ random, name: 'mailboxescut', dataDir, figures });
   let unmount: (() => void) | undefined;
   try {
-    await workUntilCut(place, random, () =>
-      disk.cut({
-        path: image,
-        survival: random.share(),
-        grainBytes: GRAIN_BYTES,
-        seed: random.seed(),
-        delayWrites: 0,
-      }),
-    );
+    const faults = await end(place, random, {
+      ...disk,
+      cut: () =>
+        disk.cut({
+          path: image,
+          survival: random.share(),
+          grainBytes: GRAIN_BYTES,
+          seed: random.seed(),
+          delayWrites: 0,
+        }),
+    });
     disk.remove();
     const mounted = join(directory, 'after');
     unmount = await mountImage(image, mounted);
     const world = { ...place.world, dataDir: join(mounted, 'data') };
     const daemon = await world.start(undefined, world.dataDir);
-    return (await finishMailboxes({ ...place, world }, daemon)).faults;
+    return [...faults, ...(await finishMailboxes({ ...place, world }, daemon)).faults];
   } finally {
     await place.close();
     unmount?.();
@@ -80,8 +106,8 @@ async function cutAndFinish({ program, directory, random, figures }: Run): Promi
 async function workUntilCut(
   place: MailboxWorld,
   random: SeededRandom,
-  cut: () => Promise<unknown>,
-): Promise<void> {
+  { cut }: Parameters<End>[2],
+): Promise<string[]> {
   const daemon = await place.world.start();
   const before = promisesOf(place);
   const over = new AbortController();
@@ -97,6 +123,28 @@ async function workUntilCut(
   over.abort();
   await Promise.all([working, sending]);
   await place.world.endLife(Date.now());
+  return [];
+}
+
+/** The daemon cannot know what the disk has kept, so it ends at once and answers nothing more. */
+function failing(kind: 'flush' | 'write'): End {
+  return async (place, _random, disk) => {
+    const daemon = await place.world.start();
+    const before = promisesOf(place);
+    const over = new AbortController();
+    const { signal } = over;
+    const working = work(place, { ...MOST, signal });
+    const sending = send(place, { signal, mostLetters: MAX_LETTERS });
+    while (promisesOf(place) - before < MIN_PROMISES) await sleep(READ_MS);
+    await (kind === 'flush' ? disk.failFlushes('always') : disk.failWrites('always'));
+    const ended = await Promise.race([daemon.exited.then(() => true), sleep(END_TIMEOUT_MS, false)]);
+    over.abort();
+    if (!ended) await daemon.kill('SIGKILL');
+    await Promise.all([working, sending]);
+    await disk.cut();
+    await place.world.endLife(Date.now());
+    return ended ? [] : [`the daemon lived on after a failed ${kind}`];
+  };
 }
 
 /** Returns the number of changes and letters that were answered, in all worlds so far. */
