@@ -642,7 +642,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         const isGone = ({ message }: (typeof known)[number]) => !mailbox.messages.includes(message);
         const vanished: number[] = [];
         lines.push(...contexts.removed(new Set(known.filter(isGone).map(({ message }) => message.uid))));
-        for (let index = known.length - 1; index >= 0 && kind === 'all'; index--) {
+        for (let index = known.length - 1; index >= 0 && kind !== 'withoutExpunge'; index--) {
           const entry = known[index];
           if (!entry || !isGone(entry)) continue;
           if (!wanted.messages && !ownRemoved.has(entry.message.uid)) continue;

@@ -27,8 +27,7 @@ export const idle = defineCommand({
     const unwatch = accountOf(connection).watch(() => wire.signal());
     wire.send('+ idling\r\n');
     try {
-      // A client may have ignored what it was told in the command before.
-      for (await sendChanges(connection); ; ) {
+      for (await sendChanges(connection, 'idle'); ; ) {
         connection.compression?.rest();
         const event = await wire.waitForEvent(context.limits.keepAliveMs);
         if (event === 'input') break;

@@ -30,15 +30,18 @@ export async function* reportChanges(
   view.owesHighestModseq = false;
   responses.add(selected.contexts.removeGone());
   const { messages, flags, items } = selected.events();
-  if (kind === 'all') {
+  if (kind !== 'withoutExpunge') {
     addRemoved(selected, responses, { onlyOwn: !messages });
     shared.forgetRemoved(state);
   }
   const known = view.count;
-  if (messages && view.addNew() > 0) {
+  const hasNew = messages && view.addNew() > 0;
+  if (hasNew || (kind === 'idle' && view.mayHaveMissedExists)) {
     responses.add(`* ${view.count} EXISTS\r\n`);
     if (!features().rev2) responses.add(`* ${view.recentCount} RECENT\r\n`);
   }
+  view.mayHaveMissedExists = kind !== 'idle' && (hasNew ? view.isFetching : view.mayHaveMissedExists);
+  view.isFetching = false;
   if (flags) await addFlags(selected, known, responses);
   else if (view.ownModseqs.size > MAX_OWN_MODSEQS) view.ownModseqs.clear();
   const wanted: WantedItems = new Map();

@@ -37,6 +37,10 @@ export class View {
   saved: readonly number[] = [];
   /** The client has just asked for modseqs for the first time, and is told the highest one (RFC 7162 section 3.1). */
   owesHighestModseq = false;
+  /** The command that runs is a FETCH. */
+  isFetching = false;
+  /** The client was told of new messages at the end of a FETCH. */
+  mayHaveMissedExists = false;
   /** The client itself has deleted the folder. */
   isDeletedHere = false;
   /** UIDs of messages that the client itself has added, and has not been told of. */

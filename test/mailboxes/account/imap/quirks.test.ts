@@ -70,6 +70,23 @@ test('quirk 18: IDLE begins with what the client was not told yet', async (t) =>
   assert.match(lines[0] ?? '', /^\* [23] EXISTS$/);
 });
 
+test('quirk 18: IDLE repeats the number of messages that the client was told at the end of FETCH', async (t) => {
+  const { client, ask, deliver } = await open(t, ['1']);
+  await deliver(message('2'));
+  assert.ok((await ok(ask, 'UID FETCH 1:* FLAGS')).includes('* 2 EXISTS'));
+  await ok(ask, 'NOOP');
+  assert.deepEqual(await ask('IDLE'), ['+ idling']);
+  assert.deepEqual([await client.line(), await client.line()], ['* 2 EXISTS', '* 2 RECENT']);
+  client.send('DONE\r\n');
+  await client.line();
+  await deliver(message('3'));
+  assert.ok((await ok(ask, 'NOOP')).includes('* 3 EXISTS'));
+  // The client has heard this, and the next thing that it is told is new.
+  assert.deepEqual(await ask('IDLE'), ['+ idling']);
+  await deliver(message('4'));
+  assert.equal(await client.line(), '* 4 EXISTS');
+});
+
 test('quirk 22: UID comes first in a response, and the items follow as they were asked for', async (t) => {
   const { ask } = await open(t, ['1']);
   assert.match(
