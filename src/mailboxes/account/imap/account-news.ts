@@ -113,8 +113,7 @@ export class AccountNews {
 
   /** Returns what has happened since the last call; undefined when nothing has. */
   take(): News | undefined {
-    const size = this.#names.length + this.#subscriptions.size + this.#statuses.size + this.#metadata.size;
-    if (size === 0 && !this.#isOverflow) return undefined;
+    if (!this.#hasNews) return undefined;
     const news: News = {
       isOverflow: this.#isOverflow,
       names: this.#names,
@@ -127,6 +126,14 @@ export class AccountNews {
     return news;
   }
 
+  get #hasNews(): boolean {
+    return this.#isOverflow || this.#nameCount + this.#statuses.size > 0;
+  }
+
+  get #nameCount(): number {
+    return this.#names.length + this.#subscriptions.size + this.#metadata.size;
+  }
+
   #begin(): void {
     if (this.#unsubscribe.length > 0) return;
     const { changes } = this.#account;
@@ -136,7 +143,7 @@ export class AccountNews {
         if (change.origin === this.#origin) return;
         add(change);
         this.#bound();
-        this.notify();
+        if (this.#hasNews) this.notify();
       };
     this.#unsubscribe = [
       changes.subscribe(
@@ -209,7 +216,7 @@ export class AccountNews {
   }
 
   #bound(): void {
-    if (this.#names.length + this.#subscriptions.size + this.#metadata.size <= MAX_NAMES) return;
+    if (this.#nameCount <= MAX_NAMES) return;
     if (this.#request) {
       this.set(NO_EVENTS);
       this.#isOverflow = true;

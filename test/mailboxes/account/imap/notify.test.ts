@@ -53,10 +53,13 @@ test('a client that takes too long to read is told that changes were lost, and n
   session.close();
 });
 
-test('the end of a session ends what it watches', async () => {
+test('a session is woken for what it has asked for, until its end', async () => {
   const { session, told } = await openWatcher();
   let calls = 0;
   session.watch(() => calls++);
+  // Nobody is woken for what the client has not asked for.
+  await mail.deliver('INBOX', message('1'));
+  assert.equal(calls, 0);
   subscribeMany(1);
   assert.notEqual(await told(), '');
   session.close();
