@@ -154,7 +154,7 @@ class ServedCall {
   /** Returns the next part, for which the client is asked unless it has come. @throws Error when it sends no more */
   async #pull(what: 'message' | 'content'): Promise<Pulled> {
     // Content that was not read is of no interest once the next message is asked for.
-    if (what === 'message') while (isContent(this.#parts[0])) this.#parts.shift();
+    if (what === 'message') while (this.#parts[0]?.kind === 'content') this.#parts.shift();
     if (this.#parts.length === 0 && !this.isStopped) {
       this.#post({ kind: 'pull', what });
       await new Promise<void>((resolve) => {
@@ -188,10 +188,6 @@ class ServedCall {
       this.#wake = resolve;
     });
   }
-}
-
-function isContent(part: Pulled | undefined): boolean {
-  return part?.kind === 'content' || part?.kind === 'part';
 }
 
 class ServedSession {

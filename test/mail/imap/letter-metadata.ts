@@ -237,6 +237,8 @@ export function holdMetadataToTheLetter(mail: LetterMail): void {
     assert.match((await other.ask('IDLE')).join(), /^\+/);
     await ok(ask, `SETMETADATA ${mailbox} (/shared/comment NIL)`);
     assert.equal(await other.line(), `* METADATA ${mailbox} /shared/comment`);
+    await ok(ask, `SETMETADATA ${mailbox} (/shared/comment "more")`);
+    assert.equal(await other.line(), `* METADATA ${mailbox} /shared/comment`);
     other.send('DONE\r\n');
     await other.responses();
     assert.match((await ask('IDLE')).join(), /^\+/);

@@ -68,6 +68,19 @@ test('a URL is read as it was written, whatever the mailbox is called', () => {
   );
 });
 
+test('numbers have 32 bits, a server is no mailbox, and dots in the name of the selected mailbox are letters', () => {
+  const uid = (url: string, selected?: string) => parseMessageUrl(url, selected)?.uid;
+  assert.equal(uid('/a;UIDVALIDITY=4294967295/;UID=4294967295'), 4294967295);
+  for (const url of [
+    '/a/;UID=4294967296',
+    '/a;UIDVALIDITY=4294967296/;UID=1',
+    '/a/;UID=1/;PARTIAL=4294967296',
+  ])
+    assert.equal(uid(url), undefined, url);
+  assert.equal(uid('//a/b/;UID=1'), undefined);
+  assert.equal(parseMessageUrl(';UID=1', 'a/..')?.mailbox, 'a/..');
+});
+
 test('whatever a client sends, it names a message or nothing, and the refusal is a response code', () => {
   const piece = fc.constantFrom(
     ...[

@@ -3,6 +3,7 @@ import { badUrl, type MessageUrl, parseMessageUrl } from '../../../mail/imap/mes
 import type { AppendCatenation, Refusal } from '../../../mail/imap/session.ts';
 import { LineEnds } from '../../../mail/message/crlf.ts';
 import { AppError } from '../../../system/errors.ts';
+import { createPause } from '../../../system/next-turn.ts';
 import type { OpenAccount } from '../account.ts';
 import { discard, type PreparedContent, prepareContent, preparedChunks } from '../content.ts';
 import { findFolderById, findFolderByName } from '../folder-store.ts';
@@ -66,10 +67,13 @@ class Reader {
   hasBinary = false;
   readonly #source: Source;
   readonly #lineEnds = new LineEnds();
+  /** Lets other sessions in, because a command can name thousands of parts. */
+  readonly #pause: () => Promise<void>;
   #octets = 0;
 
   constructor(source: Source) {
     this.#source = source;
+    this.#pause = createPause(source.account.app.clock);
   }
 
   /** Yields the octets of all parts. From a binary part on, lines keep their ends. */
@@ -105,6 +109,7 @@ class Reader {
   /** Yields what FETCH returns as the literal of BODY, without setting `\\Seen`. */
   async *#readUrl(url: string): AsyncGenerator<Buffer, void, undefined> {
     const { account } = this.#source;
+    await this.#pause();
     const named = parseMessageUrl(url, await this.#selectedName());
     const message = named && (await findMessage(account, named));
     if (!named || !message) throw new Refused(badUrl(url));

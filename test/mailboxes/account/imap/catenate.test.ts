@@ -1,7 +1,8 @@
 /** What accounts alone have to keep when they put messages together: limits, the form of stored messages, and other sessions. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { pathOf } from '../../../../src/blobs/files.ts';
 import type { MessagePart } from '../../../../src/mail/imap/session.ts';
 import { INLINE_BYTES } from '../../../../src/mailboxes/account/content.ts';
 import { contentFolder } from '../../../../src/mailboxes/account/folder.ts';
@@ -59,14 +60,25 @@ test('a message of parts that are too large together is TOOBIG, also beyond a si
   assert.match((await size()) ?? '', /MESSAGES 2/);
 });
 
-test('parts of a large message are TOOBIG before they are read', async (t) => {
+test('nothing of a refused message stays', async (t) => {
   const { catenate, url, octets } = await open(t, { sizeBytes: 400 * KIB, messageBytes: 900 * KIB });
+  assert.ok(octets.length > INLINE_BYTES);
   assert.match(await catenate(`${url} ${url}`), /^OK/);
   const files = fileCount();
   assert.match(await catenate(`${url} ${url} ${url}`), /^NO \[TOOBIG\]/);
   assert.match(await catenate(`${url} URL "/nowhere/;UID=1"`), /^NO \[BADURL/);
-  assert.equal(fileCount(), files, 'no file of a refused message stays');
-  assert.ok(octets.length > INLINE_BYTES);
+  assert.equal(fileCount(), files);
+});
+
+test('a part that is too large is not read', async (t) => {
+  const { catenate, url } = await open(t, { sizeBytes: 400 * KIB, messageBytes: 300 * KIB });
+  const { blobSha256 } = await mail.account.db.read
+    .selectFrom('contents')
+    .select('blobSha256')
+    .orderBy('id', 'desc')
+    .executeTakeFirstOrThrow();
+  rmSync(pathOf(contentFolder(mail.account.folder), blobSha256 ?? assert.fail()));
+  assert.match(await catenate(url), /^NO \[TOOBIG\]/);
 });
 
 test('the octets of URLs count for the quota, and those of a replaced message do not', async (t) => {
@@ -105,30 +117,46 @@ test('lines get their CRLF across parts, and NUL is only in binary parts, which 
   assert.equal(fileCount(), files + 1);
 });
 
-test('a part is read to its end when another session removes its message meanwhile', async () => {
+/** Has a message put together in a folder, and returns the answer. */
+async function append(
+  session: ReturnType<typeof openImapAccount>,
+  content: AsyncIterable<Buffer | MessagePart>,
+) {
+  const head = { flags: [], internalDate: undefined, utf8: false, isBinary: false, isSynchronizing: true };
+  async function* messages() {
+    yield { ...head, sizeBytes: 40 * KIB * KIB, isCatenated: true as const, content };
+  }
+  return await session.append('Sent', messages());
+}
+
+async function* partsOf(...urls: readonly string[]): AsyncGenerator<MessagePart> {
+  for (const url of urls) yield { kind: 'url', url };
+}
+
+/** Opens a session without a client, and a new folder with a large message. */
+async function openWithLarge() {
   const folder = `c${++folders}`;
   const session = openImapAccount(mail.account, { disabledCapabilities: [], quotaBytes: null });
   await session.create({ mailbox: folder, specialUse: undefined });
-  const octets = messageOf(folder, 900 * KIB);
-  await mail.deliver(folder, octets);
-  const url = `/${folder}/;UID=1`;
-  async function* content(): AsyncGenerator<Buffer | MessagePart> {
-    yield { kind: 'url', url };
-    await session.delete(folder);
-    await removeUnused(mail.account);
-    yield { kind: 'url', url };
-  }
-  const head = { flags: [], internalDate: undefined, utf8: false, isBinary: false, isSynchronizing: true };
-  async function* messages() {
-    yield { ...head, sizeBytes: 40 * KIB * KIB, isCatenated: true as const, content: content() };
-  }
-  const answer = await session.append('INBOX', messages());
-  assert.deepEqual(answer, {
-    refused: 'NO',
-    code: `BADURL ${url}`,
-    text: 'The URL names no message or part of one',
+  await mail.deliver(folder, messageOf(folder, 900 * KIB));
+  return { folder, session, url: `/${folder}/;UID=1` };
+}
+
+test('a part is read to its end when another session removes its message meanwhile', async (t) => {
+  const { folder, session, url } = await openWithLarge();
+  const { heldContents } = mail.account;
+  const add = heldContents.add.bind(heldContents);
+  let removal = Promise.resolve();
+  const held = t.mock.method(heldContents, 'add', (id: number) => {
+    add(id);
+    removal = session.delete(folder).then(() => removeUnused(mail.account));
   });
-  assert.equal(mail.account.preparedFiles.has(''), false);
+  const answer = await append(session, partsOf(url));
+  await removal;
+  assert.equal(held.mock.callCount(), 1);
+  assert.ok('uids' in answer, JSON.stringify(answer));
+  held.mock.restore();
+  assert.equal('refused' in (await append(session, partsOf(url))), true);
   session.close();
 });
 
@@ -159,29 +187,17 @@ test('what follows a message that is refused once it was read is no command', as
   assert.match((await size()) ?? '', /MESSAGES 1/);
 });
 
-test('of a large message, little is in memory while it is put together', async () => {
-  const folder = `c${++folders}`;
-  const session = openImapAccount(mail.account, { disabledCapabilities: [], quotaBytes: null });
-  await session.create({ mailbox: folder, specialUse: undefined });
-  await mail.deliver(folder, messageOf(folder, 2_000 * KIB));
-  let asked = 0;
-  const reading = Promise.withResolvers<void>();
-  async function* content(): AsyncGenerator<Buffer | MessagePart> {
-    for (; asked < 3; asked++) yield { kind: 'url', url: `/${folder}/;UID=1` };
-    reading.resolve();
-    yield { kind: 'url', url: '/bad' };
+test('a large message goes to its file while it is put together', async () => {
+  const { session, url } = await openWithLarge();
+  const before = fileCount();
+  let written = 0;
+  async function* content(): AsyncGenerator<MessagePart> {
+    yield* partsOf(url, url);
+    written = fileCount() - before;
+    yield* partsOf('/bad');
   }
-  const head = { flags: [], internalDate: undefined, utf8: false, isBinary: false, isSynchronizing: true };
-  async function* messages() {
-    yield { ...head, sizeBytes: 40 * KIB * KIB, isCatenated: true as const, content: content() };
-  }
-  const answering = session.append('INBOX', messages());
-  await reading.promise;
-  const held = readdirSync(contentFolder(mail.account.folder), { recursive: true, withFileTypes: true });
-  assert.ok(
-    held.some(({ name }) => name.endsWith('.partial') || name === 'partial'),
-    held.map(({ name }) => name).join(),
-  );
-  assert.equal(Object.hasOwn(await answering, 'refused'), true);
+  assert.equal('refused' in (await append(session, content())), true);
+  assert.equal(written, 1);
+  assert.equal(fileCount(), before);
   session.close();
 });
