@@ -131,6 +131,17 @@ export const configSchema = section('Postrider configuration', {
       starttlsPort: port(143, 'This second port; 0 takes any free one.'),
     },
   ),
+  lmtp: section(
+    'LMTP (RFC 2033), by which another mail server of this machine, such as Postfix, delivers to mailboxes.',
+    {
+      address: Type.String({
+        default: '',
+        description:
+          'Address to listen on, of this machine alone: 127.0.0.1 or ::1. Its clients are believed, and their mail is not judged. Empty: LMTP is off.',
+      }),
+      port: port(24, 'Port to listen on; 0 takes any free one.'),
+    },
+  ),
   inbound: section('What is done with mail that arrives.', {
     postmaster: Type.String({
       pattern: "^$|^[!#$%&'*+/=?^_`{|}~0-9A-Za-z.-]{1,64}@[0-9A-Za-z.-]{1,253}$",

@@ -10,6 +10,7 @@ import { Value } from 'typebox/value';
 import { parse } from 'yaml';
 import { type ConfigFields, configSchema } from './config-schema.ts';
 import { CRASH_POINTS } from './crash-points.ts';
+import { isLoopback } from './system/address-block.ts';
 import { blockList } from './system/blocklist.ts';
 import { crashPointName } from './system/crash-point.ts';
 import { isResolver } from './system/dns/servers.ts';
@@ -200,6 +201,11 @@ function check(
   if (notResolver !== undefined) {
     throw new ConfigError(
       `${origins.get('dns.servers')}: "dns.servers": "${notResolver}" is not the address of a resolver such as 192.0.2.1 or [2001:db8::1]:53`,
+    );
+  }
+  if (config.lmtp.address !== '' && !isLoopback(config.lmtp.address)) {
+    throw new ConfigError(
+      `${origins.get('lmtp.address')}: "lmtp.address" must be an address of this machine alone, such as 127.0.0.1`,
     );
   }
   requireOrderedRetention(config.retention, origins);

@@ -76,6 +76,16 @@ test('relays that are trusted, and proxies, are addresses', () => {
     refused(() => loadConfig({ env: { [name]: 'mx.example.com' } }), name, key);
 });
 
+test('LMTP listens on an address of this machine alone', () => {
+  for (const address of ['127.0.0.1', '127.8.0.1', '::1', ''])
+    assert.equal(loadConfig({ env: { POSTRIDER_LMTP_ADDRESS: address } }).lmtp.address, address);
+  for (const address of ['::', '0.0.0.0', '192.0.2.1', '10.0.0.1', '127.0.0.1.example', 'localhost'])
+    refused(
+      () => loadConfig({ env: { POSTRIDER_LMTP_ADDRESS: address } }),
+      ...['POSTRIDER_LMTP_ADDRESS', 'lmtp.address'],
+    );
+});
+
 test('a blocklist has a zone, and by default every answer of it refuses', () => {
   const file = writeFile('hostname: mail.example.com\ninbound:\n  dnsbl: [{ zone: bl.example.org }]\n');
   const [list, ...more] = loadConfig({ file, env: {} }).inbound.dnsbl;

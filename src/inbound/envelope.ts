@@ -14,10 +14,15 @@ export type Judgement = {
   isFlagged: boolean;
 };
 
-/** The source of a message: a client, or the queue of this installation, whose mail was judged before. */
+type Client = Pick<SmtpClient, 'address' | 'helo' | 'protocol' | 'tls'>;
+
+/**
+ * The source of a message: a client whose mail is judged here; or one whose mail was judged before, which is a mail server of this
+ * machine (LMTP) or, without a client, the queue of this installation.
+ */
 type Source =
-  | { client: Pick<SmtpClient, 'address' | 'helo' | 'protocol' | 'tls'>; judgement?: undefined }
-  | { client: undefined; judgement: Judgement };
+  | { client: Client; judgement?: undefined }
+  | { client: Client | undefined; judgement: Judgement };
 
 export type ReceivedEnvelope = Source & {
   /** Empty for the null sender. */

@@ -1,6 +1,6 @@
 /**
- * Authenticates a message while it arrives, and decides afterwards whether it is accepted. Mail out of the queue of this installation is
- * not authenticated again: it never left the machine, and its judgement comes with it.
+ * Authenticates a message while it arrives, and decides afterwards whether it is accepted. Mail out of the queue of this installation, or
+ * from a mail server of this machine, is not authenticated again: it never left the machine, and its judgement comes with it.
  */
 import type { App } from '../app.ts';
 import type { ReceivedRecipientKind } from '../db/inbound-tables.ts';
@@ -45,7 +45,7 @@ export function beginAuthentication(
   { authenticator, config }: AuthenticationApp,
   { client, judgement, sender, recipients }: ReceivedEnvelope,
 ): Authentication {
-  if (!client) return { write() {}, decide: async () => ({ kind: 'accepted', judgement }), abort() {} };
+  if (judgement) return { write() {}, decide: async () => ({ kind: 'accepted', judgement }), abort() {} };
   const { address, helo = '' } = client;
   const { hostname } = config;
   const running = authenticator.begin({ owner: addressSite(address), address, helo, sender, hostname });

@@ -1,10 +1,11 @@
-/** Listens for mail from other servers (smtp.address and smtp.port). */
+/** Listens for mail from other servers (smtp.address and smtp.port), and from one of this machine for mailboxes (lmtp/listener.ts). */
 import type { Certificates } from '../certificates/certificates.ts';
 import { listenSmtp } from '../mail/smtp/server/server.ts';
 import { plainAddress } from '../system/address-block.ts';
 import { createAddressLimit } from '../system/guards/address-limit.ts';
 import { type Listener, listenAt } from '../system/listen.ts';
 import type { InboundApp } from './inbound-app.ts';
+import { openLmtp } from './lmtp/listener.ts';
 import { watchTasks } from './metrics.ts';
 import { createInboundSession, type SessionApp } from './session.ts';
 
@@ -20,7 +21,7 @@ const DRAIN_MS = 25_000;
 const REFUSAL_LINES = { requestsPerSecond: 0.1, burst: 10 };
 
 /**
- * Starts to listen for mail. Closing the listener ends the threads of the app too.
+ * Starts to listen for mail. Closing the listener ends LMTP and the threads of the app too.
  * @throws ListenError
  */
 export async function openInbound(
@@ -50,11 +51,14 @@ export async function openInbound(
       isExempt: app.isTrustedRelay,
       openSession: () => createInboundSession(sessionApp),
     });
-  const listener = await listenAt(address, listenOn);
+  await using opened = new AsyncDisposableStack();
+  const listener = opened.adopt(await listenAt(address, listenOn), (open) => open.close(0));
+  const lmtp = await openLmtp(app);
+  opened.move();
   return {
     address: listener.address,
     async close() {
-      await listener.close(DRAIN_MS);
+      await Promise.all([listener.close(DRAIN_MS), lmtp?.close(DRAIN_MS)]);
       await Promise.all([app.authenticator.close(), app.reportReader.close()]);
     },
   };

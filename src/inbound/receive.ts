@@ -94,11 +94,11 @@ export async function receiveMessage(
 /** Counts the message for DMARC reports, which are about all mail, accepted or not (RFC 9990 section 3.1). */
 function observeDecision(
   app: ReceiveApp,
-  { client, sender, recipients }: ReceivedEnvelope,
+  { judgement, sender, recipients }: ReceivedEnvelope,
   decision: Decision,
 ): void {
-  // Mail without a client was counted when it arrived.
-  if (!client) return;
+  // Mail that was judged before was counted where it arrived.
+  if (judgement) return;
   const isRefused = decision.kind === 'refused';
   // A client that is told to try again is counted when it does.
   if (isRefused && decision.reply.code < 500) return;

@@ -70,9 +70,15 @@ const RESOLVERS: readonly Resolver[] = [
   resolveRewrittenSender,
   resolveReport,
   (app, asked) => resolveAddress(app, asked, asked.localPart),
-  resolveWithoutTag,
+  (app, asked) => resolveWithoutTag(app, asked, resolveAddress),
   (app, asked) => resolveRoute(app, asked, '*'),
   resolveOperator,
+];
+
+/** The kinds of recipients of mail that another mail server hands over for mailboxes. */
+const MAILBOX_RESOLVERS: readonly Resolver[] = [
+  (app, asked) => resolveMailbox(app, asked, asked.localPart),
+  (app, asked) => resolveWithoutTag(app, asked, resolveMailbox),
 ];
 
 /** The message as far as its client has described it. */
@@ -88,12 +94,20 @@ type Mail = {
  *
  * @param address the argument of RCPT, in the form of the SMTP server (mail/smtp/server/session.ts)
  */
-export async function decideRecipient(
-  app: RecipientApp,
-  address: string,
-  { sender, sizeBytes }: Mail,
-): Promise<RecipientDecision> {
-  const resolved = await resolveRecipient(app, address, sender);
+export function decideRecipient(app: RecipientApp, address: string, mail: Mail): Promise<RecipientDecision> {
+  return decide(app, { ...mail, address, resolvers: RESOLVERS });
+}
+
+/** Accepts a recipient that is a mailbox, also where a route has the same address, and refuses any other. */
+export function decideMailbox(app: RecipientApp, address: string, mail: Mail): Promise<RecipientDecision> {
+  return decide(app, { ...mail, address, resolvers: MAILBOX_RESOLVERS });
+}
+
+type Question = Mail & { address: string; resolvers: readonly Resolver[] };
+
+async function decide(app: RecipientApp, question: Question): Promise<RecipientDecision> {
+  const { address, sizeBytes } = question;
+  const resolved = await resolveRecipient(app, question);
   if (!resolved) {
     const text = `<${address}>: there is no such recipient here`;
     return { kind: 'refused', reply: { code: 550, status: '5.1.1', text } };
@@ -128,8 +142,7 @@ function hasRoom(
 
 async function resolveRecipient(
   app: RecipientApp,
-  address: string,
-  sender: string,
+  { address, sender, resolvers }: Question,
 ): Promise<Resolved | undefined> {
   const key = addressKey(address);
   const at = key.lastIndexOf('@');
@@ -146,7 +159,7 @@ async function resolveRecipient(
       return receiver;
     },
   };
-  for (const resolve of RESOLVERS) {
+  for (const resolve of resolvers) {
     const resolved = await resolve(app, asked);
     if (resolved) return resolved;
   }
@@ -244,11 +257,15 @@ function asPost(route: Pick<InboundRouteRow, 'id' | 'tenantId'> | undefined): Re
   return route && { kind: 'post', targetId: route.id, tenantId: route.tenantId };
 }
 
-async function resolveWithoutTag(app: RecipientApp, asked: Asked): Promise<Resolved | undefined> {
+async function resolveWithoutTag(
+  app: RecipientApp,
+  asked: Asked,
+  resolve: typeof resolveAddress,
+): Promise<Resolved | undefined> {
   const end = asked.localPart.indexOf(TAG_SEPARATOR);
   // A local part in quotes is no name with a tag.
   if (end <= 0 || asked.localPart.startsWith('"')) return undefined;
-  return resolveAddress(app, asked, asked.localPart.slice(0, end));
+  return resolve(app, asked, asked.localPart.slice(0, end));
 }
 
 async function resolveOperator(app: RecipientApp, asked: Asked): Promise<Resolved | undefined> {

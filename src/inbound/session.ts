@@ -57,7 +57,9 @@ export function createInboundSession(app: SessionApp): Session {
       if (sender?.address === '' && recipients.length > 0) return ONE_RECIPIENT;
       const { address: to } = recipient;
       const reply = await refusalOf(to, client);
-      if (reply) logRefusedRecipient(app, client, { from: sender?.address ?? '', to, reply });
+      // Clients that guess addresses must not fill the disk with lines.
+      if (reply && app.refusalLog.take(client.address).allowed)
+        logRefusal(app, client, { from: sender?.address ?? '', to: [to], reply });
       return reply;
     },
     async data(body, client) {
@@ -73,7 +75,7 @@ export function createInboundSession(app: SessionApp): Session {
       app.inboundMetrics.judged(reply.code);
       if (reply.code >= 400) {
         const to = recipients.map((recipient) => recipient.address);
-        logRefused(app, { from: address, to, ...clientOf(client), ...answerOf(reply) });
+        logRefusal(app, client, { from: address, to, reply });
       }
       return reply;
     },
@@ -90,7 +92,7 @@ export function createInboundSession(app: SessionApp): Session {
  * Checks that the daemon can take more mail.
  * @throws AppError unavailable
  */
-function requireCapacity({ guards, metrics }: SessionApp): void {
+export function requireCapacity({ guards, metrics }: Pick<App, 'guards' | 'metrics'>): void {
   const reason = guards.overload.reasonToRefuse('addition');
   if (reason === undefined) return;
   metrics.shedRequests.inc({ reason });
@@ -106,12 +108,15 @@ function requireRate({ guards, isTrustedRelay }: SessionApp, { address }: SmtpCl
   throw new AppError('rate_limited', 'Your address sends too many messages; try again later');
 }
 
-type Refused = { from: string; to: string; reply: Reply };
+type Refused = { from: string; to: readonly string[]; reply: Reply };
 
-/** Clients that guess addresses must not fill the disk with lines. */
-function logRefusedRecipient(app: SessionApp, client: SmtpClient, { from, to, reply }: Refused): void {
-  if (!app.refusalLog.take(client.address).allowed) return;
-  logRefused(app, { from, to: [to], ...clientOf(client), ...answerOf(reply) });
+/** Writes the line of the mail log about recipients that were refused. */
+export function logRefusal(
+  app: Pick<App, 'config' | 'log'>,
+  client: SmtpClient,
+  { from, to, reply }: Refused,
+): void {
+  logRefused(app, { from, to: [...to], ...clientOf(client), ...answerOf(reply) });
 }
 
 function clientOf({ address, helo, tls }: SmtpClient) {

@@ -2,7 +2,7 @@
  * The spelling of a client's address, and the blocks of addresses that it belongs to. Limits for each client count blocks, because
  * one client of IPv6 has a whole network of addresses (/64), and often a whole site of networks (/48).
  */
-import { isIP, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
@@ -64,4 +64,13 @@ export function plainAddress(text: string): string {
 /** An address with a zone, such as `fe80::1%eth0`, means nothing outside the link of the machine that named it. */
 export function hasZone(address: string): boolean {
   return address.includes('%');
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** Returns true for an address that only this machine reaches (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3). */
+export function isLoopback(address: string): boolean {
+  return isIP(address) !== 0 && LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

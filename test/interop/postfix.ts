@@ -27,6 +27,8 @@ export type PostfixOptions = {
    * refused.
    */
   relayPort?: number;
+  /** Port of an LMTP server on 127.0.0.1 that mail for the mailboxes is handed over to, instead of being stored. */
+  lmtpPort?: number;
   /** Local parts of mailboxes whose mail is returned after it was accepted, because their command says that nobody is there. */
   returns?: readonly string[];
 };
@@ -143,6 +145,7 @@ function mainCf(options: PostfixOptions & { home: string; hostname: string }): s
     virtual_mailbox_domains: options.domain,
     virtual_mailbox_base: join(options.home, 'mail'),
     virtual_mailbox_maps: `texthash:${join(options.home, 'config', 'mailboxes')}`,
+    ...(options.lmtpPort !== undefined && { virtual_transport: `lmtp:inet:127.0.0.1:${options.lmtpPort}` }),
     virtual_uid_maps: `static:${MAILBOX_OWNER}`,
     virtual_gid_maps: `static:${MAILBOX_OWNER}`,
     smtpd_recipient_restrictions: `check_recipient_access texthash:${join(options.home, 'config', 'replies')}`,
@@ -204,6 +207,7 @@ error    unix - - n -    - error
 retry    unix - - n -    - error
 virtual  unix - n n -    - virtual
 smtp     unix - - n -    - smtp
+lmtp     unix - - n -    - lmtp
 scache   unix - - n -    1 scache
 ${RETURNER} unix - n n - - pipe user=nobody argv=${returner}
 anvil    unix - - n -    1 anvil

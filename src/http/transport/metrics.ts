@@ -1,6 +1,7 @@
 /** Metrics of the HTTP server, and the route that serves all metrics. */
-import { BlockList } from 'node:net';
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isLoopback } from '../../system/address-block.ts';
 import { notFound } from '../../system/errors.ts';
 import type { ByteBudget } from '../../system/guards/byte-budget.ts';
 import type { Metrics } from '../../system/metrics.ts';
@@ -46,10 +47,6 @@ export function serveMetrics(server: FastifyInstance, metrics: Metrics, peers: '
   });
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
 /**
  * Headers that reverse proxies add (RFC 7239, RFC 9110 section 7.6.3, and common use). With one of them, the
  * connection is the proxy's and not the client's.
@@ -64,7 +61,6 @@ const FORWARDED = [
 ];
 
 function isLocal(request: FastifyRequest): boolean {
-  const { remoteAddress = '', remoteFamily } = request.raw.socket;
   if (FORWARDED.some((name) => request.headers[name] !== undefined)) return false;
-  return loopback.check(remoteAddress, remoteFamily === 'IPv6' ? 'ipv6' : 'ipv4');
+  return isLoopback(request.raw.socket.remoteAddress ?? '');
 }

@@ -1,4 +1,5 @@
 /** Logs a user in, for LOGIN and AUTHENTICATE (RFC 9051 section 6.2). */
+import { isLoopback } from '../../../system/address-block.ts';
 import { capabilitiesOf, type Privacy } from '../capabilities.ts';
 import { ConnectionFault } from '../fault.ts';
 import type { ImapServerOptions } from '../options.ts';
@@ -10,11 +11,9 @@ type PrivacyContext = {
   context: { options: Pick<ImapServerOptions, 'tls'> };
 };
 
-const LOOPBACK = /^(?:127\.|::1$)/;
-
 /** Returns whether a password can be sent on this connection. Nobody else can read a connection on loopback. */
 export function privacyOf({ client, context }: PrivacyContext): Privacy {
-  const isPrivate = client.tls !== undefined || LOOPBACK.test(client.address);
+  const isPrivate = client.tls !== undefined || isLoopback(client.address);
   return { isPrivate, offersTls: client.tls === undefined && context.options.tls?.mode === 'starttls' };
 }
 
