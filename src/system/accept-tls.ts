@@ -10,6 +10,7 @@ import { type Clock, TimeoutError } from './clock.ts';
 
 export type AcceptTlsOptions = {
   certificates: CertificateStore;
+  /** Time for the first message of the client, and again for the rest of the handshake. The time in between, until its turn, has no limit. */
   timeoutMs: number;
   /**
    * Protocol names that are offered (ALPN, RFC 7301), as `encodeProtocols` returns them. A client that asks only for others is
@@ -31,25 +32,22 @@ export async function acceptTls(
   socket: Socket,
   { certificates, timeoutMs, protocols, turn }: AcceptTlsOptions,
 ): Promise<TLSSocket> {
-  let current = socket;
-  const timer = clock.after(timeoutMs, () =>
-    current.destroy(new TimeoutError(`TLS handshake took longer than ${timeoutMs} ms`)),
-  );
-  try {
-    const serverName = await awaitServerName(socket);
-    await turn?.();
-    if (socket.destroyed) throw socket.errored ?? new Error('the connection closed before its TLS handshake');
-    const secure = new TLSSocket(socket, {
-      isServer: true,
-      secureContext: certificates.find(serverName),
-      ...(protocols && { ALPNProtocols: protocols }),
-    });
-    current = secure;
-    await finishHandshake(secure);
-    return secure;
-  } finally {
-    timer.cancel();
-  }
+  const limit = async <Value>(limited: Socket, step: Promise<Value>): Promise<Value> => {
+    const timer = clock.after(timeoutMs, () =>
+      limited.destroy(new TimeoutError(`TLS handshake took longer than ${timeoutMs} ms`)),
+    );
+    return await step.finally(timer.cancel);
+  };
+  const serverName = await limit(socket, awaitServerName(socket));
+  await turn?.();
+  if (socket.destroyed) throw socket.errored ?? new Error('the connection closed before its TLS handshake');
+  const secure = new TLSSocket(socket, {
+    isServer: true,
+    secureContext: certificates.find(serverName),
+    ...(protocols && { ALPNProtocols: protocols }),
+  });
+  await limit(secure, finishHandshake(secure));
+  return secure;
 }
 
 /**

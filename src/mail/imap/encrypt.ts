@@ -1,5 +1,6 @@
 /** Puts TLS under a connection. */
 import { acceptTls, encodeProtocols } from '../../system/accept-tls.ts';
+import { addressSite } from '../../system/address-block.ts';
 import type { CertificateStore } from '../../system/certificates.ts';
 import { attachWire } from './attach-wire.ts';
 import type { Connection } from './commands/command.ts';
@@ -20,7 +21,7 @@ export async function encrypt(connection: Connection, certificates: CertificateS
     certificates,
     timeoutMs: context.limits.handshakeMs,
     protocols: PROTOCOLS,
-    turn: context.handshakeTurn,
+    turn: () => context.handshakeTurn(addressSite(connection.client.address)),
   }).catch(() => {
     throw new ConnectionFault('tls_handshake', undefined);
   });

@@ -15,10 +15,10 @@ import { DEFAULT_LIMITS, type ImapLimits, type ImapServerOptions } from './optio
 
 const SECONDS_PER_MINUTE = 60;
 /**
- * Number of TLS handshakes that begin in a turn of the event loop: each takes 1 to 2 ms, and after a restart of a server thousands of
- * clients connect again, while those that are connected want their answers. Our own limit.
+ * Number of TLS handshakes that begin in a turn of the event loop. With its handshake and its login a client takes 2 to 4 ms, and after a
+ * restart of a server thousands of clients connect again, while those that are connected want their answers. Our own limit.
  */
-const HANDSHAKES_PER_TURN = 4;
+const HANDSHAKES_PER_TURN = 1;
 
 type ServerSystem = Pick<System, 'clock' | 'log'> & Partial<Pick<System, 'metrics'>>;
 

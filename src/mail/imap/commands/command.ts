@@ -32,8 +32,8 @@ export type ImapContext = {
   limits: ImapLimits;
   /** Connections that are open. */
   connections: Set<Connection>;
-  /** Resolves when a TLS handshake may begin. */
-  handshakeTurn(): Promise<void>;
+  /** Resolves when a TLS handshake with this address may begin. */
+  handshakeTurn(address: string): Promise<void>;
   /** Ends every connection before its next command, once the listener closes. */
   shutdown: ConnectionFault | undefined;
   /** Counts a connection of this address. @throws ConnectionFault beyond the limits */
