@@ -14,6 +14,8 @@ import { ceilings } from './ceilings.ts';
 import { csv } from './csv.ts';
 import { disk } from './disk.ts';
 import { imapIdle } from './imap/idle.ts';
+import { imapLoad } from './imap/load.ts';
+import { imapPush } from './imap/push.ts';
 import { imap } from './imap.ts';
 import { inbound } from './inbound.ts';
 import { marketing } from './marketing.ts';
@@ -62,7 +64,9 @@ const GROUPS: readonly Group[] = [
   disk,
   ...inbound,
   imap(Number(values.messages ?? IMAP_MESSAGES)),
+  imapPush,
   imapIdle,
+  imapLoad(Number(values.messages ?? IMAP_MESSAGES)),
   memory(Number(values.seconds ?? MEMORY_SECONDS)),
   marketing(Number(values.contacts ?? MARKETING_CONTACTS)),
 ];

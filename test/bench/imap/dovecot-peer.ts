@@ -39,6 +39,8 @@ export async function startDovecot(workspace: Workspace, format: Format, users: 
     pids: [program.pid],
     users: Array.from({ length: users }, (_, index) => ({ username: `user${index}`, password: PASSWORD })),
     stop: () => program.stop(),
+    // Everything is done when a client asks for it.
+    async settle() {},
     async forgetStructure(name) {
       const mail = join(folder, 'mail', 'user0');
       const index =

@@ -9,6 +9,8 @@ export type ImapServer = {
   users: readonly ImapUser[];
   /** Drops what the server has stored about the structure of messages in this folder, where it does so when a client first asks. */
   forgetStructure(folder: string): Promise<void>;
+  /** Resolves when the server has nothing to do in the background any more. */
+  settle(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -23,7 +25,10 @@ export const FOLDER = 'Filled';
 const BATCH = 200;
 
 /** Fills the mailbox of the first user, and makes an empty one for each. */
-export async function fillSystem(server: ImapServer, messages: number): Promise<ImapSystem> {
+export async function fillSystem<Server extends ImapServer>(
+  server: Server,
+  messages: number,
+): Promise<Server & ImapSystem> {
   const [first] = server.users;
   if (!first) throw new Error('the server has no users');
   const login = () => ImapConnection.login(server.port, first);
