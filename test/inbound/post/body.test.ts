@@ -5,11 +5,11 @@ import { buildBody, MAX_BODY_BYTES } from '../../../src/inbound/post/body.ts';
 import { sampleBody } from '../../../src/inbound/post/sample.ts';
 import { createHtmlText } from '../../../src/mail/message/html-text.ts';
 import { createMessageParser, type MessageContent } from '../../../src/mail/message/parse/parser.ts';
-import { realClock } from '../../../src/system/clock.ts';
 import { createLog } from '../../../src/system/log.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import { MESSAGE } from '../received-world.ts';
 
-const system = { clock: realClock, log: createLog('silent') };
+const system = { clock: createFakeClock(0), log: createLog('silent') };
 const htmlText = createHtmlText(system);
 const parser = createMessageParser(system, htmlText);
 after(async () => {

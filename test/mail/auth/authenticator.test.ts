@@ -8,7 +8,6 @@ import {
 } from '../../../src/mail/auth/authenticator.ts';
 import type { AuthenticationResult } from '../../../src/mail/auth/result.ts';
 import { MAX_HEADER_BYTES } from '../../../src/mail/header-limits.ts';
-import { realClock } from '../../../src/system/clock.ts';
 import { createTestAuthenticator } from '../../support/authenticator.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -84,7 +83,7 @@ test('messages are authenticated in threads, which ask the given DNS servers', a
   t.after(() => server.close());
   const { log } = recordLog();
   const authenticator = createAuthenticator(
-    { clock: realClock, log },
+    { clock: createFakeClock(0), log },
     { dnsServers: [server.address], trustedRelays: [] },
   );
   t.after(() => authenticator.close());

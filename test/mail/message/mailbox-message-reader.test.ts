@@ -7,7 +7,6 @@ import {
   SMALL_MESSAGE_BYTES,
 } from '../../../src/mail/message/mailbox-message-reader.ts';
 import { MessagesWaitError } from '../../../src/mail/message/parse/parser.ts';
-import { realClock } from '../../../src/system/clock.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { recordLog } from '../../support/record-log.ts';
 import { SECTIONS } from './mime-corpus.ts';
@@ -17,7 +16,7 @@ const { log, lines: logged } = recordLog();
 const LARGE = Buffer.alloc(SMALL_MESSAGE_BYTES + 1, '\r\n');
 
 test('a thread reads what is read without it, and leaves the octets to the caller', async () => {
-  const reader = createMailboxMessageReader({ clock: realClock, log });
+  const reader = createMailboxMessageReader({ clock: createFakeClock(0), log });
   after(() => reader.close());
   const octets = Buffer.concat([Buffer.from(SECTIONS), Buffer.alloc(SMALL_MESSAGE_BYTES, 'x\r\n')]);
   const before = octets.toString();
@@ -44,13 +43,13 @@ test('a message whose thread takes too long is opaque', async () => {
 });
 
 test('a reader that is closed says so, and does not call the message opaque', async () => {
-  const closed = createMailboxMessageReader({ clock: realClock, log });
+  const closed = createMailboxMessageReader({ clock: createFakeClock(0), log });
   await closed.close();
   await assert.rejects(closed.read(LARGE, 'mbx_1'), MessagesWaitError);
 });
 
 test('a small message takes little time, however hostile it is', async () => {
-  const reader = createMailboxMessageReader({ clock: realClock, log });
+  const reader = createMailboxMessageReader({ clock: createFakeClock(0), log });
   after(() => reader.close());
   const multipart = 'Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\n';
   for (const [beginning, unit] of [

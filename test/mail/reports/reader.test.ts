@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createReportReader } from '../../../src/mail/reports/reader.ts';
-import { realClock } from '../../../src/system/clock.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import { recordLog } from '../../support/record-log.ts';
 import { DMARC_XML, gzipped } from './fixtures.ts';
 
 const { log } = recordLog('warn');
-const reader = createReportReader({ clock: realClock, log });
+const reader = createReportReader({ clock: createFakeClock(0), log });
 after(() => reader.close());
 
 const read = (message: string) => reader.read(new Uint8Array(Buffer.from(message, 'latin1')), 'big.example');

@@ -10,14 +10,13 @@ import {
   MessagesWaitError,
 } from '../../../../src/mail/message/parse/parser.ts';
 import { MAX_TEXT_CHARACTERS, type WantedContent } from '../../../../src/mail/message/parse/read-message.ts';
-import { realClock } from '../../../../src/system/clock.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 import { recordLog } from '../../../support/record-log.ts';
 import { BOMBS } from './bombs.ts';
 
 const { log, lines: logged } = recordLog();
-const htmlText = createHtmlText({ clock: realClock, log });
-const parser = createMessageParser({ clock: realClock, log }, htmlText);
+const htmlText = createHtmlText({ clock: createFakeClock(0), log });
+const parser = createMessageParser({ clock: createFakeClock(0), log }, htmlText);
 after(async () => {
   await parser.close();
   await htmlText.close();
@@ -259,7 +258,7 @@ test('a message that takes too long is opaque, and the fields of its header are 
 });
 
 test('a parser that is closed says so, and does not call the message opaque', async () => {
-  const closed = createMessageParser({ clock: realClock, log }, htmlText);
+  const closed = createMessageParser({ clock: createFakeClock(0), log }, htmlText);
   await closed.close();
   await assert.rejects(parse('\r\nhi', ALL, closed), MessagesWaitError);
 });
