@@ -4,11 +4,11 @@
  * end every acknowledged email must have arrived, one email for each key, and twice only what a kill caught between
  * its dot and the record of it.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CRASH_POINTS, type CrashPointName } from '../../src/crash-points.ts';
 import { shuffle } from '../../src/system/random.ts';
-import { type DaemonProcess, DaemonStartError } from '../support/daemon.ts';
+import type { DaemonProcess } from '../support/daemon.ts';
 import { finish, type Reckoning, untilSettled } from './finish.ts';
+import { requireKill, startUntil, untilDeath } from './planned-end.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -88,15 +88,8 @@ function randomTime(random: SeededRandom, rested: boolean): Plan {
 async function liveAndDie(world: World, plan: Plan): Promise<Death> {
   const at = plan.kind === 'point' ? plan.name : 'random time';
   const began = performance.now();
-  let daemon: DaemonProcess;
-  try {
-    daemon = await world.start(plan.kind === 'point' ? plan.name : undefined);
-  } catch (error) {
-    // Mail recovered from the life before can reach the point before the daemon listens.
-    if (!(error instanceof DaemonStartError) || error.exit?.signal !== 'SIGKILL') throw error;
-    await world.endLife(Date.now());
-    return { at, asPlanned: plan.kind === 'point', startMs: undefined };
-  }
+  const daemon = await startUntil(world, plan.kind === 'point' ? plan.name : undefined);
+  if (!daemon) return { at, asPlanned: plan.kind === 'point', startMs: undefined };
   const startMs = performance.now() - began;
   if (plan.kind === 'time' && plan.rested) {
     const due = world.load.acknowledged.filter(({ scheduledAtMs }) => (scheduledAtMs ?? 0) <= Date.now());
@@ -124,13 +117,10 @@ async function workUntilEnd(world: World, daemon: DaemonProcess, plan: Plan): Pr
     most: MAX_CHANGES_OF_A_LIFE,
   });
   const waitMs = plan.kind === 'point' ? REACH_TIMEOUT_MS : plan.afterMs;
-  const endedByItself = await Promise.race([daemon.exited.then(() => true), sleep(waitMs, false)]);
-  if (!endedByItself) await daemon.kill('SIGKILL');
-  const endedAtMs = Date.now();
+  const { atMs, atPoint } = await untilDeath(daemon, waitMs);
   over.abort();
   await Promise.all([running, changing]);
-  const exit = await daemon.exited;
-  if (exit.signal !== 'SIGKILL') throw new Error(`the daemon ended by itself:\n${daemon.output()}`);
-  await world.endLife(endedAtMs);
-  return endedByItself;
+  await requireKill(daemon);
+  await world.endLife(atMs);
+  return atPoint;
 }

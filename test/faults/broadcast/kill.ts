@@ -3,10 +3,10 @@
  * right after a pause or a resume. The counts of every ledger hold at every start. In the end each contact got each broadcast
  * once, and twice only what a kill caught between its dot and the record of it: at most one message of each session.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CRASH_POINTS, type CrashPointName } from '../../../src/crash-points.ts';
 import { shuffle } from '../../../src/system/random.ts';
-import { type DaemonProcess, DaemonStartError } from '../../support/daemon.ts';
+import type { DaemonProcess } from '../../support/daemon.ts';
+import { requireKill, startUntil, untilDeath } from '../planned-end.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
 import { beginWorld, type World } from '../world.ts';
 import { auditCounts, type BroadcastVerdict, judgeBroadcasts } from './audit.ts';
@@ -96,15 +96,8 @@ type Life = { plan: Plan; campaign: Campaign; contacts: number; random: SeededRa
 /** Runs the daemon until its planned end. Returns what was wrong, in words. */
 async function liveAndDie(world: World, life: Life): Promise<string[]> {
   const { plan } = life;
-  let daemon: DaemonProcess;
-  try {
-    daemon = await world.start(plan === RANDOM ? undefined : plan);
-  } catch (error) {
-    // The work of the life before can reach the point before the daemon listens.
-    if (!(error instanceof DaemonStartError) || error.exit?.signal !== 'SIGKILL') throw error;
-    await world.endLife(Date.now());
-    return [];
-  }
+  const daemon = await startUntil(world, plan === RANDOM ? undefined : plan);
+  if (!daemon) return [];
   const working = work(world, daemon, life).catch((error: unknown): string[] => {
     // Without an answer, the daemon was killed.
     return error instanceof Refusal ? [error.message] : [];
@@ -113,14 +106,11 @@ async function liveAndDie(world: World, life: Life): Promise<string[]> {
     plan === RANDOM
       ? life.random.between(KILL_AFTER_MS.low, KILL_AFTER_MS.high)
       : REACH_TIMEOUT_MS + REACH_MS_PER_CONTACT * life.contacts;
-  const endedByItself = await Promise.race([daemon.exited.then(() => true), sleep(waitMs, false)]);
-  if (!endedByItself) await daemon.kill('SIGKILL');
-  const endedAtMs = Date.now();
+  const { atMs, atPoint } = await untilDeath(daemon, waitMs);
   const faults = await working;
-  const exit = await daemon.exited;
-  if (exit.signal !== 'SIGKILL') throw new Error(`the daemon ended by itself:\n${daemon.output()}`);
-  await world.endLife(endedAtMs);
-  if (endedByItself !== (plan !== RANDOM)) faults.push(`not reached in time: ${plan}`);
+  await requireKill(daemon);
+  await world.endLife(atMs);
+  if (atPoint !== (plan !== RANDOM)) faults.push(`not reached in time: ${plan}`);
   return faults;
 }
 

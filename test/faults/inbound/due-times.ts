@@ -1,7 +1,6 @@
 /** Lets time pass between two lives of the daemon: what waits for it is due at the next start. */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
+import { withDatabase } from '../open-database.ts';
 import type { LetterKind } from './letter.ts';
 import type { InboundWorld } from './place.ts';
 
@@ -24,7 +23,7 @@ export async function makeReportDue(place: InboundWorld): Promise<void> {
   await sendUntil(place, { first: 'forward', waiting: WAITING_REPORTS });
   place.dueReports += withDatabase(
     place.world.dataDir,
-    false,
+    { readonly: false },
     (database) => database.prepare(MAKE_DUE).run().changes,
   );
 }
@@ -42,7 +41,10 @@ async function sendUntil(
   const daemon = await world.start();
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   await senders.run({ ...LOAD, port, signal, first, answers: 0 });
-  while (withDatabase(world.dataDir, true, (database) => database.prepare(waiting).pluck().get()) === 0) {
+  while (
+    withDatabase(world.dataDir, { readonly: true }, (database) => database.prepare(waiting).pluck().get()) ===
+    0
+  ) {
     if (signal.aborted) throw new Error(`${waiting}: nothing after ${TIMEOUT_MS} ms\n${daemon.output()}`);
     await sleep(PAUSE_MS);
   }
@@ -58,22 +60,9 @@ export async function letDelaysPass({ world }: InboundWorld): Promise<void> {
   const daemon = await world.start();
   await daemon.stop();
   await world.endLife(Date.now());
-  withDatabase(world.dataDir, false, (database) => {
+  withDatabase(world.dataDir, { readonly: false }, (database) => {
     for (const table of ['receivedTasks', 'webhookDeliveries'])
       database.exec(`UPDATE ${table} SET dueAt = 0 WHERE state = 'pending'`);
     database.exec('UPDATE failureNotifications SET dueAt = 0 WHERE dueAt IS NOT NULL');
   });
-}
-
-function withDatabase<Result>(
-  dataDir: string,
-  readonly: boolean,
-  use: (database: Sqlite.Database) => Result,
-): Result {
-  const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly });
-  try {
-    return use(database);
-  } finally {
-    database.close();
-  }
 }

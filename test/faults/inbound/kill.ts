@@ -5,10 +5,10 @@
  * letter to the mailbox is in it once, each letter to the postmaster was forwarded, or its sender told once that this failed, and each answer of a reader has changed its email
  * once.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CRASH_POINTS, type CrashPointName } from '../../../src/crash-points.ts';
 import { shuffle } from '../../../src/system/random.ts';
-import { type DaemonProcess, DaemonStartError } from '../../support/daemon.ts';
+import type { DaemonProcess } from '../../support/daemon.ts';
+import { requireKill, startUntil, untilDeath } from '../planned-end.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
 import { letDelaysPass, makeNotificationDue, makeReportDue } from './due-times.ts';
 import { ANSWERS, type LetterKind } from './letter.ts';
@@ -88,28 +88,18 @@ async function liveAndDie(place: InboundWorld, plan: Plan, random: SeededRandom)
   const { world } = place;
   if (plan.startsWith('dmarc-report-')) await makeReportDue(place);
   if (plan.startsWith('notification-')) await makeNotificationDue(place);
-  let daemon: DaemonProcess;
-  try {
-    daemon = await world.start(plan === RANDOM ? undefined : plan);
-  } catch (error) {
-    // A task of the life before can reach the point before the daemon listens.
-    if (!(error instanceof DaemonStartError) || error.exit?.signal !== 'SIGKILL') throw error;
-    await world.endLife(Date.now());
-    return true;
-  }
+  const daemon = await startUntil(world, plan === RANDOM ? undefined : plan);
+  if (!daemon) return true;
   const over = new AbortController();
   const working = work(place, daemon, { first: letterFor(plan), signal: over.signal });
   const waitMs = plan === RANDOM ? random.between(KILL_AFTER_MS.low, KILL_AFTER_MS.high) : REACH_TIMEOUT_MS;
-  const endedByItself = await Promise.race([daemon.exited.then(() => true), sleep(waitMs, false)]);
-  if (!endedByItself) await daemon.kill('SIGKILL');
-  const endedAtMs = Date.now();
+  const { atMs, atPoint } = await untilDeath(daemon, waitMs);
   over.abort();
   await working;
-  const exit = await daemon.exited;
-  if (exit.signal !== 'SIGKILL') throw new Error(`the daemon ended by itself:\n${daemon.output()}`);
-  await world.endLife(endedAtMs);
+  await requireKill(daemon);
+  await world.endLife(atMs);
   place.posts();
-  return endedByItself === (plan !== RANDOM);
+  return atPoint === (plan !== RANDOM);
 }
 
 type Work = { first: LetterKind | undefined; signal: AbortSignal };

@@ -1,8 +1,7 @@
 /** The world of a daemon that receives mail: servers that send to it, readers, a mailbox, and the receiver of a route's posts. */
 
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import type { DomainRow } from '../../../src/db/tables.ts';
 import { reportAddress } from '../../../src/domains/report-address.ts';
 import type { Id } from '../../../src/system/ids.ts';
@@ -10,6 +9,7 @@ import type { DaemonProcess } from '../../support/daemon.ts';
 import { freePort } from '../../support/loopback.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { finish, type Reckoning, repeatUnanswered } from '../finish.ts';
+import { withDatabase } from '../open-database.ts';
 import { patiently } from '../patience.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { firstId, MIXED } from '../submission.ts';
@@ -186,10 +186,6 @@ type Open = { work: number; notifications: number; due: number };
 
 /** Opens the database of the running daemon, which a process that only reads may do. */
 function countOpen(dataDir: string): Open {
-  const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
-  try {
-    return database.prepare<[], Open>(OPEN).get() as Open;
-  } finally {
-    database.close();
-  }
+  const read = (database: Database) => database.prepare<[], Open>(OPEN).get() as Open;
+  return withDatabase(dataDir, { readonly: true }, read);
 }

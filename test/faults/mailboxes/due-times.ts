@@ -1,6 +1,5 @@
 /** Deliveries to mailboxes that are not done yet. */
-import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
+import { withDatabase } from '../open-database.ts';
 import type { MailboxWorld } from './place.ts';
 
 /**
@@ -11,27 +10,14 @@ export async function letAttemptsPass({ world }: Pick<MailboxWorld, 'world'>): P
   const daemon = await world.start();
   await daemon.stop();
   await world.endLife(Date.now());
-  withDatabase(world.dataDir, false, (database) =>
+  withDatabase(world.dataDir, { readonly: false }, (database) =>
     database.exec("UPDATE receivedTasks SET dueAt = 0 WHERE state = 'pending'"),
   );
 }
 
 /** Returns the number of deliveries that are not done. The daemon may run. */
 export function countPending(dataDir: string): number {
-  return withDatabase(dataDir, true, (database) =>
+  return withDatabase(dataDir, { readonly: true }, (database) =>
     Number(database.prepare("SELECT count(*) FROM receivedTasks WHERE state = 'pending'").pluck().get()),
   );
-}
-
-function withDatabase<Result>(
-  dataDir: string,
-  readonly: boolean,
-  use: (database: Sqlite.Database) => Result,
-): Result {
-  const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly });
-  try {
-    return use(database);
-  } finally {
-    database.close();
-  }
 }

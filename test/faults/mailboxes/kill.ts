@@ -3,10 +3,9 @@
  * change and of checkpoints, and at random times. After each start all mailboxes are read and judged: what was answered with OK or
  * 250 is there once, a change without an answer was made or not, and no number goes back.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CRASH_POINTS, type CrashPointName } from '../../../src/crash-points.ts';
 import { shuffle } from '../../../src/system/random.ts';
-import { type DaemonProcess, DaemonStartError } from '../../support/daemon.ts';
+import { requireKill, startUntil, untilDeath } from '../planned-end.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
 import { letAttemptsPass } from './due-times.ts';
 import type { ChangeKind } from './model.ts';
@@ -78,15 +77,8 @@ function wantedFor(plan: Plan, random: SeededRandom): ChangeKind | 'checkpoint' 
 /** Runs the daemon until its planned end. Returns false when a named point was not reached in time. */
 async function liveAndDie(place: MailboxWorld, plan: Plan, random: SeededRandom): Promise<boolean> {
   const { world } = place;
-  let daemon: DaemonProcess;
-  try {
-    daemon = await world.start(plan === RANDOM ? undefined : plan);
-  } catch (error) {
-    // A delivery of the life before can reach the point before the daemon listens.
-    if (!(error instanceof DaemonStartError) || error.exit?.signal !== 'SIGKILL') throw error;
-    await world.endLife(Date.now());
-    return true;
-  }
+  const daemon = await startUntil(world, plan === RANDOM ? undefined : plan);
+  if (!daemon) return true;
   const over = new AbortController();
   const sending = send(place, { signal: over.signal, mostLetters: MOST.letters });
   await reckon(place);
@@ -96,12 +88,10 @@ async function liveAndDie(place: MailboxWorld, plan: Plan, random: SeededRandom)
     ...{ anyFirst, wanted: wantedFor(plan, random) },
   });
   const waitMs = plan === RANDOM ? random.between(KILL_AFTER_MS.low, KILL_AFTER_MS.high) : REACH_TIMEOUT_MS;
-  const endedByItself = await Promise.race([daemon.exited.then(() => true), sleep(waitMs, false)]);
-  if (!endedByItself) await daemon.kill('SIGKILL');
+  const { atPoint } = await untilDeath(daemon, waitMs);
   over.abort();
   await Promise.all([working, sending]);
-  const exit = await daemon.exited;
-  if (exit.signal !== 'SIGKILL') throw new Error(`the daemon ended by itself:\n${daemon.output()}`);
+  await requireKill(daemon);
   await world.endLife(Date.now());
-  return endedByItself === (plan !== RANDOM);
+  return atPoint === (plan !== RANDOM);
 }
