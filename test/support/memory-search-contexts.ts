@@ -3,7 +3,7 @@ import { type ResultRun, writeNoUpdate, writeSearchUpdate } from '../../src/mail
 import type { FetchItem } from '../../src/mail/imap/fetch-item.ts';
 import type { SearchQuery } from '../../src/mail/imap/session.ts';
 
-/** As many as the product updates. */
+/** The product updates the results of as many searches of a session. */
 const MAX_CONTEXTS = 10;
 
 type Searched = {
@@ -15,6 +15,7 @@ type Searched = {
 
 export type MemoryContexts = ReturnType<typeof createMemoryContexts>;
 
+/** Returns the searches of a session whose results are updated. */
 export function createMemoryContexts({ numberOf, find }: Searched) {
   const contexts = new Map<string, { query: SearchQuery; results: number[] }>();
 
