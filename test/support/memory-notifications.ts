@@ -1,5 +1,5 @@
 /**
- * What memory sessions tell of changes beyond the messages of the selected mailbox (RFC 5465). Each session compares the mail with what
+ * Tells clients of memory sessions of changes beyond the messages of the selected mailbox (RFC 5465). Each session compares the mail with what
  * it was when it looked last.
  */
 import { writeListed, writeStatus } from '../../src/mail/imap/encode/mailboxes.ts';
@@ -17,6 +17,7 @@ type Options = {
 
 type Status = { messages: boolean; flags: boolean; identity: boolean };
 
+/** Returns what tells one session of these changes. */
 export function createMemoryNotifications(kept: Kept, { features, selected, statusOf }: Options) {
   let request: NotifyRequest | undefined;
   let known = lookAt(kept);
