@@ -67,10 +67,19 @@ registerHooks({
       return next(keptModule(specifier, context.parentURL) ?? specifier, context);
     const [name = '', query] = specifier.split('?');
     const url = bundled.get(name);
-    if (url === undefined) return next(specifier, context);
+    if (url === undefined) return besides(specifier, context.parentURL) ?? next(specifier, context);
     return { url: query === undefined ? url : `${url}?${query}`, format: 'module', shortCircuit: true };
   },
 });
+
+/**
+ * Resolves the import of a source beside the importing one. Node would look at files and folders for each of the tens of thousands of
+ * such imports.
+ */
+function besides(specifier: string, importer: string | undefined) {
+  if (importer === undefined || !/^\.\.?\/.*\.ts$/.test(specifier)) return undefined;
+  return { url: new URL(specifier, importer).href, format: 'module-typescript', shortCircuit: true };
+}
 
 function keptModule(specifier: string, importer = ''): string | undefined {
   for (const { builtin, importer: pattern, module } of KEPT) {

@@ -31,8 +31,8 @@ export type TestEvent = {
 };
 /** A request to run a file, or to list the resources that keep the process alive. */
 export type HostRequest = { file: string; testMs: number } | 'open';
-/** `cpuMs` is the CPU time since the file started, including the processes that the file has started and that have ended. */
-type HostMessage = { event: TestEvent; cpuMs: number } | { open: string[] } | { uncaught: string };
+/** `cpuMs` comes with the last event: the CPU time of the file, with the processes that it has started and that have ended. */
+type HostMessage = { event: TestEvent; cpuMs?: number } | { open: string[] } | { uncaught: string };
 
 type Counts = Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 'skipped' | 'todo', number>;
 export type Outcome = { file: string; events: TestEvent[]; counts: Counts; cpuMs: number };
@@ -119,7 +119,7 @@ async function runFile(host: ChildProcess, file: string, options: RunOptions): P
     if ('open' in message)
       return resolve(`The file has not ended in time. Its process has open: ${message.open}`);
     if ('uncaught' in message) return resolve(`An error was not caught: ${message.uncaught}`);
-    cpuMs = message.cpuMs;
+    cpuMs = message.cpuMs ?? 0;
     if (message.event.type === 'test:summary') resolve(message.event);
     else events.push(message.event);
   };

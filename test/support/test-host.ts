@@ -58,7 +58,9 @@ async function runFile(request: { file: string; testMs: number }): Promise<void>
   const before = cpuMs();
   const options = { files: [request.file], isolation: 'none', timeout: request.testMs } as const;
   for await (const event of run(options) as AsyncIterable<TestEvent>) {
-    if (SENT.has(event.type)) process.send?.({ event: sendable(event), cpuMs: cpuMs() - before });
+    if (!SENT.has(event.type)) continue;
+    const isLast = event.type === 'test:summary';
+    process.send?.({ event: sendable(event), ...(isLast && { cpuMs: cpuMs() - before }) });
   }
   runs.set(file, (runs.get(file) ?? 0) + 1);
 }
