@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonProcess, temporaryDirectory } from '../support/daemon.ts';
 import { repeatUnanswered, untilSettled } from './finish.ts';
 import { acceptedId } from './load.ts';
+import { patiently } from './patience.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { besiege, type SiegeVerdict } from './siege.ts';
 import { MIXED } from './submission.ts';
@@ -100,7 +101,7 @@ async function inspectKey(world: World, daemon: DaemonProcess, cycle: number): P
   const [first, second] = [await send(), await send()];
   world.others += 1;
   if (first === undefined || first !== second) return [`a repeated key answers ${first}, then ${second}`];
-  const shown = await daemon.request('GET', `/v1/emails/${first}`, key);
+  const shown = await patiently(() => daemon.request('GET', `/v1/emails/${first}`, key));
   const { createdAt } = shown.body as { createdAt: string };
   const awayMs = Date.parse(createdAt) - (Date.now() + jumpOf(cycle).ms);
   return Math.abs(awayMs) < TOLERANCE_MS
@@ -119,7 +120,7 @@ async function inspectRetries(world: World, daemon: DaemonProcess, cycle: number
   const before = cpuSeconds(daemon.pid);
   await sleep(IDLE_MS);
   const share = ((cpuSeconds(daemon.pid) - before) * 1_000) / IDLE_MS;
-  const { body } = await daemon.request('GET', `/v1/emails/${id}`, key);
+  const { body } = await patiently(() => daemon.request('GET', `/v1/emails/${id}`, key));
   const attempts = Math.max(...(body as Attempted).recipients.map((recipient) => recipient.attempts));
   const { fake } = jumpOf(cycle);
   return [
@@ -131,7 +132,8 @@ async function inspectRetries(world: World, daemon: DaemonProcess, cycle: number
 async function sendToDown(daemon: DaemonProcess, key: string, name: string): Promise<string | undefined> {
   const to = [`${name}@${DOWN_DOMAIN}`];
   const body = { from: SENDER, to, subject: name, text: name, type: 'transactional' };
-  return acceptedId(await daemon.request('POST', '/v1/emails', key, body, { 'idempotency-key': name }));
+  const headers = { 'idempotency-key': name };
+  return acceptedId(await patiently(() => daemon.request('POST', '/v1/emails', key, body, headers)));
 }
 
 /** proc_pid_stat(5): fields 14 and 15, user and system time of all threads, after the name in parentheses. */

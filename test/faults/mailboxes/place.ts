@@ -173,7 +173,7 @@ export async function withClient(
 
 let lastLetter = 0;
 
-/** Sends letters to all mailboxes in turn, until this many are sent or the daemon is dead. */
+/** Sends letters to all mailboxes in turn, until this many are sent or the daemon is dead. A busy daemon may put them off. */
 export async function send(
   place: MailboxWorld,
   { signal, mostLetters }: { signal: AbortSignal; mostLetters: number },
@@ -187,13 +187,16 @@ export async function send(
     const { address, told } = place.mailboxes[count % place.mailboxes.length] as Mailbox;
     const token = tokenOf('letter', ++lastLetter, count % 4 === 3 ? 'l' : 's');
     told.sent.add(token);
-    for (const step of ['MAIL FROM:<ann@author.test>', `RCPT TO:<${address}>`, 'DATA'])
+    for (const step of ['MAIL FROM:<ann@author.test>', `RCPT TO:<${address}>`, 'DATA']) {
       reply = await client.ask(`${step}\r\n`);
+      if (!/^[23]/.test(reply)) break;
+    }
     if (reply.startsWith('354'))
       reply = await client.ask(Buffer.concat([messageOf(token), Buffer.from('.\r\n')]));
     if (reply.startsWith('250')) told.accepted.add(token);
-    else if (reply.startsWith('closed')) break;
-    else place.faults.push(`a letter was answered under load: ${reply.trim()}`);
+    else if (/^(closed|421)/.test(reply)) break;
+    else if (!reply.startsWith('4')) place.faults.push(`a letter was answered under load: ${reply.trim()}`);
+    if (!reply.startsWith('250')) await client.ask('RSET\r\n');
     await sleep(LETTER_PAUSE_MS);
   }
   socket.destroy();
