@@ -41,7 +41,6 @@ export async function* reportChanges(
     if (!features().rev2) responses.add(`* ${view.recentCount} RECENT\r\n`);
   }
   view.mayHaveMissedExists = kind !== 'idle' && (hasNew ? view.isFetching : view.mayHaveMissedExists);
-  view.isFetching = false;
   if (flags) await addFlags(selected, known, responses);
   else if (view.ownModseqs.size > MAX_OWN_MODSEQS) view.ownModseqs.clear();
   const wanted: WantedItems = new Map();
@@ -52,6 +51,7 @@ export async function* reportChanges(
   const updates = await updateContexts(selected, wanted);
   yield* responses.take();
   yield* fetchNew(selected, wanted);
+  view.isFetching = false;
   view.ownAdded.clear();
   if (updates !== '') yield Buffer.from(updates);
   return undefined;
