@@ -11,7 +11,7 @@ import { type MailboxServer, startMailboxServer } from './mailbox-server.ts';
 import { startThunderbird, type Thunderbird } from './thunderbird/thunderbird.ts';
 import { until } from './until.ts';
 
-/** Thunderbird fetches the headers of at most 200 messages at a time. */
+/** So many arrive as several changes, some of them while Thunderbird fetches the first ones. */
 const LETTERS = 450;
 
 let server: MailboxServer;
@@ -92,6 +92,28 @@ test('a draft and a message that was sent are saved', async () => {
   await untilFlags('Drafts', { Grün: ['\\Draft'] });
   await thunderbird.run('append', 'Sent', file, false);
   await untilFlags('Sent', { Grün: ['\\Seen'] });
+});
+
+test('a folder is deleted with its messages, and the trash is emptied', async () => {
+  const foldersInTrash = async () => {
+    const folders = await server.client.list();
+    return folders.map(({ path }) => path).filter((path) => /Küche|Trash/.test(path));
+  };
+  await thunderbird.run('deleteFolder', 'Küche');
+  await untilEqual(foldersInTrash, ['Trash', 'Trash/Küche']);
+  const isShown = async () => 'Trash/Küche' in (await thunderbird.run<object>('folders'));
+  await until('Thunderbird shows the folder in the trash', isShown);
+  await thunderbird.run('emptyTrash');
+  await untilEqual(foldersInTrash, ['Trash']);
+  await untilFlags('Trash', {});
+});
+
+test('a large message is shown to its end', async () => {
+  await server.deliver('Long', `\nLong begins\n${'A line of text.\n'.repeat(80_000)}The end of it`);
+  await untilListed(['Köln', 'Long']);
+  assert.match(await thunderbird.run('openMessage', 'Long'), /Long begins.*The end of it$/s);
+  await thunderbird.run('remove', 'INBOX', 'Long');
+  await untilListed(['Köln']);
 });
 
 test('new mail and the changes of other clients are shown while Thunderbird is in IDLE', async () => {

@@ -233,6 +233,18 @@ globalThis.commands = {
     folderNamed(name).rename(newName, window.msgWindow);
   },
 
+  /** Deletes a folder, which moves it into the trash. */
+  deleteFolder(name) {
+    // A dialog asks for confirmation, and this function must have returned by then.
+    window.setTimeout(() => folderNamed(name).deleteSelf(window.msgWindow), 0);
+  },
+
+  /** Deletes everything in the trash. */
+  emptyTrash() {
+    const trash = root().getFolderWithFlags(Ci.nsMsgFolderFlags.Trash);
+    window.setTimeout(() => trash.emptyTrash(null), 0);
+  },
+
   /** Saves a file in a folder as a draft or a message that was sent. */
   append(name, path, isDraft) {
     const file = Cc['@mozilla.org/file/local;1'].createInstance(Ci.nsIFile);
