@@ -9,7 +9,7 @@ import { writeFetch, writeFlags, writeInternalDate } from '../../src/mail/imap/e
 import { writeListed, writeStatus } from '../../src/mail/imap/encode/mailboxes.ts';
 import { writeMetadata, writeMetadataNames } from '../../src/mail/imap/encode/metadata.ts';
 import { numbersToSave, writeSearchResult } from '../../src/mail/imap/encode/search.ts';
-import { writeSection } from '../../src/mail/imap/encode/section.ts';
+import { type WirePieces, writeSection } from '../../src/mail/imap/encode/section.ts';
 import { type TextForm, writeOctets } from '../../src/mail/imap/encode/strings.ts';
 import { writeThreads } from '../../src/mail/imap/encode/threads.ts';
 import { type FetchItem, labelOf } from '../../src/mail/imap/fetch-item.ts';
@@ -857,7 +857,7 @@ function itemOf(
   message: MemoryMessage,
   item: FetchItem,
   { form, flags }: ItemContext,
-): string | Buffer[] | undefined {
+): string | WirePieces | undefined {
   const { bytes } = message;
   const root = readMimeTree(bytes);
   switch (item.kind) {
@@ -896,7 +896,7 @@ function itemOf(
 function binaryOf(
   bytes: Buffer,
   item: FetchItem & { kind: 'BINARY' | 'BINARY.SIZE' },
-): string | Buffer[] | undefined {
+): string | WirePieces | undefined {
   const found = findBinary(readMimeTree(bytes), item.part);
   const decoded = found && decodeTransfer(bytes.subarray(found.range.start, found.range.end), found.encoding);
   if (found && !decoded) return undefined;

@@ -91,7 +91,17 @@ export const CONTENT_BYTES = 64 * 1024;
  */
 export const MAX_CHUNKS_AHEAD = 4;
 
-/** Returns a copy of bytes, which can move to another thread. The memory of the bytes themselves may be shared with others. */
+/** Chunks that whoever made them does not use again, and that are alone in their memory. */
+const released = new WeakSet<Uint8Array>();
+
+/** Says that nobody uses a new chunk again except its reader, so that it moves to another thread without a copy. */
+export function release(chunk: Buffer): Buffer {
+  const { buffer, byteLength } = chunk;
+  if (byteLength > 0 && byteLength === buffer.byteLength) released.add(chunk);
+  return chunk;
+}
+
+/** Returns bytes that can move to another thread: those of a released chunk, and otherwise a copy. */
 export function movable(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(bytes);
+  return released.delete(bytes) ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }

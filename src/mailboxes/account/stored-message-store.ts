@@ -5,8 +5,18 @@ import type { UidRange } from './message-store.ts';
 import type { AccountTx } from './store.ts';
 import type { ContentRow, MessageRow } from './tables.ts';
 
-/** Columns of contents that a reader can ask for. The texts for the wire are those for a client that reads UTF-8 or 7 bits. */
-const COLUMNS = {
+/** Columns of messages that a reader can ask for. Each costs about as much as the search for its row, so most readers ask for few. */
+const OF_MESSAGES = {
+  emailId: 'message."emailId"',
+  internalAt: 'message."internalAt"',
+  internalZoneMinutes: 'message."internalZoneMinutes"',
+  savedAt: 'message."savedAt"',
+  sizeBytes: 'message."sizeBytes"',
+  prefix: 'message.prefix',
+} as const;
+
+/** Columns of contents. The texts for the wire are those for a client that reads UTF-8 or 7 bits. */
+const OF_CONTENTS = {
   envelope: 'content.envelope',
   envelopeUtf8: 'coalesce(content."envelopeUtf8", content.envelope) AS envelope',
   body: 'content.body',
@@ -23,13 +33,12 @@ const COLUMNS = {
   octets: 'bytes.body AS octets',
 } as const;
 
+const COLUMNS = { ...OF_MESSAGES, ...OF_CONTENTS };
+
 export type Column = keyof typeof COLUMNS;
 
 /** Facts of a message that never change. */
-type Facts = Pick<
-  MessageRow,
-  'uid' | 'emailId' | 'contentId' | 'internalAt' | 'internalZoneMinutes' | 'savedAt' | 'sizeBytes' | 'prefix'
->;
+type Facts = Pick<MessageRow, 'uid' | 'contentId' | keyof typeof OF_MESSAGES>;
 
 type Content = Pick<
   ContentRow,
@@ -41,7 +50,7 @@ type Content = Pick<
   octets: Buffer | null;
 };
 
-/** A message with the columns that were asked for. */
+/** A message with its UID, its content, and the columns that were asked for. */
 export type StoredMessage = Facts & Content;
 
 /** Statements by the columns that they read. */
@@ -77,8 +86,7 @@ function rangeStatement(columns: readonly Column[]) {
   return statement((db: AccountTx, param: Param<UidRange>) => ({
     compile: () =>
       sql<StoredMessage>`
-        SELECT message.uid, message."emailId", message."contentId", message."internalAt", message."internalZoneMinutes", message."savedAt",
-               message."sizeBytes", message.prefix${listOf(columns)}
+        SELECT message.uid, message."contentId"${listOf(columns)}
           FROM messages AS message${joinOf(columns, 'message."contentId"')}
          WHERE message."folderId" = ${param('folderId')}
            AND message.uid >= ${param('uidFrom')} AND message.uid <= ${param('uidTo')}
@@ -86,7 +94,8 @@ function rangeStatement(columns: readonly Column[]) {
   }));
 }
 
-function contentStatement(columns: readonly Column[]) {
+function contentStatement(all: readonly Column[]) {
+  const columns = all.filter((column) => !isOfMessages(column));
   return statement((db: AccountTx, param: Param<{ contentId: number }>) => ({
     compile: () =>
       sql<Content>`
@@ -102,12 +111,16 @@ function listOf(columns: readonly Column[]) {
 
 function joinOf(columns: readonly Column[], contentId: string) {
   const joins = [
-    ...(columns.some((column) => !isOfBytes(column))
+    ...(columns.some((column) => !isOfBytes(column) && !isOfMessages(column))
       ? [`contents AS content ON content.id = ${contentId}`]
       : []),
     ...(columns.some(isOfBytes) ? [`contentBytes AS bytes ON bytes."contentId" = ${contentId}`] : []),
   ];
   return sql.raw(joins.map((join) => ` LEFT JOIN ${join}`).join(''));
+}
+
+function isOfMessages(column: Column): boolean {
+  return column in OF_MESSAGES;
 }
 
 function isOfBytes(column: Column): boolean {

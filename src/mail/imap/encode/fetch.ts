@@ -1,8 +1,9 @@
 /** Writes FETCH responses (RFC 9051 section 7.5.2). */
 import type { InternalDate } from '../session.ts';
+import type { WirePieces } from './section.ts';
 
 /** Name and value of an item, ready for the wire, such as `UID 7`. A text is sent as UTF-8. */
-type WireItem = string | readonly Buffer[];
+type WireItem = string | WirePieces;
 
 /** Returns the response for one message, with its CRLF. */
 export function writeFetch(number: number, items: Iterable<WireItem>): Buffer {
@@ -16,8 +17,13 @@ export function writeFetch(number: number, items: Iterable<WireItem>): Buffer {
       text += item;
       continue;
     }
-    pieces.push(Buffer.from(text), ...item);
-    text = '';
+    for (const piece of item) {
+      if (typeof piece === 'string') text += piece;
+      else {
+        pieces.push(Buffer.from(text), piece);
+        text = '';
+      }
+    }
   }
   pieces.push(Buffer.from(`${text})\r\n`));
   return Buffer.concat(pieces);

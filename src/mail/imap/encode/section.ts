@@ -1,12 +1,15 @@
 /** Writes the sections of a message in a FETCH response (RFC 9051 section 7.5.2). */
-import { writeOctets } from './strings.ts';
+
+/** Text, which is sent as UTF-8, and octets of a message, which are not copied. */
+export type WirePieces = readonly (string | Buffer)[];
 
 /**
- * Returns the item of a section: its name, as `BODY[1]<0>`, and its octets; NIL when the message has no such section. The octets are not
- * copied.
+ * Returns the item of a section: its name, as `BODY[1]<0>`, and its octets; NIL when the message has no such section. Empty octets are
+ * `""`, never a literal (strings.ts).
  */
-export function writeSection(label: string, octets: Buffer | undefined): Buffer[] {
-  return octets ? [Buffer.from(`${label} `), ...writeOctets(octets)] : [Buffer.from(`${label} NIL`)];
+export function writeSection(label: string, octets: Buffer | undefined): WirePieces {
+  if (!octets) return [`${label} NIL`];
+  return octets.length === 0 ? [`${label} ""`] : [beginSection(label, { sizeBytes: octets.length }), octets];
 }
 
 /**

@@ -41,12 +41,16 @@ export async function* sortFound(
 
 /** Returns what SORT compares of these messages, in their order. Messages that can be read no more are left out. */
 export async function* readSortRows(selected: SelectedState, found: readonly Entry[]): Arranging<SortRow[]> {
-  return yield* readRows(selected, { found, columns: ['sort'] }, ({ entry, stored }) => ({
-    number: entry.number,
-    internalAt: stored.internalAt,
-    sizeBytes: stored.sizeBytes,
-    keys: JSON.parse(stored.sort) as SortKeys,
-  }));
+  return yield* readRows(
+    selected,
+    { found, columns: ['sort', 'internalAt', 'sizeBytes'] },
+    ({ entry, stored }) => ({
+      number: entry.number,
+      internalAt: stored.internalAt,
+      sizeBytes: stored.sizeBytes,
+      keys: JSON.parse(stored.sort) as SortKeys,
+    }),
+  );
 }
 
 /** Returns the messages as threads of UIDs or of sequence numbers. Messages that can be read no more are left out. */
@@ -55,7 +59,7 @@ export async function* threadFound(
   { found, uid }: { found: readonly Entry[]; uid: boolean },
   { algorithm }: Threading,
 ): Arranging<Thread[]> {
-  const columns: Column[] = ['sort', 'messageId', 'references'];
+  const columns: Column[] = ['sort', 'messageId', 'references', 'internalAt'];
   const rows = yield* readRows(selected, { found, columns }, ({ entry, stored }) => ({
     number: uid ? entry.uid : entry.number,
     internalAt: stored.internalAt,

@@ -141,10 +141,13 @@ class Reader {
   }
 }
 
+/** Columns that sections are read from. */
+const COLUMNS = ['sizeBytes', 'prefix', 'root', 'crc32', 'header', 'octets'] as const;
+
 async function findMessage({ db }: OpenAccount, { mailbox, uidValidity, uid }: MessageUrl) {
   const folder = await findFolderByName(db.read, mailbox);
   if (!folder || (uidValidity ?? folder.uidValidity) !== folder.uidValidity) return undefined;
   const range = { folderId: folder.id, uidFrom: uid, uidTo: uid };
-  const [message] = await listStored(db.read, range, ['root', 'crc32', 'header', 'octets']);
+  const [message] = await listStored(db.read, range, COLUMNS);
   return message;
 }

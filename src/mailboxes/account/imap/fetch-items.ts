@@ -1,7 +1,7 @@
 /** Writes the FETCH response of one message from what was read of it. */
 import { DamagedBlobError } from '../../../blobs/damaged.ts';
 import { writeInternalDate } from '../../../mail/imap/encode/fetch.ts';
-import { beginSection, writeSection } from '../../../mail/imap/encode/section.ts';
+import { beginSection, type WirePieces, writeSection } from '../../../mail/imap/encode/section.ts';
 import { type TextForm, writeString } from '../../../mail/imap/encode/strings.ts';
 import { type FetchItem, labelOf } from '../../../mail/imap/fetch-item.ts';
 import type { Refusal } from '../../../mail/imap/session.ts';
@@ -27,9 +27,12 @@ type Answer = { plan: FetchPlan; responses: Responses };
 
 /** Adds the response for a message whose items need no octets. */
 export function writeResponse(selected: SelectedState, message: Fetched, { plan, responses }: Answer): void {
-  const items = [...plan.items, ...unaskedItems(selected, message, plan)];
-  const written = items.flatMap((item) => writeItem(selected, message, item) ?? []);
-  if (written.length > 0) responses.add(`${beginningOf(message)}${written.join(' ')})\r\n`);
+  let text = '';
+  for (const item of itemsOf(selected, message, plan)) {
+    const written = writeItem(selected, message, item);
+    if (written !== undefined) text += text === '' ? written : ` ${written}`;
+  }
+  if (text !== '') responses.add(`${beginningOf(message)}${text})\r\n`);
 }
 
 function beginningOf({ entry }: Fetched): string {
@@ -53,16 +56,23 @@ export async function* writeLongResponse(
   let separator = beginningOf(message);
   try {
     const octets = message.stored && new MessageOctets(account, message.stored);
-    for (const item of [...plan.items, ...unaskedItems(selected, message, plan)]) {
+    for (const item of itemsOf(selected, message, plan)) {
       const read = octets && (await readOctetItem(octets, item));
       if (read === null) isUnknown = true;
       const wire = read === undefined ? writeItem(selected, message, item) : read;
       if (wire === undefined || wire === null) continue;
       responses.add(separator);
       separator = ' ';
-      for await (const piece of typeof wire === 'string' ? [wire] : wire) {
-        if (typeof piece === 'string') responses.add(piece);
-        else responses.addOctets(piece);
+      if (isInMemory(wire)) {
+        responses.addPieces(typeof wire === 'string' ? [wire] : wire);
+        if (responses.isFull) {
+          hasBegun = true;
+          yield* responses.take();
+        }
+        continue;
+      }
+      for await (const piece of wire) {
+        responses.addPieces([piece]);
         if (!responses.isFull) continue;
         hasBegun = true;
         yield* responses.take();
@@ -85,13 +95,20 @@ export function unreadable(): Refusal {
   return { refused: 'BYE', code: 'SERVERBUG', text: 'A message could not be read' };
 }
 
-type Wire = string | Iterable<Buffer> | AsyncIterable<string | Buffer>;
+type Wire = string | WirePieces | AsyncIterable<string | Buffer>;
+
+function isInMemory(wire: Wire): wire is string | WirePieces {
+  return typeof wire === 'string' || Array.isArray(wire);
+}
 
 /** Reads an item that is made of octets. Returns undefined for another one, and null when its encoding is unknown. */
 async function readOctetItem(octets: MessageOctets, item: FetchItem): Promise<Wire | null | undefined> {
   if (item.kind === 'SECTION') {
     const found = await octets.section(item, isOfHeader(item));
-    return found && 'pieces' in found ? writeLarge(labelOf(item), found) : writeSection(labelOf(item), found);
+    if (!found || Buffer.isBuffer(found)) return writeSection(labelOf(item), found);
+    const { sizeBytes, pieces } = found;
+    if (!(Symbol.asyncIterator in pieces)) return [beginSection(labelOf(item), { sizeBytes }), ...pieces];
+    return writeLarge(labelOf(item), { sizeBytes, pieces });
   }
   if (item.kind !== 'BINARY' && item.kind !== 'BINARY.SIZE') return undefined;
   const decoded = await octets.binary(item);
@@ -109,13 +126,13 @@ async function* writeLarge(
   yield* pieces;
 }
 
+/** Returns the items of a response. */
+function itemsOf(selected: SelectedState, message: Fetched, plan: FetchPlan): readonly FetchItem[] {
+  return message.isNewlySeen ? [...plan.items, ...unaskedItems(selected, plan)] : plan.items;
+}
+
 /** Returns the items that tell the client about `\Seen` and that it has not asked for (RFC 7162 sections 3.1 and 3.2.4). */
-function unaskedItems(
-  { features }: SelectedState,
-  { isNewlySeen }: Fetched,
-  { items }: FetchPlan,
-): FetchItem[] {
-  if (!isNewlySeen) return [];
+function unaskedItems({ features }: SelectedState, { items }: FetchPlan): FetchItem[] {
   const { condstore, qresync } = features();
   const wanted: FetchItem[] = [{ kind: 'FLAGS' }];
   if (condstore) wanted.push({ kind: 'MODSEQ' });

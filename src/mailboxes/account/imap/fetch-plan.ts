@@ -8,6 +8,8 @@ export type FetchPlan = {
   needsMessage: boolean;
   /** Columns that are read for many messages at once. */
   columns: readonly Column[];
+  /** Some of these columns can be long. */
+  isDescribed: boolean;
   /** Columns with the octets of messages, which are read for few messages at once. */
   octetColumns: readonly Column[];
   /** The items show the flags. */
@@ -23,28 +25,41 @@ export function planFetch(items: readonly FetchItem[], { utf8 }: { utf8: boolean
   const columns = new Set<Column>();
   const octetColumns = new Set<Column>();
   for (const item of items) {
-    const column = columnOf(item, utf8);
-    if (column) columns.add(column);
+    for (const column of columnsOf(item, utf8)) columns.add(column);
     if (needsHeader(item)) octetColumns.add('header');
     if (needsContent(item)) octetColumns.add('octets').add('header').add('crc32');
     if (needsRoot(item)) octetColumns.add('root');
   }
+  // The sizes tell how many messages can be in memory at once.
+  if (octetColumns.size > 0) columns.add('sizeBytes').add('prefix');
   return {
     items,
     needsMessage: items.some(({ kind }) => !IN_MEMORY.has(kind)),
     columns: [...columns],
+    isDescribed: items.some(({ kind }) => DESCRIPTIONS.has(kind)),
     octetColumns: [...octetColumns],
     showsFlags: items.some(({ kind }) => kind === 'FLAGS'),
     setsSeen: items.some((item) => 'peek' in item && !item.peek),
   };
 }
 
-function columnOf({ kind }: FetchItem, utf8: boolean): Column | undefined {
-  if (kind === 'PREVIEW') return 'preview';
-  if (kind === 'ENVELOPE') return utf8 ? 'envelopeUtf8' : 'envelope';
-  if (kind === 'BODY') return utf8 ? 'bodyUtf8' : 'body';
-  if (kind === 'BODYSTRUCTURE') return utf8 ? 'bodyStructureUtf8' : 'bodyStructure';
-  return undefined;
+const DESCRIPTIONS: ReadonlySet<FetchItem['kind']> = new Set([
+  'PREVIEW',
+  'ENVELOPE',
+  'BODY',
+  'BODYSTRUCTURE',
+]);
+
+/** Returns the columns that an item shows, except its octets. */
+function columnsOf({ kind }: FetchItem, utf8: boolean): Column[] {
+  if (kind === 'RFC822.SIZE') return ['sizeBytes'];
+  if (kind === 'INTERNALDATE') return ['internalAt', 'internalZoneMinutes'];
+  if (kind === 'EMAILID') return ['emailId'];
+  if (kind === 'SAVEDATE') return ['savedAt'];
+  if (kind === 'PREVIEW') return ['preview'];
+  if (kind === 'ENVELOPE') return [utf8 ? 'envelopeUtf8' : 'envelope'];
+  if (kind === 'BODY') return [utf8 ? 'bodyUtf8' : 'body'];
+  return kind === 'BODYSTRUCTURE' ? [utf8 ? 'bodyStructureUtf8' : 'bodyStructure'] : [];
 }
 
 /** Returns true for a section that is found in the header of the whole message. */

@@ -33,7 +33,7 @@ export async function* fetchMessages(selected: SelectedState, query: FetchQuery)
     responses.add(await writeVanished(selected, { set: query.set, modseq: changedSince }));
   let isUnknown = false;
   let isDamaged = false;
-  const size = plan.columns.length > 0 ? DESCRIBED_PER_SLICE : MESSAGES_PER_SLICE;
+  const size = plan.isDescribed ? DESCRIBED_PER_SLICE : MESSAGES_PER_SLICE;
   for (const slice of slicesOf(ranges, size)) {
     for await (const batch of readBatches(selected, { plan, slice, changedSince, responses })) {
       for (const message of batch) {

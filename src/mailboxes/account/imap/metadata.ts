@@ -38,7 +38,7 @@ async function* listMetadata(account: OpenAccount, query: MetadataQuery, form: T
     batch.push({ entry, value });
     octets += value?.length ?? 0;
     if (octets < BATCH_OCTETS && index < chosen.length - 1) continue;
-    for (const piece of writeMetadata(query.mailbox, batch, form)) responses.addOctets(piece);
+    responses.addPieces(writeMetadata(query.mailbox, batch, form));
     yield* responses.take();
     batch = [];
     octets = 0;

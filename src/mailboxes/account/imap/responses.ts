@@ -1,5 +1,7 @@
 /** Collects responses into chunks for the wire. Octets of messages are not copied before a chunk is taken. */
 
+import { release } from '../remote-messages.ts';
+
 /** Size of a chunk. Larger ones gain nothing, and clients wait longer for the first. */
 const CHUNK_BYTES = 64 * 1024;
 /** Chunk of work that goes on, and that has nothing to say yet. */
@@ -22,7 +24,15 @@ export class Responses {
     if (this.#text.length >= TEXT_CHARACTERS) this.#flushText();
   }
 
-  addOctets(octets: Buffer): void {
+  /** Adds text and octets, in their order. */
+  addPieces(pieces: Iterable<string | Buffer>): void {
+    for (const piece of pieces) {
+      if (typeof piece === 'string') this.add(piece);
+      else this.#addOctets(piece);
+    }
+  }
+
+  #addOctets(octets: Buffer): void {
     if (octets.length === 0) return;
     this.#flushText();
     this.#pieces.push(octets);
@@ -39,20 +49,20 @@ export class Responses {
     };
   }
 
-  /** Returns all that was added, in chunks. */
+  /** Returns all that was added, in chunks. Nothing else is in their memory, so that they can move to another thread. */
   take(): Buffer[] {
     this.#flushText();
     const chunks: Buffer[] = [];
     let small: Buffer[] = [];
     const join = (): void => {
-      if (small.length > 0) chunks.push(Buffer.concat(small));
+      if (small.length > 0) chunks.push(release(Buffer.concat(small)));
       small = [];
     };
     for (const piece of this.#pieces) {
       if (piece.length < CHUNK_BYTES) small.push(piece);
       else join();
       for (let from = 0; from < piece.length && piece.length >= CHUNK_BYTES; from += CHUNK_BYTES)
-        chunks.push(piece.subarray(from, from + CHUNK_BYTES));
+        chunks.push(release(Buffer.from(piece.subarray(from, from + CHUNK_BYTES))));
     }
     join();
     this.#pieces = [];

@@ -10,7 +10,7 @@ import { foldValue, isSearchField, type SearchField } from '../../../mail/messag
 import type { SortKeys } from '../../../mail/message/sort-keys.ts';
 import { flagNames, readFlags } from '../flags.ts';
 import type { FieldMatches } from '../search-field-store.ts';
-import type { StoredMessage } from '../stored-message-store.ts';
+import type { Column, StoredMessage } from '../stored-message-store.ts';
 import type { SelectedState } from './session-state.ts';
 import type { Entry } from './view.ts';
 
@@ -60,7 +60,7 @@ function neededParts(key: SearchKey): Set<Part> {
       return new Set(isSearchField(key.field) ? ['fields', 'header'] : ['header']);
     case 'text':
     case 'body':
-      // The facts tell the content, by which texts are found.
+      // A text can also be in the prefix, which is one of the facts.
       return new Set(['facts', 'text']);
     case 'not':
       return neededParts(key.key);
@@ -90,12 +90,37 @@ function isFieldKey(key: SearchKey & { kind: 'header' }): key is FieldKey {
   return isSearchField(key.field);
 }
 
-/** Returns true when the criterion asks for the sent date, which is a part of the sort keys. */
-export function asksSentDate(key: SearchKey): boolean {
-  if (key.kind === 'not') return asksSentDate(key.key);
-  if (key.kind === 'and' || key.kind === 'or') return key.keys.some(asksSentDate);
-  return key.kind === 'date' && key.of === 'sent';
+/** Returns the columns that the facts must have for a criterion. */
+export function factColumnsOf(key: SearchKey): ReadonlySet<Column> {
+  switch (key.kind) {
+    case 'larger':
+    case 'smaller':
+      return new Set(['sizeBytes']);
+    case 'older':
+    case 'younger':
+      return new Set(['internalAt']);
+    case 'emailId':
+      return new Set(['emailId']);
+    case 'text':
+      return new Set(['prefix']);
+    case 'date':
+      return new Set(COLUMNS_OF_DATES[key.of]);
+    case 'not':
+      return factColumnsOf(key.key);
+    case 'and':
+    case 'or':
+      return new Set(key.keys.flatMap((one) => [...factColumnsOf(one)]));
+    default:
+      return new Set();
+  }
 }
+
+/** The sent date is a part of the sort keys. */
+const COLUMNS_OF_DATES = {
+  internal: ['internalAt', 'internalZoneMinutes'],
+  sent: ['sort'],
+  saved: ['savedAt'],
+} as const satisfies Record<string, readonly Column[]>;
 
 /** Returns the function that decides whether a message matches. Sets of messages mean what they mean now. */
 export function compileKey(selected: SelectedState, key: SearchKey): Matcher {

@@ -12,10 +12,10 @@ import type { Column } from '../stored-message-store.ts';
 import { sortFound, threadFound } from './arrange.ts';
 import { NOTHING_YET } from './responses.ts';
 import {
-  asksSentDate,
   type Candidate,
   compileKey,
   type FieldKey,
+  factColumnsOf,
   fieldKeysOf,
   HeaderTexts,
   partsOf,
@@ -77,7 +77,7 @@ export function compileSearch(
   const needed = partsOf(key);
   const textKeys = textKeysOf(key);
   const fieldKeys = fieldKeysOf(key);
-  const factColumns: Column[] = asksSentDate(key) ? ['sort'] : [];
+  const factColumns = [...factColumnsOf(key)];
   const pause = createPause(selected.shared.account.app.clock);
   return async (entries) => {
     const found: Entry[] = [];
@@ -145,7 +145,7 @@ async function addHeaders(
   candidates: readonly Candidate[],
   decide: Decide,
 ): Promise<void> {
-  const columns: Column[] = ['header'];
+  const columns: Column[] = ['header', 'prefix'];
   const byUid = new Map(candidates.map((candidate) => [candidate.entry.uid, candidate]));
   const facts = new Map(
     [...byUid].flatMap(([uid, { facts: known }]) => (known ? [[uid, known] as const] : [])),

@@ -29,28 +29,41 @@ export type LargeOctets = { sizeBytes: number; pieces: AsyncIterable<Buffer> };
 /** Decoded octets of a part. */
 type DecodedOctets = LargeOctets & { hasNul: boolean };
 
+/** Octets of a message that are in memory, in several pieces. There is at least one octet. */
+type InlineOctets = { sizeBytes: number; pieces: readonly Buffer[] };
+
 /** Octets of one message, of which only what is asked for is read. */
 export class MessageOctets {
   readonly #account: OpenAccount;
   readonly #message: StoredMessage;
-  /** The content when it is in the database. */
-  readonly #inline: Buffer | undefined;
+  #joined: Buffer | undefined;
 
   constructor(account: OpenAccount, message: StoredMessage) {
     this.#account = account;
     this.#message = message;
-    this.#inline = message.octets ? joinContent(account, message) : undefined;
+    if (message.octets) requireUndamaged(account, message);
+  }
+
+  /** The content when it is in the database. */
+  get #inline(): Buffer | undefined {
+    const { header, octets } = this.#message;
+    if (octets) this.#joined ??= Buffer.concat([header, octets]);
+    return this.#joined;
   }
 
   /** Returns the octets of a section; undefined when the message has no such section. */
   async section(
     { section, partial }: SectionItem,
     isHeader: boolean,
-  ): Promise<Buffer | LargeOctets | undefined> {
-    const { header } = this.#message;
+  ): Promise<Buffer | InlineOctets | LargeOctets | undefined> {
+    const { header, octets, sizeBytes } = this.#message;
     if (isHeader) return cut(chooseFields(headerOf(this.#message), section), partial);
     const { part, text } = section;
-    if (part.length === 0 && text === undefined) return await this.#readOrStream(...this.#whole(partial));
+    const isWhole = part.length === 0 && text === undefined;
+    // Most clients ask for this. Nothing is copied.
+    if (isWhole && !partial && octets && sizeBytes > 0)
+      return { sizeBytes, pieces: [Buffer.from(this.#message.prefix), header, octets] };
+    if (isWhole) return await this.#readOrStream(...this.#whole(partial));
     if (part.length === 0 && text === 'TEXT')
       return await this.#readOrStream(partialRange({ start: header.length, end: this.#size }, partial));
     const range = findSection(this.#root, section);
@@ -148,14 +161,12 @@ export function headerOf({ prefix, header }: Pick<StoredMessage, 'prefix' | 'hea
   return prefix.length === 0 ? header : Buffer.concat([prefix, header]);
 }
 
-/** Returns the content whose octets are in the database. @throws DamagedBlobError when it is not what was stored */
-function joinContent(
+/** Checks a content whose octets are in the database. @throws DamagedBlobError when it is not what was stored */
+function requireUndamaged(
   account: OpenAccount,
   { header, octets, crc32: expected, contentId }: StoredMessage,
-): Buffer {
-  const content = Buffer.concat([header, octets ?? Buffer.alloc(0)]);
-  if (crc32(content) !== expected) throw damaged(account, contentId);
-  return content;
+): void {
+  if (crc32(octets ?? NOTHING, crc32(header)) !== expected) throw damaged(account, contentId);
 }
 
 function damaged({ db }: OpenAccount, contentId: number): DamagedBlobError {

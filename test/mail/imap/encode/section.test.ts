@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { beginSection, writeSection } from '../../../../src/mail/imap/encode/section.ts';
+import { beginSection, type WirePieces, writeSection } from '../../../../src/mail/imap/encode/section.ts';
 
-function joined(wire: Buffer[]): string {
-  return Buffer.concat(wire).toString();
+function joined(wire: WirePieces): string {
+  return Buffer.concat(wire.map((piece) => Buffer.from(piece))).toString();
 }
 
 test('a section is a literal, an empty one is quoted, and a missing one is NIL', () => {
