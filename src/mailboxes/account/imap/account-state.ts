@@ -143,9 +143,14 @@ export class AccountState {
   }
 
   /** Sessions keep `recentFrom` in memory, so after a crash some messages are recent once more. */
-  #storeRecent({ folderId, recentFrom }: FolderState): void {
+  #storeRecent(state: FolderState): void {
+    const { folderId, recentFrom } = state;
+    if (recentFrom === state.storedRecentFrom) return;
     const { db, app } = this.account;
-    db.commit(setRecentFrom, { folderId, recentFrom }).catch((err) =>
+    const onStored = (): void => {
+      state.storedRecentFrom = recentFrom;
+    };
+    db.commit(setRecentFrom, { folderId, recentFrom }, onStored).catch((err) =>
       app.log.warn({ err, folderId }, 'which messages are recent was not stored'),
     );
   }

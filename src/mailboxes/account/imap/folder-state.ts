@@ -41,6 +41,8 @@ export class FolderState {
   highestModseq: number;
   /** First UID that no session has seen as `\Recent`. */
   recentFrom: number;
+  /** The value of `recentFrom` on disk. */
+  storedRecentFrom: number;
   isDeleted = false;
   /** Number of the last removal. */
   lastRemoval = 0;
@@ -53,6 +55,7 @@ export class FolderState {
     this.uidNext = uidNext;
     this.highestModseq = highestModseq;
     this.recentFrom = recentFrom;
+    this.storedRecentFrom = recentFrom;
   }
 
   get lastUid(): number {

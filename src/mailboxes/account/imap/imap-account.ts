@@ -9,6 +9,7 @@ import { findAccountRow } from '../store.ts';
 import { AccountNews } from './account-news.ts';
 import { stateOf } from './account-state.ts';
 import { appendMessages } from './append.ts';
+import type { FolderState } from './folder-state.ts';
 import { listFolders } from './list.ts';
 import { metadataMethods } from './metadata.ts';
 import { missingMailbox } from './refusals.ts';
@@ -164,10 +165,19 @@ async function describe({ shared, view, announced }: SelectedState): Promise<Des
     uidNext: state.uidNext,
     highestModseq: view.toldModseq,
   };
-  const sets = new Set(state.keywordSetIds.subarray(0, state.count));
+  const sets = keywordSetsOf(state);
   await shared.loadKeywords(sets);
   for (const setId of sets) for (const keyword of shared.keywordsOf(setId)) announced.add(keyword);
   return { ...counts, ...flagLists(announced, view) };
+}
+
+/** Returns the sets of keywords in use. Neighbours often have the same one. */
+function keywordSetsOf({ keywordSetIds, count }: FolderState): Set<number> {
+  const sets = new Set<number>();
+  for (let index = 0; index < count; index++)
+    if (index === 0 || keywordSetIds[index] !== keywordSetIds[index - 1])
+      sets.add(keywordSetIds[index] as number);
+  return sets;
 }
 
 function findFirstUnseen({ state, count, uids }: View): number | undefined {

@@ -44,6 +44,28 @@ test('SUBJECT, FROM, TO, CC and BCC find what the header has, however long it is
   await check();
 });
 
+test('which messages are recent is written only when it has changed', async (t) => {
+  const { ask, deliver, mailbox } = await open(t, ['1']);
+  const select = async () => {
+    const lines = await ok(ask, `SELECT ${mailbox}`);
+    return lines.find((line) => line.endsWith('RECENT'));
+  };
+  assert.equal(await select(), '* 0 RECENT');
+  const commit = t.mock.method(mail.account.db, 'commit');
+  assert.equal(await select(), '* 0 RECENT');
+  assert.equal(commit.mock.callCount(), 0);
+  await deliver(message('2'));
+  assert.equal(await select(), '* 1 RECENT');
+  assert.equal(await select(), '* 0 RECENT');
+  await ok(ask, 'UNSELECT');
+  const { recentFrom } = await mail.account.db.read
+    .selectFrom('folders')
+    .select('recentFrom')
+    .where('name', '=', mailbox)
+    .executeTakeFirstOrThrow();
+  assert.equal(recentFrom, 3);
+});
+
 test('the prefix of a recipient stands in front of the message, in its size, its header and searches', async (t) => {
   const { mailbox, ask } = await open(t, []);
   await mail.deliver(mailbox, 'Subject: s\r\n\r\nbody\r\n', { prefix: 'Delivered-To: me@test.example\r\n' });
