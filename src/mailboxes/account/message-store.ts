@@ -199,6 +199,21 @@ export function listSummaries(
   return summariesIn.all(tx, { ...range, limit });
 }
 
+const prefixesIn = statement((db: AccountTx, param: Param<UidRange>) =>
+  db
+    .selectFrom('messages')
+    .select(['uid', 'prefix'])
+    .where('folderId', '=', param('folderId'))
+    .where('uid', '>=', param('uidFrom'))
+    .where('uid', '<=', param('uidTo'))
+    .where(sql<number>`length(prefix)`, '>', 0),
+);
+
+/** Returns the prefixes of the messages of a range that have one. */
+export function listPrefixes(tx: AccountTx, range: UidRange): Promise<Pick<MessageRow, 'uid' | 'prefix'>[]> {
+  return prefixesIn.all(tx, range);
+}
+
 type EditInFolder = FlagEdit & { folderId: number };
 
 /** SQL of an edit of flags: the new values, and the messages whose values are other ones. FolderState edits messages in the same way. */

@@ -60,8 +60,7 @@ function neededParts(key: SearchKey): Set<Part> {
       return new Set(isSearchField(key.field) ? ['fields', 'header'] : ['header']);
     case 'text':
     case 'body':
-      // A text can also be in the prefix, which is one of the facts.
-      return new Set(['facts', 'text']);
+      return new Set(['text']);
     case 'not':
       return neededParts(key.key);
     case 'and':
@@ -101,8 +100,6 @@ export function factColumnsOf(key: SearchKey): ReadonlySet<Column> {
       return new Set(['internalAt']);
     case 'emailId':
       return new Set(['emailId']);
-    case 'text':
-      return new Set(['prefix']);
     case 'date':
       return new Set(COLUMNS_OF_DATES[key.of]);
     case 'not':

@@ -3,10 +3,12 @@ import { foldText } from '../../../mail/message/fold.ts';
 import { readHeaderText } from '../../../mail/message/search-text.ts';
 import type { OpenAccount } from '../account.ts';
 import { searchText } from '../search.ts';
-import type { StoredMessage } from '../stored-message-store.ts';
 import type { TextKey } from './search-match.ts';
 
-type Matches = (key: TextKey, message: StoredMessage) => boolean;
+/** A message as far as criteria of text look at it, beside its content. */
+type Sought = { contentId: number; prefix: Uint8Array | undefined };
+
+type Matches = (key: TextKey, message: Sought) => boolean;
 
 /** Returns the function that says which criteria a message with one of the contents matches. */
 export async function findTexts(
@@ -23,6 +25,6 @@ export async function findTexts(
     const sought = found.get(key);
     if (!sought) return false;
     if (sought.contents.has(contentId)) return true;
-    return key.kind === 'text' && prefix.length > 0 && readHeaderText(prefix).includes(sought.needle);
+    return key.kind === 'text' && prefix !== undefined && readHeaderText(prefix).includes(sought.needle);
   };
 }

@@ -26,7 +26,7 @@ import { findTexts } from './search-text.ts';
 import { headerOf } from './sections.ts';
 import type { SelectedState } from './session-state.ts';
 import { slicesOf } from './store-flags.ts';
-import { batchesOf, readStored } from './stored.ts';
+import { batchesOf, readPrefixes, readStored } from './stored.ts';
 import type { Entry } from './view.ts';
 
 /** Number of messages that are searched before other work runs. */
@@ -168,12 +168,17 @@ async function addTexts(
   candidates: readonly Candidate[],
   { keys, decide }: { keys: readonly TextKey[]; decide: Decide },
 ): Promise<void> {
-  const contentIds = candidates.flatMap(({ facts }) => (facts ? [facts.contentId] : []));
+  const entries = candidates.map(({ entry }) => entry);
+  const contentIds = entries.map(({ contentId }) => contentId);
   const matches = await findTexts(selected.shared.account, keys, contentIds);
+  const prefixes = keys.some(({ kind }) => kind === 'text')
+    ? await readPrefixes(selected, entries)
+    : undefined;
   await decide(
-    candidates.flatMap((candidate) => {
-      const { facts } = candidate;
-      return facts ? { ...candidate, matchingTexts: new Set(keys.filter((key) => matches(key, facts))) } : [];
+    candidates.map((candidate) => {
+      const { contentId, uid } = candidate.entry;
+      const sought = { contentId, prefix: prefixes?.get(uid) };
+      return { ...candidate, matchingTexts: new Set(keys.filter((key) => matches(key, sought))) };
     }),
   );
 }

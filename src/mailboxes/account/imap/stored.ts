@@ -1,4 +1,5 @@
 /** Reads stored messages of the selected folder, as many at once as memory and other sessions allow. */
+import { listPrefixes } from '../message-store.ts';
 import { type Column, findStored, listStored, type StoredMessage } from '../stored-message-store.ts';
 import type { SelectedState } from './session-state.ts';
 import type { Entry } from './view.ts';
@@ -28,6 +29,23 @@ export async function readStored(
     const removed = found.has(uid) ? undefined : view.state.removedMessage(uid);
     const stored = removed && (await findStored(read, removed, columns));
     if (stored) found.set(uid, stored);
+  }
+  return found;
+}
+
+/** Returns the prefixes of messages by UID. Most messages that clients have added have none. */
+export async function readPrefixes(
+  { view, shared }: SelectedState,
+  entries: readonly Entry[],
+): Promise<ReadonlyMap<number, Uint8Array>> {
+  const { folderId } = view.state;
+  const found = new Map<number, Uint8Array>();
+  for (const range of neighboursOf(entries))
+    for (const { uid, prefix } of await listPrefixes(shared.account.db.read, { folderId, ...range }))
+      found.set(uid, prefix);
+  for (const { uid, isGone } of entries) {
+    const removed = isGone ? view.state.removedMessage(uid) : undefined;
+    if (removed) found.set(uid, removed.prefix);
   }
   return found;
 }

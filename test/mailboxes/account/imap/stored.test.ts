@@ -67,7 +67,7 @@ test('which messages are recent is written only when it has changed', async (t) 
 });
 
 test('the prefix of a recipient stands in front of the message, in its size, its header and searches', async (t) => {
-  const { mailbox, ask } = await open(t, []);
+  const { mailbox, ask, connect } = await open(t, []);
   await mail.deliver(mailbox, 'Subject: s\r\n\r\nbody\r\n', { prefix: 'Delivered-To: me@test.example\r\n' });
   await ok(ask, 'NOOP');
   const whole = 'Delivered-To: me@test.example\r\nSubject: s\r\n\r\nbody\r\n';
@@ -84,6 +84,10 @@ test('the prefix of a recipient stands in front of the message, in its size, its
     `NOT SMALLER ${whole.length}`,
   ])
     assert.deepEqual(await ok(ask, `SEARCH ${key}`), ['* SEARCH 1'], key);
+  const other = await connect();
+  await ok(other.ask, 'STORE 1 +FLAGS \\Deleted');
+  await ok(other.ask, 'EXPUNGE');
+  assert.deepEqual(await ok(ask, 'SEARCH TEXT "delivered-to: me@test"'), ['* SEARCH 1']);
 });
 
 test('messages in files are read as a whole and in parts', async (t) => {
