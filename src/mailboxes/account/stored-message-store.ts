@@ -50,19 +50,26 @@ type Content = Pick<
   octets: Buffer | null;
 };
 
-/** A message with its UID, its content, and the columns that were asked for. */
+/** A message with its UID, its content, and all columns. */
 export type StoredMessage = Facts & Content;
+
+/** A message with the columns that were asked for. */
+export type Stored<Asked extends Column> = Pick<StoredMessage, 'uid' | 'contentId' | NameOf<Asked>>;
+
+type NameOf<Asked extends Column> = Asked extends `${infer Name}Utf8`
+  ? Name & keyof Content
+  : Asked & keyof StoredMessage;
 
 /** Statements by the columns that they read. */
 const ranges = new Map<string, ReturnType<typeof rangeStatement>>();
 const contents = new Map<string, ReturnType<typeof contentStatement>>();
 
 /** Returns the messages of a range with these columns, by UID. */
-export function listStored(
+export function listStored<Asked extends Column>(
   tx: AccountTx,
   range: UidRange,
-  columns: readonly Column[],
-): Promise<StoredMessage[]> {
+  columns: readonly Asked[],
+): Promise<Stored<Asked>[]> {
   const key = columns.join();
   const known = ranges.get(key) ?? rangeStatement(columns);
   ranges.set(key, known);

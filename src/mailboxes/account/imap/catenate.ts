@@ -10,7 +10,7 @@ import { findFolderById, findFolderByName } from '../folder-store.ts';
 import { listStored } from '../stored-message-store.ts';
 import { canonicalContent } from './append-content.ts';
 import { isOfHeader } from './fetch-plan.ts';
-import { MessageOctets } from './sections.ts';
+import { MessageOctets, OCTET_COLUMNS } from './sections.ts';
 
 /** Octets beyond which a message is refused, and how. */
 export type Limit = { octets: number; refusal: Refusal };
@@ -141,13 +141,10 @@ class Reader {
   }
 }
 
-/** Columns that sections are read from. */
-const COLUMNS = ['sizeBytes', 'prefix', 'root', 'crc32', 'header', 'octets'] as const;
-
 async function findMessage({ db }: OpenAccount, { mailbox, uidValidity, uid }: MessageUrl) {
   const folder = await findFolderByName(db.read, mailbox);
   if (!folder || (uidValidity ?? folder.uidValidity) !== folder.uidValidity) return undefined;
   const range = { folderId: folder.id, uidFrom: uid, uidTo: uid };
-  const [message] = await listStored(db.read, range, COLUMNS);
+  const [message] = await listStored(db.read, range, OCTET_COLUMNS);
   return message;
 }

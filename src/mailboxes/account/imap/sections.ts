@@ -15,9 +15,13 @@ import {
 import { createTransferDecoder } from '../../../mail/message/transfer-decoder.ts';
 import type { OpenAccount } from '../account.ts';
 import { readRange } from '../content.ts';
-import type { StoredMessage } from '../stored-message-store.ts';
+import type { Stored } from '../stored-message-store.ts';
 
 type SectionItem = FetchItem & { kind: 'SECTION' };
+/** A message with the columns that its octets are read from. */
+type StoredOctets = Stored<(typeof OCTET_COLUMNS)[number]>;
+export const OCTET_COLUMNS = ['sizeBytes', 'prefix', 'root', 'crc32', 'header', 'octets'] as const;
+
 type BinaryItem = FetchItem & { kind: 'BINARY' | 'BINARY.SIZE' };
 
 /** Size of the pieces in which octets of a file are read, and up to which they are read at once. */
@@ -35,10 +39,10 @@ type InlineOctets = { sizeBytes: number; pieces: readonly Buffer[] };
 /** Octets of one message, of which only what is asked for is read. */
 export class MessageOctets {
   readonly #account: OpenAccount;
-  readonly #message: StoredMessage;
+  readonly #message: StoredOctets;
   #joined: Buffer | undefined;
 
-  constructor(account: OpenAccount, message: StoredMessage) {
+  constructor(account: OpenAccount, message: StoredOctets) {
     this.#account = account;
     this.#message = message;
     if (message.octets) requireUndamaged(account, message);
@@ -157,14 +161,14 @@ export class MessageOctets {
 const NOTHING = Buffer.alloc(0);
 
 /** Returns the header with the prefix of the recipient. */
-export function headerOf({ prefix, header }: Pick<StoredMessage, 'prefix' | 'header'>): Buffer {
+export function headerOf({ prefix, header }: Pick<StoredOctets, 'prefix' | 'header'>): Buffer {
   return prefix.length === 0 ? header : Buffer.concat([prefix, header]);
 }
 
 /** Checks a content whose octets are in the database. @throws DamagedBlobError when it is not what was stored */
 function requireUndamaged(
   account: OpenAccount,
-  { header, octets, crc32: expected, contentId }: StoredMessage,
+  { header, octets, crc32: expected, contentId }: StoredOctets,
 ): void {
   if (crc32(octets ?? NOTHING, crc32(header)) !== expected) throw damaged(account, contentId);
 }
