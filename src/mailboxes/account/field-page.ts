@@ -65,6 +65,8 @@ export function searchPage(bytes: Uint8Array, text: string): Found {
   const found: Found = { matching: [], tooLong: [], missing: [] };
   let position = 0;
   let match = page.indexOf(needle);
+  // Most pages have nothing to say about a rare word.
+  if (match < 0 && !page.includes(MISSING) && !page.includes(TOO_LONG)) return found;
   for (let at = 0; at < page.length; at++) {
     const octet = page[at] as number;
     if (!isEnd(octet)) continue;

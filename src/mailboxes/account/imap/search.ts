@@ -120,7 +120,8 @@ async function addFields(
     fields.set(key, await searchField(shared.account, contentIds, sought));
     await pause();
   }
-  await decide(candidates.map((candidate) => ({ ...candidate, fields })));
+  for (const candidate of candidates) candidate.fields = fields;
+  await decide(candidates);
 }
 
 /** Messages that can be read no more do not match. */

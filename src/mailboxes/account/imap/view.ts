@@ -89,8 +89,11 @@ export class View {
   }
 
   isRecent(uid: number): boolean {
-    const last = this.#recent.findLast(([from]) => from <= uid);
-    return last !== undefined && uid <= last[1];
+    for (let index = this.#recent.length - 1; index >= 0; index--) {
+      const [from, to] = this.#recent[index] as [number, number];
+      if (from <= uid) return uid <= to;
+    }
+    return false;
   }
 
   /** Gives sequence numbers to messages that have arrived. Returns their number. */
