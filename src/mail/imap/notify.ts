@@ -53,13 +53,21 @@ export const NO_EVENTS: NotifyRequest = {
 
 type Named = { name: string; isSubscribed: boolean };
 
-/** Returns the function that tells the events that are wanted of a mailbox. */
+/**
+ * Returns the function that tells the events that are wanted of a mailbox. It looks at the levels of the name once for all groups: a name can
+ * have 500 levels, and a client can name a hundred groups.
+ */
 export function compileGroups(groups: readonly EventGroup[]): (mailbox: Named) => ReadonlySet<NotifyEvent> {
-  const compiled = groups.map(({ filter, events }) => ({ matches: compileFilter(filter), events }));
+  const groupsOf = compileNames(groups);
   return (mailbox) => {
+    const named = groupsOf(mailbox.name);
     const wanted = new Set<NotifyEvent>();
-    for (const { matches, events } of compiled) {
-      if (!matches(mailbox)) continue;
+    for (const group of groups) {
+      const { filter, events } = group;
+      const matches =
+        filter.kind === 'personal' ||
+        (filter.kind === 'subscribed' ? mailbox.isSubscribed : named.has(group));
+      if (!matches) continue;
       if (events.length === 0) break;
       for (const event of events) wanted.add(event);
     }
@@ -67,27 +75,31 @@ export function compileGroups(groups: readonly EventGroup[]): (mailbox: Named) =
   };
 }
 
-function compileFilter(filter: MailboxFilter): (mailbox: Named) => boolean {
-  switch (filter.kind) {
-    case 'personal':
-      return () => true;
-    case 'subscribed':
-      return ({ isSubscribed }) => isSubscribed;
-    case 'named': {
-      const names = new Set(filter.names);
-      return ({ name }) => names.has(name);
-    }
-    case 'subtree': {
-      const names = new Set(filter.names);
-      return ({ name }) => names.has(name) || parentsOf(name).some((parent) => names.has(parent));
+type Groups = ReadonlySet<EventGroup>;
+const NO_GROUPS: Groups = new Set();
+
+/** Returns the function that tells which groups name a mailbox, or a level above it as a subtree. */
+function compileNames(groups: readonly EventGroup[]): (name: string) => Groups {
+  const named = new Map<string, Set<EventGroup>>();
+  const subtrees = new Map<string, Set<EventGroup>>();
+  for (const group of groups) {
+    const { filter } = group;
+    if (!('names' in filter)) continue;
+    for (const name of filter.names) {
+      addTo(named, name, group);
+      if (filter.kind === 'subtree') addTo(subtrees, name, group);
     }
   }
+  return (name) => {
+    const own = named.get(name) ?? NO_GROUPS;
+    if (subtrees.size === 0) return own;
+    const found = new Set(own);
+    for (let end = name.lastIndexOf(SEPARATOR); end > 0; end = name.lastIndexOf(SEPARATOR, end - 1))
+      for (const group of subtrees.get(name.slice(0, end)) ?? NO_GROUPS) found.add(group);
+    return found;
+  };
 }
 
-/** Returns the names of all levels above a mailbox, the lowest first. */
-function parentsOf(name: string): string[] {
-  const parents: string[] = [];
-  for (let end = name.lastIndexOf(SEPARATOR); end > 0; end = name.lastIndexOf(SEPARATOR, end - 1))
-    parents.push(name.slice(0, end));
-  return parents;
+function addTo(groups: Map<string, Set<EventGroup>>, name: string, group: EventGroup): void {
+  groups.set(name, (groups.get(name) ?? new Set()).add(group));
 }

@@ -34,13 +34,13 @@ export async function* listStatuses(session: Session): Chunks {
   const responses = new Responses();
   const pause = createPause(shared.account.app.clock);
   for (const folder of names.folders.values()) {
+    await pause();
     const events = eventsOf(news, names, folder.name);
     if (folder.id === selectedId || !events.has('MessageNew')) continue;
     const items: StatusItem[] = ['MESSAGES', 'UIDNEXT', 'UIDVALIDITY'];
     if (events.has('FlagChange') || features.condstore) items.push('HIGHESTMODSEQ');
     responses.add(await writeStatusOf(session, folder, items));
     if (responses.isFull) yield* responses.take();
-    await pause();
   }
   yield* responses.take();
   return undefined;
@@ -56,23 +56,30 @@ export async function* reportNews(session: Session): Chunks {
   }
   const names = await readNames(session.shared.account);
   const responses = new Responses();
-  addNames(session, { taken, names }, responses);
+  const pause = createPause(session.shared.account.app.clock);
+  await addNames(session, { taken, names, pause }, responses);
   const folders = new Map([...names.folders.values()].map((folder) => [folder.id, folder]));
   for (const [folderId, status] of taken.statuses) {
+    await pause();
     const folder = folders.get(folderId);
     if (!folder || folderId === session.selectedId) continue;
     const items = statusItems(status, eventsOf(session.news, names, folder.name), session.features);
     if (items.length > 0) responses.add(await writeStatusOf(session, folder, items));
     if (responses.isFull) yield* responses.take();
   }
-  addMetadata(session, { taken, names, folders }, responses);
+  await addMetadata(session, { taken, names, pause, folders }, responses);
   yield* responses.take();
   return undefined;
 }
 
-type Told = { taken: News; names: Names };
+/** `pause` lets other sessions in, because an account can have thousands of folders with hundreds of levels. */
+type Told = { taken: News; names: Names; pause: () => Promise<void> };
 
-function addNames({ news, features }: Session, { taken, names }: Told, responses: Responses): void {
+async function addNames(
+  { news, features }: Session,
+  { taken, names, pause }: Told,
+  responses: Responses,
+): Promise<void> {
   const add = ({ name, oldName, exists }: NameNews): void => {
     const attributes = attributesOf(ATTRIBUTES, names, { name, isParent: false, exists });
     responses.add(writeListed({ response: 'LIST', mailbox: name, attributes, oldName }, formOf(features)));
@@ -81,6 +88,7 @@ function addNames({ news, features }: Session, { taken, names }: Told, responses
     name !== undefined && eventsOf(news, names, name).has('MailboxName');
   const told = new Set<string>();
   for (const [index, one] of taken.names.entries()) {
+    await pause();
     const isToldLater = (): boolean =>
       taken.names.slice(index + 1).some(({ name, oldName }) => one.name === name || one.name === oldName);
     if (one.exists === undefined && isToldLater()) continue;
@@ -89,18 +97,20 @@ function addNames({ news, features }: Session, { taken, names }: Told, responses
     told.add(one.name);
   }
   for (const name of taken.subscriptions) {
+    await pause();
     // A name that is no longer subscribed was until now.
     const isAsked = news.eventsOf({ name, isSubscribed: true }).has('SubscriptionChange');
     if (isAsked && !told.has(name)) add({ name });
   }
 }
 
-function addMetadata(
+async function addMetadata(
   { news, features }: Session,
-  { taken, names, folders }: Told & { folders: ReadonlyMap<number, FolderRow> },
+  { taken, names, pause, folders }: Told & { folders: ReadonlyMap<number, FolderRow> },
   responses: Responses,
-): void {
+): Promise<void> {
   for (const [folderId, entries] of Map.groupBy(taken.metadata, (one) => one.folderId)) {
+    await pause();
     const name = folders.get(folderId)?.name;
     // A folder that was deleted has no entries any more.
     if (folderId !== SERVER && name === undefined) continue;
