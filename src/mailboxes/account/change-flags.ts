@@ -6,6 +6,7 @@ import { ALL_FLAGS, DELETED, readFlags, SEEN } from './flags.ts';
 import { changeCounts, findFolderById } from './folder-store.ts';
 import { findKeywords, internKeywords } from './keyword-store.ts';
 import { countEdit, editFlags, hasEffect, listChangedSince, listSummaries } from './message-store.ts';
+import { createRest, MESSAGES_PER_STATEMENT } from './rest.ts';
 import { type AccountTx, nextModseq } from './store.ts';
 
 /** Maximum number of keywords of a message. Our own limit: clients use some tens. */
@@ -31,7 +32,8 @@ export type FlagsChanged = {
 };
 
 /**
- * Changes flags. A message that has these flags already keeps its modseq.
+ * Changes flags. A message that has these flags already keeps its modseq. Messages whose neighbours have other keywords are changed one by
+ * one; other accounts of the thread go on meanwhile.
  * @throws AppError invalid_state when a message would have too many keywords
  */
 export const changeFlags = defineWrite(
@@ -47,7 +49,9 @@ export const changeFlags = defineWrite(
     if (!(await haveEffect(tx, folderId, edits))) return { modseq: undefined, edits: [], modified };
     const modseq = await nextModseq(tx);
     const counts = { messageCount: 0, unseenCount: 0, deletedCount: 0, sizeBytes: 0 };
+    const rest = createRest();
     for (const edit of edits) {
+      await rest(2 * MESSAGES_PER_STATEMENT);
       if (changesCounts(edit)) {
         const { unseen, deleted } = await countEdit(tx, folderId, edit);
         counts.unseenCount += unseen;
@@ -67,7 +71,11 @@ export const changeFlags = defineWrite(
 );
 
 async function haveEffect(tx: AccountTx, folderId: number, edits: readonly FlagEdit[]): Promise<boolean> {
-  for (const edit of edits) if (await hasEffect(tx, folderId, edit)) return true;
+  const rest = createRest();
+  for (const edit of edits) {
+    if (await hasEffect(tx, folderId, edit)) return true;
+    await rest(MESSAGES_PER_STATEMENT);
+  }
   return false;
 }
 

@@ -1,6 +1,5 @@
 /** Copies or moves messages to another folder, or to their own, as one change. */
 import { defineWrite } from '../../db/operation.ts';
-import { nextTurn } from '../../system/next-turn.ts';
 import type { AddedMessage } from './changes.ts';
 import { releaseContents } from './content-store.ts';
 import { countsOf, negate } from './counts.ts';
@@ -12,6 +11,7 @@ import {
   listSummaries,
   removeMessages,
 } from './message-store.ts';
+import { createRest } from './rest.ts';
 import { type AccountTx, findAccountRow, nextModseq } from './store.ts';
 import type { FolderRow, MessageRow } from './tables.ts';
 
@@ -99,20 +99,6 @@ async function exceedsQuota(tx: AccountTx, sizeBytes: number, quotaBytes: number
   if (quotaBytes === null) return false;
   const account = await findAccountRow(tx);
   return (account?.usedBytes ?? 0) + sizeBytes > quotaBytes;
-}
-
-/** Number of messages that are copied before other accounts of the thread go on: about 5 ms. */
-const MESSAGES_PER_TURN = 500;
-
-/** Returns a function that is told of messages that were worked on. It waits for the next turn after some of them. */
-function createRest(): (messages: number) => Promise<void> {
-  let sinceTurn = 0;
-  return async (messages) => {
-    sinceTurn += messages;
-    if (sinceTurn < MESSAGES_PER_TURN) return;
-    sinceTurn = 0;
-    await nextTurn();
-  };
 }
 
 type Copies = { copy: MessageCopy; target: FolderRow; modseq: number; firstUid: number };

@@ -137,3 +137,36 @@ test('a folder that was deleted is not changed', async () => {
     modified: [],
   });
 });
+
+test('other accounts go on while the flags of messages with different keywords change', async () => {
+  const { id: folderId } = await createFolder(account, 'alternating', null);
+  const messages = Array.from({ length: 400 }, (_, index) => {
+    return { bytes: messageOf('same'), keywords: index % 2 === 0 ? ['even'] : ['odd'] };
+  });
+  const uids = await addTestMessages(account, 'alternating', messages);
+  const change: FlagChange = {
+    folderId,
+    ranges: [{ uidFrom: uids[0] as number, uidTo: uids.at(-1) as number }],
+    action: 'add',
+    names: ['new', '\\Seen'],
+    unchangedSince: undefined,
+  };
+  let turns = 0;
+  let isRunning = true;
+  const count = (): void => {
+    turns++;
+    if (isRunning) setImmediate(count);
+  };
+  setImmediate(count);
+  const { edits } = await account.db.commit(changeFlags, change);
+  isRunning = false;
+  assert.equal(edits.length, 400);
+  assert.ok(turns > 10, `${turns}`);
+  // The second change looks at each message, and changes none.
+  turns = 0;
+  isRunning = true;
+  setImmediate(count);
+  assert.equal((await account.db.commit(changeFlags, change)).modseq, undefined);
+  isRunning = false;
+  assert.ok(turns > 5, `${turns}`);
+});
