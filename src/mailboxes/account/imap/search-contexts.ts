@@ -72,13 +72,19 @@ export class SearchContext {
   /** Adds results to a sorted list at these indexes, which rise and are those of the list in the end. */
   insert(insertions: readonly { index: number; uid: number }[]): ResultRun[] {
     const runs: { position: number; uids: number[] }[] = [];
-    const results = [...this.results];
+    const results: number[] = [];
+    let kept = 0;
+    const keepUpTo = (length: number): void => {
+      while (results.length < length) results.push(this.results[kept++] as number);
+    };
     for (const { index, uid } of insertions) {
-      results.splice(index, 0, uid);
+      keepUpTo(index);
+      results.push(uid);
       const run = runs.at(-1);
       if (run && run.position - 1 + run.uids.length === index) run.uids.push(uid);
       else runs.push({ position: index + 1, uids: [uid] });
     }
+    keepUpTo(this.results.length + insertions.length);
     this.results = results;
     return this.#numbered(runs);
   }

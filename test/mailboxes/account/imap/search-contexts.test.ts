@@ -1,0 +1,49 @@
+/** Results are put into sorted lists of searches in a time that is linear in the length of the list. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SearchQuery } from '../../../../src/mail/imap/session.ts';
+import { FolderState } from '../../../../src/mailboxes/account/imap/folder-state.ts';
+import { SearchContext } from '../../../../src/mailboxes/account/imap/search-contexts.ts';
+import { View } from '../../../../src/mailboxes/account/imap/view.ts';
+import type { FolderRow } from '../../../../src/mailboxes/account/tables.ts';
+
+function createContext(results: readonly number[]): SearchContext {
+  const row = { id: 1, uidValidity: 1, uidNext: 1, highestModseq: 1, recentFrom: 1 } as FolderRow;
+  const view = new View(new FolderState(row), { isReadOnly: true });
+  const query: SearchQuery = {
+    keys: [],
+    uid: true,
+    tag: 'a',
+    esearch: undefined,
+    arrangement: { kind: 'sort', criteria: [] },
+  };
+  const context = new SearchContext(view, query, 0);
+  context.results = results;
+  return context;
+}
+
+test('results are inserted where they belong', () => {
+  const context = createContext([1, 2, 3]);
+  const runs = context.insert([
+    { index: 0, uid: 7 },
+    { index: 2, uid: 8 },
+    { index: 3, uid: 9 },
+    { index: 6, uid: 4 },
+  ]);
+  assert.deepEqual(context.results, [7, 1, 8, 9, 2, 3, 4]);
+  assert.deepEqual(runs, [
+    { position: 1, numbers: [7] },
+    { position: 3, numbers: [8, 9] },
+    { position: 7, numbers: [4] },
+  ]);
+});
+
+test('many results in front of many others take little time', () => {
+  const context = createContext(Array.from({ length: 150_000 }, (_, index) => index + 1));
+  const insertions = Array.from({ length: 150_000 }, (_, index) => ({ index, uid: 200_000 + index }));
+  const before = process.cpuUsage();
+  context.insert(insertions);
+  const { user, system } = process.cpuUsage(before);
+  assert.equal(context.results.length, 300_000);
+  assert.ok(user + system < 500_000, `${user + system}`);
+});
