@@ -118,11 +118,14 @@ export class OpenAccounts {
         if (--entry.holders === 0) entry.whenFree?.();
       };
       try {
-        return { account: await entry.opening, settings: entry.settings, release };
+        const account = await entry.opening;
+        // Sessions were asked to end while the account was opened, which a session that begins now would not know of.
+        if (entry.closing === undefined) return { account, settings: entry.settings, release };
       } catch (error) {
         release();
         throw error;
       }
+      release();
     }
   }
 

@@ -121,6 +121,20 @@ test('closing ends the sessions, and waits for those who hold the account', asyn
   assert.equal(accounts.size, 1);
 });
 
+test('an account that is closed while it is opened has no sessions that nobody has asked to end', async (t) => {
+  const { accounts, of, opened } = openThem(t);
+  const holding = accounts.hold(of('a'));
+  let isClosed = false;
+  const closing = accounts.close('mbx_a').then(() => {
+    isClosed = true;
+  });
+  const { release } = await holding;
+  assert.equal(isClosed, true);
+  await closing;
+  assert.equal(opened(), 2);
+  release();
+});
+
 test('a damaged account ends its sessions, closes and is reported, and no other', async (t) => {
   const { accounts, of, damage, damaged } = openThem(t);
   const { release } = await accounts.hold(of('a'));
