@@ -23,6 +23,12 @@ import {
   type ToAccount,
 } from './remote-messages.ts';
 
+const UNAVAILABLE: Refusal = {
+  refused: 'BYE',
+  code: 'UNAVAILABLE',
+  text: 'The mailbox is not available at the moment',
+};
+
 export type AccountServer = {
   /** Serves an account to a new session, and returns its number. `onEnd` is called when the session has ended. */
   serve(account: Account, onEnd: () => void): number;
@@ -60,9 +66,20 @@ export function serveAccounts(port: MessagePort): AccountServer {
     sessions.delete(number);
     void session?.close();
   }
+  function receive(message: ToAccount): void {
+    const session = sessions.get(message.session);
+    if (session) session.receive(message);
+    // The session has ended before its connection knew of it.
+    else if (message.kind === 'call')
+      port.postMessage({
+        kind: 'ended',
+        session: message.session,
+        refusal: UNAVAILABLE,
+      } satisfies FromAccount);
+  }
   port.on('message', (message: ToAccount) => {
     if (message.kind === 'end') end(message.session);
-    else sessions.get(message.session)?.receive(message);
+    else receive(message);
   });
   port.on('close', () => {
     isOpen = false;

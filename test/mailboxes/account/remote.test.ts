@@ -371,3 +371,30 @@ async function crossTwice(): Promise<void> {
   }
   port1.close();
 }
+
+test('a session that has ended before its connection knew of it is answered BYE', async (t) => {
+  const { mail, served, port1 } = openServed(t);
+  const client = { address: '', port: 0, localAddress: '', localPort: 0, tls: undefined, id: {} };
+  const account = await mail.openSession().login({ ...USER, client });
+  if (isRefusal(account)) throw new Error(account.text);
+  const number = served.serve(account, () => {});
+  const link = createAccountLink(port1);
+  served.end(number, { refused: 'BYE', code: 'UNAVAILABLE', text: 'The mailbox is closed' });
+  // The port has delivered what was sent before.
+  await link
+    .open(
+      served.serve(account, () => {}),
+      [],
+    )
+    .account.quota();
+  const late = link.open(number, []).account;
+  assert.partialDeepStrictEqual(await late.quota(), UNAVAILABLE);
+  assert.partialDeepStrictEqual(await late.ended, UNAVAILABLE);
+});
+
+/** Opens a server without sessions, and the port of its connections. */
+function openServed(t: TestContext) {
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port1.close());
+  return { mail: createMemoryMail(), served: serveAccounts(port2), port1 };
+}
