@@ -52,7 +52,7 @@ type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
   webhooks?: WebhookCalls;
   /** Calls of the part that posts to routes. Without it, posts for tests of routes are made in this thread. */
   routes?: RouteCalls;
-  /** Closes the account of a mailbox. Without it, no account is open. */
+  /** Accounts of mailboxes that are open. Without it, none is. */
   accounts?: RunningAccounts;
   /** Returns true when every thread of the daemon runs. */
   doThreadsRun?: () => boolean;

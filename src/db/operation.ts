@@ -20,9 +20,10 @@ type Operation<Input, Result, Schema = Tables> = {
 /**
  * A write. It runs in the writer thread, inside the transaction of its group, and takes effect completely or, when it
  * throws, not at all. It may read and decide on consistent data, and it awaits nothing but `tx`; a long write of a private
- * database (private-database.ts) also awaits the next turn, because nothing but its own database waits for it. Times come with its input. It may run twice (db/write-group.ts), and the first run leaves no trace, so it changes nothing but `tx`: no
- * variable of its module, and not its input. It may draw ids and random values, because those of the first run are
- * rolled back with everything else.
+ * database (private-database.ts) also awaits the next turn, because nothing but its own database waits for it. Times
+ * come with its input. It may run twice (db/write-group.ts), and the first run leaves no trace, so it changes nothing
+ * but `tx`: no variable of its module, and not its input. It may draw ids and random values, because those of the first
+ * run are rolled back with everything else.
  */
 export type Write<Input, Result, Schema = Tables> = Operation<Input, Result, Schema> & {
   readonly kind: 'write';

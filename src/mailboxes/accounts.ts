@@ -111,12 +111,12 @@ export function createAccounts(
     async configure(mailbox) {
       const thread = places.threadOf(mailbox.id);
       if (thread === undefined) return;
-      // A thread that has died has no sessions to tell.
-      await isClosed(
-        callsOf(thread)
-          .configure({ account: settingsOf(app, mailbox) })
-          .then(() => true),
-      );
+      try {
+        await callsOf(thread).configure({ account: settingsOf(app, mailbox) });
+      } catch (error) {
+        // A thread that has died has no sessions to tell.
+        if (!(error instanceof AppError)) app.log.error({ err: error }, 'a mailbox could not be configured');
+      }
     },
     contents: {
       findMissing: async (id, deliveryIds) =>

@@ -10,7 +10,10 @@ import { type Clock, TimeoutError } from './clock.ts';
 
 export type AcceptTlsOptions = {
   certificates: CertificateStore;
-  /** Time for the first message of the client, and again for the rest of the handshake. The time in between, until its turn, has no limit. */
+  /**
+   * Time for the first message of the client, and again for the rest of the handshake, in milliseconds. The time in between, until its
+   * turn, has no limit.
+   */
   timeoutMs: number;
   /**
    * Protocol names that are offered (ALPN, RFC 7301), as `encodeProtocols` returns them. A client that asks only for others is

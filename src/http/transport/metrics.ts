@@ -1,5 +1,4 @@
 /** Metrics of the HTTP server, and the route that serves all metrics. */
-
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isLoopback } from '../../system/address-block.ts';
 import { notFound } from '../../system/errors.ts';

@@ -2,7 +2,10 @@
 
 /** Maximum size of a value. A server must take 1,024 octets (RFC 5464 section 4.1). Our own limit. */
 export const MAX_VALUE_OCTETS = 64 * 1024;
-/** Maximum number of entries of a mailbox, of the server, and in one command. A server must take ten (RFC 5464 section 4.1). Our own limit. */
+/**
+ * Maximum number of entries of a mailbox, of the server, and in one command. A server must take ten (RFC 5464 section 4.1). Our own
+ * limit.
+ */
 export const MAX_ENTRIES = 100;
 /** Maximum length of the name of an entry. Our own limit. */
 export const MAX_ENTRY_OCTETS = 255;

@@ -59,7 +59,10 @@ export type OpenSession = () => Session;
 
 /**
  * Extensions that the client has enabled. `rev2` is IMAP4rev2: SEARCH answers with ESEARCH, and nothing mentions
- * `\Recent`. `qresync` is QRESYNC: VANISHED takes the place of EXPUNGE (RFC 7162 section 3.2.10). `utf8` is UTF8=ACCEPT or IMAP4rev2: strings and names in responses are UTF-8 (RFC 6855, RFC 9051 section 5.1). `metadata` is METADATA: the client is told of annotations that others change (RFC 5464 section 4.4).
+ * `\Recent`. `utf8` is UTF8=ACCEPT or IMAP4rev2: strings and names in responses are UTF-8 (RFC 6855, RFC 9051 section 5.1).
+ * `condstore` is CONDSTORE: responses about flags have modseqs (RFC 7162 section 3.1). `qresync` is QRESYNC: VANISHED takes the place
+ * of EXPUNGE (RFC 7162 section 3.2.10). `metadata` is METADATA: the client is told of annotations that others change (RFC 5464 section
+ * 4.4).
  */
 export type Features = {
   rev2: boolean;
@@ -330,7 +333,7 @@ export type CopyResult = {
   to: string;
   /** Number of the last change, when messages were moved (RFC 6851 section 4.4). */
   modseq?: number;
-  /** Completes a move of which only these messages could be moved. */
+  /** The refusal that completes a move of which only these messages could be moved. */
   rest?: Refusal;
 };
 

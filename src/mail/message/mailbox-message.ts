@@ -21,7 +21,10 @@ export const PARSER_VERSION = 1;
  */
 const MAX_STRUCTURE_CHARACTERS = 512 * 1024;
 
-/** Maximum size of a header whose fields are stored for searches. Searches read the fields of a larger one in the message. Our own limit. */
+/**
+ * Maximum size of a header whose fields are stored for searches. Searches read the fields of a larger one in the message. Our own
+ * limit.
+ */
 const MAX_FIELDS_OCTETS = 64 * 1024;
 
 /** Wire text for clients that read 7 bits, and for those that read UTF-8; null when it is the same. */

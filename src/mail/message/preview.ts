@@ -4,7 +4,7 @@
 const MAX_PREVIEW_CHARACTERS = 200;
 /** Maximum length of text that is read for a preview. Our own limit, for texts that begin with much empty space. */
 const MAX_READ_CHARACTERS = 16_384;
-/** Length of text that is enough for the preview of nearly all messages. Our own. */
+/** Length of text that is read first. It is enough for the preview of nearly all messages. Our own choice. */
 const FIRST_READ_CHARACTERS = 1_024;
 /** Number of UTF-16 units in which the characters of a preview begin: two for each at most. */
 const MAX_UNITS = 2 * MAX_PREVIEW_CHARACTERS;

@@ -88,9 +88,9 @@ export class AppendSource {
   }
 }
 
-/** Returns what the client sends unasked after a part, if it has room; undefined for nothing. */
-function whatFollows(part: Pulled, roomBytes: number): 'message' | 'content' | undefined {
-  if (part.kind === 'message' && !part.message.isSynchronizing && part.message.sizeBytes <= roomBytes)
+/** Returns what the client sends unasked after a part, if it has at most this size; undefined for nothing. */
+function whatFollows(part: Pulled, maxBytes: number): 'message' | 'content' | undefined {
+  if (part.kind === 'message' && !part.message.isSynchronizing && part.message.sizeBytes <= maxBytes)
     return 'content';
   return part.kind === 'content' && part.isLast ? 'message' : undefined;
 }

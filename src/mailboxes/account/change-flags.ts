@@ -5,8 +5,8 @@ import type { FlagEdit } from './changes.ts';
 import { ALL_FLAGS, DELETED, readFlags, SEEN } from './flags.ts';
 import { changeCounts, findFolderById } from './folder-store.ts';
 import { findKeywords, internKeywords } from './keyword-store.ts';
+import { createMessagePause, MESSAGES_PER_STATEMENT } from './message-pause.ts';
 import { countEdit, editFlags, hasEffect, listChangedSince, listSummaries } from './message-store.ts';
-import { createRest, MESSAGES_PER_STATEMENT } from './rest.ts';
 import { type AccountTx, nextModseq } from './store.ts';
 
 /** Maximum number of keywords of a message. Our own limit: clients use some tens. */
@@ -49,9 +49,9 @@ export const changeFlags = defineWrite(
     if (!(await haveEffect(tx, folderId, edits))) return { modseq: undefined, edits: [], modified };
     const modseq = await nextModseq(tx);
     const counts = { messageCount: 0, unseenCount: 0, deletedCount: 0, sizeBytes: 0 };
-    const rest = createRest();
+    const pause = createMessagePause();
     for (const edit of edits) {
-      await rest(2 * MESSAGES_PER_STATEMENT);
+      await pause(2 * MESSAGES_PER_STATEMENT);
       if (changesCounts(edit)) {
         const { unseen, deleted } = await countEdit(tx, folderId, edit);
         counts.unseenCount += unseen;
@@ -71,10 +71,10 @@ export const changeFlags = defineWrite(
 );
 
 async function haveEffect(tx: AccountTx, folderId: number, edits: readonly FlagEdit[]): Promise<boolean> {
-  const rest = createRest();
+  const pause = createMessagePause();
   for (const edit of edits) {
     if (await hasEffect(tx, folderId, edit)) return true;
-    await rest(MESSAGES_PER_STATEMENT);
+    await pause(MESSAGES_PER_STATEMENT);
   }
   return false;
 }

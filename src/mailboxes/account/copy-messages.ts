@@ -4,6 +4,7 @@ import type { AddedMessage } from './changes.ts';
 import { releaseContents } from './content-store.ts';
 import { countsOf, negate } from './counts.ts';
 import { changeCounts, countAdded, findFolderById } from './folder-store.ts';
+import { createMessagePause } from './message-pause.ts';
 import {
   copyMessages,
   insertExpunged,
@@ -11,7 +12,6 @@ import {
   listSummaries,
   removeMessages,
 } from './message-store.ts';
-import { createRest } from './rest.ts';
 import { type AccountTx, findAccountRow, nextModseq } from './store.ts';
 import type { FolderRow, MessageRow } from './tables.ts';
 
@@ -56,11 +56,11 @@ export const copyOrMove = defineWrite(
     if (!target) return { kind: 'no folder' };
     if (!(await findFolderById(tx, copy.folderId))) return { kind: 'nothing' };
     const originals = [];
-    const rest = createRest();
+    const pause = createMessagePause();
     for (const range of copy.ranges) {
       const summaries = await listSummaries(tx, { folderId: copy.folderId, ...range });
       for (const one of summaries) originals.push(one);
-      await rest(summaries.length);
+      await pause(summaries.length);
     }
     for (const one of copy.removed) originals.push(one);
     if (originals.length === 0) return { kind: 'nothing' };
@@ -105,13 +105,19 @@ type Copies = { copy: MessageCopy; target: FolderRow; modseq: number; firstUid: 
 
 async function insertCopies(tx: AccountTx, { copy, target, modseq, firstUid }: Copies): Promise<void> {
   const { folderId, now: savedAt } = copy;
-  const rest = createRest();
+  const pause = createMessagePause();
   let uidNext = firstUid;
   for (const range of copy.ranges) {
-    const place = { toFolderId: target.id, uidNext, modseq, savedAt };
-    const copied = await copyMessages(tx, { folderId, ...range, ...place });
+    const copied = await copyMessages(tx, {
+      folderId,
+      ...range,
+      toFolderId: target.id,
+      uidNext,
+      modseq,
+      savedAt,
+    });
     uidNext += copied;
-    await rest(copied);
+    await pause(copied);
   }
   for (const message of copy.removed) {
     const place = { folderId: target.id, uid: uidNext++, modseq, createdModseq: modseq, savedAt };

@@ -122,8 +122,8 @@ const removeFolder = defineWrite(
 );
 
 /**
- * Deletes a folder with its annotations and its messages. Their rows, which no folder names any more, are removed later (remove-unused.ts). Folders below
- * it and its subscription stay.
+ * Deletes a folder with its annotations and its messages. The rows of the messages, which no folder names any more, are removed later
+ * (remove-unused.ts). Folders below it and its subscription stay.
  *
  * @throws AppError not_found, invalid_state for INBOX
  */

@@ -46,7 +46,10 @@ export type FolderRow = {
 /** Written by mailboxes/account/folder-store.ts. A subscription outlives its folder (RFC 9051 section 6.3.7). */
 type SubscriptionRow = { name: string };
 
-/** Written by mailboxes/account/content-store.ts: what is known of the bytes of a message. Only `parserVersion` and what is read from the bytes ever change. */
+/**
+ * Written by mailboxes/account/content-store.ts: what is known of the bytes of a message. Only `parserVersion` and what is read from the
+ * bytes ever change.
+ */
 export type ContentRow = {
   id: number;
   sizeBytes: number;

@@ -2,7 +2,6 @@
  * The names in a maildir: those of messages, which end with their flags, and those of folders in the layout of Maildir++, which most
  * servers use: `.Lists.dev` beside the messages of INBOX.
  */
-
 import { decodeMailboxName, encodeMailboxName } from '../../mail/imap/mailbox-name.ts';
 import { fitName, MAX_FILE_OCTETS } from './fit-name.ts';
 

@@ -27,7 +27,8 @@ export const idle = defineCommand({
     const unwatch = accountOf(connection).watch(() => wire.signal());
     wire.send('+ idling\r\n');
     try {
-      for (await sendChanges(connection, 'idle'); ; ) {
+      await sendChanges(connection, 'idle');
+      for (;;) {
         connection.compression?.rest();
         const event = await wire.waitForEvent(context.limits.keepAliveMs);
         if (event === 'input') break;

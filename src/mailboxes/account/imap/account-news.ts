@@ -16,12 +16,12 @@ import { INBOX } from '../folders.ts';
 import { SERVER } from '../metadata-store.ts';
 
 /**
- * Maximum number of names of folders and annotations that wait. Beyond it, a client with NOTIFY is told so, and nothing more; a client
- * with ENABLE METADATA is not told of the oldest ones. Our own limit; a name has up to 1,000 characters.
+ * Maximum number of names of folders and annotations that wait. Beyond it, a client with NOTIFY gets NOTIFICATIONOVERFLOW and no further
+ * news (RFC 5465 section 5.8), and a client with ENABLE METADATA loses the oldest ones. Our own limit; a name has up to 1,000 characters.
  */
 const MAX_NAMES = 1_000;
 
-/** Changes of a folder that a STATUS response tells. `identity` is what has this name: another folder has another UIDVALIDITY. */
+/** Changes of a folder that a STATUS response tells. `identity` is true when the name stands for another folder, with another UIDVALIDITY. */
 export type StatusNews = { messages: boolean; flags: boolean; identity: boolean };
 
 /** A name of a folder that was created, deleted or renamed. */
@@ -88,6 +88,7 @@ export class AccountNews {
     this.#begin();
   }
 
+  /** Ends the subscriptions to changes. Nothing more is kept. */
   end(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#unsubscribe = [];
@@ -107,6 +108,7 @@ export class AccountNews {
     return () => void this.#listeners.delete(listener);
   }
 
+  /** Calls all listeners. */
   notify(): void {
     for (const listener of [...this.#listeners]) listener();
   }

@@ -63,6 +63,7 @@ async function prepareAgain(account: OpenAccount, first: PreparedContent): Promi
   }
 }
 
+/** Reads the parts of one message, and compares their octets with the limits. */
 class Reader {
   hasBinary = false;
   readonly #source: Source;
@@ -88,7 +89,7 @@ class Reader {
       else {
         isBinary = piece.isBinary;
         this.hasBinary ||= isBinary;
-        this.#requireRoom(piece.sizeBytes);
+        this.#requireWithinLimits(piece.sizeBytes);
       }
     }
     if (this.#octets === 0)
@@ -96,12 +97,13 @@ class Reader {
   }
 
   #take(piece: Buffer): Buffer {
-    this.#requireRoom(piece.length);
+    this.#requireWithinLimits(piece.length);
     this.#octets += piece.length;
     return this.hasBinary ? piece : this.#lineEnds.next(piece);
   }
 
-  #requireRoom(octets: number): void {
+  /** Checks that this number of further octets stays within all limits. @throws Refused */
+  #requireWithinLimits(octets: number): void {
     const exceeded = this.#source.limits.find((limit) => this.#octets + octets > limit.octets);
     if (exceeded) throw new Refused(exceeded.refusal);
   }
@@ -127,7 +129,7 @@ class Reader {
       if (!octets) throw new Refused(badUrl(url));
       if (Buffer.isBuffer(octets)) yield this.#take(octets);
       else {
-        this.#requireRoom(octets.sizeBytes);
+        this.#requireWithinLimits(octets.sizeBytes);
         for await (const piece of octets.pieces) yield this.#take(piece);
       }
     } finally {

@@ -1,33 +1,32 @@
 /** COPY and MOVE over an account (RFC 9051 sections 6.4.7 and 6.4.8). */
 import { refusalFor } from '../../../mail/imap/refusal.ts';
-import { formatNumbers } from '../../../mail/imap/sequence-set.ts';
+import { formatNumbers, type SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import type { CopyQuery, CopyResult, Refusal } from '../../../mail/imap/session.ts';
 import { AppError } from '../../../system/errors.ts';
 import { copyOrMove, type MessageCopy, type MessagesCopied } from '../copy-messages.ts';
 import { findFolderByName } from '../folder-store.ts';
 import { missingTarget, outOfRange, overQuota } from './refusals.ts';
 import type { SelectedState } from './session-state.ts';
-import { groupsOf, slicesOf } from './store-flags.ts';
+import { groupsOf, slicesOf } from './slices.ts';
 
 /** Maximum number of messages that one commit moves or removes. Other accounts of the thread wait meanwhile: about 10 ms. Our own limit. */
-export const MESSAGES_PER_SLICE = 1_000;
-/** Maximum number of messages of one range of a copy, after which other accounts go on. */
+export const REMOVED_PER_COMMIT = 1_000;
+/** Maximum number of messages of one range of a copy, after which other accounts go on: about 5 ms. Our own limit. */
 const COPIED_PER_RANGE = 500;
 
 /** Copies messages, all or none of them (RFC 9051 section 6.4.7). Returns undefined when none was found. */
 export async function copyTo(
   selected: SelectedState,
-  { set, uid, to }: CopyQuery,
+  query: CopyQuery,
 ): Promise<CopyResult | Refusal | undefined> {
-  const { view, shared } = selected;
-  const found = view.find(set, uid);
-  if (!found) return outOfRange();
-  const target = await findFolderByName(shared.account.db.read, to);
-  if (!target) return missingTarget();
+  const { view } = selected;
+  const named = await findNamed(selected, query);
+  if ('refused' in named) return named;
+  const { found, toFolderId } = named;
   const gone = found.flatMap((range) => view.entries(range).filter(({ isGone }) => isGone));
   const removed = gone.flatMap((entry) => view.state.removedMessage(entry.uid) ?? []);
   const ranges = view.uidRanges([...slicesOf(found, COPIED_PER_RANGE)]);
-  const outcome = await commit(selected, { ranges, removed, toFolderId: target.id, isMove: false });
+  const outcome = await commit(selected, { ranges, removed, toFolderId, isMove: false });
   return 'refused' in outcome ? outcome : describe(outcome.copied);
 }
 
@@ -38,18 +37,17 @@ export async function copyTo(
  */
 export async function moveTo(
   selected: SelectedState,
-  { set, uid, to }: CopyQuery,
+  query: CopyQuery,
 ): Promise<CopyResult | Refusal | undefined> {
-  const { view, shared } = selected;
-  const found = view.find(set, uid);
-  if (!found) return outOfRange();
-  const target = await findFolderByName(shared.account.db.read, to);
-  if (!target) return missingTarget();
-  const parts = [...groupsOf(found, MESSAGES_PER_SLICE)].map((group) => view.uidRanges(group));
+  const { view } = selected;
+  const named = await findNamed(selected, query);
+  if ('refused' in named) return named;
+  const { found, toFolderId } = named;
+  const parts = [...groupsOf(found, REMOVED_PER_COMMIT)].map((group) => view.uidRanges(group));
   const moved: MessagesCopied[] = [];
   let rest: Refusal | undefined;
   for (const ranges of parts) {
-    const part = { ranges, removed: [], toFolderId: target.id, isMove: true };
+    const part = { ranges, removed: [], toFolderId, isMove: true };
     const outcome = await commit(selected, part).catch((error) => {
       if (moved.length > 0 && error instanceof AppError) return refusalFor(error);
       throw error;
@@ -61,6 +59,17 @@ export async function moveTo(
   const result = describe(moved);
   if (!result) return rest;
   return { ...result, modseq: (moved.at(-1) as MessagesCopied).modseq, ...(rest && { rest }) };
+}
+
+/** Finds the messages that a client names, and the folder that gets them. */
+async function findNamed(
+  { view, shared }: SelectedState,
+  { set, uid, to }: CopyQuery,
+): Promise<{ found: readonly SequenceRange[]; toFolderId: number } | Refusal> {
+  const found = view.find(set, uid);
+  if (!found) return outOfRange();
+  const target = await findFolderByName(shared.account.db.read, to);
+  return target ? { found, toFolderId: target.id } : missingTarget();
 }
 
 /** Returns what the client is told of messages; undefined when there are none. */

@@ -2,10 +2,10 @@
 import type { SequenceSet } from '../../../mail/imap/sequence-set.ts';
 import { expungeMessages } from '../expunge-messages.ts';
 import { DELETED } from '../flags.ts';
-import { MESSAGES_PER_SLICE } from './copy.ts';
+import { REMOVED_PER_COMMIT } from './copy.ts';
 import type { FolderState } from './folder-state.ts';
 import type { SelectedState } from './session-state.ts';
-import { groupsOf } from './store-flags.ts';
+import { groupsOf } from './slices.ts';
 
 type Ranges = Parameters<typeof expungeMessages.run>[1]['ranges'];
 
@@ -20,7 +20,7 @@ export async function expungeDeleted(
   const { folderId } = view.state;
   const named = uids && view.find(uids, true);
   const parts: Ranges[] = named
-    ? [...groupsOf(named, MESSAGES_PER_SLICE)].map((group) => view.uidRanges(group))
+    ? [...groupsOf(named, REMOVED_PER_COMMIT)].map((group) => view.uidRanges(group))
     : partsOf(view.state);
   let lastModseq: number | undefined;
   for (const ranges of parts) {
@@ -34,14 +34,14 @@ export async function expungeDeleted(
     : undefined;
 }
 
-/** Returns ranges that have all messages with `\Deleted`, some in each. */
+/** Returns the ranges of each commit, which together have all messages with `\Deleted`. */
 function partsOf(state: FolderState): Ranges[] {
   const parts: { uidFrom: number; uidTo: number }[] = [];
-  let inLast = MESSAGES_PER_SLICE;
+  let inLast = REMOVED_PER_COMMIT;
   for (let index = 0; index < state.count; index++) {
     if (((state.flags[index] as number) & DELETED) === 0 || state.isGone(index)) continue;
     const uid = state.uids[index] as number;
-    if (inLast === MESSAGES_PER_SLICE) {
+    if (inLast === REMOVED_PER_COMMIT) {
       parts.push({ uidFrom: uid, uidTo: uid });
       inLast = 0;
     }

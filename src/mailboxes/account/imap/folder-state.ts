@@ -1,6 +1,6 @@
 /**
- * The changing facts and the contents of the messages of a folder in memory, shared by all sessions that have selected it. Messages are in the order of
- * their UIDs. A message that was removed stays until every session has told its client.
+ * Keeps the changing facts of the messages of a folder in memory, with the ids of their contents. All sessions that have selected the
+ * folder share it. Messages are in the order of their UIDs. A message that was removed stays until every session has told its client.
  */
 import type { AddedMessage, FlagEdit, FolderChange, MessageSummary } from '../changes.ts';
 import type { FolderRow, MessageRow } from '../tables.ts';
@@ -88,8 +88,8 @@ export class FolderState {
   }
 
   /**
-   * Applies a committed change, and tells the views. A change that was loaded already changes nothing. What removed messages were is kept, so
-   * that sessions can read them until they know of the removal.
+   * Applies a committed change, and tells the views. A change that was loaded already changes nothing. The rows of removed messages are
+   * kept, so that sessions can read them until they know of the removal.
    */
   apply(change: FolderChange): void {
     if (change.kind === 'added') for (const message of change.messages) this.#add(message);
@@ -141,7 +141,7 @@ export class FolderState {
     this.modseqs[index] = modseq;
   }
 
-  /** Does what the database has done (message-store.ts). A message that was loaded after a later change is newer, and stays. */
+  /** Edits flags as the database has edited them (message-store.ts). A message that was loaded after a later change is newer, and stays. */
   #edit({ uidFrom, uidTo, keptFlags, addedFlags, ...edit }: FlagEdit, modseq: number): void {
     for (let index = lowerBound(this.uids, this.count, uidFrom); index < this.count; index++) {
       if ((this.uids[index] as number) > uidTo) return;

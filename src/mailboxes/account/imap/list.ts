@@ -12,7 +12,7 @@ import type { AccountState } from './account-state.ts';
 import { Responses } from './responses.ts';
 import { statusOf } from './status.ts';
 
-/** The names of an account, as LIST needs to know them. */
+/** Names of the folders of an account, and what LIST tells of them. */
 export type Names = {
   folders: ReadonlyMap<string, FolderRow>;
   subscribed: ReadonlySet<string>;
@@ -41,7 +41,7 @@ export async function* listFolders(shared: AccountState, query: ListQuery, form:
   return undefined;
 }
 
-/** Returns the names of an account. */
+/** Reads the names of the folders of an account. */
 export async function readNames({ db: { read } }: OpenAccount): Promise<Names> {
   const rows = await listFolderRows(read);
   const folders = new Map(rows.map((row) => [row.name, row]));

@@ -9,6 +9,9 @@ import { findValue, listEntries } from '../metadata-store.ts';
 import { missingMailbox } from './refusals.ts';
 import { Responses } from './responses.ts';
 
+/** Octets of values after which a response ends, about those of a chunk. */
+const BATCH_OCTETS = 64 * 1024;
+
 /** Returns the methods of a session about annotations. */
 export function metadataMethods(
   account: OpenAccount,
@@ -45,9 +48,6 @@ async function* listMetadata(account: OpenAccount, query: MetadataQuery, form: T
   }
   return longest === undefined ? undefined : { noticed: `METADATA LONGENTRIES ${longest}` };
 }
-
-/** Octets of values after which a response ends, about those of a chunk. */
-const BATCH_OCTETS = 64 * 1024;
 
 /** Returns the refusal of annotations that were not set (RFC 5464 section 4.3). */
 function notSet({ refused }: NotSet): Refusal {

@@ -4,7 +4,7 @@ import { release } from '../remote-messages.ts';
 
 /** Size of a chunk. Larger ones gain nothing, and clients wait longer for the first. */
 const CHUNK_BYTES = 64 * 1024;
-/** Chunk of work that goes on, and that has nothing to say yet. */
+/** Empty chunk. Long work yields it where it can be ended (`Chunks` of mail/imap/session.ts). */
 export const NOTHING_YET = Buffer.alloc(0);
 /** Number of characters of text that are turned into octets at once. */
 const TEXT_CHARACTERS = 16 * 1024;

@@ -12,7 +12,8 @@ import type { View } from './view.ts';
 /** Maximum number of searches of a session that are updated at the same time: as many as Dovecot updates. */
 const MAX_CONTEXTS = 10;
 
-const NOTHING: SearchKey = { kind: 'not', key: { kind: 'all' } };
+/** Key that no message matches. */
+const NO_MESSAGE: SearchKey = { kind: 'not', key: { kind: 'all' } };
 
 export class SearchContext {
   readonly tag: string;
@@ -164,7 +165,7 @@ export function withFixedSets(key: SearchKey, toUids: (set: SequenceSet) => Sequ
     case 'set': {
       if (key.uid && key.set !== '$') return key;
       const set = toUids(key.set);
-      return set.length > 0 ? { kind: 'set', set, uid: true } : NOTHING;
+      return set.length > 0 ? { kind: 'set', set, uid: true } : NO_MESSAGE;
     }
     default:
       return key;

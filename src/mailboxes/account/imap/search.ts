@@ -25,7 +25,7 @@ import {
 import { findTexts } from './search-text.ts';
 import { headerOf } from './sections.ts';
 import type { SelectedState } from './session-state.ts';
-import { slicesOf } from './store-flags.ts';
+import { slicesOf } from './slices.ts';
 import { batchesOf, readPrefixes, readStored } from './stored.ts';
 import type { Entry } from './view.ts';
 

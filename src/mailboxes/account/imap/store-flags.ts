@@ -6,6 +6,7 @@ import { changeFlags, type FlagChange, type FlagsChanged } from '../change-flags
 import { outOfRange } from './refusals.ts';
 import { Responses } from './responses.ts';
 import { flagsItem, loadKeywords, type SelectedState } from './session-state.ts';
+import { groupsOf, slicesOf } from './slices.ts';
 import type { Entry } from './view.ts';
 
 /** Number of messages that are answered before other work runs. */
@@ -116,30 +117,4 @@ function failedNumbers(
     .flatMap((range) => view.entries(range))
     .filter((entry) => modified.has(entry.uid))
     .map((entry) => (uid ? entry.uid : entry.number));
-}
-
-/** Yields ranges of at most `size` numbers. */
-export function* slicesOf(ranges: readonly SequenceRange[], size: number): Generator<SequenceRange> {
-  for (const [from, to] of ranges)
-    for (let start = from; start <= to; start += size) yield [start, Math.min(start + size - 1, to)];
-}
-
-/** Number of messages of one range that take as long as one more range. */
-const MESSAGES_PER_RANGE = 10;
-
-/** Yields lists of ranges that have at most `size` numbers together, where each range counts as some numbers more. */
-export function* groupsOf(ranges: readonly SequenceRange[], size: number): Generator<SequenceRange[]> {
-  let group: SequenceRange[] = [];
-  let count = 0;
-  for (const slice of slicesOf(ranges, size)) {
-    const length = slice[1] - slice[0] + 1 + MESSAGES_PER_RANGE;
-    if (group.length > 0 && count + length > size) {
-      yield group;
-      group = [];
-      count = 0;
-    }
-    group.push(slice);
-    count += length;
-  }
-  if (group.length > 0) yield group;
 }

@@ -13,8 +13,8 @@ import type { Entry } from './view.ts';
 
 /** Number of messages that are searched before other work runs. */
 const MESSAGES_PER_SLICE = 500;
-/** Time after which a search that depends on the time runs anew (RFC 5032 section 2). Our own choice. */
-const AGES_MS = 60_000;
+/** Time after which a search with OLDER or YOUNGER runs anew (RFC 5032 section 2). Our own choice. */
+const AGE_SEARCH_INTERVAL_MS = 60_000;
 
 /**
  * Returns the responses about all searches that are updated, and adds to `wanted` what they ask of new messages. Messages that were
@@ -65,7 +65,9 @@ async function updateContext(
   const { arrangement } = context;
   const added =
     arrangement.kind === 'sort'
-      ? context.insert(await findPlaces(selected, context, { arrangement, entries: [...matching.values()] }))
+      ? context.insert(
+          await findInsertions(selected, context, { arrangement, entries: [...matching.values()] }),
+        )
       : context.addInOrder([...matching.keys()]);
   return writeSearchUpdate(context, { removed, added });
 }
@@ -74,7 +76,7 @@ async function updateContext(
 function listCandidates({ view, shared }: SelectedState, context: SearchContext): Entry[] {
   const now = shared.account.app.clock.now();
   const { checkedModseq, checkedUid, checkedAt, key } = context;
-  if (asksAge(key) && now - checkedAt >= AGES_MS) {
+  if (asksAge(key) && now - checkedAt >= AGE_SEARCH_INTERVAL_MS) {
     context.checkedAt = now;
     return view.changedSince(0, 0);
   }
@@ -96,17 +98,17 @@ function asksAge(key: SearchKey): boolean {
 }
 
 type Sorting = Extract<Arrangement, { kind: 'sort' }>;
-type Place = { index: number; uid: number };
+type Insertion = { index: number; uid: number };
 
 /**
- * Returns where these messages belong in a sorted list. What a message is sorted by never changes, so it is compared with few others,
- * which are read for that.
+ * Returns the indexes at which these messages belong in a sorted list. The sort keys of a message never change, so a binary search is
+ * enough, and reads only the keys that it compares.
  */
-async function findPlaces(
+async function findInsertions(
   selected: SelectedState,
   { results }: SearchContext,
   { arrangement, entries }: { arrangement: Sorting; entries: readonly Entry[] },
-): Promise<Place[]> {
+): Promise<Insertion[]> {
   const { view } = selected;
   const rows = new Map<number, SortRow | undefined>();
   const rowOf = async (uid: number): Promise<SortRow | undefined> => {
@@ -127,7 +129,7 @@ async function findPlaces(
     return pair.length < 2 || first === view.numberOf(one);
   };
   const inMailboxOrder = [...entries].sort((a, b) => a.number - b.number);
-  const places: Place[] = [];
+  const insertions: Insertion[] = [];
   let before = 0;
   for (const { uid } of await finish(sortFound(selected, inMailboxOrder, arrangement))) {
     let low = before;
@@ -138,7 +140,7 @@ async function findPlaces(
       else high = middle;
     }
     before = low;
-    places.push({ index: low + places.length, uid });
+    insertions.push({ index: low + insertions.length, uid });
   }
-  return places;
+  return insertions;
 }

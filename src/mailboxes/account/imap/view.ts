@@ -108,8 +108,8 @@ export class View {
   }
 
   /**
-   * Takes the sequence numbers of removed messages away, of those alone that the client itself has removed when it wants to know of no
-   * others. Returns what they were, the last one first.
+   * Takes the sequence numbers of removed messages away, and returns what they were, the last one first. `onlyOwn` leaves the messages
+   * that others have removed, for a client that does not want to know of them.
    */
   removeGone({ onlyOwn }: { onlyOwn: boolean }): { number: number; uid: number }[] {
     const { state } = this;

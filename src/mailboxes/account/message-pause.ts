@@ -6,8 +6,8 @@ const MESSAGES_PER_TURN = 500;
 /** Number of messages that take as long as one statement by itself. */
 export const MESSAGES_PER_STATEMENT = 10;
 
-/** Returns a function that is told of messages that were worked on. It waits for the next turn after some of them. */
-export function createRest(): (messages: number) => Promise<void> {
+/** Returns a function that is called with the number of messages that were worked on. It waits for the next turn once there are enough. */
+export function createMessagePause(): (messages: number) => Promise<void> {
   let sinceTurn = 0;
   return async (messages) => {
     sinceTurn += messages;
