@@ -10,7 +10,7 @@ import { writeListed, writeStatus } from '../../src/mail/imap/encode/mailboxes.t
 import { writeMetadata, writeMetadataNames } from '../../src/mail/imap/encode/metadata.ts';
 import { numbersToSave, writeSearchResult } from '../../src/mail/imap/encode/search.ts';
 import { type WirePieces, writeSection } from '../../src/mail/imap/encode/section.ts';
-import { type TextForm, writeOctets } from '../../src/mail/imap/encode/strings.ts';
+import { type TextForm, textFormOf, writeOctets } from '../../src/mail/imap/encode/strings.ts';
 import { writeThreads } from '../../src/mail/imap/encode/threads.ts';
 import { type FetchItem, labelOf } from '../../src/mail/imap/fetch-item.ts';
 import { badUrl, parseMessageUrl } from '../../src/mail/imap/message-url.ts';
@@ -195,7 +195,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       selected: () => selected,
       statusOf,
     });
-    const form = () => (features.utf8 ? 'utf8' : '7bit');
+    const form = () => textFormOf(features);
     const annotationsOf = (name: string) =>
       name === '' ? mail.annotations : mailboxes.get(name)?.annotations;
     const account: Account = {
@@ -558,7 +558,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
           if (isNew) change(one, [...message.flags, '\\Seen']);
           const asksFlags = items.some(({ kind }) => kind === 'FLAGS');
           if (isNew || asksFlags) one.entry.modseq = message.modseq;
-          const context: ItemContext = { form: features().utf8 ? 'utf8' : '7bit', flags: flagsOf(message) };
+          const context: ItemContext = { form: textFormOf(features()), flags: flagsOf(message) };
           const pairs = items.flatMap((item) => {
             const wire = itemOf(message, item, context);
             if (wire === undefined) isUnknown = true;
@@ -728,7 +728,7 @@ function statusOf(mailbox: MemoryMailbox, items: readonly StatusItem[]): StatusV
 }
 
 async function* list(mail: MemoryMail, query: ListQuery, features: Features): Chunks {
-  const form = features.utf8 ? 'utf8' : '7bit';
+  const form = textFormOf(features);
   const { mailboxes, subscribed } = mail;
   const { response } = query;
   const isWanted = (name: string) =>

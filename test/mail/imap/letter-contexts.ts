@@ -1,9 +1,9 @@
 /** Searches whose results are updated (RFC 5267), which every kind of session must answer the same. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createRandom } from '../../support/random.ts';
 import type { TestClient } from './fixture.ts';
 import { completes, type LetterMail, message, type Opened, ok, openerOf } from './letter.ts';
-import { createRandom } from './random.ts';
 
 /** Results of a search as its client keeps them by the responses alone. */
 class ResultList {

@@ -9,6 +9,7 @@ import { stateOf } from '../../../src/mailboxes/account/imap/account-state.ts';
 import type { FolderState } from '../../../src/mailboxes/account/imap/folder-state.ts';
 import { findKeywords } from '../../../src/mailboxes/account/keyword-store.ts';
 import { listSummaries } from '../../../src/mailboxes/account/message-store.ts';
+import { createRandom } from '../../support/random.ts';
 import { addTestMessages, messageOf, openTestAccount } from '../../support/test-account.ts';
 
 let account: OpenAccount;
@@ -16,17 +17,6 @@ before(async () => {
   account = await openTestAccount();
 });
 after(() => account.close());
-
-/** Returns numbers from 0 up to, but not including, `limit`, which a seed determines (mulberry32). */
-function createRandom(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  };
-}
 
 const NAMES = ['\\Seen', '\\Flagged', '\\Deleted', '$a', '$B', '$b', 'c'];
 const MESSAGES = 12;

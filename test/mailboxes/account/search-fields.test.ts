@@ -18,19 +18,9 @@ import {
 import { removeUnused } from '../../../src/mailboxes/account/remove-unused.ts';
 import { SearchDatabase } from '../../../src/mailboxes/account/search-database.ts';
 import { searchField } from '../../../src/mailboxes/account/search-fields.ts';
+import { createRandom } from '../../support/random.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { addTestMessages, createAccountApp, messageOf, openTestAccount } from '../../support/test-account.ts';
-
-/** Returns numbers from 0 up to, but not including, `limit`, which a seed determines (mulberry32). */
-function createRandom(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  };
-}
 
 /** Pieces of values with characters of one to four octets, encoded-words that are good and bad, and folds. */
 const PIECES = [

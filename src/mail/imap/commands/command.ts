@@ -4,7 +4,7 @@ import type { Clock } from '../../../system/clock.ts';
 import type { Log } from '../../../system/log.ts';
 import { CommandError } from '../command-error.ts';
 import type { CompressedStream } from '../compress.ts';
-import type { TextForm } from '../encode/strings.ts';
+import { type TextForm, textFormOf } from '../encode/strings.ts';
 import type { ConnectionFault } from '../fault.ts';
 import type { Framing, FramingLimits } from '../framing.ts';
 import type { ImapMetrics } from '../metrics.ts';
@@ -157,7 +157,7 @@ export function writableOf(connection: Connection): SelectedMailbox {
 
 /** Returns how the client reads and writes text that is not ASCII. */
 export function textForm({ features }: Connection): TextForm {
-  return features.utf8 ? 'utf8' : '7bit';
+  return textFormOf(features);
 }
 
 /** Returns the limits of the next command. */

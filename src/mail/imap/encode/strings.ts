@@ -9,6 +9,11 @@
  */
 export type TextForm = '7bit' | 'utf8';
 
+/** Returns the form for a client with or without this feature (`Features` of session.ts). */
+export function textFormOf({ utf8 }: { utf8: boolean }): TextForm {
+  return utf8 ? 'utf8' : '7bit';
+}
+
 const EMPTY = '""';
 const QUOTABLE: Readonly<Record<TextForm, RegExp>> = {
   '7bit': /^[^\0\r\n\x80-\uffff]*$/,

@@ -2,7 +2,7 @@
 import { DamagedBlobError } from '../../../blobs/damaged.ts';
 import { writeInternalDate } from '../../../mail/imap/encode/fetch.ts';
 import { beginSection, type WirePieces, writeSection } from '../../../mail/imap/encode/section.ts';
-import { type TextForm, writeString } from '../../../mail/imap/encode/strings.ts';
+import { textFormOf, writeString } from '../../../mail/imap/encode/strings.ts';
 import { type FetchItem, labelOf } from '../../../mail/imap/fetch-item.ts';
 import type { Refusal } from '../../../mail/imap/session.ts';
 import type { StoredMessage } from '../stored-message-store.ts';
@@ -158,12 +158,8 @@ function writeItem(
   if (kind === 'EMAILID') return `EMAILID (${stored.emailId})`;
   if (kind === 'THREADID') return 'THREADID NIL';
   if (kind === 'SAVEDATE') return `SAVEDATE ${writeInternalDate({ atMs: stored.savedAt, zoneMinutes: 0 })}`;
-  if (kind === 'PREVIEW') return `PREVIEW ${writeString(stored.preview, textForm(selected))}`;
+  if (kind === 'PREVIEW') return `PREVIEW ${writeString(stored.preview, textFormOf(selected.features()))}`;
   if (kind === 'ENVELOPE') return `ENVELOPE ${stored.envelope}`;
   if (kind === 'BODY') return `BODY ${stored.body}`;
   return kind === 'BODYSTRUCTURE' ? `BODYSTRUCTURE ${stored.bodyStructure}` : undefined;
-}
-
-function textForm({ features }: SelectedState): TextForm {
-  return features().utf8 ? 'utf8' : '7bit';
 }

@@ -1,4 +1,5 @@
 /** The mail of a user who has logged in by IMAP, over an open account. */
+import { textFormOf } from '../../../mail/imap/encode/strings.ts';
 import type { Account, Features, Refusal, Selection } from '../../../mail/imap/session.ts';
 import type { OpenAccount } from '../account.ts';
 import { changesBy } from '../changes.ts';
@@ -43,7 +44,7 @@ export function openImapAccount(openAccount: OpenAccount, options: Readonly<Imap
   let selected: SelectedState | undefined;
   const news = new AccountNews(account, origin);
   const session = () => ({ shared, news, features, selectedId: selected?.view.state.folderId });
-  const form = () => (features.utf8 ? 'utf8' : '7bit');
+  const form = () => textFormOf(features);
 
   function close(): void {
     const ended = selected;

@@ -1,7 +1,7 @@
 /** Tells the client of a session what has happened in its account (RFC 5465 section 5, RFC 5464 section 4.4.2). */
 import { writeListed, writeStatus } from '../../../mail/imap/encode/mailboxes.ts';
 import { writeMetadataNames } from '../../../mail/imap/encode/metadata.ts';
-import type { TextForm } from '../../../mail/imap/encode/strings.ts';
+import { textFormOf } from '../../../mail/imap/encode/strings.ts';
 import type { NotifyEvent } from '../../../mail/imap/notify.ts';
 import type { Chunks, Features, StatusItem } from '../../../mail/imap/session.ts';
 import { createPause } from '../../../system/next-turn.ts';
@@ -82,7 +82,9 @@ async function addNames(
 ): Promise<void> {
   const add = ({ name, oldName, exists }: NameNews): void => {
     const attributes = attributesOf(ATTRIBUTES, names, { name, isParent: false, exists });
-    responses.add(writeListed({ response: 'LIST', mailbox: name, attributes, oldName }, formOf(features)));
+    responses.add(
+      writeListed({ response: 'LIST', mailbox: name, attributes, oldName }, textFormOf(features)),
+    );
   };
   const isWanted = (name: string | undefined): boolean =>
     name !== undefined && eventsOf(news, names, name).has('MailboxName');
@@ -117,7 +119,7 @@ async function addMetadata(
     const folder = name === undefined ? undefined : { name, isSubscribed: names.subscribed.has(name) };
     if (!news.wantsMetadata(folder)) continue;
     const changed = entries.map(({ entry }) => entry);
-    responses.add(writeMetadataNames(name ?? '', changed, formOf(features)));
+    responses.add(writeMetadataNames(name ?? '', changed, textFormOf(features)));
   }
 }
 
@@ -146,9 +148,5 @@ async function writeStatusOf(
   items: readonly StatusItem[],
 ): Promise<string> {
   const values = await statusOf(shared, folder, items);
-  return writeStatus({ mailbox: folder.name, items, values }, formOf(features));
-}
-
-function formOf({ utf8 }: Features): TextForm {
-  return utf8 ? 'utf8' : '7bit';
+  return writeStatus({ mailbox: folder.name, items, values }, textFormOf(features));
 }

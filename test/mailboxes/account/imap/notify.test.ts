@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { openImapAccount } from '../../../../src/mailboxes/account/imap/imap-account.ts';
 import { startServer } from '../../../mail/imap/fixture.ts';
 import { message, ok, openerOf } from '../../../mail/imap/letter.ts';
-import { createRandom } from '../../../mail/imap/random.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
+import { createRandom } from '../../../support/random.ts';
 
 const mail = await createAccountMail();
 const open = openerOf(mail);

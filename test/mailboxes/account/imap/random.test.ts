@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestClient } from '../../../mail/imap/fixture.ts';
 import { message, openerOf } from '../../../mail/imap/letter.ts';
-import { createRandom } from '../../../mail/imap/random.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
+import { createRandom } from '../../../support/random.ts';
 
 const mail = await createAccountMail();
 const open = openerOf(mail);

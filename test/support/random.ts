@@ -1,4 +1,4 @@
-/** Numbers by chance that a seed determines. */
+/** Numbers that look random, and that a seed determines. */
 
 /** Returns a function that returns numbers from 0 up to, but not including, `limit` (mulberry32). */
 export function createRandom(seed: number): (limit: number) => number {
