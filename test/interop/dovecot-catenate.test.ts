@@ -1,8 +1,8 @@
 /**
- * Compares messages that are put together from generated URLs with those that Dovecot makes of them. Left out are URLs that it takes although
- * RFC 5092 section 11 has no such form: with a slash at the end, or a UID that begins with 0. Left out are sections that a message does not
- * have, which Dovecot takes for empty, and RFC 4469 section 4.1 for a bad URL. A text that it was not asked for
- * would be a command after a refused URL, so each message has one part.
+ * Compares messages that are put together from generated URLs with those that Dovecot makes of them. URLs that Dovecot takes although
+ * RFC 5092 section 11 has no such form are left out: those with a slash at the end, or with a UID that begins with 0. Sections that a
+ * message does not have are left out too: they are empty for Dovecot, and a bad URL for RFC 4469 section 4.1. After a URL that was
+ * refused, Dovecot would take a text for a command, so each message has one part.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

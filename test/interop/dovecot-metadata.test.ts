@@ -1,8 +1,8 @@
 /**
- * Compares the answers to generated GETMETADATA and SETMETADATA commands with those of Dovecot, as sets of entries and values. Left out is
- * where it differs from RFC 5464: it takes names with too few levels (section 3.2), keeps shared entries of the server to its
- * operator, takes no options behind the mailbox (section 4.2.1), ends at a malformed
- * name in SETMETADATA, and takes the literals of one that it refuses for commands.
+ * Compares the answers to generated GETMETADATA and SETMETADATA commands with those of Dovecot, as sets of entries and values. Commands
+ * for which Dovecot differs from RFC 5464 are left out: it takes names with too few levels (section 3.2), keeps shared entries of the
+ * server to its operator, takes no options behind the mailbox (section 4.2.1), ends at a malformed name in SETMETADATA, and takes the
+ * literals of a refused SETMETADATA for commands.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * Tells clients of memory sessions of changes beyond the messages of the selected mailbox (RFC 5465). Each session compares the mail with what
- * it was when it looked last.
+ * Tells clients of memory sessions of changes beyond the messages of the selected mailbox (RFC 5465). Each session compares the mail
+ * with what it was when the session last compared it.
  */
 import { writeListed, writeStatus } from '../../src/mail/imap/encode/mailboxes.ts';
 import { writeMetadataNames } from '../../src/mail/imap/encode/metadata.ts';

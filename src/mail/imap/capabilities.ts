@@ -1,6 +1,6 @@
 /**
- * Capabilities that the server advertises (RFC 9051 section 6.1.1). The list is the same before login and after it, because iOS decides by what
- * it sees first. A capability joins this list when the server and every session fulfil it.
+ * Capabilities that the server advertises (RFC 9051 section 6.1.1). The list is the same before login and after it, because iOS decides
+ * by what it sees first. A capability joins this list when the server and every session fulfil it.
  */
 
 /** Not offered on a connection that is compressed (RFC 4978). */

@@ -53,8 +53,8 @@ async function sendUntil(
 }
 
 /**
- * Lets the time pass that tasks, webhooks and notifications wait which many kills have interrupted (webhooks/posting/schedule.ts), after a life that
- * ends in peace.
+ * Lets the time pass for which tasks, webhooks and notifications wait after many kills have interrupted them
+ * (webhooks/posting/schedule.ts). The daemon is stopped in the ordinary way before.
  */
 export async function letDelaysPass({ world }: InboundWorld): Promise<void> {
   const daemon = await world.start();

@@ -1,9 +1,9 @@
 /**
  * kill -9 again and again while servers send mail to the daemon and clients send mail through it: before and after the commits that
- * store a message, forward it, tell its sender that this failed and send a report, within the tasks of each kind, and at random times. One reckoning covers both sides:
- * everything that was answered with 250 or 200 is there, once for each transmission or key, each letter to a route was posted, each
- * letter to the mailbox is in it once, each letter to the postmaster was forwarded, or its sender told once that this failed, and each answer of a reader has changed its email
- * once.
+ * store a message, forward it, tell its sender that this failed and send a report, within the tasks of each kind, and at random times.
+ * One audit covers both sides: everything that was answered with 250 or 200 is there, once for each transmission or key. Each message to
+ * a route was posted, and each message to the mailbox is in it once. Each message to the postmaster was forwarded, or its sender was told
+ * once that this failed. Each answer of a reader has changed its email once.
  */
 import { CRASH_POINTS, type CrashPointName } from '../../../src/crash-points.ts';
 import { shuffle } from '../../../src/system/random.ts';

@@ -1,6 +1,7 @@
 /**
- * No file descriptors left while people use their mailboxes. A change that needs a file is refused with `NO [UNAVAILABLE]`, a new connection
- * or login is refused or ends, sessions that are open read everything, no mailbox counts as damaged, and with files again all goes on.
+ * The daemon has no file descriptors left while people use their mailboxes. A change that needs a file is refused with
+ * `NO [UNAVAILABLE]`, and a new connection or login is refused or ends. Sessions that are open read everything, and no mailbox counts as
+ * damaged. Once there are files again, everything goes on.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limitFiles, limitOf, lowest } from '../few-files.ts';

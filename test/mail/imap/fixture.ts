@@ -16,7 +16,10 @@ type Options<Mail extends ServedMail> = Partial<Omit<ImapServerOptions, 'at' | '
   clock?: Clock;
 };
 
-/** A function through which each server of these tests opens its sessions. Another file sets it, and runs the same tests with a port in between. */
+/**
+ * The function through which each server of these tests opens its sessions. Another file sets it, and runs the same tests with a port in
+ * between.
+ */
 export const sessions = { through: (openSession: OpenSession): OpenSession => openSession };
 
 export const LOGIN = `LOGIN ${USER.username} "${USER.password}"`;

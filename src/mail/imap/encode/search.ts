@@ -4,7 +4,10 @@ import { formatNumbers } from '../sequence-set.ts';
 import type { SearchQuery, SearchReturn } from '../session.ts';
 import { writeString } from './strings.ts';
 
-/** `numbers` are in the order of the results, which rise unless they were sorted. `modseq` is the highest of the messages that were found, when the client asked for modseqs. */
+/**
+ * `numbers` are in the order of the results, which rise unless they were sorted. `modseq` is the highest of the messages that were found,
+ * when the client asked for modseqs.
+ */
 type SearchResult = { numbers: readonly number[]; modseq: number | undefined };
 
 /**
