@@ -54,8 +54,8 @@ export const NO_EVENTS: NotifyRequest = {
 type Named = { name: string; isSubscribed: boolean };
 
 /**
- * Returns the function that tells the events that are wanted of a mailbox. It looks at the levels of the name once for all groups: a name can
- * have 500 levels, and a client can name a hundred groups.
+ * Returns the function that returns the events that are wanted of a mailbox. It cuts the name into levels once for all groups: a name can
+ * have 500 levels, and a client can send a hundred groups.
  */
 export function compileGroups(groups: readonly EventGroup[]): (mailbox: Named) => ReadonlySet<NotifyEvent> {
   const groupsOf = compileNames(groups);
@@ -78,7 +78,7 @@ export function compileGroups(groups: readonly EventGroup[]): (mailbox: Named) =
 type Groups = ReadonlySet<EventGroup>;
 const NO_GROUPS: Groups = new Set();
 
-/** Returns the function that tells which groups name a mailbox, or a level above it as a subtree. */
+/** Returns the function that returns the groups which name a mailbox, or a level above it as a subtree. */
 function compileNames(groups: readonly EventGroup[]): (name: string) => Groups {
   const named = new Map<string, Set<EventGroup>>();
   const subtrees = new Map<string, Set<EventGroup>>();

@@ -216,7 +216,10 @@ export function listPrefixes(tx: AccountTx, range: UidRange): Promise<Pick<Messa
 
 type EditInFolder = FlagEdit & { folderId: number };
 
-/** Returns the SQL of an edit of flags: the new values, and the messages that get other values. FolderState edits its copy in the same way. */
+/**
+ * Returns the SQL of an edit of flags: the new values, and the messages that get other values. FolderState edits its copy in the same
+ * way.
+ */
 function sqlOfEdit(param: Param<EditInFolder>) {
   const flags = sql<number>`((flags & ${param('keptFlags')}) | ${param('addedFlags')})`;
   const keywordSetId = sql<number>`ifnull(${param('keywordSetId')}, "keywordSetId")`;

@@ -91,6 +91,13 @@ export const CONTENT_BYTES = 64 * 1024;
  */
 export const MAX_CHUNKS_AHEAD = 4;
 
+/** Answer to a connection whose session with the account has ended without a reason of its own. */
+export const UNAVAILABLE: Refusal = {
+  refused: 'BYE',
+  code: 'UNAVAILABLE',
+  text: 'The mailbox is not available at the moment',
+};
+
 /** Chunks that whoever made them does not use again, and that are alone in their memory. */
 const released = new WeakSet<Uint8Array>();
 

@@ -12,15 +12,16 @@ import {
 } from '../../mail/imap/session.ts';
 import { decodeError } from '../../system/encoded-error.ts';
 import { AppendSource } from './append-source.ts';
-import type {
-  CallEvent,
-  ChunkMethods,
-  FromAccount,
-  Pulled,
-  Request,
-  SelectionData,
-  ToAccount,
-  ValueMethods,
+import {
+  type CallEvent,
+  type ChunkMethods,
+  type FromAccount,
+  type Pulled,
+  type Request,
+  type SelectionData,
+  type ToAccount,
+  UNAVAILABLE,
+  type ValueMethods,
 } from './remote-messages.ts';
 
 /** The account of one session. */
@@ -33,12 +34,6 @@ type RemoteAccount = {
 export type AccountLink = {
   /** Returns the account of a session that the other side serves under this number. */
   open(session: number, disabledCapabilities: readonly string[]): RemoteAccount;
-};
-
-const UNAVAILABLE: Refusal = {
-  refused: 'BYE',
-  code: 'UNAVAILABLE',
-  text: 'The mailbox is not available at the moment',
 };
 
 /** Returns the accounts that the other side of the port serves. */

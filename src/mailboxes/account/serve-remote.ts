@@ -21,13 +21,8 @@ import {
   type Pulled,
   type Request,
   type ToAccount,
+  UNAVAILABLE,
 } from './remote-messages.ts';
-
-const UNAVAILABLE: Refusal = {
-  refused: 'BYE',
-  code: 'UNAVAILABLE',
-  text: 'The mailbox is not available at the moment',
-};
 
 export type AccountServer = {
   /** Serves an account to a new session, and returns its number. `onEnd` is called when the session has ended. */

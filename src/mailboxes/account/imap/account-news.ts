@@ -21,7 +21,10 @@ import { SERVER } from '../metadata-store.ts';
  */
 const MAX_NAMES = 1_000;
 
-/** Changes of a folder that a STATUS response tells. `identity` is true when the name stands for another folder, with another UIDVALIDITY. */
+/**
+ * Changes of a folder that a STATUS response reports. `identity` is true when the name stands for another folder, with another
+ * UIDVALIDITY.
+ */
 export type StatusNews = { messages: boolean; flags: boolean; identity: boolean };
 
 /** A name of a folder that was created, deleted or renamed. */

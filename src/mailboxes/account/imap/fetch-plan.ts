@@ -8,7 +8,7 @@ export type FetchPlan = {
   needsMessage: boolean;
   /** Columns that are read for many messages at once. */
   columns: readonly Column[];
-  /** Some of these columns can be long. */
+  /** True when some of these columns can be long, so that fewer messages are read at once. */
   isDescribed: boolean;
   /** Columns with the octets of messages, which are read for few messages at once. */
   octetColumns: readonly Column[];

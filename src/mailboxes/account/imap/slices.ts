@@ -9,8 +9,8 @@ export function* slicesOf(ranges: readonly SequenceRange[], size: number): Gener
 }
 
 /**
- * Yields lists of ranges, each for one write. A list costs at most `size`, where each number costs one and each range `MESSAGES_PER_STATEMENT`;
- * a single range may cost more.
+ * Yields lists of ranges, each for one write. A list costs at most `size`, where each number costs one and each range
+ * `MESSAGES_PER_STATEMENT`; a single range may cost more.
  */
 export function* groupsOf(ranges: readonly SequenceRange[], size: number): Generator<SequenceRange[]> {
   let group: SequenceRange[] = [];
