@@ -3,10 +3,17 @@ import { sql } from 'kysely';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import { type FieldTexts, SEARCH_FIELDS, type SearchField } from '../../mail/message/search-fields.ts';
+import { nextTurn } from '../../system/next-turn.ts';
 import { CONTENTS_PER_PAGE, changePage, emptyPage, isEmptyPage, searchPage } from './field-page.ts';
 import type { FieldPageRow, SearchTables } from './search-tables.ts';
 
 type SearchTx = Tx<SearchTables>;
+
+/**
+ * Maximum number of pages in memory at once, after which other accounts go on. A page has up to 512 KiB, and each message of a folder can have
+ * its content in another one. Our own limit.
+ */
+const PAGES_PER_READ = 8;
 
 export type NewFields = { contentId: number; fields: FieldTexts };
 
@@ -50,16 +57,20 @@ export async function findInField(
   { field, needle }: FieldSought,
 ): Promise<FieldMatches> {
   const pages = [...new Set(contentIds.map(pageOf))];
-  const texts = await readPages(tx, field, pages);
   const matching = new Set<number>();
   const unsure = new Set<number>();
   const missing = new Set<number>();
-  for (const page of pages) {
-    const found = searchPage(texts.get(page) ?? emptyPage(), needle);
-    const first = page * CONTENTS_PER_PAGE;
-    for (const position of found.matching) matching.add(first + position);
-    for (const position of found.tooLong) unsure.add(first + position);
-    for (const position of found.missing) missing.add(first + position);
+  for (let at = 0; at < pages.length; at += PAGES_PER_READ) {
+    if (at > 0) await nextTurn();
+    const some = pages.slice(at, at + PAGES_PER_READ);
+    const texts = await readPages(tx, field, some);
+    for (const page of some) {
+      const found = searchPage(texts.get(page) ?? emptyPage(), needle);
+      const first = page * CONTENTS_PER_PAGE;
+      for (const position of found.matching) matching.add(first + position);
+      for (const position of found.tooLong) unsure.add(first + position);
+      for (const position of found.missing) missing.add(first + position);
+    }
   }
   for (const contentId of missing) unsure.add(contentId);
   return { matching, unsure, missing: contentIds.filter((id) => missing.has(id)) };

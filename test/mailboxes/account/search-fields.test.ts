@@ -176,3 +176,17 @@ test('a page keeps the other records when some change', () => {
     }
   }
 });
+
+test('other accounts go on while a search looks at many pages', async () => {
+  const contentIds = Array.from({ length: 100 }, (_, index) => index * CONTENTS_PER_PAGE);
+  let turns = 0;
+  let isRunning = true;
+  const count = (): void => {
+    turns++;
+    if (isRunning) setImmediate(count);
+  };
+  setImmediate(count);
+  await account.search.findInField(contentIds, { field: 'subject', needle: 'x' });
+  isRunning = false;
+  assert.ok(turns > 5, `${turns}`);
+});
