@@ -12,6 +12,12 @@ import type { View } from './view.ts';
 /** Maximum number of searches of a session that are updated at the same time: as many as Dovecot updates. */
 const MAX_CONTEXTS = 10;
 
+/**
+ * Maximum number of results that a session keeps, of all its searches: 1.6 MB. A folder can have more than 100,000 messages, and an account
+ * hundreds of sessions. Our own limit.
+ */
+const MAX_RESULTS = 200_000;
+
 /** Key that no message matches. */
 const NO_MESSAGE: SearchKey = { kind: 'not', key: { kind: 'all' } };
 
@@ -125,10 +131,18 @@ export class SearchContexts {
     return this.#contexts.length < MAX_CONTEXTS ? new SearchContext(this.#view, query, now) : undefined;
   }
 
-  /** Keeps a search that has run, with the UIDs that the client was told. */
-  keep(context: SearchContext, results: readonly number[]): void {
+  /** Keeps a search that has run, with the UIDs that the client was told. Returns false when there is no room for them. */
+  keep(context: SearchContext, results: readonly number[]): boolean {
     context.results = results;
     this.#contexts = [...this.#contexts, context];
+    if (this.hasRoom) return true;
+    this.cancel([context.tag]);
+    return false;
+  }
+
+  /** False when there are too many results, so that a search has to end. */
+  get hasRoom(): boolean {
+    return this.#contexts.reduce((sum, { results }) => sum + results.length, 0) <= MAX_RESULTS;
   }
 
   cancel(tags: readonly string[]): void {

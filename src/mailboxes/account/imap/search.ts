@@ -63,8 +63,8 @@ export async function* searchMessages(selected: SelectedState, query: SearchQuer
   const numbers = uid ? uids : results.map(({ number }) => number);
   const response = writeSearchResult(query, { numbers, modseq: modseqOf(query, results) });
   if (response !== '') yield Buffer.from(response);
-  if (context) contexts.keep(context, uids);
-  else if (isUpdated) yield Buffer.from(writeNoUpdate(query.tag, 'Too many searches are being updated'));
+  if (isUpdated && !(context && contexts.keep(context, uids)))
+    yield Buffer.from(writeNoUpdate(query.tag, 'Too many searches are being updated'));
   return undefined;
 }
 

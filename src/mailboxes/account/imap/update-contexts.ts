@@ -26,6 +26,9 @@ export async function updateContexts(selected: SelectedState, wanted: WantedItem
   for (const context of contexts.all) {
     try {
       responses += await updateContext(selected, context, wanted);
+      if (contexts.hasRoom) continue;
+      contexts.cancel([context.tag]);
+      responses += writeNoUpdate(context.tag, 'The search has too many results');
     } catch (err) {
       // The commands of the client go on without the search.
       shared.account.app.log.warn({ err, accountId: shared.account.id }, 'the update of a search failed');

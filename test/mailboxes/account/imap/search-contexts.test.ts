@@ -3,21 +3,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SearchQuery } from '../../../../src/mail/imap/session.ts';
 import { FolderState } from '../../../../src/mailboxes/account/imap/folder-state.ts';
-import { SearchContext } from '../../../../src/mailboxes/account/imap/search-contexts.ts';
+import { SearchContext, SearchContexts } from '../../../../src/mailboxes/account/imap/search-contexts.ts';
 import { View } from '../../../../src/mailboxes/account/imap/view.ts';
 import type { FolderRow } from '../../../../src/mailboxes/account/tables.ts';
 
-function createContext(results: readonly number[]): SearchContext {
+function createView(): View {
   const row = { id: 1, uidValidity: 1, uidNext: 1, highestModseq: 1, recentFrom: 1 } as FolderRow;
-  const view = new View(new FolderState(row), { isReadOnly: true });
-  const query: SearchQuery = {
-    keys: [],
-    uid: true,
-    tag: 'a',
-    esearch: undefined,
-    arrangement: { kind: 'sort', criteria: [] },
-  };
-  const context = new SearchContext(view, query, 0);
+  return new View(new FolderState(row), { isReadOnly: true });
+}
+
+const QUERY: SearchQuery = {
+  keys: [],
+  uid: true,
+  tag: 'a',
+  esearch: undefined,
+  arrangement: { kind: 'sort', criteria: [] },
+};
+
+function createContext(results: readonly number[]): SearchContext {
+  const context = new SearchContext(createView(), QUERY, 0);
   context.results = results;
   return context;
 }
@@ -46,4 +50,20 @@ test('many results in front of many others take little time', () => {
   const { user, system } = process.cpuUsage(before);
   assert.equal(context.results.length, 300_000);
   assert.ok(user + system < 500_000, `${user + system}`);
+});
+
+test('a session keeps a bounded number of results', () => {
+  const contexts = new SearchContexts(createView());
+  const many = Array.from({ length: 150_000 }, (_, index) => index + 1);
+  const begin = (tag: string) => contexts.begin({ ...QUERY, tag }, 0) as SearchContext;
+  assert.equal(contexts.keep(begin('a'), many), true);
+  assert.equal(contexts.keep(begin('b'), many), false);
+  assert.deepEqual(
+    contexts.all.map(({ tag }) => tag),
+    ['a'],
+  );
+  const grown = begin('c');
+  assert.equal(contexts.keep(grown, []), true);
+  grown.results = many;
+  assert.equal(contexts.hasRoom, false);
 });
