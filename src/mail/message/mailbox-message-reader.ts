@@ -7,6 +7,7 @@
 import { errorMessage } from '../../system/errors.ts';
 import type { JobOptions } from '../../system/killable-threads/options.ts';
 import { KillableThreads } from '../../system/killable-threads.ts';
+import { nextTurn } from '../../system/next-turn.ts';
 import type { System } from '../../system/system.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import {
@@ -32,6 +33,8 @@ export type MailboxMessageReader = {
  * limit.
  */
 export const SMALL_MESSAGE_BYTES = 8 * 1024;
+/** Time for which small messages are read before other work of this thread runs. One command of a client can bring hundreds. Our own. */
+const MAX_BUSY_MS = 2;
 /** Number of threads: two, so that one hostile message does not delay all others. */
 const THREADS = 2;
 /** Maximum time of one message. One with 25 MB of files takes 0.1 s, and the slowest charset 0.5 s for each MB of text. */
@@ -70,9 +73,20 @@ export function createMailboxMessageReader({
     readMailboxMessage(octets).catch((error: unknown) =>
       readAsOpaque(octets, { reason: 'threw', cause: errorMessage(error) }),
     );
+  let busyMs = 0;
+  const readInTurn = async (octets: Uint8Array): Promise<MailboxMessage> => {
+    const since = clock.elapsed();
+    const message = await readHere(octets);
+    busyMs += clock.elapsed() - since;
+    if (busyMs > MAX_BUSY_MS) {
+      busyMs = 0;
+      await nextTurn();
+    }
+    return message;
+  };
   return {
     async read(octets, owner, options = {}) {
-      if (octets.length <= SMALL_MESSAGE_BYTES) return readHere(octets);
+      if (octets.length <= SMALL_MESSAGE_BYTES) return await readInTurn(octets);
       // The copy moves to the thread. The memory of the octets may be shared with others.
       const moved = new Uint8Array(octets);
       const job: JobOptions = { owner, timeoutMs: JOB_TIMEOUT_MS, waitTimeoutMs: WAIT_TIMEOUT_MS };

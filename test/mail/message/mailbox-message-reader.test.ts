@@ -69,3 +69,20 @@ test('a small message takes little time, however hostile it is', async () => {
     assert.ok(user + system < 200_000, beginning + unit);
   }
 });
+
+test('other work runs between small messages that take long', async () => {
+  let elapsedMs = 0;
+  const clock = { ...createFakeClock(0), elapsed: () => (elapsedMs += 5) };
+  const reader = createMailboxMessageReader({ clock, log });
+  after(() => reader.close());
+  let turns = 0;
+  let isRunning = true;
+  const count = (): void => {
+    turns++;
+    if (isRunning) setImmediate(count).unref();
+  };
+  setImmediate(count).unref();
+  for (let index = 0; index < 20; index++) await reader.read(Buffer.from('Subject: a\r\n\r\nb'), 'mbx_1');
+  isRunning = false;
+  assert.ok(turns >= 19, `${turns}`);
+});
