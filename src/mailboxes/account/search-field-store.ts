@@ -106,11 +106,20 @@ async function changeField(
     const changed = changes.get(page) ?? new Map();
     changes.set(page, changed.set(contentId % CONTENTS_PER_PAGE, texts));
   }
-  const known = await readPages(tx, field, [...changes.keys()]);
-  for (const [page, changed] of changes) {
-    const texts = changePage(known.get(page) ?? emptyPage(), changed);
-    if (isEmptyPage(texts)) await remove.all(tx, { field, page });
-    else await put.all(tx, { field, page, texts });
+  const all = [...changes];
+  for (let at = 0; at < all.length; at += PAGES_PER_READ) {
+    if (at > 0) await nextTurn();
+    const some = all.slice(at, at + PAGES_PER_READ);
+    const known = await readPages(
+      tx,
+      field,
+      some.map(([page]) => page),
+    );
+    for (const [page, changed] of some) {
+      const texts = changePage(known.get(page) ?? emptyPage(), changed);
+      if (isEmptyPage(texts)) await remove.all(tx, { field, page });
+      else await put.all(tx, { field, page, texts });
+    }
   }
 }
 

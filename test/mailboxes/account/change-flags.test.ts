@@ -145,9 +145,9 @@ test('other accounts go on while the flags of messages with different keywords c
   let isRunning = true;
   const count = (): void => {
     turns++;
-    if (isRunning) setImmediate(count);
+    if (isRunning) setImmediate(count).unref();
   };
-  setImmediate(count);
+  setImmediate(count).unref();
   const { edits } = await account.db.commit(changeFlags, change);
   isRunning = false;
   assert.equal(edits.length, 400);
@@ -155,7 +155,7 @@ test('other accounts go on while the flags of messages with different keywords c
   // The second change looks at each message, and changes none.
   turns = 0;
   isRunning = true;
-  setImmediate(count);
+  setImmediate(count).unref();
   assert.equal((await account.db.commit(changeFlags, change)).modseq, undefined);
   isRunning = false;
   assert.ok(turns > 5, `${turns}`);

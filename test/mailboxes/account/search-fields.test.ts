@@ -177,16 +177,21 @@ test('a page keeps the other records when some change', () => {
   }
 });
 
-test('other accounts go on while a search looks at many pages', async () => {
+test('other accounts go on while a search looks at many pages, or they change', async () => {
   const contentIds = Array.from({ length: 100 }, (_, index) => index * CONTENTS_PER_PAGE);
   let turns = 0;
   let isRunning = true;
   const count = (): void => {
     turns++;
-    if (isRunning) setImmediate(count);
+    if (isRunning) setImmediate(count).unref();
   };
-  setImmediate(count);
+  setImmediate(count).unref();
   await account.search.findInField(contentIds, { field: 'subject', needle: 'x' });
-  isRunning = false;
   assert.ok(turns > 5, `${turns}`);
+  const fields = { subject: ['x'], from: [], to: [], cc: [], bcc: [] };
+  turns = 0;
+  await account.search.addFields(contentIds.map((contentId) => ({ contentId, fields })));
+  await account.search.remove(contentIds);
+  assert.ok(turns > 60, `${turns}`);
+  isRunning = false;
 });
