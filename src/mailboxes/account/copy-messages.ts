@@ -4,6 +4,7 @@ import type { AddedMessage } from './changes.ts';
 import { releaseContents } from './content-store.ts';
 import { countsOf, negate } from './counts.ts';
 import { changeCounts, countAdded, findFolderById } from './folder-store.ts';
+import { findKeywords, NO_KEYWORDS } from './keyword-store.ts';
 import { createMessagePause } from './message-pause.ts';
 import {
   copyMessages,
@@ -51,7 +52,8 @@ type Outcome = MessagesCopied | { kind: 'no folder' } | { kind: 'over quota' } |
  */
 export const copyOrMove = defineWrite(
   'account.copyOrMove',
-  async (tx: AccountTx, copy: MessageCopy): Promise<Outcome> => {
+  async (tx: AccountTx, asked: MessageCopy): Promise<Outcome> => {
+    const copy = { ...asked, removed: await withStoredKeywords(tx, asked.removed) };
     const target = await findFolderById(tx, copy.toFolderId);
     if (!target) return { kind: 'no folder' };
     if (!(await findFolderById(tx, copy.folderId))) return { kind: 'nothing' };
@@ -94,6 +96,16 @@ export const copyOrMove = defineWrite(
     },
   },
 );
+
+/** Returns removed messages without keywords whose set was removed too, because no message had it any more. */
+async function withStoredKeywords(tx: AccountTx, removed: readonly MessageRow[]): Promise<MessageRow[]> {
+  const known: MessageRow[] = [];
+  for (const message of removed) {
+    const { length } = await findKeywords(tx, message.keywordSetId);
+    known.push(length > 0 ? message : { ...message, keywordSetId: NO_KEYWORDS });
+  }
+  return known;
+}
 
 async function exceedsQuota(tx: AccountTx, sizeBytes: number, quotaBytes: number | null): Promise<boolean> {
   if (quotaBytes === null) return false;
