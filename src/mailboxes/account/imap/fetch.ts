@@ -3,7 +3,7 @@ import { pageOfRanges } from '../../../mail/imap/page-range.ts';
 import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import { type Chunks, type FetchQuery, isRefusal } from '../../../mail/imap/session.ts';
 import { AppError } from '../../../system/errors.ts';
-import { nextTurn } from '../../../system/next-turn.ts';
+import { createPause, nextTurn } from '../../../system/next-turn.ts';
 import { SEEN } from '../flags.ts';
 import { type Fetched, unreadable, writeLongResponse, writeResponse } from './fetch-items.ts';
 import { type FetchPlan, planFetch } from './fetch-plan.ts';
@@ -34,6 +34,8 @@ export async function* fetchMessages(selected: SelectedState, query: FetchQuery)
     responses.add(await writeVanished(selected, { set: query.set, modseq: changedSince }));
   let isUnknown = false;
   let isDamaged = false;
+  // Some hundred KiB of messages are read at once, and a client that reads quickly takes them without a turn of the event loop.
+  const pause = createPause(selected.shared.account.app.clock);
   const size = plan.isDescribed ? DESCRIBED_PER_SLICE : MESSAGES_PER_SLICE;
   for (const slice of slicesOf(ranges, size)) {
     for await (const batch of readBatches(selected, { plan, slice, changedSince, responses })) {
@@ -44,6 +46,7 @@ export async function* fetchMessages(selected: SelectedState, query: FetchQuery)
           if (isRefusal(result)) return result;
           isUnknown ||= result.isUnknown;
           isDamaged ||= result.isDamaged;
+          await pause();
         }
         if (responses.isFull) yield* responses.take();
       }

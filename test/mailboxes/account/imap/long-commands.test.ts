@@ -88,6 +88,20 @@ test('COPY of many messages is one change, during which other accounts go on', a
   assert.ok(turns >= 2 * Math.floor(MESSAGES / 500), `${turns}`);
 });
 
+test('other sessions go on between the messages of a FETCH whose client reads at once', async () => {
+  let elapsedMs = 0;
+  const clock = { ...account.app.clock, elapsed: () => elapsedMs++ };
+  const selected = await openInbox({ ...account, app: { ...account.app, clock } });
+  const section = { part: [], text: undefined, fields: [] };
+  const body = { kind: 'SECTION', label: 'BODY[]', section, peek: true, partial: undefined } as const;
+  const { turns } = await watchWhile('INBOX', async () => {
+    const fetch = { set: [[1, 100]], uid: false, items: [body] } as const;
+    const nothing = { changedSince: undefined, vanished: false, partial: undefined };
+    await countEmptyChunks(selected.fetch({ ...fetch, ...nothing }));
+  });
+  assert.ok(turns >= 100, `${turns}`);
+});
+
 test('MOVE of many messages is several changes, and COPYUID names all messages', async () => {
   const selected = await openInbox();
   const { told } = await watchWhile('INBOX', async (changes) => {
