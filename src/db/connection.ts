@@ -1,5 +1,5 @@
 /** Opens SQLite connections. Every pragma is set explicitly, and the one that durability depends on is read back. */
-import Sqlite, { type Database, type Statement } from 'better-sqlite3';
+import Sqlite, { type Database, type Options, type Statement } from 'better-sqlite3';
 import { errorCode } from '../system/errors.ts';
 import { isDiskFull, recogniseQuota } from './storage-failure.ts';
 
@@ -21,13 +21,13 @@ const SYNCHRONOUS_LEVEL = { NORMAL: 1, FULL: 2 } as const satisfies Record<Synch
  * @throws Error of SQLite
  */
 export function openWriting(file: string, synchronous: Synchronous): Database {
-  const database = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
-  // Only a new database takes this setting (db/free-pages.ts). In any other it would be a write.
-  if (database.pragma('page_count', { simple: true }) === 0) database.pragma('auto_vacuum = INCREMENTAL');
-  database.pragma('journal_mode = WAL');
-  setCommonPragmas(database, synchronous);
-  database.pragma('wal_autocheckpoint = 0');
-  return database;
+  return openAs(file, { timeout: BUSY_TIMEOUT_MS }, (database) => {
+    // Only a new database takes this setting (db/free-pages.ts). In any other it would be a write.
+    if (database.pragma('page_count', { simple: true }) === 0) database.pragma('auto_vacuum = INCREMENTAL');
+    database.pragma('journal_mode = WAL');
+    setCommonPragmas(database, synchronous);
+    database.pragma('wal_autocheckpoint = 0');
+  });
 }
 
 /**
@@ -43,15 +43,30 @@ const MAX_PRIVATE_CACHE_KIB = 256;
  * @throws Error of SQLite; SQLITE_BUSY when another process has opened the database
  */
 export function openPrivate(file: string): Database {
-  const database = new Sqlite(file, { timeout: 0 });
-  // This pragma comes before the first access, which would create the `-shm` file.
-  database.pragma('locking_mode = EXCLUSIVE');
-  if (database.pragma('page_count', { simple: true }) === 0) database.pragma('auto_vacuum = INCREMENTAL');
-  database.pragma('journal_mode = WAL');
-  setCommonPragmas(database, 'FULL');
-  database.pragma('wal_autocheckpoint = 0');
-  database.pragma(`cache_size = -${MAX_PRIVATE_CACHE_KIB}`);
-  return database;
+  return openAs(file, { timeout: 0 }, (database) => {
+    // This pragma comes before the first access, which would create the `-shm` file.
+    database.pragma('locking_mode = EXCLUSIVE');
+    if (database.pragma('page_count', { simple: true }) === 0) database.pragma('auto_vacuum = INCREMENTAL');
+    database.pragma('journal_mode = WAL');
+    setCommonPragmas(database, 'FULL');
+    database.pragma('wal_autocheckpoint = 0');
+    database.pragma(`cache_size = -${MAX_PRIVATE_CACHE_KIB}`);
+  });
+}
+
+/**
+ * Opens a connection and sets it up. When that fails, for example because no file descriptor is left for the WAL, the connection is
+ * closed: it may hold the lock of the file already, and nobody could open the database again.
+ */
+function openAs(file: string, options: Options, setUp: (database: Database) => void): Database {
+  const database = new Sqlite(file, options);
+  try {
+    setUp(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 type WalState = { log: number; checkpointed: number };
@@ -95,10 +110,10 @@ function askWalState(database: Database): WalState | undefined {
  * @throws Error of SQLite
  */
 export function openReading(file: string): Database {
-  const database = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
-  setCommonPragmas(database, 'FULL');
-  database.pragma('query_only = ON');
-  return database;
+  return openAs(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS }, (database) => {
+    setCommonPragmas(database, 'FULL');
+    database.pragma('query_only = ON');
+  });
 }
 
 /**

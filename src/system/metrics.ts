@@ -4,6 +4,7 @@
  * bounded values, never an address or a domain of mail.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock, Timer } from './clock.ts';
 
@@ -121,7 +122,8 @@ export function createMetrics(clock: Clock, thread?: string): Metrics {
   };
   if (thread === undefined)
     metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
-  else metrics.gauge('thread_heap_used_bytes', 'Used heap.', () => process.memoryUsage().heapUsed);
+  // `process.memoryUsage` would open a file, and a thread whose metrics cannot be read ends.
+  else metrics.gauge('thread_heap_used_bytes', 'Used heap.', () => getHeapStatistics().used_heap_size);
   showLoopDelay(metrics, loop);
   return {
     ...metrics,

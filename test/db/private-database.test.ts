@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { closeSync, existsSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { defineWrite, type Tx } from '../../src/db/operation.ts';
@@ -50,6 +59,17 @@ test('writes of one turn share a commit, and each gets its result', async () => 
   assert.deepEqual(counts, [1, 2, 3]);
   assert.deepEqual(reached, ['before', 'before', 'before', 'after', 'after', 'after']);
   await db.close();
+});
+
+test('a database that could not be opened once can be opened later', async () => {
+  const directory = temporaryDirectory('private');
+  await open(directory).close();
+  // The WAL cannot be opened, after the lock of the database was taken.
+  const wal = join(directory, 'x.db-wal');
+  mkdirSync(wal);
+  assert.throws(() => open(directory), /unable to open/);
+  rmdirSync(wal);
+  await open(directory).close();
 });
 
 test('a refused write leaves nothing, and its neighbours are kept', async () => {

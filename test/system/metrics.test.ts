@@ -42,6 +42,14 @@ test('counters and histograms of other threads are added, and each name occurs o
   assert.match((await metrics.show()).text, /^postrider_tries_total\{outcome="delivered"\} 2$/m);
 });
 
+test('the metrics of a thread are read without a file, also when the process has none left', async (t) => {
+  t.mock.method(process, 'memoryUsage', () => {
+    throw new Error('EMFILE: too many open files');
+  });
+  const metrics = createMetrics(createFakeClock(0), 'access');
+  assert.ok((await gaugeOf(metrics, 'postrider_thread_heap_used_bytes')) > 1_000_000);
+});
+
 test('two registries do not share metrics', async () => {
   const [one, other] = [createMetrics(createFakeClock(0)), createMetrics(createFakeClock(0))];
   one.shedRequests.inc({ reason: 'x' });

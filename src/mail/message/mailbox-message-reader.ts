@@ -29,8 +29,8 @@ export type MailboxMessageReader = {
 };
 
 /**
- * Maximum size of a message that is read here. An ordinary one takes 0.3 ms, and the most hostile one that is known takes 15 ms. Our own
- * limit.
+ * Maximum size of a message that is read here. An ordinary one takes 0.3 ms, and the most hostile one that is known takes 40 ms on a
+ * slow machine. Our own limit.
  */
 export const SMALL_MESSAGE_BYTES = 8 * 1024;
 /** Time for which small messages are read before other work of this thread runs. One command of a client can bring hundreds. Our own. */
