@@ -111,7 +111,9 @@ test('a folder is deleted with its messages, and the trash is emptied', async ()
 test('a large message is shown to its end', async () => {
   await server.deliver('Long', `\nLong begins\n${'A line of text.\n'.repeat(80_000)}The end of it`);
   await untilListed(['Köln', 'Long']);
-  assert.match(await thunderbird.run('openMessage', 'Long'), /Long begins.*The end of it$/s);
+  await until('Thunderbird shows the end of the message', async () =>
+    /Long begins.*The end of it$/s.test(await thunderbird.run('openMessage', 'Long')),
+  );
   await thunderbird.run('remove', 'INBOX', 'Long');
   await untilListed(['Köln']);
 });
