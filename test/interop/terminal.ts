@@ -29,7 +29,7 @@ export async function startInTerminal(
   program.stdout.setEncoding('utf8').on('data', (part: string) => (written += part));
   const shows = async (expected: string | RegExp) => {
     const isWritten = async () => {
-      // Without the sequences that move the cursor and change the colour.
+      // Sequences that move the cursor and change the colour are left out, because they stand inside of words.
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they begin with the control character ESC
       const plain = written.slice(from).replace(/\x1b(\[[\d;?]*[a-zA-Z]|[()]\w|[=>])/g, '');
       return typeof expected === 'string' ? plain.includes(expected) : expected.test(plain);

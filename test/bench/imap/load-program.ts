@@ -16,7 +16,7 @@ export type ImapLoad = {
   addresses: number;
 };
 
-/** What the load has done. */
+/** Counts and times of the load, by the names under which the bench prints them. */
 export type ImapLoadResult = {
   'seconds for reconnects': number;
   'seconds for downloads': number;

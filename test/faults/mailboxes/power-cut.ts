@@ -102,12 +102,8 @@ async function endAndFinish({ program, directory, random, figures, end }: Run): 
   }
 }
 
-/** The daemon is stopped before the cut, so that it answers nothing that the disk can know only later. */
-async function workUntilCut(
-  place: MailboxWorld,
-  random: SeededRandom,
-  { cut }: Parameters<End>[2],
-): Promise<string[]> {
+/** Starts the daemon with people and senders at work, and waits until it has answered enough of them. */
+async function beginWork(place: MailboxWorld) {
   const daemon = await place.world.start();
   const before = promisesOf(place);
   const over = new AbortController();
@@ -115,13 +111,26 @@ async function workUntilCut(
   const working = work(place, { ...MOST, signal });
   const sending = send(place, { signal, mostLetters: MAX_LETTERS });
   while (promisesOf(place) - before < MIN_PROMISES) await sleep(READ_MS);
+  const stopWork = async () => {
+    over.abort();
+    await Promise.all([working, sending]);
+  };
+  return { daemon, stopWork };
+}
+
+/** The daemon is stopped before the cut, so that it answers nothing that the disk can know only later. */
+async function workUntilCut(
+  place: MailboxWorld,
+  random: SeededRandom,
+  { cut }: Parameters<End>[2],
+): Promise<string[]> {
+  const { daemon, stopWork } = await beginWork(place);
   await sleep(random.between(CUT_AFTER_MS.low, CUT_AFTER_MS.high));
   await daemon.kill('SIGSTOP');
   await sleep(READ_MS);
   await cut();
   await daemon.kill('SIGKILL');
-  over.abort();
-  await Promise.all([working, sending]);
+  await stopWork();
   await place.world.endLife(Date.now());
   return [];
 }
@@ -129,18 +138,11 @@ async function workUntilCut(
 /** The daemon cannot know what the disk has kept, so it ends at once and answers nothing more. */
 function failing(kind: 'flush' | 'write'): End {
   return async (place, _random, disk) => {
-    const daemon = await place.world.start();
-    const before = promisesOf(place);
-    const over = new AbortController();
-    const { signal } = over;
-    const working = work(place, { ...MOST, signal });
-    const sending = send(place, { signal, mostLetters: MAX_LETTERS });
-    while (promisesOf(place) - before < MIN_PROMISES) await sleep(READ_MS);
+    const { daemon, stopWork } = await beginWork(place);
     await (kind === 'flush' ? disk.failFlushes('always') : disk.failWrites('always'));
     const ended = await Promise.race([daemon.exited.then(() => true), sleep(END_TIMEOUT_MS, false)]);
-    over.abort();
     if (!ended) await daemon.kill('SIGKILL');
-    await Promise.all([working, sending]);
+    await stopWork();
     await disk.cut();
     await place.world.endLife(Date.now());
     return ended ? [] : [`the daemon lived on after a failed ${kind}`];

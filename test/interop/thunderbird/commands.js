@@ -1,5 +1,5 @@
 /**
- * What the tests do inside Thunderbird. Marionette evaluates this file once, in the main window. Functions that stand
+ * These functions are the actions of the tests inside Thunderbird. Marionette evaluates this file once, in the main window. Functions that stand
  * for clicks use the same objects as the user interface; all others call what the menus call.
  */
 /* global MailServices, Services, Ci, Cc, document, window */

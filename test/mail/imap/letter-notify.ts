@@ -148,7 +148,7 @@ export function holdNotifyToTheLetter(mail: LetterMail): void {
   test('NOTIFY: without SELECTED nothing is told of the selected mailbox, but what the client removes', async (t) => {
     const { client, other, deliver, mailbox } = await open(t, ['1', '2', '3', '4']);
     await ok(other.ask, 'STORE 1 +FLAGS.SILENT \\Flagged');
-    // What has happened before is told (RFC 5465 section 3.1).
+    // Changes from before the command are reported first (RFC 5465 section 3.1).
     assert.deepEqual(await told(client, 'NOTIFY SET (personal (MailboxName))'), [
       '* 1 FETCH (UID 1 FLAGS (\\Flagged))',
     ]);
@@ -267,7 +267,7 @@ export function holdNotifyToTheLetter(mail: LetterMail): void {
     await ok(other.ask, `COPY 1 ${mailbox}/sel`);
     // It is told by EXISTS, which the client has not asked for.
     assert.deepEqual(await told(watcher), []);
-    // What the client does itself is not told.
+    // A client is not notified of changes that it makes itself.
     assert.deepEqual(await told(watcher, `APPEND ${mailbox} {1+}\r\nx`), []);
     await ok(watcher.ask, 'ENABLE CONDSTORE');
     await deliver(message('5'));

@@ -1,4 +1,4 @@
-/** What is copied of messages that were removed, beside what sessions show. */
+/** Copies of messages that were removed, as the account stores them; tests of sessions check the responses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { copyOrMove } from '../../../src/mailboxes/account/copy-messages.ts';

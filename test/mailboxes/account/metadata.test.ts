@@ -35,7 +35,7 @@ test('all annotations of an account have a maximum size, which the copies of a r
   assert.equal(await findFolder(account, 'second'), undefined);
   assert.deepEqual(await set('', numbered(60), large), { refused: 'octets' });
   assert.equal(await set('', numbered(50), large), undefined);
-  // What makes room is allowed.
+  // Smaller values and removals are allowed, because they make room.
   assert.equal(await set(INBOX, ['/private/0'], Buffer.from('small')), undefined);
   assert.equal(await set(INBOX, numbered(20), undefined), undefined);
 });

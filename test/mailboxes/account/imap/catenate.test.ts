@@ -1,4 +1,4 @@
-/** What accounts alone have to keep when they put messages together: limits, the form of stored messages, and other sessions. */
+/** CATENATE over an account: its limits, the form of the stored messages, and other sessions meanwhile. */
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';

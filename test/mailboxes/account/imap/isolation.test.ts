@@ -1,5 +1,5 @@
 /**
- * What one user may know of another: nothing. Each command that can name something is asked about a thing of another account, and about
+ * A user learns nothing of another account. Each command that can name something is asked about a thing of another account, and about
  * one that never was. The answers are the same, whatever was asked before, and the other account stays as it is.
  */
 import assert from 'node:assert/strict';
