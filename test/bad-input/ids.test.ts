@@ -56,21 +56,6 @@ test('no id, however it is written, is anything but not found', async () => {
   );
 });
 
-/** Number of routes so far that each parameter was tried with. */
-const tried = new Map<string, number>();
-
-/** Returns odd values of a parameter. Routes with a parameter that many have take turns: together they try every value. */
-function oddValues(name: string): string[] {
-  const values = [
-    ...[`${name}=a&${name}=b`, `${name}=${'x'.repeat(9_000)}`, `${name}=%0D%0A`, `${name}=`, `${name}=%25`],
-    ...[`${name}=%00`, `${name}=%C3%28`, `${name}=%ED%A0%80`, `${name}[]=1`, `${name}=__proto__`],
-  ];
-  const routes = world.gets.filter(({ parameters }) => parameters.includes(name)).length;
-  const place = tried.get(name) ?? 0;
-  tried.set(name, place + 1);
-  return routes > 0 && routes < TURNS ? values : turn(values, place, TURNS);
-}
-
 test('a query string may be anything', async () => {
   const everywhere = ['limit', 'startingAfter', 'endingBefore', 'createdAfter', 'x', '__proto__'];
   assert.ok(world.gets.length > 30);
@@ -81,7 +66,11 @@ test('a query string may be anything', async () => {
       ...['limit', 'limit=', 'limit=%00', 'limit[]=1', 'limit=1e9', 'limit=9007199254740993', 'limit=-0'],
       'x=1&'.repeat(5_000),
     ];
-    for (const query of [...turn(ofNone, place, TURNS), ...names.flatMap(oddValues)]) {
+    const ofNames = names.flatMap((name) => [
+      ...[`${name}=a&${name}=b`, `${name}=${'x'.repeat(9_000)}`, `${name}=%0D%0A`, `${name}=`, `${name}=%25`],
+      ...[`${name}=%00`, `${name}=%C3%28`, `${name}=%ED%A0%80`, `${name}[]=1`, `${name}=__proto__`],
+    ]);
+    for (const query of [...turn(ofNone, place, TURNS), ...ofNames]) {
       const { status } = await ask(api, { method: 'GET', url: `${url}?${query}` });
       assert.ok([200, 400, 404].includes(status), `${url}?${query.slice(0, 80)}: ${status}`);
     }
