@@ -11,22 +11,28 @@ import { createLoginFailures } from './passwords/failures.ts';
 import { verifyPassword } from './passwords/hash.ts';
 import { normalizePassword } from './passwords/password.ts';
 import { createRememberedPasswords } from './passwords/remembered.ts';
+import type { Protocol } from './protocols.ts';
 import { findMailboxByAddress, findMailboxById, recordLogin } from './store.ts';
 
-type Credentials = {
+export type LoginRequest = {
   /** Address of the mailbox, as a person wrote it. */
   username: string;
   password: string;
   /** IP address of the client. */
   address: string;
+  protocol: Protocol;
 };
 
-/** `limited`: too many attempts have failed; `unavailable`: too many logins wait. */
-type LoginRefusal = 'credentials' | 'limited' | 'suspended' | 'damaged' | 'unavailable';
-type LoginResult = { mailbox: MailboxRow } | { refused: LoginRefusal };
+/** The credential that has opened a mailbox: its own password. */
+type Credential = { kind: 'password' };
 
-/** Checks credentials. It never throws for what a client sends. */
-type Authenticate = (credentials: Credentials) => Promise<LoginResult>;
+/** `limited`: too many attempts have failed; `unavailable`: too many logins wait. */
+export type LoginRefusal = 'credentials' | 'limited' | 'suspended' | 'damaged' | 'unavailable';
+type Accepted = { mailbox: MailboxRow; credential: Credential };
+type LoginResult = Accepted | { refused: LoginRefusal };
+
+/** Checks a name and a password. It never throws for what a client sends. */
+type Authenticate = (request: LoginRequest) => Promise<LoginResult>;
 
 /** Minimum time between two writes of `lastLoginAt`, which is shown to people. */
 const LOGIN_RECORDED_EVERY_MS = 60_000;
@@ -38,20 +44,25 @@ const MAX_UNFINISHED = 100;
 /** Maximum length of a user name under which failures are counted and logged: the longest address. */
 const MAX_ACCOUNT_CHARACTERS = 254;
 
+const OWN_PASSWORD: Credential = { kind: 'password' };
+
 type LoginApp = Pick<App, 'db' | 'clock' | 'config' | 'log' | 'metrics'>;
 /** `account` is the address under which failures count, whether it is one or not. */
-type Attempt = Credentials & { account: string };
+type Attempt = LoginRequest & { account: string };
 
 /** Returns the function that checks credentials. All protocols share one, and with it the limits of attempts. */
 export function createAuthenticator(app: LoginApp): Authenticate {
   const failures = createLoginFailures(app);
   const remembered = createRememberedPasswords(app.clock);
   const unfinished = createConnectionCounts(MAX_UNFINISHED);
-  const logins = app.metrics.counter('mailbox_logins_total', 'Logins of mailboxes, by result.', ['result']);
+  const logins = app.metrics.counter('mailbox_logins_total', 'Logins of mailboxes, by protocol and result.', [
+    'protocol',
+    'result',
+  ]);
 
   async function check(mailbox: MailboxRow | undefined, attempt: Attempt): Promise<LoginResult> {
     const password = normalizePassword(attempt.password);
-    if (mailbox && remembered.has(mailbox, password)) return { mailbox };
+    if (mailbox && remembered.has(mailbox, password)) return { mailbox, credential: OWN_PASSWORD };
     const matches = await verifyPassword(password, mailbox?.passwordHash ?? '', {
       owner: addressSite(attempt.address),
       mayStart: () => failures.mayTry(attempt),
@@ -64,39 +75,40 @@ export function createAuthenticator(app: LoginApp): Authenticate {
       return { refused: 'credentials' };
     }
     remembered.add(mailbox, password);
-    return { mailbox };
+    return { mailbox, credential: OWN_PASSWORD };
   }
 
-  async function login(credentials: Credentials): Promise<LoginResult> {
-    const address = parseMailbox(credentials.username)?.address;
-    const account = addressKey(address ?? credentials.username.slice(0, MAX_ACCOUNT_CHARACTERS));
-    const attempt = { ...credentials, account };
+  async function login(request: LoginRequest): Promise<LoginResult> {
+    const address = parseMailbox(request.username)?.address;
+    const account = addressKey(address ?? request.username.slice(0, MAX_ACCOUNT_CHARACTERS));
+    const attempt = { ...request, account };
     // The limits come before what is remembered, because a remembered password would otherwise be guessed without limits.
     if (!failures.mayTry(attempt)) return { refused: 'limited' };
     const mailbox = address === undefined ? undefined : await findMailboxByAddress(app.db.read, account);
     const result = await check(mailbox, attempt);
     if ('refused' in result) return result;
     failures.succeeded(attempt);
-    return admit(app, result.mailbox);
+    return admit(app, result);
   }
 
-  return async (credentials) => {
-    const release = unfinished.take(credentials.address);
-    const result = release
-      ? await login(credentials).finally(release)
-      : ({ refused: 'unavailable' } as const);
-    logins.inc({ result: 'refused' in result ? result.refused : 'accepted' });
+  return async (request) => {
+    const release = unfinished.take(request.address);
+    const result = release ? await login(request).finally(release) : ({ refused: 'unavailable' } as const);
+    logins.inc({ protocol: request.protocol, result: 'refused' in result ? result.refused : 'accepted' });
     return result;
   };
 }
 
 /** Admits the owner of a mailbox, unless it has changed while the password was hashed. */
-async function admit(app: LoginApp, { id, passwordHash }: MailboxRow): Promise<LoginResult> {
+async function admit(
+  app: LoginApp,
+  { mailbox: { id, passwordHash }, credential }: Accepted,
+): Promise<LoginResult> {
   const mailbox = await findMailboxById(app.db.read, id);
   if (mailbox?.passwordHash !== passwordHash) return { refused: 'credentials' };
   if (mailbox.status !== 'active') return { refused: mailbox.status };
   const now = app.clock.now();
   if (now - (mailbox.lastLoginAt ?? 0) >= LOGIN_RECORDED_EVERY_MS)
     app.db.commitInBackground(recordLogin, { id, now });
-  return { mailbox };
+  return { mailbox, credential };
 }

@@ -20,7 +20,7 @@ import {
   type AccessStart,
   startAccess,
 } from './access/part.ts';
-import type { LoginAnswer, LoginCalls, LoginRequest } from './access/session.ts';
+import type { LoginAnswer, LoginCalls } from './access/session.ts';
 import type { AccountSettings } from './account/open-accounts.ts';
 import {
   ACCOUNT_CALLS,
@@ -31,7 +31,7 @@ import {
   startAccounts,
 } from './account/part.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
-import { createAuthenticator } from './authenticate.ts';
+import { createAuthenticator, type LoginRequest } from './authenticate.ts';
 import { hasMailboxes, recordDamage, recordUsage } from './store.ts';
 
 export type Mailboxes = {

@@ -30,7 +30,7 @@ async function run(args: string[], input = '') {
 }
 
 async function login(username: string, password: string): Promise<string> {
-  const result = await authenticate({ username, password, address: '192.0.2.1' });
+  const result = await authenticate({ username, password, address: '192.0.2.1', protocol: 'imap' });
   return 'refused' in result ? result.refused : 'accepted';
 }
 

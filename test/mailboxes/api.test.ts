@@ -31,7 +31,7 @@ const newAddress = () => `user${++names}@${SANDBOX}`;
 
 const authenticate = createAuthenticator(world.app);
 async function login(username: string, password: string): Promise<string> {
-  const result = await authenticate({ username, password, address: '192.0.2.1' });
+  const result = await authenticate({ username, password, address: '192.0.2.1', protocol: 'imap' });
   return 'refused' in result ? result.refused : 'accepted';
 }
 

@@ -39,7 +39,7 @@ async function newAccount(fields: Partial<MailboxRow> = {}) {
     mailbox,
     /** Returns `accepted`, or the reason of the refusal. */
     async login(password = PASSWORD, { address = '192.0.2.1', username = mailbox.address } = {}) {
-      const result = await authenticate({ username, password, address });
+      const result = await authenticate({ username, password, address, protocol: 'imap' });
       return 'refused' in result ? result.refused : 'accepted';
     },
     authenticate,
@@ -52,8 +52,12 @@ test('the right password opens the mailbox, under every spelling of its address'
   });
   for (const username of ['ann.lee@people.example', 'Ann.Lee@PEOPLE.example', ' ann.lee@people.example '])
     assert.equal(await login(PASSWORD, { username }), 'accepted', username);
-  const result = await authenticate({ username: mailbox.address, password: PASSWORD, address: '192.0.2.1' });
-  assert.equal('mailbox' in result && result.mailbox.id, mailbox.id);
+  const result = await authenticate({
+    ...{ username: mailbox.address, password: PASSWORD },
+    ...{ address: '192.0.2.1', protocol: 'pop3' },
+  });
+  assert.ok('mailbox' in result);
+  assert.deepEqual([result.mailbox.id, result.credential], [mailbox.id, { kind: 'password' }]);
   assert.equal(await login('correct Horse'), 'credentials');
 });
 

@@ -2,6 +2,7 @@
  * Capabilities that the server advertises (RFC 9051 section 6.1.1). The list is the same before login and after it, because iOS decides
  * by what it sees first. A capability joins this list when the server and every session fulfil it.
  */
+import { offeredMechanisms } from '../sasl/mechanisms.ts';
 
 /** Not offered on a connection that is compressed (RFC 4978). */
 export const COMPRESS_DEFLATE = 'COMPRESS=DEFLATE';
@@ -75,7 +76,7 @@ export type Privacy = {
 
 /** Returns the capabilities of a connection without a login. `messageBytes` is the maximum size of a message. */
 export function earlyCapabilities({ isPrivate, offersTls }: Privacy, messageBytes: number): string {
-  const login = isPrivate ? ['AUTH=PLAIN', 'AUTH=LOGIN'] : ['LOGINDISABLED'];
+  const login = isPrivate ? offeredMechanisms().map((name) => `AUTH=${name}`) : ['LOGINDISABLED'];
   return [...advertised(EXTENSIONS, messageBytes), ...(offersTls ? ['STARTTLS'] : []), ...login].join(' ');
 }
 

@@ -1,9 +1,8 @@
 /** Sessions of IMAP connections: the main thread decides who logs in, and the thread of the account does everything else. */
 import type { Account, ImapClient, Refusal, Session } from '../../mail/imap/session.ts';
 import type { AccountLink } from '../account/remote.ts';
+import type { LoginRefusal, LoginRequest } from '../authenticate.ts';
 
-export type LoginRequest = { username: string; password: string; address: string };
-type LoginRefusal = 'credentials' | 'limited' | 'suspended' | 'damaged' | 'unavailable';
 /** A session that a thread of accounts serves over a link under a number. */
 type Admission = { link: string; session: number; disabledCapabilities: readonly string[] };
 export type LoginAnswer = Admission | { refused: LoginRefusal };
@@ -38,7 +37,7 @@ export function createAccessSession({ main, links }: Sessions): Session {
   let closeAccount = () => {};
   return {
     async login({ username, password, client }: { username: string; password: string; client: ImapClient }) {
-      const answer = await main.login({ username, password, address: client.address });
+      const answer = await main.login({ username, password, address: client.address, protocol: 'imap' });
       if ('refused' in answer) return REFUSALS[answer.refused];
       return open(answer);
     },

@@ -34,7 +34,7 @@ function open(answer: LoginAnswer | Promise<LoginAnswer>) {
 test('the main thread decides who logs in, and a link has the account', async () => {
   const { account, asked, events, login, session } = open(ADMITTED);
   assert.equal(await login(), account);
-  assert.deepEqual(asked, [{ username: 'ann', password: 'word', address: '192.0.2.1' }]);
+  assert.deepEqual(asked, [{ username: 'ann', password: 'word', address: '192.0.2.1', protocol: 'imap' }]);
   session.close();
   assert.deepEqual(events, ['open 7 IDLE', 'close']);
 });
