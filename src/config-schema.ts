@@ -1,29 +1,11 @@
 /** Every setting with its default, its bounds and its description. `config.ts` reads the values. */
 import { fileURLToPath } from 'node:url';
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { imapSection } from './config-clients.ts';
+import { days, listener, port, section } from './config-fields.ts';
 
-/** A hundred years. Our own limit. */
-const MAX_RETENTION_DAYS = 36_500;
 /** Maximum time for which it is known with what address and program readers open mail. Our own limit. */
 const MAX_ENGAGEMENT_DAYS = 30;
-
-const port = (value: number, description: string) =>
-  Type.Integer({ minimum: 0, maximum: 65_535, default: value, description });
-const days = (value: number, description: string) =>
-  Type.Integer({ minimum: 1, maximum: MAX_RETENTION_DAYS, default: value, description });
-const section = <Properties extends Record<string, TSchema>>(description: string, properties: Properties) =>
-  Type.Object(properties, { additionalProperties: false, default: {}, description });
-/** The section of whatever accepts connections: where it listens, and its further settings. */
-const listener = <Properties extends Record<string, TSchema>>(
-  description: string,
-  defaults: { address: string; port: number },
-  properties: Properties,
-) =>
-  section(description, {
-    address: Type.String({ default: defaults.address, description: 'Address to listen on.' }),
-    port: port(defaults.port, 'Port to listen on; 0 takes any free one.'),
-    ...properties,
-  });
 
 /** Maximum number of blocklists: each is asked about each client. Our own limit. */
 const MAX_DNSBL_ZONES = 10;
@@ -113,24 +95,7 @@ export const configSchema = section('Postrider configuration', {
       }),
     },
   ),
-  imap: listener(
-    'IMAP, by which people read the mail of their mailboxes, with TLS from the first byte. It is opened with the first mailbox.',
-    { address: '::', port: 993 },
-    {
-      connections: Type.Integer({
-        minimum: 1,
-        maximum: 100_000,
-        default: 20_000,
-        description: 'Maximum number of open connections. A client holds about five for all of its time.',
-      }),
-      starttls: Type.Boolean({
-        default: false,
-        description:
-          'Listens on a second port, where connections begin without TLS. Without TLS only clients on this machine can log in.',
-      }),
-      starttlsPort: port(143, 'This second port; 0 takes any free one.'),
-    },
-  ),
+  imap: imapSection,
   lmtp: section(
     'LMTP (RFC 2033), by which another mail server of this machine, such as Postfix, delivers to mailboxes.',
     {
