@@ -15,8 +15,8 @@ export type EnvelopeAddress = {
 };
 
 /** Values for parts that an address lacks, as other servers write them: NIL would mark a group. */
-const MISSING_MAILBOX = 'MISSING_MAILBOX';
-const MISSING_HOST = 'MISSING_DOMAIN';
+export const MISSING_MAILBOX = 'MISSING_MAILBOX';
+export const MISSING_HOST = 'MISSING_DOMAIN';
 
 const GROUP_END: EnvelopeAddress = { name: null, route: null, mailbox: null, host: null };
 

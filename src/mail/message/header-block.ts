@@ -68,7 +68,10 @@ export function readFields(octets: Buffer, header: OctetRange): HeaderField[] {
   const fields: HeaderField[] = [];
   for (const { name, value, end } of readFieldLines(octets, header)) {
     if (name === '') continue;
-    fields.push({ name, value: unfold(octets.subarray(value, Math.min(end, value + MAX_VALUE_OCTETS))) });
+    fields.push({
+      name,
+      value: unfoldValue(octets.subarray(value, Math.min(end, value + MAX_VALUE_OCTETS))),
+    });
     if (fields.length === MAX_FIELDS) break;
   }
   return fields;
@@ -89,14 +92,14 @@ export function readValuesOf(
   for (const { name, value, end } of readFieldLines(octets, header)) {
     if (name === '' || !names.has(name)) continue;
     const own = values.get(name) ?? [];
-    own.push(unfold(octets.subarray(value, Math.min(end, value + MAX_VALUE_OCTETS))));
+    own.push(unfoldValue(octets.subarray(value, Math.min(end, value + MAX_VALUE_OCTETS))));
     values.set(name, own);
   }
   return values;
 }
 
-/** Text of a header is ASCII or UTF-8 (RFC 6532 section 3.2). */
-function unfold(octets: Buffer): string {
+/** Returns the value of a field on one line, trimmed. Text of a header is ASCII or UTF-8 (RFC 6532 section 3.2). */
+export function unfoldValue(octets: Buffer): string {
   return decodeCharset(octets, '')
     .replace(/\r?\n/g, '')
     .replace(/[\0\r]/g, ' ')

@@ -1,0 +1,32 @@
+/** Checks a script and compiles it. A script that checks never fails in a run for a reason that its text shows. */
+import { Compiler } from './compile/compiler.ts';
+import { Registry } from './compile/registry.ts';
+import { EXTENSIONS } from './extensions/table.ts';
+import type { CheckedScript } from './run/run.ts';
+import { parseScript } from './syntax/parser.ts';
+import { LineIndex, ScriptFault } from './syntax/script-error.ts';
+
+/** Maximum size of a script. Our own limit: scripts of a thousand rules have some 200 KB. */
+const MAX_SCRIPT_OCTETS = 256 * 1024;
+
+const registry = new Registry(EXTENSIONS);
+
+/** Returns the script in the form in which it runs, or its errors: the first error of syntax, or the first 20 of others. */
+export function checkScript(text: string): CheckedScript {
+  if (Buffer.byteLength(text) > MAX_SCRIPT_OCTETS) {
+    const message = `a script has at most ${MAX_SCRIPT_OCTETS} octets`;
+    return { kind: 'invalid', errors: [{ line: 1, column: 1, message }] };
+  }
+  const lines = new LineIndex(text);
+  try {
+    const commands = parseScript(text);
+    const compiler = new Compiler(lines, registry);
+    const run = compiler.compileBlock(commands);
+    const { errors, notes } = compiler;
+    if (errors.length > 0) return { kind: 'invalid', errors };
+    return { kind: 'valid', script: { run, includes: notes.includes, needsBody: notes.needsBody } };
+  } catch (error) {
+    if (!(error instanceof ScriptFault)) throw error;
+    return { kind: 'invalid', errors: [{ ...lines.positionOf(error.at), message: error.message }] };
+  }
+}

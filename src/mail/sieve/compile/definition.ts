@@ -1,0 +1,155 @@
+/**
+ * The things that an extension can add to the language: commands, tests, tags of either, comparators, and forms of strings. The base language is one of
+ * them. `extensions/table.ts` lists them all.
+ */
+import type { Comparator, MatchValue } from '../match/comparator.ts';
+import type { ActionOptions } from '../run/action-list.ts';
+import type { AddressParts, HeaderView } from '../run/header-view.ts';
+import type { Predicate, Run, ScriptName, Statement } from '../run/run.ts';
+import type { ScriptFault } from '../syntax/script-error.ts';
+import type { Text, Texts } from './text.ts';
+
+/** Name of the extension that needs no `require`. */
+export const BASE = 'base';
+
+/**
+ * Type of an argument. A constant is a string in which no variables are replaced, so that it is known when the script is checked.
+ * A single string is a list of one (RFC 5228 section 2.4.2.1).
+ */
+export type ParameterType = 'text' | 'texts' | 'constant' | 'constants' | 'number';
+
+/** An argument that is known by its place. One of a call may be optional. */
+export type Parameter = { name: string; type: ParameterType; isOptional?: boolean };
+
+/** An argument that is known by its tag. */
+export type Tag = {
+  /** Name in lower case, with its colon. */
+  name: string;
+  /** Type of the argument that follows the tag, if one does. */
+  value?: ParameterType;
+  /** Tags of one group exclude each other. */
+  group?: string;
+  matchType?: MatchType;
+  addressPart?: AddressPart;
+  /** Returns the headers in which a test looks, instead of that of the message. */
+  headers?: (call: Call) => (run: Run) => readonly HeaderView[];
+  /** Returns the texts in the value of a field that a test compares, instead of the value. */
+  extract?: (call: Call) => (value: string) => readonly string[];
+  /** Returns what sets the options of an action each time it is taken. */
+  modify?: (call: Call) => (options: ActionOptions, run: Run) => void;
+};
+
+/** Returns true when a value of the message matches a key of the script. */
+export type Matcher = (run: Run, values: readonly MatchValue[]) => boolean;
+
+type Matching = { call: Call; comparator: Comparator; keys: Texts };
+
+export type MatchType = {
+  /** True when the comparator must be able to find a text in another one. */
+  needsSubstrings: boolean;
+  /**
+   * Returns the comparison.
+   * @throws ScriptFault when the argument of the tag is an error
+   */
+  compile(matching: Matching): Matcher;
+};
+
+/** A part of an address that a test compares (RFC 5228 section 2.7.4). */
+export type AddressPart = {
+  name: string;
+  /** Returns the part; undefined when the address has none. */
+  read(address: AddressParts): string | undefined;
+};
+
+/** Notes of the compiler about a script while it reads it. */
+export type ScriptNotes = {
+  includes: ScriptName[];
+  needsBody: boolean;
+  /** True until a command other than `require` is found (RFC 5228 section 3.2). */
+  mayRequire: boolean;
+  /** Names of the loops around the place that is compiled. */
+  loops: (string | undefined)[];
+  /** Names of variables that the script shares with others. */
+  globals: Set<string>;
+  /** Names of variables that it has set. */
+  variables: Set<string>;
+};
+
+/**
+ * A command or test with its arguments. Arguments are asked for by the name of their tag, with its colon, or by that of their
+ * parameter; those that may be missing are asked for by `has` first.
+ */
+export type Call = {
+  readonly name: string;
+  readonly notes: ScriptNotes;
+  /** Tags of the call, in their order. */
+  readonly tags: readonly Tag[];
+  has(name: string): boolean;
+  tagOf(group: string): Tag | undefined;
+  text(name: string): Text;
+  /**
+   * Returns a text that is checked: a constant at once, another one in the run.
+   * @throws ScriptFault when the constant is not valid
+   */
+  checkedText(name: string, isValid: (value: string) => boolean, message: string): Text;
+  texts(name: string): Texts;
+  constant(name: string): string;
+  constants(name: string): readonly string[];
+  number(name: string): number;
+  test(): Predicate;
+  testList(): readonly Predicate[];
+  block(): Statement;
+  /** Returns true when the script has required a capability. */
+  uses(capability: string): boolean;
+  /**
+   * Makes a capability available to what follows.
+   * @returns false when it is unknown
+   */
+  enable(capability: string): boolean;
+  /** Returns true when the server has this capability */
+  isKnown(capability: string): boolean;
+  /**
+   * Returns the comparator that the call names, or the default one.
+   * @throws ScriptFault when the comparator is unknown or was not required
+   */
+  comparator(): Comparator;
+  /** Returns an error at an argument, or at the call. */
+  fault(message: string, name?: string): ScriptFault;
+};
+
+export type Definition<Compiled> = {
+  /** Name in lower case. */
+  name: string;
+  tags?: readonly Tag[];
+  parameters?: readonly Parameter[];
+  /** Number of tests: one without parentheses, or a list in parentheses. */
+  tests?: 'one' | 'list';
+  hasBlock?: boolean;
+  /**
+   * Returns the function that runs it.
+   * @throws ScriptFault when the arguments have no meaning
+   */
+  compile(call: Call): Compiled;
+};
+
+export type CommandDefinition = Definition<Statement>;
+export type TestDefinition = Definition<Predicate>;
+
+export type Extension = {
+  /** Capability that `require` names (RFC 5228 section 6.1). */
+  name: string;
+  /** Capabilities that it includes. */
+  implies?: readonly string[];
+  commands?: readonly CommandDefinition[];
+  tests?: readonly TestDefinition[];
+  /** Tags that it adds to commands and tests of others. */
+  tags?: readonly { on: readonly string[]; tags: readonly Tag[] }[];
+  comparators?: readonly Comparator[];
+  /**
+   * Decodes a string when the script is checked.
+   * @throws RangeError when the string is an error
+   */
+  decode?(value: string): string;
+  /** Returns what a string that is not a constant means; undefined when it is a constant nevertheless. */
+  parse?(value: string, notes: ScriptNotes): Text | undefined;
+};

@@ -1,0 +1,34 @@
+/** Strings of a script whose value may depend on the run. */
+import type { Run } from '../run/run.ts';
+
+export type Text = {
+  /** Value that is the same in every run; undefined when it depends on variables. */
+  constant: string | undefined;
+  read(run: Run): string;
+};
+
+export type Texts = {
+  /** Values that are the same in every run; undefined when one depends on variables. */
+  constants: readonly string[] | undefined;
+  read(run: Run): readonly string[];
+};
+
+/** Returns a text with the same value in every run. */
+export function constantText(value: string): Text {
+  return { constant: value, read: () => value };
+}
+
+/** Returns a list of texts. */
+export function joinTexts(texts: readonly Text[]): Texts {
+  const constants: string[] = [];
+  for (const { constant } of texts) if (constant !== undefined) constants.push(constant);
+  if (constants.length === texts.length) return { constants, read: () => constants };
+  return { constants: undefined, read: (run) => texts.map((text) => text.read(run)) };
+}
+
+/** Returns the list with each value changed. Constants are changed once. */
+export function mapTexts({ constants, read }: Texts, change: (value: string) => string): Texts {
+  if (!constants) return { constants, read: (run) => read(run).map(change) };
+  const changed = constants.map(change);
+  return { constants: changed, read: () => changed };
+}

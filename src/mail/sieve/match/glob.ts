@@ -1,0 +1,96 @@
+/**
+ * Patterns with `*` and `?` (RFC 5228 section 2.7.1). A pattern is cut at its stars. The first piece must begin the text, the last one end
+ * it, and each piece between them is taken at the first place where it fits, so that no choice is ever taken back. This also gives each star
+ * the shortest text, from left to right (RFC 5229 section 3.2).
+ */
+
+/** Characters without wildcards, or `null` for each `?`. */
+type Piece = {
+  text: string;
+  /** Places of `?` in the piece, whose text has any character there. */
+  wildcards: readonly number[];
+};
+
+export type Glob = {
+  pieces: readonly Piece[];
+  /** Length of all pieces together. */
+  length: number;
+  /** Wildcards in the order of the pattern. */
+  wildcards: string;
+};
+
+/** Returns the pattern, whose characters are UTF-16 code units. A backslash takes the meaning from the next character. */
+export function parseGlob(pattern: string): Glob {
+  const pieces: Piece[] = [];
+  let text = '';
+  let own: number[] = [];
+  let wildcards = '';
+  for (let at = 0; at < pattern.length; at++) {
+    const character = pattern.charAt(at);
+    if (character === '*') {
+      pieces.push({ text, wildcards: own });
+      text = '';
+      own = [];
+    } else if (character === '?') {
+      own.push(text.length);
+      text += '?';
+    } else {
+      if (character === '\\' && at + 1 < pattern.length) at++;
+      text += pattern.charAt(at);
+    }
+    if (character === '*' || character === '?') wildcards += character;
+  }
+  pieces.push({ text, wildcards: own });
+  return { pieces, length: pieces.reduce((sum, piece) => sum + piece.text.length, 0), wildcards };
+}
+
+/**
+ * Returns the place of each piece in a text; undefined when the text does not match. The pieces end where the stars begin.
+ * @param spend counts comparisons, and may throw
+ */
+export function matchGlob(
+  { pieces, length }: Glob,
+  text: string,
+  spend: (comparisons: number) => void,
+): readonly number[] | undefined {
+  const first = pieces[0] as Piece;
+  const last = pieces.at(-1) as Piece;
+  if (pieces.length === 1) return text.length === length && fitsAt(first, text, 0) ? [0] : undefined;
+  const end = text.length - last.text.length;
+  if (text.length < length || !fitsAt(first, text, 0) || !fitsAt(last, text, end)) return undefined;
+  const places = [0];
+  let at = first.text.length;
+  for (const piece of pieces.slice(1, -1)) {
+    const found = find(piece, text, { from: at, end, spend });
+    if (found < 0) return undefined;
+    places.push(found);
+    at = found + piece.text.length;
+  }
+  places.push(end);
+  return at <= end ? places : undefined;
+}
+
+type Search = { from: number; end: number; spend: (comparisons: number) => void };
+
+/** Returns the first place of a piece that ends before `end`; -1 when there is none. */
+function find(piece: Piece, text: string, { from, end, spend }: Search): number {
+  if (piece.wildcards.length === 0) {
+    const found = text.indexOf(piece.text, from);
+    return found + piece.text.length <= end ? found : -1;
+  }
+  for (let at = from; at + piece.text.length <= end; at++) {
+    spend(piece.text.length);
+    if (fitsAt(piece, text, at)) return at;
+  }
+  return -1;
+}
+
+function fitsAt({ text: piece, wildcards }: Piece, text: string, at: number): boolean {
+  if (wildcards.length === 0) return text.startsWith(piece, at);
+  let next = 0;
+  for (let index = 0; index < piece.length; index++) {
+    if (wildcards[next] === index) next++;
+    else if (piece.charCodeAt(index) !== text.charCodeAt(at + index)) return false;
+  }
+  return true;
+}

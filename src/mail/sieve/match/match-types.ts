@@ -1,0 +1,75 @@
+/** The match types that every script has, and the tags of tests that compare values with keys (RFC 5228 section 2.7). */
+import type { Call, Matcher, MatchType, Parameter, Tag } from '../compile/definition.ts';
+import { mapTexts } from '../compile/text.ts';
+import { matchPattern, parsePattern } from './pattern.ts';
+
+const IS: MatchType = {
+  needsSubstrings: false,
+  compile({ comparator, keys }) {
+    const folded = mapTexts(keys, comparator.fold);
+    return (run, values) => {
+      const texts = folded.read(run);
+      run.spend(values.length * texts.length);
+      return values.some((value) => texts.includes(value.fold(comparator)));
+    };
+  },
+};
+
+const CONTAINS: MatchType = {
+  needsSubstrings: true,
+  compile({ comparator, keys }) {
+    const folded = mapTexts(keys, comparator.fold);
+    return (run, values) => {
+      const texts = folded.read(run);
+      return values.some((value) => {
+        const text = value.fold(comparator);
+        run.spendOnText(texts.length * text.length);
+        return texts.some((key) => text.includes(key));
+      });
+    };
+  },
+};
+
+const MATCHES: MatchType = {
+  needsSubstrings: true,
+  compile({ call, comparator, keys }) {
+    const keepsValues = call.uses('variables');
+    const parse = (key: string) => parsePattern(key, comparator);
+    const constants = keys.constants?.map(parse);
+    return (run, values) => {
+      const patterns = constants ?? keys.read(run).map(parse);
+      for (const value of values) {
+        for (const pattern of patterns) {
+          const match = matchPattern(pattern, value, run);
+          if (!match) continue;
+          if (keepsValues) run.matchValues = match.values();
+          return true;
+        }
+      }
+      return false;
+    };
+  },
+};
+
+/** Tags of a test that compares values of the message with keys of the script. */
+export const MATCH_TAGS: readonly Tag[] = [
+  { name: ':comparator', value: 'constant' },
+  { name: ':is', group: 'match type', matchType: IS },
+  { name: ':contains', group: 'match type', matchType: CONTAINS },
+  { name: ':matches', group: 'match type', matchType: MATCHES },
+];
+
+/** The keys with which such a test compares. */
+export const KEYS: Parameter = { name: 'keys', type: 'texts' };
+
+/**
+ * Returns the comparison of a call that has `MATCH_TAGS` and `KEYS`.
+ * @throws ScriptFault when the comparator is unknown or does not fit the match type
+ */
+export function compileMatcher(call: Call): Matcher {
+  const comparator = call.comparator();
+  const { name, matchType = IS } = call.tagOf('match type') ?? { name: ':is' };
+  if (matchType.needsSubstrings && !comparator.hasSubstrings)
+    throw call.fault(`\`${comparator.name}\` cannot compare by \`${name}\``, ':comparator');
+  return matchType.compile({ call, comparator, keys: call.texts(KEYS.name) });
+}

@@ -1,0 +1,48 @@
+/** Runs a script for one message. */
+import type { Action } from './actions.ts';
+import { PendingQuestion, type Question, type RememberedKey } from './run/question.ts';
+import { Run, RunFault, type RunInput, type Script } from './run/run.ts';
+
+/** Error of a run, with the line on which it happened. */
+type RunError = {
+  line: number;
+  /** Name of the included script in which that line is; undefined for the script itself. */
+  script: string | undefined;
+  message: string;
+};
+
+export type Outcome =
+  | {
+      kind: 'done';
+      /** Actions in their order. None means that the message is discarded. */
+      actions: readonly Action[];
+      /** Keys to remember when the actions are taken (RFC 7352). */
+      remembered: readonly RememberedKey[];
+    }
+  /** The run must know something: it is to be run again with the answer, besides those that it was given. */
+  | { kind: 'question'; question: Question }
+  /** The script failed: the message is kept as it is, and no action is taken (RFC 5228 section 2.10.6). */
+  | { kind: 'failed'; error: RunError };
+
+/** Returns what a script decides about a message. It depends on the input alone, and changes nothing. */
+export function runScript(script: Script, input: RunInput): Outcome {
+  const run = new Run(input);
+  try {
+    script.run(run);
+    const { list, remembered } = run;
+    if (list.isImplicitlyKept)
+      list.add({
+        kind: 'keep',
+        ...run.origin(),
+        line: 0,
+        script: undefined,
+        isImplicit: true,
+        flags: run.flags,
+      });
+    return { kind: 'done', actions: list.actions, remembered };
+  } catch (error) {
+    if (error instanceof PendingQuestion) return { kind: 'question', question: error.question };
+    if (!(error instanceof RunFault)) throw error;
+    return { kind: 'failed', error: { line: run.line, script: run.script, message: error.message } };
+  }
+}

@@ -1,0 +1,128 @@
+/** A compiled script, what a run of it is given, and the state of the run, of which nothing outlives it. */
+import type { Action } from '../actions.ts';
+import type { ScriptError } from '../syntax/script-error.ts';
+import { ActionList } from './action-list.ts';
+import { type Answered, Answers, type Question, type RememberedKey } from './question.ts';
+import { SieveMessage } from './sieve-message.ts';
+
+/** How a block ends early: with the script, with an included script, or with the loop of this name. */
+export type Flow = 'stop' | 'return' | { break: string | undefined } | undefined;
+
+export type Statement = (run: Run) => Flow;
+export type Predicate = (run: Run) => boolean;
+
+/** A script that another one includes (RFC 6609 section 3.2). */
+export type ScriptName = { location: 'personal' | 'global'; name: string };
+
+/** A script without static errors. It belongs to the thread that compiled it and can be run any number of times. */
+export type Script = {
+  run: Statement;
+  /** Scripts that it includes. */
+  includes: readonly ScriptName[];
+  /** True when a test or action reads the body of the message. */
+  needsBody: boolean;
+};
+
+export type CheckedScript =
+  | { kind: 'valid'; script: Script }
+  /** Errors in the order of the text; there is at least one. */
+  | { kind: 'invalid'; errors: readonly ScriptError[] };
+
+export type RunInput = {
+  message: {
+    /** The whole message. The header is enough unless the script, or one that it includes, `needsBody`. */
+    octets: Uint8Array;
+    /** Size of the whole message. */
+    sizeBytes: number;
+  };
+  envelope: {
+    /** Address of MAIL FROM without its angle brackets; empty for the null reverse-path. */
+    from: string;
+    /** Address of RCPT TO for which the message is delivered. */
+    to: string;
+  };
+  /** Items of the environment (RFC 5183 section 4.1) by their names in lower case. */
+  environment: Readonly<Record<string, string>>;
+  /** Time in Unix milliseconds, which is that of `currentdate`. */
+  now: number;
+  /** Answers to the questions of earlier runs of the same script and message. */
+  answers: readonly Answered[];
+  /** Scripts that the script includes, directly or not, by `<location>/<name>`. */
+  scripts: ReadonlyMap<string, CheckedScript>;
+  /** How likely it is that the message is spam, from 0 to 100; undefined when it was not tested (RFC 5235). */
+  spamPercent: number | undefined;
+};
+
+/**
+ * Maximum number of steps of a run. A command and a comparison of a value with a key are one step each, and so are
+ * `CHARACTERS_PER_STEP` characters of text that is searched. Our own limit: a script of 100 rules takes some hundreds.
+ */
+const MAX_STEPS = 1_000_000;
+const CHARACTERS_PER_STEP = 64;
+
+/** Ends a run that failed. It never leaves `runScript`. */
+export class RunFault extends Error {
+  override readonly name = 'RunFault';
+}
+
+export class Run {
+  readonly input: RunInput;
+  readonly message: SieveMessage;
+  readonly list = new ActionList();
+  readonly remembered: RememberedKey[] = [];
+  /** Texts of the last `:matches` that was true (RFC 5229 section 3.2). */
+  matchValues: readonly string[] = [];
+  /** Flags of messages that are stored without flags of their own (RFC 5232 section 3). */
+  flags: readonly string[] = [];
+  /** Line of the command that runs. */
+  line = 0;
+  /** Name of the included script that runs; undefined in the script itself. */
+  script: string | undefined;
+  readonly #answers: Answers;
+  #steps = 0;
+  #characters = 0;
+
+  constructor(input: RunInput) {
+    this.input = input;
+    this.message = new SieveMessage(input.message);
+    this.#answers = new Answers(input.answers);
+  }
+
+  beginCommand(line: number): void {
+    this.line = line;
+    this.spend(1);
+  }
+
+  spend(steps: number): void {
+    this.#steps += steps;
+    if (this.#steps > MAX_STEPS) this.fail(`the script takes more than ${MAX_STEPS} steps`);
+  }
+
+  spendOnText(characters: number): void {
+    this.#characters += characters;
+    this.spend(1 + Math.floor(this.#characters / CHARACTERS_PER_STEP));
+    this.#characters %= CHARACTERS_PER_STEP;
+  }
+
+  /** Ends the run, whose message is then kept (RFC 5228 section 2.10.6). */
+  fail(message: string): never {
+    throw new RunFault(message);
+  }
+
+  /** Returns the answer to a question, or ends the run with it. */
+  ask(question: Question): boolean {
+    return this.#answers.get(question);
+  }
+
+  /** Takes an action. One that is not a copy replaces the implicit keep, unless its kind never does. */
+  take(action: Action, { isCopy = false } = {}): void {
+    const problem = this.list.add(action);
+    if (problem) this.fail(problem);
+    if (!isCopy) this.list.isImplicitlyKept = false;
+  }
+
+  /** Returns what all actions on a line of the script have in common. */
+  origin(): Pick<Action, 'line' | 'script' | 'header'> {
+    return { line: this.line, script: this.script, header: this.message.editedHeader() };
+  }
+}
