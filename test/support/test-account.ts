@@ -4,7 +4,9 @@ import { readMailboxMessage } from '../../src/mail/message/mailbox-message.ts';
 import type { AccountApp, OpenAccount } from '../../src/mailboxes/account/account.ts';
 import { addMessages, type NewMessage } from '../../src/mailboxes/account/add.ts';
 import { prepareContent } from '../../src/mailboxes/account/content.ts';
+import { KEPT_MEMORY } from '../../src/mailboxes/account/imap/kept-memory.ts';
 import { openAccount } from '../../src/mailboxes/account/open.ts';
+import { createByteBudget } from '../../src/system/guards/byte-budget.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { recordLog } from './record-log.ts';
@@ -21,6 +23,7 @@ export function createAccountApp(overrides: Partial<AccountApp> = {}): AccountAp
     metrics: createMetrics(clock),
     crashPoint: () => {},
     parser: { read: (octets, _owner, options) => readMailboxMessage(octets, options) },
+    keptMemory: createByteBudget(KEPT_MEMORY),
     ...overrides,
     clock,
   };

@@ -1,6 +1,7 @@
 /** An open account, as everything that works on it receives it. */
 import type { PrivateDatabase } from '../../db/private-database.ts';
 import type { MailboxMessageReader } from '../../mail/message/mailbox-message-reader.ts';
+import type { ByteBudget } from '../../system/guards/byte-budget.ts';
 import type { System } from '../../system/system.ts';
 import type { AccountChanges } from './changes.ts';
 import type { SearchDatabase } from './search-database.ts';
@@ -10,6 +11,8 @@ import type { UseCounts } from './use-counts.ts';
 /** The parts of the application that accounts use. */
 export type AccountApp = Pick<System, 'clock' | 'log' | 'metrics' | 'crashPoint'> & {
   parser: Pick<MailboxMessageReader, 'read'>;
+  /** Counts what the sessions of all accounts of the thread keep for their clients (imap/kept-memory.ts). */
+  keptMemory: ByteBudget;
 };
 
 export type OpenAccount = {

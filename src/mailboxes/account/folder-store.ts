@@ -120,6 +120,30 @@ export async function reserveUids(tx: AccountTx, id: number, count: number): Pro
   return row.uidNext - count;
 }
 
+const below = statement((db: AccountTx, param: Param<{ from: string; to: string }>) =>
+  db
+    .selectFrom('folders')
+    .select('id')
+    .where('name', '>=', param('from'))
+    .where('name', '<', param('to'))
+    .limit(1),
+);
+
+/** Returns true when there are folders below this name. */
+export async function hasFoldersBelow(tx: AccountTx, name: string): Promise<boolean> {
+  // `0` follows the separator in the order of names.
+  return (await below.first(tx, { from: `${name}/`, to: `${name}0` })) !== undefined;
+}
+
+const subscription = statement((db: AccountTx, param: Param<{ name: string }>) =>
+  db.selectFrom('subscriptions').select('name').where('name', '=', param('name')),
+);
+
+/** Returns true when the name is subscribed. */
+export async function isSubscribed(tx: AccountTx, name: string): Promise<boolean> {
+  return (await subscription.first(tx, { name })) !== undefined;
+}
+
 const subscribed = statement((db: AccountTx) =>
   db.selectFrom('subscriptions').select('name').orderBy('name'),
 );

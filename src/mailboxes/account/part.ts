@@ -4,6 +4,7 @@
  */
 import type { MessagePort, Transferable } from 'node:worker_threads';
 import { createMailboxMessageReader } from '../../mail/message/mailbox-message-reader.ts';
+import { createByteBudget } from '../../system/guards/byte-budget.ts';
 import { createPortCalls } from '../../system/thread/calls.ts';
 import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
@@ -16,6 +17,7 @@ import { type CheckReport, checkAccount } from './check.ts';
 import { prepareContent } from './content.ts';
 import { deliver } from './deliver.ts';
 import { openImapAccount } from './imap/imap-account.ts';
+import { KEPT_MEMORY } from './imap/kept-memory.ts';
 import { type AccountReports, type AccountSettings, OpenAccounts } from './open-accounts.ts';
 import { type RepairReport, repairAccount } from './repair.ts';
 import { type AccountServer, serveAccounts } from './serve-remote.ts';
@@ -86,7 +88,8 @@ export const ACCOUNT_THREAD = {
 export async function startAccounts(app: SystemApp, { reports }: AccountStart): Promise<Part<AccountCalls>> {
   const parser = createMailboxMessageReader(app);
   const host = createPortCalls<ReportCalls>(reports, REPORT_CALLS);
-  const accounts = new OpenAccounts({ ...app, parser }, { reports: toHost(host) });
+  const accountApp = { ...app, parser, keptMemory: createByteBudget(KEPT_MEMORY) };
+  const accounts = new OpenAccounts(accountApp, { reports: toHost(host) });
   const usage = startWork(
     app,
     periodic(app.clock, {
@@ -138,7 +141,7 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
       check: ({ account: settings, after }) =>
         accounts.use(settings, (account) => checkAccount(account, after)),
       repair: ({ account: settings }) =>
-        accounts.whileClosed(settings, () => repairAccount({ ...app, parser }, settings)),
+        accounts.whileClosed(settings, () => repairAccount(accountApp, settings)),
       configure: async ({ account: settings }) => accounts.configure(settings),
       closeIdle: ({ id }) => accounts.closeIdle(id),
       close: ({ id }) => accounts.close(id),

@@ -14,12 +14,16 @@ import type { OpenAccount } from '../account.ts';
 import type { FolderChange, MetadataChange, SubscriptionChange } from '../changes.ts';
 import { INBOX } from '../folders.ts';
 import { SERVER } from '../metadata-store.ts';
+import { KeptMemory } from './kept-memory.ts';
 
 /**
  * Maximum number of names of folders and annotations that wait. Beyond it, a client with NOTIFY gets NOTIFICATIONOVERFLOW and no further
  * news (RFC 5465 section 5.8), and a client with ENABLE METADATA loses the oldest ones. Our own limit; a name has up to 1,000 characters.
  */
 const MAX_NAMES = 1_000;
+/** Memory of a name, and of the changes of a folder, in bytes. Estimates. */
+const BYTES_PER_NAME = 2_048;
+const BYTES_PER_STATUS = 128;
 
 /**
  * Changes of a folder that a STATUS response reports. `identity` is true when the name stands for another folder, with another
@@ -54,6 +58,7 @@ export class AccountNews {
   /** The session, as its changes name it. */
   readonly #origin: object;
   readonly #account: OpenAccount;
+  readonly #memory: KeptMemory;
   readonly #listeners = new Set<() => void>();
   #request: NotifyRequest | undefined;
   #wanted: ReadonlySet<NotifyEvent> = new Set();
@@ -67,6 +72,7 @@ export class AccountNews {
 
   constructor(account: OpenAccount, origin: object) {
     this.#account = account;
+    this.#memory = new KeptMemory(account);
     this.#origin = origin;
   }
 
@@ -95,6 +101,7 @@ export class AccountNews {
   end(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#unsubscribe = [];
+    this.#clear();
   }
 
   /** Returns true when the client wants to know of annotations of a folder or, without one, of the server. */
@@ -221,15 +228,20 @@ export class AccountNews {
   }
 
   #bound(): void {
-    if (this.#nameCount <= MAX_NAMES) return;
+    if (this.#hasRoom()) return;
     if (this.#request) {
       this.set(NO_EVENTS);
       this.#isOverflow = true;
     }
     for (const key of this.#metadata.keys()) {
-      if (this.#metadata.size <= MAX_NAMES) break;
+      if (this.#hasRoom()) break;
       this.#metadata.delete(key);
     }
+  }
+
+  #hasRoom(): boolean {
+    const bytes = this.#nameCount * BYTES_PER_NAME + this.#statuses.size * BYTES_PER_STATUS;
+    return this.#nameCount <= MAX_NAMES && this.#memory.resize(bytes);
   }
 
   #clear(): void {
@@ -237,5 +249,6 @@ export class AccountNews {
     this.#subscriptions.clear();
     this.#statuses.clear();
     this.#metadata.clear();
+    this.#memory.resize(0);
   }
 }

@@ -14,20 +14,12 @@ export const REMOVED_PER_COMMIT = 1_000;
 /** Maximum number of messages of one range of a copy, after which other accounts go on: about 5 ms. Our own limit. */
 const COPIED_PER_RANGE = 500;
 
-/** Copies messages, all or none of them (RFC 9051 section 6.4.7). Returns undefined when none was found. */
-export async function copyTo(
-  selected: SelectedState,
-  query: CopyQuery,
-): Promise<CopyResult | Refusal | undefined> {
-  const { view } = selected;
-  const named = await findNamed(selected, query);
-  if ('refused' in named) return named;
-  const { found, toFolderId } = named;
-  const gone = found.flatMap((range) => view.entries(range).filter(({ isGone }) => isGone));
-  const removed = gone.flatMap((entry) => view.state.removedMessage(entry.uid) ?? []);
-  const ranges = view.uidRanges([...slicesOf(found, COPIED_PER_RANGE)]);
-  const outcome = await commit(selected, { ranges, removed, toFolderId, isMove: false });
-  return 'refused' in outcome ? outcome : describe(outcome.copied);
+/** Answer that the client gets; undefined when no message was found. */
+type Answer = CopyResult | Refusal | undefined;
+
+/** Copies messages, all or none of them (RFC 9051 section 6.4.7). */
+export function copyTo(selected: SelectedState, query: CopyQuery): Promise<Answer> {
+  return withNamed(selected, query, copyAll);
 }
 
 /**
@@ -35,14 +27,35 @@ export async function copyTo(
  * left alone, and a failure leaves those that come after it (RFC 6851 section 3.3). Messages that others have moved or removed are not
  * moved once more.
  */
-export async function moveTo(
+export function moveTo(selected: SelectedState, query: CopyQuery): Promise<Answer> {
+  return withNamed(selected, query, moveInParts);
+}
+
+/** The messages that a client names, and the folder that gets them. */
+type Named = { found: readonly SequenceRange[]; toFolderId: number };
+
+async function withNamed(
   selected: SelectedState,
-  query: CopyQuery,
-): Promise<CopyResult | Refusal | undefined> {
+  { set, uid, to }: CopyQuery,
+  run: (selected: SelectedState, named: Named) => Promise<Answer>,
+): Promise<Answer> {
+  const found = selected.view.find(set, uid);
+  if (!found) return outOfRange();
+  const target = await findFolderByName(selected.shared.account.db.read, to);
+  return target ? await run(selected, { found, toFolderId: target.id }) : missingTarget();
+}
+
+async function copyAll(selected: SelectedState, { found, toFolderId }: Named): Promise<Answer> {
   const { view } = selected;
-  const named = await findNamed(selected, query);
-  if ('refused' in named) return named;
-  const { found, toFolderId } = named;
+  const gone = found.flatMap((range) => view.entries(range).filter(({ isGone }) => isGone));
+  const removed = gone.flatMap((entry) => view.state.removedMessage(entry.uid) ?? []);
+  const ranges = view.uidRanges([...slicesOf(found, COPIED_PER_RANGE)]);
+  const outcome = await commit(selected, { ranges, removed, toFolderId, isMove: false });
+  return 'refused' in outcome ? outcome : describe(outcome.copied);
+}
+
+async function moveInParts(selected: SelectedState, { found, toFolderId }: Named): Promise<Answer> {
+  const { view } = selected;
   const parts = [...groupsOf(found, REMOVED_PER_COMMIT)].map((group) => view.uidRanges(group));
   const moved: MessagesCopied[] = [];
   let rest: Refusal | undefined;
@@ -59,17 +72,6 @@ export async function moveTo(
   const result = describe(moved);
   if (!result) return rest;
   return { ...result, modseq: (moved.at(-1) as MessagesCopied).modseq, ...(rest && { rest }) };
-}
-
-/** Finds the messages that a client names, and the folder that gets them. */
-async function findNamed(
-  { view, shared }: SelectedState,
-  { set, uid, to }: CopyQuery,
-): Promise<{ found: readonly SequenceRange[]; toFolderId: number } | Refusal> {
-  const found = view.find(set, uid);
-  if (!found) return outOfRange();
-  const target = await findFolderByName(shared.account.db.read, to);
-  return target ? { found, toFolderId: target.id } : missingTarget();
 }
 
 /** Returns what the client is told of messages; undefined when there are none. */

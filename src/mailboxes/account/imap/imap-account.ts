@@ -11,6 +11,7 @@ import { AccountNews } from './account-news.ts';
 import { stateOf } from './account-state.ts';
 import { appendMessages } from './append.ts';
 import type { FolderState } from './folder-state.ts';
+import { KeptMemory } from './kept-memory.ts';
 import { listFolders } from './list.ts';
 import { metadataMethods } from './metadata.ts';
 import { missingMailbox } from './refusals.ts';
@@ -49,7 +50,7 @@ export function openImapAccount(openAccount: OpenAccount, options: Readonly<Imap
   function close(): void {
     const ended = selected;
     selected = undefined;
-    if (ended) shared.leave(ended.view);
+    if (ended) endSelection(ended);
   }
 
   async function select(mailbox: string, readOnly: boolean): Promise<Selection | Refusal> {
@@ -67,7 +68,8 @@ export function openImapAccount(openAccount: OpenAccount, options: Readonly<Imap
       events: () => news.selected,
       quotaBytes: () => options.quotaBytes,
       announced: new Set(),
-      contexts: new SearchContexts(view),
+      contexts: new SearchContexts(view, new KeptMemory(account)),
+      savedMemory: new KeptMemory(account),
     };
     selected = own;
     const end = (): void => {
@@ -120,6 +122,13 @@ export function openImapAccount(openAccount: OpenAccount, options: Readonly<Imap
       news.end();
     },
   };
+}
+
+/** Frees what a session keeps of its selected folder. */
+function endSelection({ shared, view, contexts, savedMemory }: SelectedState): void {
+  contexts.end();
+  savedMemory.resize(0);
+  shared.leave(view);
 }
 
 async function readQuota({ db }: OpenAccount, maxBytes: number | null): ReturnType<Account['quota']> {

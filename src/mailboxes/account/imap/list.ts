@@ -6,18 +6,31 @@ import { SEPARATOR } from '../../../mail/imap/mailbox-name.ts';
 import type { Chunks, ListQuery } from '../../../mail/imap/session.ts';
 import { createPause } from '../../../system/next-turn.ts';
 import type { OpenAccount } from '../account.ts';
-import { listFolderRows, listSubscriptions } from '../folder-store.ts';
+import {
+  findFolderByName,
+  hasFoldersBelow,
+  isSubscribed,
+  listFolderRows,
+  listSubscriptions,
+} from '../folder-store.ts';
 import type { FolderRow } from '../tables.ts';
 import type { AccountState } from './account-state.ts';
 import { Responses } from './responses.ts';
 import { statusOf } from './status.ts';
 
 /** Names of the folders of an account, and what LIST tells of them. */
-export type Names = {
+type Names = {
   folders: ReadonlyMap<string, FolderRow>;
   subscribed: ReadonlySet<string>;
   /** Names that have folders below them. */
   parents: ReadonlySet<string>;
+};
+
+/** Facts of a name, as LIST tells them. */
+type NameFacts = {
+  folder: FolderRow | undefined;
+  isSubscribed: boolean;
+  hasChildren: boolean;
 };
 
 /** Yields LIST or LSUB responses in the order of names, each followed by its STATUS response where that is asked for. */
@@ -27,10 +40,15 @@ export async function* listFolders(shared: AccountState, query: ListQuery, form:
   const responses = new Responses();
   for (const { name, isParent, hasWanted } of await chooseNames(shared, query, names)) {
     const childInfo = query.select.recursiveMatch && hasWanted ? ['SUBSCRIBED'] : [];
-    const attributes = attributesOf(query, names, { name, isParent });
+    const folder = folders.get(name);
+    const facts = {
+      folder,
+      isSubscribed: names.subscribed.has(name),
+      hasChildren: names.parents.has(name),
+    };
+    const attributes = attributesOf(query, facts, { isParent });
     responses.add(writeListed({ response: query.response, mailbox: name, attributes, childInfo }, form));
     const items = query.return.status;
-    const folder = folders.get(name);
     if (items.length > 0 && folder) {
       const values = { ...(await statusOf(shared, folder, items)), APPENDLIMIT: query.appendLimit };
       responses.add(writeStatus({ mailbox: name, items, values }, form));
@@ -49,6 +67,15 @@ export async function readNames({ db: { read } }: OpenAccount): Promise<Names> {
     folders,
     subscribed: new Set(await listSubscriptions(read)),
     parents: parentsOf(folders.keys()),
+  };
+}
+
+/** Reads what LIST tells of one name. */
+export async function readName({ db: { read } }: OpenAccount, name: string): Promise<NameFacts> {
+  return {
+    folder: await findFolderByName(read, name),
+    isSubscribed: await isSubscribed(read, name),
+    hasChildren: await hasFoldersBelow(read, name),
   };
 }
 
@@ -106,20 +133,19 @@ async function findMatching(
  */
 export function attributesOf(
   { response, return: returned }: Pick<ListQuery, 'response' | 'return'>,
-  { folders, subscribed, parents }: Names,
+  facts: NameFacts,
   {
-    name,
     isParent,
-    exists = folders.has(name),
-  }: Pick<Chosen, 'name' | 'isParent'> & { exists?: boolean | undefined },
+    exists = facts.folder !== undefined,
+  }: Pick<Chosen, 'isParent'> & { exists?: boolean | undefined },
 ): string[] {
-  const folder = exists ? folders.get(name) : undefined;
+  const specialUse = exists ? (facts.folder?.specialUse ?? null) : null;
   const isMissing = response === 'LSUB' ? isParent : !exists;
   return [
     ...(isMissing ? [response === 'LSUB' ? '\\Noselect' : '\\NonExistent'] : []),
-    ...(returned.subscribed && subscribed.has(name) ? ['\\Subscribed'] : []),
-    ...(returned.children ? [parents.has(name) ? '\\HasChildren' : '\\HasNoChildren'] : []),
-    ...(returned.specialUse && folder && folder.specialUse !== null ? [folder.specialUse] : []),
+    ...(returned.subscribed && facts.isSubscribed ? ['\\Subscribed'] : []),
+    ...(returned.children ? [facts.hasChildren ? '\\HasChildren' : '\\HasNoChildren'] : []),
+    ...(returned.specialUse && specialUse !== null ? [specialUse] : []),
   ];
 }
 

@@ -10,7 +10,7 @@ import { updateContexts } from './update-contexts.ts';
  * Maximum number of own changes that are kept for a client that does not want to know of flags now, and may later. Beyond it, the client
  * is told of its own changes once more. Our own limit.
  */
-const MAX_OWN_MODSEQS = 10_000;
+const MAX_OWN_MODSEQS = 1_000;
 
 /**
  * Yields what the client was not told yet: EXPUNGE, EXISTS, RECENT and FETCH responses, and how results of searches have changed.

@@ -5,11 +5,12 @@ import { textFormOf } from '../../../mail/imap/encode/strings.ts';
 import type { NotifyEvent } from '../../../mail/imap/notify.ts';
 import type { Chunks, Features, StatusItem } from '../../../mail/imap/session.ts';
 import { createPause } from '../../../system/next-turn.ts';
+import { findFolderById, isSubscribed } from '../folder-store.ts';
 import { SERVER } from '../metadata-store.ts';
 import type { FolderRow } from '../tables.ts';
 import type { AccountNews, NameNews, News, StatusNews } from './account-news.ts';
 import type { AccountState } from './account-state.ts';
-import { attributesOf, type Names, readNames } from './list.ts';
+import { attributesOf, readName, readNames } from './list.ts';
 import { Responses } from './responses.ts';
 import { statusOf } from './status.ts';
 
@@ -35,7 +36,8 @@ export async function* listStatuses(session: Session): Chunks {
   const pause = createPause(shared.account.app.clock);
   for (const folder of names.folders.values()) {
     await pause();
-    const events = eventsOf(news, names, folder.name);
+    const isListed = { name: folder.name, isSubscribed: names.subscribed.has(folder.name) };
+    const events = news.eventsOf(isListed);
     if (folder.id === selectedId || !events.has('MessageNew')) continue;
     const items: StatusItem[] = ['MESSAGES', 'UIDNEXT', 'UIDVALIDITY'];
     if (events.has('FlagChange') || features.condstore) items.push('HIGHESTMODSEQ');
@@ -48,75 +50,91 @@ export async function* listStatuses(session: Session): Chunks {
 
 /** Yields LIST, STATUS and METADATA responses about what has happened. Names are told first, since the others use them. */
 export async function* reportNews(session: Session): Chunks {
-  const taken = session.news.take();
-  if (!taken) return undefined;
-  if (taken.isOverflow) {
+  const news = session.news.take();
+  if (!news) return undefined;
+  if (news.isOverflow) {
     yield Buffer.from('* OK [NOTIFICATIONOVERFLOW] There were too many changes\r\n');
     return undefined;
   }
-  const names = await readNames(session.shared.account);
   const responses = new Responses();
-  const pause = createPause(session.shared.account.app.clock);
-  await addNames(session, { taken, names, pause }, responses);
-  const folders = new Map([...names.folders.values()].map((folder) => [folder.id, folder]));
-  for (const [folderId, status] of taken.statuses) {
-    await pause();
-    const folder = folders.get(folderId);
-    if (!folder || folderId === session.selectedId) continue;
-    const items = statusItems(status, eventsOf(session.news, names, folder.name), session.features);
-    if (items.length > 0) responses.add(await writeStatusOf(session, folder, items));
+  const told: Told = { ...session, responses, pause: createPause(session.shared.account.app.clock) };
+  const names = await addNames(told, news.names);
+  await addSubscriptions(
+    told,
+    [...news.subscriptions].filter((name) => !names.has(name)),
+  );
+  for (const [folderId, status] of news.statuses) {
+    await told.pause();
+    if (folderId !== session.selectedId) await addStatus(told, folderId, status);
     if (responses.isFull) yield* responses.take();
   }
-  await addMetadata(session, { taken, names, pause, folders }, responses);
+  await addMetadata(told, news.metadata);
   yield* responses.take();
   return undefined;
 }
 
-/** `pause` lets other sessions in, because an account can have thousands of folders with hundreds of levels. */
-type Told = { taken: News; names: Names; pause: () => Promise<void> };
+/** `pause` lets other sessions in, because there can be a thousand names. Of the folders, only those that have changed are read. */
+type Told = Session & { responses: Responses; pause: () => Promise<void> };
 
-async function addNames(
-  { news, features }: Session,
-  { taken, names, pause }: Told,
-  responses: Responses,
-): Promise<void> {
-  const add = ({ name, oldName, exists }: NameNews): void => {
-    const attributes = attributesOf(ATTRIBUTES, names, { name, isParent: false, exists });
-    responses.add(
-      writeListed({ response: 'LIST', mailbox: name, attributes, oldName }, textFormOf(features)),
-    );
-  };
-  const isWanted = (name: string | undefined): boolean =>
-    name !== undefined && eventsOf(news, names, name).has('MailboxName');
-  const told = new Set<string>();
-  for (const [index, one] of taken.names.entries()) {
-    await pause();
-    const isToldLater = (): boolean =>
-      taken.names.slice(index + 1).some(({ name, oldName }) => one.name === name || one.name === oldName);
-    if (one.exists === undefined && isToldLater()) continue;
-    if (!isWanted(one.name) && !isWanted(one.oldName)) continue;
-    add(one);
-    told.add(one.name);
+/** Returns the names that the client was told of. */
+async function addNames(told: Told, names: readonly NameNews[]): Promise<Set<string>> {
+  /** Index of the last news about each name. */
+  const last = new Map<string, number>();
+  for (const [index, { name, oldName }] of names.entries())
+    for (const one of [name, oldName]) if (one !== undefined) last.set(one, index);
+  const added = new Set<string>();
+  for (const [index, one] of names.entries()) {
+    await told.pause();
+    const isToldLater = (last.get(one.name) ?? index) > index;
+    if (one.exists === undefined && isToldLater) continue;
+    if (!(await isWanted(told, one.name)) && !(await isWanted(told, one.oldName))) continue;
+    await addName(told, one);
+    added.add(one.name);
   }
-  for (const name of taken.subscriptions) {
-    await pause();
+  return added;
+}
+
+async function isWanted({ news, shared }: Told, name: string | undefined): Promise<boolean> {
+  return name !== undefined && (await readEvents(news, shared, name)).has('MailboxName');
+}
+
+async function addSubscriptions(told: Told, names: Iterable<string>): Promise<void> {
+  for (const name of names) {
+    await told.pause();
     // A name that is no longer subscribed was until now.
-    const isAsked = news.eventsOf({ name, isSubscribed: true }).has('SubscriptionChange');
-    if (isAsked && !told.has(name)) add({ name });
+    const events = told.news.eventsOf({ name, isSubscribed: true });
+    if (events.has('SubscriptionChange')) await addName(told, { name });
   }
 }
 
-async function addMetadata(
-  { news, features }: Session,
-  { taken, names, pause, folders }: Told & { folders: ReadonlyMap<number, FolderRow> },
-  responses: Responses,
+async function addName(
+  { shared, features, responses }: Told,
+  { name, oldName, exists }: NameNews,
 ): Promise<void> {
-  for (const [folderId, entries] of Map.groupBy(taken.metadata, (one) => one.folderId)) {
-    await pause();
-    const name = folders.get(folderId)?.name;
+  const attributes = attributesOf(ATTRIBUTES, await readName(shared.account, name), {
+    isParent: false,
+    exists,
+  });
+  responses.add(writeListed({ response: 'LIST', mailbox: name, attributes, oldName }, textFormOf(features)));
+}
+
+async function addStatus(told: Told, folderId: number, status: StatusNews): Promise<void> {
+  const { news, shared, features, responses } = told;
+  const folder = await findFolderById(shared.account.db.read, folderId);
+  if (!folder) return;
+  const items = statusItems(status, await readEvents(news, shared, folder.name), features);
+  if (items.length > 0) responses.add(await writeStatusOf(told, folder, items));
+}
+
+async function addMetadata(told: Told, metadata: News['metadata']): Promise<void> {
+  const { news, shared, features, responses } = told;
+  const { read } = shared.account.db;
+  for (const [folderId, entries] of Map.groupBy(metadata, (one) => one.folderId)) {
+    await told.pause();
+    const name = folderId === SERVER ? undefined : (await findFolderById(read, folderId))?.name;
     // A folder that was deleted has no entries any more.
     if (folderId !== SERVER && name === undefined) continue;
-    const folder = name === undefined ? undefined : { name, isSubscribed: names.subscribed.has(name) };
+    const folder = name === undefined ? undefined : { name, isSubscribed: await isSubscribed(read, name) };
     if (!news.wantsMetadata(folder)) continue;
     const changed = entries.map(({ entry }) => entry);
     responses.add(writeMetadataNames(name ?? '', changed, textFormOf(features)));
@@ -138,8 +156,13 @@ function statusItems(
   return items;
 }
 
-function eventsOf(news: AccountNews, { subscribed }: Names, name: string): ReadonlySet<NotifyEvent> {
-  return news.eventsOf({ name, isSubscribed: subscribed.has(name) });
+/** Returns the events that the client wants of a folder. */
+async function readEvents(
+  news: AccountNews,
+  { account }: AccountState,
+  name: string,
+): Promise<ReadonlySet<NotifyEvent>> {
+  return news.eventsOf({ name, isSubscribed: await isSubscribed(account.db.read, name) });
 }
 
 async function writeStatusOf(

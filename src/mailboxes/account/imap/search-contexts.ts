@@ -7,16 +7,19 @@ import type { FetchItem } from '../../../mail/imap/fetch-item.ts';
 import type { SearchKey } from '../../../mail/imap/search-key.ts';
 import { resolveRanges, type SequenceRange, type SequenceSet } from '../../../mail/imap/sequence-set.ts';
 import type { Arrangement, Refusal, SearchQuery } from '../../../mail/imap/session.ts';
+import type { KeptMemory } from './kept-memory.ts';
 import type { View } from './view.ts';
 
 /** Maximum number of searches of a session that are updated at the same time: as many as Dovecot updates. */
 const MAX_CONTEXTS = 10;
 
 /**
- * Maximum number of results that a session keeps, of all its searches: 1.6 MB. A folder can have more than 100,000 messages, and an account
- * hundreds of sessions. Our own limit.
+ * Maximum number of results that a session keeps, of all its searches: 1.6 MB. A folder can have more than 100,000 messages. Our own
+ * limit.
  */
 const MAX_RESULTS = 200_000;
+/** Memory of a result, in bytes. */
+export const BYTES_PER_RESULT = 8;
 
 /** Key that no message matches. */
 const NO_MESSAGE: SearchKey = { kind: 'not', key: { kind: 'all' } };
@@ -110,10 +113,12 @@ export class SearchContext {
 
 export class SearchContexts {
   readonly #view: View;
+  readonly #memory: KeptMemory;
   #contexts: readonly SearchContext[] = [];
 
-  constructor(view: View) {
+  constructor(view: View, memory: KeptMemory) {
     this.#view = view;
+    this.#memory = memory;
   }
 
   /** The searches that are updated, in the order in which they began. */
@@ -135,18 +140,26 @@ export class SearchContexts {
   keep(context: SearchContext, results: readonly number[]): boolean {
     context.results = results;
     this.#contexts = [...this.#contexts, context];
-    if (this.hasRoom) return true;
+    if (this.hasRoom()) return true;
     this.cancel([context.tag]);
     return false;
   }
 
-  /** False when there are too many results, so that a search has to end. */
-  get hasRoom(): boolean {
-    return this.#contexts.reduce((sum, { results }) => sum + results.length, 0) <= MAX_RESULTS;
+  /** Returns false when there are too many results, so that a search has to end. */
+  hasRoom(): boolean {
+    const count = this.#contexts.reduce((sum, { results }) => sum + results.length, 0);
+    return count <= MAX_RESULTS && this.#memory.resize(count * BYTES_PER_RESULT);
   }
 
   cancel(tags: readonly string[]): void {
     this.#contexts = this.#contexts.filter(({ tag }) => !tags.includes(tag));
+    this.hasRoom();
+  }
+
+  /** Ends all updates. */
+  end(): void {
+    this.#contexts = [];
+    this.hasRoom();
   }
 
   /**

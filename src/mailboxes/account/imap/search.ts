@@ -11,6 +11,7 @@ import { searchField } from '../search-fields.ts';
 import type { Column } from '../stored-message-store.ts';
 import { sortFound, threadFound } from './arrange.ts';
 import { NOTHING_YET } from './responses.ts';
+import { BYTES_PER_RESULT } from './search-contexts.ts';
 import {
   type Candidate,
   compileKey,
@@ -42,7 +43,7 @@ export async function* searchMessages(selected: SelectedState, query: SearchQuer
   if (isRefusal(context)) return context;
   const search = compileSearch(selected, { kind: 'and', keys: query.keys });
   // A search that fails leaves an empty result (RFC 5182 section 2.1).
-  if (query.esearch?.save) view.saved = [];
+  if (query.esearch?.save) saveResult(selected, []);
   const found: Entry[] = [];
   const everything: SequenceRange[] = view.count === 0 ? [] : [[1, view.count]];
   for (const slice of slicesOf(everything, MESSAGES_PER_SLICE)) {
@@ -59,13 +60,21 @@ export async function* searchMessages(selected: SelectedState, query: SearchQuer
   }
   const results = arrangement.kind === 'sort' ? yield* sortFound(selected, found, arrangement) : found;
   const uids = results.map((entry) => entry.uid);
-  if (esearch?.save) view.saved = numbersToSave(esearch, uids).sort((a, b) => a - b);
+  if (esearch?.save && !saveResult(selected, numbersToSave(esearch, uids)))
+    return { refused: 'NO', code: 'NOTSAVED', text: 'The mailbox has no room for the result' };
   const numbers = uid ? uids : results.map(({ number }) => number);
   const response = writeSearchResult(query, { numbers, modseq: modseqOf(query, results) });
   if (response !== '') yield Buffer.from(response);
   if (isUpdated && !(context && contexts.keep(context, uids)))
     yield Buffer.from(writeNoUpdate(query.tag, 'Too many searches are being updated'));
   return undefined;
+}
+
+/** Saves the result of a search. Returns false when there is no room for it, and leaves it empty (RFC 5182 section 2.5). */
+function saveResult({ view, savedMemory }: SelectedState, uids: number[]): boolean {
+  const hasRoom = savedMemory.resize(uids.length * BYTES_PER_RESULT);
+  view.saved = hasRoom ? uids.sort((a, b) => a - b) : [];
+  return hasRoom;
 }
 
 /** Returns the function that finds the messages of a slice that match. Their keywords were loaded before. */

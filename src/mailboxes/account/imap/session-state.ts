@@ -5,6 +5,7 @@ import type { Features } from '../../../mail/imap/session.ts';
 import type { OpenAccount } from '../account.ts';
 import { flagNames, SYSTEM_FLAGS } from '../flags.ts';
 import type { AccountState } from './account-state.ts';
+import type { KeptMemory } from './kept-memory.ts';
 import type { Responses } from './responses.ts';
 import type { SearchContexts } from './search-contexts.ts';
 import type { Entry, View } from './view.ts';
@@ -24,6 +25,8 @@ export type SelectedState = {
   announced: Set<string>;
   /** Searches whose results are updated. */
   contexts: SearchContexts;
+  /** Memory of the saved result of a search (`View.saved`). */
+  savedMemory: KeptMemory;
 };
 
 /**

@@ -26,7 +26,7 @@ export async function updateContexts(selected: SelectedState, wanted: WantedItem
   for (const context of contexts.all) {
     try {
       responses += await updateContext(selected, context, wanted);
-      if (contexts.hasRoom) continue;
+      if (contexts.hasRoom()) continue;
       contexts.cancel([context.tag]);
       responses += writeNoUpdate(context.tag, 'The search has too many results');
     } catch (err) {

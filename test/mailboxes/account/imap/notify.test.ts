@@ -1,7 +1,10 @@
 /** NOTIFY over an account, beside what all kinds of sessions have in common. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NotifyEvent } from '../../../../src/mail/imap/notify.ts';
+import { createFolder } from '../../../../src/mailboxes/account/folders.ts';
 import { openImapAccount } from '../../../../src/mailboxes/account/imap/imap-account.ts';
+import { setMetadata } from '../../../../src/mailboxes/account/metadata.ts';
 import { startServer } from '../../../mail/imap/fixture.ts';
 import { message, ok, openerOf } from '../../../mail/imap/letter.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
@@ -10,9 +13,9 @@ import { createRandom } from '../../../support/random.ts';
 const mail = await createAccountMail();
 const open = openerOf(mail);
 
-/** Opens a session that has asked for all changes of names, and returns what it is told. */
-async function openWatcher() {
-  const session = openImapAccount(mail.account, { disabledCapabilities: [], quotaBytes: null });
+/** Opens a session that has asked for all changes of names and for other events, and returns what it is told. */
+async function openWatcher({ account } = mail, others: readonly NotifyEvent[] = []) {
+  const session = openImapAccount(account, { disabledCapabilities: [], quotaBytes: null });
   const read = async (chunks: AsyncIterable<Buffer>) => {
     let text = '';
     for await (const chunk of chunks) text += chunk;
@@ -22,7 +25,7 @@ async function openWatcher() {
     session.notify({
       status: false,
       selected: { messages: true, flags: true, items: [] },
-      groups: [{ filter: { kind: 'personal' }, events: ['MailboxName', 'SubscriptionChange'] }],
+      groups: [{ filter: { kind: 'personal' }, events: ['MailboxName', 'SubscriptionChange', ...others] }],
     }),
   );
   return { session, told: () => read(session.accountChanges()) };
@@ -96,7 +99,34 @@ test('names are told in the order in which they changed', async (t) => {
     `* LIST (\\HasChildren) "/" ${mailbox}d`,
     `* LIST (\\HasNoChildren) "/" ${mailbox}d/z`,
   ]);
+  for (const command of ['CREATE', 'SUBSCRIBE']) await ok(ask, `${command} ${mailbox}e`);
+  assert.equal(await told(), `* LIST (\\Subscribed \\HasNoChildren) "/" ${mailbox}e\r\n`);
   session.close();
+});
+
+test('a session that is woken reads only the folders that have changed', async (t) => {
+  const own = await createAccountMail();
+  const { session, told } = await openWatcher(own, ['MessageNew', 'MessageExpunge']);
+  const prepared: string[] = [];
+  await own.account.db.maintain((connection) => {
+    const { prepare } = connection;
+    t.mock.method(connection, 'prepare', (sql: string) => {
+      prepared.push(sql);
+      return prepare.call(connection, sql);
+    });
+  });
+  await createFolder(own.account, 'a/b', null);
+  await own.deliver('INBOX', message('1'));
+  await setMetadata(own.account, {
+    mailbox: 'a',
+    entries: [{ entry: '/private/comment', value: Buffer.of(1) }],
+  });
+  prepared.length = 0;
+  assert.match(await told(), /^\* LIST .* a\r\n\* LIST .* a\/b\r\n\* STATUS INBOX [^\r]*\r\n$/s);
+  session.close();
+  const reads = prepared.filter((sql) => /from "(?:folders|subscriptions)"/.test(sql));
+  assert.ok(reads.length > 0);
+  for (const sql of reads) assert.match(sql, / where /);
 });
 
 test('FlagChange tells that a mailbox was replaced by another one with its name', async (t) => {

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SearchQuery } from '../../../../src/mail/imap/session.ts';
 import { FolderState } from '../../../../src/mailboxes/account/imap/folder-state.ts';
+import { KeptMemory } from '../../../../src/mailboxes/account/imap/kept-memory.ts';
 import { SearchContext, SearchContexts } from '../../../../src/mailboxes/account/imap/search-contexts.ts';
 import { View } from '../../../../src/mailboxes/account/imap/view.ts';
 import type { FolderRow } from '../../../../src/mailboxes/account/tables.ts';
+import { createAccountApp } from '../../../support/test-account.ts';
 
 function createView(): View {
   const row = { id: 1, uidValidity: 1, uidNext: 1, highestModseq: 1, recentFrom: 1 } as FolderRow;
@@ -53,7 +55,8 @@ test('many results in front of many others take little time', () => {
 });
 
 test('a session keeps a bounded number of results', () => {
-  const contexts = new SearchContexts(createView());
+  const memory = new KeptMemory({ app: createAccountApp(), id: 'mbx_1' });
+  const contexts = new SearchContexts(createView(), memory);
   const many = Array.from({ length: 150_000 }, (_, index) => index + 1);
   const begin = (tag: string) => contexts.begin({ ...QUERY, tag }, 0) as SearchContext;
   assert.equal(contexts.keep(begin('a'), many), true);
@@ -65,5 +68,5 @@ test('a session keeps a bounded number of results', () => {
   const grown = begin('c');
   assert.equal(contexts.keep(grown, []), true);
   grown.results = many;
-  assert.equal(contexts.hasRoom, false);
+  assert.equal(contexts.hasRoom(), false);
 });
