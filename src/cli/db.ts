@@ -1,6 +1,8 @@
 /** `postrider db`: maintains the database while no daemon runs. */
 import type { Command } from 'commander';
 import { pino } from 'pino';
+import type { App } from '../app.ts';
+import type { Config } from '../config.ts';
 import { contextOf } from './context.ts';
 import { CommandError } from './errors.ts';
 import { explainStartFailure } from './start-failure.ts';
@@ -14,28 +16,49 @@ export function addDbCommands(program: Command, terminal: Terminal): void {
     .action(async (_: object, command: Command) => {
       const { config, show } = contextOf(command, terminal);
       // These imports are deferred because they load the database code.
-      const { openApp } = await import('../app.ts');
       const { compactDatabase, showMegabytes } = await import('../db/compact.ts');
-      const log = pino({ level: 'error', base: null }, pino.destination({ fd: 2, sync: true }));
-      try {
-        const app = await openApp(config, { log });
+      const { beforeBytes, afterBytes } = await withOpenApp(config, async (app) => {
         await app[Symbol.asyncDispose]();
-        const compaction = await compactDatabase(app, config.dataDir);
-        const { beforeBytes, afterBytes } = compaction;
-        show(
-          compaction,
-          () => `postrider.db: ${showMegabytes(beforeBytes)} before, ${showMegabytes(afterBytes)} after`,
-        );
-      } catch (error) {
-        throw explainFailure(error, config.dataDir) ?? explainStartFailure(error, config);
-      }
+        return await compactDatabase(app, config.dataDir);
+      });
+      show(
+        { beforeBytes, afterBytes },
+        () => `postrider.db: ${showMegabytes(beforeBytes)} before, ${showMegabytes(afterBytes)} after`,
+      );
     });
+  db.command('restored')
+    .description(
+      'Give the folders of all mailboxes new UIDVALIDITYs, because the data directory was restored from a backup. Stop the daemon first.',
+    )
+    .action(async (_: object, command: Command) => {
+      const { config, show } = contextOf(command, terminal);
+      const { recordRestoration } = await import('../mailboxes/store.ts');
+      const mailboxes = await withOpenApp(config, async (opened) => {
+        await using app = opened;
+        return await app.db.commit(recordRestoration, null);
+      });
+      show({ mailboxes }, () => `${mailboxes} mailboxes get new UIDVALIDITYs when they are next opened`);
+    });
+}
+
+/** Opens the database, which no daemon uses, for work that closes it. */
+async function withOpenApp<Result>(
+  config: Config,
+  work: (app: App & AsyncDisposable) => Promise<Result>,
+): Promise<Result> {
+  const { openApp } = await import('../app.ts');
+  const log = pino({ level: 'error', base: null }, pino.destination({ fd: 2, sync: true }));
+  try {
+    return await work(await openApp(config, { log }));
+  } catch (error) {
+    throw explainFailure(error, config.dataDir) ?? explainStartFailure(error, config);
+  }
 }
 
 function explainFailure(error: unknown, dataDir: string): CommandError | undefined {
   if (!(error instanceof Error) || error.name !== 'LockedError') return undefined;
   return new CommandError(
-    `a daemon or another command is using ${dataDir}: stop it, compact, and start it again`,
+    `a daemon or another command is using ${dataDir}: stop it, run this command again, and start it again`,
     { cause: error },
   );
 }

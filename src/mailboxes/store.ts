@@ -265,6 +265,30 @@ export const recordUsage = defineWrite('mailboxes.recordUsage', async (tx, usage
   await setUsage.all(tx, usage);
 });
 
+/**
+ * More changes than a mailbox can have had since their number was recorded, which is when it was closed or when its size had changed.
+ * Numbers stay exact for millions of such steps.
+ */
+const UNRECORDED_CHANGES = 1_000_000_000;
+
+/**
+ * Records that the databases of all mailboxes are older copies, such as those of a backup, and returns the number of the mailboxes. Each one
+ * gets new UIDVALIDITYs when it is next opened (mailboxes/account/open.ts). Those that were never opened have no database.
+ */
+export const recordRestoration = defineWrite(
+  'mailboxes.recordRestoration',
+  async (tx, _input: null): Promise<number> => {
+    const { numUpdatedRows } = await tx
+      .updateTable('mailboxes')
+      .set({ lastModseq: sql`lastModseq + ${UNRECORDED_CHANGES}` })
+      .where((row) =>
+        row.or([row('lastModseq', '>', 0), row('messageCount', '>', 0), row('usedBytes', '>', 0)]),
+      )
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows);
+  },
+);
+
 /** Records that somebody has logged in. `now` is in Unix milliseconds. */
 export const recordLogin = defineWrite(
   'mailboxes.recordLogin',

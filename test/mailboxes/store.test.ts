@@ -15,6 +15,7 @@ import {
   moveDueRemovals,
   recordDamage,
   recordLogin,
+  recordRestoration,
   recordUsage,
   updateMailbox,
 } from '../../src/mailboxes/store.ts';
@@ -60,6 +61,18 @@ test('usage, logins and damage are recorded, and only damage is a change of the 
   assert.equal((await findMailboxById(db.read, id))?.lastModseq, 9);
   await db.commit(recordDamage, { id, now: 2_000 });
   assert.deepEqual(await findMailboxById(db.read, id), { ...used, status: 'damaged', updatedAt: 2_000 });
+});
+
+test('after a restoration each mailbox that has a database counts as an older copy', async () => {
+  const { id: fresh } = await addMailbox(world, { address: 'fresh@people.example' });
+  const { id: used } = await addMailbox(world, { address: 'restored@people.example' });
+  const { id: early } = await addMailbox(world, { address: 'early@people.example' });
+  await db.commit(recordUsage, { id: used, usedBytes: 0, messageCount: 0, lastModseq: 9 });
+  await db.commit(recordUsage, { id: early, usedBytes: 5, messageCount: 1, lastModseq: 0 });
+  assert.ok((await db.commit(recordRestoration, null)) >= 2);
+  const lastModseqs = [];
+  for (const id of [fresh, used, early]) lastModseqs.push((await findMailboxById(db.read, id))?.lastModseq);
+  assert.deepEqual(lastModseqs, [0, 1_000_000_009, 1_000_000_000]);
 });
 
 test('a deleted mailbox is removed in the order of deletion, again after a lease that ran out', async () => {
