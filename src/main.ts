@@ -72,8 +72,8 @@ export type Daemon = {
   address: string;
   /** Address and port that mail arrives at, such as `127.0.0.1:2525`. */
   smtpAddress: string;
-  /** Returns the addresses and ports of IMAP; undefined while there is no mailbox. */
-  imapAddresses: Mailboxes['imapAddresses'];
+  /** Returns the addresses and ports of IMAP and the like; undefined while there is no mailbox. */
+  accessAddresses: Mailboxes['accessAddresses'];
   app: App;
   /** Accepts nothing new, waits up to 30 s for running work, and closes everything. */
   stop(): Promise<void>;
@@ -157,8 +157,8 @@ export async function startDaemon(
     { stop: () => certificates[Symbol.asyncDispose]() },
     ...workers,
   ];
-  const { imapAddresses } = threads.mailboxes;
-  return { address, smtpAddress, imapAddresses, app, stop: () => drain(app, listeners, stoppable) };
+  const { accessAddresses } = threads.mailboxes;
+  return { address, smtpAddress, accessAddresses, app, stop: () => drain(app, listeners, stoppable) };
 }
 
 /**

@@ -13,6 +13,7 @@ import { inThisThreadLater, type LazyThread } from '../system/thread.ts';
 import type { Work } from '../system/worker.ts';
 import { createLazySystemThread } from '../thread-app.ts';
 import { createLinks } from './access/links.ts';
+import type { AccessAddresses } from './access/listeners.ts';
 import {
   ACCESS_CALLS,
   ACCESS_THREAD,
@@ -41,8 +42,8 @@ export type Mailboxes = {
    * @throws ListenError, as an error of that name
    */
   startIfNeeded(): Promise<void>;
-  /** Addresses that are listened on for IMAP; undefined while there are no mailboxes. */
-  imapAddresses(): Promise<readonly string[] | undefined>;
+  /** Addresses that are listened on for IMAP and the like; undefined while there are no mailboxes. */
+  accessAddresses(): Promise<AccessAddresses | undefined>;
   readonly isRunning: boolean;
   readonly failed: Promise<Error>;
   /** Ends the connections, and then closes the accounts. */
@@ -102,7 +103,7 @@ export function createMailboxes(
       isStarted = true;
       await access.start();
     },
-    imapAddresses: async () => (isStarted ? await access.calls.addresses() : undefined),
+    accessAddresses: async () => (isStarted ? await access.calls.addresses() : undefined),
     get isRunning() {
       return access.isRunning && threads.every(({ isRunning }) => isRunning);
     },

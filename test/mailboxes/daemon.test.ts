@@ -87,7 +87,7 @@ function addMailbox(name: string): Promise<MailboxRow> {
 
 /** Connects by IMAP, with TLS from the first byte. */
 async function dial(): Promise<TestClient> {
-  const [address = ''] = (await daemon.imapAddresses()) ?? [];
+  const [address = ''] = (await daemon.accessAddresses())?.imap ?? [];
   const port = Number(address.split(':').at(-1));
   const socket = connect({
     ...{ host: '127.0.0.1', port, servername: 'mx.people.example' },
@@ -118,7 +118,7 @@ async function send(name: string, subject: string): Promise<void> {
 }
 
 test('a daemon without mailboxes does not listen for IMAP; it begins with the first mailbox', async () => {
-  assert.equal(await daemon.imapAddresses(), undefined);
+  assert.equal(await daemon.accessAddresses(), undefined);
   let isWoken = false;
   const end = daemon.app.wakeups.listen('mailboxes', () => {
     isWoken = true;
@@ -126,8 +126,8 @@ test('a daemon without mailboxes does not listen for IMAP; it begins with the fi
   await addMailbox('ann');
   end();
   assert.equal(isWoken, true);
-  await waitUntil(async () => (await daemon.imapAddresses()) !== undefined);
-  assert.equal((await daemon.imapAddresses())?.length, 2);
+  await waitUntil(async () => (await daemon.accessAddresses()) !== undefined);
+  assert.equal((await daemon.accessAddresses())?.imap.length, 2);
   const client = await dial();
   const wrong = await client.ask('LOGIN ann@sandbox.mx.people.example wrong');
   assert.match(wrong.at(-1) ?? '', /^NO \[AUTHENTICATIONFAILED\]/);

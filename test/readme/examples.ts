@@ -107,10 +107,10 @@ export async function openSession({ programs }: { programs: 'real' | 'stand-in' 
 }
 
 /** Returns where a daemon listens for IMAP, which it does once there is a mailbox. */
-async function imapAddressOf({ imapAddresses }: Daemon, { text }: Block): Promise<string> {
+async function imapAddressOf({ accessAddresses }: Daemon, { text }: Block): Promise<string> {
   if (!text.includes(IMAP_ADDRESS)) return IMAP_ADDRESS;
   for (const until = Date.now() + MOMENT_MS; Date.now() < until; await sleep(POLL_MS)) {
-    const [address] = (await imapAddresses()) ?? [];
+    const [address] = (await accessAddresses())?.imap ?? [];
     if (address !== undefined) return address;
   }
   throw new Error('the daemon does not listen for IMAP');

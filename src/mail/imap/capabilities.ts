@@ -2,6 +2,7 @@
  * Capabilities that the server advertises (RFC 9051 section 6.1.1). The list is the same before login and after it, because iOS decides
  * by what it sees first. A capability joins this list when the server and every session fulfil it.
  */
+import type { Privacy } from '../access/client.ts';
 import { offeredMechanisms } from '../sasl/mechanisms.ts';
 
 /** Not offered on a connection that is compressed (RFC 4978). */
@@ -66,13 +67,6 @@ const NEEDED: readonly string[] = ['IMAP4rev1'];
 export function isOptionalCapability(name: string): boolean {
   return EXTENSIONS.some((known) => known.toUpperCase() === name && !NEEDED.includes(known));
 }
-
-export type Privacy = {
-  /** The connection is encrypted, or nobody can listen to it. */
-  isPrivate: boolean;
-  /** The client can encrypt the connection. */
-  offersTls: boolean;
-};
 
 /** Returns the capabilities of a connection without a login. `messageBytes` is the maximum size of a message. */
 export function earlyCapabilities({ isPrivate, offersTls }: Privacy, messageBytes: number): string {

@@ -1,10 +1,13 @@
 /**
- * One connection from its first byte to its last: TLS, greeting, commands. Commands run one after the other, and each is answered
+ * One connection: TLS, greeting, commands. Commands run one after the other, and each is answered
  * before the next one begins, also when a client sends many at once. Each command has a file in `commands/`.
  */
 import type { Socket } from 'node:net';
-import { plainAddress } from '../../system/address-block.ts';
 import { AppError } from '../../system/errors.ts';
+import { clientOf } from '../access/client.ts';
+import { countError, newConnection } from '../access/connection.ts';
+import { ClientGone, ConnectionFault } from '../access/fault.ts';
+import type { ServedConnection } from '../access/server.ts';
 import { attachWire } from './attach-wire.ts';
 import { bad, CommandError } from './command-error.ts';
 import { currentCapabilities } from './commands/capability.ts';
@@ -20,66 +23,37 @@ import {
 import { sendChanges } from './commands/idle.ts';
 import { COMMANDS } from './commands/table.ts';
 import { encrypt } from './encrypt.ts';
-import { ClientGone, ConnectionFault } from './fault.ts';
 import type { FramedCommand } from './framing.ts';
 import { Cursor } from './parser/cursor.ts';
 import { refusalFor } from './refusal.ts';
 import { isRefusal } from './session.ts';
 
-/** Serves one connection until it has ended. Rejects only when no session can be opened. */
-export async function serveConnection(context: ImapContext, socket: Socket): Promise<void> {
-  const connection = openConnection(context, socket);
-  let isClosed = false;
-  const closeSession = (): void => {
-    if (!isClosed) connection.session.close();
-    isClosed = true;
-  };
-  // A command ends with its connection, however long it would take.
-  socket.once('close', closeSession);
-  context.connections.add(connection);
-  try {
-    const { tls, hostname } = context.options;
-    context.limitAddress(connection.client.address);
-    if (tls?.mode === 'immediate') await encrypt(connection, tls.certificates);
-    context.metrics.connectionBegan();
-    sendUntagged(connection, `OK [CAPABILITY ${currentCapabilities(connection)}] ${hostname} is ready`);
-    while (connection.isOpen) {
-      if (context.shutdown) throw context.shutdown;
-      await runCommand(connection, await nextCommand(connection));
-    }
-  } catch (error) {
-    reportEnd(connection, error);
-  } finally {
-    context.connections.delete(connection);
-    closeSession();
-    connection.wire.end();
-  }
-}
-
-function openConnection(context: ImapContext, socket: Socket): Connection {
-  return attachWire(
+/** Begins a connection. @throws the error for which no session can be opened */
+export function openConnection(context: ImapContext, socket: Socket): ServedConnection {
+  const connection: Connection = attachWire(
     {
+      ...newConnection(context, socket),
       context,
       session: context.options.openSession(),
-      client: {
-        address: plainAddress(socket.remoteAddress ?? ''),
-        port: socket.remotePort ?? 0,
-        localAddress: plainAddress(socket.localAddress ?? ''),
-        localPort: socket.localPort ?? 0,
-        tls: undefined,
-        id: {},
-      },
+      client: { ...clientOf(socket), id: {} },
       state: { name: 'not authenticated' },
       features: { rev2: false, utf8: false, condstore: false, qresync: false, metadata: false },
       pushes: undefined,
-      beganAt: context.clock.elapsed(),
-      socket,
       compression: undefined,
-      errors: 0,
-      isOpen: true,
     },
     socket,
   );
+  const { tls, hostname } = context.options;
+  return {
+    connection,
+    async encrypt() {
+      if (tls) await encrypt(connection, tls.certificates);
+    },
+    greet: () =>
+      sendUntagged(connection, `OK [CAPABILITY ${currentCapabilities(connection)}] ${hostname} is ready`),
+    serveCommand: async () => await runCommand(connection, await nextCommand(connection)),
+    close: () => connection.session.close(),
+  };
 }
 
 /** Returns the next command. Until it comes, a client that has asked for it is told of changes. @throws ConnectionFault; ClientGone */
@@ -113,7 +87,7 @@ async function runCommand(connection: Connection, framed: FramedCommand): Promis
   connection.wire.send(`${tag ?? '*'} ${completion}\r\n`);
   await connection.wire.drain({ timeoutMs: connection.context.limits.readMs, reason: 'slow_reader' });
   await afterwards?.();
-  countErrors(connection, completion);
+  if (connection.state.name === 'not authenticated' && !completion.startsWith('OK')) countError(connection);
 }
 
 /** Refuses a command that is too large, with the code of its literals where one is the cause. @throws CommandError */
@@ -184,24 +158,4 @@ function completionOf({ name }: Command, result: Result): Completed {
   }
   if (result.refused === 'BYE') throw new ConnectionFault('session', responseText(result));
   return { completion: `${result.refused} ${responseText(result)}` };
-}
-
-/** Ends the connection of a client that guesses. */
-function countErrors(connection: Connection, completion: string): void {
-  if (connection.state.name !== 'not authenticated' || completion.startsWith('OK')) return;
-  if (++connection.errors >= connection.context.limits.earlyErrors)
-    throw new ConnectionFault('errors', 'Too many errors');
-}
-
-/** Tells the client why the connection ends, where it does not know. */
-function reportEnd({ context, wire, socket }: Connection, error: unknown): void {
-  if (error instanceof ClientGone) return;
-  if (error instanceof ConnectionFault) {
-    if (socket.destroyed) return;
-    context.metrics.ended(error.reason);
-    if (error.bye !== undefined) wire.send(`* BYE ${error.bye}\r\n`);
-    return;
-  }
-  context.log.error({ err: error }, 'IMAP connection failed');
-  wire.send('* BYE [SERVERBUG] The connection failed\r\n');
 }

@@ -5,7 +5,7 @@
  *
  * A command that is too large is read to its end as far as the client sends it anyway, and its beginning is kept.
  */
-import { CR, LF } from '../octets.ts';
+import { type LineSource, MAX_KEPT_OCTETS, Pieces, readLine, withoutLineEnd } from '../access/read-line.ts';
 import { unpooled } from '../unpooled.ts';
 
 /** Bytes of a client. */
@@ -45,24 +45,22 @@ export type FramedCommand =
 
 /** Announcement of a literal at the end of a line. */
 const ANNOUNCEMENT = /(~?)\{(\d{1,20})(\+?)\}$/;
-/** Maximum length of an announcement. */
-const MAX_ANNOUNCEMENT_OCTETS = 24;
 /** Matches APPEND and REPLACE with more than the announcement of their mailbox name, so that a message comes next. */
 const BEFORE_MESSAGE = /^[^ ]+ (?:APPEND|(?:UID )?REPLACE [^ ]+) (?!~?\{\d+\+?\}$)/is;
 /** Number of octets in which such a command and its mailbox name begin. A tag that is longer makes the message a literal like any other. */
 const MAX_PREFIX_OCTETS = 4_096;
-/** Number of octets of a command that is too large, of which the tag is needed. */
-const MAX_KEPT_OCTETS = 1_024;
 
 type Line = { bytes: Buffer; literal: Literal | undefined; isTooLong: boolean };
 
 export class Framing {
   readonly #source: ByteSource;
+  readonly #lines: LineSource;
   /** Literal that was announced for a message, and the part of it that was not read yet. */
   #message: { literal: Literal; leftBytes: number; isRequested: boolean } | undefined;
 
   constructor(source: ByteSource) {
     this.#source = source;
+    this.#lines = { read: () => source.read('command'), unread: (bytes) => source.unread(bytes) };
   }
 
   /** The message that was announced, until its command goes on. */
@@ -159,28 +157,9 @@ export class Framing {
     if (message.literal.isSynchronizing) this.#source.requestLiteral();
   }
 
-  /** Returns the next line without its CRLF. Of a line that is too long, the beginning is kept. */
   async #readLine(maxBytes: number): Promise<Line> {
-    const kept = new Pieces();
-    let isTooLong = false;
-    let sizeBytes = 0;
-    /** End of the line, which tells whether a literal follows. */
-    let tail: Buffer = Buffer.alloc(0);
-    for (;;) {
-      const chunk = await this.#source.read('command');
-      const end = chunk.indexOf(LF);
-      const piece = end < 0 ? chunk : chunk.subarray(0, end + 1);
-      if (end >= 0) this.#source.unread(chunk.subarray(end + 1));
-      sizeBytes += piece.length;
-      // The CRLF does not count.
-      isTooLong ||= sizeBytes > maxBytes + CRLF.length;
-      const maxKept = isTooLong ? Math.min(maxBytes, MAX_KEPT_OCTETS) - kept.sizeBytes : piece.length;
-      kept.add(piece.subarray(0, Math.max(0, maxKept)));
-      tail = Buffer.concat([tail, piece.subarray(-MAX_TAIL_OCTETS)]).subarray(-MAX_TAIL_OCTETS);
-      if (end < 0) continue;
-      const bytes = kept.join();
-      return { bytes: isTooLong ? bytes : withoutLineEnd(bytes), literal: literalAtEnd(tail), isTooLong };
-    }
+    const { bytes, tail, isTooLong } = await readLine(this.#lines, maxBytes);
+    return { bytes, literal: literalAtEnd(tail), isTooLong };
   }
 
   async #take(maxBytes: number): Promise<Buffer> {
@@ -196,31 +175,8 @@ export class Framing {
 }
 
 const CRLF = Buffer.from('\r\n');
-/** Octets at the end of a line that an announcement and its CRLF can take. */
-const MAX_TAIL_OCTETS = MAX_ANNOUNCEMENT_OCTETS + CRLF.length;
 /** Number of literals that can come before the first message: the name of the mailbox. */
 const LITERALS_BEFORE_MESSAGE = 2;
-
-/** Number of pieces that are held apart. A client can send each byte in a packet of its own, and each has a cost. */
-const MAX_PIECES = 512;
-
-/** Bytes that are held until they are complete. */
-class Pieces {
-  sizeBytes = 0;
-  #pieces: Buffer[] = [];
-
-  add(piece: Buffer): void {
-    this.sizeBytes += piece.length;
-    this.#pieces.push(piece);
-    if (this.#pieces.length > MAX_PIECES) this.join();
-  }
-
-  join(): Buffer {
-    const bytes = Buffer.concat(this.#pieces);
-    this.#pieces = [bytes];
-    return bytes;
-  }
-}
 
 function refused(kept: Pieces, literalBytes: number | undefined): FramedCommand {
   return { kind: 'too large', bytes: kept.join().subarray(0, MAX_KEPT_OCTETS), literalBytes };
@@ -235,9 +191,4 @@ function literalAtEnd(tail: Buffer): Literal | undefined {
   const match = ANNOUNCEMENT.exec(withoutLineEnd(tail).toString('latin1'));
   if (!match) return undefined;
   return { isBinary: match[1] === '~', sizeBytes: Number(match[2]), isSynchronizing: match[3] === '' };
-}
-
-function withoutLineEnd(line: Buffer): Buffer {
-  const end = line.length - 1;
-  return line.subarray(0, end > 0 && line[end - 1] === CR ? end - 1 : end);
 }

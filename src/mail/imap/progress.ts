@@ -1,7 +1,7 @@
 /** Tells clients that a command which takes long goes on, so that they do not give up (RFC 9585). */
 import type { Clock, Timer } from '../../system/clock.ts';
+import type { Wire } from '../access/wire.ts';
 import { writeString } from './encode/strings.ts';
-import type { Wire } from './wire.ts';
 
 /** Time between two notifications: 10 to 15 seconds (RFC 9585 section 4). */
 const PROGRESS_MS = 12_000;

@@ -7,6 +7,7 @@
  * Everything that passes it, except the three objects themselves and the content of APPEND, is plain data that
  * another thread can receive.
  */
+import type { AccessClient } from '../access/client.ts';
 import type { FetchItem } from './fetch-item.ts';
 import type { MetadataEntry, MetadataQuery } from './metadata.ts';
 import type { NotifyRequest } from './notify.ts';
@@ -17,14 +18,7 @@ import type { SortCriterion } from './sort.ts';
 import type { ThreadAlgorithm } from './thread.ts';
 
 /** Client of a connection. */
-export type ImapClient = {
-  /** IP address of the client. IPv4 addresses are in their plain form. */
-  address: string;
-  port: number;
-  localAddress: string;
-  localPort: number;
-  /** `serverName` is the name that the client asked for (SNI), in the client's spelling. */
-  tls: { version: string; cipher: string; serverName: string | undefined } | undefined;
+export type ImapClient = AccessClient & {
   /** Fields that the client has sent with ID (RFC 2971), by their names in lower case. They are not verified. */
   id: Readonly<Record<string, string>>;
 };

@@ -3,21 +3,18 @@
  * of its time, and the API would wait.
  */
 import type { MessagePort, Transferable } from 'node:worker_threads';
-import type { ImapServerOptions } from '../../mail/imap/options.ts';
-import { listenImap } from '../../mail/imap/server.ts';
 import { type CertificatePair, createCertificateStore } from '../../system/certificates.ts';
-import { type Listener, listenAt } from '../../system/listen.ts';
-import { readMaxOpenFiles } from '../../system/open-files.ts';
 import { createPortCalls } from '../../system/thread/calls.ts';
 import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import type { SystemApp } from '../../thread-app.ts';
 import { type AccountLink, createAccountLink } from '../account/remote.ts';
-import { createAccessSession, type LoginCalls } from './session.ts';
+import { type AccessAddresses, openListeners } from './listeners.ts';
+import type { LoginCalls } from './session.ts';
 
 export type AccessCalls = {
-  /** Returns the addresses that are listened on, that with TLS first. */
-  addresses(): Promise<readonly string[]>;
+  /** Returns the addresses that are listened on. */
+  addresses(): Promise<AccessAddresses>;
   /** Reaches a thread of accounts over this port from now on. */
   connect(input: { link: string; port: MessagePort }, transfer?: readonly Transferable[]): Promise<void>;
   replaceCertificates(pairs: readonly CertificatePair[]): Promise<void>;
@@ -36,8 +33,6 @@ export type AccessStart = { main: MessagePort; certificates: readonly Certificat
 
 /** Maximum heap of the thread. 5,000 connections take about 100 MB of it; what they send and receive is outside. */
 const HEAP_MEGABYTES = 512;
-/** Share of the files of the process that connections of IMAP may use, as that of SMTP. Our own limit. */
-const MAX_SHARE_OF_FILES = 1 / 3;
 
 export const ACCESS_THREAD = {
   name: 'access',
@@ -55,39 +50,14 @@ export async function startAccess(
   app: SystemApp,
   { main, certificates }: AccessStart,
 ): Promise<Part<AccessCalls>> {
-  const { imap } = app.config;
   const store = createCertificateStore(certificates);
   const links = new Map<string, AccountLink>();
   const ports = new Set<MessagePort>();
   const sessions = { main: createPortCalls<LoginCalls>(main, ['login']), links };
-  const common = {
-    hostname: app.config.hostname,
-    openSession: () => createAccessSession(sessions),
-    limits: {
-      connections: Math.min(imap.connections, Math.floor(readMaxOpenFiles() * MAX_SHARE_OF_FILES)),
-    },
-  };
-  const listen = (
-    options: Pick<ImapServerOptions, 'section' | 'tls'> & { port: number },
-  ): Promise<Listener> =>
-    listenAt(imap.address, (address) =>
-      listenImap(app, { ...common, ...options, at: { address, port: options.port } }),
-    );
-  await using opened = new AsyncDisposableStack();
-  const listeners = [
-    await listen({ section: 'imap', port: imap.port, tls: { mode: 'immediate', certificates: store } }),
-  ];
-  opened.defer(() => listeners[0]?.close(0));
-  if (imap.starttls) {
-    const tls = { mode: 'starttls', certificates: store } as const;
-    listeners.push(await listen({ section: 'imap_starttls', port: imap.starttlsPort, tls }));
-  }
-  opened.move();
-  const addresses = listeners.map(({ address }) => address);
-  app.log.info({ addresses }, 'serving IMAP');
+  const listeners = await openListeners(app, store, sessions);
   return {
     calls: {
-      addresses: async () => addresses,
+      addresses: async () => listeners.addresses,
       async connect({ link, port }) {
         links.set(link, createAccountLink(port));
         ports.add(port);
@@ -100,7 +70,7 @@ export async function startAccess(
       renewTicketKey: async () => store.renewTicketKey(),
     },
     async stop(graceMs) {
-      await Promise.all(listeners.map((listener) => listener.close(graceMs)));
+      await listeners.close(graceMs);
       for (const port of ports) port.close();
     },
   };

@@ -29,7 +29,7 @@ const REFUSALS: Record<LoginRefusal, Refusal> = {
   unavailable: UNAVAILABLE,
 };
 
-type Sessions = { main: LoginCalls; links: ReadonlyMap<string, AccountLink> };
+export type Sessions = { main: LoginCalls; links: ReadonlyMap<string, AccountLink> };
 
 /** Returns the session of a new connection. */
 export function createAccessSession({ main, links }: Sessions): Session {

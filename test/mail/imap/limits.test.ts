@@ -1,9 +1,11 @@
 /** What bounds a client: time, size, errors, and how much it leaves unread. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { privacyOf } from '../../../src/mail/access/client.ts';
+import { MAX_UNSENT_BYTES } from '../../../src/mail/access/options.ts';
 import { earlyCapabilities } from '../../../src/mail/imap/capabilities.ts';
-import { privacyOf, refusePlaintext } from '../../../src/mail/imap/commands/log-in.ts';
-import { DEFAULT_LIMITS, MAX_UNSENT_BYTES } from '../../../src/mail/imap/options.ts';
+import { refusePlaintext } from '../../../src/mail/imap/commands/log-in.ts';
+import { DEFAULT_LIMITS } from '../../../src/mail/imap/options.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createMemoryMail } from '../../support/memory-imap-session.ts';
 import { waitUntil } from '../../support/wait-until.ts';

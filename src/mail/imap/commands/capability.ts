@@ -1,7 +1,7 @@
 /** CAPABILITY (RFC 9051 section 6.1.1). */
+import { privacyOf } from '../../access/client.ts';
 import { COMPRESS_DEFLATE, capabilitiesOf, earlyCapabilities } from '../capabilities.ts';
 import { type Connection, defineCommand, noArguments, sendUntagged } from './command.ts';
-import { privacyOf } from './log-in.ts';
 
 export const capability = defineCommand({
   name: 'CAPABILITY',

@@ -1,13 +1,9 @@
 /** Types that every command uses: the connection that it runs on, and the command itself. */
-import type { Socket } from 'node:net';
-import type { Clock } from '../../../system/clock.ts';
-import type { Log } from '../../../system/log.ts';
+import type { AccessConnection, AccessContext } from '../../access/connection.ts';
 import { CommandError } from '../command-error.ts';
 import type { CompressedStream } from '../compress.ts';
 import { type TextForm, textFormOf } from '../encode/strings.ts';
-import type { ConnectionFault } from '../fault.ts';
 import type { Framing, FramingLimits } from '../framing.ts';
-import type { ImapMetrics } from '../metrics.ts';
 import type { ImapLimits, ImapServerOptions } from '../options.ts';
 import type { Cursor } from '../parser/cursor.ts';
 import { reportProgress } from '../progress.ts';
@@ -21,24 +17,9 @@ import type {
   SelectedMailbox,
   Session,
 } from '../session.ts';
-import type { Wire } from '../wire.ts';
 
 /** State and settings that all connections of a listener share. */
-export type ImapContext = {
-  clock: Clock;
-  log: Pick<Log, 'error'>;
-  metrics: ImapMetrics;
-  options: ImapServerOptions;
-  limits: ImapLimits;
-  /** Connections that are open. */
-  connections: Set<Connection>;
-  /** Resolves when a TLS handshake with this address may begin. */
-  handshakeTurn(address: string): Promise<void>;
-  /** Ends every connection before its next command, once the listener closes. */
-  shutdown: ConnectionFault | undefined;
-  /** Counts a connection of this address. @throws ConnectionFault beyond the limits */
-  limitAddress(address: string): void;
-};
+export type ImapContext = AccessContext<ImapServerOptions, ImapLimits>;
 
 /** The states of RFC 9051 section 3. */
 type State =
@@ -46,25 +27,17 @@ type State =
   | { name: 'authenticated'; account: Account }
   | { name: 'selected'; account: Account; selected: SelectedMailbox; readOnly: boolean };
 
-export type Connection = {
+export type Connection = AccessConnection & {
   readonly context: ImapContext;
   readonly session: Session;
-  /** Socket of the network, or of TLS on top of it. */
-  socket: Socket;
   /** DEFLATE on top of the socket, once the client has asked for it. */
   compression: CompressedStream | undefined;
-  wire: Wire;
   framing: Framing;
   client: ImapClient;
   state: State;
   features: Features;
   /** Changes of which the client is told between its commands too, since it has asked for that (RFC 5465). */
   pushes: { kind: ChangeKind; unwatch(): void } | undefined;
-  /** Time at which the connection began, on the monotonic clock. */
-  readonly beganAt: number;
-  /** Number of commands that were refused before login. */
-  errors: number;
-  isOpen: boolean;
 };
 
 /**

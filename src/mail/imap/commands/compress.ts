@@ -1,9 +1,10 @@
 /** COMPRESS (RFC 4978 section 3). */
+
+import { ConnectionFault } from '../../access/fault.ts';
 import { attachWire } from '../attach-wire.ts';
 import { COMPRESS_DEFLATE } from '../capabilities.ts';
 import { bad } from '../command-error.ts';
 import { CompressedStream } from '../compress.ts';
-import { ConnectionFault } from '../fault.ts';
 import { currentCapabilities } from './capability.ts';
 import { type Connection, defineCommand } from './command.ts';
 

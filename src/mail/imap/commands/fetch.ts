@@ -1,7 +1,7 @@
 /** FETCH (RFC 9051 section 6.4.5). */
 import { AppError } from '../../../system/errors.ts';
+import { ClientGone, ConnectionFault } from '../../access/fault.ts';
 import { bad, CommandError } from '../command-error.ts';
-import { ClientGone, ConnectionFault } from '../fault.ts';
 import type { FetchItem } from '../fetch-item.ts';
 import type { Cursor } from '../parser/cursor.ts';
 import { parseFetchItems } from '../parser/fetch-items.ts';

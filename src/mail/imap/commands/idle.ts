@@ -2,8 +2,9 @@
  * IDLE (RFC 9051 section 6.3.13): reports changes at once, until the client sends DONE. A client in IDLE is never ended for being
  * idle.
  */
+
+import { ConnectionFault } from '../../access/fault.ts';
 import { bad } from '../command-error.ts';
-import { ConnectionFault } from '../fault.ts';
 import { type ChangeKind, type Chunks, isRefusal } from '../session.ts';
 import {
   accountOf,

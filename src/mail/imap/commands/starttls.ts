@@ -1,8 +1,8 @@
 /** STARTTLS (RFC 9051 section 6.2.1). */
+import { privacyOf } from '../../access/client.ts';
 import { CommandError } from '../command-error.ts';
 import { encrypt } from '../encrypt.ts';
 import { defineCommand, noArguments } from './command.ts';
-import { privacyOf } from './log-in.ts';
 
 export const starttls = defineCommand({
   name: 'STARTTLS',

@@ -1,9 +1,10 @@
-/** The two ways in which a connection ends before LOGOUT. */
+/** The two ways in which a connection ends before its client has said so. */
 
 /** Reasons for which the server ends a connection by itself, as the metrics name them. */
 export type FaultReason =
   | 'literal_size'
   | 'errors'
+  | 'connections'
   | 'connection_rate'
   | 'tls_handshake'
   | 'compression'
@@ -12,18 +13,19 @@ export type FaultReason =
   | 'slow_data'
   | 'slow_reader'
   | 'session'
+  | 'failed'
   | 'shutdown';
 
-/** Ends the connection. The text, and a response code where there is one, are sent with BYE. */
+/** Ends the connection. The text is for the client; without one the connection just ends. */
 export class ConnectionFault extends Error {
   override readonly name = 'ConnectionFault';
   readonly reason: FaultReason;
-  readonly bye: string | undefined;
+  readonly text: string | undefined;
 
-  constructor(reason: FaultReason, bye: string | undefined) {
-    super(`the IMAP connection ended: ${reason}`);
+  constructor(reason: FaultReason, text: string | undefined) {
+    super(`the connection ended: ${reason}`);
     this.reason = reason;
-    this.bye = bye;
+    this.text = text;
   }
 }
 
@@ -32,6 +34,6 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 
   constructor() {
-    super('the IMAP client closed the connection');
+    super('the client closed the connection');
   }
 }

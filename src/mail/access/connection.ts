@@ -1,0 +1,89 @@
+/** What the connections of IMAP, POP3 and ManageSieve have in common. Each protocol adds its own state. */
+import type { Socket } from 'node:net';
+import { acceptTls } from '../../system/accept-tls.ts';
+import { addressSite } from '../../system/address-block.ts';
+import type { CertificateStore } from '../../system/certificates.ts';
+import type { Clock } from '../../system/clock.ts';
+import type { Log } from '../../system/log.ts';
+import { type AccessClient, clientOf, tlsOf } from './client.ts';
+import { ConnectionFault } from './fault.ts';
+import type { AccessMetrics } from './metrics.ts';
+import type { AccessLimits, AccessServerOptions } from './options.ts';
+import type { Patience, Wire } from './wire.ts';
+
+/** State and settings that all connections of a listener share. */
+export type AccessContext<
+  Options extends AccessServerOptions = AccessServerOptions,
+  Limits extends AccessLimits = AccessLimits,
+> = {
+  clock: Clock;
+  log: Pick<Log, 'error'>;
+  metrics: AccessMetrics;
+  options: Options;
+  limits: Limits;
+  /** Connections that are open. */
+  connections: Set<AccessConnection>;
+  /** Resolves when a TLS handshake with this address may begin. */
+  handshakeTurn(address: string): Promise<void>;
+  /** Ends every connection before its next command, once the listener closes. */
+  shutdown: ConnectionFault | undefined;
+  /** Counts a connection of this address. @throws ConnectionFault beyond the limits */
+  limitAddress(address: string): void;
+};
+
+export type AccessConnection = {
+  readonly context: AccessContext;
+  /** Socket of the network, or of TLS on top of it. */
+  socket: Socket;
+  wire: Wire;
+  client: AccessClient;
+  /** Time at which the connection began, on the monotonic clock. */
+  readonly beganAt: number;
+  /** Number of commands that were refused before login. */
+  errors: number;
+  isOpen: boolean;
+};
+
+/** Returns the fields of a new connection, except its wire and its context. */
+export function newConnection({ clock }: Pick<AccessContext, 'clock'>, socket: Socket) {
+  return { socket, client: clientOf(socket), beganAt: clock.elapsed(), errors: 0, isOpen: true };
+}
+
+/**
+ * Runs the TLS handshake after the responses that were sent. Plaintext that came before counts as part of the handshake, which
+ * then fails, so nothing of it is ever run as a command (CVE-2011-0411). The caller puts a new wire on the socket.
+ * @throws ConnectionFault
+ */
+export async function startTls(
+  connection: Pick<AccessConnection, 'context' | 'wire' | 'socket' | 'client'>,
+  { certificates, protocols }: { certificates: CertificateStore; protocols: DataView },
+): Promise<void> {
+  const { context, wire, socket, client } = connection;
+  wire.detach();
+  const secure = await acceptTls(context.clock, socket, {
+    certificates,
+    timeoutMs: context.limits.handshakeMs,
+    protocols,
+    turn: () => context.handshakeTurn(addressSite(client.address)),
+  }).catch(() => {
+    throw new ConnectionFault('tls_handshake', undefined);
+  });
+  connection.socket = secure;
+  connection.client = { ...client, tls: tlsOf(secure) };
+}
+
+/** Returns how long the client may take for its next command. It has a minute for all that it does before its login, and then long times. */
+export function commandPatience(
+  { context, beganAt }: Pick<AccessConnection, 'context' | 'beganAt'>,
+  { hasLoggedIn }: { hasLoggedIn: boolean },
+): Patience {
+  const { limits, clock } = context;
+  if (hasLoggedIn) return { timeoutMs: limits.commandMs, reason: 'idle' };
+  return { timeoutMs: Math.max(0, beganAt + limits.loginMs - clock.elapsed()), reason: 'login_time' };
+}
+
+/** Counts a refused command of a client without a login. @throws ConnectionFault when the client guesses */
+export function countError(connection: Pick<AccessConnection, 'context' | 'errors'>): void {
+  if (++connection.errors >= connection.context.limits.earlyErrors)
+    throw new ConnectionFault('errors', 'Too many errors');
+}

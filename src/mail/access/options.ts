@@ -1,0 +1,48 @@
+/** Settings and limits that listeners for IMAP, POP3 and ManageSieve have in common. */
+import type { CertificateStore } from '../../system/certificates.ts';
+import type { Endpoint } from '../../system/listen.ts';
+
+export type AccessServerOptions = {
+  /** Section of the configuration that the address and the port come from; also names the listener in the metrics. */
+  section: string;
+  at: Endpoint;
+  /** Name of this server in the greeting. */
+  hostname: string;
+  /** `starttls` offers TLS; `immediate` begins every connection with it (RFC 8314 section 3). */
+  tls: { mode: 'starttls' | 'immediate'; certificates: CertificateStore } | undefined;
+};
+
+export type AccessLimits = {
+  /** Maximum number of open connections, and of those of one address. */
+  connections: number;
+  connectionsPerAddress: number;
+  /** Number of new connections of one address within a minute. */
+  connectionsPerMinute: number;
+  /** Number of refused commands after which a connection without a login ends. */
+  earlyErrors: number;
+  /** Time from the beginning of a connection to its login. */
+  loginMs: number;
+  /** Time for the next command. */
+  commandMs: number;
+  /** Time in which a client must read some of its responses. */
+  readMs: number;
+  handshakeMs: number;
+};
+
+const MINUTE_MS = 60_000;
+
+export const ACCESS_LIMITS: AccessLimits = {
+  // A client holds about five connections for all of its time. Our own limits.
+  connections: 20_000,
+  connectionsPerAddress: 200,
+  connectionsPerMinute: 600,
+  earlyErrors: 20,
+  loginMs: MINUTE_MS,
+  // A server waits at least 30 minutes (RFC 9051 section 5.4).
+  commandMs: 31 * MINUTE_MS,
+  readMs: 10 * MINUTE_MS,
+  handshakeMs: MINUTE_MS / 2,
+};
+
+/** Maximum number of bytes that wait to be sent to one client. Beyond it, its responses are not produced. */
+export const MAX_UNSENT_BYTES = 512 * 1024;

@@ -1,0 +1,154 @@
+/**
+ * Accepts connections for IMAP, POP3 and ManageSieve, and serves each from its first byte to its last: the limits of its address, TLS,
+ * the greeting, and commands one after the other. What a command is and does is the protocol's.
+ */
+import { createServer, type Socket } from 'node:net';
+import { createAddressLimit } from '../../system/guards/address-limit.ts';
+import { type Listener, listen } from '../../system/listen.ts';
+import type { System } from '../../system/system.ts';
+import { createTurns } from '../../system/turns.ts';
+import type { AccessConnection, AccessContext } from './connection.ts';
+import { ClientGone, ConnectionFault } from './fault.ts';
+import { createAccessMetrics } from './metrics.ts';
+import type { AccessLimits, AccessServerOptions } from './options.ts';
+
+const SECONDS_PER_MINUTE = 60;
+/**
+ * Number of TLS handshakes that begin in a turn of the event loop. With its handshake and its login a client takes 2 to 4 ms, and after a
+ * restart of a server thousands of clients connect again, while those that are connected want their answers. Our own limit.
+ */
+const HANDSHAKES_PER_TURN = 1;
+
+export type AccessSystem = Pick<System, 'clock' | 'log'> & Partial<Pick<System, 'metrics'>>;
+
+export type AccessProtocol<Options extends AccessServerOptions, Limits extends AccessLimits> = {
+  /** Name in log lines and metrics, such as `IMAP`. */
+  name: string;
+  /** Returns the lines that tell a client why its connection ends; an empty text for none. */
+  formatEnd(fault: ConnectionFault): string;
+  /** Begins a connection, which has sent nothing yet. */
+  open(context: AccessContext<Options, Limits>, socket: Socket): ServedConnection;
+};
+
+/** A connection as its protocol serves it. The functions throw ConnectionFault and ClientGone where it ends. */
+export type ServedConnection = {
+  connection: AccessConnection;
+  /** Puts TLS under the connection. */
+  encrypt(): Promise<void>;
+  greet(): void;
+  /** Reads the next command and answers it. */
+  serveCommand(): Promise<void>;
+  /** Frees what the connection holds, in whatever state it has ended. */
+  close(): void;
+};
+
+/**
+ * Starts to listen. Closing the listener ends each connection after the command that it runs.
+ * @throws ListenError
+ */
+export async function listenAccess<Options extends AccessServerOptions, Limits extends AccessLimits>(
+  system: AccessSystem,
+  { options, limits }: { options: Options; limits: Limits },
+  protocol: AccessProtocol<Options, Limits>,
+): Promise<Listener> {
+  const context = createContext(system, { options, limits }, protocol.name);
+  // A client may close its side after its last command; the responses still reach it.
+  const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true }, (socket) => {
+    serve(context, socket, protocol).catch((error: unknown) => {
+      system.log.error({ err: error }, `${protocol.name} session could not be opened`);
+      socket.destroy();
+    });
+  });
+  const { section, at, hostname } = options;
+  const tooMany = new ConnectionFault('connections', `${hostname} has too many connections`);
+  const listener = await listen(system, server, {
+    section,
+    at,
+    limits: { total: limits.connections, perAddress: limits.connectionsPerAddress },
+    refusal: () => (options.tls?.mode === 'immediate' ? '' : protocol.formatEnd(tooMany)),
+  });
+  return {
+    address: listener.address,
+    async close(graceMs) {
+      context.shutdown = new ConnectionFault('shutdown', `${hostname} is shutting down`);
+      for (const { wire } of context.connections) wire.interrupt(context.shutdown);
+      await listener.close(graceMs);
+    },
+  };
+}
+
+function createContext<Options extends AccessServerOptions, Limits extends AccessLimits>(
+  { clock, log, metrics }: AccessSystem,
+  { options, limits }: { options: Options; limits: Limits },
+  protocol: string,
+): AccessContext<Options, Limits> {
+  const newConnections = createAddressLimit(clock, {
+    requestsPerSecond: limits.connectionsPerMinute / SECONDS_PER_MINUTE,
+    burst: limits.connectionsPerMinute,
+  });
+  return {
+    clock,
+    log,
+    metrics: createAccessMetrics(metrics, { protocol, listener: options.section }),
+    options,
+    limits,
+    connections: new Set(),
+    handshakeTurn: createTurns(HANDSHAKES_PER_TURN),
+    shutdown: undefined,
+    limitAddress(address) {
+      if (newConnections.take(address).allowed) return;
+      throw new ConnectionFault('connection_rate', 'Your address has too many new connections');
+    },
+  };
+}
+
+/** Serves one connection until it has ended. Rejects only when it cannot be opened. */
+async function serve<Options extends AccessServerOptions, Limits extends AccessLimits>(
+  context: AccessContext<Options, Limits>,
+  socket: Socket,
+  protocol: AccessProtocol<Options, Limits>,
+): Promise<void> {
+  const served = protocol.open(context, socket);
+  const { connection } = served;
+  let isClosed = false;
+  const close = (): void => {
+    if (!isClosed) served.close();
+    isClosed = true;
+  };
+  // A command ends with its connection, however long it would take.
+  socket.once('close', close);
+  context.connections.add(connection);
+  try {
+    context.limitAddress(connection.client.address);
+    if (context.options.tls?.mode === 'immediate') await served.encrypt();
+    context.metrics.connectionBegan();
+    served.greet();
+    while (connection.isOpen) {
+      if (context.shutdown) throw context.shutdown;
+      await served.serveCommand();
+    }
+  } catch (error) {
+    reportEnd(connection, error, protocol);
+  } finally {
+    context.connections.delete(connection);
+    close();
+    connection.wire.end();
+  }
+}
+
+/** Tells the client why the connection ends, where it does not know. */
+function reportEnd(
+  { context, wire, socket }: AccessConnection,
+  error: unknown,
+  { name, formatEnd }: Pick<AccessProtocol<never, never>, 'name' | 'formatEnd'>,
+): void {
+  if (error instanceof ClientGone) return;
+  if (error instanceof ConnectionFault) {
+    if (socket.destroyed) return;
+    context.metrics.ended(error.reason);
+    if (error.text !== undefined) wire.send(formatEnd(error));
+    return;
+  }
+  context.log.error({ err: error }, `${name} connection failed`);
+  wire.send(formatEnd(new ConnectionFault('failed', 'The connection failed')));
+}
