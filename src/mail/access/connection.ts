@@ -25,6 +25,8 @@ export type AccessContext<
   connections: Set<AccessConnection>;
   /** Resolves when a TLS handshake with this address may begin. */
   handshakeTurn(address: string): Promise<void>;
+  /** Lets other connections have their turn, once this one has been served for long. */
+  pause(): Promise<void>;
   /** Ends every connection before its next command, once the listener closes. */
   shutdown: ConnectionFault | undefined;
   /** Counts a connection of this address. @throws ConnectionFault beyond the limits */

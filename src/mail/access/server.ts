@@ -5,6 +5,7 @@
 import { createServer, type Socket } from 'node:net';
 import { createAddressLimit } from '../../system/guards/address-limit.ts';
 import { type Listener, listen } from '../../system/listen.ts';
+import { createPause } from '../../system/next-turn.ts';
 import type { System } from '../../system/system.ts';
 import { createTurns } from '../../system/turns.ts';
 import type { AccessConnection, AccessContext } from './connection.ts';
@@ -94,6 +95,7 @@ function createContext<Options extends AccessServerOptions, Limits extends Acces
     limits,
     connections: new Set(),
     handshakeTurn: createTurns(HANDSHAKES_PER_TURN),
+    pause: createPause(clock),
     shutdown: undefined,
     limitAddress(address) {
       if (newConnections.take(address).allowed) return;
@@ -126,6 +128,8 @@ async function serve<Options extends AccessServerOptions, Limits extends AccessL
     while (connection.isOpen) {
       if (context.shutdown) throw context.shutdown;
       await served.serveCommand();
+      // A client can send thousands of commands at once.
+      await context.pause();
     }
   } catch (error) {
     reportEnd(connection, error, protocol);
