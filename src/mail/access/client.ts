@@ -1,4 +1,4 @@
-/** What is known of the client of a connection. */
+/** The client of a connection, as far as it is known. */
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { isLoopback, plainAddress } from '../../system/address-block.ts';

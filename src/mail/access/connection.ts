@@ -1,4 +1,4 @@
-/** What the connections of IMAP, POP3 and ManageSieve have in common. Each protocol adds its own state. */
+/** Connections of IMAP, POP3 and ManageSieve have this in common. Each protocol adds its own state. */
 import type { Socket } from 'node:net';
 import { acceptTls } from '../../system/accept-tls.ts';
 import { addressSite } from '../../system/address-block.ts';

@@ -10,7 +10,7 @@ export type LineSource = {
 };
 
 /** A line without its line end. Of a line that is too long, `bytes` is the beginning; `tail` is its end with the line end. */
-export type Line = { bytes: Buffer; tail: Buffer; isTooLong: boolean };
+type Line = { bytes: Buffer; tail: Buffer; isTooLong: boolean };
 
 /** Number of octets of a line that is too long, in which the command is named. */
 export const MAX_KEPT_OCTETS = 1_024;

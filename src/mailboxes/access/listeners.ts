@@ -9,7 +9,7 @@ import type { SystemApp } from '../../thread-app.ts';
 import { createAccessSession, type Sessions } from './session.ts';
 
 /** Sections of the configuration with listeners of this thread. */
-export type AccessProtocolName = 'imap';
+type AccessProtocolName = 'imap';
 
 /** Addresses that are listened on, that with TLS from the first byte first. */
 export type AccessAddresses = Readonly<Record<AccessProtocolName, readonly string[]>>;
@@ -47,7 +47,7 @@ function tlsPorts(
   return [tls, { section: `${name}_starttls`, port: settings.starttlsPort, mode: 'starttls' }];
 }
 
-export type AccessListeners = { addresses: AccessAddresses; close(graceMs: number): Promise<void> };
+type AccessListeners = { addresses: AccessAddresses; close(graceMs: number): Promise<void> };
 
 /** Starts to listen on all ports, or on none. @throws ListenError */
 export async function openListeners(
