@@ -47,6 +47,7 @@ import { moveInbound } from './inbound/set-back.ts';
 import { createUnsubscribeWork } from './inbound/unsubscribe/work.ts';
 import { moveDueJobs } from './jobs/store.ts';
 import { createJobSweep, startJobs } from './jobs/worker.ts';
+import { createMemorySweep } from './mailboxes/scripts/worker.ts';
 import { createMailboxes, createMailboxStart, type Mailboxes } from './mailboxes/service.ts';
 import { moveDueRemovals } from './mailboxes/store.ts';
 import { createRemovalWork } from './mailboxes/worker.ts';
@@ -250,6 +251,7 @@ function startWorkers(app: App, { inbound, routes, mailboxes }: Parts): Stoppabl
     startWork(app, createMailboxStart(mailboxes)),
     startWork(app, createMailboxWork({ ...app, mailboxDelivery: accounts })),
     startWork(app, createRemovalWork(app, accounts.close)),
+    startWork(app, createMemorySweep(app)),
     startWork(app, createRetentionWork(app, receivedSteps(app))),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];

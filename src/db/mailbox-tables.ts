@@ -37,3 +37,26 @@ export type MailboxRemovalRow = {
   /** Time of the next attempt, which is the end of the lease of a running one. */
   dueAt: number;
 };
+
+/** Written by mailboxes/scripts/store.ts: a Sieve script of a mailbox. The key is the mailbox with the name. */
+export type MailboxScriptRow = {
+  mailboxId: Id<'mbx'>;
+  /** Name in the octets that the owner wrote. */
+  name: string;
+  content: string;
+  /** Size of the content in UTF-8. */
+  sizeBytes: number;
+  /** 1 for the script that runs when mail is delivered. A mailbox has at most one. */
+  isActive: 0 | 1;
+  updatedAt: number;
+};
+
+/** Written by mailboxes/scripts/memory-store.ts: something that the scripts of a mailbox have done or seen, so that they do not repeat it. */
+export type ScriptMemoryRow = {
+  mailboxId: Id<'mbx'>;
+  /** Hash of what is remembered, such as a reply and its recipient. */
+  key: string;
+  /** The delivery that has added the row: when it runs again after a crash, the row is not news to it. */
+  claimedBy: string;
+  expiresAt: number;
+};

@@ -35,6 +35,7 @@ import { rowsOfReceivedMail } from './migrations/0042-rows-of-received-mail.ts';
 import { mailboxes } from './migrations/0043-mailboxes.ts';
 import { reportsInPlans } from './migrations/0044-reports-in-plans.ts';
 import { changesOfMailboxes } from './migrations/0045-changes-of-mailboxes.ts';
+import { mailboxScripts } from './migrations/0046-mailbox-scripts.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -72,4 +73,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   mailboxes,
   reportsInPlans,
   changesOfMailboxes,
+  mailboxScripts,
 ];

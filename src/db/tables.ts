@@ -4,6 +4,7 @@
  */
 import type { Id } from '../system/ids.ts';
 import type { BroadcastEngagementRow, BroadcastLinkRow, ContactActivityRow } from './activity-tables.ts';
+import type { AttemptRow } from './attempt-tables.ts';
 import type { BroadcastCountsRow, BroadcastRecipientRow, BroadcastRunRow } from './broadcast-tables.ts';
 import type { ConfirmationRequestRow, ConfirmationRow } from './confirmation-tables.ts';
 import type { ContentRow } from './content-tables.ts';
@@ -20,7 +21,7 @@ import type {
   ReceivedTaskRow,
   StoredMailRow,
 } from './inbound-tables.ts';
-import type { MailboxRemovalRow, MailboxRow } from './mailbox-tables.ts';
+import type { MailboxRemovalRow, MailboxRow, MailboxScriptRow, ScriptMemoryRow } from './mailbox-tables.ts';
 import type {
   AudienceRow,
   BroadcastRow,
@@ -248,24 +249,6 @@ export type RecipientRow = {
   lastEventAt: number;
 };
 
-/** Written by queue/attempts/store.ts: one row for each delivery attempt, with its outcome and the reply. */
-export type AttemptRow = {
-  id: Id<'att'>;
-  recipientId: Id<'rcp'>;
-  messageId: string;
-  tenantId: Id<'ten'>;
-  at: number;
-  durationMs: number;
-  outcome: 'delivered' | 'deferred' | 'bounced' | 'held' | 'recovered';
-  phase: string;
-  mx: string | null;
-  address: string | null;
-  tls: string | null;
-  smtpCode: number | null;
-  enhancedCode: string | null;
-  reply: string | null;
-};
-
 /** Written by emails/store.ts. It holds the fields of an API email that its message does not have. Lists of addresses are
  * JSON. The long columns come last, so that lists and deliveries do not read past them. */
 export type EmailRow = {
@@ -394,6 +377,8 @@ export type Tables = {
   receivedReports: ReceivedReportRow;
   mailboxes: MailboxRow;
   mailboxRemovals: MailboxRemovalRow;
+  mailboxScripts: MailboxScriptRow;
+  scriptMemories: ScriptMemoryRow;
   migrations: MigrationRow;
   starts: StartRow;
   installation: InstallationRow;

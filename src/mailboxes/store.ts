@@ -15,6 +15,8 @@ import { constant, type Param, statement } from '../db/statement.ts';
 import { requireReceivingDomain } from '../domains/receiving/requirements.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
 import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../tenants/stored-mail/store.ts';
+import { deleteMemoriesOf } from './scripts/memory-store.ts';
+import { deleteScriptsOf } from './scripts/store.ts';
 
 /** Maximum number of mailboxes per tenant. Our own limit. */
 export const MAX_MAILBOXES = 10_000;
@@ -235,6 +237,8 @@ export const endMailbox = defineWrite(
   'mailboxes.end',
   async (tx, { tenantId, id, now }: { tenantId: TenantId; id: string; now: number }): Promise<void> => {
     const { id: mailboxId } = await getMailbox(tx, tenantId, id);
+    await deleteScriptsOf(tx, mailboxId);
+    await deleteMemoriesOf(tx, mailboxId);
     await tx.deleteFrom('mailboxes').where('id', '=', mailboxId).execute();
     await tx.insertInto('mailboxRemovals').values({ mailboxId, dueAt: now }).execute();
   },

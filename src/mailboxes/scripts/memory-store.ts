@@ -1,0 +1,106 @@
+/**
+ * Stores what the scripts of mailboxes have done or seen, so that a reply is sent once in some days (RFC 5230 section 4.2) and a
+ * duplicate is noticed (RFC 7352). All SQL of this table is here, and nothing else writes it.
+ */
+import { sql } from 'kysely';
+import type { MailboxRow, ScriptMemoryRow } from '../../db/mailbox-tables.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
+import { constant, type Param, statement } from '../../db/statement.ts';
+
+/**
+ * Maximum number of rows of a mailbox: RFC 5230 section 4.2 asks for at least 1,000. Beyond it, the row that expires first is forgotten.
+ * Our own limit.
+ */
+export const MAX_MEMORIES = 2_000;
+/** Maximum number of rows that one write removes. */
+const SWEEP_ROWS = 1_000;
+
+type MailboxId = MailboxRow['id'];
+type Claim = ScriptMemoryRow & { now: number };
+
+const insert = statement((db, param: Param<Claim>) =>
+  db
+    .insertInto('scriptMemories')
+    .values({
+      mailboxId: param('mailboxId'),
+      key: param('key'),
+      claimedBy: param('claimedBy'),
+      expiresAt: param('expiresAt'),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['mailboxId', 'key'])
+        .doUpdateSet((set) => ({
+          claimedBy: set.ref('excluded.claimedBy'),
+          expiresAt: set.ref('excluded.expiresAt'),
+        }))
+        .where((where) =>
+          where.or([
+            where('scriptMemories.expiresAt', '<=', param('now')),
+            where('scriptMemories.claimedBy', '=', param('claimedBy')),
+          ]),
+        ),
+    )
+    .returning('key'),
+);
+
+const firstExcess = statement((db, param: Param<{ mailboxId: MailboxId }>) =>
+  db
+    .selectFrom('scriptMemories')
+    .select('key')
+    .where('mailboxId', '=', constant(param('mailboxId')))
+    .orderBy('expiresAt', 'desc')
+    .limit(1)
+    .offset(sql.lit(MAX_MEMORIES)),
+);
+
+const remove = statement((db, param: Param<Pick<ScriptMemoryRow, 'mailboxId' | 'key'>>) =>
+  db.deleteFrom('scriptMemories').where('mailboxId', '=', param('mailboxId')).where('key', '=', param('key')),
+);
+
+/**
+ * Adds a row for a delivery. Returns false, and changes nothing, when another delivery has added one with this key that has not expired
+ * at `now`, in Unix milliseconds. A delivery that runs again gets the answer of its first run.
+ */
+async function claimMemory(tx: Tx, claim: Claim): Promise<boolean> {
+  if (!(await insert.first(tx, claim))) return false;
+  const excess = await firstExcess.first(tx, claim);
+  if (excess) await remove.all(tx, { mailboxId: claim.mailboxId, key: excess.key });
+  return true;
+}
+
+/** Claims a row in a write of its own. */
+export const claim = defineWrite(
+  'mailboxes.claimMemory',
+  (tx, input: Claim): Promise<boolean> => claimMemory(tx, input),
+);
+
+/** Deletes all rows of a mailbox, as part of the write that deletes the mailbox. */
+export async function deleteMemoriesOf(tx: Tx, mailboxId: MailboxId): Promise<void> {
+  await tx.deleteFrom('scriptMemories').where('mailboxId', '=', mailboxId).execute();
+}
+
+const sweep = statement((db, param: Param<{ now: number }>) =>
+  db
+    .deleteFrom('scriptMemories')
+    .where(({ refTuple, eb }) =>
+      eb(
+        refTuple('mailboxId', 'key'),
+        'in',
+        eb
+          .selectFrom('scriptMemories')
+          .select(['mailboxId', 'key'])
+          .where('expiresAt', '<=', constant(param('now')))
+          .limit(sql.lit(SWEEP_ROWS))
+          .$asTuple('mailboxId', 'key'),
+      ),
+    )
+    .returning('key'),
+);
+
+/** Deletes some of the rows that have expired, and returns their number. */
+export const sweepMemories = defineWrite(
+  'mailboxes.sweepMemories',
+  async (tx, { now }: { now: number }): Promise<number> => (await sweep.all(tx, { now })).length,
+  { priority: 'bulk' },
+);
