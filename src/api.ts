@@ -30,6 +30,7 @@ import { registerReportsApi } from './inbound/reports/api.ts';
 import { registerInboundRoutesApi } from './inbound/routes/api.ts';
 import { createMessageParser } from './mail/message/parse/parser.ts';
 import { registerMailboxesApi } from './mailboxes/api.ts';
+import { registerAppPasswordsApi } from './mailboxes/app-passwords/api.ts';
 import { noAccounts, type RunningAccounts } from './mailboxes/running-accounts.ts';
 import { createPreferencesApp } from './preferences/app.tsx';
 import { registerStatisticsApi } from './statistics/api.ts';
@@ -120,6 +121,7 @@ export async function createApiServer(
       registerReceivedApi(v1, { ...app, contents });
       registerReportsApi(v1, app);
       registerMailboxesApi(v1, { ...app, accounts });
+      registerAppPasswordsApi(v1, { ...app, accounts });
       registerApiKeysApi(v1, app);
       registerPlanApi(v1, app);
       done();

@@ -16,6 +16,7 @@ import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpServer } from './http/transport/server.ts';
 import { registerInboundAdmin } from './inbound/admin-api.ts';
 import { registerMailboxAdmin } from './mailboxes/admin-api.ts';
+import { registerAppPasswordAdmin } from './mailboxes/app-passwords/admin-api.ts';
 import { type MailboxRepairs, registerRepairAdmin } from './mailboxes/repairs.ts';
 import { noAccounts, type RunningAccounts } from './mailboxes/running-accounts.ts';
 import { registerTransferAdmin } from './mailboxes/transfer/admin-api.ts';
@@ -88,6 +89,7 @@ export async function createControlServer(
   registerBroadcastAdmin(server, app);
   registerInboundAdmin(server, app);
   registerMailboxAdmin(server, { ...app, accounts });
+  registerAppPasswordAdmin(server, { ...app, accounts });
   registerTransferAdmin(server, app, mailboxContents);
   registerRepairAdmin(server, app, mailboxRepairs);
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));

@@ -56,6 +56,7 @@ import './inbound/tasks/lease.ts';
 import './inbound/tasks/settle.ts';
 import './inbound/tasks/store.ts';
 import './ledger/expire.ts';
+import './mailboxes/app-passwords/store.ts';
 import './mailboxes/scripts/memory-store.ts';
 import './mailboxes/scripts/store.ts';
 import './mailboxes/store.ts';

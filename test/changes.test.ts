@@ -91,6 +91,7 @@ const SUBJECTS: readonly Subject[] = [
     body: { address: `person@${SANDBOX}`, displayName: 'Ann Lee' },
     change: {
       displayName: null,
+      passwordLogin: false,
       quotaBytes: 5_000_000_000,
       status: 'suspended',
       disabledCapabilities: ['BINARY', 'IDLE'],

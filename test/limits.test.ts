@@ -15,7 +15,8 @@ after(() => world.close());
 
 type Party = Pick<typeof world, 'tenantId' | 'testKey'>;
 type Limit = {
-  path: string;
+  /** Path of the list. A function returns that of a party, whose parent resource it creates when there is none. */
+  path: string | ((party: Party) => Promise<string>);
   table: string;
   max: number;
   /** How the refusal names them; what the tables call them unless it is given. */
@@ -33,6 +34,15 @@ async function audienceOf({ testKey: key }: Party): Promise<string> {
   const [audience] = body.data;
   if (audience) return audience.id;
   return (await world.request('POST', '/v1/audiences', { key, body: { name: 'a' } })).body.id;
+}
+
+async function mailboxOf({ testKey: key, tenantId }: Party): Promise<string> {
+  const address = `${tenantId}@${SANDBOX}`;
+  const { body } = await world.request('GET', `/v1/mailboxes?address=${address}`, { key });
+  const [mailbox] = body.data;
+  if (mailbox) return mailbox.id;
+  const wanted = { address, password: 'correct horse' };
+  return (await world.request('POST', '/v1/mailboxes', { key, body: wanted })).body.id;
 }
 
 const LIMITS: readonly Limit[] = [
@@ -66,6 +76,11 @@ const LIMITS: readonly Limit[] = [
     unique: (number) => ({ address: `${number}@row.example` }),
   },
   {
+    path: async (party) => `/v1/mailboxes/${await mailboxOf(party)}/app-passwords`,
+    ...{ table: 'appPasswords', max: 50, noun: 'app passwords for this mailbox' },
+    body: () => ({ name: 'a' }),
+  },
+  {
     ...{ path: '/v1/webhooks', table: 'webhookEndpoints', max: 50 },
     noun: 'webhook endpoints (live and test together)',
     body: () => ({ url: 'https://a.example/', events: ['email.sent'] }),
@@ -91,11 +106,12 @@ for (const limit of LIMITS) {
   const { path, table, max, noun = table } = limit;
   test(`a tenant has at most ${max} ${noun}, deleted ones not counted, another its own`, async () => {
     const collector = await world.addTenant(`collector of ${table}`);
+    const pathOf = async (party: Party) => (typeof path === 'string' ? path : await path(party));
     let number = 0;
     const create = async (party: Party = collector) => {
       number += 1;
       const body = await limit.body(number, party);
-      return world.request('POST', path, { key: party.testKey, body });
+      return world.request('POST', await pathOf(party), { key: party.testKey, body });
     };
     const first = await create();
     copyRow(limit, first.body.id, max - 1);
@@ -105,7 +121,9 @@ for (const limit of LIMITS) {
     assert.deepEqual([status, type, param], [400, 'validation_error', undefined]);
     assert.ok(message.startsWith(`You have ${max} ${noun}`), message);
     assert.equal((await create(world)).status, 201, 'another tenant');
-    const deleted = await world.request('DELETE', `${path}/${first.body.id}`, { key: collector.testKey });
+    const deleted = await world.request('DELETE', `${await pathOf(collector)}/${first.body.id}`, {
+      key: collector.testKey,
+    });
     assert.equal(deleted.status, 204);
     const both = await Promise.all([create(), create()]);
     assert.deepEqual(both.map((answer) => answer.status).sort(), [201, 400], 'one place is free');

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { OperatorMailbox } from '../mailboxes/admin-api.ts';
 import { confirm } from './confirm.ts';
 import { withControl } from './context.ts';
+import { addAppPasswordCommands } from './mailbox-app-password.ts';
 import { addRepairCommands } from './mailbox-repair.ts';
 import { addTransferCommands } from './mailbox-transfer.ts';
 import { formatList, formatTable, printable } from './table.ts';
@@ -10,7 +11,11 @@ import type { Terminal } from './terminal.ts';
 
 type WithPassword = OperatorMailbox & { password: string | null };
 type Settings = { name?: string; quota?: number; passwordStdin?: true };
-type Changes = Omit<Settings, 'passwordStdin'> & { status?: string; disable?: string };
+type Changes = Omit<Settings, 'passwordStdin'> & {
+  status?: string;
+  disable?: string;
+  passwordLogin?: string;
+};
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 
@@ -31,6 +36,7 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
     );
   addSet(mailbox, terminal);
   addPasswd(mailbox, terminal);
+  addAppPasswordCommands(mailbox, terminal);
   addTransferCommands(mailbox, terminal);
   addRepairCommands(mailbox, terminal);
   mailbox
@@ -103,16 +109,22 @@ function addSet(mailbox: Command, terminal: Terminal): void {
         ...['active', 'suspended'],
       ]),
     )
+    .addOption(
+      new Option('--password-login <on|off>', 'off: only app passwords open the mailbox').choices([
+        ...['on', 'off'],
+      ]),
+    )
     .option(
       '--disable <capabilities>',
       'IMAP capabilities not to offer, with commas; an empty list offers all',
     )
     .action((name: string, options: Changes, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
-        const { status, disable } = options;
+        const { status, disable, passwordLogin } = options;
         const body = {
           ...settingsOf(options),
           ...(status !== undefined && { status }),
+          ...(passwordLogin !== undefined && { passwordLogin: passwordLogin === 'on' }),
           ...(disable !== undefined && {
             disabledCapabilities: disable.split(',').filter((one) => one !== ''),
           }),
@@ -179,6 +191,7 @@ function detailsText(one: OperatorMailbox): string {
   const details = [
     ['id', one.id],
     ['created', one.createdAt],
+    ['password login', one.passwordLogin ? 'on' : 'off'],
     [
       'capabilities',
       one.disabledCapabilities.length === 0 ? 'all' : `all but ${one.disabledCapabilities.join(', ')}`,

@@ -12,6 +12,10 @@ export type MailboxRow = {
   displayName: string | null;
   /** Hash of the password (mailboxes/passwords/hash.ts). */
   passwordHash: string;
+  /** 0 when only app passwords open the mailbox. */
+  passwordLogin: 0 | 1;
+  /** Salt of all SCRAM verifiers of the mailbox, in hex. It never changes. */
+  scramSalt: string;
   /** Maximum size of the stored messages. */
   quotaBytes: number;
   /** A `suspended` mailbox takes no mail, and nobody may log in. A `damaged` one waits for its repair. */
@@ -59,4 +63,25 @@ export type ScriptMemoryRow = {
   /** The delivery that has added the row: when it runs again after a crash, the row is not news to it. */
   claimedBy: string;
   expiresAt: number;
+};
+
+/** Written by mailboxes/app-passwords/store.ts. A row is deleted when it is revoked, and with its mailbox. */
+export type AppPasswordRow = {
+  id: Id<'apw'>;
+  tenantId: Id<'ten'>;
+  mailboxId: Id<'mbx'>;
+  name: string;
+  /** JSON list of the protocols (mailboxes/protocols.ts) in which it is valid. */
+  protocols: string;
+  /** JSON list of the addresses and CIDR blocks from which it may be used; null allows every address. */
+  allowedIps: string | null;
+  /** The first 8 characters, by which it is found. */
+  hint: string;
+  /** SHA-256 hash of the password without its hyphens, in hex. */
+  secretHash: string;
+  /** JSON list of the verifiers for SCRAM: of the password as it is shown, and without its hyphens. */
+  scramVerifiers: string;
+  createdAt: number;
+  lastUsedAt: number | null;
+  expiresAt: number | null;
 };

@@ -36,6 +36,7 @@ import { mailboxes } from './migrations/0043-mailboxes.ts';
 import { reportsInPlans } from './migrations/0044-reports-in-plans.ts';
 import { changesOfMailboxes } from './migrations/0045-changes-of-mailboxes.ts';
 import { mailboxScripts } from './migrations/0046-mailbox-scripts.ts';
+import { appPasswords } from './migrations/0047-app-passwords.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -74,4 +75,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   reportsInPlans,
   changesOfMailboxes,
   mailboxScripts,
+  appPasswords,
 ];

@@ -21,7 +21,13 @@ import type {
   ReceivedTaskRow,
   StoredMailRow,
 } from './inbound-tables.ts';
-import type { MailboxRemovalRow, MailboxRow, MailboxScriptRow, ScriptMemoryRow } from './mailbox-tables.ts';
+import type {
+  AppPasswordRow,
+  MailboxRemovalRow,
+  MailboxRow,
+  MailboxScriptRow,
+  ScriptMemoryRow,
+} from './mailbox-tables.ts';
 import type {
   AudienceRow,
   BroadcastRow,
@@ -379,6 +385,7 @@ export type Tables = {
   mailboxRemovals: MailboxRemovalRow;
   mailboxScripts: MailboxScriptRow;
   scriptMemories: ScriptMemoryRow;
+  appPasswords: AppPasswordRow;
   migrations: MigrationRow;
   starts: StartRow;
   installation: InstallationRow;

@@ -82,6 +82,18 @@ export function createAccounts(
     }
   }
 
+  /** Calls the thread that has an account open, if one has. */
+  async function tellOpen(id: MailboxId, call: (calls: AccountCalls) => Promise<void>): Promise<void> {
+    const thread = places.threadOf(id);
+    if (thread === undefined) return;
+    try {
+      await call(callsOf(thread));
+    } catch (error) {
+      // A thread that has died has no sessions to tell.
+      if (!(error instanceof AppError)) app.log.error({ err: error }, 'a mailbox could not be told');
+    }
+  }
+
   async function find(id: MailboxId): Promise<MailboxRow> {
     const mailbox = await findMailboxById(app.db.read, id);
     if (!mailbox) throw notFound('Mailbox');
@@ -108,16 +120,9 @@ export function createAccounts(
             .then(() => true),
         ),
       ),
-    async configure(mailbox) {
-      const thread = places.threadOf(mailbox.id);
-      if (thread === undefined) return;
-      try {
-        await callsOf(thread).configure({ account: settingsOf(app, mailbox) });
-      } catch (error) {
-        // A thread that has died has no sessions to tell.
-        if (!(error instanceof AppError)) app.log.error({ err: error }, 'a mailbox could not be configured');
-      }
-    },
+    endSessions: (id, credential) => tellOpen(id, (calls) => calls.endSessions({ id, credential })),
+    configure: (mailbox) =>
+      tellOpen(mailbox.id, (calls) => calls.configure({ account: settingsOf(app, mailbox) })),
     contents: {
       findMissing: async (id, deliveryIds) =>
         run(await find(id), (account, calls) => calls.findMissing({ account, deliveryIds })),

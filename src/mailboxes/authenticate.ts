@@ -7,12 +7,15 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { addressKey, parseMailbox } from '../mail/address.ts';
 import { addressSite } from '../system/address-block.ts';
 import { createConnectionCounts } from '../system/guards/connection-counts.ts';
+import { findEntered } from './app-passwords/match.ts';
+import { recordAppPasswordUse } from './app-passwords/store.ts';
+import { type Login, type LoginResult, OWN_PASSWORD, renewLogin } from './credential.ts';
 import { createLoginFailures } from './passwords/failures.ts';
 import { verifyPassword } from './passwords/hash.ts';
 import { normalizePassword } from './passwords/password.ts';
 import { createRememberedPasswords } from './passwords/remembered.ts';
 import type { Protocol } from './protocols.ts';
-import { findMailboxByAddress, findMailboxById, recordLogin } from './store.ts';
+import { findMailboxByAddress, recordLogin } from './store.ts';
 
 export type LoginRequest = {
   /** Address of the mailbox, as a person wrote it. */
@@ -23,18 +26,10 @@ export type LoginRequest = {
   protocol: Protocol;
 };
 
-/** The credential that has opened a mailbox: its own password. */
-type Credential = { kind: 'password' };
-
-/** `limited`: too many attempts have failed; `unavailable`: too many logins wait. */
-export type LoginRefusal = 'credentials' | 'limited' | 'suspended' | 'damaged' | 'unavailable';
-type Accepted = { mailbox: MailboxRow; credential: Credential };
-type LoginResult = Accepted | { refused: LoginRefusal };
-
 /** Checks a name and a password. It never throws for what a client sends. */
 type Authenticate = (request: LoginRequest) => Promise<LoginResult>;
 
-/** Minimum time between two writes of `lastLoginAt`, which is shown to people. */
+/** Minimum time between two writes of `lastLoginAt` and of `lastUsedAt`, which are shown to people. */
 const LOGIN_RECORDED_EVERY_MS = 60_000;
 /**
  * Maximum number of unfinished logins of a client address, such as a webmail that starts again. Even a whole site of addresses leaves
@@ -43,8 +38,6 @@ const LOGIN_RECORDED_EVERY_MS = 60_000;
 const MAX_UNFINISHED = 100;
 /** Maximum length of a user name under which failures are counted and logged: the longest address. */
 const MAX_ACCOUNT_CHARACTERS = 254;
-
-const OWN_PASSWORD: Credential = { kind: 'password' };
 
 type LoginApp = Pick<App, 'db' | 'clock' | 'config' | 'log' | 'metrics'>;
 /** `account` is the address under which failures count, whether it is one or not. */
@@ -61,6 +54,13 @@ export function createAuthenticator(app: LoginApp): Authenticate {
   ]);
 
   async function check(mailbox: MailboxRow | undefined, attempt: Attempt): Promise<LoginResult> {
+    const row = await findEntered(app, mailbox?.id, attempt);
+    if (mailbox && row) return { mailbox, credential: { kind: 'app-password', row } };
+    // A wrong app password is tried as the password of the mailbox, so that it costs and counts as much as any other.
+    return await checkOwnPassword(mailbox?.passwordLogin === 1 ? mailbox : undefined, attempt);
+  }
+
+  async function checkOwnPassword(mailbox: MailboxRow | undefined, attempt: Attempt): Promise<LoginResult> {
     const password = normalizePassword(attempt.password);
     if (mailbox && remembered.has(mailbox, password)) return { mailbox, credential: OWN_PASSWORD };
     const matches = await verifyPassword(password, mailbox?.passwordHash ?? '', {
@@ -88,7 +88,10 @@ export function createAuthenticator(app: LoginApp): Authenticate {
     const result = await check(mailbox, attempt);
     if ('refused' in result) return result;
     failures.succeeded(attempt);
-    return admit(app, result);
+    // The mailbox may have changed while the password was hashed.
+    const renewed = await renewLogin(app, result);
+    if (!('refused' in renewed)) recordUse(app, renewed);
+    return renewed;
   }
 
   return async (request) => {
@@ -99,16 +102,11 @@ export function createAuthenticator(app: LoginApp): Authenticate {
   };
 }
 
-/** Admits the owner of a mailbox, unless it has changed while the password was hashed. */
-async function admit(
-  app: LoginApp,
-  { mailbox: { id, passwordHash }, credential }: Accepted,
-): Promise<LoginResult> {
-  const mailbox = await findMailboxById(app.db.read, id);
-  if (mailbox?.passwordHash !== passwordHash) return { refused: 'credentials' };
-  if (mailbox.status !== 'active') return { refused: mailbox.status };
-  const now = app.clock.now();
-  if (now - (mailbox.lastLoginAt ?? 0) >= LOGIN_RECORDED_EVERY_MS)
-    app.db.commitInBackground(recordLogin, { id, now });
-  return { mailbox, credential };
+/** Records the time of a login, at most once a minute. */
+function recordUse({ db, clock }: LoginApp, { mailbox, credential }: Login): void {
+  const now = clock.now();
+  const isRecent = (at: number | null) => now - (at ?? 0) < LOGIN_RECORDED_EVERY_MS;
+  if (!isRecent(mailbox.lastLoginAt)) db.commitInBackground(recordLogin, { id: mailbox.id, now });
+  if (credential.kind === 'password' || isRecent(credential.row.lastUsedAt)) return;
+  db.commitInBackground(recordAppPasswordUse, { id: credential.row.id, now });
 }

@@ -1,6 +1,6 @@
 /**
- * Changes a mailbox. Its sessions end when it gets another password, is suspended, or has other capabilities, which clients ask for once.
- * They follow a new quota.
+ * Changes a mailbox. Its sessions end when it is suspended, or has other capabilities, which clients ask for once. Another password ends the
+ * sessions that were opened with the old one. Sessions follow a new quota.
  */
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
@@ -23,7 +23,7 @@ export async function changeMailbox(
   tenantId: MailboxRow['tenantId'],
   { id, change }: Wanted,
 ): Promise<MailboxRow> {
-  const { displayName, quotaBytes, status, password, disabledCapabilities } = change;
+  const { displayName, quotaBytes, status, password, passwordLogin, disabledCapabilities } = change;
   const { read, disabled } = readAll({
     read: () => (password === undefined ? undefined : readPassword('password', password)),
     disabled: () =>
@@ -40,12 +40,19 @@ export async function changeMailbox(
       ...(quotaBytes !== undefined && { quotaBytes }),
       ...(status !== undefined && { status }),
       ...(passwordHash !== undefined && { passwordHash }),
+      ...(passwordLogin !== undefined && { passwordLogin: passwordLogin ? 1 : 0 }),
       ...(disabled !== undefined && { disabledCapabilities: disabled }),
     },
   });
+  await tellSessions(app.accounts, before, after);
+  return after;
+}
+
+async function tellSessions(accounts: RunningAccounts, before: MailboxRow, after: MailboxRow): Promise<void> {
   const isSuspended = before.status === 'active' && after.status === 'suspended';
   const hasOtherCapabilities = before.disabledCapabilities !== after.disabledCapabilities;
-  if (isSuspended || hasOtherCapabilities || passwordHash !== undefined) await app.accounts.close(after.id);
-  else if (before.quotaBytes !== after.quotaBytes) await app.accounts.configure(after);
-  return after;
+  if (isSuspended || hasOtherCapabilities) return await accounts.close(after.id);
+  const isOldPasswordValid = after.passwordLogin === 1 && after.passwordHash === before.passwordHash;
+  if (before.passwordLogin === 1 && !isOldPasswordValid) await accounts.endSessions(after.id, 'password');
+  if (before.quotaBytes !== after.quotaBytes) await accounts.configure(after);
 }

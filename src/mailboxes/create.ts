@@ -9,6 +9,7 @@ import { readNewAddress } from './address.ts';
 import { readDisabledCapabilities } from './disabled-capabilities.ts';
 import { hashPassword } from './passwords/hash.ts';
 import { generatePassword, readPassword } from './passwords/password.ts';
+import { newScramSalt } from './passwords/scram-verifier.ts';
 import type { NewMailbox } from './schemas.ts';
 import { insertMailbox, requireNewMailbox } from './store.ts';
 
@@ -24,7 +25,7 @@ export async function createMailbox(
   tenantId: MailboxRow['tenantId'],
   wanted: NewMailbox,
 ): Promise<CreatedMailbox> {
-  const { displayName = null, disabledCapabilities = [] } = wanted;
+  const { displayName = null, disabledCapabilities = [], passwordLogin = true } = wanted;
   const { quotaBytes = app.config.mailboxes.quotaMegabytes * BYTES_PER_MEGABYTE } = wanted;
   const { address, chosen, disabled } = readAll({
     address: () => readNewAddress(app.config, wanted.address),
@@ -46,6 +47,8 @@ export async function createMailbox(
     ...address,
     displayName,
     passwordHash,
+    passwordLogin: passwordLogin ? 1 : 0,
+    scramSalt: newScramSalt(),
     quotaBytes,
     status: 'active',
     usedBytes: 0,

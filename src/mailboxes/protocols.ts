@@ -1,2 +1,3 @@
 /** The protocols by which mail programs log in to a mailbox. `smtp` is submission, and `sieve` is ManageSieve. */
-export type Protocol = 'imap' | 'pop3' | 'smtp' | 'sieve';
+export const PROTOCOLS = ['imap', 'pop3', 'smtp', 'sieve'] as const;
+export type Protocol = (typeof PROTOCOLS)[number];

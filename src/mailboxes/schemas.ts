@@ -21,6 +21,9 @@ const settings = {
   password: Type.String({
     description: 'Password of 8 to 256 characters. It is stored as a hash, and never shown again.',
   }),
+  passwordLogin: Type.Boolean({
+    description: 'False when only app passwords open the mailbox.',
+  }),
   quotaBytes: Type.Integer({
     minimum: 1,
     maximum: MAX_QUOTA_BYTES,
@@ -53,6 +56,7 @@ export const newMailboxSchema = Type.Object(
           'Password of 8 to 256 characters. Without one, the server makes one and shows it in this response alone.',
       }),
     ),
+    passwordLogin: Type.Optional(settings.passwordLogin),
     quotaBytes: Type.Optional(settings.quotaBytes),
     disabledCapabilities: Type.Optional(settings.disabledCapabilities),
   },
@@ -74,6 +78,7 @@ const shownFields = {
   id: Type.String(),
   address: Type.String({ description: 'Address in lower case, with its domain in A-labels.' }),
   displayName: settings.displayName,
+  passwordLogin: settings.passwordLogin,
   quotaBytes: Type.Integer(),
   status: Type.Enum(['active', 'suspended', 'damaged'], {
     description:
@@ -92,6 +97,7 @@ const shownFields = {
 const SHOWN_EXAMPLE = {
   id: 'mbx_01khq3z5vgxw1r8t6n2m4c9b7d',
   ...EXAMPLE,
+  passwordLogin: true,
   quotaBytes: 10_737_418_240,
   status: 'active',
   usedBytes: 48_120_334,
@@ -132,6 +138,7 @@ export function showMailbox(row: MailboxRow): Static<typeof mailboxSchema> {
     id: row.id,
     address: row.address,
     displayName: row.displayName,
+    passwordLogin: row.passwordLogin === 1,
     quotaBytes: row.quotaBytes,
     status: row.status,
     usedBytes: row.usedBytes,

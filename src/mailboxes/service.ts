@@ -33,6 +33,7 @@ import {
 } from './account/part.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { createAuthenticator, type LoginRequest } from './authenticate.ts';
+import { type Credential, renewLogin, sessionCredential } from './credential.ts';
 import { hasMailboxes, recordDamage, recordUsage } from './store.ts';
 
 export type Mailboxes = {
@@ -49,6 +50,9 @@ export type Mailboxes = {
   /** Ends the connections, and then closes the accounts. */
   stop(graceMs: number): Promise<void>;
 };
+
+/** A session that a thread of accounts is asked to open. */
+type Admitted = { account: AccountSettings; calls: AccountCalls; thread: number; credential: Credential };
 
 /** Limits of the number of threads of accounts, within which it is that of the cores. Our own limits. */
 const MIN_ACCOUNT_THREADS = 2;
@@ -76,19 +80,27 @@ export function createMailboxes(
   async function login(request: LoginRequest): Promise<LoginAnswer> {
     const answer = await authenticate(request);
     if ('refused' in answer) return answer;
+    const { mailbox, credential } = answer;
     try {
-      return await accounts.run(answer.mailbox, admit);
+      const admission = await accounts.run(mailbox, (account, calls, thread) =>
+        admit({ account, calls, thread, credential }),
+      );
+      // A credential that was revoked while the account was opened has a session that nobody has ended.
+      const renewed = await renewLogin(app, answer);
+      if (!('refused' in renewed)) return admission;
+      await accounts.endSessions(mailbox.id, sessionCredential(credential).id);
+      return renewed;
     } catch (error) {
       if (!(error instanceof AppError)) app.log.error({ err: error }, 'a mailbox could not be opened');
       return { refused: 'unavailable' };
     }
   }
 
-  async function admit(account: AccountSettings, calls: AccountCalls, thread: number): Promise<LoginAnswer> {
+  async function admit({ account, calls, thread, credential }: Admitted): Promise<LoginAnswer> {
     // Either thread may have started again since the two were linked.
     for (let attempt = 1; attempt <= 2; attempt++) {
       const link = await links.get(thread);
-      const session = await calls.admit({ account, link });
+      const session = await calls.admit({ account, link, credential: sessionCredential(credential) });
       const { disabledCapabilities } = account;
       if (session !== undefined) return { link, session, disabledCapabilities };
       links.forget(thread);

@@ -197,7 +197,10 @@ export function findMailboxById(tx: Tx, id: MailboxId): Promise<MailboxRow | und
 }
 
 type MailboxChange = Partial<
-  Pick<MailboxRow, 'displayName' | 'passwordHash' | 'quotaBytes' | 'disabledCapabilities'> & {
+  Pick<
+    MailboxRow,
+    'displayName' | 'passwordHash' | 'passwordLogin' | 'quotaBytes' | 'disabledCapabilities'
+  > & {
     status: 'active' | 'suspended';
   }
 >;

@@ -32,7 +32,8 @@ export type IdPrefix =
   | 'tsk'
   | 'req'
   | 'rep'
-  | 'mbx';
+  | 'mbx'
+  | 'apw';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 const TIME_CHARACTERS = 10;

@@ -27,10 +27,16 @@ export const RICHER: Readonly<Record<string, object>> = {
   updateContact: { email: 'other@rcpt.example', firstName: 'Ada', lastName: null, topics: TOPICS },
   updateWebhookEndpoint: { url: 'https://b.example/', events: ['email.queued'], description: 'y' },
   updateInboundRoute: { address: 'other@a.example', destination: 'https://receiver.example/other' },
-  createMailbox: { password: 'correct horse', quotaBytes: 1_000_000, disabledCapabilities: ['IDLE'] },
+  createMailbox: {
+    password: 'correct horse',
+    passwordLogin: true,
+    quotaBytes: 1_000_000,
+    disabledCapabilities: ['IDLE'],
+  },
   updateMailbox: {
     displayName: 'Ann',
     password: 'correct horse',
+    passwordLogin: false,
     status: 'suspended',
     disabledCapabilities: [],
   },

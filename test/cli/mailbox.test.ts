@@ -112,6 +112,34 @@ test('passwd replaces the password by a new one, or by one from standard input',
   assert.deepEqual([short.code, short.errors], [1, 'error: `password` must have 8 to 256 characters\n']);
 });
 
+test('an app password is printed once and opens the mailbox until it is revoked', async () => {
+  await run(['create', 'fay@people.example', '--password-stdin'], 'correct horse');
+  const { output } = await run(['app-password', 'create', 'fay@people.example', '--name', 'Phone']);
+  const [first, password = ''] = output.split('\n');
+  assert.match(first ?? '', /^App password apw_\w+ for fay@people\.example; it is shown only once:$/);
+  assert.equal(await login('fay@people.example', password), 'accepted');
+  const args = ['app-password', 'create', 'fay@people.example', '--name', 'Laptop'];
+  const limited = await run([...args, '--protocol', 'imap', 'smtp', '--allow-ip', '10.0.0.0/8', '--json']);
+  assert.deepEqual([limited.value.protocols, limited.value.allowedIps], [['imap', 'smtp'], ['10.0.0.0/8']]);
+  const listed = await run(['app-password', 'list', 'fay@people.example']);
+  assert.match(listed.output, /Laptop +\w{8} +imap smtp +10\.0\.0\.0\/8 +never +never\n.*Phone +\w{8} /);
+  const [, id = ''] = /(apw_\w+) +Phone/.exec(listed.output) ?? [];
+  assert.equal((await run(['app-password', 'revoke', id])).code, 2, 'it asks first');
+  assert.equal((await run(['app-password', 'revoke', id, '--yes'])).output, `Revoked ${id} "Phone"\n`);
+  assert.equal(await login('fay@people.example', password), 'credentials');
+  const gone = await run(['app-password', 'revoke', id, '--yes']);
+  assert.deepEqual([gone.code, gone.errors], [1, 'error: App password not found\n']);
+});
+
+test('without the login by password, a mailbox shows it', async () => {
+  await run(['create', 'gus@people.example', '--password-stdin'], 'correct horse');
+  const { output } = await run(['set', 'gus@people.example', '--password-login', 'off']);
+  assert.match(output, /\npassword login +off\n/);
+  assert.equal(await login('gus@people.example', 'correct horse'), 'credentials');
+  await run(['set', 'gus@people.example', '--password-login', 'on']);
+  assert.equal(await login('gus@people.example', 'correct horse'), 'accepted');
+});
+
 test('delete asks first, and what is not there is said', async () => {
   await run(['create', 'eve@people.example']);
   assert.deepEqual((await run(['delete', 'eve@people.example'])).code, 2);

@@ -38,6 +38,9 @@ function threadOf(calls: Partial<AccountCalls> = {}) {
       async configure({ account: { id, quotaBytes } }: { account: { id: string; quotaBytes: number } }) {
         asked.push(`configure ${id} ${quotaBytes}`);
       },
+      async endSessions({ id, credential }: { id: string; credential: string }) {
+        asked.push(`endSessions ${id} ${credential}`);
+      },
       async closeIdle({ id }: { id: string }) {
         asked.push(`closeIdle ${id}`);
         return true;
@@ -69,15 +72,16 @@ test('an account goes to the thread with the fewest, and stays there while it is
   assert.equal(await placeOf('e'), 1);
 });
 
-test('a new quota is told to the thread that has the account open, and to no other', async () => {
+test('a new quota and the end of a credential are told to the thread that has the account open, and to no other', async () => {
   const threads = [threadOf(), threadOf()];
   const accounts = createAccounts(test1.app, threads);
   await accounts.configure(mailboxOf('a'));
   await accounts.run(mailboxOf('a'), async () => {});
   await accounts.configure({ ...mailboxOf('a'), quotaBytes: 20 });
+  await accounts.endSessions('mbx_a' as MailboxRow['id'], 'password');
   assert.deepEqual(
     threads.map(({ asked }) => asked),
-    [['configure mbx_a 20'], []],
+    [['configure mbx_a 20', 'endSessions mbx_a password'], []],
   );
 });
 

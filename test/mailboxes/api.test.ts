@@ -45,6 +45,7 @@ test('a mailbox is created with a password that is shown once, and that opens it
     id: shown.id,
     address,
     displayName: null,
+    passwordLogin: true,
     quotaBytes: 10_240 * 1024 * 1024,
     status: 'active',
     usedBytes: 0,
@@ -225,12 +226,13 @@ test('a suspended mailbox cannot be opened until it is active again, and a damag
   assert.deepEqual([status, body.error.type, body.error.param], [409, 'invalid_state', 'status']);
 });
 
-test('the sessions of a mailbox end with its password, its capabilities and when it is suspended, and learn a new quota', async () => {
+test('the sessions of a mailbox end with its capabilities and when it is suspended, those of its password with that, and they learn a new quota', async () => {
   const closed: string[] = [];
   const quotas: number[] = [];
   const server = await createApiServer(world.app, {
     accounts: {
       close: async (id) => void closed.push(id),
+      endSessions: async (id, credential) => void closed.push(`${credential} of ${id}`),
       configure: async ({ quotaBytes }) => void quotas.push(quotaBytes),
     },
   });
@@ -242,7 +244,12 @@ test('the sessions of a mailbox end with its password, its capabilities and when
     return closed;
   };
   assert.deepEqual(await change({ displayName: 'Ann' }), []);
-  assert.deepEqual(await change({ password: PASSWORD }), [id]);
+  const OWN = [`password of ${id}`];
+  assert.deepEqual(await change({ password: PASSWORD }), OWN);
+  assert.deepEqual(await change({ passwordLogin: true }), []);
+  assert.deepEqual(await change({ passwordLogin: false }), OWN);
+  assert.deepEqual(await change({ password: PASSWORD }), [], 'nobody has logged in with it');
+  assert.deepEqual(await change({ passwordLogin: true }), []);
   assert.deepEqual(await change({ status: 'suspended' }), [id]);
   assert.deepEqual(await change({ status: 'suspended' }), []);
   assert.deepEqual(await change({ status: 'active' }), []);

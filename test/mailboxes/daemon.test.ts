@@ -10,6 +10,7 @@ import { createTransport } from 'nodemailer';
 import { explainStartFailure } from '../../src/cli/start-failure.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
+import { createAppPassword } from '../../src/mailboxes/app-passwords/create.ts';
 import { createMailbox } from '../../src/mailboxes/create.ts';
 import { findMailboxById, insertMailbox } from '../../src/mailboxes/store.ts';
 import { type Daemon, startDaemon } from '../../src/main.ts';
@@ -172,6 +173,27 @@ test('the sessions of a mailbox end with BYE when it is suspended, and others go
   const refused = await again.ask(`LOGIN sue@sandbox.mx.people.example "${PASSWORD}"`);
   assert.match(refused.at(-1) ?? '', /^NO \[CONTACTADMIN\]/);
   assert.match((await other.ask('NOOP')).at(-1) ?? '', /^OK/);
+});
+
+test('the sessions of an app password end with BYE when it is revoked, and others of the mailbox go on', async () => {
+  const mailbox = await addMailbox('ada');
+  const { id, password } = await createAppPassword(daemon.app, tenantId, {
+    ...{ mailboxId: mailbox.id, wanted: { name: 'Phone' } },
+  });
+  const other = await logIn('ada', 'SELECT INBOX');
+  const idle = await dial();
+  const login = await idle.ask(`LOGIN ada@sandbox.mx.people.example ${password}`);
+  assert.match(login.at(-1) ?? '', /^OK/);
+  await idle.ask('SELECT INBOX');
+  await idle.ask('IDLE');
+  const url = `${daemon.address}/v1/mailboxes/${mailbox.id}/app-passwords/${id}`;
+  const headers = { authorization: `Bearer ${liveKey}` };
+  assert.equal((await fetch(url, { method: 'DELETE', headers })).status, 204);
+  assert.match((await idle.rest()).join('\n'), /^\* BYE \[AUTHORIZATIONFAILED\]/m);
+  assert.match((await other.ask('NOOP')).at(-1) ?? '', /^OK/);
+  const again = await dial();
+  const refused = await again.ask(`LOGIN ada@sandbox.mx.people.example ${password}`);
+  assert.match(refused.at(-1) ?? '', /^NO \[AUTHENTICATIONFAILED\]/);
 });
 
 test('a new quota holds for the next APPEND of a session that is open', async () => {

@@ -1,5 +1,7 @@
 /** Mailboxes as rows, made without the hash of a password (which costs a tenth of a second). */
-import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
+import type { AppPasswordRow, MailboxRow } from '../../src/db/mailbox-tables.ts';
+import { hashSecret, hintOf } from '../../src/mailboxes/app-passwords/secret.ts';
+import { insertAppPassword } from '../../src/mailboxes/app-passwords/store.ts';
 import { insertMailbox } from '../../src/mailboxes/store.ts';
 import { newId } from '../../src/system/ids.ts';
 import { addDomain } from '../domains/fixtures.ts';
@@ -21,6 +23,8 @@ export async function addMailbox(
     domain: address.slice(address.lastIndexOf('@') + 1),
     displayName: null,
     passwordHash: '',
+    passwordLogin: 1,
+    scramSalt: '00'.repeat(16),
     quotaBytes: 1_000_000,
     status: 'active',
     usedBytes: 0,
@@ -35,6 +39,35 @@ export async function addMailbox(
   await addMailboxDomain(test, mailbox.domain);
   await app.db.commit(insertMailbox, { mailbox, sandbox: SANDBOX });
   return mailbox;
+}
+
+let secrets = 0;
+
+/** Adds an app password to a mailbox, for all protocols and without a verifier. `secret` opens the mailbox. */
+export async function addAppPassword(
+  { app }: Pick<TestApp, 'app'>,
+  { id, tenantId }: Pick<MailboxRow, 'id' | 'tenantId'>,
+  fields: Partial<AppPasswordRow> = {},
+): Promise<{ row: AppPasswordRow; secret: string }> {
+  const now = app.clock.now();
+  const secret = `${++secrets}`.padStart(36, 'a');
+  const row: AppPasswordRow = {
+    id: newId('apw', now),
+    tenantId,
+    mailboxId: id,
+    name: 'Phone',
+    protocols: '["imap","pop3","smtp","sieve"]',
+    allowedIps: null,
+    hint: hintOf(secret),
+    secretHash: hashSecret(secret),
+    scramVerifiers: '[]',
+    createdAt: now,
+    lastUsedAt: null,
+    expiresAt: null,
+    ...fields,
+  };
+  await app.db.commit(insertAppPassword, row);
+  return { row, secret };
 }
 
 /** Adds a verified domain for mailboxes, unless the tenant has one of this name or the name is that of the sandbox. */

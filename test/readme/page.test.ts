@@ -21,6 +21,7 @@ import { MAX_COLUMNS } from '../../src/imports/run.ts';
 import { MAX_ROUTES } from '../../src/inbound/routes/store.ts';
 import { MAX_ERRORS } from '../../src/jobs/errors/store.ts';
 import { MAX_WAITING_JOBS } from '../../src/jobs/store.ts';
+import { MAX_APP_PASSWORDS } from '../../src/mailboxes/app-passwords/store.ts';
 import { MAX_MAILBOXES } from '../../src/mailboxes/store.ts';
 import { MAX_ROWS } from '../../src/statistics/report.ts';
 import { MAX_HOURLY_DAYS } from '../../src/statistics/schemas.ts';
@@ -86,7 +87,7 @@ test('the table of limits holds those that are kept to', () => {
       MAX_BODY_BYTES / MIB,
       MAX_TEXT_MIB,
     ],
-    'A tenant': [MAX_DOMAINS, MAX_TEMPLATES, MAX_TOPICS, MAX_KEYS, MAX_ENDPOINTS],
+    'A tenant': [MAX_DOMAINS, MAX_TEMPLATES, MAX_TOPICS, MAX_KEYS, MAX_ENDPOINTS, MAX_APP_PASSWORDS],
     'A contact': [MAX_PROPERTIES, MAX_PROPERTIES_BYTES / KIB, MAX_VALUE_CHARACTERS],
     'A segment': [MAX_RULES, MAX_DEPTH],
     'A template': [MAX_SOURCE_BYTES / MIB, MAX_SOURCE_BYTES / MIB, MAX_VARIABLES],

@@ -5,7 +5,7 @@ import { newId } from '../../src/system/ids.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { emailBody, SANDBOX } from '../emails/fixtures.ts';
 import { addReceived } from '../inbound/fixtures.ts';
-import { addMailbox } from '../mailboxes/fixtures.ts';
+import { addAppPassword, addMailbox } from '../mailboxes/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';
 
@@ -24,6 +24,8 @@ async function create(path: string, body: object): Promise<string> {
 const audienceId = await create('/audiences', { name: 'Readers' });
 const filter = { op: 'and', rules: [{ field: 'unsubscribed', cmp: 'eq', value: false }] };
 await addDomain(world, { name: 'inbound.example', status: 'verified', id: newId('dom', 0) });
+
+const mailbox = await addMailbox(world, { address: 'owner@people.example', id: newId('mbx', 0) });
 
 /** How to make one item of each list; `number` tells it from the others. */
 const LISTS: Record<string, (number: number) => Promise<string>> = {
@@ -51,9 +53,14 @@ const LISTS: Record<string, (number: number) => Promise<string>> = {
     create('/inbound/routes', { address: `${number}@inbound.example`, destination: 'https://a.example/' }),
   '/inbound/messages': () => addReceived(world),
   '/mailboxes': async (number) => (await addMailbox(world, { address: `${number}@people.example` })).id,
+  '/mailboxes/{mailboxId}/app-passwords': async () => (await addAppPassword(world, mailbox)).row.id,
   '/api-keys': () => create('/api-keys', { name: 'n', permission: 'read_only' }),
   '/webhooks': () => create('/webhooks', { url: 'https://a.example/', events: ['email.sent'] }),
 };
+
+function urlOf(path: string): string {
+  return `/v1${path.replace('{audienceId}', audienceId).replace('{mailboxId}', mailbox.id)}`;
+}
 
 type Page = { data: { id: string }[]; hasMore: boolean; nextCursor: string | null };
 
@@ -66,7 +73,7 @@ for (const [path, make] of Object.entries(LISTS)) {
       await clock.advance(1);
       await make(number);
     }
-    const url = `/v1${path.replace('{audienceId}', audienceId)}`;
+    const url = urlOf(path);
     const list = async (query: string) => {
       const { status, body } = await world.request('GET', `${url}?${query}`);
       assert.equal(status, 200, JSON.stringify(body));
@@ -118,7 +125,7 @@ test('every item says in ISO 8601 when it was made', async () => {
   for (const [path, make] of Object.entries(LISTS)) {
     await clock.advance(1_001);
     await make(ITEMS);
-    const { body } = await world.request('GET', `/v1${path.replace('{audienceId}', audienceId)}?limit=1`);
+    const { body } = await world.request('GET', `${urlOf(path)}?limit=1`);
     const [{ createdAt }] = body.data;
     assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, path);
     assert.equal(Date.parse(createdAt), clock.now(), path);

@@ -1,7 +1,8 @@
 /** Sessions of IMAP connections: the main thread decides who logs in, and the thread of the account does everything else. */
 import type { Account, ImapClient, Refusal, Session } from '../../mail/imap/session.ts';
 import type { AccountLink } from '../account/remote.ts';
-import type { LoginRefusal, LoginRequest } from '../authenticate.ts';
+import type { LoginRequest } from '../authenticate.ts';
+import type { LoginRefusal } from '../credential.ts';
 
 /** A session that a thread of accounts serves over a link under a number. */
 type Admission = { link: string; session: number; disabledCapabilities: readonly string[] };

@@ -7,6 +7,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { DamagedDatabaseError } from '../../db/private-database.ts';
 import type { Refusal } from '../../mail/imap/session.ts';
+import type { Timer } from '../../system/clock.ts';
+import type { SessionCredential } from '../credential.ts';
 import type { AccountApp, OpenAccount } from './account.ts';
 import { openAccount } from './open.ts';
 import { findAccountRow } from './store.ts';
@@ -38,14 +40,16 @@ type HeldAccount = {
   release(): void;
 };
 
+type EndableSession = { credential: SessionCredential['id']; end(refusal: Refusal): void };
+
 type Entry = {
   id: MailboxRow['id'];
   settings: AccountSettings;
   opening: Promise<OpenAccount>;
   account: OpenAccount | undefined;
   holders: number;
-  /** Ends sessions with this refusal. */
-  endings: Set<(refusal: Refusal) => void>;
+  /** Sessions of the account. */
+  sessions: Set<EndableSession>;
   closing: Promise<void> | undefined;
   /** Resolves when nobody holds the account. */
   whenFree: (() => void) | undefined;
@@ -53,6 +57,12 @@ type Entry = {
 };
 
 const CLOSED: Refusal = { refused: 'BYE', code: 'UNAVAILABLE', text: 'The mailbox is closed' };
+const REVOKED: Refusal = {
+  refused: 'BYE',
+  code: 'AUTHORIZATIONFAILED',
+  text: 'The password of this session is no longer valid',
+};
+const EXPIRED: Refusal = { ...REVOKED, code: 'EXPIRED', text: 'The password of this session has expired' };
 const DAMAGED: Refusal = {
   refused: 'BYE',
   code: 'UNAVAILABLE',
@@ -69,7 +79,7 @@ function newEntry(settings: AccountSettings, opening: Promise<OpenAccount>): Ent
     opening,
     account: undefined,
     holders: 0,
-    endings: new Set(),
+    sessions: new Set(),
     closing: undefined,
     whenFree: undefined,
     reported: undefined,
@@ -142,11 +152,25 @@ export class OpenAccounts {
     }
   }
 
-  /** Calls `end` when the sessions of an open account have to end, until the returned function is called. */
-  onEnding(id: string, end: (refusal: Refusal) => void): () => void {
-    const endings = this.#entries.get(id)?.endings;
-    endings?.add(end);
-    return () => void endings?.delete(end);
+  /**
+   * Calls `end` when a session of an open account has to end: with all others, with those of its credential, or when its credential
+   * expires; until the returned function is called.
+   */
+  onEnding(id: string, credential: SessionCredential, end: (refusal: Refusal) => void): () => void {
+    const sessions = this.#entries.get(id)?.sessions;
+    const session = { credential: credential.id, end };
+    sessions?.add(session);
+    const expiry = this.#atExpiry(credential, () => end(EXPIRED));
+    return () => {
+      sessions?.delete(session);
+      expiry.cancel();
+    };
+  }
+
+  /** Ends the sessions of an account that were opened with this credential. Other sessions go on. */
+  endSessions(id: string, credential: SessionCredential['id']): void {
+    for (const session of [...(this.#entries.get(id)?.sessions ?? [])])
+      if (session.credential === credential) session.end(REVOKED);
   }
 
   /** Gives an account that is open new settings, for the sessions that it has. */
@@ -168,7 +192,7 @@ export class OpenAccounts {
   async close(id: string, refusal: Refusal = CLOSED): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry) return;
-    for (const end of [...entry.endings]) end(refusal);
+    for (const session of [...entry.sessions]) session.end(refusal);
     await this.#close(entry);
   }
 
@@ -198,6 +222,19 @@ export class OpenAccounts {
   async reportUsage(): Promise<void> {
     for (const entry of this.#entries.values())
       if (entry.closing === undefined) await this.#report(entry, { onlySizes: true });
+  }
+
+  /** Calls `run` when the credential expires. A timer may end early, because its delay has a maximum. */
+  #atExpiry({ expiresAt }: SessionCredential, run: () => void): Timer {
+    const { clock } = this.#app;
+    if (expiresAt === null) return { cancel: () => {} };
+    const wait = (): Timer =>
+      clock.after(expiresAt - clock.now(), () => {
+        if (clock.now() >= expiresAt) run();
+        else timer = wait();
+      });
+    let timer = wait();
+    return { cancel: () => timer.cancel() };
   }
 
   #begin(settings: AccountSettings): Entry {

@@ -10,6 +10,7 @@ import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import { periodic, startWork } from '../../system/worker.ts';
 import type { SystemApp } from '../../thread-app.ts';
+import type { SessionCredential } from '../credential.ts';
 import type { DeliveryRequest, DeliveryResult } from '../delivery.ts';
 import type { ListedFolder, MailboxContents, StoredMessage } from '../transfer/contents.ts';
 import type { OpenAccount } from './account.ts';
@@ -33,11 +34,14 @@ const REPORT_CALLS = ['usage', 'damaged'] as const satisfies readonly (keyof Rep
 type MessagesToAdd = Parameters<MailboxContents['add']>[1];
 type Slice = Parameters<MailboxContents['read']>[1];
 
+/** A session of an account, opened with a credential. */
+type Admitted = { account: AccountSettings; link: string; credential: SessionCredential };
+
 export type AccountCalls = {
   /** Serves the sessions of a thread of connections over this port. */
   connect(input: { link: string; port: MessagePort }, transfer?: readonly Transferable[]): Promise<void>;
   /** Opens a session, and returns its number; undefined when there is no such link. */
-  admit(input: { account: AccountSettings; link: string }): Promise<number | undefined>;
+  admit(input: Admitted): Promise<number | undefined>;
   deliver(input: { account: AccountSettings; request: DeliveryRequest }): Promise<DeliveryResult>;
   findMissing(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<string[]>;
   importMessages(input: { account: AccountSettings; added: MessagesToAdd }): Promise<{ added: number }>;
@@ -46,6 +50,8 @@ export type AccountCalls = {
   check(input: { account: AccountSettings; after: number }): Promise<CheckReport>;
   /** Ends the sessions of an account, and repairs it while it is closed. */
   repair(input: { account: AccountSettings }): Promise<RepairReport>;
+  /** Ends the sessions of an open account that were opened with this credential. */
+  endSessions(input: { id: string; credential: SessionCredential['id'] }): Promise<void>;
   /** Gives an open account new settings. */
   configure(input: { account: AccountSettings }): Promise<void>;
   /** Closes an account that nobody uses. Returns whether it is closed. */
@@ -64,6 +70,7 @@ export const ACCOUNT_CALLS = [
   'read',
   'check',
   'repair',
+  'endSessions',
   'configure',
   'closeIdle',
   'close',
@@ -101,7 +108,7 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
   const servers = new Map<string, AccountServer>();
   app.metrics.gauge('mailboxes_open', 'Open mailboxes.', () => accounts.size);
 
-  async function admit({ account: settings, link }: { account: AccountSettings; link: string }) {
+  async function admit({ account: settings, link, credential }: Admitted) {
     if (!servers.has(link)) return undefined;
     const { account, settings: current, release } = await accounts.hold(settings);
     const server = servers.get(link);
@@ -116,7 +123,7 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
       session.close();
       release();
     });
-    endWatch = accounts.onEnding(settings.id, (refusal) => server.end(number, refusal));
+    endWatch = accounts.onEnding(settings.id, credential, (refusal) => server.end(number, refusal));
     return number;
   }
 
@@ -142,6 +149,7 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
         accounts.use(settings, (account) => checkAccount(account, after)),
       repair: ({ account: settings }) =>
         accounts.whileClosed(settings, () => repairAccount(accountApp, settings)),
+      endSessions: async ({ id, credential }) => accounts.endSessions(id, credential),
       configure: async ({ account: settings }) => accounts.configure(settings),
       closeIdle: ({ id }) => accounts.closeIdle(id),
       close: ({ id }) => accounts.close(id),

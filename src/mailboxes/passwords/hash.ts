@@ -33,13 +33,21 @@ const FORMAT = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([
  */
 export async function hashPassword(password: string, owner: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const hash = await limiter.tryRun(() => compute(password, { ...COST, salt, bytes: HASH_BYTES }), { owner });
-  if (hash === undefined) {
-    throw new AppError('unavailable', 'Many passwords are being hashed; try again in a few seconds', {
-      retryAfterSeconds: 5,
-    });
-  }
+  const hash = await hashInTurn(owner, () => compute(password, { ...COST, salt, bytes: HASH_BYTES }));
   return format({ ...COST, salt, hash });
+}
+
+/**
+ * Runs a slow computation of a new password when its turn among all hashes has come.
+ * @param owner the tenant who waits for it
+ * @throws AppError unavailable when too many hashes wait; the errors of the computation
+ */
+export async function hashInTurn<Result>(owner: string, run: () => Promise<Result>): Promise<Result> {
+  const running = limiter.tryRun(run, { owner });
+  if (running !== undefined) return await running;
+  throw new AppError('unavailable', 'Many passwords are being hashed; try again in a few seconds', {
+    retryAfterSeconds: 5,
+  });
 }
 
 type Comparison = {

@@ -9,6 +9,7 @@ import type { OpenAccount } from '../../../src/mailboxes/account/account.ts';
 import { openAccount } from '../../../src/mailboxes/account/open.ts';
 import { type AccountSettings, OpenAccounts } from '../../../src/mailboxes/account/open-accounts.ts';
 import { type AccountTx, changeUsage, nextModseq } from '../../../src/mailboxes/account/store.ts';
+import { DAY_MS } from '../../../src/system/clock.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { createAccountApp } from '../../support/test-account.ts';
 
@@ -28,13 +29,16 @@ function settingsOf(name: string, root: string, isNew = true): AccountSettings {
   };
 }
 
+const PASSWORD = { id: 'password', expiresAt: null } as const;
+
 function openThem(t: TestContext) {
+  const app = createAccountApp();
   const root = temporaryDirectory('open-accounts');
   const usages: unknown[] = [];
   const damaged: string[] = [];
   let opened = 0;
   const damage = Promise.withResolvers<DamagedDatabaseError>();
-  const accounts = new OpenAccounts(createAccountApp(), {
+  const accounts = new OpenAccounts(app, {
     reports: { usage: async (usage) => void usages.push(usage), damaged: ({ id }) => damaged.push(id) },
     async open(...args): Promise<OpenAccount> {
       opened++;
@@ -54,6 +58,7 @@ function openThem(t: TestContext) {
   t.after(() => accounts.closeAll());
   return {
     accounts,
+    clock: app.clock,
     root,
     usages,
     damaged,
@@ -103,8 +108,8 @@ test('closing ends the sessions, and waits for those who hold the account', asyn
   const { accounts, of } = openThem(t);
   const { release } = await accounts.hold(of('a'));
   const endings: Refusal[] = [];
-  accounts.onEnding('mbx_a', (refusal) => endings.push(refusal));
-  const notAsked = accounts.onEnding('mbx_a', () => assert.fail('this session has ended'));
+  accounts.onEnding('mbx_a', PASSWORD, (refusal) => endings.push(refusal));
+  const notAsked = accounts.onEnding('mbx_a', PASSWORD, () => assert.fail('this session has ended'));
   notAsked();
   let isClosed = false;
   const closing = accounts.close('mbx_a').then(() => {
@@ -119,6 +124,28 @@ test('closing ends the sessions, and waits for those who hold the account', asyn
   release();
   await closing;
   assert.equal(accounts.size, 1);
+});
+
+test('sessions end with their credential, when it is revoked and when it expires, and others go on', async (t) => {
+  const { accounts, of, clock } = openThem(t);
+  const { release } = await accounts.hold(of('a'));
+  const endings: string[] = [];
+  const endOf = (name: string) => (refusal: Refusal) => void endings.push(`${name} ${refusal.code}`);
+  const begin = (id: 'password' | 'apw_1' | 'apw_2', expiresAt: number | null = null) =>
+    accounts.onEnding('mbx_a', { id, expiresAt }, endOf(id));
+  begin('password');
+  begin('apw_1');
+  begin('apw_1')();
+  accounts.endSessions('mbx_b', 'apw_1');
+  accounts.endSessions('mbx_a', 'apw_1');
+  assert.deepEqual(endings.splice(0), ['apw_1 AUTHORIZATIONFAILED']);
+  begin('apw_2', clock.now() + 40 * DAY_MS);
+  begin('apw_2', clock.now() + 40 * DAY_MS)();
+  await clock.advance(39 * DAY_MS);
+  assert.deepEqual(endings, []);
+  await clock.advance(DAY_MS);
+  assert.deepEqual(endings, ['apw_2 EXPIRED']);
+  release();
 });
 
 test('an account that is closed while it is opened has no sessions that nobody has asked to end', async (t) => {
@@ -138,7 +165,7 @@ test('an account that is closed while it is opened has no sessions that nobody h
 test('a damaged account ends its sessions, closes and is reported, and no other', async (t) => {
   const { accounts, of, damage, damaged } = openThem(t);
   const { release } = await accounts.hold(of('a'));
-  const ended = new Promise<Refusal>((resolve) => void accounts.onEnding('mbx_a', resolve));
+  const ended = new Promise<Refusal>((resolve) => void accounts.onEnding('mbx_a', PASSWORD, resolve));
   damage.resolve(new DamagedDatabaseError('index.db', 'damaged'));
   assert.match((await ended).text, /damaged/);
   release();

@@ -85,5 +85,6 @@ export const MAKERS: Readonly<Record<Prefix, (wanted: Wanted) => Promise<Made>>>
   },
   mbx: ({ post, count }) =>
     post('/v1/mailboxes', { address: `person${count}@${SANDBOX}`, password: 'correct horse' }),
+  apw: ({ post, ids }) => post(`/v1/mailboxes/${ids.mbx}/app-passwords`, { name: 'Phone' }),
   key: ({ post }) => post('/v1/api-keys', { name: 'reader', permission: 'read_only' }),
 };

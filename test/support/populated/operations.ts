@@ -31,6 +31,7 @@ const PREFIX_OF = {
   imports: 'imp',
   exports: 'exp',
   mailboxes: 'mbx',
+  'app-passwords': 'apw',
   'api-keys': 'key',
 } as const satisfies Record<string, IdPrefix>;
 

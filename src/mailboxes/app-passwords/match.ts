@@ -1,0 +1,45 @@
+/** Finds the app password that somebody has entered. */
+import { timingSafeEqual } from 'node:crypto';
+import type { App } from '../../app.ts';
+import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
+import { allowsPeer } from '../../tenants/allowed-ips.ts';
+import type { Protocol } from '../protocols.ts';
+import { hashSecret, hintOf, readSecret } from './secret.ts';
+import { listAppPasswordsByHint } from './store.ts';
+
+/** `address` is the IP address of the client. */
+type Use = { protocol: Protocol; address: string };
+
+/**
+ * Returns the app password of a mailbox with this text, if it may be used in this way. A mailbox that does not exist is asked about in
+ * the same way, and costs as much.
+ */
+export async function findEntered(
+  app: Pick<App, 'db' | 'clock'>,
+  mailboxId: MailboxRow['id'] | undefined,
+  { password, ...use }: Use & { password: string },
+): Promise<AppPasswordRow | undefined> {
+  const secret = readSecret(password);
+  if (secret === undefined) return undefined;
+  const hash = Buffer.from(hashSecret(secret));
+  const rows = await listAppPasswordsByHint(app.db.read, hintOf(secret));
+  const row = rows.find(({ secretHash }) => timingSafeEqual(Buffer.from(secretHash), hash));
+  return row?.mailboxId === mailboxId && row && isUsable(row, { ...use, now: app.clock.now() })
+    ? row
+    : undefined;
+}
+
+/** Returns true when an app password may be used in this protocol, from this address, and at this time in Unix milliseconds. */
+function isUsable(row: AppPasswordRow, { protocol, address, now }: Use & { now: number }): boolean {
+  return !hasExpired(row, now) && protocolsOf(row).includes(protocol) && allowsPeer(row, address);
+}
+
+/** Returns true when an app password has expired at this time, in Unix milliseconds. */
+export function hasExpired({ expiresAt }: AppPasswordRow, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
+/** Returns the protocols in which an app password is valid. */
+export function protocolsOf({ protocols }: AppPasswordRow): Protocol[] {
+  return JSON.parse(protocols);
+}

@@ -1,0 +1,119 @@
+/** Stores the app passwords of mailboxes. All SQL of their table is here, and nothing else writes it. */
+import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
+import { type Param, statement } from '../../db/statement.ts';
+import { limitReached, notFound } from '../../system/errors.ts';
+import { getMailbox } from '../store.ts';
+
+/** Maximum number of app passwords of a mailbox. A SCRAM proof is tried against each of them. Our own limit. */
+export const MAX_APP_PASSWORDS = 50;
+
+type TenantId = MailboxRow['tenantId'];
+/** An app password, as a caller names it. */
+type Named = { tenantId: TenantId; mailboxId: string; id: string };
+
+/**
+ * Stores a new app password.
+ * @throws AppError not_found when the mailbox is deleted; validation_error when it has the maximum number of app passwords
+ */
+export const insertAppPassword = defineWrite(
+  'mailboxes.insertAppPassword',
+  async (tx, row: AppPasswordRow): Promise<void> => {
+    const { tenantId, mailboxId } = row;
+    await getMailbox(tx, tenantId, mailboxId);
+    await requireAppPasswordLimit(tx, mailboxId);
+    await tx.insertInto('appPasswords').values(row).execute();
+  },
+);
+
+/**
+ * Checks that a mailbox can have one more app password, before it is made. The write checks again.
+ * @throws AppError validation_error
+ */
+export async function requireAppPasswordLimit(tx: Tx, mailboxId: MailboxRow['id']): Promise<void> {
+  const { count } = await tx
+    .selectFrom('appPasswords')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('mailboxId', '=', mailboxId)
+    .executeTakeFirstOrThrow();
+  if (count >= MAX_APP_PASSWORDS)
+    throw limitReached('app passwords for this mailbox', count, 'revoke one before you add another');
+}
+
+function passwordsOf(tx: Tx, tenantId: TenantId, mailboxId: MailboxRow['id']) {
+  return tx
+    .selectFrom('appPasswords')
+    .selectAll()
+    .where('mailboxId', '=', mailboxId)
+    .where('tenantId', '=', tenantId);
+}
+
+/**
+ * Returns a page of the app passwords of a mailbox, newest first.
+ * @throws AppError not_found when the tenant has no such mailbox
+ */
+export async function listAppPasswords(
+  tx: Tx,
+  tenantId: TenantId,
+  { mailboxId, ...page }: { mailboxId: string } & PageRequest,
+): Promise<Page<AppPasswordRow>> {
+  const { id } = await getMailbox(tx, tenantId, mailboxId);
+  return readPage(page, (slice) => inSlice(passwordsOf(tx, tenantId, id), 'id', slice).execute());
+}
+
+/**
+ * Returns an app password.
+ * @throws AppError not_found
+ */
+export async function getAppPassword(
+  tx: Tx,
+  tenantId: TenantId,
+  { mailboxId, id }: Omit<Named, 'tenantId'>,
+): Promise<AppPasswordRow> {
+  const mailbox = await getMailbox(tx, tenantId, mailboxId);
+  const row = await passwordsOf(tx, tenantId, mailbox.id)
+    .where('id', '=', id as AppPasswordRow['id'])
+    .executeTakeFirst();
+  if (!row) throw notFound('App password');
+  return row;
+}
+
+/**
+ * Deletes an app password, and returns it.
+ * @throws AppError not_found
+ */
+export const deleteAppPassword = defineWrite(
+  'mailboxes.deleteAppPassword',
+  async (tx, { tenantId, ...named }: Named): Promise<AppPasswordRow> => {
+    const row = await getAppPassword(tx, tenantId, named);
+    await tx.deleteFrom('appPasswords').where('id', '=', row.id).execute();
+    return row;
+  },
+);
+
+const byHint = statement((db, param: Param<Pick<AppPasswordRow, 'hint'>>) =>
+  db.selectFrom('appPasswords').selectAll().where('hint', '=', param('hint')),
+);
+
+/** Returns the app passwords of all mailboxes with this hint. */
+export function listAppPasswordsByHint(tx: Tx, hint: string): Promise<AppPasswordRow[]> {
+  return byHint.all(tx, { hint });
+}
+
+const byId = statement((db, param: Param<Pick<AppPasswordRow, 'id'>>) =>
+  db.selectFrom('appPasswords').selectAll().where('id', '=', param('id')),
+);
+
+/** Returns an app password of any mailbox. The id comes from this installation, never from a caller. */
+export function findAppPasswordById(tx: Tx, id: AppPasswordRow['id']): Promise<AppPasswordRow | undefined> {
+  return byId.first(tx, { id });
+}
+
+/** Records that somebody has logged in with an app password. `now` is in Unix milliseconds. */
+export const recordAppPasswordUse = defineWrite(
+  'mailboxes.recordAppPasswordUse',
+  async (tx, { id, now }: { id: AppPasswordRow['id']; now: number }): Promise<void> => {
+    await tx.updateTable('appPasswords').set({ lastUsedAt: now }).where('id', '=', id).execute();
+  },
+);
