@@ -25,15 +25,30 @@ const MINUTE_MS = 60_000;
 
 /** Returns the time of a date in Unix milliseconds; null when the text is not a date. */
 export function parseDate(text: string): number | null {
+  return parseZonedDate(text)?.at ?? null;
+}
+
+/** A time and the time zone in which it was written. */
+export type ZonedDate = {
+  /** Time in Unix milliseconds. */
+  at: number;
+  /** Offset of the zone from UTC in minutes, positive to the east. */
+  zoneMinutes: number;
+};
+
+/** Returns a date with its zone; null when the text is not a date, or the calendar has no such day. */
+export function parseZonedDate(text: string): ZonedDate | null {
   const match = text.length > MAX_DATE_CHARACTERS ? null : DATE.exec(text.trim());
   if (!match) return null;
   const [, day, monthName = '', year, hours, minutes, seconds = '0', sign, zoneHours, zoneMinutes, zone] =
     match;
   const month = MONTHS.indexOf(monthName.toLowerCase());
-  if (month < 0 || Number(day) < 1 || Number(day) > 31 || Number(hours) > 23 || Number(minutes) > 59)
-    return null;
+  const midnight = Date.UTC(Number(year), month, Number(day));
+  const isDay = month >= 0 && new Date(midnight).getUTCDate() === Number(day);
+  if (!isDay || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 60) return null;
+  const offset = offsetMinutes({ sign, zoneHours, zoneMinutes, zone });
   const time = Date.UTC(Number(year), month, Number(day), Number(hours), Number(minutes), Number(seconds));
-  return time - offsetMinutes({ sign, zoneHours, zoneMinutes, zone }) * MINUTE_MS;
+  return { at: time - offset * MINUTE_MS, zoneMinutes: offset };
 }
 
 type Zone = Record<'sign' | 'zoneHours' | 'zoneMinutes' | 'zone', string | undefined>;

@@ -43,9 +43,9 @@ type RejectAction = ActionBase & {
 /** Answers the sender, unless the answer has been sent within `seconds` (RFC 5230). */
 type VacationAction = ActionBase & {
   kind: 'vacation';
-  /** Identifies the answer: the same sender gets the same one once within `seconds`. It is a hash, or what the script gave. */
+  /** Identifies the answer, in 64 hexadecimal digits: a sender gets the same answer once within `seconds`. */
   handle: string;
-  /** Time within which a sender gets the answer once. 0 means that each message is answered (RFC 6131). */
+  /** Time within which a sender gets the answer once. */
   seconds: number;
   /** Other addresses of the owner, as the script names them. */
   addresses: readonly string[];
@@ -62,8 +62,9 @@ type VacationAction = ActionBase & {
 /** Sends a notification by mail (RFC 5435, RFC 5436). */
 type NotifyAction = ActionBase & {
   kind: 'notify';
-  /** Recipients, each `local@domain`. */
+  /** Recipients of the To and the Cc field, each `local@domain`. */
   to: readonly string[];
+  cc: readonly string[];
   /** Mailbox of the From field, as the script gave it. */
   from: string | undefined;
   importance: 1 | 2 | 3;

@@ -66,6 +66,7 @@ export function inputOf(message: string, changes: Partial<RunInput> = {}): RunIn
     envelope: { from: 'sender@example.org', to: 'owner@example.com' },
     environment: {},
     now: Date.UTC(2026, 10, 25, 10, 30),
+    zoneMinutes: 0,
     answers: [],
     scripts: new Map(),
     spamPercent: undefined,

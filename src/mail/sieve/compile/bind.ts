@@ -40,6 +40,7 @@ export function bindArguments(
     tags.push(tag);
     values.set(tag.name, { node: value ?? argument, type: tag.value });
   }
+  checkNeeds(tags, values);
   bindParameters(node, { given: node.arguments.slice(index), parameters }, values);
   checkTests(node, tests);
   checkBlock(node, hasBlock);
@@ -51,6 +52,12 @@ function checkConflict(tag: Tag, others: readonly Tag[], at: number): void {
   if (!other) return;
   const problem = other.name === tag.name ? 'is given twice' : `cannot be used with \`${other.name}\``;
   throw new ScriptFault(`\`${tag.name}\` ${problem}`, at);
+}
+
+function checkNeeds(tags: readonly Tag[], values: ReadonlyMap<string, BoundArgument>): void {
+  for (const { name, needs } of tags)
+    if (needs && !values.has(needs))
+      throw new ScriptFault(`\`${name}\` needs \`${needs}\``, values.get(name)?.node.at ?? 0);
 }
 
 type Positional = { given: readonly ArgumentNode[]; parameters: readonly Parameter[] };

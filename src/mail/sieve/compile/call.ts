@@ -59,15 +59,15 @@ export class BoundCall implements Call {
   }
 
   checkedText(name: string, isValid: (value: string) => boolean, message: string): Text {
-    const { constant, read } = this.text(name);
+    const { source, constant, read } = this.text(name);
     if (constant !== undefined && !isValid(constant)) throw this.fault(message, name);
-    if (constant !== undefined) return { constant, read };
+    if (constant !== undefined) return { source, constant, read };
     const checked = (run: Run) => {
       const value = read(run);
       if (isValid(value)) return value;
       return run.fail(`${message}, but it is ${JSON.stringify(value.slice(0, MAX_SHOWN_CHARACTERS))}`);
     };
-    return { constant, read: checked };
+    return { source, constant, read: checked };
   }
 
   texts(name: string): Texts {

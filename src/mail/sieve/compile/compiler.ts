@@ -80,8 +80,9 @@ export class Compiler {
   compileText(node: StringNode, type: ParameterType | undefined): Text {
     const value = this.decode(node);
     if (type === 'constant' || type === 'constants') return constantText(value);
+    const context = { notes: this.notes, uses: (capability: string) => this.isEnabled(capability) };
     for (const { parse } of this.#enabledExtensions()) {
-      const text = parse?.(value, this.notes);
+      const text = checked(node, () => parse?.(value, context));
       if (text) return text;
     }
     return constantText(value);
@@ -91,15 +92,11 @@ export class Compiler {
    * Returns the value of a constant.
    * @throws ScriptFault when an extension cannot decode it
    */
-  decode({ at, value }: StringNode): string {
-    let decoded = value;
-    try {
-      for (const extension of this.#enabledExtensions()) decoded = extension.decode?.(decoded) ?? decoded;
-    } catch (error) {
-      if (error instanceof RangeError) throw new ScriptFault(error.message, at);
-      throw error;
-    }
-    return decoded;
+  decode(node: StringNode): string {
+    let { value } = node;
+    for (const extension of this.#enabledExtensions())
+      value = checked(node, () => extension.decode?.(value)) ?? value;
+    return value;
   }
 
   /**
@@ -191,6 +188,16 @@ export class Compiler {
       const extension = this.registry.extensions.get(name);
       if (extension) yield extension;
     }
+  }
+}
+
+/** Returns the result of reading a string. An error of it is one at its place. */
+function checked<Result>({ at }: StringNode, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) throw new ScriptFault(error.message, at);
+    throw error;
   }
 }
 

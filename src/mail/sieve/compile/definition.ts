@@ -2,12 +2,16 @@
  * The things that an extension can add to the language: commands, tests, tags of either, comparators, and forms of strings. The base language is one of
  * them. `extensions/table.ts` lists them all.
  */
+import type { HeaderField } from '../../message/header-block.ts';
 import type { Comparator, MatchValue } from '../match/comparator.ts';
 import type { ActionOptions } from '../run/action-list.ts';
 import type { AddressParts, HeaderView } from '../run/header-view.ts';
 import type { Predicate, Run, ScriptName, Statement } from '../run/run.ts';
 import type { ScriptFault } from '../syntax/script-error.ts';
 import type { Text, Texts } from './text.ts';
+
+/** Stands for all tests that compare values with keys. */
+export const MATCHING_TESTS = 'tests that match';
 
 /** Name of the extension that needs no `require`. */
 export const BASE = 'base';
@@ -29,12 +33,14 @@ export type Tag = {
   value?: ParameterType;
   /** Tags of one group exclude each other. */
   group?: string;
+  /** Name of another tag without which this one has no meaning. */
+  needs?: string;
   matchType?: MatchType;
   addressPart?: AddressPart;
   /** Returns the headers in which a test looks, instead of that of the message. */
   headers?: (call: Call) => (run: Run) => readonly HeaderView[];
-  /** Returns the texts in the value of a field that a test compares, instead of the value. */
-  extract?: (call: Call) => (value: string) => readonly string[];
+  /** Returns the texts in a field that a test compares, instead of its value. */
+  extract?: (call: Call) => (field: HeaderField, run: Run) => readonly string[];
   /** Returns what sets the options of an action each time it is taken. */
   modify?: (call: Call) => (options: ActionOptions, run: Run) => void;
 };
@@ -61,6 +67,13 @@ export type AddressPart = {
   read(address: AddressParts): string | undefined;
 };
 
+/** The script in which a string or a name stands. */
+export type ScriptContext = {
+  readonly notes: ScriptNotes;
+  /** Returns true when the script has required a capability. */
+  uses(capability: string): boolean;
+};
+
 /** Notes of the compiler about a script while it reads it. */
 export type ScriptNotes = {
   includes: ScriptName[];
@@ -79,9 +92,8 @@ export type ScriptNotes = {
  * A command or test with its arguments. Arguments are asked for by the name of their tag, with its colon, or by that of their
  * parameter; those that may be missing are asked for by `has` first.
  */
-export type Call = {
+export type Call = ScriptContext & {
   readonly name: string;
-  readonly notes: ScriptNotes;
   /** Tags of the call, in their order. */
   readonly tags: readonly Tag[];
   has(name: string): boolean;
@@ -99,8 +111,6 @@ export type Call = {
   test(): Predicate;
   testList(): readonly Predicate[];
   block(): Statement;
-  /** Returns true when the script has required a capability. */
-  uses(capability: string): boolean;
   /**
    * Makes a capability available to what follows.
    * @returns false when it is unknown
@@ -143,13 +153,16 @@ export type Extension = {
   commands?: readonly CommandDefinition[];
   tests?: readonly TestDefinition[];
   /** Tags that it adds to commands and tests of others. */
-  tags?: readonly { on: readonly string[]; tags: readonly Tag[] }[];
+  tags?: readonly { on: readonly string[] | typeof MATCHING_TESTS; tags: readonly Tag[] }[];
   comparators?: readonly Comparator[];
   /**
    * Decodes a string when the script is checked.
    * @throws RangeError when the string is an error
    */
   decode?(value: string): string;
-  /** Returns what a string that is not a constant means; undefined when it is a constant nevertheless. */
-  parse?(value: string, notes: ScriptNotes): Text | undefined;
+  /**
+   * Returns the meaning of a string in which it replaces parts; undefined when there are none.
+   * @throws RangeError when the string is an error
+   */
+  parse?(value: string, context: ScriptContext): Text | undefined;
 };

@@ -1,6 +1,12 @@
 /** Finds what a name means, among all extensions of a table. */
 import type { Comparator } from '../match/comparator.ts';
-import type { CommandDefinition, Extension, Tag, TestDefinition } from './definition.ts';
+import {
+  type CommandDefinition,
+  type Extension,
+  MATCHING_TESTS,
+  type Tag,
+  type TestDefinition,
+} from './definition.ts';
 
 /** A definition and the capability that a script must require for it. */
 export type Registered<Item> = { capability: string; item: Item };
@@ -14,7 +20,8 @@ export class Registry {
   readonly #tags = new Map<string, Map<string, Registered<Tag>>>();
 
   constructor(extensions: readonly Extension[]) {
-    for (const extension of extensions) this.#add(extension);
+    for (const extension of extensions) this.#addDefinitions(extension);
+    for (const extension of extensions) this.#addTagsToOthers(extension);
   }
 
   /** Returns the tags of a command or test by their names, with their colons. */
@@ -22,14 +29,24 @@ export class Registry {
     return this.#tags.get(name) ?? new Map();
   }
 
-  #add(extension: Extension): void {
-    const { name: capability, commands = [], tests = [], tags = [], comparators = [] } = extension;
+  #addDefinitions(extension: Extension): void {
+    const { name: capability, commands = [], tests = [], comparators = [] } = extension;
     this.extensions.set(capability, extension);
     for (const item of commands) this.commands.set(item.name, { capability, item });
     for (const item of tests) this.tests.set(item.name, { capability, item });
     for (const { name, tags: own = [] } of [...commands, ...tests]) this.#addTags(name, capability, own);
-    for (const { on, tags: added } of tags) for (const name of on) this.#addTags(name, capability, added);
     for (const item of comparators) this.comparators.set(item.name, { capability, item });
+  }
+
+  #addTagsToOthers({ name: capability, tags = [] }: Extension): void {
+    for (const { on, tags: added } of tags) {
+      const names = on === MATCHING_TESTS ? this.#matchingTests() : on;
+      for (const name of names) this.#addTags(name, capability, added);
+    }
+  }
+
+  #matchingTests(): string[] {
+    return [...this.#tags].filter(([, tags]) => tags.has(':comparator')).map(([name]) => name);
   }
 
   #addTags(name: string, capability: string, tags: readonly Tag[]): void {

@@ -2,6 +2,8 @@
 import type { Run } from '../run/run.ts';
 
 export type Text = {
+  /** The text as the script has it. */
+  source: string;
   /** Value that is the same in every run; undefined when it depends on variables. */
   constant: string | undefined;
   read(run: Run): string;
@@ -15,7 +17,7 @@ export type Texts = {
 
 /** Returns a text with the same value in every run. */
 export function constantText(value: string): Text {
-  return { constant: value, read: () => value };
+  return { source: value, constant: value, read: () => value };
 }
 
 /** Returns a list of texts. */

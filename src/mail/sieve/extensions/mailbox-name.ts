@@ -9,3 +9,6 @@ const CONTROL = /\p{Cc}/u;
 export function isMailboxName(text: string): boolean {
   return text !== '' && text.length <= MAX_NAME_CHARACTERS && !CONTROL.test(text);
 }
+
+/** Group of the tags that find a mailbox by something else than its name, only one of which may be used (RFC 9042 section 4.2). */
+export const MAILBOX_CHOICE = 'mailbox choice';

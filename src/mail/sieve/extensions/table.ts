@@ -1,9 +1,45 @@
 /** All extensions of the language. To add one, write its file and add it here. */
 import { BASE, type Extension } from '../compile/definition.ts';
 import { BASE_LANGUAGE } from './base/base.ts';
+import { BODY } from './body.ts';
+import { COMPARATOR_ASCII_NUMERIC } from './comparator-ascii-numeric.ts';
+import { COMPARATOR_UNICODE_CASEMAP } from './comparator-unicode-casemap.ts';
+import { COPY } from './copy.ts';
+import { DATE } from './date.ts';
+import { DUPLICATE } from './duplicate.ts';
+import { EDITHEADER } from './editheader.ts';
+import { ENCODED_CHARACTER } from './encoded-character.ts';
+import { ENOTIFY } from './enotify.ts';
+import { ENVELOPE } from './envelope.ts';
+import { ENVIRONMENT } from './environment.ts';
+import { EXTRACTTEXT } from './extracttext.ts';
+import { FCC } from './fcc.ts';
 import { FILEINTO } from './fileinto.ts';
+import { FOREVERYPART_LOOP } from './foreverypart.ts';
+import { IHAVE } from './ihave.ts';
+import { IMAP4FLAGS } from './imap4flags.ts';
+import { INCLUDE_SCRIPTS } from './include.ts';
+import { INDEX } from './index.ts';
+import { MAILBOX } from './mailbox.ts';
+import { MAILBOXID } from './mailboxid.ts';
+import { MIME } from './mime.ts';
+import { EREJECT, REJECT } from './reject.ts';
+import { RELATIONAL } from './relational.ts';
+import { SPAMTEST } from './spamtest.ts';
+import { SPECIAL_USES } from './special-use.ts';
+import { SUBADDRESS } from './subaddress.ts';
+import { VACATION, VACATION_SECONDS } from './vacation.ts';
+import { VARIABLES } from './variables.ts';
 
-export const EXTENSIONS: readonly Extension[] = [BASE_LANGUAGE, FILEINTO];
+/** The extensions. The base language is the first one. */
+export const EXTENSIONS: readonly Extension[] = [
+  BASE_LANGUAGE,
+  ...[FILEINTO, ENVELOPE, ENCODED_CHARACTER, COMPARATOR_ASCII_NUMERIC, COMPARATOR_UNICODE_CASEMAP],
+  ...[COPY, BODY, VARIABLES, RELATIONAL, DATE, INDEX, SUBADDRESS, IMAP4FLAGS],
+  ...[MAILBOX, MAILBOXID, SPECIAL_USES, VACATION, VACATION_SECONDS, INCLUDE_SCRIPTS, DUPLICATE],
+  ...[ENVIRONMENT, EDITHEADER, MIME, FOREVERYPART_LOOP, EXTRACTTEXT, ENOTIFY, REJECT, EREJECT, FCC],
+  ...[IHAVE, SPAMTEST],
+];
 
 /** Capabilities that ManageSieve advertises (RFC 5804 section 1.7) and that `require` accepts. */
 export const SIEVE_EXTENSIONS: readonly string[] = EXTENSIONS.map(({ name }) => name).filter(

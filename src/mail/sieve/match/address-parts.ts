@@ -17,7 +17,7 @@ const DOMAIN: AddressPart = {
 };
 
 /** Returns the tag of a part. */
-function addressPartTag(addressPart: AddressPart): Tag {
+export function addressPartTag(addressPart: AddressPart): Tag {
   return { name: addressPart.name, group: 'address part', addressPart };
 }
 

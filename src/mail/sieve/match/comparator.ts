@@ -20,7 +20,7 @@ export function isAscii(text: string): boolean {
 }
 
 /** Returns the order of the UTF-8 octets of two texts. That of UTF-16 differs above U+FFFF. */
-function orderOctets(first: string, second: string): number {
+export function orderOctets(first: string, second: string): number {
   return Buffer.compare(Buffer.from(first), Buffer.from(second));
 }
 

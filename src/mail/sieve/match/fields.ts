@@ -10,7 +10,7 @@ export function headersOf(call: Call): (run: Run) => readonly HeaderView[] {
   return (run) => [run.message.header];
 }
 
-/** Returns what chooses occurrences of a field: all of them, or the one that `:index` names (RFC 5260 section 6). */
+/** Returns what chooses occurrences of fields: all of them, or the one that `:index` names (RFC 5260 section 6). */
 export function occurrencesOf(call: Call): <Item>(items: readonly Item[]) => readonly Item[] {
   if (!call.has(':index')) return (items) => items;
   const index = call.number(':index');
@@ -18,15 +18,19 @@ export function occurrencesOf(call: Call): <Item>(items: readonly Item[]) => rea
   const isFromEnd = call.has(':last');
   return (items) => {
     const at = isFromEnd ? items.length - index : index - 1;
-    return items.slice(Math.max(at, 0), at + 1);
+    return at < 0 ? [] : items.slice(at, at + 1);
   };
 }
 
-/** Returns what reads the values of a field from a header. */
-export function fieldValuesOf(call: Call): (header: HeaderView, name: string) => readonly MatchValue[] {
+type ReadValues = (run: Run, header: HeaderView, names: readonly string[]) => readonly MatchValue[];
+
+/** Returns what reads the values of the fields with some names in lower case from a header. */
+export function fieldValuesOf(call: Call): ReadValues {
   const choose = occurrencesOf(call);
   const extract = call.tags.find((tag) => tag.extract)?.extract?.(call);
-  if (!extract) return (header, name) => choose(header.values(name));
-  return (header, name) =>
-    choose(header.rawValues(name)).flatMap((value) => extract(value).map((text) => new MatchValue(text)));
+  if (!extract) return (_run, header, names) => choose(names.flatMap((name) => header.values(name)));
+  return (run, header, names) => {
+    const fields = names.flatMap((name) => header.rawValues(name).map((value) => ({ name, value })));
+    return choose(fields).flatMap((field) => extract(field, run).map((text) => new MatchValue(text)));
+  };
 }

@@ -63,13 +63,13 @@ export const MATCH_TAGS: readonly Tag[] = [
 export const KEYS: Parameter = { name: 'keys', type: 'texts' };
 
 /**
- * Returns the comparison of a call that has `MATCH_TAGS` and `KEYS`.
+ * Returns the comparison of a call that has `MATCH_TAGS` and the keys, which are its argument unless they are given.
  * @throws ScriptFault when the comparator is unknown or does not fit the match type
  */
-export function compileMatcher(call: Call): Matcher {
+export function compileMatcher(call: Call, keys = call.texts(KEYS.name)): Matcher {
   const comparator = call.comparator();
   const { name, matchType = IS } = call.tagOf('match type') ?? { name: ':is' };
   if (matchType.needsSubstrings && !comparator.hasSubstrings)
     throw call.fault(`\`${comparator.name}\` cannot compare by \`${name}\``, ':comparator');
-  return matchType.compile({ call, comparator, keys: call.texts(KEYS.name) });
+  return matchType.compile({ call, comparator, keys });
 }

@@ -5,98 +5,101 @@ import { type Glob, matchGlob, parseGlob } from './glob.ts';
 type Pattern = {
   comparator: Comparator;
   key: string;
-  /** The pattern for texts in which each code unit is a character. */
+  /** The pattern for texts whose folded form is compared as it is. */
   glob: Glob;
-  /** True when octets or code points of a text must be told apart, because `?` stands for one of them. */
-  countsCharacters: boolean;
+  isAscii: boolean;
 };
 
 /** Limit of the work of a run. */
 type Budget = { spendOnText(characters: number): void };
 
 type Match = {
-  /** Returns the text that matched, and then what each wildcard stood for. */
+  /** Returns the text that matched, and then the texts that the wildcards stood for. */
   values(): string[];
 };
 
 /** Returns the pattern that a key is. */
 export function parsePattern(key: string, comparator: Comparator): Pattern {
-  const folded = comparator.fold(key);
-  return { comparator, key: folded, glob: parseGlob(folded), countsCharacters: key.includes('?') };
+  return { comparator, key, glob: parseGlob(comparator.fold(key)), isAscii: isAscii(key) };
 }
 
 /** Returns the match of a value; undefined when the pattern does not match it. */
 export function matchPattern(pattern: Pattern, value: MatchValue, budget: Budget): Match | undefined {
-  const folded = value.fold(pattern.comparator);
-  budget.spendOnText(folded.length);
-  const spend = (comparisons: number) => budget.spendOnText(comparisons);
-  const units = unitsOf(pattern, folded);
+  const { text } = value;
+  budget.spendOnText(text.length);
+  const units = unitsOf(pattern, value);
   const glob = units.isPlain ? pattern.glob : parseGlob(units.encode(pattern.key));
-  const encoded = units.encode(folded);
-  const places = matchGlob(glob, encoded, spend);
+  const encoded = units.encode(text);
+  const places = matchGlob(glob, encoded, (comparisons) => budget.spendOnText(comparisons));
   if (!places) return undefined;
   return {
-    values: () => {
-      const original = units.encode(align(value.text, folded, pattern.comparator));
-      const parts = wildcardRanges(glob, places, encoded.length);
-      return [value.text, ...parts.map(([start, end]) => units.decode(original.slice(start, end)))];
-    },
+    values: () => [
+      text,
+      ...wildcardRanges(glob, places).map(([start, end]) => units.slice(text, start, end)),
+    ],
   };
 }
 
-/** A form of text in which each character is one UTF-16 code unit. */
-type Units = { isPlain: boolean; encode(text: string): string; decode(units: string): string };
-
-const PLAIN: Units = { isPlain: true, encode: (text) => text, decode: (units) => units };
-
-const OCTETS: Units = {
-  isPlain: false,
-  encode: (text) => Buffer.from(text).toString('latin1'),
-  decode: (units) => Buffer.from(units, 'latin1').toString(),
+/** A folded form of text in which each character is one UTF-16 code unit. */
+type Units = {
+  isPlain: boolean;
+  encode(text: string): string;
+  /** Returns the characters of a text between two places in its encoded form. */
+  slice(text: string, start: number, end: number): string;
 };
 
-const ABOVE_FFFF = /[\u{10000}-\u{10ffff}]/gu;
-
-function unitsOf({ comparator, key, countsCharacters }: Pattern, text: string): Units {
-  if (!countsCharacters || isAscii(text)) return PLAIN;
-  if (comparator.character === 'octet') return OCTETS;
-  const characters = new Set([...text.matchAll(ABOVE_FFFF), ...key.matchAll(ABOVE_FFFF)].map(([one]) => one));
-  return characters.size === 0 ? PLAIN : codePointUnits([...characters]);
+function unitsOf(pattern: Pattern, value: MatchValue): Units {
+  const { comparator } = pattern;
+  const isPlain = comparator.character === 'octet' && !pattern.glob.wildcards.includes('?');
+  if (isPlain || (pattern.isAscii && isAscii(value.text))) return plainUnits(comparator, value);
+  return comparator.character === 'octet' ? octetUnits(comparator) : codePointUnits(comparator);
 }
 
-/** Number of surrogates, none of which occurs alone in well-formed text. */
-const SURROGATES = 0x800;
-const FIRST_SURROGATE = 0xd800;
-
-/** Gives each character above U+FFFF a surrogate of its own. */
-function codePointUnits(characters: readonly string[]): Units {
-  const units = new Map<string, string>();
-  for (const [index, character] of characters.entries())
-    units.set(character, String.fromCharCode(FIRST_SURROGATE + (index % SURROGATES)));
-  const back = new Map([...units].map(([character, unit]) => [unit, character]));
+/** Folding keeps the places of characters here. */
+function plainUnits(comparator: Comparator, value: MatchValue): Units {
   return {
-    isPlain: false,
-    encode: (text) => text.replace(ABOVE_FFFF, (character) => units.get(character) ?? character),
-    decode: (text) => text.replace(/[\ud800-\udfff]/g, (unit) => back.get(unit) ?? unit),
+    isPlain: true,
+    encode: () => value.fold(comparator),
+    slice: (text, start, end) => text.slice(start, end),
   };
 }
 
-/** Returns the text in which places of the folded text can be looked up: the text itself where folding keeps them. */
-function align(text: string, folded: string, comparator: Comparator): string {
-  if (text.length === folded.length || comparator.character === 'octet') return text;
-  return folded;
+function octetUnits(comparator: Comparator): Units {
+  return {
+    isPlain: false,
+    encode: (text) => Buffer.from(comparator.fold(text)).toString('latin1'),
+    slice: (text, start, end) => Buffer.from(text).toString('utf8', start, end),
+  };
 }
 
-/** Returns where the characters are that each wildcard stood for. */
-function wildcardRanges(
-  { pieces }: Glob,
-  places: readonly number[],
-  length: number,
-): readonly (readonly [number, number])[] {
+/** Surrogates, none of which occurs alone in well-formed text. */
+const FIRST_SURROGATE = 0xd800;
+const SURROGATES = 0x800;
+
+/** Gives each character whose folded form is longer than a code unit a surrogate of its own, as far as there are enough. */
+function codePointUnits(comparator: Comparator): Units {
+  const surrogates = new Map<string, string>();
+  const unitOf = (character: string) => {
+    const folded = comparator.fold(character);
+    if (folded.length === 1) return folded;
+    const unit =
+      surrogates.get(folded) ?? String.fromCharCode(FIRST_SURROGATE + (surrogates.size % SURROGATES));
+    surrogates.set(folded, unit);
+    return unit;
+  };
+  return {
+    isPlain: false,
+    encode: (text) => Array.from(text.normalize('NFC'), unitOf).join(''),
+    slice: (text, start, end) => [...text.normalize('NFC')].slice(start, end).join(''),
+  };
+}
+
+/** Returns the places of the characters that each wildcard stood for. */
+function wildcardRanges({ pieces }: Glob, places: readonly number[]): readonly (readonly [number, number])[] {
   return pieces.flatMap(({ text, wildcards }, index) => {
     const place = places[index] ?? 0;
     const single = wildcards.map((offset) => [place + offset, place + offset + 1] as const);
-    const isLast = index + 1 === pieces.length;
-    return isLast ? single : [...single, [place + text.length, places[index + 1] ?? length] as const];
+    const next = places[index + 1];
+    return next === undefined ? single : [...single, [place + text.length, next] as const];
   });
 }

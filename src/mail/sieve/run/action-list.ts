@@ -9,7 +9,7 @@ const MAX_ACTIONS = 32;
 /** Options that tags give to an action. */
 export type ActionOptions = {
   /** True when the implicit keep remains (RFC 3894). */
-  isCopy: boolean;
+  leavesKeep: boolean;
   flags: readonly string[] | undefined;
   mailboxId: string | undefined;
   specialUse: string | undefined;
@@ -21,7 +21,7 @@ export type ActionOptions = {
 /** Returns the options of an action without tags. */
 export function noOptions(): ActionOptions {
   return {
-    isCopy: false,
+    leavesKeep: false,
     flags: undefined,
     mailboxId: undefined,
     specialUse: undefined,
@@ -45,13 +45,23 @@ export class ActionList {
   add(action: Action): string | undefined {
     const conflict = findConflict(action, this.actions);
     if (conflict) return conflict;
-    if (this.actions.some((other) => isSame(other, action))) return undefined;
+    const same = this.actions.find((other) => isSame(other, action));
+    if (same) {
+      // If a message is filed twice, the last flags count (RFC 5232 section 3).
+      if ('flags' in same && 'flags' in action) same.flags = action.flags;
+      return undefined;
+    }
     if (this.actions.length >= MAX_ACTIONS) return `a script may take ${MAX_ACTIONS} actions`;
-    const redirects = this.actions.filter(({ kind }) => kind === 'redirect').length;
-    if (action.kind === 'redirect' && redirects >= MAX_REDIRECTS)
+    if (this.#count('redirect') >= MAX_REDIRECTS && action.kind === 'redirect')
       return `a script may redirect a message ${MAX_REDIRECTS} times`;
+    if (this.#count('notify') >= MAX_NOTIFICATIONS && action.kind === 'notify')
+      return `a script may send ${MAX_NOTIFICATIONS} notifications`;
     this.actions.push(action);
     return undefined;
+  }
+
+  #count(kind: Action['kind']): number {
+    return this.actions.filter((action) => action.kind === kind).length;
   }
 }
 
@@ -67,14 +77,19 @@ function isSame(first: Action, second: Action): boolean {
   );
 }
 
+/** Maximum number of notifications of one message, since each goes to any address (RFC 5435 section 8). Our own limit. */
+const MAX_NOTIFICATIONS = 4;
+
 /** Actions that deliver the message, which contradicts a refusal, or that answer it (RFC 5429 section 2.4). */
-const AGAINST_REJECT: ReadonlySet<string> = new Set(['keep', 'fileinto', 'redirect', 'vacation', 'reject']);
+const AGAINST_REJECT: ReadonlySet<string> = new Set(['keep', 'fileinto', 'redirect', 'vacation']);
 
 function findConflict(action: Action, others: readonly Action[]): string | undefined {
-  if (!AGAINST_REJECT.has(action.kind)) return undefined;
-  const isReject = action.kind === 'reject';
-  const conflict = others.find(({ kind }) => (isReject ? AGAINST_REJECT.has(kind) : kind === 'reject'));
-  if (!conflict) return undefined;
-  if (isReject && conflict.kind === 'reject') return 'a message can be rejected once';
-  return 'a message that is rejected cannot be delivered or answered, too';
+  const has = (kind: Action['kind']) => others.some((other) => other.kind === kind);
+  if (action.kind === 'vacation' && has('vacation')) return 'a message can be answered by `vacation` once';
+  if (action.kind === 'reject' && has('reject')) return 'a message can be rejected once';
+  const isAgainst =
+    action.kind === 'reject'
+      ? others.some(({ kind }) => AGAINST_REJECT.has(kind))
+      : AGAINST_REJECT.has(action.kind) && has('reject');
+  return isAgainst ? 'a message that is rejected cannot be delivered or answered, too' : undefined;
 }

@@ -3,7 +3,7 @@ import type { Action } from '../actions.ts';
 import type { ScriptError } from '../syntax/script-error.ts';
 import { ActionList } from './action-list.ts';
 import { type Answered, Answers, type Question, type RememberedKey } from './question.ts';
-import { SieveMessage } from './sieve-message.ts';
+import { SieveMessage, type SievePart } from './sieve-message.ts';
 
 /** How a block ends early: with the script, with an included script, or with the loop of this name. */
 export type Flow = 'stop' | 'return' | { break: string | undefined } | undefined;
@@ -45,6 +45,8 @@ export type RunInput = {
   environment: Readonly<Record<string, string>>;
   /** Time in Unix milliseconds, which is that of `currentdate`. */
   now: number;
+  /** Offset of the local time zone from UTC in minutes, positive to the east. */
+  zoneMinutes: number;
   /** Answers to the questions of earlier runs of the same script and message. */
   answers: readonly Answered[];
   /** Scripts that the script includes, directly or not, by `<location>/<name>`. */
@@ -67,7 +69,19 @@ export class RunFault extends Error {
 
 export class Run {
   readonly input: RunInput;
-  readonly message: SieveMessage;
+  /** The whole message. */
+  readonly whole: SieveMessage;
+  /** The message that the script sees: the whole one, or the part for which a script was included. */
+  message: SieveMessage;
+  /** Part of the innermost `foreverypart` (RFC 5703 section 3); undefined outside of one. */
+  part: SievePart | undefined;
+  /** Values of variables by their names in lower case. */
+  variables = new Map<string, string>();
+  /** Values of the variables that scripts share (RFC 6609 section 3.4). */
+  readonly globals = new Map<string, string>();
+  /** Keys of the scripts that were included so far, and of those that run. */
+  readonly included = new Set<string>();
+  readonly including: string[] = [];
   readonly list = new ActionList();
   readonly remembered: RememberedKey[] = [];
   /** Texts of the last `:matches` that was true (RFC 5229 section 3.2). */
@@ -84,7 +98,8 @@ export class Run {
 
   constructor(input: RunInput) {
     this.input = input;
-    this.message = new SieveMessage(input.message);
+    this.whole = new SieveMessage(input.message);
+    this.message = this.whole;
     this.#answers = new Answers(input.answers);
   }
 
@@ -114,15 +129,31 @@ export class Run {
     return this.#answers.get(question);
   }
 
-  /** Takes an action. One that is not a copy replaces the implicit keep, unless its kind never does. */
-  take(action: Action, { isCopy = false } = {}): void {
+  /** Takes an action, which replaces the implicit keep unless it leaves it. */
+  take(action: Action, { leavesKeep = false } = {}): void {
     const problem = this.list.add(action);
     if (problem) this.fail(problem);
-    if (!isCopy) this.list.isImplicitlyKept = false;
+    if (!leavesKeep) this.list.isImplicitlyKept = false;
+  }
+
+  /**
+   * Runs an included script. It has variables of its own, and sees the part of the innermost `foreverypart` as if it were the message
+   * (RFC 6609 section 3.5).
+   */
+  inScript(name: string, script: Script): Flow {
+    const { message, part, variables, matchValues, line, script: outer } = this;
+    if (part) this.message = message.partAsMessage(part);
+    this.part = undefined;
+    this.variables = new Map();
+    this.matchValues = [];
+    this.script = name;
+    const flow = script.run(this);
+    Object.assign(this, { message, part, variables, matchValues, line, script: outer });
+    return flow;
   }
 
   /** Returns what all actions on a line of the script have in common. */
   origin(): Pick<Action, 'line' | 'script' | 'header'> {
-    return { line: this.line, script: this.script, header: this.message.editedHeader() };
+    return { line: this.line, script: this.script, header: this.whole.editedHeader() };
   }
 }

@@ -1,6 +1,7 @@
-/** The message of a run, whose header a script may edit (RFC 5293). */
+/** The message of a run, whose header a script may edit (RFC 5293), and its parts. */
 import { findOctet } from '../../find-octet.ts';
 import { readFieldLines } from '../../message/header-block.ts';
+import { type MimeEntity, readMimeTree, readOpaque, TooComplexError } from '../../message/mime-tree.ts';
 import { LF } from '../../octets.ts';
 import { type HeaderLines, HeaderView } from './header-view.ts';
 
@@ -9,6 +10,14 @@ const CRLF = Buffer.from('\r\n');
 /** Maximum size of a header that a script has edited. Our own limit, that of messages which are received. */
 const MAX_EDITED_HEADER_OCTETS = 256 * 1024;
 
+/** A part of a message, or the message itself as its outermost part. */
+export type SievePart = {
+  entity: MimeEntity;
+  header: HeaderView;
+  /** Parts of a multipart, or the message inside a message. */
+  parts: readonly SievePart[];
+};
+
 export class SieveMessage {
   readonly octets: Buffer;
   readonly sizeBytes: number;
@@ -16,11 +25,12 @@ export class SieveMessage {
   #header: HeaderView;
   #isEdited = false;
   #edited: Buffer | undefined;
+  #root: SievePart | undefined;
 
   constructor({ octets, sizeBytes }: { octets: Uint8Array; sizeBytes: number }) {
     this.octets = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength);
     this.sizeBytes = sizeBytes;
-    this.#fields = readLines(this.octets);
+    this.#fields = readLines(this.octets, 0);
     this.#header = new HeaderView(this.#fields);
   }
 
@@ -30,6 +40,12 @@ export class SieveMessage {
 
   get header(): HeaderView {
     return this.#header;
+  }
+
+  /** The message as a part. One that is too complex has no parts inside. */
+  get root(): SievePart {
+    this.#root ??= this.#toPart(readTree(this.octets));
+    return { ...this.#root, header: this.#header };
   }
 
   /**
@@ -50,11 +66,33 @@ export class SieveMessage {
     if (this.#isEdited) this.#edited ??= Buffer.concat([...this.#fields.map(({ lines }) => lines), CRLF]);
     return this.#edited;
   }
+
+  /** Returns a part as a message of its own. */
+  partAsMessage({ entity }: SievePart): SieveMessage {
+    const octets = this.octets.subarray(entity.header, entity.end);
+    return new SieveMessage({ octets, sizeBytes: octets.length });
+  }
+
+  #toPart(entity: MimeEntity): SievePart {
+    const header = new HeaderView(readLines(this.octets.subarray(0, entity.body), entity.header));
+    const inner = entity.message ? [entity.message] : entity.parts;
+    return { entity, header, parts: inner.map((part) => this.#toPart(part)) };
+  }
 }
 
-function readLines(octets: Buffer): HeaderLines[] {
+function readTree(octets: Buffer): MimeEntity {
+  try {
+    return readMimeTree(octets);
+  } catch (error) {
+    if (error instanceof TooComplexError) return readOpaque(octets);
+    throw error;
+  }
+}
+
+/** Reads the lines of a header up to its empty line. */
+function readLines(octets: Buffer, from: number): HeaderLines[] {
   const lines: HeaderLines[] = [];
-  for (const { name, start, end, value } of readFieldLines(octets, { start: 0, end: octets.length })) {
+  for (const { name, start, end, value } of readFieldLines(octets, { start: from, end: octets.length })) {
     if (name === '' && isEmptyLine(octets, start)) break;
     lines.push({ name, lines: octets.subarray(start, end), valueStart: value - start });
   }
@@ -63,5 +101,5 @@ function readLines(octets: Buffer): HeaderLines[] {
 
 function isEmptyLine(octets: Buffer, start: number): boolean {
   const end = findOctet(octets, LF, start);
-  return end >= 0 && octets.toString('latin1', start, end).trim() === '';
+  return octets.toString('latin1', start, end < 0 ? octets.length : end).trim() === '';
 }

@@ -31,9 +31,9 @@ const REDIRECT: CommandDefinition = {
     const isAddress = (value: string) => parseMailbox(value) !== undefined;
     const to = call.checkedText('address', isAddress, 'the address of `redirect` must be one email address');
     return (run) => {
-      const { isCopy } = optionsOf(run);
+      const options = optionsOf(run);
       const address = parseMailbox(to.read(run))?.address ?? '';
-      run.take({ kind: 'redirect', ...run.origin(), address }, { isCopy });
+      run.take({ kind: 'redirect', ...run.origin(), address }, options);
       return undefined;
     };
   },

@@ -19,10 +19,11 @@ const HEADER: TestDefinition = {
     const valuesOf = fieldValuesOf(call);
     const matches = compileMatcher(call);
     return (run) => {
-      const values = headers(run).flatMap((header) =>
-        names.read(run).flatMap((name) => valuesOf(header, name)),
+      const wanted = names.read(run);
+      return matches(
+        run,
+        headers(run).flatMap((header) => valuesOf(run, header, wanted)),
       );
-      return matches(run, values);
     };
   },
 };
@@ -51,7 +52,7 @@ const ADDRESS: TestDefinition = {
     return (run) => {
       const addressNames = names.read(run).filter((name) => ADDRESS_FIELDS.has(name));
       const values = headers(run).flatMap((header) =>
-        addressNames.flatMap((name) => choose(header.addressParts(name, part)).flat()),
+        choose(addressNames.flatMap((name) => header.addressParts(name, part))).flat(),
       );
       return matches(run, values);
     };

@@ -1,0 +1,25 @@
+/** The comparator i;ascii-numeric (RFC 4790 section 9.1). */
+import type { Extension } from '../compile/definition.ts';
+
+/** Stands for a text that does not begin with a digit, which is greater than all numbers. */
+const INFINITY = '';
+
+export const COMPARATOR_ASCII_NUMERIC: Extension = {
+  name: 'comparator-i;ascii-numeric',
+  comparators: [
+    {
+      name: 'i;ascii-numeric',
+      fold(text) {
+        const digits = /^[0-9]+/.exec(text)?.[0];
+        return digits === undefined ? INFINITY : digits.replace(/^0+(?=.)/, '');
+      },
+      order(first, second) {
+        if (first === second) return 0;
+        if (first === INFINITY || second === INFINITY) return first === INFINITY ? 1 : -1;
+        return first.length - second.length || (first < second ? -1 : 1);
+      },
+      character: 'octet',
+      hasSubstrings: false,
+    },
+  ],
+};
