@@ -26,7 +26,7 @@ export type AccessContext<
   /** Resolves when a TLS handshake with this address may begin. */
   handshakeTurn(address: string): Promise<void>;
   /** Lets other connections have their turn, once this one has been served for long. */
-  pause(): Promise<void>;
+  pause(): Promise<void> | undefined;
   /** Ends every connection before its next command, once the listener closes. */
   shutdown: ConnectionFault | undefined;
   /** Counts a connection of this address. @throws ConnectionFault beyond the limits */

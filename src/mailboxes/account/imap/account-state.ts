@@ -37,6 +37,8 @@ export function stateOf(account: OpenAccount): AccountState {
 
 export class AccountState {
   readonly account: OpenAccount;
+  /** Texts of flags that were written (`flagsItem`). */
+  readonly flagTexts = new Map<number, string>();
   /** The folders that were selected last stand at the end. */
   readonly #folders = new Map<number, SharedFolder>();
   #keywords: ReadonlyMap<number, readonly string[]> = new Map([[NO_KEYWORDS, []]]);

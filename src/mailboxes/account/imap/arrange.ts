@@ -80,8 +80,8 @@ async function* readRows<Row>(
   for (let from = 0; from < found.length; from += MESSAGES_PER_SLICE) {
     const slice = found.slice(from, from + MESSAGES_PER_SLICE);
     const messages = await readStored(selected, slice, columns);
-    for (const entry of slice) {
-      const stored = messages.get(entry.uid);
+    for (const [index, entry] of slice.entries()) {
+      const stored = messages[index];
       if (stored) rows.push(rowOf({ entry, stored }));
     }
     await nextTurn();

@@ -69,7 +69,7 @@ class Reader {
   readonly #source: Source;
   readonly #lineEnds = new LineEnds();
   /** Lets other sessions in, because a command can name thousands of parts. */
-  readonly #pause: () => Promise<void>;
+  readonly #pause: ReturnType<typeof createPause>;
   #octets = 0;
 
   constructor(source: Source) {
@@ -127,11 +127,8 @@ class Reader {
       } as const;
       const octets = await new MessageOctets(account, message).section(item, isOfHeader(item));
       if (!octets) throw new Refused(badUrl(url));
-      if (Buffer.isBuffer(octets)) yield this.#take(octets);
-      else {
-        this.#requireWithinLimits(octets.sizeBytes);
-        for await (const piece of octets.pieces) yield this.#take(piece);
-      }
+      this.#requireWithinLimits(octets.sizeBytes);
+      for await (const piece of octets.pieces) yield this.#take(piece);
     } finally {
       account.heldContents.delete(message.contentId);
     }

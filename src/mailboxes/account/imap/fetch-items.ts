@@ -3,12 +3,13 @@ import { DamagedBlobError } from '../../../blobs/damaged.ts';
 import { writeInternalDate } from '../../../mail/imap/encode/fetch.ts';
 import { beginSection, type WirePieces, writeSection } from '../../../mail/imap/encode/section.ts';
 import { textFormOf, writeString } from '../../../mail/imap/encode/strings.ts';
-import { type FetchItem, labelOf } from '../../../mail/imap/fetch-item.ts';
+import type { FetchItem } from '../../../mail/imap/fetch-item.ts';
 import type { Refusal } from '../../../mail/imap/session.ts';
+import type { OpenAccount } from '../account.ts';
 import type { StoredMessage } from '../stored-message-store.ts';
 import { type FetchPlan, isOfHeader } from './fetch-plan.ts';
 import type { Responses } from './responses.ts';
-import { type LargeOctets, MessageOctets } from './sections.ts';
+import { type InlineOctets, type LargeOctets, MessageOctets } from './sections.ts';
 import { flagsItem, type SelectedState } from './session-state.ts';
 import type { Entry } from './view.ts';
 
@@ -20,8 +21,6 @@ export type Fetched = {
   /** Reading the message has set `\Seen`. */
   isNewlySeen: boolean;
 };
-
-const NOTHING = Buffer.alloc(0);
 
 type Answer = { plan: FetchPlan; responses: Responses };
 
@@ -39,26 +38,63 @@ function beginningOf({ entry }: Fetched): string {
   return `* ${entry.number} FETCH (`;
 }
 
+/** The response has left an item out because its transfer encoding is unknown, or there is none because the octets are damaged. */
+export type Omission = 'unknown' | 'damaged';
+
+/**
+ * Adds the response for a message whose octets are in memory, of which the items show one section. Returns false when a file has them,
+ * and adds nothing then.
+ */
+export function writeShortResponse(
+  selected: SelectedState,
+  message: Fetched,
+  { plan, responses }: Answer,
+): Omission | undefined | false {
+  const { account } = selected.shared;
+  const { stored } = message;
+  if (!plan.hasOneSection || !stored) return false;
+  const pieces: (string | Buffer)[] = [];
+  let separator = beginningOf(message);
+  try {
+    for (const item of itemsOf(selected, message, plan)) {
+      const found =
+        item.kind === 'SECTION' && new MessageOctets(account, stored).sectionInMemory(item, isOfHeader(item));
+      if (found === 'in a file') return false;
+      const wire = found === false ? writeItem(selected, message, item) : undefined;
+      if (found === false && wire === undefined) continue;
+      pieces.push(separator);
+      separator = ' ';
+      if (found === false) pieces.push(wire ?? '');
+      else pieces.push(...writeInline(labelOf(plan, item), found));
+    }
+  } catch (error) {
+    if (!(error instanceof DamagedBlobError)) throw error;
+    return reportDamage(account, error);
+  }
+  pieces.push(')\r\n');
+  responses.addPieces(pieces);
+  return undefined;
+}
+
 /**
  * Adds the response for a message, and yields it in chunks where it is long: of all that the items show, one piece is in memory.
- * `isUnknown` tells that an item was left out because its transfer encoding is unknown, and `isDamaged` that there is no response because
- * the octets are not those that were stored. A refusal means that the response could not be completed.
+ * A refusal means that the response could not be completed.
  */
 export async function* writeLongResponse(
   selected: SelectedState,
   message: Fetched,
   { plan, responses }: Answer,
-): AsyncGenerator<Buffer, { isUnknown: boolean; isDamaged: boolean } | Refusal> {
+): AsyncGenerator<Buffer, Omission | undefined | Refusal> {
   const { account } = selected.shared;
   const takeBack = responses.mark();
-  let isUnknown = false;
+  let omission: Omission | undefined;
   let hasBegun = false;
   let separator = beginningOf(message);
   try {
     const octets = message.stored && new MessageOctets(account, message.stored);
     for (const item of itemsOf(selected, message, plan)) {
-      const read = octets && (await readOctetItem(octets, item));
-      if (read === null) isUnknown = true;
+      const read = octets && (await readOctetItem(octets, item, labelOf(plan, item)));
+      if (read === null) omission = 'unknown';
       const wire = read === undefined ? writeItem(selected, message, item) : read;
       if (wire === undefined || wire === null) continue;
       responses.add(separator);
@@ -80,14 +116,23 @@ export async function* writeLongResponse(
     }
   } catch (error) {
     if (!hasBegun && !(error instanceof DamagedBlobError)) throw error;
-    account.app.log.error({ err: error, mailbox: account.id }, 'a message could not be read to its end');
+    const damaged = reportDamage(account, error);
     // The client waits for the octets that are missing, so nothing else can be said.
     if (hasBegun) return unreadable();
     takeBack();
-    return { isUnknown: false, isDamaged: true };
+    return damaged;
   }
   if (separator === ' ') responses.add(')\r\n');
-  return { isUnknown, isDamaged: false };
+  return omission;
+}
+
+function reportDamage({ app, id }: OpenAccount, err: unknown): 'damaged' {
+  app.log.error({ err, mailbox: id }, 'a message could not be read to its end');
+  return 'damaged';
+}
+
+function labelOf({ labels }: FetchPlan, item: FetchItem): string {
+  return labels.get(item) ?? '';
 }
 
 /** Returns the refusal of FETCH when a message is damaged. After NO, many clients take such a message for one that does not exist. */
@@ -102,20 +147,32 @@ function isInMemory(wire: Wire): wire is string | WirePieces {
 }
 
 /** Reads an item that is made of octets. Returns undefined for another one, and null when its encoding is unknown. */
-async function readOctetItem(octets: MessageOctets, item: FetchItem): Promise<Wire | null | undefined> {
+async function readOctetItem(
+  octets: MessageOctets,
+  item: FetchItem,
+  label: string,
+): Promise<Wire | null | undefined> {
   if (item.kind === 'SECTION') {
     const found = await octets.section(item, isOfHeader(item));
-    if (!found || Buffer.isBuffer(found)) return writeSection(labelOf(item), found);
-    const { sizeBytes, pieces } = found;
-    if (!(Symbol.asyncIterator in pieces)) return [beginSection(labelOf(item), { sizeBytes }), ...pieces];
-    return writeLarge(labelOf(item), { sizeBytes, pieces });
+    return found && isLarge(found) ? writeLarge(label, found) : writeInline(label, found);
   }
   if (item.kind !== 'BINARY' && item.kind !== 'BINARY.SIZE') return undefined;
   const decoded = await octets.binary(item);
   if (decoded === 'unknown') return null;
   if (item.kind === 'BINARY.SIZE') return `BINARY.SIZE[${item.part.join('.')}] ${decoded?.sizeBytes ?? 0}`;
-  const isEmpty = decoded === undefined || decoded.sizeBytes === 0;
-  return isEmpty ? writeSection(labelOf(item), decoded && NOTHING) : writeLarge(labelOf(item), decoded);
+  if (decoded === undefined || decoded.sizeBytes === 0) return writeInline(label, decoded && NOTHING);
+  return writeLarge(label, decoded);
+}
+
+const NOTHING: InlineOctets = { sizeBytes: 0, pieces: [] };
+
+function isLarge(octets: InlineOctets | LargeOctets): octets is LargeOctets {
+  return Symbol.asyncIterator in octets.pieces;
+}
+
+function writeInline(label: string, found: InlineOctets | undefined): WirePieces {
+  if (!found || found.sizeBytes === 0) return writeSection(label, found && Buffer.alloc(0));
+  return [beginSection(label, found), ...found.pieces];
 }
 
 async function* writeLarge(

@@ -1,5 +1,5 @@
 /** Decides what FETCH must read for the items that a client asks for, so that everything else stays unread. */
-import type { FetchItem } from '../../../mail/imap/fetch-item.ts';
+import { type FetchItem, labelOf } from '../../../mail/imap/fetch-item.ts';
 import type { Column } from '../stored-message-store.ts';
 
 export type FetchPlan = {
@@ -16,6 +16,10 @@ export type FetchPlan = {
   showsFlags: boolean;
   /** Reading the items sets `\Seen`. */
   setsSeen: boolean;
+  /** One of the items is made of octets, and they need no decoding. */
+  hasOneSection: boolean;
+  /** Names of the items that are made of octets, as the responses have them. */
+  labels: ReadonlyMap<FetchItem, string>;
 };
 
 const IN_MEMORY: ReadonlySet<FetchItem['kind']> = new Set(['UID', 'FLAGS', 'MODSEQ']);
@@ -27,11 +31,12 @@ export function planFetch(items: readonly FetchItem[], { utf8 }: { utf8: boolean
   for (const item of items) {
     for (const column of columnsOf(item, utf8)) columns.add(column);
     if (needsHeader(item)) octetColumns.add('header');
-    if (needsContent(item)) octetColumns.add('octets').add('header').add('crc32');
+    if (needsContent(item)) octetColumns.add('octets').add('headerBytes').add('crc32');
     if (needsRoot(item)) octetColumns.add('root');
   }
   // The sizes tell how many messages can be in memory at once.
-  if (octetColumns.size > 0) columns.add('sizeBytes').add('prefix');
+  if (octetColumns.size > 0) columns.add('sizeBytes');
+  if (octetColumns.size > 0) octetColumns.add('prefix');
   return {
     items,
     needsMessage: items.some(({ kind }) => !IN_MEMORY.has(kind)),
@@ -40,6 +45,8 @@ export function planFetch(items: readonly FetchItem[], { utf8 }: { utf8: boolean
     octetColumns: [...octetColumns],
     showsFlags: items.some(({ kind }) => kind === 'FLAGS'),
     setsSeen: items.some((item) => 'peek' in item && !item.peek),
+    hasOneSection: items.filter((item) => item.kind === 'SECTION').length === 1 && !items.some(isBinary),
+    labels: new Map(items.flatMap((item) => ('partial' in item ? [[item, labelOf(item)]] : []))),
   };
 }
 
@@ -68,17 +75,18 @@ export function isOfHeader(item: FetchItem & { kind: 'SECTION' }): boolean {
   return part.length === 0 && text !== undefined && text.startsWith('HEADER');
 }
 
+function isBinary({ kind }: FetchItem): boolean {
+  return kind === 'BINARY' || kind === 'BINARY.SIZE';
+}
+
 function needsHeader(item: FetchItem): boolean {
   return item.kind === 'SECTION' && isOfHeader(item);
 }
 
 function needsContent(item: FetchItem): boolean {
-  return (
-    item.kind === 'BINARY' || item.kind === 'BINARY.SIZE' || (item.kind === 'SECTION' && !isOfHeader(item))
-  );
+  return isBinary(item) || (item.kind === 'SECTION' && !isOfHeader(item));
 }
 
 function needsRoot(item: FetchItem): boolean {
-  if (item.kind === 'BINARY' || item.kind === 'BINARY.SIZE') return true;
-  return item.kind === 'SECTION' && item.section.part.length > 0;
+  return isBinary(item) || (item.kind === 'SECTION' && item.section.part.length > 0);
 }

@@ -1,11 +1,18 @@
 /** FETCH over an account (RFC 9051 section 6.4.5). Messages are read by ranges of UIDs, and answered while the next ones are read. */
 import { pageOfRanges } from '../../../mail/imap/page-range.ts';
 import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
-import { type Chunks, type FetchQuery, isRefusal } from '../../../mail/imap/session.ts';
+import type { Chunks, FetchQuery } from '../../../mail/imap/session.ts';
 import { AppError } from '../../../system/errors.ts';
-import { createPause, nextTurn } from '../../../system/next-turn.ts';
+import { createPause } from '../../../system/next-turn.ts';
 import { SEEN } from '../flags.ts';
-import { type Fetched, unreadable, writeLongResponse, writeResponse } from './fetch-items.ts';
+import {
+  type Fetched,
+  type Omission,
+  unreadable,
+  writeLongResponse,
+  writeResponse,
+  writeShortResponse,
+} from './fetch-items.ts';
 import { type FetchPlan, planFetch } from './fetch-plan.ts';
 import { outOfRange } from './refusals.ts';
 import { NOTHING_YET, Responses } from './responses.ts';
@@ -30,34 +37,39 @@ export async function* fetchMessages(selected: SelectedState, query: FetchQuery)
   const ranges = partial ? pageOfRanges(found, partial) : found;
   const plan = planFetch(query.items, selected.features());
   const responses = new Responses();
+  const answer = { plan, responses };
   if (query.vanished && changedSince !== undefined)
     responses.add(await writeVanished(selected, { set: query.set, modseq: changedSince }));
-  let isUnknown = false;
-  let isDamaged = false;
-  // Some hundred KiB of messages are read at once, and a client that reads quickly takes them without a turn of the event loop.
+  const omissions = new Set<Omission>();
+  // A client that reads quickly takes what was read without a turn of the event loop.
   const pause = createPause(selected.shared.account.app.clock);
   const size = plan.isDescribed ? DESCRIBED_PER_SLICE : MESSAGES_PER_SLICE;
   for (const slice of slicesOf(ranges, size)) {
-    for await (const batch of readBatches(selected, { plan, slice, changedSince, responses })) {
-      for (const message of batch) {
-        if (plan.octetColumns.length === 0) writeResponse(selected, message, { plan, responses });
+    const { entries, unseen } = await openSlice(selected, { plan, slice, changedSince, responses });
+    for await (const batch of readBatches(selected, entries, plan)) {
+      for (const { entry, stored } of batch) {
+        const message = { entry, stored, isNewlySeen: unseen.has(entry.uid) };
+        if (plan.octetColumns.length === 0) writeResponse(selected, message, answer);
         else {
-          const result = yield* writeLongResponse(selected, message, { plan, responses });
-          if (isRefusal(result)) return result;
-          isUnknown ||= result.isUnknown;
-          isDamaged ||= result.isDamaged;
-          await pause();
+          let omission = writeShortResponse(selected, message, answer);
+          if (omission === false) {
+            const result = yield* writeLongResponse(selected, message, answer);
+            if (typeof result === 'object') return result;
+            omission = result;
+          }
+          if (omission) omissions.add(omission);
         }
         if (responses.isFull) yield* responses.take();
+        const turn = pause();
+        if (turn !== undefined) await turn;
       }
     }
-    await nextTurn();
     yield NOTHING_YET;
   }
   yield* responses.take();
   // All other messages were answered first, so that a client which connects again goes on with what it lacks.
-  if (isDamaged) return unreadable();
-  if (!isUnknown) return undefined;
+  if (omissions.has('damaged')) return unreadable();
+  if (!omissions.has('unknown')) return undefined;
   return { refused: 'NO', code: 'UNKNOWN-CTE', text: 'A transfer encoding is unknown' };
 }
 
@@ -68,14 +80,13 @@ type Slice = {
   responses: Responses;
 };
 
-/** Yields the messages of a slice, some at a time. One that can be read no more is left out. */
-async function* readBatches(
+/** Returns the messages of a slice that are answered, as they are after `\Seen` was set, and the UIDs of those that did not have it. */
+async function openSlice(
   selected: SelectedState,
   { plan, slice, changedSince, responses }: Slice,
-): AsyncGenerator<Fetched[]> {
-  const { view } = selected;
+): Promise<{ entries: Entry[]; unseen: ReadonlySet<number> }> {
   const listWanted = (): Entry[] => {
-    const entries = view.entries(slice);
+    const entries = selected.view.entries(slice);
     if (changedSince === undefined) return entries;
     return entries.filter(({ modseq, isGone }) => modseq > changedSince && !isGone);
   };
@@ -83,20 +94,30 @@ async function* readBatches(
   const unseen = await setSeen(selected, wanted, plan);
   const entries = unseen.size > 0 ? listWanted() : wanted;
   if (plan.showsFlags || unseen.size > 0) await loadKeywords(selected, entries, responses);
-  const isNewlySeen = (entry: Entry): boolean => unseen.has(entry.uid);
-  if (!plan.needsMessage) {
-    yield entries.map((entry) => ({ entry, stored: undefined, isNewlySeen: isNewlySeen(entry) }));
+  return { entries, unseen };
+}
+
+type Read = Pick<Fetched, 'entry' | 'stored'>;
+
+/** Yields the messages of a slice, some at a time. One that can be read no more is left out. */
+async function* readBatches(
+  selected: SelectedState,
+  entries: readonly Entry[],
+  { columns, octetColumns, needsMessage }: FetchPlan,
+): AsyncGenerator<Read[]> {
+  if (!needsMessage) {
+    yield entries.map((entry) => ({ entry, stored: undefined }));
     return;
   }
-  const facts = await readStored(selected, entries, plan.columns);
-  for (const batch of batchesOf(entries, facts, plan.octetColumns)) {
-    const octets =
-      plan.octetColumns.length > 0 ? await readStored(selected, batch, plan.octetColumns) : facts;
-    yield batch.flatMap((entry) => {
-      const [fact, octet] = [facts.get(entry.uid), octets.get(entry.uid)];
-      if (!fact || !octet) return [];
-      const stored = fact === octet ? fact : { ...octet, ...fact };
-      return { entry, stored, isNewlySeen: isNewlySeen(entry) };
+  const facts = await readStored(selected, entries, columns);
+  const sizes = facts.map((fact) => fact?.sizeBytes);
+  for (const [from, to] of batchesOf(sizes, octetColumns)) {
+    const batch = entries.slice(from, to);
+    const octets = octetColumns.length > 0 ? await readStored(selected, batch, octetColumns) : undefined;
+    yield batch.flatMap((entry, index): Read[] => {
+      const [fact, octet] = [facts[from + index], octets?.[index]];
+      if (!fact || (octets && !octet)) return [];
+      return [{ entry, stored: octet ? Object.assign(octet, fact) : fact }];
     });
   }
 }

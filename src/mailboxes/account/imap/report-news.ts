@@ -74,7 +74,7 @@ export async function* reportNews(session: Session): Chunks {
 }
 
 /** `pause` lets other sessions in, because there can be a thousand names. Of the folders, only those that have changed are read. */
-type Told = Session & { responses: Responses; pause: () => Promise<void> };
+type Told = Session & { responses: Responses; pause: ReturnType<typeof createPause> };
 
 /** Returns the names that the client was told of. */
 async function addNames(told: Told, names: readonly NameNews[]): Promise<Set<string>> {

@@ -142,8 +142,8 @@ async function addFacts(
   const entries = candidates.map(({ entry }) => entry);
   const stored = await readStored(selected, entries, columns);
   await decide(
-    candidates.flatMap((candidate) => {
-      const facts = stored.get(candidate.entry.uid);
+    candidates.flatMap((candidate, index) => {
+      const facts = stored[index];
       return facts ? { ...candidate, facts } : [];
     }),
   );
@@ -156,17 +156,15 @@ async function addHeaders(
   decide: Decide,
 ): Promise<void> {
   const columns: Column[] = ['header', 'prefix'];
-  const byUid = new Map(candidates.map((candidate) => [candidate.entry.uid, candidate]));
-  const facts = new Map(
-    [...byUid].flatMap(([uid, { facts: known }]) => (known ? [[uid, known] as const] : [])),
-  );
-  const entries = candidates.map(({ entry }) => entry);
-  for (const batch of batchesOf(entries, facts, columns)) {
-    const stored = await readStored(selected, batch, columns);
+  const sizes = candidates.map(({ facts }) => facts?.sizeBytes);
+  for (const [from, to] of batchesOf(sizes, columns)) {
+    const batch = candidates.slice(from, to);
+    const entries = batch.map(({ entry }) => entry);
+    const stored = await readStored(selected, entries, columns);
     await decide(
-      batch.flatMap(({ uid }) => {
-        const [candidate, message] = [byUid.get(uid), stored.get(uid)];
-        return candidate && message ? { ...candidate, header: new HeaderTexts(headerOf(message)) } : [];
+      batch.flatMap((candidate, index) => {
+        const message = stored[index];
+        return message ? { ...candidate, header: new HeaderTexts(headerOf(message)) } : [];
       }),
     );
     await nextTurn();

@@ -20,7 +20,15 @@ import type { Stored } from '../stored-message-store.ts';
 type SectionItem = FetchItem & { kind: 'SECTION' };
 /** A message with the columns that its octets are read from. */
 type StoredOctets = Stored<(typeof OCTET_COLUMNS)[number]>;
-export const OCTET_COLUMNS = ['sizeBytes', 'prefix', 'root', 'crc32', 'header', 'octets'] as const;
+export const OCTET_COLUMNS = [
+  'sizeBytes',
+  'prefix',
+  'root',
+  'crc32',
+  'header',
+  'headerBytes',
+  'octets',
+] as const;
 
 type BinaryItem = FetchItem & { kind: 'BINARY' | 'BINARY.SIZE' };
 
@@ -33,47 +41,57 @@ export type LargeOctets = { sizeBytes: number; pieces: AsyncIterable<Buffer> };
 /** Decoded octets of a part. */
 type DecodedOctets = LargeOctets & { hasNul: boolean };
 
-/** Octets of a message that are in memory, in several pieces. There is at least one octet. */
-type InlineOctets = { sizeBytes: number; pieces: readonly Buffer[] };
+/** Octets of a message that are in memory, in one piece or several. */
+export type InlineOctets = { sizeBytes: number; pieces: readonly Buffer[] };
 
 /** Octets of one message, of which only what is asked for is read. */
 export class MessageOctets {
   readonly #account: OpenAccount;
   readonly #message: StoredOctets;
-  #joined: Buffer | undefined;
 
   constructor(account: OpenAccount, message: StoredOctets) {
     this.#account = account;
     this.#message = message;
-    if (message.octets) requireUndamaged(account, message);
-  }
-
-  /** The content when it is in the database. */
-  get #inline(): Buffer | undefined {
-    const { header, octets } = this.#message;
-    if (octets) this.#joined ??= Buffer.concat([header, octets]);
-    return this.#joined;
+    requireUndamaged(account, message);
   }
 
   /** Returns the octets of a section; undefined when the message has no such section. */
-  async section(
+  async section(item: SectionItem, isHeader: boolean): Promise<InlineOctets | LargeOctets | undefined> {
+    const found = this.sectionInMemory(item, isHeader);
+    return found === 'in a file' ? await this.#sectionInFile(item) : found;
+  }
+
+  /** Returns the octets of a section as `section` does, unless they have to be read first. Nothing is copied. */
+  sectionInMemory(
     { section, partial }: SectionItem,
     isHeader: boolean,
-  ): Promise<Buffer | InlineOctets | LargeOctets | undefined> {
-    const { header, octets, sizeBytes } = this.#message;
-    if (isHeader) return cut(chooseFields(headerOf(this.#message), section), partial);
+  ): InlineOctets | 'in a file' | undefined {
+    if (isHeader) return inline(cut(chooseFields(headerOf(this.#message), section), partial));
+    const { octets, prefix, headerBytes } = this.#message;
+    if (!octets) return 'in a file';
+    if (section.part.length === 0) {
+      if (section.text === 'TEXT') return inline(cut(octets.subarray(headerBytes), partial));
+      if (prefix === null || prefix.length === 0) return inline(cut(octets, partial));
+      const [range, before] = this.#whole(partial);
+      return inline(before, octets.subarray(range.start, range.end));
+    }
+    const range = findSection(this.#root, section);
+    if (!range) return undefined;
+    const found = octets.subarray(range.start, range.end);
+    return inline(cut(section.text?.startsWith('HEADER.') ? chooseFields(found, section) : found, partial));
+  }
+
+  async #sectionInFile({ section, partial }: SectionItem): Promise<InlineOctets | LargeOctets | undefined> {
     const { part, text } = section;
-    const isWhole = part.length === 0 && text === undefined;
-    // Most clients ask for this. Nothing is copied.
-    if (isWhole && !partial && octets && sizeBytes > 0)
-      return { sizeBytes, pieces: [Buffer.from(this.#message.prefix), header, octets] };
-    if (isWhole) return await this.#readOrStream(...this.#whole(partial));
-    if (part.length === 0 && text === 'TEXT')
-      return await this.#readOrStream(partialRange({ start: header.length, end: this.#size }, partial));
+    if (part.length === 0 && text === undefined) return await this.#readOrStream(...this.#whole(partial));
+    if (part.length === 0) {
+      const range = { start: this.#message.headerBytes, end: this.#size };
+      return await this.#readOrStream(partialRange(range, partial));
+    }
     const range = findSection(this.#root, section);
     if (!range) return undefined;
     if (!text?.startsWith('HEADER.')) return await this.#readOrStream(partialRange(range, partial));
-    return cut(chooseFields(await this.#read(range), section), partial);
+    return inline(cut(chooseFields(await this.#read(range), section), partial));
   }
 
   /**
@@ -100,19 +118,14 @@ export class MessageOctets {
 
   async *#decoded(range: OctetRange, before: Buffer, encoding: string): AsyncGenerator<Buffer> {
     const decoder = createTransferDecoder(encoding);
-    const isHeld = this.#inline !== undefined;
+    const isHeld = this.#message.octets !== null;
     for await (const piece of isHeld ? [await this.#read(range, before)] : this.#pieces(range, before))
       if (decoder) yield decoder.next(piece);
     if (decoder) yield decoder.end();
   }
 
-  /** Returns all octets. */
-  async whole(): Promise<Buffer> {
-    return await this.#read(...this.#whole(undefined));
-  }
-
   get #size(): number {
-    return this.#message.sizeBytes - this.#message.prefix.length;
+    return this.#message.sizeBytes - (this.#message.prefix?.length ?? 0);
   }
 
   get #root(): StoredPart {
@@ -122,21 +135,21 @@ export class MessageOctets {
   /** Returns the range of the content that is asked for, and the octets of the prefix in front of it. */
   #whole(partial: PartialRange | undefined): [OctetRange, Buffer] {
     const { sizeBytes } = this.#message;
-    const prefix = Buffer.from(this.#message.prefix);
+    const prefix = Buffer.from(this.#message.prefix ?? NOTHING);
     const { start, end } = partialRange({ start: 0, end: sizeBytes }, partial);
     const [from, to] = [start - prefix.length, end - prefix.length];
     return [{ start: Math.max(from, 0), end: Math.max(to, 0) }, prefix.subarray(start, end)];
   }
 
-  async #readOrStream(range: OctetRange, before: Buffer = NOTHING): Promise<Buffer | LargeOctets> {
+  async #readOrStream(range: OctetRange, before: Buffer = NOTHING): Promise<InlineOctets | LargeOctets> {
     const sizeBytes = before.length + range.end - range.start;
-    if (this.#inline || sizeBytes <= PIECE_BYTES) return await this.#read(range, before);
+    if (sizeBytes <= PIECE_BYTES) return inline(await this.#read(range, before));
     return { sizeBytes, pieces: this.#pieces(range, before) };
   }
 
   async #read(range: OctetRange, before: Buffer = NOTHING): Promise<Buffer> {
-    if (this.#inline && before.length === 0) return this.#inline.subarray(range.start, range.end);
-    if (this.#inline) return Buffer.concat([before, this.#inline.subarray(range.start, range.end)]);
+    const held = this.#message.octets?.subarray(range.start, range.end);
+    if (held) return before.length === 0 ? held : Buffer.concat([before, held]);
     const pieces: Buffer[] = [];
     for await (const piece of this.#pieces(range, before)) pieces.push(piece);
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
@@ -162,15 +175,12 @@ const NOTHING = Buffer.alloc(0);
 
 /** Returns the header with the prefix of the recipient. */
 export function headerOf({ prefix, header }: Pick<StoredOctets, 'prefix' | 'header'>): Buffer {
-  return prefix.length === 0 ? header : Buffer.concat([prefix, header]);
+  return prefix === null || prefix.length === 0 ? header : Buffer.concat([prefix, header]);
 }
 
 /** Checks a content whose octets are in the database. @throws DamagedBlobError when it is not what was stored */
-function requireUndamaged(
-  account: OpenAccount,
-  { header, octets, crc32: expected, contentId }: StoredOctets,
-): void {
-  if (crc32(octets ?? NOTHING, crc32(header)) !== expected) throw damaged(account, contentId);
+function requireUndamaged(account: OpenAccount, { octets, crc32: expected, contentId }: StoredOctets): void {
+  if (octets && crc32(octets) !== expected) throw damaged(account, contentId);
 }
 
 function damaged({ db }: OpenAccount, contentId: number): DamagedBlobError {
@@ -192,7 +202,12 @@ async function* cutPieces(
   }
 }
 
+function inline(...pieces: readonly Buffer[]): InlineOctets {
+  return { sizeBytes: pieces.reduce((sum, { length }) => sum + length, 0), pieces };
+}
+
 function cut(octets: Buffer, partial: PartialRange | undefined): Buffer {
+  if (!partial) return octets;
   const { start, end } = partialRange({ start: 0, end: octets.length }, partial);
   return octets.subarray(start, end);
 }

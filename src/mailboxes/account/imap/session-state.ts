@@ -64,18 +64,16 @@ const MAX_TEXTS = 1_000;
 const RECENT_BIT = 0x20;
 const FLAG_BITS = 0x40;
 
-const texts = new WeakMap<AccountState, Map<number, string>>();
-
 /** Returns `FLAGS (…)`. The keywords of the message were loaded before. */
 export function flagsItem({ shared, features }: SelectedState, entry: Entry): string {
   const isRecent = entry.isRecent && !features().rev2;
   const key = entry.keywordSetId * FLAG_BITS + entry.flags + (isRecent ? RECENT_BIT : 0);
-  const known = texts.get(shared) ?? new Map<number, string>();
+  const { flagTexts: known } = shared;
   const text = known.get(key);
   if (text !== undefined) return text;
   const names = flagNames({ flags: entry.flags, keywords: shared.keywordsOf(entry.keywordSetId) });
   const written = `FLAGS (${[...names, ...(isRecent ? ['\\Recent'] : [])].join(' ')})`;
   if (known.size >= MAX_TEXTS) known.clear();
-  texts.set(shared, known.set(key, written));
+  known.set(key, written);
   return written;
 }

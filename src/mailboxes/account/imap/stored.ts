@@ -11,24 +11,27 @@ const HEADER_OCTETS = 16 * 1024;
 const USUAL_HEADER_OCTETS = 4 * 1024;
 
 /**
- * Returns messages by UID, with these columns. Messages that were removed are read while the client does not know of it; one that can
- * be read no more is left out.
+ * Returns the stored message of each entry, with these columns. Messages that were removed are read while the client does not know of
+ * it; undefined stands for one that can be read no more.
  */
 export async function readStored(
   { view, shared }: SelectedState,
   entries: readonly Entry[],
   columns: readonly Column[],
-): Promise<ReadonlyMap<number, StoredMessage>> {
+): Promise<(StoredMessage | undefined)[]> {
   const { read } = shared.account.db;
   const { folderId } = view.state;
-  const found = new Map<number, StoredMessage>();
-  for (const range of neighboursOf(entries))
-    for (const message of await listStored(read, { folderId, ...range }, columns))
-      found.set(message.uid, message);
-  for (const { uid } of entries) {
-    const removed = found.has(uid) ? undefined : view.state.removedMessage(uid);
-    const stored = removed && (await findStored(read, removed, columns));
-    if (stored) found.set(uid, stored);
+  const found: (StoredMessage | undefined)[] = [];
+  for (const range of neighboursOf(entries)) {
+    for (const message of await listStored(read, { folderId, ...range }, columns)) {
+      while ((entries[found.length]?.uid ?? message.uid) < message.uid) found.push(undefined);
+      found.push(message);
+    }
+  }
+  found.length = entries.length;
+  for (const [index, { uid }] of entries.entries()) {
+    const removed = found[index] ? undefined : view.state.removedMessage(uid);
+    if (removed) found[index] = await findStored(read, removed, columns);
   }
   return found;
 }
@@ -62,28 +65,26 @@ function* neighboursOf(entries: readonly Entry[]): Generator<{ uidFrom: number; 
 }
 
 /**
- * Yields messages in batches of which these columns can be in memory at the same time. `facts` tell the sizes of the messages,
- * which only the reading of contents needs.
+ * Yields ranges of indexes, the end excluded, of messages of which these columns can be in memory at the same time. `sizes` are those of
+ * the messages, which only the reading of contents needs.
  */
 export function* batchesOf(
-  entries: readonly Entry[],
-  facts: ReadonlyMap<number, StoredMessage>,
+  sizes: readonly (number | undefined)[],
   columns: readonly Column[],
-): Generator<Entry[]> {
-  if (columns.length === 0) return yield [...entries];
+): Generator<[from: number, to: number]> {
+  if (columns.length === 0) return yield [0, sizes.length];
   const needsContent = columns.includes('octets');
-  let batch: Entry[] = [];
+  let from = 0;
   let octets = 0;
-  for (const entry of entries) {
-    const sizeBytes = facts.get(entry.uid)?.sizeBytes ?? USUAL_HEADER_OCTETS;
+  for (let index = 0; index < sizes.length; index++) {
+    const sizeBytes = sizes[index] ?? USUAL_HEADER_OCTETS;
     const needed = needsContent ? sizeBytes : Math.min(sizeBytes, HEADER_OCTETS);
-    if (octets + needed > OCTETS_PER_BATCH && batch.length > 0) {
-      yield batch;
-      batch = [];
+    if (octets + needed > OCTETS_PER_BATCH && index > from) {
+      yield [from, index];
+      from = index;
       octets = 0;
     }
     octets += needed;
-    batch.push(entry);
   }
-  if (batch.length > 0) yield batch;
+  if (from < sizes.length) yield [from, sizes.length];
 }
