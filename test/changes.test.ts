@@ -92,6 +92,7 @@ const SUBJECTS: readonly Subject[] = [
     change: {
       displayName: null,
       passwordLogin: false,
+      aliases: [`role@${SANDBOX}`],
       quotaBytes: 5_000_000_000,
       status: 'suspended',
       disabledCapabilities: ['BINARY', 'IDLE'],

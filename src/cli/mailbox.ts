@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { OperatorMailbox } from '../mailboxes/admin-api.ts';
 import { confirm } from './confirm.ts';
 import { withControl } from './context.ts';
+import { addAliasCommands } from './mailbox-alias.ts';
 import { addAppPasswordCommands } from './mailbox-app-password.ts';
 import { addRepairCommands } from './mailbox-repair.ts';
 import { addTransferCommands } from './mailbox-transfer.ts';
@@ -37,6 +38,7 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
   addSet(mailbox, terminal);
   addPasswd(mailbox, terminal);
   addAppPasswordCommands(mailbox, terminal);
+  addAliasCommands(mailbox, terminal);
   addTransferCommands(mailbox, terminal);
   addRepairCommands(mailbox, terminal);
   mailbox
@@ -187,8 +189,10 @@ function toRow(one: OperatorMailbox): string[] {
   ];
 }
 
+/** Returns everything about a mailbox as a table. */
 function detailsText(one: OperatorMailbox): string {
   const details = [
+    ['aliases', one.aliases.length === 0 ? 'none' : one.aliases.join(', ')],
     ['id', one.id],
     ['created', one.createdAt],
     ['password login', one.passwordLogin ? 'on' : 'off'],

@@ -4,8 +4,8 @@ import type { TableChanges, WatchedTable } from './table-changes.ts';
 
 type KeptAnswersOptions<Answer> = {
   changes: Pick<TableChanges, 'count'>;
-  /** The only table that the answers come from. An answer depends on the rows with its key alone. */
-  table: WatchedTable;
+  /** The only tables that the answers come from. An answer depends on the rows with its key alone. */
+  tables: readonly WatchedTable[];
   /** Maximum sum of the sizes of all answers. Those that were not used for longest are dropped. */
   maxSize: number;
   /** Returns the size of an answer, at least 1. */
@@ -19,9 +19,10 @@ export class KeptAnswers<Key extends string, Answer> {
   readonly #answers: LRUCache<Key, Kept<Answer>>;
   readonly #count: (key: Key) => number;
 
-  constructor({ changes, table, maxSize, sizeOf }: KeptAnswersOptions<Answer>) {
+  constructor({ changes, tables, maxSize, sizeOf }: KeptAnswersOptions<Answer>) {
     this.#answers = new LRUCache({ maxSize, sizeCalculation: ({ answer }) => sizeOf(answer) });
-    this.#count = (key) => changes.count(table, key);
+    // Counts only grow, so that the sum differs after each change of any of the tables.
+    this.#count = (key) => tables.reduce((sum, table) => sum + changes.count(table, key), 0);
   }
 
   /** Returns the kept answer, or that of `read`. */

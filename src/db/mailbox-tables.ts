@@ -35,6 +35,20 @@ export type MailboxRow = {
   updatedAt: number;
 };
 
+/**
+ * Written by mailboxes/addresses/store.ts: another address whose mail goes to a mailbox. No two mailboxes of any tenant have the same
+ * address, whether it is their own or an alias.
+ */
+export type MailboxAliasRow = {
+  /** Address as `addressKey`, or `*@domain` for all addresses of a domain that nothing else receives for. */
+  address: string;
+  /** Domain of the address, in lower case and A-labels. */
+  domain: string;
+  mailboxId: Id<'mbx'>;
+  /** Tenant of the mailbox. */
+  tenantId: Id<'ten'>;
+};
+
 /** Written by mailboxes/store.ts: a deleted mailbox whose folder still has to be removed. */
 export type MailboxRemovalRow = {
   mailboxId: Id<'mbx'>;

@@ -37,6 +37,7 @@ import { reportsInPlans } from './migrations/0044-reports-in-plans.ts';
 import { changesOfMailboxes } from './migrations/0045-changes-of-mailboxes.ts';
 import { mailboxScripts } from './migrations/0046-mailbox-scripts.ts';
 import { appPasswords } from './migrations/0047-app-passwords.ts';
+import { mailboxAliases } from './migrations/0048-mailbox-aliases.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -76,4 +77,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   changesOfMailboxes,
   mailboxScripts,
   appPasswords,
+  mailboxAliases,
 ];

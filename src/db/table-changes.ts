@@ -16,6 +16,7 @@ import type { Database } from 'better-sqlite3';
 const WATCHED = {
   domains: { key: 'name', columns: ['tenantId', 'verifiedSince', 'failingSince'] },
   mailboxes: { key: 'domain', columns: ['address'] },
+  mailboxAliases: { key: 'domain', columns: ['address', 'mailboxId'] },
   inboundRoutes: { key: 'tenantId', columns: ['address', 'domain', 'enabled'] },
   tenants: { key: 'id', columns: ['plan'] },
   plans: { key: 'name', columns: ['storedMegabytes'] },

@@ -23,6 +23,7 @@ import type {
 } from './inbound-tables.ts';
 import type {
   AppPasswordRow,
+  MailboxAliasRow,
   MailboxRemovalRow,
   MailboxRow,
   MailboxScriptRow,
@@ -382,6 +383,7 @@ export type Tables = {
   greylistEntries: GreylistEntryRow;
   receivedReports: ReceivedReportRow;
   mailboxes: MailboxRow;
+  mailboxAliases: MailboxAliasRow;
   mailboxRemovals: MailboxRemovalRow;
   mailboxScripts: MailboxScriptRow;
   scriptMemories: ScriptMemoryRow;

@@ -9,6 +9,7 @@ import { recordEvent } from '../events/store.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
 import type { ReceivedRows } from './build-rows.ts';
+import { addressesOf } from './envelope.ts';
 import { hasInstallationSpaceFor, hasTooManyAnswers } from './space.ts';
 import { insertReceived } from './store.ts';
 import { insertTask } from './tasks/store.ts';
@@ -50,7 +51,7 @@ async function recordReceived(
     id: message.id,
     sender: message.sender,
     to: recipients[0]?.address,
-    recipients: recipients.map(({ address }) => address),
+    recipients: addressesOf(recipients),
     from: message.headerFrom ?? message.sender,
     subject: message.subject,
     messageId: message.messageId === null ? null : `<${message.messageId}>`,

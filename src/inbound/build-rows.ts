@@ -63,14 +63,15 @@ export async function buildRows(app: Pick<App, 'config' | 'db'>, build: Build): 
   const rows: ReceivedRows[] = [];
   for (const [tenantId, recipients] of groups) {
     const message = buildMessage(app, { ...build, tenantId, recipients });
-    const tasks = buildTasks(app, message, recipients);
+    const stored = rowsOf(message, recipients);
+    const tasks = buildTasks(app, message, stored);
     message.emailId = await findAnswered(app, tenantId, content.fields);
     message.endedAt = tasks.length === 0 ? now : null;
     rows.push({
       message,
       tasks,
       results: shortResults(build.judgement.result),
-      recipients: recipients.map((recipient, position) => rowOf(message, recipient, position)),
+      recipients: stored,
     });
   }
   return rows;
@@ -137,22 +138,25 @@ function textOf(text: string): string | null {
   return trimmed === '' ? null : trimmed;
 }
 
-function rowOf(
-  { id }: ReceivedMessageRow,
-  { address, kind, targetId }: AcceptedRecipient,
-  position: number,
-): ReceivedRecipientRow {
-  return { messageId: id, position, address, kind, targetId };
+/** Returns a row for each target of each address, in the order of the envelope. */
+function rowsOf(
+  { id: messageId }: ReceivedMessageRow,
+  recipients: readonly AcceptedRecipient[],
+): ReceivedRecipientRow[] {
+  const rows = recipients.flatMap(({ address, targets }) =>
+    targets.map(({ kind, targetId }) => ({ messageId, address, kind, targetId })),
+  );
+  return rows.map((row, position) => ({ ...row, position }));
 }
 
 /** Returns one task for all recipients that ask for the same one: two addresses of a route make one post, and two of a mailbox one delivery. */
 function buildTasks(
   { config }: Pick<App, 'config'>,
   message: ReceivedMessageRow,
-  recipients: readonly AcceptedRecipient[],
+  recipients: readonly ReceivedRecipientRow[],
 ): NewTask[] {
   const tasks = new Map<string, NewTask>();
-  for (const [position, { kind, targetId }] of recipients.entries()) {
+  for (const { position, kind, targetId } of recipients) {
     const isOnlyKept = kind === 'postmaster' && config.inbound.postmaster === '';
     const taskKind = isOnlyKept ? undefined : TASK_KINDS[kind];
     // Mail to the postmasters of several domains goes to the same address.

@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import { KeptAnswers } from '../db/kept-answers.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { findReceiver, stillReceives } from '../domains/receiving/store.ts';
-import { type MailboxOwner, mapMailboxes } from '../mailboxes/store.ts';
+import { type AddressOwner, mapAddresses } from '../mailboxes/addresses/store.ts';
 import { createTenantRoom, type TenantRoom } from '../tenants/stored-mail/room.ts';
 import { mapRoutes, type RouteId } from './routes/store.ts';
 
@@ -18,36 +18,36 @@ export type Directory = TenantRoom & {
   findReceiver(name: string): Promise<Receiver | undefined>;
   /** Returns the enabled route of the tenant for exactly this address, which is in lower case. */
   findRoute(tenantId: TenantId, address: string): Promise<RouteId | undefined>;
-  /** Returns the mailbox of any tenant with this address at the domain, both in lower case. */
-  findMailbox(domain: string, address: string): Promise<MailboxOwner | undefined>;
+  /** Returns the mailbox of any tenant that has this address at the domain, as its own or as an alias. Both are in lower case. */
+  findMailbox(domain: string, address: string): Promise<AddressOwner | undefined>;
 };
 
 /** Maximum number of names whose receivers are kept: a few MB. Our own limit. */
 const MAX_KEPT_NAMES = 10_000;
 /** Maximum number of routes that are kept. They take about 20 MB. Our own limit. */
 const MAX_KEPT_ROUTES = 100_000;
-/** Maximum number of mailboxes that are kept. They take about 20 MB. Our own limit. */
-const MAX_KEPT_MAILBOXES = 100_000;
+/** Maximum number of addresses of mailboxes that are kept. They take about 20 MB. Our own limit. */
+const MAX_KEPT_ADDRESSES = 100_000;
 
 /** Returns a directory without answers. */
 export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Directory {
   const { changes, read } = db;
   const receivers = new KeptAnswers<string, Receiver | undefined>({
     changes,
-    table: 'domains',
+    tables: ['domains'],
     maxSize: MAX_KEPT_NAMES,
     sizeOf: () => 1,
   });
   const routes = new KeptAnswers<TenantId, ReadonlyMap<string, RouteId>>({
     changes,
-    table: 'inboundRoutes',
+    tables: ['inboundRoutes'],
     maxSize: MAX_KEPT_ROUTES,
     sizeOf: ({ size }) => size + 1,
   });
-  const mailboxes = new KeptAnswers<string, ReadonlyMap<string, MailboxOwner>>({
+  const addresses = new KeptAnswers<string, ReadonlyMap<string, AddressOwner>>({
     changes,
-    table: 'mailboxes',
-    maxSize: MAX_KEPT_MAILBOXES,
+    tables: ['mailboxes', 'mailboxAliases'],
+    maxSize: MAX_KEPT_ADDRESSES,
     sizeOf: ({ size }) => size + 1,
   });
   return {
@@ -62,7 +62,7 @@ export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Direc
       return known.get(address);
     },
     async findMailbox(domain, address) {
-      const known = await mailboxes.get(domain, () => mapMailboxes(read, domain));
+      const known = await addresses.get(domain, () => mapAddresses(read, domain));
       return known.get(address);
     },
     ...createTenantRoom(db),

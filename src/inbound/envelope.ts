@@ -1,7 +1,7 @@
 /** The envelope of a message while it is received, and what the client is answered. */
 import type { AuthenticationResult } from '../mail/auth/result.ts';
 import type { Reply, SmtpClient } from '../mail/smtp/server/session.ts';
-import type { AcceptedRecipient } from './recipient.ts';
+import type { AcceptedRecipient, Target } from './recipient.ts';
 import type { Listing } from './sender/dnsbl.ts';
 
 /** The judgement on a message that is accepted. */
@@ -34,6 +34,16 @@ export type ReceivedEnvelope = Source & {
   /** Blocklists that have the client and count as signs of spam. */
   listings: readonly Listing[];
 };
+
+/** Returns everything that is done with a message to these recipients. */
+export function targetsOf(recipients: ReceivedEnvelope['recipients']): Target[] {
+  return recipients.flatMap(({ targets }) => targets);
+}
+
+/** Returns the addresses of recipients, each once: an address with a mailbox and a route is stored once for each of them. */
+export function addressesOf(recipients: readonly { address: string }[]): string[] {
+  return [...new Set(recipients.map(({ address }) => address))];
+}
 
 /** Ends the receipt of a message with a refusal. */
 export class RefusedMessage extends Error {

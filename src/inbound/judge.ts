@@ -9,7 +9,8 @@ import type { AuthenticationResult } from '../mail/auth/result.ts';
 import { judgeMessage } from '../mail/auth/verdict.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import { addressSite } from '../system/address-block.ts';
-import type { Judgement, ReceivedEnvelope } from './envelope.ts';
+import { type Judgement, type ReceivedEnvelope, targetsOf } from './envelope.ts';
+import type { Target } from './recipient.ts';
 import { reporterOf } from './reports/reporter.ts';
 
 /** The decision on a whole message. */
@@ -49,14 +50,15 @@ export function beginAuthentication(
   const { address, helo = '' } = client;
   const { hostname } = config;
   const running = authenticator.begin({ owner: addressSite(address), address, helo, sender, hostname });
-  const isAnswer = recipients.every(({ kind }) => ANSWERS.has(kind));
+  const targets = targetsOf(recipients);
+  const isAnswer = targets.every(({ kind }) => ANSWERS.has(kind));
   return {
     write: (piece) => running.write(piece),
     async decide() {
       const result = await running.finish();
-      if (isAnswer) return decideAnswer(result, recipients);
+      if (isAnswer) return decideAnswer(result, targets);
       const decision = decide(result, config.inbound.trustedSealers);
-      const isReport = recipients.some(({ kind }) => kind === 'report');
+      const isReport = targets.some(({ kind }) => kind === 'report');
       return isReport && decision.kind === 'accepted' ? requireReporter(result, decision) : decision;
     },
     abort: () => running.abort(),
@@ -77,9 +79,9 @@ function decide(result: AuthenticationResult, trustedSealers: readonly string[])
 }
 
 /** A complaint counts only when its reporter is proven, so one that cannot be judged now must come again. */
-function decideAnswer(result: AuthenticationResult, recipients: ReceivedEnvelope['recipients']): Decision {
+function decideAnswer(result: AuthenticationResult, targets: readonly Target[]): Decision {
   const { dkim, dmarc } = result;
-  const isComplaint = recipients.some(({ kind }) => kind === 'complaint');
+  const isComplaint = targets.some(({ kind }) => kind === 'complaint');
   const isProven = dkim.some(({ result: signature }) => signature === 'pass');
   const isOpen = [dmarc, ...dkim].some((one) => one.result === 'temperror');
   return isComplaint && isOpen && !isProven

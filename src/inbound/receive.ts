@@ -14,7 +14,7 @@ import { buildRows, type ReceivedRows } from './build-rows.ts';
 import { readContent } from './content.ts';
 import type { Directory } from './directory.ts';
 import { observe } from './dmarc-reports/observe.ts';
-import { type ReceivedEnvelope, RefusedMessage } from './envelope.ts';
+import { addressesOf, type ReceivedEnvelope, RefusedMessage, targetsOf } from './envelope.ts';
 import { beginAuthentication, type Decision } from './judge.ts';
 import type { InboundMetrics } from './metrics.ts';
 import type { SenderRates } from './sender/rates.ts';
@@ -51,7 +51,7 @@ export async function receiveMessage(
   try {
     const authentication = beginAuthentication(app, envelope);
     const onPiece = (piece: Uint8Array) => authentication.write(piece);
-    const maxBytes = maxBytesFor(envelope.recipients);
+    const maxBytes = maxBytesFor(targetsOf(envelope.recipients));
     const content = await readContent(app, body, { memory, maxBytes, onPiece }).catch((error) => {
       authentication.abort();
       throw error;
@@ -104,7 +104,7 @@ function observeDecision(
   if (isRefused && decision.reply.code < 500) return;
   const result = isRefused ? decision.result : decision.judgement.result;
   const isFlagged = !isRefused && decision.judgement.isFlagged;
-  if (result) observe(app, { result, sender, recipients, isRefused, isFlagged });
+  if (result) observe(app, { result, sender, recipients: targetsOf(recipients), isRefused, isFlagged });
 }
 
 /** Refuses a message for which SPF passes when its sender's domain has sent too many. */
@@ -127,7 +127,7 @@ function acceptedReply(app: ReceiveApp, envelope: ReceivedEnvelope, groups: read
       receivedId: message.id,
       tenantId: message.tenantId,
       from,
-      to: recipients.map(({ address }) => address),
+      to: addressesOf(recipients),
       client: client?.address ?? LOCAL,
       helo: message.helo,
       tls: message.tls,

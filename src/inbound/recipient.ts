@@ -9,7 +9,7 @@ import { sandboxDomain } from '../domains/name.ts';
 import { findNamedDomain } from '../domains/receiving/store.ts';
 import { bounceDomain } from '../domains/records.ts';
 import { readReportLocalPart } from '../domains/report-address.ts';
-import { addressKey } from '../mail/address.ts';
+import { addressKey, withoutTag } from '../mail/address.ts';
 import type { SenderRewriting } from '../mail/srs.ts';
 import { mayBounce } from '../queue/feedback.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
@@ -25,9 +25,13 @@ export type RecipientApp = Pick<App, 'db' | 'clock' | 'config'> & {
   senderRewriting: SenderRewriting;
 };
 
-/** A recipient as the rest of the path sees it, whatever its address is. */
-type Resolved = Pick<ReceivedRecipientRow, 'kind' | 'targetId'> & {
-  /** Tenant that the recipient belongs to; null for the installation itself. */
+/** What is done with the mail of an address: a kind of recipient, and whose it is. */
+export type Target = Pick<ReceivedRecipientRow, 'kind' | 'targetId'>;
+
+/** An address as the rest of the path sees it. The mail of an address with a mailbox and a route has both as its targets. */
+type Resolved = {
+  targets: readonly Target[];
+  /** Tenant that the targets belong to; null for the installation itself. */
   tenantId: DomainRow['tenantId'] | null;
 };
 
@@ -59,27 +63,25 @@ type Asked = {
 /** Returns what the address stands for, or undefined when it is none of this resolver's kind. */
 type Resolver = (app: RecipientApp, asked: Asked) => Promise<Resolved | undefined>;
 
-/** Separates a local part from its tag, as in `sales+spring`. */
-const TAG_SEPARATOR = '+';
 /** Local parts that every domain with mail has (RFC 5321 section 4.5.1, RFC 2142 section 4). */
 const OPERATOR_NAMES: ReadonlySet<string> = new Set(['postmaster', 'abuse']);
+
+/** Local part of an alias or a route that stands for all addresses of its domain. */
+const ALL = '*';
 
 /** The kinds of recipients, in the order of precedence. */
 const RESOLVERS: readonly Resolver[] = [
   resolveReturnAddress,
   resolveRewrittenSender,
   resolveReport,
-  (app, asked) => resolveAddress(app, asked, asked.localPart),
-  (app, asked) => resolveWithoutTag(app, asked, resolveAddress),
-  (app, asked) => resolveRoute(app, asked, '*'),
+  resolveExactly,
+  (app, asked) => findMailbox(app, asked, ALL),
+  (app, asked) => findRoute(app, asked, ALL),
   resolveOperator,
 ];
 
 /** The kinds of recipients of mail that another mail server hands over for mailboxes. */
-const MAILBOX_RESOLVERS: readonly Resolver[] = [
-  (app, asked) => resolveMailbox(app, asked, asked.localPart),
-  (app, asked) => resolveWithoutTag(app, asked, resolveMailbox),
-];
+const MAILBOX_RESOLVERS: readonly Resolver[] = [resolveMailbox, (app, asked) => findMailbox(app, asked, ALL)];
 
 /** The message as far as its client has described it. */
 type Mail = {
@@ -112,31 +114,43 @@ async function decide(app: RecipientApp, question: Question): Promise<RecipientD
     const text = `<${address}>: there is no such recipient here`;
     return { kind: 'refused', reply: { code: 550, status: '5.1.1', text } };
   }
+  const { tenantId, targets } = resolved;
+  for (const target of targets) {
+    const refusal = await refusalOf(app, { ...target, tenantId }, sizeBytes);
+    if (refusal) return { kind: 'refused', reply: { ...refusal, text: `<${address}>: ${refusal.text}` } };
+  }
+  return { kind: 'accepted', recipient: { ...resolved, address } };
+}
+
+/**
+ * Returns the refusal of a message to one target. It refuses the whole address: when a mailbox is full or suspended, its client keeps the
+ * message, and the mailbox and the route get it together at a later attempt, so that neither loses it or gets it twice.
+ */
+async function refusalOf(
+  app: RecipientApp,
+  target: Target & Pick<Resolved, 'tenantId'>,
+  sizeBytes: number | undefined,
+): Promise<Refusal | undefined> {
   // A message that is too large is refused before it is sent (RFC 1870 section 6.1).
-  if ((sizeBytes ?? 0) > maxBytesFor([resolved])) {
-    const text = `<${address}>: messages to it have at most ${MAX_RETURNED_BYTES} bytes`;
-    return { kind: 'refused', reply: { code: 552, status: '5.3.4', text } };
+  if ((sizeBytes ?? 0) > maxBytesFor([target])) {
+    const text = `messages to it have at most ${MAX_RETURNED_BYTES} bytes`;
+    return { code: 552, status: '5.3.4', text };
   }
-  if (await hasTooManyAnswers(app.db.read, resolved)) {
-    const text = `<${address}>: enough mail has come for this email`;
-    return { kind: 'refused', reply: { code: 550, status: '5.7.1', text } };
-  }
-  const refusal = await refusalOfMailbox(app, resolved, sizeBytes);
-  if (refusal) return { kind: 'refused', reply: { ...refusal, text: `<${address}>: ${refusal.text}` } };
-  if (await hasRoom(app, resolved, sizeBytes))
-    return { kind: 'accepted', recipient: { ...resolved, address } };
-  const text = `<${address}>: the recipient has no space for more mail`;
-  return { kind: 'refused', reply: { code: 452, status: '4.2.2', text } };
+  if (await hasTooManyAnswers(app.db.read, target))
+    return { code: 550, status: '5.7.1', text: 'enough mail has come for this email' };
+  const refusal = await refusalOfMailbox(app, target, sizeBytes);
+  if (refusal) return refusal;
+  if (await hasRoom(app, target, sizeBytes)) return undefined;
+  return { code: 452, status: '4.2.2', text: 'the recipient has no space for more mail' };
 }
 
 function hasRoom(
   { db, directory }: RecipientApp,
-  resolved: Resolved,
+  { tenantId, kind, targetId }: Target & Pick<Resolved, 'tenantId'>,
   sizeBytes: number | undefined,
 ): Promise<boolean> {
-  const { tenantId } = resolved;
   return tenantId === null
-    ? hasInstallationSpaceFor(db.read, resolved, sizeBytes)
+    ? hasInstallationSpaceFor(db.read, { kind, targetId }, sizeBytes)
     : directory.hasRoomFor(tenantId, sizeBytes);
 }
 
@@ -179,15 +193,15 @@ async function resolveReturnAddress(
   switch (address?.kind) {
     case undefined: {
       const provider = readFeedbackLoopAddress(returnAddressKey, localPart);
-      return provider === undefined ? undefined : { kind: 'complaint', targetId: provider, tenantId: null };
+      return provider === undefined ? undefined : ofInstallation('complaint', provider);
     }
     case 'bounce':
       if (!mayBounce(address, clock.now())) return undefined;
-      return { kind: 'bounce', targetId: address.emailId, tenantId: null };
+      return ofInstallation('bounce', address.emailId);
     case 'complaint':
-      return { kind: 'complaint', targetId: address.emailId, tenantId: null };
+      return ofInstallation('complaint', address.emailId);
     case 'unsubscribe':
-      return { kind: 'unsubscribe', targetId: unsubscribeTarget(address), tenantId: null };
+      return ofInstallation('unsubscribe', unsubscribeTarget(address));
   }
 }
 
@@ -201,7 +215,7 @@ async function resolveRewrittenSender(
 ): Promise<Resolved | undefined> {
   if (sender !== '' || domain !== bounceDomain(config)) return undefined;
   const original = senderRewriting.reverse(address.slice(0, address.lastIndexOf('@')), clock.now());
-  return original === undefined ? undefined : { kind: 'srs', targetId: original, tenantId: null };
+  return original === undefined ? undefined : ofInstallation('srs', original);
 }
 
 /** Recognises the addresses for reports, which are at the hostname: that of a domain that a tenant has, and our own. */
@@ -212,60 +226,73 @@ async function resolveReport(
   if (domain !== config.hostname.toLowerCase()) return undefined;
   const recipient = readReportLocalPart(localPart);
   if (!recipient) return undefined;
-  if (recipient.kind === 'installation') return { kind: 'report', targetId: domain, tenantId: null };
+  if (recipient.kind === 'installation') return ofInstallation('report', domain);
   const found = await findNamedDomain(db.read, recipient.domainId);
-  return found && { kind: 'report', targetId: found.id, tenantId: null };
+  return found && ofInstallation('report', found.id);
 }
 
-/** Recognises an address of a tenant. A route comes before a mailbox with the same address. */
-async function resolveAddress(
-  app: RecipientApp,
-  asked: Asked,
-  localPart: string,
+/** Recognises an address of a tenant that has a mailbox, a route, or both, which then both get the mail. */
+async function resolveExactly(app: RecipientApp, asked: Asked): Promise<Resolved | undefined> {
+  const mailbox = await resolveMailbox(app, asked);
+  const route = await findFirst(asked, (localPart) => findRoute(app, asked, localPart));
+  if (!mailbox || !route) return mailbox ?? route;
+  // At the sandbox domain, a tenant may have had a route for an address with a tag before another one got the mailbox.
+  if (mailbox.tenantId !== route.tenantId) return mailbox;
+  return { ...mailbox, targets: [...mailbox.targets, ...route.targets] };
+}
+
+/** Recognises the addresses and the aliases of mailboxes. */
+function resolveMailbox(app: RecipientApp, asked: Asked): Promise<Resolved | undefined> {
+  return findFirst(asked, (localPart) => findMailbox(app, asked, localPart));
+}
+
+/** Returns what is found for the whole local part, or else for the local part without its tag. */
+async function findFirst(
+  { localPart }: Asked,
+  find: (localPart: string) => Promise<Resolved | undefined>,
 ): Promise<Resolved | undefined> {
-  return (await resolveRoute(app, asked, localPart)) ?? resolveMailbox(app, asked, localPart);
+  const name = withoutTag(localPart);
+  return (await find(localPart)) ?? (name === undefined ? undefined : find(name));
 }
 
-/** Recognises mailboxes. One whose tenant does not receive the mail of the domain any more gets none. */
-async function resolveMailbox(
+/**
+ * Returns the mailbox with this local part at the domain that is asked for. One whose tenant does not receive the mail of the domain any
+ * more gets none.
+ */
+async function findMailbox(
   { directory, config }: RecipientApp,
   { domain, findReceiver }: Asked,
   localPart: string,
 ): Promise<Resolved | undefined> {
+  const isShared = domain === sandboxDomain(config);
+  const receiver = isShared ? undefined : await findReceiver();
+  if (!isShared && !receiver) return undefined;
   const mailbox = await directory.findMailbox(domain, `${localPart}@${domain}`);
-  if (!mailbox) return undefined;
-  const { id, tenantId } = mailbox;
-  const isReceived = domain === sandboxDomain(config) || (await findReceiver())?.tenantId === tenantId;
-  return isReceived ? { kind: 'mailbox', targetId: id, tenantId } : undefined;
+  if (!mailbox || (receiver && receiver.tenantId !== mailbox.tenantId)) return undefined;
+  return { targets: [{ kind: 'mailbox', targetId: mailbox.id }], tenantId: mailbox.tenantId };
 }
 
-async function resolveRoute(
-  app: RecipientApp,
+/** Returns the route with this local part at the domain that is asked for. */
+async function findRoute(
+  { db, directory, config }: RecipientApp,
   { domain, findReceiver }: Asked,
   localPart: string,
 ): Promise<Resolved | undefined> {
   const address = `${localPart}@${domain}`;
-  if (domain === sandboxDomain(app.config)) return asPost(await findSharedRoute(app.db.read, address));
+  if (domain === sandboxDomain(config)) return asPost(await findSharedRoute(db.read, address));
   const receiver = await findReceiver();
   if (!receiver) return undefined;
   const { tenantId } = receiver;
-  const id = await app.directory.findRoute(tenantId, address);
+  const id = await directory.findRoute(tenantId, address);
   return asPost(id && { id, tenantId });
 }
 
 function asPost(route: Pick<InboundRouteRow, 'id' | 'tenantId'> | undefined): Resolved | undefined {
-  return route && { kind: 'post', targetId: route.id, tenantId: route.tenantId };
+  return route && { targets: [{ kind: 'post', targetId: route.id }], tenantId: route.tenantId };
 }
 
-async function resolveWithoutTag(
-  app: RecipientApp,
-  asked: Asked,
-  resolve: typeof resolveAddress,
-): Promise<Resolved | undefined> {
-  const end = asked.localPart.indexOf(TAG_SEPARATOR);
-  // A local part in quotes is no name with a tag.
-  if (end <= 0 || asked.localPart.startsWith('"')) return undefined;
-  return resolve(app, asked, asked.localPart.slice(0, end));
+function ofInstallation(kind: Target['kind'], targetId: string): Resolved {
+  return { targets: [{ kind, targetId }], tenantId: null };
 }
 
 async function resolveOperator(app: RecipientApp, asked: Asked): Promise<Resolved | undefined> {
@@ -273,5 +300,5 @@ async function resolveOperator(app: RecipientApp, asked: Asked): Promise<Resolve
   const { config } = app;
   const own = [config.hostname.toLowerCase(), bounceDomain(config), sandboxDomain(config)];
   const isReceived = own.includes(asked.domain) || (await asked.findReceiver()) !== undefined;
-  return isReceived ? { kind: 'postmaster', targetId: asked.domain, tenantId: null } : undefined;
+  return isReceived ? ofInstallation('postmaster', asked.domain) : undefined;
 }

@@ -88,6 +88,18 @@ export function addressKey(address: string): string {
   return address.toLowerCase();
 }
 
+/** Separates a local part from its tag, as in `sales+spring`. */
+const TAG_SEPARATOR = '+';
+
+/**
+ * Returns a local part without its tag: `sales` for `sales+spring`. Returns undefined when it has no tag, which is
+ * also true of a local part in quotes.
+ */
+export function withoutTag(localPart: string): string | undefined {
+  const end = localPart.indexOf(TAG_SEPARATOR);
+  return end <= 0 || localPart.startsWith('"') ? undefined : localPart.slice(0, end);
+}
+
 function formatPhrase(name: string): string {
   if (!PRINTABLE_ASCII.test(name) || name.includes('=?')) return encodeWords(name);
   return PLAIN_PHRASE.test(name) ? name : quote(name);

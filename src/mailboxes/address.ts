@@ -1,5 +1,6 @@
-/** Reads the address of a mailbox. */
+/** Reads the addresses of a mailbox: its own, and its aliases. */
 import type { Config } from '../config.ts';
+import { sandboxDomain } from '../domains/name.ts';
 import { requireTenantAddress } from '../domains/receiving/requirements.ts';
 import { addressKey, explainRefusal, parseMailbox } from '../mail/address.ts';
 import { invalid } from '../system/errors.ts';
@@ -27,18 +28,48 @@ export function readMailboxAddress(param: string, text: string): MailboxAddress 
 
 /**
  * Returns the address of a new mailbox.
- * @throws AppError validation_error naming `address`; domain_not_verified for the simulator
+ * @throws AppError validation_error naming `param`; domain_not_verified for the simulator
  */
-export function readNewAddress(config: Pick<Config, 'hostname'>, text: string): MailboxAddress {
-  const read = readMailboxAddress('address', text);
-  const localPart = read.address.slice(0, -`@${read.domain}`.length);
+export function readNewAddress(
+  config: Pick<Config, 'hostname'>,
+  text: string,
+  param = 'address',
+): MailboxAddress {
+  const read = readMailboxAddress(param, text);
+  const localPart = localPartOf(read);
   if (localPart.includes('+')) {
     throw invalid(
-      'address',
-      `\`address\` must not contain a plus sign: mail to ${read.address} arrives in the mailbox ${localPart.replace(/\+.*/, '')}@${read.domain}`,
+      param,
+      `\`${param}\` must not contain a plus sign: mail to ${read.address} arrives in the mailbox ${localPart.replace(/\+.*/, '')}@${read.domain}`,
     );
   }
-  if (localPart.includes('*')) throw invalid('address', '`address` must not contain an asterisk');
-  requireTenantAddress(config, read);
+  if (localPart.includes('*')) throw invalid(param, `\`${param}\` must not contain an asterisk`);
+  requireTenantAddress(config, read, param);
   return read;
+}
+
+/**
+ * Returns the aliases that a request asks for, each once. `*@<domain>` makes the mailbox the catch-all of the domain.
+ * @throws AppError validation_error naming the first wrong one; domain_not_verified for the simulator
+ */
+export function readAliases(config: Pick<Config, 'hostname'>, texts: readonly string[]): MailboxAddress[] {
+  const aliases = texts.map((text, index) => readAlias(config, text, `aliases[${index}]`));
+  return [...new Map(aliases.map((alias) => [alias.address, alias])).values()];
+}
+
+function readAlias(config: Pick<Config, 'hostname'>, text: string, param: string): MailboxAddress {
+  const read = readMailboxAddress(param, text);
+  if (localPartOf(read) !== '*') return readNewAddress(config, text, param);
+  if (read.domain === sandboxDomain(config)) {
+    throw invalid(
+      param,
+      `\`${param}\`: all accounts share ${read.domain}, so that no mailbox receives all its mail`,
+    );
+  }
+  requireTenantAddress(config, read, param);
+  return read;
+}
+
+function localPartOf({ address, domain }: MailboxAddress): string {
+  return address.slice(0, -`@${domain}`.length);
 }

@@ -9,12 +9,13 @@ import { invalid, notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 import { getTenant, listTenants } from '../tenants/store.ts';
 import { readMailboxAddress, readNewAddress } from './address.ts';
+import { withAliases, withItsAliases } from './addresses/store.ts';
 import { changeMailbox } from './change.ts';
 import { createMailbox } from './create.ts';
 import { deleteMailbox } from './delete.ts';
 import { generatePassword } from './passwords/password.ts';
 import type { RunningAccounts } from './running-accounts.ts';
-import { mailboxChangeSchema, newMailboxSchema, showMailbox } from './schemas.ts';
+import { type MailboxWithAliases, mailboxChangeSchema, newMailboxSchema, showMailbox } from './schemas.ts';
 import { findMailboxByAddress, findMailboxById, listNewestMailboxes } from './store.ts';
 
 type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'> & { accounts: RunningAccounts };
@@ -40,7 +41,10 @@ type ByName = { Params: { name: string } };
 /** Registers `GET` and `POST /mailboxes`, and `GET`, `PATCH` and `DELETE /mailboxes/:name`. */
 export function registerMailboxAdmin(server: FastifyInstance, app: AdminApp): void {
   registerCollection(server, app);
-  server.get<ByName>('/mailboxes/:name', async ({ params }) => show(await getNamedMailbox(app, params.name)));
+  const { read } = app.db;
+  server.get<ByName>('/mailboxes/:name', async ({ params }) =>
+    show(await withItsAliases(read, await getNamedMailbox(app, params.name))),
+  );
   server.patch<ByName & { Body: Static<typeof changeSchema> }>(
     '/mailboxes/:name',
     { schema: { body: changeSchema } },
@@ -48,11 +52,12 @@ export function registerMailboxAdmin(server: FastifyInstance, app: AdminApp): vo
       const { id, tenantId } = await getNamedMailbox(app, params.name);
       const password = newPassword ? generatePassword() : null;
       const wanted = { ...change, ...(password !== null && { password }) };
-      return { ...show(await changeMailbox(app, tenantId, { id, change: wanted })), password };
+      const changed = await changeMailbox(app, tenantId, { id, change: wanted });
+      return { ...show(await withItsAliases(read, changed)), password };
     },
   );
   server.delete<ByName>('/mailboxes/:name', async ({ params }) => {
-    const mailbox = await getNamedMailbox(app, params.name);
+    const mailbox = await withItsAliases(read, await getNamedMailbox(app, params.name));
     await deleteMailbox(app, mailbox.tenantId, mailbox.id);
     return show(mailbox);
   });
@@ -77,7 +82,7 @@ function registerCollection(server: FastifyInstance, app: AdminApp): void {
         ...(domain !== undefined && { domain: readDomain('domain', domain) }),
       };
       const { items, hasMore } = await listNewestMailboxes(app.db.read, filter, MAX_LISTED);
-      return { hasMore, mailboxes: items.map(show) };
+      return { hasMore, mailboxes: (await withAliases(app.db.read, items)).map(show) };
     },
   );
 }
@@ -85,7 +90,7 @@ function registerCollection(server: FastifyInstance, app: AdminApp): void {
 /** A mailbox as the control socket answers with it. */
 export type OperatorMailbox = ReturnType<typeof show>;
 
-function show(row: MailboxRow) {
+function show(row: MailboxWithAliases) {
   return { ...showMailbox(row), tenantId: row.tenantId };
 }
 

@@ -1,17 +1,18 @@
 /** `/v1/mailboxes`: mailboxes of people at the tenant's domains (specification 1 names the product, and no routes). */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { readDomain } from '../domains/name.ts';
 import { resourceRoutes } from '../http/json/resource.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { readMailboxAddress } from './address.ts';
+import { withAliases, withItsAliases } from './addresses/store.ts';
 import { changeMailbox } from './change.ts';
 import { type CreatedMailbox, createMailbox } from './create.ts';
 import { deleteMailbox } from './delete.ts';
 import type { RunningAccounts } from './running-accounts.ts';
 import {
   createdMailboxSchema,
+  type MailboxWithAliases,
   mailboxChangeSchema,
   mailboxFilter,
   mailboxSchema,
@@ -24,7 +25,8 @@ type MailboxesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'> & { account
 
 /** Registers the routes of the mailboxes resource. */
 export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp): void {
-  const mailboxes = resourceRoutes<MailboxRow>(server, {
+  const { read } = app.db;
+  const mailboxes = resourceRoutes<MailboxWithAliases>(server, {
     name: 'mailbox',
     plural: 'mailboxes',
     tag: 'Mailboxes',
@@ -45,27 +47,33 @@ export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp)
     },
     (request) => createMailbox(app, callerOf(request).tenantId, request.body),
   );
-  mailboxes.list({ query: mailboxFilter }, (request, page) => {
+  mailboxes.list({ query: mailboxFilter }, async (request, page) => {
     const { address, domain } = request.query;
-    return listMailboxes(app.db.read, callerOf(request).tenantId, {
+    const { items, hasMore } = await listMailboxes(read, callerOf(request).tenantId, {
       ...(address !== undefined && { address: readMailboxAddress('address', address).address }),
       ...(domain !== undefined && { domain: readDomain('domain', domain) }),
       ...page,
     });
+    return { items: await withAliases(read, items), hasMore };
   });
-  mailboxes.get({}, (request) => getMailbox(app.db.read, callerOf(request).tenantId, request.params.id));
+  mailboxes.get({}, async (request) =>
+    withItsAliases(read, await getMailbox(read, callerOf(request).tenantId, request.params.id)),
+  );
   mailboxes.update(
     {
       body: mailboxChangeSchema,
       description:
         'Omitted fields keep their values. Mail programs are disconnected when the mailbox gets another password or is suspended.',
-      refuses: ['invalid_state'],
+      refuses: ['domain_not_verified', 'domain_in_use', 'invalid_state', 'already_exists'],
     },
-    (request) =>
-      changeMailbox(app, callerOf(request).tenantId, { id: request.params.id, change: request.body }),
+    async (request) => {
+      const { id } = request.params;
+      const { tenantId } = callerOf(request);
+      return withItsAliases(read, await changeMailbox(app, tenantId, { id, change: request.body }));
+    },
   );
   const description =
-    'Deletes a mailbox with all its messages for good. Its address is free at once, and its mail programs are disconnected.';
+    'Deletes a mailbox with all its messages for good. Its addresses are free at once, and its mail programs are disconnected.';
   mailboxes.delete({ description }, (request) =>
     deleteMailbox(app, callerOf(request).tenantId, request.params.id),
   );

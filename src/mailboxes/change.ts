@@ -4,7 +4,9 @@
  */
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { sandboxDomain } from '../domains/name.ts';
 import { readAll } from '../system/errors.ts';
+import { readAliases } from './address.ts';
 import { readDisabledCapabilities } from './disabled-capabilities.ts';
 import { hashPassword } from './passwords/hash.ts';
 import { readPassword } from './passwords/password.ts';
@@ -16,15 +18,17 @@ type Wanted = { id: string; change: MailboxChange };
 
 /**
  * Changes the named fields of a mailbox and returns it.
- * @throws AppError not_found, validation_error, unavailable; invalid_state for the status of a damaged mailbox
+ * @throws AppError not_found, validation_error, unavailable; invalid_state for the status of a damaged mailbox, and for an alias at a
+ * domain that is not for mailboxes; domain_not_verified, domain_in_use and already_exists for an alias
  */
 export async function changeMailbox(
-  app: Pick<App, 'db' | 'clock'> & { accounts: RunningAccounts },
+  app: Pick<App, 'db' | 'clock' | 'config'> & { accounts: RunningAccounts },
   tenantId: MailboxRow['tenantId'],
   { id, change }: Wanted,
 ): Promise<MailboxRow> {
-  const { displayName, quotaBytes, status, password, passwordLogin, disabledCapabilities } = change;
-  const { read, disabled } = readAll({
+  const { displayName, aliases, quotaBytes, status, password, passwordLogin, disabledCapabilities } = change;
+  const { named, read, disabled } = readAll({
+    named: () => (aliases === undefined ? undefined : readAliases(app.config, aliases)),
     read: () => (password === undefined ? undefined : readPassword('password', password)),
     disabled: () =>
       disabledCapabilities === undefined ? undefined : readDisabledCapabilities(disabledCapabilities),
@@ -37,6 +41,7 @@ export async function changeMailbox(
     now: app.clock.now(),
     change: {
       ...(displayName !== undefined && { displayName }),
+      ...(named !== undefined && { aliases: { aliases: named, sandbox: sandboxDomain(app.config) } }),
       ...(quotaBytes !== undefined && { quotaBytes }),
       ...(status !== undefined && { status }),
       ...(passwordHash !== undefined && { passwordHash }),

@@ -5,7 +5,7 @@ import { sandboxDomain } from '../domains/name.ts';
 import { readAll } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import { BYTES_PER_MEGABYTE } from '../tenants/stored-mail/store.ts';
-import { readNewAddress } from './address.ts';
+import { readAliases, readNewAddress } from './address.ts';
 import { readDisabledCapabilities } from './disabled-capabilities.ts';
 import { hashPassword } from './passwords/hash.ts';
 import { generatePassword, readPassword } from './passwords/password.ts';
@@ -13,8 +13,8 @@ import { newScramSalt } from './passwords/scram-verifier.ts';
 import type { NewMailbox } from './schemas.ts';
 import { insertMailbox, requireNewMailbox } from './store.ts';
 
-/** A new mailbox, and the password that was made for it; null when the caller chose one. */
-export type CreatedMailbox = MailboxRow & { password: string | null };
+/** A new mailbox with its aliases, and the password that was made for it; null when the caller chose one. */
+export type CreatedMailbox = MailboxRow & { aliases: string[]; password: string | null };
 
 /**
  * Creates a mailbox.
@@ -27,8 +27,9 @@ export async function createMailbox(
 ): Promise<CreatedMailbox> {
   const { displayName = null, disabledCapabilities = [], passwordLogin = true } = wanted;
   const { quotaBytes = app.config.mailboxes.quotaMegabytes * BYTES_PER_MEGABYTE } = wanted;
-  const { address, chosen, disabled } = readAll({
+  const { address, aliases, chosen, disabled } = readAll({
     address: () => readNewAddress(app.config, wanted.address),
+    aliases: () => readAliases(app.config, wanted.aliases ?? []),
     chosen: () => (wanted.password === undefined ? null : readPassword('password', wanted.password)),
     disabled: () => readDisabledCapabilities(disabledCapabilities),
   });
@@ -59,7 +60,8 @@ export async function createMailbox(
     createdAt: now,
     updatedAt: now,
   };
-  await app.db.commit(insertMailbox, { mailbox, sandbox });
+  await app.db.commit(insertMailbox, { mailbox, aliases, sandbox });
   app.wakeups.notify('mailboxes');
-  return { ...mailbox, password: generated };
+  const sorted = aliases.map((alias) => alias.address).toSorted();
+  return { ...mailbox, aliases: sorted, password: generated };
 }

@@ -8,6 +8,8 @@ import { isoTime } from '../system/clock.ts';
 const MAX_NAME_CHARACTERS = 200;
 /** Maximum size of a mailbox: 1 PiB. Our own limit. */
 const MAX_QUOTA_BYTES = 2 ** 50;
+/** Maximum number of aliases of a mailbox. Our own limit. */
+const MAX_ALIASES = 100;
 /** Maximum number of disabled capabilities: more than there are. Our own limit. */
 const MAX_DISABLED = 100;
 
@@ -23,6 +25,12 @@ const settings = {
   }),
   passwordLogin: Type.Boolean({
     description: 'False when only app passwords open the mailbox.',
+  }),
+  aliases: Type.Array(Type.String(), {
+    maxItems: MAX_ALIASES,
+    description:
+      'Further addresses whose mail arrives in this mailbox, at domains for which the rules of `address` hold. ' +
+      '`*@<domain>` stands for all addresses of a domain that nothing else receives for; one mailbox can have it.',
   }),
   quotaBytes: Type.Integer({
     minimum: 1,
@@ -50,6 +58,7 @@ export const newMailboxSchema = Type.Object(
         'Without a domain, use an address at the sandbox domain `sandbox.<hostname>`, which all accounts share.',
     }),
     displayName: Type.Optional(settings.displayName),
+    aliases: Type.Optional(settings.aliases),
     password: Type.Optional(
       Type.String({
         description:
@@ -70,7 +79,9 @@ export const mailboxChangeSchema = Type.Partial(Type.Object({ ...settings, statu
 export type MailboxChange = Static<typeof mailboxChangeSchema>;
 
 export const mailboxFilter = {
-  address: Type.Optional(Type.String({ description: 'Only the mailbox with exactly this address.' })),
+  address: Type.Optional(
+    Type.String({ description: 'Only the mailbox with exactly this address, as its own or as an alias.' }),
+  ),
   domain: Type.Optional(Type.String({ description: 'Only mailboxes of this domain.' })),
 };
 
@@ -79,6 +90,7 @@ const shownFields = {
   address: Type.String({ description: 'Address in lower case, with its domain in A-labels.' }),
   displayName: settings.displayName,
   passwordLogin: settings.passwordLogin,
+  aliases: Type.Array(Type.String(), { description: 'Its further addresses, in alphabetical order.' }),
   quotaBytes: Type.Integer(),
   status: Type.Enum(['active', 'suspended', 'damaged'], {
     description:
@@ -98,6 +110,7 @@ const SHOWN_EXAMPLE = {
   id: 'mbx_01khq3z5vgxw1r8t6n2m4c9b7d',
   ...EXAMPLE,
   passwordLogin: true,
+  aliases: ['sales@shop.example'],
   quotaBytes: 10_737_418_240,
   status: 'active',
   usedBytes: 48_120_334,
@@ -132,13 +145,17 @@ export const createdMailboxSchema = Type.Object(
   },
 );
 
+/** A mailbox with its aliases, in alphabetical order. */
+export type MailboxWithAliases = MailboxRow & { aliases: string[] };
+
 /** Returns a mailbox as the API shows it. */
-export function showMailbox(row: MailboxRow): Static<typeof mailboxSchema> {
+export function showMailbox(row: MailboxWithAliases): Static<typeof mailboxSchema> {
   return {
     id: row.id,
     address: row.address,
     displayName: row.displayName,
     passwordLogin: row.passwordLogin === 1,
+    aliases: row.aliases,
     quotaBytes: row.quotaBytes,
     status: row.status,
     usedBytes: row.usedBytes,

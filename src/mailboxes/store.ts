@@ -1,5 +1,6 @@
 /**
- * Stores mailboxes, and which deleted ones still have a folder. All SQL of these tables is here, and nothing else writes them.
+ * Stores mailboxes, and which deleted ones still have a folder. All SQL of these tables is here, and nothing else writes them. Their
+ * aliases are in addresses/store.ts.
  *
  * A mailbox needs a verified domain whose `productType` is for mailboxes when it is created. It then stays, whatever happens to
  * the verification: while another tenant receives the mail of the name, or none does, it gets no mail, and its owner still reads
@@ -12,9 +13,11 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import { requireReceivingDomain } from '../domains/receiving/requirements.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
 import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../tenants/stored-mail/store.ts';
+import { changeAliases, type WantedAliases } from './addresses/change.ts';
+import { requireNewAddress, requireNewAliases, type WantedAddress } from './addresses/requirements.ts';
+import { deleteAliases, findAddressOwner, insertAliases, type NewAlias } from './addresses/store.ts';
 import { deleteMemoriesOf } from './scripts/memory-store.ts';
 import { deleteScriptsOf } from './scripts/store.ts';
 
@@ -25,67 +28,37 @@ type MailboxId = MailboxRow['id'];
 type TenantId = MailboxRow['tenantId'];
 
 /**
- * Stores a new mailbox. `sandbox` is the sandbox domain.
- * @throws AppError domain_not_verified; domain_in_use when another tenant receives the mail of the domain; invalid_state when the
- * domain is not for mailboxes; already_exists, with `details.id` when the tenant owns the existing mailbox; validation_error when
- * the tenant has the maximum number of mailboxes, or when the quotas exceed its plan
+ * Stores a new mailbox with its aliases. `sandbox` is the sandbox domain.
+ * @throws AppError the errors of `requireNewAddress` and `requireNewAliases`; validation_error when the tenant has the maximum number
+ * of mailboxes, or when the quotas exceed its plan
  */
 export const insertMailbox = defineWrite(
   'mailboxes.insert',
-  async (tx, { mailbox, sandbox }: { mailbox: MailboxRow; sandbox: string }) => {
-    await requireNewMailbox(tx, mailbox, { sandbox, now: mailbox.createdAt });
+  async (tx, { mailbox, aliases = [], sandbox }: NewMailbox) => {
+    const circumstances = { sandbox, now: mailbox.createdAt };
+    await requireNewMailbox(tx, mailbox, circumstances);
     await tx.insertInto('mailboxes').values(mailbox).execute();
+    await requireNewAliases(tx, { owner: mailbox, aliases }, circumstances);
+    await insertAliases(tx, mailbox, aliases);
   },
 );
 
-type NewAddress = Pick<MailboxRow, 'tenantId' | 'address' | 'domain'>;
+type NewMailbox = { mailbox: MailboxRow; aliases?: readonly NewAlias[]; sandbox: string };
 type NewQuota = Pick<MailboxRow, 'tenantId' | 'quotaBytes'>;
 
 /**
- * Checks that a mailbox can be added, before its password is hashed. The write checks again. `now` is in Unix milliseconds.
+ * Checks that a mailbox can be added, except for its aliases, before its password is hashed. The write checks again. `now` is in Unix
+ * milliseconds.
  * @throws AppError the errors of `insertMailbox`
  */
 export async function requireNewMailbox(
   tx: Tx,
-  wanted: NewAddress & NewQuota,
+  wanted: WantedAddress & NewQuota,
   { sandbox, now }: { sandbox: string; now: number },
 ): Promise<void> {
-  if (wanted.domain === sandbox) await requireNoRoute(tx, wanted);
-  else await requireMailboxDomain(tx, wanted, now);
-  await requireFree(tx, wanted);
+  await requireNewAddress(tx, wanted, { sandbox, now, param: 'address' });
   await requireMailboxLimit(tx, wanted.tenantId);
   await requireQuotaInPlan(tx, wanted);
-}
-
-async function requireMailboxDomain(tx: Tx, wanted: NewAddress, now: number): Promise<void> {
-  const { id, productType } = await requireReceivingDomain(tx, wanted, { what: 'mailbox', now });
-  if (productType === 'mailbox' || productType === 'both') return;
-  throw new AppError(
-    'invalid_state',
-    `The domain ${wanted.domain} has the \`productType\` \`${productType}\`; change it to \`mailbox\` or \`both\` with PATCH /v1/domains/${id}`,
-    { param: 'address' },
-  );
-}
-
-/** Checks that no other tenant has a route for an address of the sandbox domain: routes come before mailboxes. */
-async function requireNoRoute(tx: Tx, { tenantId, address }: NewAddress): Promise<void> {
-  const route = await tx
-    .selectFrom('inboundRoutes')
-    .select('id')
-    .where('address', '=', address)
-    .where('tenantId', '<>', tenantId)
-    .executeTakeFirst();
-  if (route) throw new AppError('already_exists', `${address} is taken already`, { param: 'address' });
-}
-
-/** Checks that no tenant has the address. The id of the mailbox of another tenant is not shown. */
-async function requireFree(tx: Tx, { tenantId, address }: NewAddress): Promise<void> {
-  const existing = await findMailboxByAddress(tx, address);
-  if (!existing) return;
-  throw new AppError('already_exists', `A mailbox with the address ${address} exists already`, {
-    param: 'address',
-    ...(existing.tenantId === tenantId && { details: { id: existing.id } }),
-  });
 }
 
 async function requireMailboxLimit(tx: Tx, tenantId: TenantId): Promise<void> {
@@ -134,14 +107,17 @@ export async function getMailbox(tx: Tx, tenantId: TenantId, id: string): Promis
 
 type MailboxFilter = Partial<Pick<MailboxRow, 'address' | 'domain'>>;
 
-/** Returns a page of mailboxes, newest first. */
-export function listMailboxes(
+/** Returns a page of mailboxes, newest first. The filter `address` also finds the mailbox that has an alias. */
+export async function listMailboxes(
   tx: Tx,
   tenantId: TenantId,
   { address, domain, ...page }: MailboxFilter & PageRequest,
 ): Promise<Page<MailboxRow>> {
   let mailboxes = mailboxesOf(tx, tenantId);
-  if (address !== undefined) mailboxes = mailboxes.where('address', '=', address);
+  if (address !== undefined) {
+    const owner = await findAddressOwner(tx, address);
+    mailboxes = mailboxes.where('id', '=', owner?.id ?? ('' as MailboxId));
+  }
   if (domain !== undefined) mailboxes = mailboxes.where('domain', '=', domain);
   return readPage(page, (slice) => inSlice(mailboxes, 'id', slice).execute());
 }
@@ -171,22 +147,6 @@ export function findMailboxByAddress(tx: Tx, address: string): Promise<MailboxRo
   return mailboxByAddress.first(tx, { address });
 }
 
-/** A mailbox, and the tenant that it belongs to. */
-export type MailboxOwner = Pick<MailboxRow, 'id' | 'tenantId'>;
-
-const ownersByDomain = statement((db, param: Param<Pick<MailboxRow, 'domain'>>) =>
-  db.selectFrom('mailboxes').select(['address', 'id', 'tenantId']).where('domain', '=', param('domain')),
-);
-
-/** Returns the mailboxes of a domain, of all tenants, by their addresses. */
-export async function mapMailboxes(
-  tx: Tx,
-  domain: MailboxRow['domain'],
-): Promise<ReadonlyMap<string, MailboxOwner>> {
-  const rows = await ownersByDomain.all(tx, { domain });
-  return new Map(rows.map(({ address, ...owner }) => [address, owner]));
-}
-
 const mailboxById = statement((db, param: Param<Pick<MailboxRow, 'id'>>) =>
   db.selectFrom('mailboxes').selectAll().where('id', '=', param('id')),
 );
@@ -202,13 +162,14 @@ type MailboxChange = Partial<
     'displayName' | 'passwordHash' | 'passwordLogin' | 'quotaBytes' | 'disabledCapabilities'
   > & {
     status: 'active' | 'suspended';
+    aliases: WantedAliases;
   }
 >;
 
 /**
  * Changes the named fields of a mailbox and returns it. Equal values are not a change.
  * @throws AppError not_found; invalid_state for the status of a damaged mailbox; validation_error for a larger quota that exceeds
- * the plan
+ * the plan; the errors of `requireNewAliases`
  */
 export const updateMailbox = defineWrite(
   'mailboxes.update',
@@ -217,13 +178,15 @@ export const updateMailbox = defineWrite(
     { tenantId, id, change, now }: { tenantId: TenantId; id: string; change: MailboxChange; now: number },
   ): Promise<MailboxRow> => {
     const before = await getMailbox(tx, tenantId, id);
-    if (hasValues<MailboxRow>(before, change)) return before;
+    const { aliases, ...fields } = change;
+    const hasOtherAliases = aliases !== undefined && (await changeAliases(tx, before, { ...aliases, now }));
+    if (!hasOtherAliases && hasValues<MailboxRow>(before, fields)) return before;
     if (change.status !== undefined && before.status === 'damaged') {
       throw new AppError('invalid_state', 'The mailbox is damaged; its operator has to repair it first', {
         param: 'status',
       });
     }
-    const after = { ...before, ...change, updatedAt: now };
+    const after = { ...before, ...fields, updatedAt: now };
     const moreBytes = after.quotaBytes - before.quotaBytes;
     await requireQuotaInPlan(tx, { tenantId, quotaBytes: moreBytes });
     const { id: _, ...columns } = after;
@@ -233,7 +196,7 @@ export const updateMailbox = defineWrite(
 );
 
 /**
- * Deletes a mailbox. Its address is free at once; its folder is removed later (mailboxes/worker.ts).
+ * Deletes a mailbox. Its addresses are free at once; its folder is removed later (mailboxes/worker.ts).
  * @throws AppError not_found
  */
 export const endMailbox = defineWrite(
@@ -242,6 +205,7 @@ export const endMailbox = defineWrite(
     const { id: mailboxId } = await getMailbox(tx, tenantId, id);
     await deleteScriptsOf(tx, mailboxId);
     await deleteMemoriesOf(tx, mailboxId);
+    await deleteAliases(tx, mailboxId);
     await tx.deleteFrom('mailboxes').where('id', '=', mailboxId).execute();
     await tx.insertInto('mailboxRemovals').values({ mailboxId, dueAt: now }).execute();
   },

@@ -32,9 +32,11 @@ export const RICHER: Readonly<Record<string, object>> = {
     passwordLogin: true,
     quotaBytes: 1_000_000,
     disabledCapabilities: ['IDLE'],
+    aliases: ['b@a.example'],
   },
   updateMailbox: {
     displayName: 'Ann',
+    aliases: ['c@a.example'],
     password: 'correct horse',
     passwordLogin: false,
     status: 'suspended',

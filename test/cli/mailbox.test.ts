@@ -150,3 +150,26 @@ test('delete asks first, and what is not there is said', async () => {
     assert.deepEqual([code, errors], [1, 'error: Mailbox not found\n'], command[0]);
   }
 });
+
+test('alias adds an address to a mailbox and removes it, and leaves the others', async () => {
+  await run(['create', 'ali@people.example', '--name', 'Ali']);
+  const alias = (...args: string[]) => run(['alias', ...args]);
+  const { output } = await alias('add', 'ali@people.example', 'Team@people.example');
+  assert.equal(output, 'ali@people.example also receives for:\nteam@people.example\n');
+  const { value } = await alias('add', 'ali@people.example', '*@people.example', '--json');
+  assert.deepEqual(value.aliases, ['*@people.example', 'team@people.example']);
+  assert.match(
+    (await run(['show', 'ali@people.example'])).output,
+    /aliases +\*@people\.example, team@people\.example/,
+  );
+  const unknown = await alias('remove', 'ali@people.example', 'other@people.example');
+  assert.deepEqual(
+    [unknown.code, unknown.errors],
+    [1, 'error: the mailbox has no alias other@people.example\n'],
+  );
+  await alias('remove', 'ali@people.example', 'TEAM@people.example');
+  assert.equal(
+    (await alias('remove', 'ali@people.example', '*@people.example')).output,
+    'ali@people.example has no aliases\n',
+  );
+});

@@ -11,6 +11,7 @@ function openWatched() {
     CREATE TABLE domains (name TEXT, tenantId TEXT, verifiedSince INTEGER, failingSince INTEGER, checkedAt INTEGER);
     CREATE TABLE inboundRoutes (tenantId TEXT, address TEXT, domain TEXT, enabled INTEGER, failures INTEGER);
     CREATE TABLE mailboxes (domain TEXT, address TEXT);
+    CREATE TABLE mailboxAliases (domain TEXT, address TEXT, mailboxId TEXT);
     CREATE TABLE tenants (id TEXT, plan TEXT);
     CREATE TABLE plans (name TEXT, storedMegabytes INTEGER)`);
   const changes = new TableChanges();
@@ -59,7 +60,7 @@ function createKept(count: { value: number }) {
   let reads = 0;
   const kept = new KeptAnswers<string, string>({
     changes: { count: (_table, key) => (key === 'a' ? count.value : 0) },
-    table: 'tenants',
+    tables: ['tenants'],
     maxSize: 10,
     sizeOf: () => 1,
   });

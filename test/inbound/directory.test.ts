@@ -18,7 +18,7 @@ const FULL = '4.2.2';
 /** Returns the kind of a recipient, or the status of its refusal. */
 async function decide(address: string, sizeBytes = 1_000): Promise<string> {
   const decision = await decideRecipient(app, address, { sender: 'ann@sender.example', sizeBytes });
-  return decision.kind === 'refused' ? decision.reply.status : decision.recipient.kind;
+  return decision.kind === 'refused' ? decision.reply.status : (decision.recipient.targets[0]?.kind ?? '');
 }
 
 test('a change of a route, a domain or a plan is noticed at the next recipient', async () => {
@@ -95,7 +95,7 @@ test('a route that is created during a lookup is noticed at the next one', async
   const { changes, read } = app.db;
   const kept = new KeptAnswers<typeof tenantId, ReadonlyMap<string, string>>({
     changes,
-    table: 'inboundRoutes',
+    tables: ['inboundRoutes'],
     maxSize: 1,
     sizeOf: () => 1,
   });

@@ -24,11 +24,11 @@ import { openMailWorld } from './mail-world.ts';
 const world = await openMailWorld();
 const { app } = world;
 
-/** Returns the kind and target of a recipient, or the code and status of its refusal. */
+/** Returns the kinds and targets of a recipient, or the code and status of its refusal. */
 async function decide(address: string, sizeBytes?: number, sender = 'ann@sender.example'): Promise<string> {
   const decision = await decideRecipient(app, address, { sender, sizeBytes });
   if (decision.kind === 'refused') return `${decision.reply.code} ${decision.reply.status}`;
-  return `${decision.recipient.kind} ${decision.recipient.targetId}`;
+  return decision.recipient.targets.map(({ kind, targetId }) => `${kind} ${targetId}`).join(' and ');
 }
 
 const UNKNOWN = '550 5.1.1';

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
+import { findReceiver } from '../../src/domains/receiving/store.ts';
+import { endDomain } from '../../src/domains/store.ts';
 import { createAuthenticator } from '../../src/mailboxes/authenticate.ts';
 import { findMailboxById, recordDamage, recordLogin, recordUsage } from '../../src/mailboxes/store.ts';
 import { setTenantPlan, upsertPlan } from '../../src/tenants/store.ts';
@@ -46,6 +48,7 @@ test('a mailbox is created with a password that is shown once, and that opens it
     address,
     displayName: null,
     passwordLogin: true,
+    aliases: [],
     quotaBytes: 10_240 * 1024 * 1024,
     status: 'active',
     usedBytes: 0,
@@ -280,4 +283,62 @@ test('the list is narrowed by address and by domain', async () => {
   assert.deepEqual(await found('address=ben@bücher.example'), []);
   assert.equal((await ask('GET', '?domain=-')).status, 400);
   assert.equal((await ask('GET', '?address=ann')).status, 400);
+});
+
+test('aliases are read like addresses, shown in order, found by the filter, and changed as a whole', async () => {
+  await addMailboxDomain(world, 'roles.example');
+  const texts = ['Sales@Roles.example', '*@roles.example', 'abc@roles.example', 'ABC@roles.example'];
+  const aliases = ['*@roles.example', 'abc@roles.example', 'sales@roles.example'];
+  const { status, body } = await create({
+    address: 'person@roles.example',
+    password: PASSWORD,
+    aliases: texts,
+  });
+  assert.equal(status, 201, JSON.stringify(body));
+  assert.deepEqual(body.aliases, aliases);
+  const find = async (address: string) =>
+    (await ask('GET', `?address=${encodeURIComponent(address)}`)).body.data.map(
+      ({ id }: { id: string }) => id,
+    );
+  for (const address of [...texts, 'person@roles.example']) assert.deepEqual(await find(address), [body.id]);
+  assert.deepEqual(await find('xyz@roles.example'), []);
+  const patch = (change: object) => ask('PATCH', `/${body.id}`, change);
+  assert.deepEqual((await patch({ displayName: 'Ann' })).body.aliases, aliases);
+  assert.deepEqual((await patch({ aliases: ['new@roles.example', 'abc@roles.example'] })).body.aliases, [
+    'abc@roles.example',
+    'new@roles.example',
+  ]);
+  assert.equal((await create({ address: 'sales@roles.example', password: PASSWORD })).status, 201);
+  assert.equal((await patch({ aliases: ['sales@roles.example'] })).body.error.type, 'already_exists');
+  assert.equal(await login('new@roles.example', PASSWORD), 'credentials');
+});
+
+test('an alias that a mailbox cannot have is refused by name, and an older one stays when its domain lapses', async () => {
+  const address = newAddress();
+  const refused = async (alias: string) => {
+    const { error } = (await create({ address, password: PASSWORD, aliases: [newAddress(), alias] })).body;
+    return `${error.type} ${error.param}`;
+  };
+  for (const alias of [
+    ...['nobody', 'a+b@roles.example', 'a*@roles.example', `*@${SANDBOX}`, `postmaster@${SANDBOX}`],
+    'Ann <ann@roles.example>',
+  ])
+    assert.equal(await refused(alias), 'validation_error aliases[1]', alias);
+  assert.equal(await refused('a@simulator.mx.postrider.example'), 'domain_not_verified aliases[1]');
+  assert.equal(await refused('a@unknown.example'), 'domain_not_verified aliases');
+  await addDomain(world, { name: 'sending.example', status: 'verified' });
+  assert.equal(await refused('a@sending.example'), 'invalid_state aliases');
+  const many = Array.from({ length: 101 }, (_, index) => `many${index}@${SANDBOX}`);
+  assert.equal((await create({ address, aliases: many })).status, 400);
+
+  await addMailboxDomain(world, 'lapsing.example');
+  const { id } = (await create({ address, password: PASSWORD, aliases: ['a@lapsing.example'] })).body;
+  await world.app.db.commit(endDomain, {
+    id: (await findReceiver(world.app.db.read, 'lapsing.example', clock.now()))?.id ?? assert.fail(),
+    tenantId: world.tenantId,
+    now: clock.now(),
+  });
+  const patch = async (aliases: string[]) => (await ask('PATCH', `/${id}`, { aliases })).status;
+  assert.equal(await patch(['a@lapsing.example', `b@${SANDBOX}`]), 200);
+  assert.equal(await patch(['a@lapsing.example', 'c@lapsing.example']), 422);
 });

@@ -11,7 +11,7 @@ import type { TestApp } from '../support/test-app.ts';
 /** Adds a mailbox, by default `ann@people.example`, with its domain when the tenant does not have it yet. */
 export async function addMailbox(
   test: Pick<TestApp, 'app' | 'tenantId'>,
-  fields: Partial<MailboxRow> = {},
+  { aliases = [], ...fields }: Partial<MailboxRow> & { aliases?: readonly string[] } = {},
 ): Promise<MailboxRow> {
   const { app, tenantId } = test;
   const now = app.clock.now();
@@ -36,8 +36,12 @@ export async function addMailbox(
     updatedAt: now,
     ...fields,
   };
-  await addMailboxDomain(test, mailbox.domain);
-  await app.db.commit(insertMailbox, { mailbox, sandbox: SANDBOX });
+  const named = aliases.map((alias) => ({
+    address: alias,
+    domain: alias.slice(alias.lastIndexOf('@') + 1),
+  }));
+  for (const { domain } of [mailbox, ...named]) await addMailboxDomain(test, domain);
+  await app.db.commit(insertMailbox, { mailbox, aliases: named, sandbox: SANDBOX });
   return mailbox;
 }
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import Sqlite from 'better-sqlite3';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { accountFolder } from '../../src/mailboxes/account/folder.ts';
+import { MAX_ALIASES_OF_TENANT } from '../../src/mailboxes/addresses/requirements.ts';
 import {
   endMailbox,
   endRemoval,
@@ -98,19 +100,64 @@ test('a deleted mailbox is removed in the order of deletion, again after a lease
   assert.deepEqual(await lease(1_100), [one.id]);
 });
 
-test('in the sandbox, the address of a mailbox is not a route of another tenant, nor the other way round', async () => {
+test('in the sandbox, no address of a mailbox is one of a route of another tenant, with a tag or without one', async () => {
   const other = await world.addTenant('other');
-  await addMailbox(world, { address: `taken@${SANDBOX}` });
+  const taken = { address: `taken@${SANDBOX}`, aliases: [`role@${SANDBOX}`] };
+  await addMailbox(world, taken);
   const destination = 'https://shop.example/';
   const route = (key: string, address: string) =>
     world.request('POST', '/v1/inbound/routes', { key, body: { address, destination } });
-  const refused = await route(other.testKey, `taken@${SANDBOX}`);
-  assert.deepEqual([refused.status, refused.body.error.type], [409, 'already_exists']);
-  assert.equal((await route(world.testKey, `taken@${SANDBOX}`)).status, 201);
-  assert.equal((await route(world.testKey, `routed@${SANDBOX}`)).status, 201);
-  await assert.rejects(
-    addMailbox({ ...world, ...other }, { address: `routed@${SANDBOX}` }),
-    /routed@.* is taken already/,
-  );
-  await addMailbox(world, { address: `routed@${SANDBOX}` });
+  for (const name of ['taken', 'taken+x', 'role', 'role+x+y']) {
+    const refused = await route(other.testKey, `${name}@${SANDBOX}`);
+    assert.deepEqual([refused.status, refused.body.error.type], [409, 'already_exists'], name);
+    assert.equal((await route(world.testKey, `${name}@${SANDBOX}`)).status, 201, name);
+  }
+  for (const name of ['routed', 'tagged+x', 'taggedlonger'])
+    assert.equal((await route(world.testKey, `${name}@${SANDBOX}`)).status, 201);
+  for (const name of ['routed', 'tagged']) {
+    const address = `${name}@${SANDBOX}`;
+    const theirs = { ...world, ...other };
+    await assert.rejects(addMailbox(theirs, { address }), /is taken already/, name);
+    const withAlias = { address: `free@${SANDBOX}`, aliases: [address] };
+    await assert.rejects(addMailbox(theirs, withAlias), { options: { param: 'aliases' } }, name);
+    await addMailbox(world, { address });
+  }
+});
+
+test('an address is that of one mailbox, as its own or as an alias, whatever the tenant', async () => {
+  const first = await addMailbox(world, {
+    address: 'first@unique.example',
+    aliases: ['role@unique.example'],
+  });
+  const make = (address: string, ...aliases: string[]) => addMailbox(world, { address, aliases });
+  const taken = (param: string) => ({
+    code: 'already_exists',
+    options: { param, details: { id: first.id } },
+  });
+  await assert.rejects(make('role@unique.example'), taken('address'));
+  for (const alias of ['first@unique.example', 'role@unique.example'])
+    await assert.rejects(make('second@unique.example', alias), taken('aliases'));
+  await assert.rejects(make('self@unique.example', 'self@unique.example'), { code: 'already_exists' });
+  assert.equal(await findMailboxByAddress(db.read, 'second@unique.example'), undefined);
+  assert.equal(await findMailboxByAddress(db.read, 'role@unique.example'), undefined);
+  await db.commit(endMailbox, { tenantId: world.tenantId, id: first.id, now: 1_000 });
+  await make('role@unique.example', 'first@unique.example');
+});
+
+test('the mailboxes of a tenant have a maximum number of aliases together', async () => {
+  const many = await world.addTenant('many');
+  const theirs = { ...world, ...many };
+  const { id } = await addMailbox(theirs, { address: `many@${SANDBOX}` });
+  const database = new Sqlite(join(world.dataDir, 'postrider.db'));
+  const numbers = 'WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ?)';
+  const rows = "SELECT i || '@many.example', 'many.example', ?, ? FROM n";
+  database
+    .prepare(`INSERT INTO mailboxAliases ${numbers} ${rows}`)
+    .run(MAX_ALIASES_OF_TENANT, id, many.tenantId);
+  database.close();
+  const alias = (name: string) =>
+    addMailbox(theirs, { address: `${name}@${SANDBOX}`, aliases: [`a${name}@${SANDBOX}`] });
+  await alias('last');
+  await assert.rejects(alias('more'), /your mailboxes have 10000 aliases/);
+  await addMailbox(world, { address: `others@${SANDBOX}`, aliases: [`aothers@${SANDBOX}`] });
 });

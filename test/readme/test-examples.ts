@@ -100,6 +100,8 @@ docs/inbound.md: Look up messages, and post them again
   GET /inbound/messages 200
 docs/mailboxes.md: Try it without a domain
   POST /mailboxes 201
+docs/mailboxes.md: Further addresses
+  PATCH /mailboxes/mbx_ 200
 docs/mailboxes.md: App passwords
   POST /mailboxes/mbx_/app-passwords 201
 docs/mailboxes.md: Change, suspend and delete

@@ -106,7 +106,8 @@ function shapeOf(value: unknown, name = ''): unknown {
 
 async function makeReceivedEvent(): Promise<void> {
   const { app, tenantId } = spool;
-  const recipient = { kind: 'post', targetId: 'rt_1', tenantId, address: 'info@example.com' } as const;
+  const targets = [{ kind: 'post', targetId: 'rt_1' }] as const;
+  const recipient = { targets, tenantId, address: 'info@example.com' };
   const envelope = {
     client: undefined,
     judgement: { result: null, isSubmitted: true, isFlagged: false },

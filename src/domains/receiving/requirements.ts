@@ -25,23 +25,27 @@ const OPERATOR_NAMES: ReadonlySet<string> = new Set([
  * @throws AppError domain_not_verified for the simulator, which takes no mail from outside; validation_error for addresses of the
  * operator
  */
-export function requireTenantAddress(config: Pick<Config, 'hostname'>, { address, domain }: Address): void {
+export function requireTenantAddress(
+  config: Pick<Config, 'hostname'>,
+  { address, domain }: Address,
+  param = 'address',
+): void {
   if (isSimulatorDomain(config, domain)) {
     throw new AppError(
       'domain_not_verified',
       `${domain} is the domain of the simulator, which receives no inbound mail; use the sandbox domain or one of your verified domains`,
-      { param: 'address' },
+      { param },
     );
   }
   if (isSandboxDomain(config, domain) && OPERATOR_NAMES.has(address.slice(0, -`@${domain}`.length))) {
-    throw invalid('address', `\`address\`: ${address} belongs to the operator of this installation`);
+    throw invalid(param, `\`${param}\`: ${address} belongs to the operator of this installation`);
   }
 }
 
 type OwnedDomain = { tenantId: DomainRow['tenantId']; domain: string };
 
-/** `what` the tenant wants to receive mail with; `now` in Unix milliseconds. */
-type Wish = { what: 'route' | 'mailbox'; now: number };
+/** `what` the tenant wants to receive mail with; `now` in Unix milliseconds; `param` names the field of the request. */
+type Wish = { what: 'route' | 'mailbox'; now: number; param?: string };
 
 /**
  * Returns the domain of the tenant when it is verified and the tenant receives its mail. A verified parent domain is not enough.
@@ -49,14 +53,15 @@ type Wish = { what: 'route' | 'mailbox'; now: number };
  */
 export async function requireReceivingDomain(tx: Tx, owned: OwnedDomain, wish: Wish) {
   const { tenantId, domain } = owned;
+  const { now, param = 'address' } = wish;
   const found = await findDomainByName(tx, tenantId, domain);
-  if (!found || !maySend(found, wish.now)) {
+  if (!found || !maySend(found, now)) {
     throw new AppError(
       'domain_not_verified',
       found
         ? `The domain ${domain} is not verified; publish its DNS records, then POST /v1/domains/${found.id}/verify`
         : `The domain ${domain} is not one of yours; add it with POST /v1/domains, then publish its DNS records`,
-      { param: 'address' },
+      { param },
     );
   }
   await requireNoOtherReceiver(tx, owned, wish);
@@ -71,13 +76,13 @@ export async function requireReceivingDomain(tx: Tx, owned: OwnedDomain, wish: W
 export async function requireNoOtherReceiver(
   tx: Tx,
   { tenantId, domain }: OwnedDomain,
-  { what, now }: Wish,
+  { what, now, param = 'address' }: Wish,
 ): Promise<void> {
   const receiver = await findReceiver(tx, domain, now);
   if (receiver === undefined || receiver.tenantId === tenantId) return;
   throw new AppError(
     'domain_in_use',
     `The mail of ${domain} goes to another account, which verified the domain before you; a ${what} here would get no mail until that account's verification has lapsed or its domain is deleted`,
-    { param: 'address' },
+    { param },
   );
 }

@@ -134,5 +134,5 @@ function hasTask({ kind, state }: NonNullable<ReceivedFilter['task']>) {
 
 function recipientsOfMessage() {
   return sql<string>`(SELECT json_group_array(address) FROM (SELECT address FROM "receivedRecipients" AS one
-    WHERE one."messageId" = candidates.id ORDER BY position))`;
+    WHERE one."messageId" = candidates.id GROUP BY address ORDER BY min(position)))`;
 }

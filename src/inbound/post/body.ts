@@ -8,6 +8,7 @@ import type { MessageContent } from '../../mail/message/parse/parser.ts';
 import { isoTime } from '../../system/clock.ts';
 import { isoTimeOrNull } from '../../webhooks/schemas.ts';
 import { type Authentication, readShortResults } from '../authentication.ts';
+import { addressesOf } from '../envelope.ts';
 import type { SpamReason } from '../spam/signals.ts';
 import { isAutoSubmitted } from './auto-submitted.ts';
 import { headersObject, traceFields } from './headers.ts';
@@ -132,7 +133,7 @@ export function showMessage({ message, recipients, content, linkTo }: PostedMess
   const text = shortenToJson(parsed?.text ?? '', MAX_TEXT_JSON_BYTES);
   const html = shortenToJson(parsed?.html ?? '', MAX_TEXT_JSON_BYTES);
   const isCut = parsed === undefined || parsed.isCut || text !== parsed.text || html !== parsed.html;
-  const to = recipients.map(({ address }) => address);
+  const to = addressesOf(recipients);
   return {
     from: parsed?.from[0] ?? message.headerFrom ?? message.sender,
     to: parsed !== undefined && parsed.to.length > 0 ? parsed.to : to,

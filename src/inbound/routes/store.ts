@@ -17,7 +17,8 @@ import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import { requireNoOtherReceiver, requireReceivingDomain } from '../../domains/receiving/requirements.ts';
-import { findMailboxByAddress } from '../../mailboxes/store.ts';
+import { withoutTag } from '../../mail/address.ts';
+import { findAddressOwner } from '../../mailboxes/addresses/store.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
 import { type Failing, NOT_FAILING } from '../../webhooks/posting/suspension.ts';
 import type { RouteAddress } from './address.ts';
@@ -149,14 +150,17 @@ async function requireFree(tx: Tx, { tenantId, address }: OwnedAddress): Promise
 }
 
 /**
- * Checks that no tenant has a route for the address, and no other tenant a mailbox, whose mail the route would take. Their ids are
- * not shown.
+ * Checks that no tenant has a route for the address, and no other tenant a mailbox whose mail the route would get. Their ids are not
+ * shown.
  */
 async function requireFreeInSandbox(tx: Tx, owned: OwnedAddress): Promise<void> {
   await requireFree(tx, owned);
-  const { address, tenantId } = owned;
-  const mailbox = await findMailboxByAddress(tx, address);
-  if (mailbox && mailbox.tenantId !== tenantId) throw alreadyExists(address);
+  const { address, domain, tenantId } = owned;
+  const name = withoutTag(address.slice(0, -`@${domain}`.length));
+  for (const one of [address, ...(name === undefined ? [] : [`${name}@${domain}`])]) {
+    const owner = await findAddressOwner(tx, one);
+    if (owner && owner.tenantId !== tenantId) throw alreadyExists(address);
+  }
   const foreign = await tx
     .selectFrom('inboundRoutes')
     .select('id')

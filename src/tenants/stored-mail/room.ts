@@ -33,8 +33,8 @@ export function createTenantRoom(
   { readBytes = readStoredBytes } = {},
 ): TenantRoom {
   const kept = { changes, maxSize: MAX_TENANTS, sizeOf: () => 1 };
-  const plans = new KeptAnswers<TenantId, string | undefined>({ ...kept, table: 'tenants' });
-  const limits = new KeptAnswers<string, number | null | undefined>({ ...kept, table: 'plans' });
+  const plans = new KeptAnswers<TenantId, string | undefined>({ ...kept, tables: ['tenants'] });
+  const limits = new KeptAnswers<string, number | null | undefined>({ ...kept, tables: ['plans'] });
   const known = new LRUCache<TenantId, Stored>({ max: MAX_TENANTS });
 
   async function readStored(tenantId: TenantId): Promise<number> {

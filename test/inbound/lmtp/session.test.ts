@@ -163,3 +163,30 @@ test('a mail server may name any number of unknown recipients', async () => {
   assert.deepEqual([...new Set(replies)], ['550 5.1.1']);
   assert.deepEqual(await codes('RSET'), ['250 2.0.0']);
 });
+
+test('aliases and the catch-all mailbox take mail too, once for each mailbox, and routes take none', async () => {
+  const address = 'eve@aliases.example';
+  const { id } = await addMailbox(world.test, {
+    address,
+    aliases: ['role@aliases.example', '*@aliases.example'],
+  });
+  await world.addRoute(address);
+  await world.addRoute('*@aliases.example');
+  const names = ['eve', 'role', 'role+x', 'anybody', 'postmaster'];
+  const recipients = names.map((name) => `RCPT TO:<${name}@aliases.example>`);
+  const replies = await codes('MAIL FROM:<bob@elsewhere.example>', ...recipients, 'DATA');
+  assert.deepEqual(replies, ['250 2.1.0', ...names.map(() => '250 2.1.5'), '354']);
+  client.send(MESSAGE);
+  const answers: string[] = [];
+  for (const _ of names) answers.push(await client.reply());
+  const [, messageId] = /^250 2\.0\.0 .* (in_\w+)\r\n$/.exec(answers[0] ?? '') ?? [];
+  assert.deepEqual(
+    answers,
+    names.map(() => answers[0]),
+  );
+  const tasks = (await world.tasks()).filter((task) => task.messageId === messageId);
+  assert.deepEqual(
+    tasks.map(({ kind, targetId }) => [kind, targetId]),
+    [['mailbox', id]],
+  );
+});

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
 import { endDomain } from '../../../src/domains/store.ts';
 import { decideRecipient } from '../../../src/inbound/recipient.ts';
+import type { WantedAliases } from '../../../src/mailboxes/addresses/change.ts';
 import { endMailbox, recordDamage, recordUsage, updateMailbox } from '../../../src/mailboxes/store.ts';
 import { SANDBOX } from '../../emails/fixtures.ts';
 import { addMailbox } from '../../mailboxes/fixtures.ts';
@@ -12,37 +13,124 @@ const world = await openMailWorld();
 const { app, test: world1 } = world;
 const { tenantId } = world1;
 
-/** Returns the kind and target of a recipient, or the code and status of its refusal. */
+/** Returns the kinds and targets of a recipient, or the code and status of its refusal. */
 async function decide(address: string, sizeBytes?: number): Promise<string> {
   const decision = await decideRecipient(app, address, { sender: 'ann@sender.example', sizeBytes });
   if (decision.kind === 'refused') return `${decision.reply.code} ${decision.reply.status}`;
-  return `${decision.recipient.kind} ${decision.recipient.targetId}`;
+  return decision.recipient.targets.map(({ kind, targetId }) => `${kind} ${targetId}`).join(' and ');
 }
 
-const change = (
-  id: MailboxRow['id'],
-  fields: Partial<Pick<MailboxRow, 'quotaBytes'>> & { status?: 'suspended' },
-) => app.db.commit(updateMailbox, { tenantId, id, change: fields, now: app.clock.now() });
+type Change = Partial<Pick<MailboxRow, 'quotaBytes'>> & { status?: 'suspended'; aliases?: WantedAliases };
+const change = (id: MailboxRow['id'], fields: Change) =>
+  app.db.commit(updateMailbox, { tenantId, id, change: fields, now: app.clock.now() });
 
 const UNKNOWN = '550 5.1.1';
 
-test('a mailbox comes after the route of its address, and before the address without its tag', async () => {
+test('a mailbox and an exact route both get the mail, then come the catch-all mailbox and the route *@', async () => {
   assert.equal(await decide('ann+lists@order.example'), UNKNOWN);
-  const { id: ann } = await addMailbox(world1, { address: 'ann@order.example' });
-  assert.equal(await decide('Ann@order.example'), `mailbox ${ann}`);
-  assert.equal(await decide('ANN+Lists@Order.example'), `mailbox ${ann}`);
-  assert.equal(await decide('+lists@order.example'), UNKNOWN);
-  assert.equal(await decide('bob@order.example'), UNKNOWN);
-  const { id: lists } = await addMailbox(world1, { address: 'ann+lists@order.example' });
-  assert.equal(await decide('ann+lists@order.example'), `mailbox ${lists}`);
-  const all = await world.addRoute('*@order.example');
-  assert.equal(await decide('ann+work@order.example'), `mailbox ${ann}`);
-  assert.equal(await decide('bob@order.example'), `post ${all}`);
-  const route = await world.addRoute('ann@order.example');
-  assert.equal(await decide('ann@order.example'), `post ${route}`);
-  assert.equal(await decide('ann+lists@order.example'), `mailbox ${lists}`);
-  const { id: postmaster } = await addMailbox(world1, { address: 'postmaster@order.example' });
-  assert.equal(await decide('postmaster@order.example'), `mailbox ${postmaster}`);
+  const ann = `mailbox ${(await addMailbox(world1, { address: 'ann@order.example', aliases: ['role@order.example'] })).id}`;
+  for (const address of [
+    'Ann@order.example',
+    'ANN+Lists@Order.example',
+    'ROLE@order.example',
+    'role+x@order.example',
+  ])
+    assert.equal(await decide(address), ann, address);
+  for (const address of ['+lists@order.example', 'bob@order.example'])
+    assert.equal(await decide(address), UNKNOWN, address);
+
+  const all = `post ${await world.addRoute('*@order.example')}`;
+  assert.equal(await decide('ann+work@order.example'), ann);
+  assert.equal(await decide('bob@order.example'), all);
+  const { id } = await addMailbox(world1, { address: 'rest@else.example', aliases: ['*@order.example'] });
+  assert.equal(await decide('bob@order.example'), `mailbox ${id}`);
+  assert.equal(await decide('postmaster@order.example'), `mailbox ${id}`);
+  assert.equal(await decide('bob@else.example'), UNKNOWN);
+
+  const route = `post ${await world.addRoute('ann@order.example')}`;
+  assert.equal(await decide('ann@order.example'), `${ann} and ${route}`);
+  assert.equal(await decide('ann+lists@order.example'), `${ann} and ${route}`);
+  const lists = `post ${await world.addRoute('ann+lists@order.example')}`;
+  assert.equal(await decide('ann+lists@order.example'), `${ann} and ${lists}`);
+  assert.equal(await decide('role@order.example'), ann);
+  const bob = `post ${await world.addRoute('bob@order.example')}`;
+  assert.equal(await decide('bob+x@order.example'), bob);
+});
+
+test('the whole local part comes before the one without its tag', async () => {
+  const { id: short } = await addMailbox(world1, { address: 'eve@tag.example' });
+  // The API makes no such addresses.
+  const { id: long } = await addMailbox(world1, { address: 'eve+own@tag.example' });
+  assert.equal(await decide('eve+own@tag.example'), `mailbox ${long}`);
+  assert.equal(await decide('eve+own+x@tag.example'), `mailbox ${short}`);
+  assert.equal(await decide('"eve+own"@tag.example'), UNKNOWN);
+});
+
+test('an alias that is taken away, or given to another mailbox, is noticed at the next recipient', async () => {
+  const one = await addMailbox(world1, { address: 'one@moved.example', aliases: ['role@moved.example'] });
+  const two = await addMailbox(world1, { address: 'two@moved.example' });
+  assert.equal(await decide('role@moved.example'), `mailbox ${one.id}`);
+  const give = (id: MailboxRow['id'], ...names: string[]) =>
+    change(id, {
+      aliases: { aliases: names.map((address) => ({ address, domain: 'moved.example' })), sandbox: SANDBOX },
+    });
+  await give(one.id);
+  assert.equal(await decide('role@moved.example'), UNKNOWN);
+  await give(two.id, 'role@moved.example');
+  assert.equal(await decide('role@moved.example'), `mailbox ${two.id}`);
+  await app.db.commit(endMailbox, { tenantId, id: two.id, now: app.clock.now() });
+  assert.equal(await decide('role@moved.example'), UNKNOWN);
+});
+
+test('mail to a mailbox and a route waits for both when the mailbox is full or suspended', async () => {
+  const address = 'ann@both.example';
+  const { id } = await addMailbox(world1, { address, quotaBytes: 1_000 });
+  const both = `mailbox ${id} and post ${await world.addRoute(address)}`;
+  assert.equal(await decide(address, 1_000), both);
+  assert.equal(await decide(address, 1_001), '452 4.2.2');
+  await change(id, { status: 'suspended' });
+  assert.equal(await decide(address), '450 4.2.1');
+});
+
+test('one message makes one task for each mailbox and route, whatever addresses it has of them', async () => {
+  const address = 'ann@once.example';
+  const { id } = await addMailbox(world1, { address, aliases: ['role@once.example', '*@once.example'] });
+  const route = await world.addRoute(address);
+  const to = [address, 'role@once.example', 'ann+x@once.example', 'anybody@once.example'];
+  assert.match(await sendMail(await world.open(), { to }), /^250 /);
+  const message = (await world.messages()).at(-1);
+  const ofMessage = ({ messageId }: { messageId: string }) => messageId === message?.id;
+  const tasks = (await world.tasks()).filter(ofMessage);
+  assert.deepEqual(
+    tasks.map(({ kind, targetId, position }) => [kind, targetId, position]),
+    [
+      ['mailbox', id, 0],
+      ['post', route, 1],
+    ],
+  );
+  const rows = (await world.recipients()).filter(ofMessage);
+  assert.deepEqual(
+    rows.map((row) => `${row.position} ${row.address} ${row.kind}`),
+    [
+      '0 ann@once.example mailbox',
+      '1 ann@once.example post',
+      '2 role@once.example mailbox',
+      '3 ann+x@once.example mailbox',
+      '4 ann+x@once.example post',
+      '5 anybody@once.example mailbox',
+    ],
+  );
+  const { body } = await world1.request('GET', '/v1/inbound/messages?limit=1', { key: world1.liveKey });
+  assert.deepEqual(body.data[0].to, to);
+  const shown = await world1.request('GET', `/v1/inbound/messages/${message?.id}`, { key: world1.liveKey });
+  assert.deepEqual(shown.body.envelope.to, to);
+  const event = await app.db.read
+    .selectFrom('events')
+    .select('data')
+    .where('type', '=', 'email.received')
+    .orderBy('id', 'desc')
+    .executeTakeFirstOrThrow();
+  assert.deepEqual(JSON.parse(event.data).recipients, to);
 });
 
 test('a deleted mailbox takes no mail, and neither does one whose tenant does not receive it any more', async () => {

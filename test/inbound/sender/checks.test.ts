@@ -122,7 +122,8 @@ test('SPF is known before the message has come', async () => {
   const listing: Listing = { zone: 'bl.example', action: 'refuse', text: '' };
   const blocklists = { find: async () => [listing] };
   const { tenantId } = world.test;
-  const recipient = { kind: 'post', targetId: 'rt_1', tenantId, address: 'info@shop.example' } as const;
+  const targets = [{ kind: 'post', targetId: 'rt_1' }] as const;
+  const recipient = { targets, tenantId, address: 'info@shop.example' };
   for (const [address, code] of [
     [LISTED, undefined],
     ['127.67.0.1', 550],

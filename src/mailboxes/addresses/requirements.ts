@@ -1,0 +1,86 @@
+/** Checks that a tenant may give an address to a mailbox, as its own or as an alias. The write that stores the address checks it. */
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import type { Tx } from '../../db/operation.ts';
+import { requireReceivingDomain } from '../../domains/receiving/requirements.ts';
+import { AppError, invalid } from '../../system/errors.ts';
+import {
+  type AddressOwner,
+  countAliases,
+  findAddressOwner,
+  hasForeignRoute,
+  type NewAlias,
+} from './store.ts';
+
+/** Maximum number of aliases that the mailboxes of a tenant have together. Our own limit. */
+export const MAX_ALIASES_OF_TENANT = 10_000;
+
+/** An address that a tenant wants for a mailbox. */
+export type WantedAddress = Pick<MailboxRow, 'tenantId' | 'address' | 'domain'>;
+
+/** `sandbox` is the sandbox domain, `now` is in Unix milliseconds, and `param` names the field of the request. */
+export type Circumstances = { sandbox: string; now: number; param: 'address' | 'aliases' };
+
+/**
+ * Checks that a mailbox of the tenant may receive for the address.
+ * @throws AppError domain_not_verified; domain_in_use when another tenant receives the mail of the domain; invalid_state when the
+ * domain is not for mailboxes; already_exists, with `details.id` when the tenant owns the mailbox that has the address
+ */
+export async function requireNewAddress(
+  tx: Tx,
+  wanted: WantedAddress,
+  circumstances: Circumstances,
+): Promise<void> {
+  const { sandbox, param } = circumstances;
+  if (wanted.domain !== sandbox) await requireMailboxDomain(tx, wanted, circumstances);
+  // A message to the address would go to both tenants.
+  else if (await hasForeignRoute(tx, wanted)) throw alreadyTaken(wanted, param);
+  const owner = await findAddressOwner(tx, wanted.address);
+  if (owner) throw alreadyTaken(wanted, param, owner);
+}
+
+async function requireMailboxDomain(
+  tx: Tx,
+  wanted: WantedAddress,
+  { now, param }: Circumstances,
+): Promise<void> {
+  const { id, productType } = await requireReceivingDomain(tx, wanted, { what: 'mailbox', now, param });
+  if (productType === 'mailbox' || productType === 'both') return;
+  throw new AppError(
+    'invalid_state',
+    `The domain ${wanted.domain} has the \`productType\` \`${productType}\`; change it to \`mailbox\` or \`both\` with PATCH /v1/domains/${id}`,
+    { param },
+  );
+}
+
+/** The id of the mailbox of another tenant is not shown. */
+function alreadyTaken(
+  { tenantId, address }: WantedAddress,
+  param: Circumstances['param'],
+  owner?: AddressOwner,
+): AppError {
+  return new AppError('already_exists', `${address} is taken already`, {
+    param,
+    ...(owner?.tenantId === tenantId && { details: { id: owner.id } }),
+  });
+}
+
+/** A mailbox with further addresses that it is to have. */
+type WithNewAliases = { owner: AddressOwner; aliases: readonly NewAlias[] };
+
+/**
+ * Checks that a mailbox may have these aliases besides those of its tenant that are stored.
+ * @throws AppError the errors of `requireNewAddress`; validation_error when the tenant would have more than the maximum number
+ */
+export async function requireNewAliases(
+  tx: Tx,
+  { owner: { tenantId }, aliases }: WithNewAliases,
+  circumstances: Omit<Circumstances, 'param'>,
+): Promise<void> {
+  for (const alias of aliases)
+    await requireNewAddress(tx, { ...alias, tenantId }, { ...circumstances, param: 'aliases' });
+  if (aliases.length === 0) return;
+  const count = await countAliases(tx, tenantId);
+  if (count + aliases.length <= MAX_ALIASES_OF_TENANT) return;
+  const rule = `your mailboxes have ${count} aliases, and may have ${MAX_ALIASES_OF_TENANT} together`;
+  throw invalid('aliases', `\`aliases\`: ${rule}`);
+}

@@ -1,0 +1,25 @@
+/** Decides which addresses the owner of a mailbox may write from. */
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import type { Tx } from '../db/operation.ts';
+import { addressKey, withoutTag } from '../mail/address.ts';
+import { findAddressOwner } from './addresses/store.ts';
+
+/**
+ * Returns true when the owner of a mailbox may write from an address: from the one of the mailbox, from its aliases, and from each of
+ * these with a tag. Being the catch-all of a domain allows nothing, because other people may have addresses there.
+ */
+export async function mayUseAddress(
+  tx: Tx,
+  { id }: Pick<MailboxRow, 'id'>,
+  address: string,
+): Promise<boolean> {
+  const key = addressKey(address);
+  const at = key.lastIndexOf('@');
+  const localPart = key.slice(0, at);
+  if (localPart === '*') return false;
+  const name = withoutTag(localPart);
+  const owner =
+    (await findAddressOwner(tx, key)) ??
+    (name === undefined ? undefined : await findAddressOwner(tx, `${name}${key.slice(at)}`));
+  return owner?.id === id;
+}
