@@ -35,10 +35,8 @@ export type MailboxRow = {
   updatedAt: number;
 };
 
-/**
- * Written by mailboxes/addresses/store.ts: another address whose mail goes to a mailbox. No two mailboxes of any tenant have the same
- * address, whether it is their own or an alias.
- */
+/** Written by mailboxes/addresses/store.ts: another address whose mail goes to a mailbox. No two mailboxes of any tenant have the same
+ * address, whether it is their own or an alias. */
 export type MailboxAliasRow = {
   /** Address as `addressKey`, or `*@domain` for all addresses of a domain that nothing else receives for. */
   address: string;

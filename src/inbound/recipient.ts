@@ -25,7 +25,7 @@ export type RecipientApp = Pick<App, 'db' | 'clock' | 'config'> & {
   senderRewriting: SenderRewriting;
 };
 
-/** What is done with the mail of an address: a kind of recipient, and whose it is. */
+/** A thing that is done with the mail of an address: the kind of recipient that the address is, and whose. */
 export type Target = Pick<ReceivedRecipientRow, 'kind' | 'targetId'>;
 
 /** An address as the rest of the path sees it. The mail of an address with a mailbox and a route has both as its targets. */

@@ -18,7 +18,7 @@ export const MAX_ALIASES_OF_TENANT = 10_000;
 export type WantedAddress = Pick<MailboxRow, 'tenantId' | 'address' | 'domain'>;
 
 /** `sandbox` is the sandbox domain, `now` is in Unix milliseconds, and `param` names the field of the request. */
-export type Circumstances = { sandbox: string; now: number; param: 'address' | 'aliases' };
+type Circumstances = { sandbox: string; now: number; param: 'address' | 'aliases' };
 
 /**
  * Checks that a mailbox of the tenant may receive for the address.

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
 import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
 import { endDomain } from '../../../src/domains/store.ts';
+import { createDirectory } from '../../../src/inbound/directory.ts';
 import { decideRecipient } from '../../../src/inbound/recipient.ts';
 import type { WantedAliases } from '../../../src/mailboxes/addresses/change.ts';
 import { endMailbox, recordDamage, recordUsage, updateMailbox } from '../../../src/mailboxes/store.ts';
@@ -145,8 +148,13 @@ test('a deleted mailbox takes no mail, and neither does one whose tenant does no
     .select('id')
     .where('name', '=', domain)
     .executeTakeFirstOrThrow();
+  const second = await world1.addTenant('next receiver');
+  await world.addDomain(domain, second.tenantId);
+  assert.equal(await decide('bob@gone.example'), `mailbox ${other}`);
   await app.db.commit(endDomain, { id: found.id, tenantId, now: app.clock.now() });
   assert.equal(await decide('bob@gone.example'), UNKNOWN);
+  const theirs = await world.addRoute('bob@gone.example', { key: second.liveKey });
+  assert.equal(await decide('bob@gone.example'), `post ${theirs}`);
 });
 
 test('mailboxes of all tenants are found at the sandbox domain', async () => {
@@ -155,6 +163,18 @@ test('mailboxes of all tenants are found at the sandbox domain', async () => {
   const two = await addMailbox({ ...world1, ...second }, { address: `two@${SANDBOX}` });
   assert.equal(await decide(`one@${SANDBOX}`), `mailbox ${one.id}`);
   assert.equal(await decide(`two+x@${SANDBOX}`), `mailbox ${two.id}`);
+
+  // Earlier versions let another tenant have such a route, which must not get the mail of a mailbox.
+  const foreign = await world.addRoute(`three+x@${SANDBOX}`);
+  const database = new Sqlite(join(world1.dataDir, 'postrider.db'));
+  database.prepare('UPDATE inboundRoutes SET tenantId = ? WHERE id = ?').run(second.tenantId, foreign);
+  database.prepare('UPDATE mailboxes SET address = ? WHERE id = ?').run(`three@${SANDBOX}`, one.id);
+  database.close();
+  const kept = { ...app, directory: createDirectory(app) };
+  const decision = await decideRecipient(kept, `three+x@${SANDBOX}`, { sender: '', sizeBytes: undefined });
+  assert.deepEqual(decision.kind === 'accepted' && decision.recipient.targets, [
+    { kind: 'mailbox', targetId: one.id },
+  ]);
 });
 
 test('a suspended mailbox defers its mail, and a damaged one takes it', async () => {
