@@ -76,15 +76,17 @@ type CheckpointSteps = { before(): void; after(): void };
 
 /**
  * Copies the WAL back into the database once it has `pages` pages, as far as readers allow. A full disk is not an
- * error: the WAL stays and is copied back later.
+ * error: the WAL stays and is copied back later. Returns the number of pages that have not been copied back, as long as they are
+ * too few.
  */
 export function checkpointWhenLong(
   database: Database,
   pages = CHECKPOINT_PAGES,
   steps?: CheckpointSteps,
-): void {
+): number {
   const wal = askWalState(database);
-  if (!wal || wal.log - wal.checkpointed < pages) return;
+  const waiting = wal ? wal.log - wal.checkpointed : 0;
+  if (waiting < pages) return waiting;
   try {
     steps?.before();
     const [state] = database.pragma('wal_checkpoint(PASSIVE)') as (WalState & { busy: number })[];
@@ -93,6 +95,7 @@ export function checkpointWhenLong(
     const failure = recogniseQuota(error, database.name);
     if (!isDiskFull(errorCode(failure) ?? '')) throw failure;
   }
+  return 0;
 }
 
 /** Prepared statements by connection. The state of the WAL is read after every commit. */

@@ -14,11 +14,14 @@ import { test } from 'node:test';
 import { defineWrite, type Tx } from '../../src/db/operation.ts';
 import {
   DamagedDatabaseError,
+  IDLE_CHECKPOINT_MS,
+  IDLE_CHECKPOINT_PAGES,
   openPrivateDatabase,
   type PrivateDatabase,
 } from '../../src/db/private-database.ts';
 import { statement } from '../../src/db/statement.ts';
 import { AppError } from '../../src/system/errors.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 type Notes = { notes: { id: number; text: string } };
@@ -43,11 +46,13 @@ const addNote = defineWrite(
 
 const listNotes = statement((db: NotesTx) => db.selectFrom('notes').selectAll().orderBy('id'));
 
+const clock = createFakeClock(0);
+
 function open(directory = temporaryDirectory('private'), crashPoint: (name: string) => void = () => {}) {
   const file = join(directory, 'x.db');
   return openPrivateDatabase<Notes>(
     // The time of a group is never over.
-    { clock: { elapsed: () => 0 }, crashPoint },
+    { clock: { elapsed: () => 0, after: clock.after }, crashPoint },
     { file, migrations: MIGRATIONS, nowMs: 0 },
   );
 }
@@ -145,8 +150,8 @@ test('an open database has no -shm file', async () => {
 
 test('the WAL is copied back when it is long', async () => {
   const db = open();
-  for (let round = 0; round < 12; round++) await db.commit(addNote, { text: 'x'.repeat(1_000_000) });
-  assert.ok(statSync(`${db.file}-wal`).size < 9_000_000, String(statSync(`${db.file}-wal`).size));
+  for (let round = 0; round < 24; round++) await db.commit(addNote, { text: 'x'.repeat(1_000_000) });
+  assert.ok(statSync(`${db.file}-wal`).size < 12_000_000, String(statSync(`${db.file}-wal`).size));
   await db.close();
 });
 
@@ -159,6 +164,20 @@ function damage(file: string): void {
   writeSync(descriptor, bytes, 0, bytes.length, SCHEMA_BYTES);
   closeSync(descriptor);
 }
+
+test('the WAL is copied back earlier when nothing is written', async () => {
+  const reached: string[] = [];
+  const db = open(temporaryDirectory('private'), (name) => reached.push(name));
+  const text = 'x'.repeat(4_096 * (IDLE_CHECKPOINT_PAGES + 100));
+  await db.commit(addNote, { text });
+  await clock.advance(IDLE_CHECKPOINT_MS - 1);
+  await db.commit(addNote, { text: 'a' });
+  await clock.advance(IDLE_CHECKPOINT_MS - 1);
+  assert.deepEqual(reached, ['before', 'after', 'before', 'after']);
+  await clock.advance(1);
+  assert.deepEqual(reached.slice(4), ['private-checkpoint-before', 'private-checkpoint-after']);
+  await db.close();
+});
 
 test('a damaged database refuses everything with one error, and the process goes on', async (t) => {
   const kill = t.mock.method(process, 'kill', () => true);
