@@ -85,12 +85,13 @@ function tryReadTree(octets: Buffer): MimeEntity | undefined {
 type Description = Omit<MailboxMessage, 'isOpaque' | 'preview' | 'search'>;
 
 function describe(root: MimeEntity): Description {
+  const write = hasOneForm(root) ? inOneForm : inBothForms;
   return {
     parserVersion: PARSER_VERSION,
     root: storedPart(root),
-    envelope: inBothForms((text) => writeEnvelope(root.fields, text)),
-    body: inBothForms((text) => writeBodyStructure(root, { item: 'BODY', text })),
-    bodyStructure: inBothForms((text) => writeBodyStructure(root, { item: 'BODYSTRUCTURE', text })),
+    envelope: write((text) => writeEnvelope(root.fields, text)),
+    body: write((text) => writeBodyStructure(root, { item: 'BODY', text })),
+    bodyStructure: write((text) => writeBodyStructure(root, { item: 'BODYSTRUCTURE', text })),
     sort: readSortKeys(root.fields),
     thread: readThreadKeys(root.fields),
   };
@@ -103,6 +104,23 @@ function isTooLong({ ascii, utf8 }: WireText): boolean {
 function storedPart({ header, body, end, encoding, parts, message }: MimeEntity): StoredPart {
   const offsets = { header, body, end, encoding, parts: parts.map(storedPart) };
   return message ? { ...offsets, message: storedPart(message) } : offsets;
+}
+
+const ASCII_ONLY = /^[\0-\x7f]*$/;
+
+/** Returns true when both forms are the same: they differ in text beyond ASCII, and in parameters that had a charset. */
+function hasOneForm({ fields, parameters, disposition, parts, message }: MimeEntity): boolean {
+  return (
+    fields.every(({ value }) => ASCII_ONLY.test(value)) &&
+    !parameters.some(({ isExtended }) => isExtended) &&
+    !disposition?.parameters.some(({ isExtended }) => isExtended) &&
+    parts.every(hasOneForm) &&
+    (!message || hasOneForm(message))
+  );
+}
+
+function inOneForm(write: (text: TextForm) => string): WireText {
+  return { ascii: write('7bit'), utf8: null };
 }
 
 function inBothForms(write: (text: TextForm) => string): WireText {

@@ -5,7 +5,7 @@ const MAX_PREVIEW_CHARACTERS = 200;
 /** Maximum length of text that is read for a preview. Our own limit, for texts that begin with much empty space. */
 const MAX_READ_CHARACTERS = 16_384;
 /** Length of text that is read first. It is enough for the preview of nearly all messages. Our own choice. */
-const FIRST_READ_CHARACTERS = 1_024;
+const FIRST_READ_CHARACTERS = 512;
 /** Number of UTF-16 units in which the characters of a preview begin: two for each at most. */
 const MAX_UNITS = 2 * MAX_PREVIEW_CHARACTERS;
 
@@ -16,8 +16,16 @@ export function makePreview(text: string): string {
     beginning.length > MAX_UNITS || text.length <= FIRST_READ_CHARACTERS
       ? beginning
       : inOneLine(text.slice(0, MAX_READ_CHARACTERS));
-  return [...line.slice(0, MAX_UNITS)].slice(0, MAX_PREVIEW_CHARACTERS).join('').trimEnd();
+  return firstCharacters(line.slice(0, MAX_UNITS)).trimEnd();
 }
+
+/** A text without surrogates has one unit for each character, and need not be taken apart. */
+function firstCharacters(text: string): string {
+  if (!SURROGATE.test(text)) return text.slice(0, MAX_PREVIEW_CHARACTERS);
+  return [...text].slice(0, MAX_PREVIEW_CHARACTERS).join('');
+}
+
+const SURROGATE = /[\ud800-\udfff]/;
 
 function inOneLine(text: string): string {
   return text

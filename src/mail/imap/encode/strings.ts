@@ -20,11 +20,15 @@ const QUOTABLE: Readonly<Record<TextForm, RegExp>> = {
   utf8: /^[^\0\r\n]*$/,
 };
 
+/** Matches text that stands between quotes as it is in both forms, as most text does. */
+const PLAIN = /^[^\0\r\n"\\\x80-\uffff]*$/;
+
 /**
  * Returns the wire form of a text: quoted when the form allows its characters, else as a literal. The result is text
  * whose UTF-8 octets are sent. NUL is left out, since no string can hold it (RFC 9051 section 9, `CHAR8`).
  */
 export function writeString(text: string, form: TextForm): string {
+  if (PLAIN.test(text)) return `"${text}"`;
   const sent = text.replaceAll('\0', '').toWellFormed();
   if (QUOTABLE[form].test(sent)) return `"${sent.replace(/["\\]/g, '\\$&')}"`;
   return `{${Buffer.byteLength(sent)}}\r\n${sent}`;
