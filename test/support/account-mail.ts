@@ -7,7 +7,7 @@ import { prepareContent } from '../../src/mailboxes/account/content.ts';
 import { readFlags } from '../../src/mailboxes/account/flags.ts';
 import { openImapAccount } from '../../src/mailboxes/account/imap/imap-account.ts';
 import { USER } from './memory-imap-session.ts';
-import { openTestAccount } from './test-account.ts';
+import { createAccountApp, openTestAccount } from './test-account.ts';
 
 type Delivery = { flags?: readonly string[]; prefix?: string; atMs?: number; zoneMinutes?: number };
 
@@ -19,8 +19,11 @@ export type AccountMail = {
 };
 
 /** Returns a new account, which is closed after the tests of the file. */
-export async function createAccountMail({ quotaBytes = null as number | null } = {}): Promise<AccountMail> {
-  const account = await openTestAccount();
+export async function createAccountMail({
+  quotaBytes = null as number | null,
+  app = createAccountApp(),
+} = {}): Promise<AccountMail> {
+  const account = await openTestAccount(app);
   after(() => account.close());
   return mailOf(account, { quotaBytes });
 }

@@ -5,6 +5,7 @@ import type { ByteBudget } from '../../system/guards/byte-budget.ts';
 import type { System } from '../../system/system.ts';
 import type { AccountChanges } from './changes.ts';
 import type { SearchDatabase } from './search-database.ts';
+import type { FlagSettler } from './settle-flags.ts';
 import type { AccountTables } from './tables.ts';
 import type { UseCounts } from './use-counts.ts';
 
@@ -28,6 +29,8 @@ export type OpenAccount = {
   preparedFiles: UseCounts<string>;
   /** Ids of contents whose messages were removed and that sessions still show. They are removed later. */
   heldContents: UseCounts<number>;
+  /** Writes the rows of messages whose flags were committed as edits. */
+  settler: FlagSettler;
   /** Closes the account once its writes have ended. Sessions have ended before. */
   close(): Promise<void>;
 };

@@ -44,7 +44,8 @@ export async function listWrongFolders(tx: AccountTx): Promise<CountedFolder[]> 
         ifnull(max(modseq), 0) AS lastModseq
       FROM folders LEFT JOIN messages ON folderId = id GROUP BY id
     )
-    WHERE messages <> messageCount OR unseen <> unseenCount OR deleted <> deletedCount OR bytes <> sizeBytes
+    WHERE messages <> messageCount OR bytes <> sizeBytes
+      OR ((unseen <> unseenCount OR deleted <> deletedCount) AND id NOT IN (SELECT folderId FROM pendingEdits))
       OR lastUid >= uidNext OR lastModseq > highestModseq`.execute(tx);
   return rows;
 }

@@ -13,6 +13,8 @@ import {
 } from './check-store.ts';
 import { contentChunks } from './content.ts';
 import { findContent } from './content-store.ts';
+import { listFoldersWithPendingEdits } from './pending-edit-store.ts';
+import { settleFlags } from './settle-flags.ts';
 
 /** Maximum number of findings that are listed. Our own limit. */
 const MAX_FINDINGS = 1_000;
@@ -53,6 +55,7 @@ type Add = (finding: string) => void;
 async function checkRows({ db }: OpenAccount, add: Add): Promise<void> {
   const damage = await db.maintain((connection) => findStructuralDamage(connection, { isQuick: false }));
   for (const finding of damage) add(`${db.file}: ${finding}`);
+  for (const folderId of await listFoldersWithPendingEdits(db.read)) await settleFlags({ db }, folderId);
   for (const { name, stored, counted } of await listWrongFolders(db.read))
     add(`the folder ${name} counts ${stored}, and has ${counted}`);
   for (const finding of await describeWrongAccount(db.read)) add(finding);

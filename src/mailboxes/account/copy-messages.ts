@@ -13,6 +13,7 @@ import {
   listSummaries,
   removeMessages,
 } from './message-store.ts';
+import { applyPendingEdits } from './pending-edit-store.ts';
 import { type AccountTx, findAccountRow, nextModseq } from './store.ts';
 import type { FolderRow, MessageRow } from './tables.ts';
 
@@ -57,6 +58,7 @@ export const copyOrMove = defineWrite(
     const target = await findFolderById(tx, copy.toFolderId);
     if (!target) return { kind: 'no folder' };
     if (!(await findFolderById(tx, copy.folderId))) return { kind: 'nothing' };
+    await applyPendingEdits(tx, copy.folderId);
     const originals = [];
     const pause = createMessagePause();
     for (const range of copy.ranges) {

@@ -4,6 +4,7 @@ import { releaseContents } from './content-store.ts';
 import { countsOf, negate } from './counts.ts';
 import { changeCounts, findFolderById } from './folder-store.ts';
 import { insertExpunged, removeMessages } from './message-store.ts';
+import { applyPendingEdits } from './pending-edit-store.ts';
 import { type AccountTx, nextModseq } from './store.ts';
 import type { MessageRow } from './tables.ts';
 
@@ -22,6 +23,7 @@ export const expungeMessages = defineWrite(
   async (tx: AccountTx, { folderId, ranges }: Expunge): Promise<Expunged | undefined> => {
     const folder = await findFolderById(tx, folderId);
     if (!folder || folder.deletedCount === 0) return undefined;
+    await applyPendingEdits(tx, folderId);
     const messages: MessageRow[] = [];
     for (const range of ranges)
       messages.push(...(await removeMessages(tx, { folderId, ...range, isDeleted: true })));

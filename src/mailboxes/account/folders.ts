@@ -24,6 +24,7 @@ import {
 import { moveAllMessages } from './message-store.ts';
 import { copyMetadata } from './metadata.ts';
 import { removeEntries } from './metadata-store.ts';
+import { applyPendingEdits, removePendingEdits } from './pending-edit-store.ts';
 import { type AccountTx, changeUsage, nextModseq } from './store.ts';
 import type { FolderRow, MessageRow } from './tables.ts';
 
@@ -116,6 +117,7 @@ const removeFolder = defineWrite(
     const modseq = await nextModseq(tx);
     await deleteFolderRow(tx, folder.id);
     await removeEntries(tx, folder.id);
+    await removePendingEdits(tx, folder.id);
     await changeUsage(tx, { usedBytes: -folder.sizeBytes, messageCount: -folder.messageCount });
     return { folderId: folder.id, modseq };
   },
@@ -178,6 +180,7 @@ const emptyInbox = defineWrite(
     if (!inbox) throw new Error('the account has no INBOX');
     const created = await createParents(tx, to, now);
     const folder = await insertFolder(tx, { name: to, specialUse: null, now });
+    await applyPendingEdits(tx, inbox.id);
     const modseq = await nextModseq(tx);
     const messages = await moveAllMessages(tx, { from: inbox.id, to: folder.id, modseq });
     await reserveUids(tx, folder.id, inbox.uidNext - 1);

@@ -199,6 +199,26 @@ export function listSummaries(
   return summariesIn.all(tx, { ...range, limit });
 }
 
+const lastOf = statement((db: AccountTx, param: Param<UidRange & { offset: number }>) =>
+  db
+    .selectFrom('messages')
+    .select('uid')
+    .where('folderId', '=', param('folderId'))
+    .where('uid', '>=', param('uidFrom'))
+    .where('uid', '<=', param('uidTo'))
+    .orderBy('uid')
+    .limit(1)
+    .offset(param('offset')),
+);
+
+/** Returns the UID of the last one of the first `count` messages of a range; undefined when it has fewer. */
+export async function findLastUid(
+  tx: AccountTx,
+  { count, folderId, uidFrom, uidTo }: UidRange & { count: number },
+): Promise<number | undefined> {
+  return (await lastOf.first(tx, { folderId, uidFrom, uidTo, offset: count - 1 }))?.uid;
+}
+
 const prefixesIn = statement((db: AccountTx, param: Param<UidRange>) =>
   db
     .selectFrom('messages')

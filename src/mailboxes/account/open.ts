@@ -18,6 +18,7 @@ import { insertFolder, insertSubscription, listFolderRows } from './folder-store
 import { ACCOUNT_MIGRATIONS } from './migrations.ts';
 import { setUidValidity } from './rebuild-store.ts';
 import { SearchDatabase } from './search-database.ts';
+import { createFlagSettler } from './settle-flags.ts';
 import { type AccountTx, beginAnew, findAccountRow, insertAccount, nextUidValidity } from './store.ts';
 import type { AccountRow, AccountTables } from './tables.ts';
 import { startUpkeep } from './upkeep.ts';
@@ -103,7 +104,9 @@ export async function openAccount(
     search,
     preparedFiles: new UseCounts(),
     heldContents: new UseCounts(),
+    settler: createFlagSettler(app, db),
     async close() {
+      await account.settler.stop();
       await upkeep.stop();
       await search.close();
       await db.close();

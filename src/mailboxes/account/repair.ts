@@ -32,6 +32,7 @@ import { NO_KEYWORDS } from './keyword-store.ts';
 import { insertMessage } from './message-store.ts';
 import { removeLostEntries } from './metadata-store.ts';
 import { ACCOUNT_MIGRATIONS } from './migrations.ts';
+import { applyPendingEdits, listFoldersWithPendingEdits } from './pending-edit-store.ts';
 import {
   forgetContent,
   listLostFolders,
@@ -149,6 +150,7 @@ async function salvage(repair: Repair): Promise<void> {
   await copyRows(repair, 'contents');
   await copyContents(repair);
   await copyRows(repair, 'messages');
+  await copyRows(repair, 'pendingEdits');
   await recoverFiles(repair);
   const unwanted = new Set(
     repair.old
@@ -276,6 +278,7 @@ const finish = defineWrite(
     tx: AccountTx,
     { now, unwanted }: { now: number; unwanted: ReadonlySet<number> },
   ): Promise<Finished> => {
+    for (const id of await listFoldersWithPendingEdits(tx)) await applyPendingEdits(tx, id);
     await removeEmptyContents(tx);
     const gone = await removeLostMessages(tx);
     for (const { name, specialUse } of FIRST_FOLDERS) {

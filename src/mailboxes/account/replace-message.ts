@@ -3,6 +3,7 @@ import { defineWrite } from '../../db/operation.ts';
 import { type Addition, addInWrite, type Committed } from './add.ts';
 import { removeInChange } from './copy-messages.ts';
 import { listSummaries } from './message-store.ts';
+import { applyPendingEdits } from './pending-edit-store.ts';
 import type { AccountTx } from './store.ts';
 import type { MessageRow } from './tables.ts';
 
@@ -24,6 +25,7 @@ export const replaceMessage = defineWrite(
     const quota = quotaBytes === undefined ? {} : { quotaBytes: quotaBytes + original.sizeBytes };
     const committed = await addInWrite(tx, { ...addition, ...quota });
     if ('refused' in committed) return { committed, removed: [] };
+    await applyPendingEdits(tx, folderId);
     const removed = await removeInChange(tx, { folderId, ranges }, committed.modseq);
     return { committed, removed };
   },

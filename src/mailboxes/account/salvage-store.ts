@@ -23,10 +23,11 @@ const KEYS = {
   expunged: ['folderId', 'modseq', 'uidFrom'],
   deliveries: ['id'],
   metadata: ['id'],
+  pendingEdits: ['folderId', 'modseq', 'uidFrom'],
 } as const satisfies Record<Table, readonly string[]>;
 
 /** Tables that a database which was not opened since their migration does not have. */
-const LATER_TABLES: readonly Table[] = ['metadata'];
+const LATER_TABLES: readonly Table[] = ['metadata', 'pendingEdits'];
 
 /** Number of rows that are read at once where nothing is damaged. */
 const PAGE_ROWS = 50;

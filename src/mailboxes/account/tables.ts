@@ -124,6 +124,23 @@ type KeywordSetRow = {
   words: string;
 };
 
+/**
+ * Written by mailboxes/account/pending-edit-store.ts: edits of flags (changes.ts) that are committed, and that the rows of the messages
+ * do not have yet. They are applied in the order of modseq. Counts and modseq of the folder have them already.
+ */
+export type PendingEditRow = {
+  folderId: number;
+  /** Number of the change. */
+  modseq: number;
+  uidFrom: number;
+  uidTo: number;
+  keptFlags: number;
+  addedFlags: number;
+  /** 0 when all keywords are removed; null when each message keeps its own. */
+  keywordSetId: number | null;
+  unchangedSince: number | null;
+};
+
 /** Written by mailboxes/account/message-store.ts: ranges of UIDs that were removed by one change (RFC 7162 section 3.2.10). */
 export type ExpungedRow = { folderId: number; modseq: number; uidFrom: number; uidTo: number };
 
@@ -155,4 +172,5 @@ export type AccountTables = {
   expunged: ExpungedRow;
   deliveries: DeliveryRow;
   metadata: MetadataRow;
+  pendingEdits: PendingEditRow;
 };

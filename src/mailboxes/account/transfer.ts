@@ -10,6 +10,7 @@ import { flagNames, readFlags } from './flags.ts';
 import { createFolder, findFolder, listFolders, subscribe } from './folders.ts';
 import { listKeywordSets } from './keyword-store.ts';
 import { listMessagesAfter } from './message-store.ts';
+import { settleFlags } from './settle-flags.ts';
 import type { AccountTx } from './store.ts';
 
 type Import = Omit<Addition, 'messages'> & {
@@ -105,6 +106,7 @@ export async function readForExport(
 ): Promise<StoredMessage[]> {
   const folder = await findFolder(account, name);
   if (!folder) throw notFound('Folder');
+  await settleFlags(account, folder.id);
   const { read } = account.db;
   const keywords = await listKeywordSets(read);
   const slice: StoredMessage[] = [];

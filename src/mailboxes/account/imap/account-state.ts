@@ -6,6 +6,7 @@ import { findFolderById } from '../folder-store.ts';
 import { listKeywordSets, NO_KEYWORDS } from '../keyword-store.ts';
 import { listSummaries } from '../message-store.ts';
 import { setRecentFrom } from '../set-recent.ts';
+import { settleFlags } from '../settle-flags.ts';
 import { FolderState } from './folder-state.ts';
 import type { View } from './view.ts';
 
@@ -131,6 +132,7 @@ export class AccountState {
   }
 
   async #read(folderId: number): Promise<FolderState | undefined> {
+    await settleFlags(this.account, folderId);
     const { read } = this.account.db;
     const folder = await findFolderById(read, folderId);
     if (!folder) return undefined;

@@ -2,7 +2,9 @@
  * Keeps the changing facts of the messages of a folder in memory, with the ids of their contents. All sessions that have selected the
  * folder share it. Messages are in the order of their UIDs. A message that was removed stays until every session has told its client.
  */
+import type { ForeseenChange } from '../change-flags.ts';
 import type { AddedMessage, FlagEdit, FolderChange, MessageSummary } from '../changes.ts';
+import { DELETED, SEEN } from '../flags.ts';
 import type { FolderRow, MessageRow } from '../tables.ts';
 import { indexOfUid, lowerBound } from './sorted-uids.ts';
 
@@ -67,6 +69,11 @@ export class FolderState {
     return indexOfUid(this.uids, this.count, uid);
   }
 
+  /** Returns the number of messages in a range of UIDs, those that were removed included. */
+  countBetween(uidFrom: number, uidTo: number): number {
+    return lowerBound(this.uids, this.count, uidTo + 1) - lowerBound(this.uids, this.count, uidFrom);
+  }
+
   isGone(index: number): boolean {
     return ((this.flags[index] as number) & GONE) !== 0;
   }
@@ -80,6 +87,20 @@ export class FolderState {
   /** Returns the row of a message that was removed, while a client may still read it. */
   removedMessage(uid: number): MessageRow | undefined {
     return this.#removed.get(uid)?.message;
+  }
+
+  /** Returns the UIDs of the messages that the folder has, in memory of their own. */
+  presentUids(): Uint32Array<ArrayBuffer> {
+    const uids = this.uids.slice(0, this.count);
+    return this.#removed.size === 0 ? uids : uids.filter((_, index) => !this.isGone(index));
+  }
+
+  /** Returns what edits would do to the messages as they are now. */
+  foresee(edits: readonly FlagEdit[]): ForeseenChange {
+    const { highestModseq } = this;
+    const foreseen: ForeseenChange = { highestModseq, hasEffect: false, unseen: 0, deleted: 0, modified: [] };
+    for (const edit of edits) this.#foreseeEdit(edit, foreseen);
+    return foreseen;
   }
 
   /** Adds messages that were loaded. Their UIDs are higher than all others. */
@@ -154,6 +175,27 @@ export class FolderState {
       this.flags[index] = flags;
       this.keywordSetIds[index] = keywordSetId;
       this.modseqs[index] = modseq;
+    }
+  }
+
+  #foreseeEdit(edit: FlagEdit, foreseen: ForeseenChange): void {
+    const { uids, flags, modseqs, keywordSetIds, count } = this;
+    const { uidTo, keptFlags, addedFlags, keywordSetId } = edit;
+    const unchangedSince = edit.unchangedSince ?? Number.POSITIVE_INFINITY;
+    for (let index = lowerBound(uids, count, edit.uidFrom); index < count; index++) {
+      const uid = uids[index] as number;
+      const before = flags[index] as number;
+      if (uid > uidTo) return;
+      if ((before & GONE) !== 0) continue;
+      if ((modseqs[index] as number) > unchangedSince) {
+        foreseen.modified.push(uid);
+        continue;
+      }
+      const after = (before & keptFlags) | addedFlags;
+      const hasOtherKeywords = keywordSetId !== null && keywordSetId !== keywordSetIds[index];
+      foreseen.hasEffect ||= after !== before || hasOtherKeywords;
+      foreseen.unseen += ((before & SEEN) - (after & SEEN)) / SEEN;
+      foreseen.deleted += ((after & DELETED) - (before & DELETED)) / DELETED;
     }
   }
 

@@ -191,10 +191,11 @@ function keywordSetsOf({ keywordSetIds, count }: FolderState): Set<number> {
 }
 
 function findFirstUnseen({ state, count, uids }: View): number | undefined {
+  const { flags, uids: stateUids } = state;
   let index = 0;
   for (let number = 1; number <= count; number++) {
-    while (state.uids[index] !== uids[number - 1]) index++;
-    if (((state.flags[index] as number) & SEEN) === 0) return number;
+    while (stateUids[index] !== uids[number - 1]) index++;
+    if (((flags[index++] as number) & SEEN) === 0) return number;
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 /** STATUS over an account (RFC 9051 section 6.3.11). */
 import type { StatusItem, StatusValues } from '../../../mail/imap/session.ts';
 import { countMessagesFrom, sumDeletedBytes } from '../message-store.ts';
+import { settleFlags } from '../settle-flags.ts';
 import type { FolderRow } from '../tables.ts';
 import type { AccountState } from './account-state.ts';
 
@@ -20,8 +21,10 @@ export async function statusOf(
     HIGHESTMODSEQ: folder.highestModseq,
     MAILBOXID: folder.objectId,
   };
-  if (items.includes('DELETED-STORAGE'))
+  if (items.includes('DELETED-STORAGE')) {
+    await settleFlags(shared.account, folder.id);
     values['DELETED-STORAGE'] = await sumDeletedBytes(shared.account.db.read, folder.id);
+  }
   if (items.includes('RECENT')) values.RECENT = await countRecent(shared, folder);
   return Object.fromEntries(items.map((item) => [item, values[item]]));
 }

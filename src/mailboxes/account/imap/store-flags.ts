@@ -2,17 +2,28 @@
 import { formatNumbers, type SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import type { Chunks, StoreQuery } from '../../../mail/imap/session.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
-import { changeFlags, type FlagChange, type FlagsChanged } from '../change-flags.ts';
+import {
+  changeFlags,
+  type FlagChange,
+  type FlagsChanged,
+  type ForeseenChange,
+  makePlainEdits,
+} from '../change-flags.ts';
 import { outOfRange } from './refusals.ts';
 import { Responses } from './responses.ts';
 import { flagsItem, loadKeywords, type SelectedState } from './session-state.ts';
 import { groupsOf, slicesOf } from './slices.ts';
-import type { Entry } from './view.ts';
+import type { Entry, View } from './view.ts';
 
 /** Number of messages that are answered before other work runs. */
 const MESSAGES_PER_SLICE = 1_000;
 /** Maximum number of messages that one commit changes. Other accounts of the thread wait meanwhile: about 10 ms. Our own limit. */
 const MESSAGES_PER_COMMIT = 10_000;
+
+/** Number of messages from which on a change is committed before their rows are written, where it has no keywords. Our own. */
+const MIN_PENDING_MESSAGES = 8;
+/** Maximum number of ranges of such a change. Our own limit. */
+const MAX_PENDING_RANGES = 16;
 
 /** Changes flags, and yields FETCH responses. */
 export async function* storeFlags(selected: SelectedState, query: StoreQuery): Chunks {
@@ -79,12 +90,24 @@ export async function commitFlags(
   flags: FlagChange,
   beforePublishing?: () => void,
 ): Promise<FlagsChanged> {
-  return await account.db.commit(changeFlags, flags, ({ modseq, edits }) => {
+  const { folderId } = flags;
+  const change = { ...flags, foreseen: foresee(view, flags) };
+  return await account.db.commit(changeFlags, change, ({ modseq, edits, isPending }) => {
     beforePublishing?.();
     if (modseq === undefined) return;
     view.ownModseqs.add(modseq);
-    account.changes.publish({ kind: 'flags', folderId: flags.folderId, modseq, edits });
+    account.changes.publish({ kind: 'flags', folderId, modseq, edits });
+    if (isPending) account.settler.settleLater(folderId);
   });
+}
+
+/** Returns what a change does to many messages; undefined for a change of few, whose rows are written at once. */
+function foresee({ state }: View, change: FlagChange): ForeseenChange | undefined {
+  const { ranges } = change;
+  if (ranges.length > MAX_PENDING_RANGES) return undefined;
+  const messages = ranges.reduce((sum, { uidFrom, uidTo }) => sum + state.countBetween(uidFrom, uidTo), 0);
+  const edits = messages < MIN_PENDING_MESSAGES ? undefined : makePlainEdits(change);
+  return edits && state.foresee(edits);
 }
 
 type Answer = Pick<StoreQuery, 'uid' | 'silent' | 'unchangedSince'>;

@@ -31,6 +31,8 @@ export class View {
   toldRemoval: number;
   /** Modseq up to which the client knows all changes. */
   toldModseq: number;
+  /** Number of the last change of flags that the client has not made itself. */
+  #otherModseq = 0;
   /** Numbers of later changes whose messages the client knows, because it has made them itself. */
   readonly ownModseqs = new Set<number>();
   /** UIDs of the saved result of a search (RFC 5182), which rise. */
@@ -57,10 +59,11 @@ export class View {
     this.state = state;
     this.#origin = origin;
     this.isReadOnly = isReadOnly;
-    this.uids = new Uint32Array(state.count);
+    this.uids = state.presentUids();
+    this.count = this.uids.length;
     this.toldRemoval = state.lastRemoval;
     this.toldModseq = state.highestModseq;
-    this.addNew();
+    this.#claimRecent(1);
     state.views.add(this);
   }
 
@@ -80,6 +83,7 @@ export class View {
 
   notify(change: FolderChange): void {
     if (this.#origin !== undefined && change.origin === this.#origin) this.#noteOwn(change);
+    if (change.kind === 'flags' && !this.ownModseqs.has(change.modseq)) this.#otherModseq = change.modseq;
     for (const listener of this.#listeners) listener();
   }
 
@@ -191,6 +195,7 @@ export class View {
   untold(count: number): Entry[] {
     const { state } = this;
     const entries: Entry[] = [];
+    if (this.#otherModseq <= this.toldModseq) return entries;
     for (let index = 0; index < state.count; index++) {
       const modseq = state.modseqs[index] as number;
       if (modseq <= this.toldModseq || this.ownModseqs.has(modseq) || state.isGone(index)) continue;

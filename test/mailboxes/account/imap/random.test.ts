@@ -105,6 +105,8 @@ async function runRound(t: Parameters<typeof open>[0], seed: number): Promise<vo
       `STORE ${range} -FLAGS ${flag}`,
       `STORE ${range} FLAGS (${flag})`,
       `STORE ${range} +FLAGS.SILENT ${flag}`,
+      `STORE 1:${Math.max(count, 1)} +FLAGS ${flag}`,
+      `STORE 1:${Math.max(count, 1)} -FLAGS ${flag}`,
       `COPY ${range} ${mailbox}`,
       `MOVE ${from} ${mailbox}`,
     ];
