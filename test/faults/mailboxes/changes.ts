@@ -18,6 +18,8 @@ const FLAGS = ['\\Seen', '\\Flagged', '\\Answered', DELETED, DELETED, '$Label', 
 const MAX_FOLDERS = 9;
 const MAX_MESSAGES = 60;
 const MAX_UIDS = 4;
+/** Share of the changes of flags that change a whole folder, whose rows are written afterwards. */
+const WHOLE_SHARE = 0.25;
 const MADE = /^box-/;
 const MEDIUM_SHARE = 0.1;
 const LARGE_SHARE = 0.1;
@@ -76,9 +78,13 @@ export class Changes {
     }
     if (kind === 'flags') {
       const flag = this.#choose(FLAGS) ?? DELETED;
+      const isWhole = flag !== DELETED && this.#random.share() < WHOLE_SHARE;
+      const changed = isWhole ? messages.map(({ uid }) => uid) : uids;
       // An addition that changes something, for whoever waits for a commit.
-      const isAdded = messages.some((one) => uids.includes(one.uid) && !one.flags.split(' ').includes(flag));
-      return { kind, folder, uids, flag, isAdded };
+      const isAdded = messages.some(
+        (one) => changed.includes(one.uid) && !one.flags.split(' ').includes(flag),
+      );
+      return { kind, folder, uids: changed, flag, isAdded };
     }
     const to = this.#choose([...model.keys()].filter((name) => name !== folder)) ?? 'INBOX';
     return { kind, folder, uids, to };
