@@ -20,3 +20,16 @@ export const imapSection = listener(
     starttlsPort: port(143, 'This second port; 0 takes any free one.'),
   },
 );
+
+export const managesieveSection = listener(
+  'ManageSieve (RFC 5804), by which people manage the Sieve scripts of their mailboxes. Connections begin without TLS, and nobody logs in before STARTTLS, except on this machine.',
+  { address: '::', port: 4190 },
+  {
+    connections: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: 2_000,
+      description: 'Maximum number of open connections.',
+    }),
+  },
+);

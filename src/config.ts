@@ -72,6 +72,7 @@ function developmentDefaults(): Record<string, unknown> {
   return {
     smtp: { address: '127.0.0.1', port: 2525 },
     imap: { address: '127.0.0.1', port: 2993, starttlsPort: 2143 },
+    managesieve: { address: '127.0.0.1', port: 2490 },
   };
 }
 

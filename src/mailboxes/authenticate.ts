@@ -27,7 +27,7 @@ export type LoginRequest = {
 };
 
 /** Checks a name and a password. It never throws for what a client sends. */
-type Authenticate = (request: LoginRequest) => Promise<LoginResult>;
+export type Authenticate = (request: LoginRequest) => Promise<LoginResult>;
 
 /** Minimum time between two writes of `lastLoginAt` and of `lastUsedAt`, which are shown to people. */
 const LOGIN_RECORDED_EVERY_MS = 60_000;

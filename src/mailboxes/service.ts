@@ -34,10 +34,14 @@ import {
 import { type Accounts, createAccounts } from './accounts.ts';
 import { createAuthenticator, type LoginRequest } from './authenticate.ts';
 import { type Credential, renewLogin, sessionCredential } from './credential.ts';
+import { createScriptCalls, type ScriptCalls } from './scripts/manage.ts';
+import { createScriptRunner, type ScriptRunner } from './scripts/runner.ts';
 import { hasMailboxes, recordDamage, recordUsage } from './store.ts';
 
 export type Mailboxes = {
   accounts: Accounts;
+  /** Threads that check and run the scripts of mailboxes. */
+  scripts: ScriptRunner;
   /**
    * Opens the listeners if there are mailboxes.
    * @throws ListenError, as an error of that name
@@ -69,9 +73,10 @@ export function createMailboxes(
     createAccountThread(app, { name: `accounts-${index + 1}`, inThreads }),
   );
   const accounts = createAccounts(app, threads);
+  const scripts = createScriptRunner(app);
   const access = createAccessThread(app, {
     certificates,
-    login,
+    calls: { login, ...createScriptCalls({ ...app, scriptRunner: scripts }, authenticate) },
     inThreads,
   });
   const links = createLinks(access, threads);
@@ -110,6 +115,7 @@ export function createMailboxes(
 
   return {
     accounts,
+    scripts,
     async startIfNeeded() {
       if (isStarted || !(await hasMailboxes(app.db.read))) return;
       isStarted = true;
@@ -122,6 +128,7 @@ export function createMailboxes(
     failed: Promise.race([access, ...threads].map(({ failed }) => failed)),
     async stop(graceMs) {
       await access.stop(graceMs);
+      await scripts.close();
       await Promise.all(threads.map((thread) => thread.stop(graceMs)));
     },
   };
@@ -164,13 +171,13 @@ function createAccountThread(
 
 type AccessOptions = {
   certificates: Pick<Certificates, 'follow'>;
-  login: LoginCalls['login'];
+  calls: LoginCalls & ScriptCalls;
   inThreads: boolean;
 };
 
 function createAccessThread(
   app: App,
-  { certificates, login, inThreads }: AccessOptions,
+  { certificates, calls, inThreads }: AccessOptions,
 ): LazyThread<AccessCalls> {
   const ignore = (sent: Promise<void>): void => void sent.catch(() => {});
   let isStarted = false;
@@ -186,7 +193,7 @@ function createAccessThread(
   });
   const data = (): AccessStart => {
     isStarted = true;
-    return { main: openPort({ login }), certificates: current };
+    return { main: openPort(calls), certificates: current };
   };
   const prepare = () => sharing(data(), ({ main }) => main);
   const thread = inThreads

@@ -34,7 +34,11 @@ export type MailboxServer = {
 export async function startMailboxServer(): Promise<MailboxServer> {
   const [home, address] = [temporaryDirectory('mailbox'), 'reader@sandbox.localhost'];
   const [imapPort, smtpPort] = [await freePort(), await freePort()];
-  const env = { POSTRIDER_IMAP_PORT: String(imapPort), POSTRIDER_SMTP_PORT: String(smtpPort) };
+  const env = {
+    POSTRIDER_IMAP_PORT: String(imapPort),
+    POSTRIDER_MANAGESIEVE_PORT: '0',
+    POSTRIDER_SMTP_PORT: String(smtpPort),
+  };
   const daemon = await startDaemonProcess({ dataDir: join(home, 'data'), env });
   const { password } = (await daemon.cli(['mailbox', 'create', address])) as { password: string };
   const certificate = join(home, 'certificate.pem');

@@ -101,7 +101,11 @@ test('offlineimap makes a copy that equals the mailbox', async () => {
 });
 
 function start(dataDir: string): Promise<DaemonProcess> {
-  const env = { POSTRIDER_IMAP_PORT: String(ports.imap), POSTRIDER_SMTP_PORT: String(ports.smtp) };
+  const env = {
+    POSTRIDER_IMAP_PORT: String(ports.imap),
+    POSTRIDER_MANAGESIEVE_PORT: '0',
+    POSTRIDER_SMTP_PORT: String(ports.smtp),
+  };
   return startDaemonProcess({ dataDir, env });
 }
 

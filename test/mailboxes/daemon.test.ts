@@ -41,6 +41,7 @@ before(async () => {
     POSTRIDER_HTTP_PORT: '0',
     POSTRIDER_SMTP_PORT: '0',
     POSTRIDER_IMAP_PORT: '0',
+    POSTRIDER_MANAGESIEVE_PORT: '0',
     POSTRIDER_IMAP_STARTTLS: 'true',
     POSTRIDER_IMAP_STARTTLS_PORT: '0',
     POSTRIDER_STORAGE_RESERVE_MEGABYTES: '0',
@@ -238,7 +239,7 @@ test('an IMAP listener that cannot be opened keeps the daemon from starting', as
   const dataDir = temporaryDirectory('daemon-blocked');
   const env = {
     ...{ POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0' },
-    ...{ POSTRIDER_IMAP_PORT: `${port}`, POSTRIDER_LOG_LEVEL: 'silent' },
+    ...{ POSTRIDER_IMAP_PORT: `${port}`, POSTRIDER_MANAGESIEVE_PORT: '0', POSTRIDER_LOG_LEVEL: 'silent' },
   };
   const config = loadConfig({ env });
   const first = await startDaemon(config);

@@ -61,6 +61,7 @@ export async function openSession({ programs }: { programs: 'real' | 'stand-in' 
     POSTRIDER_HTTP_PORT: '0',
     POSTRIDER_SMTP_PORT: '0',
     POSTRIDER_IMAP_PORT: '0',
+    POSTRIDER_MANAGESIEVE_PORT: '0',
     POSTRIDER_HTTP_METRICS: 'true',
     POSTRIDER_LOG_LEVEL: 'silent',
   };

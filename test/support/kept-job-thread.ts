@@ -10,7 +10,7 @@ import { Worker as NodeWorker, parentPort as portOfThread, type WorkerOptions } 
 export const parentPort = portOfThread;
 
 /** Modules whose threads are kept. The threads of tests of `KillableThreads` itself are not. */
-const KEPT = /\/(?:html-text|find-links|parse)-thread\.ts$/;
+const KEPT = /\/(?:html-text|find-links|parse|script)-thread\.ts$/;
 
 /** Threads that no application uses, by their module. */
 const idle = new Map<string, NodeWorker[]>();

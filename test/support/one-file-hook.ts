@@ -23,6 +23,7 @@ if (compiled !== null && !isMainThread) {
     'inbound/post/post-thread',
     'mailboxes/account/account-thread',
     'mailboxes/access/access-thread',
+    'mailboxes/scripts/script-thread',
     'mail/message/parse/parse-thread',
     'mail/message/mime-thread',
     'mail/auth/auth-thread',

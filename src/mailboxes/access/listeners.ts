@@ -2,14 +2,18 @@
 import type { Config } from '../../config.ts';
 import type { AccessServerOptions } from '../../mail/access/options.ts';
 import { listenImap } from '../../mail/imap/server.ts';
+import { listenManageSieve } from '../../mail/managesieve/server.ts';
+import { SIEVE_EXTENSIONS } from '../../mail/sieve/extensions/table.ts';
+import { MAX_REDIRECTS } from '../../mail/sieve/run/action-list.ts';
 import type { CertificateStore } from '../../system/certificates.ts';
 import { type Listener, listenAt } from '../../system/listen.ts';
 import { readMaxOpenFiles } from '../../system/open-files.ts';
 import type { SystemApp } from '../../thread-app.ts';
+import { createScriptSession } from './script-session.ts';
 import { createAccessSession, type Sessions } from './session.ts';
 
 /** Sections of the configuration with listeners of this thread. */
-type AccessProtocolName = 'imap';
+type AccessProtocolName = 'imap' | 'managesieve';
 
 /** Addresses that are listened on, that with TLS from the first byte first. */
 export type AccessAddresses = Readonly<Record<AccessProtocolName, readonly string[]>>;
@@ -34,6 +38,19 @@ const PROTOCOLS: readonly Protocol[] = [
     maxShareOfFiles: 1 / 3,
     listen: (app, options, sessions) =>
       listenImap(app, { ...options, openSession: () => createAccessSession(sessions) }),
+  },
+  {
+    name: 'managesieve',
+    ports: ({ managesieve }) => [{ section: 'managesieve', port: managesieve.port, mode: 'starttls' }],
+    maxShareOfFiles: 1 / 30,
+    listen: (app, options, { main }) =>
+      listenManageSieve(app, {
+        ...options,
+        implementation: 'Postrider',
+        extensions: SIEVE_EXTENSIONS,
+        maxRedirects: MAX_REDIRECTS,
+        openSession: () => createScriptSession(main),
+      }),
   },
 ];
 
@@ -73,7 +90,7 @@ export async function openListeners(
   opened.move();
   const addressesOf = (wanted: AccessProtocolName): string[] =>
     listeners.filter(({ name }) => name === wanted).map(({ listener }) => listener.address);
-  const addresses: AccessAddresses = { imap: addressesOf('imap') };
+  const addresses: AccessAddresses = { imap: addressesOf('imap'), managesieve: addressesOf('managesieve') };
   app.log.info({ addresses }, 'serving mailboxes');
   return {
     addresses,

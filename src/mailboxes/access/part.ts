@@ -9,6 +9,7 @@ import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import type { SystemApp } from '../../thread-app.ts';
 import { type AccountLink, createAccountLink } from '../account/remote.ts';
+import { SCRIPT_CALLS, type ScriptCalls } from '../scripts/manage.ts';
 import { type AccessAddresses, openListeners } from './listeners.ts';
 import type { LoginCalls } from './session.ts';
 
@@ -53,7 +54,10 @@ export async function startAccess(
   const store = createCertificateStore(certificates);
   const links = new Map<string, AccountLink>();
   const ports = new Set<MessagePort>();
-  const sessions = { main: createPortCalls<LoginCalls>(main, ['login']), links };
+  const sessions = {
+    main: createPortCalls<LoginCalls & ScriptCalls>(main, ['login', ...SCRIPT_CALLS]),
+    links,
+  };
   const listeners = await openListeners(app, store, sessions);
   return {
     calls: {

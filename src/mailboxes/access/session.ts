@@ -3,6 +3,7 @@ import type { Account, ImapClient, Refusal, Session } from '../../mail/imap/sess
 import type { AccountLink } from '../account/remote.ts';
 import type { LoginRequest } from '../authenticate.ts';
 import type { LoginRefusal } from '../credential.ts';
+import type { ScriptCalls } from '../scripts/manage.ts';
 
 /** A session that a thread of accounts serves over a link under a number. */
 type Admission = { link: string; session: number; disabledCapabilities: readonly string[] };
@@ -30,10 +31,13 @@ const REFUSALS: Record<LoginRefusal, Refusal> = {
   unavailable: UNAVAILABLE,
 };
 
-export type Sessions = { main: LoginCalls; links: ReadonlyMap<string, AccountLink> };
+export type Sessions = { main: LoginCalls & ScriptCalls; links: ReadonlyMap<string, AccountLink> };
 
 /** Returns the session of a new connection. */
-export function createAccessSession({ main, links }: Sessions): Session {
+export function createAccessSession({
+  main,
+  links,
+}: Pick<Sessions, 'links'> & { main: LoginCalls }): Session {
   let isClosed = false;
   let closeAccount = () => {};
   return {

@@ -18,7 +18,7 @@ type ScriptKey = Pick<MailboxScriptRow, 'mailboxId' | 'name'>;
 type ListedScript = Pick<MailboxScriptRow, 'name' | 'sizeBytes' | 'isActive'>;
 
 /** Reasons for which a change of scripts is refused. `mailbox`: the mailbox was deleted. */
-type ScriptRefusal = 'missing' | 'exists' | 'active' | 'too many' | 'too large' | 'mailbox';
+export type ScriptRefusal = 'missing' | 'exists' | 'active' | 'too many' | 'too large' | 'mailbox';
 /** Outcome of a change: undefined when it was made. */
 type Outcome = Promise<{ refused: ScriptRefusal } | undefined>;
 

@@ -31,6 +31,7 @@ export async function startPostriderImap(
       POSTRIDER_HOSTNAME: HOSTNAME,
       POSTRIDER_IMAP_ADDRESS: '127.0.0.1',
       POSTRIDER_IMAP_PORT: String(port),
+      POSTRIDER_MANAGESIEVE_PORT: '0',
       POSTRIDER_SMTP_ADDRESS: '127.0.0.1',
       POSTRIDER_SMTP_PORT: String(smtpPort),
       POSTRIDER_HTTP_METRICS: 'true',

@@ -2,7 +2,7 @@
 import type { Action, Target } from '../actions.ts';
 
 /** Maximum number of redirects of one message. Our own limit, so that a message cannot be multiplied (RFC 5228 section 10). */
-const MAX_REDIRECTS = 4;
+export const MAX_REDIRECTS = 4;
 /** Maximum number of actions of one run. Our own limit. */
 const MAX_ACTIONS = 32;
 

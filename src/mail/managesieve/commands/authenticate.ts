@@ -1,0 +1,68 @@
+/** AUTHENTICATE and UNAUTHENTICATE (RFC 5804 sections 2.1 and 2.14.1). */
+import { privacyOf } from '../../access/client.ts';
+import { SaslError } from '../../sasl/exchange.ts';
+import { runMechanism } from '../../sasl/mechanisms.ts';
+import { nextCommand } from '../next-command.ts';
+import { writeString } from '../respond.ts';
+import { isRefusal } from '../session.ts';
+import { type Connection, defineCommand, type Result } from './command.ts';
+
+/** Mechanism whose first challenge has data, with which an initial response is refused (RFC 5804 section 2.1). */
+const SERVER_FIRST = 'LOGIN';
+
+export const authenticate = defineCommand({
+  name: 'AUTHENTICATE',
+  states: 'not authenticated',
+  parameters: ['string', 'string?'],
+  async run(connection, [mechanism, initial]): Promise<Result> {
+    if (!privacyOf(connection).isPrivate)
+      return {
+        refused: 'NO',
+        code: 'ENCRYPT-NEEDED',
+        text: 'The connection must be encrypted before a login',
+      };
+    if (initial !== undefined && mechanism.toUpperCase() === SERVER_FIRST)
+      return { refused: 'NO', text: 'The mechanism takes no initial response' };
+    const channel = { initial, ask: (challenge: string) => ask(connection, challenge) };
+    try {
+      return await runMechanism(mechanism, channel, {
+        login: (credentials) => logIn(connection, credentials),
+      });
+    } catch (error) {
+      if (error instanceof SaslError) return { refused: 'NO', text: error.message };
+      throw error;
+    }
+  },
+});
+
+/** Sends a challenge, and returns the string that the client answers. */
+async function ask(connection: Connection, challenge: string): Promise<string | undefined> {
+  connection.wire.send(`${writeString(challenge)}\r\n`);
+  const answer = await nextCommand(connection);
+  if (answer.kind === 'too large') return undefined;
+  const [token, ...more] = answer.kind === 'complete' ? answer.tokens : [];
+  if (token?.kind === 'string' && more.length === 0) return token.value;
+  throw new SaslError('malformed', 'An answer is one string');
+}
+
+async function logIn(
+  connection: Connection,
+  credentials: { username: string; password: string },
+): Promise<Result> {
+  const { session, client, context } = connection;
+  const answer = await session.login({ ...credentials, client });
+  context.metrics.login(isRefusal(answer) ? 'refused' : 'accepted');
+  if (isRefusal(answer)) return answer;
+  connection.account = answer;
+  return { text: 'Logged in' };
+}
+
+export const unauthenticate = defineCommand({
+  name: 'UNAUTHENTICATE',
+  states: 'authenticated',
+  parameters: [],
+  async run(connection) {
+    connection.account = undefined;
+    return { text: 'Logged out of the account' };
+  },
+});

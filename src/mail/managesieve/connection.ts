@@ -1,0 +1,86 @@
+/** One connection: the greeting, and commands one after the other, each answered before the next one begins. */
+import type { Socket } from 'node:net';
+import { AppError } from '../../system/errors.ts';
+import { countError, newConnection } from '../access/connection.ts';
+import { ClientGone, ConnectionFault } from '../access/fault.ts';
+import type { ServedConnection } from '../access/server.ts';
+import { Wire } from '../access/wire.ts';
+import {
+  type Connection,
+  type ManageSieveContext,
+  type Result,
+  sendCapabilities,
+} from './commands/command.ts';
+import { COMMANDS } from './commands/table.ts';
+import { encrypt } from './encrypt.ts';
+import type { FramedCommand } from './framing.ts';
+import { nextCommand } from './next-command.ts';
+import { writeCompletion } from './respond.ts';
+import { isRefusal, type Refusal } from './session.ts';
+
+/** Begins a connection. @throws the error for which no session can be opened */
+export function openConnection(context: ManageSieveContext, socket: Socket): ServedConnection {
+  const { tls, hostname, openSession } = context.options;
+  const connection: Connection = {
+    ...newConnection(context, socket),
+    context,
+    session: openSession(),
+    account: undefined,
+    wire: new Wire(context.clock, socket),
+  };
+  return {
+    connection,
+    async encrypt() {
+      if (tls) await encrypt(connection, tls.certificates);
+    },
+    greet() {
+      sendCapabilities(connection);
+      connection.wire.send(writeCompletion('OK', { text: `${hostname} is ready` }));
+    },
+    serveCommand: async () => await runCommand(connection, await nextCommand(connection)),
+    close: () => connection.session.close(),
+  };
+}
+
+/** Runs a command and completes it. */
+async function runCommand(connection: Connection, framed: FramedCommand): Promise<void> {
+  if (framed.kind === 'complete' && framed.tokens.length === 0) return;
+  const result = await completeCommand(connection, framed);
+  if (isRefusal(result) && result.refused === 'BYE') throw new ConnectionFault('session', result.text);
+  const hadLogin = connection.account !== undefined;
+  connection.wire.send(writeCompletion(isRefusal(result) ? 'NO' : 'OK', result));
+  await connection.wire.drain({ timeoutMs: connection.context.limits.readMs, reason: 'slow_reader' });
+  if (isRefusal(result)) {
+    if (!hadLogin) countError(connection);
+  } else await result?.afterwards?.();
+}
+
+/** Returns what completes a command, also when it fails. @throws ConnectionFault; ClientGone */
+async function completeCommand(connection: Connection, framed: FramedCommand): Promise<Result> {
+  try {
+    return await run(connection, framed);
+  } catch (error) {
+    if (error instanceof ConnectionFault || error instanceof ClientGone) throw error;
+    if (error instanceof AppError) return { refused: 'NO', code: 'TRYLATER', text: error.message };
+    connection.context.log.error({ err: error }, 'ManageSieve session failed');
+    return { refused: 'NO', code: 'TRYLATER', text: 'The server failed to process the command' };
+  }
+}
+
+async function run(connection: Connection, framed: FramedCommand): Promise<Result> {
+  if (framed.kind === 'too large')
+    return { refused: 'NO', code: 'QUOTA/MAXSIZE', text: 'The command is too large' };
+  if (framed.kind === 'malformed') return no(framed.text);
+  const [name, ...args] = framed.tokens;
+  const command = name?.kind === 'atom' ? COMMANDS.get(name.text.toUpperCase()) : undefined;
+  if (!command) return no('The command is unknown');
+  const state = connection.account ? 'authenticated' : 'not authenticated';
+  if (command.states !== 'any' && command.states !== state)
+    return no(connection.account ? 'The user has logged in already' : 'The command needs a login');
+  const completed = await command.run(connection, args);
+  return completed ? completed.result : no(`The arguments of ${command.name} are wrong`);
+}
+
+function no(text: string): Refusal {
+  return { refused: 'NO', text };
+}

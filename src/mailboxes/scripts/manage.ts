@@ -1,0 +1,142 @@
+/**
+ * Manages the scripts of a mailbox for its owner, on the main thread (mailboxes/access/script-session.ts calls it). Each command asks
+ * again whether its login still holds, so that a new password or a suspension ends what the old one could do.
+ */
+import type { App } from '../../app.ts';
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import type { Account, Refusal } from '../../mail/managesieve/session.ts';
+import type { Authenticate, LoginRequest } from '../authenticate.ts';
+import { type Login, type LoginRefusal, renewLogin } from '../credential.ts';
+import { problemOfScriptName } from './name.ts';
+import type { ScriptRunner } from './runner.ts';
+import {
+  activateScript,
+  deleteScript,
+  excessOfScript,
+  findScript,
+  listScripts,
+  MAX_SCRIPT_BYTES,
+  MAX_SCRIPTS,
+  MAX_TOTAL_BYTES,
+  putScript,
+  renameScript,
+  type ScriptRefusal,
+} from './store.ts';
+
+/** A login, which the connection hands over with each command. */
+export type ScriptLoginAnswer = { owner: string; login: Login } | { refused: LoginRefusal };
+
+type Methods = Omit<Account, 'owner'>;
+type ScriptCall = { login: Login; method: keyof Methods; args: readonly unknown[] };
+
+/** Functions of the main thread for the thread of the connections. */
+export type ScriptCalls = {
+  loginToScripts(request: LoginRequest): Promise<ScriptLoginAnswer>;
+  /** Calls a method of the account, and returns its answer. */
+  manageScripts(call: ScriptCall): Promise<unknown>;
+};
+
+export const SCRIPT_CALLS = [
+  'loginToScripts',
+  'manageScripts',
+] as const satisfies readonly (keyof ScriptCalls)[];
+
+type ScriptsApp = Pick<App, 'db' | 'clock'> & { scriptRunner: Pick<ScriptRunner, 'findProblem'> };
+
+const REFUSALS: Readonly<Record<ScriptRefusal, Refusal>> = {
+  missing: { refused: 'NO', code: 'NONEXISTENT', text: 'There is no script with this name' },
+  exists: { refused: 'NO', code: 'ALREADYEXISTS', text: 'There is a script with the new name already' },
+  active: {
+    refused: 'NO',
+    code: 'ACTIVE',
+    text: 'The script is active; make another one or none active first',
+  },
+  'too many': {
+    refused: 'NO',
+    code: 'QUOTA/MAXSCRIPTS',
+    text: `A mailbox has at most ${MAX_SCRIPTS} scripts`,
+  },
+  'too large': {
+    refused: 'NO',
+    code: 'QUOTA/MAXSIZE',
+    text: `A script has at most ${MAX_SCRIPT_BYTES} octets, and all scripts of a mailbox have at most ${MAX_TOTAL_BYTES}`,
+  },
+  mailbox: { refused: 'BYE', text: 'The mailbox was deleted' },
+};
+
+/** Returns the functions that serve logins and commands. */
+export function createScriptCalls(app: ScriptsApp, authenticate: Authenticate): ScriptCalls {
+  return {
+    async loginToScripts(request) {
+      const answer = await authenticate(request);
+      return 'refused' in answer ? answer : { owner: answer.mailbox.address, login: answer };
+    },
+    async manageScripts({ login, method, args }) {
+      const renewed = await renewLogin(app, login);
+      if ('refused' in renewed)
+        return { refused: 'BYE', text: 'The login does not hold any more' } satisfies Refusal;
+      const methods: Record<string, (...given: never[]) => Promise<unknown>> = scriptsOf(
+        app,
+        renewed.mailbox,
+      );
+      return await methods[method]?.(...(args as never[]));
+    },
+  };
+}
+
+function scriptsOf(
+  { db, clock, scriptRunner }: ScriptsApp,
+  { id: mailboxId, tenantId }: MailboxRow,
+): Methods {
+  const check = (content: string): Promise<Refusal | undefined> =>
+    refusalOf(content, (checked) => scriptRunner.findProblem(checked, tenantId));
+  return {
+    async list() {
+      const scripts = await listScripts(db.read, mailboxId);
+      return scripts.map(({ name, isActive }) => ({ name, isActive: isActive === 1 }));
+    },
+    async get(name) {
+      const script = await findScript(db.read, { mailboxId, name });
+      return script ? { content: script.content } : REFUSALS.missing;
+    },
+    async haveSpace(name, sizeBytes) {
+      const refusal = refusalOfName(name);
+      if (refusal) return refusal;
+      const excess = await excessOfScript(db.read, { mailboxId, name, sizeBytes });
+      return excess && REFUSALS[excess];
+    },
+    async put(name, content) {
+      const refusal = refusalOfName(name) ?? (await check(content));
+      if (refusal) return refusal;
+      return toRefusal(await db.commit(putScript, { mailboxId, name, content, now: clock.now() }));
+    },
+    check,
+    setActive: async (name) => toRefusal(await db.commit(activateScript, { mailboxId, name })),
+    delete: async (name) => toRefusal(await db.commit(deleteScript, { mailboxId, name })),
+    async rename(name, to) {
+      return refusalOfName(to) ?? toRefusal(await db.commit(renameScript, { mailboxId, name, to }));
+    },
+  };
+}
+
+function toRefusal(answer: { refused: ScriptRefusal } | undefined): Refusal | undefined {
+  return answer && REFUSALS[answer.refused];
+}
+
+function refusalOfName(name: string): Refusal | undefined {
+  const problem = problemOfScriptName(name);
+  return problem === undefined ? undefined : { refused: 'NO', text: problem };
+}
+
+/** Refuses a script that is not correct: the text names line and column of each error (RFC 5804 section 2.6). */
+async function refusalOf(
+  content: string,
+  findProblem: (content: string) => Promise<string | undefined>,
+): Promise<Refusal | undefined> {
+  // An empty script should not be stored (RFC 5804 section 2.6).
+  if (content === '') return { refused: 'NO', text: 'The script is empty' };
+  // Nothing reads a script that could not be stored.
+  if (Buffer.byteLength(content) > MAX_SCRIPT_BYTES) return REFUSALS['too large'];
+  const problem = await findProblem(content);
+  return problem === undefined ? undefined : { refused: 'NO', text: problem };
+}
