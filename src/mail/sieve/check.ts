@@ -1,5 +1,5 @@
 /** Checks a script and compiles it. A script that checks never fails in a run for a reason that its text shows. */
-import { Compiler } from './compile/compiler.ts';
+import { Compiler, EnoughErrors } from './compile/compiler.ts';
 import { Registry } from './compile/registry.ts';
 import { EXTENSIONS } from './extensions/table.ts';
 import type { CheckedScript } from './run/run.ts';
@@ -17,16 +17,15 @@ export function checkScript(text: string): CheckedScript {
     const message = `a script has at most ${MAX_SCRIPT_OCTETS} octets`;
     return { kind: 'invalid', errors: [{ line: 1, column: 1, message }] };
   }
-  const lines = new LineIndex(text);
+  const compiler = new Compiler(new LineIndex(text), registry);
+  const { errors, notes } = compiler;
   try {
-    const commands = parseScript(text);
-    const compiler = new Compiler(lines, registry);
-    const run = compiler.compileBlock(commands);
-    const { errors, notes } = compiler;
+    const run = compiler.compileBlock(parseScript(text));
     if (errors.length > 0) return { kind: 'invalid', errors };
     return { kind: 'valid', script: { run, includes: notes.includes, needsBody: notes.needsBody } };
   } catch (error) {
-    if (!(error instanceof ScriptFault)) throw error;
-    return { kind: 'invalid', errors: [{ ...lines.positionOf(error.at), message: error.message }] };
+    if (error instanceof ScriptFault) compiler.report(error);
+    else if (!(error instanceof EnoughErrors)) throw error;
+    return { kind: 'invalid', errors };
   }
 }

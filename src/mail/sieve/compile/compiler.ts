@@ -17,6 +17,11 @@ import { constantText, type Text } from './text.ts';
 /** Maximum number of errors that are reported for one script. Our own limit: people mend the first ones first. */
 const MAX_ERRORS = 20;
 
+/** Ends a check that has found so many errors. */
+export class EnoughErrors extends Error {
+  override readonly name = 'EnoughErrors';
+}
+
 /** Reports a part of the language that the server does not have, or that the script has not required. */
 class UnavailableFault extends ScriptFault {}
 
@@ -110,8 +115,13 @@ export class Compiler {
     return found.item;
   }
 
+  /**
+   * Adds an error.
+   * @throws EnoughErrors when no more of them are reported
+   */
   report({ message, at }: ScriptFault): void {
-    if (this.errors.length < MAX_ERRORS) this.errors.push({ ...this.lines.positionOf(at), message });
+    this.errors.push({ ...this.lines.positionOf(at), message });
+    if (this.errors.length === MAX_ERRORS) throw new EnoughErrors();
   }
 
   #compileChain(chain: readonly CommandNode[]): Statement {

@@ -4,10 +4,26 @@ import type { HeaderView } from '../run/header-view.ts';
 import type { Run } from '../run/run.ts';
 import { MatchValue } from './comparator.ts';
 
-/** Returns the headers in which a test looks: that of the message, unless a tag says otherwise. */
-export function headersOf(call: Call): (run: Run) => readonly HeaderView[] {
-  for (const { headers } of call.tags) if (headers) return headers(call);
-  return (run) => [run.message.header];
+/**
+ * Returns what collects values of the headers in which a test looks: that of the message, unless a tag says otherwise. Most tests look in
+ * one header, whose values are not copied.
+ */
+export function collectFrom(
+  call: Call,
+  valuesOf: (run: Run, header: HeaderView) => readonly MatchValue[],
+): (run: Run) => readonly MatchValue[] {
+  const headersOf = call.tags.find((tag) => tag.headers)?.headers?.(call);
+  if (!headersOf) return (run) => valuesOf(run, run.message.header);
+  return (run) => headersOf(run).flatMap((header) => valuesOf(run, header));
+}
+
+/** Returns the values of all items; those of a single item are not copied. */
+export function flatMapFew<Item, Value>(
+  items: readonly Item[],
+  valuesOf: (item: Item) => readonly Value[],
+): readonly Value[] {
+  const [first] = items;
+  return items.length === 1 && first !== undefined ? valuesOf(first) : items.flatMap(valuesOf);
 }
 
 /** Returns what chooses occurrences of fields: all of them, or the one that `:index` names (RFC 5260 section 6). */
@@ -28,7 +44,7 @@ type ReadValues = (run: Run, header: HeaderView, names: readonly string[]) => re
 export function fieldValuesOf(call: Call): ReadValues {
   const choose = occurrencesOf(call);
   const extract = call.tags.find((tag) => tag.extract)?.extract?.(call);
-  if (!extract) return (_run, header, names) => choose(names.flatMap((name) => header.values(name)));
+  if (!extract) return (_run, header, names) => choose(flatMapFew(names, (name) => header.values(name)));
   return (run, header, names) => {
     const fields = names.flatMap((name) => header.rawValues(name).map((value) => ({ name, value })));
     return choose(fields).flatMap((field) => extract(field, run).map((text) => new MatchValue(text)));

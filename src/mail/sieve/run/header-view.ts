@@ -22,7 +22,7 @@ export class HeaderView {
   readonly #fields: ReadonlyMap<string, readonly HeaderLines[]>;
   readonly #raw = new Map<string, readonly string[]>();
   readonly #decoded = new Map<string, readonly MatchValue[]>();
-  readonly #parts = new Map<string, readonly (readonly MatchValue[])[]>();
+  readonly #parts = new Map<PartReader, Map<string, readonly (readonly MatchValue[])[]>>();
 
   constructor(fields: readonly HeaderLines[]) {
     this.#fields = Map.groupBy(fields, ({ name }) => name);
@@ -53,13 +53,12 @@ export class HeaderView {
    * Returns a part of each address in the fields with a name in lower case, one list for each field.
    */
   addressParts(name: string, part: PartReader): readonly (readonly MatchValue[])[] {
-    return remember(this.#parts, `${part.name} ${name}`, () =>
-      this.rawValues(name).map((value) => readParts(value, part)),
-    );
+    const known = remember(this.#parts, part, () => new Map<string, readonly (readonly MatchValue[])[]>());
+    return remember(known, name, () => this.rawValues(name).map((value) => readParts(value, part)));
   }
 }
 
-function remember<Value>(known: Map<string, Value>, key: string, find: () => Value): Value {
+function remember<Key, Value>(known: Map<Key, Value>, key: Key, find: () => Value): Value {
   const found = known.get(key) ?? find();
   known.set(key, found);
   return found;

@@ -59,8 +59,8 @@ export type RunInput = {
  * Maximum number of steps of a run. A command and a comparison of a value with a key are one step each, and so are
  * `CHARACTERS_PER_STEP` characters of text that is searched. Our own limit: a script of 100 rules takes some hundreds.
  */
-const MAX_STEPS = 1_000_000;
-const CHARACTERS_PER_STEP = 64;
+const MAX_STEPS = 200_000;
+const CHARACTERS_PER_STEP = 128;
 
 /** Ends a run that failed. It never leaves `runScript`. */
 export class RunFault extends Error {

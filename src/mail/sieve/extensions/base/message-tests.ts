@@ -2,7 +2,7 @@
 import type { Parameter, TestDefinition } from '../../compile/definition.ts';
 import { mapTexts } from '../../compile/text.ts';
 import { ADDRESS_PART_TAGS, addressPartOf } from '../../match/address-parts.ts';
-import { fieldValuesOf, headersOf, occurrencesOf } from '../../match/fields.ts';
+import { collectFrom, fieldValuesOf, flatMapFew, occurrencesOf } from '../../match/fields.ts';
 import { compileMatcher, KEYS, MATCH_TAGS } from '../../match/match-types.ts';
 
 const HEADER_NAMES: Parameter = { name: 'header names', type: 'texts' };
@@ -15,16 +15,10 @@ const HEADER: TestDefinition = {
   parameters: [HEADER_NAMES, KEYS],
   compile(call) {
     const names = mapTexts(call.texts(HEADER_NAMES.name), toLowerCase);
-    const headers = headersOf(call);
     const valuesOf = fieldValuesOf(call);
+    const collect = collectFrom(call, (run, header) => valuesOf(run, header, names.read(run)));
     const matches = compileMatcher(call);
-    return (run) => {
-      const wanted = names.read(run);
-      return matches(
-        run,
-        headers(run).flatMap((header) => valuesOf(run, header, wanted)),
-      );
-    };
+    return (run) => matches(run, collect(run));
   },
 };
 
@@ -45,17 +39,16 @@ const ADDRESS: TestDefinition = {
     const wrong = names.constants?.find((name) => !ADDRESS_FIELDS.has(name));
     if (wrong !== undefined)
       throw call.fault(`the field \`${wrong}\` does not contain addresses`, HEADER_NAMES.name);
-    const headers = headersOf(call);
     const choose = occurrencesOf(call);
     const part = addressPartOf(call);
-    const matches = compileMatcher(call);
-    return (run) => {
-      const addressNames = names.read(run).filter((name) => ADDRESS_FIELDS.has(name));
-      const values = headers(run).flatMap((header) =>
-        choose(addressNames.flatMap((name) => header.addressParts(name, part))).flat(),
+    const collect = collectFrom(call, (run, header) => {
+      const fields = flatMapFew(names.read(run), (name) =>
+        ADDRESS_FIELDS.has(name) ? header.addressParts(name, part) : [],
       );
-      return matches(run, values);
-    };
+      return flatMapFew(choose(fields), (values) => values);
+    });
+    const matches = compileMatcher(call);
+    return (run) => matches(run, collect(run));
   },
 };
 
@@ -64,8 +57,11 @@ const EXISTS: TestDefinition = {
   parameters: [HEADER_NAMES],
   compile(call) {
     const names = mapTexts(call.texts(HEADER_NAMES.name), toLowerCase);
-    const headers = headersOf(call);
-    return (run) => names.read(run).every((name) => headers(run).some((header) => header.has(name)));
+    const headersOf = call.tags.find((tag) => tag.headers)?.headers?.(call);
+    return (run) => {
+      const headers = headersOf?.(run) ?? [run.message.header];
+      return names.read(run).every((name) => headers.some((header) => header.has(name)));
+    };
   },
 };
 
