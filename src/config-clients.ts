@@ -2,6 +2,9 @@
 import { Type } from 'typebox';
 import { listener, port } from './config-fields.ts';
 
+/** Maximum number of recipients that a mailbox can be allowed to write to in a day. Our own limit. */
+const MAX_RECIPIENTS_PER_DAY = 10_000_000;
+
 export const imapSection = listener(
   'IMAP, by which people read the mail of their mailboxes, with TLS from the first byte. It is opened with the first mailbox.',
   { address: '::', port: 993 },
@@ -30,6 +33,34 @@ export const managesieveSection = listener(
       maximum: 100_000,
       default: 2_000,
       description: 'Maximum number of open connections.',
+    }),
+  },
+);
+
+export const submissionSection = listener(
+  'Submission, by which people send the mail of their mailboxes, and applications send with an API key as password. Nothing is accepted without a login, and no login without TLS.',
+  { address: '::', port: 587 },
+  {
+    enabled: Type.Boolean({ default: true, description: 'Listens on both ports.' }),
+    tlsPort: port(465, 'Second port, with TLS from the first byte; 0 takes any free one.'),
+    connections: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: 5_000,
+      description: 'Maximum number of open connections of each port.',
+    }),
+    recipientsPerDay: Type.Integer({
+      minimum: 1,
+      maximum: MAX_RECIPIENTS_PER_DAY,
+      default: 500,
+      description:
+        'Number of recipients that a mailbox may write to within 24 hours. API keys have the limits of their plan instead.',
+    }),
+    newRecipientsPerDay: Type.Integer({
+      minimum: 1,
+      maximum: MAX_RECIPIENTS_PER_DAY,
+      default: 200,
+      description: 'Number of those to whom it has not written before.',
     }),
   },
 );

@@ -73,6 +73,7 @@ function developmentDefaults(): Record<string, unknown> {
     smtp: { address: '127.0.0.1', port: 2525 },
     imap: { address: '127.0.0.1', port: 2993, starttlsPort: 2143 },
     managesieve: { address: '127.0.0.1', port: 2490 },
+    submission: { address: '127.0.0.1', port: 2587, tlsPort: 2465 },
   };
 }
 

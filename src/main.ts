@@ -55,6 +55,9 @@ import { createTrialWork } from './queue/held/trial.ts';
 import { moveQueue } from './queue/state/set-back.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
 import { createRetentionWork } from './retention/worker.ts';
+import { submissionSteps } from './submission/expire.ts';
+import { openSubmission } from './submission/listeners.ts';
+import { createReportsWork } from './submission/reports/work.ts';
 import { suppressionExport } from './suppressions/export.ts';
 import { suppressionImport } from './suppressions/import.ts';
 import { errorCode } from './system/errors.ts';
@@ -73,6 +76,8 @@ export type Daemon = {
   address: string;
   /** Address and port that mail arrives at, such as `127.0.0.1:2525`. */
   smtpAddress: string;
+  /** Address and port that people and applications send at with STARTTLS, such as `127.0.0.1:2587`; empty while submission is off. */
+  submissionAddress: string;
   /** Returns the addresses and ports of IMAP and the like; undefined while there is no mailbox. */
   accessAddresses: Mailboxes['accessAddresses'];
   app: App;
@@ -98,7 +103,7 @@ export const DUE_WORKS: readonly DueWork[] = [
 /** Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued. */
 const DRAIN_MS = 30_000;
 
-/** Everything that accepts connections, in the order in which it opens. The first two addresses are shown. */
+/** Everything that accepts connections, in the order in which it opens. The first three addresses are shown. */
 const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
   (app, { webhooks, routes, mailboxes }) =>
     openApi(app, {
@@ -108,6 +113,7 @@ const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
       doThreadsRun: () => webhooks.isRunning && routes.isRunning && mailboxes.isRunning,
     }),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
+  (app, { certificates, mailboxes }) => openSubmission(app, certificates, mailboxes.authenticate),
   (app, { certificates, mailboxes: { accounts } }) =>
     openControlSocket(app, {
       certificates,
@@ -149,9 +155,12 @@ export async function startDaemon(
     await Promise.all(started.map((worker) => worker.stop(0)));
   });
   endOnFailure(app, Promise.race(Object.values(threads).map(({ failed }) => failed)));
-  const [{ address } = NOWHERE, { address: smtpAddress } = NOWHERE] = listeners;
+  const [http = NOWHERE, smtp = NOWHERE, submission = NOWHERE] = listeners;
+  const { address } = http;
+  const { address: smtpAddress } = smtp;
+  const { address: submissionAddress } = submission;
   const { hostname, dataDir } = config;
-  app.log.info({ address, smtpAddress, hostname, dataDir, version: VERSION }, 'serving');
+  app.log.info({ address, smtpAddress, submissionAddress, hostname, dataDir, version: VERSION }, 'serving');
   opened.move();
   const stoppable = [
     ...Object.values(threads),
@@ -159,7 +168,8 @@ export async function startDaemon(
     ...workers,
   ];
   const { accessAddresses } = threads.mailboxes;
-  return { address, smtpAddress, accessAddresses, app, stop: () => drain(app, listeners, stoppable) };
+  const addresses = { address, smtpAddress, submissionAddress, accessAddresses };
+  return { ...addresses, app, stop: () => drain(app, listeners, stoppable) };
 }
 
 /**
@@ -250,9 +260,10 @@ function startWorkers(app: App, { inbound, routes, mailboxes }: Parts): Stoppabl
     startWork(app, createGreylistSweep(app)),
     startWork(app, createMailboxStart(mailboxes)),
     startWork(app, createMailboxWork({ ...app, mailboxDelivery: accounts })),
+    startWork(app, createReportsWork({ ...app, mailboxDelivery: accounts })),
     startWork(app, createRemovalWork(app, accounts.close)),
     startWork(app, createMemorySweep(app)),
-    startWork(app, createRetentionWork(app, receivedSteps(app))),
+    startWork(app, createRetentionWork(app, [...receivedSteps(app), ...submissionSteps(app)])),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];
 }

@@ -14,6 +14,7 @@ test('a start that fails at its last listener closes what it opened, and the nex
     POSTRIDER_DATA_DIR: dataDir,
     POSTRIDER_HTTP_PORT: `${port}`,
     POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
     POSTRIDER_LOG_LEVEL: 'silent',
   };
   const config = loadConfig({ env });

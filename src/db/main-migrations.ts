@@ -38,6 +38,7 @@ import { changesOfMailboxes } from './migrations/0045-changes-of-mailboxes.ts';
 import { mailboxScripts } from './migrations/0046-mailbox-scripts.ts';
 import { appPasswords } from './migrations/0047-app-passwords.ts';
 import { mailboxAliases } from './migrations/0048-mailbox-aliases.ts';
+import { submission } from './migrations/0049-submission.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -78,4 +79,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   mailboxScripts,
   appPasswords,
   mailboxAliases,
+  submission,
 ];

@@ -9,6 +9,7 @@ import type { BroadcastCountsRow, BroadcastRecipientRow, BroadcastRunRow } from 
 import type { ConfirmationRequestRow, ConfirmationRow } from './confirmation-tables.ts';
 import type { ContentRow } from './content-tables.ts';
 import type { CountRow } from './counts-tables.ts';
+import type { EmailAddressRow, EmailTagRow, IdempotencyRow } from './email-tables.ts';
 import type {
   DmarcObservationRow,
   DmarcReportRow,
@@ -42,6 +43,7 @@ import type {
   TopicRow,
 } from './marketing-tables.ts';
 import type { InstallationKeyRow, InstallationRow, MigrationRow, StartRow } from './own-tables.ts';
+import type { CorrespondentRow, SubmissionCountRow, SubmittedMessageRow } from './submission-tables.ts';
 import type {
   EngagementRow,
   FirstEngagementRow,
@@ -210,6 +212,12 @@ export type MessageRow = {
    * is dated and signed when it is sent.
    */
   traceFields: string | null;
+  /** The mailbox that has written the message; null for mail of the API and of the installation. Mail of people is no email of the API. */
+  mailboxId: Id<'mbx'> | null;
+  /** Parameters of MAIL about notifications, which are passed on (mail/smtp/dsn-parameters.ts). Null when the sender gave none. */
+  dsn: string | null;
+  /** 1 when header fields or addresses are UTF-8, so that only servers with SMTPUTF8 take the message (RFC 6531). */
+  utf8: 0 | 1;
 };
 
 export type RecipientState =
@@ -254,6 +262,11 @@ export type RecipientRow = {
   mx: string | null;
   tls: string | null;
   lastEventAt: number;
+  /**
+   * Parameters of RCPT about notifications, which are passed on (mail/smtp/dsn-parameters.ts). Null when the sender gave none, and once
+   * another server is responsible for them.
+   */
+  dsn: string | null;
 };
 
 /** Written by emails/store.ts. It holds the fields of an API email that its message does not have. Lists of addresses are
@@ -292,28 +305,6 @@ export type EmailRow = {
   text: string | null;
   /** Time at which retention removed `html`, `text` and the message's blob. Null while the content is kept. */
   contentDeletedAt: number | null;
-};
-
-/** Written by emails/store.ts: finds emails by tag. */
-export type EmailTagRow = {
-  tenantId: Id<'ten'>;
-  mode: Mode;
-  key: string;
-  value: string;
-  emailId: Id<'em'>;
-};
-
-/** Written by emails/store.ts: finds emails by recipient without reading them all. */
-export type EmailAddressRow = { tenantId: Id<'ten'>; mode: Mode; address: string; emailId: Id<'em'> };
-
-/** Written by emails/idempotency/store.ts. */
-export type IdempotencyRow = {
-  tenantId: Id<'ten'>;
-  mode: Mode;
-  key: string;
-  requestHash: string;
-  response: string;
-  expiresAt: number;
 };
 
 /** Written by events/store.ts. `data` is JSON: what a webhook carries under `data`, without the fields of the email. */
@@ -378,6 +369,9 @@ export type Tables = {
   receivedRecipients: ReceivedRecipientRow;
   receivedTasks: ReceivedTaskRow;
   failureNotifications: FailureNotificationRow;
+  submittedMessages: SubmittedMessageRow;
+  submissionCounts: SubmissionCountRow;
+  correspondents: CorrespondentRow;
   dmarcReports: DmarcReportRow;
   dmarcObservations: DmarcObservationRow;
   greylistEntries: GreylistEntryRow;

@@ -44,7 +44,8 @@ export type EmailRows = SendPolicy & {
   message: MessageRow;
   /** The stored bytes of the message, if it has any. */
   blob: BlobRow | undefined;
-  source: NewSource;
+  /** The texts; undefined for a message that is sent as its bytes are stored. */
+  source: NewSource | undefined;
   /** Size of the texts in bytes. */
   textBytes: number;
   tags: readonly Tag[];
@@ -146,7 +147,7 @@ async function accept(tx: Tx, rows: EmailRows, tally: Tally): Promise<Sent> {
   const recipients = await judgeRecipients(tx, email.tenantId, rows);
   if (rows.isCharged) await chargeQuota(tx, email.tenantId, { now: message.createdAt, emails: 1 });
   if (rows.blob) await insertBlob(tx, rows.blob);
-  const contentId = await insertContent(tx, email.tenantId, rows.source);
+  const contentId = rows.source ? await insertContent(tx, email.tenantId, rows.source) : null;
   await enqueue(tx, { ...message, contentId }, recipients);
   await insertTargets(tx, email.id, rows.targets);
   await insertEmail(tx, email, { tags: rows.tags, addresses: recipients.map(({ key }) => key) });

@@ -100,6 +100,9 @@ function messageRow(
     contactId: null,
     returnPath: null,
     requireTls: 0,
+    mailboxId: null,
+    dsn: null,
+    utf8: 0,
     traceFields: null,
   };
 }

@@ -19,6 +19,14 @@ export function readIdempotencyKey(rawHeaders: readonly string[]): string | unde
   const keys = rawHeaders.filter(
     (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'idempotency-key',
   );
+  return readIdempotencyKeys(keys);
+}
+
+/**
+ * Returns the one key of a request or of a message; undefined when it has none.
+ * @throws AppError validation_error for two keys, and for an empty or overlong one
+ */
+export function readIdempotencyKeys(keys: readonly string[]): string | undefined {
   const [key] = keys;
   if (key === undefined) return undefined;
   if (keys.length > 1) throw invalid('Idempotency-Key', '`Idempotency-Key` must be given once');

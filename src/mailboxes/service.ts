@@ -32,7 +32,7 @@ import {
   startAccounts,
 } from './account/part.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
-import { createAuthenticator, type LoginRequest } from './authenticate.ts';
+import { type Authenticate, createAuthenticator, type LoginRequest } from './authenticate.ts';
 import { type Credential, renewLogin, sessionCredential } from './credential.ts';
 import { createScriptCalls, type ScriptCalls } from './scripts/manage.ts';
 import { createScriptRunner, type ScriptRunner } from './scripts/runner.ts';
@@ -42,6 +42,8 @@ export type Mailboxes = {
   accounts: Accounts;
   /** Threads that check and run the scripts of mailboxes. */
   scripts: ScriptRunner;
+  /** Checks the password of a mailbox, for protocols whose listeners are elsewhere. */
+  authenticate: Authenticate;
   /**
    * Opens the listeners if there are mailboxes.
    * @throws ListenError, as an error of that name
@@ -116,6 +118,7 @@ export function createMailboxes(
   return {
     accounts,
     scripts,
+    authenticate,
     async startIfNeeded() {
       if (isStarted || !(await hasMailboxes(app.db.read))) return;
       isStarted = true;

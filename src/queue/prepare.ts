@@ -100,12 +100,22 @@ function returnPathOf(
 
 async function sign(app: SigningApp, message: SpooledMessage, opened: OpenMessage): Promise<string> {
   if (message.traceFields !== null) return message.traceFields;
-  const date = dateField(message.datedAt);
+  const given = await opened.header();
+  const date = isStored(message) && hasDate(given) ? '' : dateField(message.datedAt);
   const key = await findKey(app, message);
   if (!key) return date;
-  const header = Buffer.concat([Buffer.from(date), await opened.header()]);
+  const header = Buffer.concat([Buffer.from(date), given]);
   const signed = { header, bodyHash: await opened.bodyHash() };
   return (await signMessage(signed, key, Math.floor(message.datedAt / 1000))) + date;
+}
+
+/** Returns true for a message that came with its header, which may have a date of its own. */
+function isStored({ fields, contentId }: SpooledMessage): boolean {
+  return fields === null && contentId === null;
+}
+
+function hasDate(header: Buffer): boolean {
+  return /(?:^|\r\n)date:/i.test(header.toString('latin1'));
 }
 
 /** Returns the key that signs the message; undefined for mail of the sandbox domain. */

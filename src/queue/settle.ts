@@ -83,7 +83,13 @@ function transitionOf(
   const { report } = outcome;
   switch (outcome.kind) {
     case 'delivered':
-      return { cause: 'delivered', report, durationMs, feedback: result.verdict.feedback };
+      return {
+        cause: 'delivered',
+        report,
+        durationMs,
+        feedback: result.verdict.feedback,
+        notifiesSender: result.verdict.notifiesSender,
+      };
     case 'bounced': {
       const subType = bounceSubType(result.verdict.outcome.report);
       return { cause: 'bounced', report, bounce: outcome.bounce, subType };
@@ -131,6 +137,8 @@ async function suppressBounced(
 ): Promise<void> {
   if (transition.cause !== 'bounced' || transition.bounce !== 'permanent') return;
   if (transition.report.phase === 'simulated') return;
+  // A mistyped address in the mail of a person concerns its writer alone.
+  if (message.mailboxId !== null) return;
   const diagnostic = transition.report.text;
   await suppressRecipient(tx, message, { recipient, reason: 'bounce', diagnostic, now });
 }

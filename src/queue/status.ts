@@ -3,6 +3,11 @@ import type { EmailStatus, RecipientRow, RecipientState } from '../db/tables.ts'
 
 const OPEN: readonly RecipientState[] = ['ready', 'in_flight', 'deferred', 'held'];
 
+/** Returns true for a state in which a recipient is tried no more. */
+export function isEnded(state: RecipientState): boolean {
+  return !OPEN.includes(state);
+}
+
 /** Returns the status of an email whose recipients have these states. */
 export function aggregateStatus(
   recipients: readonly Pick<RecipientRow, 'state' | 'attempts'>[],

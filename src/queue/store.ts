@@ -40,6 +40,9 @@ const insertMessage = statement((db, param: Param<MessageRow>) =>
     returnPath: param('returnPath'),
     requireTls: param('requireTls'),
     traceFields: param('traceFields'),
+    mailboxId: param('mailboxId'),
+    dsn: param('dsn'),
+    utf8: param('utf8'),
   }),
 );
 
@@ -66,12 +69,15 @@ const insertRecipient = statement((db, param: Param<RecipientRow>) =>
     mx: param('mx'),
     tls: param('tls'),
     lastEventAt: param('lastEventAt'),
+    dsn: param('dsn'),
   }),
 );
 
 export type NewRecipient = Pick<RecipientRow, 'field' | 'address' | 'domain'> & {
   /** The reason why the recipient is not attempted; null when it is. */
   suppressed: string | null;
+  /** Parameters about notifications (mail/smtp/dsn-parameters.ts); by default none. */
+  dsn?: string | null;
 };
 
 /**
@@ -84,7 +90,7 @@ export async function enqueue(
   recipients: readonly NewRecipient[],
 ): Promise<void> {
   await insertMessage.all(tx, message);
-  for (const [position, { field, address, domain, suppressed }] of recipients.entries()) {
+  for (const [position, { field, address, domain, suppressed, dsn = null }] of recipients.entries()) {
     await insertRecipient.all(tx, {
       field,
       address,
@@ -107,6 +113,7 @@ export async function enqueue(
       mx: null,
       tls: null,
       lastEventAt: message.createdAt,
+      dsn,
     });
   }
 }
@@ -206,6 +213,7 @@ type RecipientPatch = Pick<
   | 'mx'
   | 'tls'
   | 'lastEventAt'
+  | 'dsn'
 >;
 
 const patchRecipient = statement((db, param: Param<RecipientPatch>) =>
@@ -224,6 +232,7 @@ const patchRecipient = statement((db, param: Param<RecipientPatch>) =>
       mx: param('mx'),
       tls: param('tls'),
       lastEventAt: param('lastEventAt'),
+      dsn: param('dsn'),
     })
     .where('id', '=', param('id')),
 );

@@ -61,7 +61,8 @@ export async function getSuppression(
   return suppression;
 }
 
-function findSuppression(
+/** Returns a suppression; undefined when the tenant has none like this. `key` is an id, or an address in lower case. */
+export function findSuppression(
   tx: Tx,
   tenantId: SuppressionRow['tenantId'],
   key: string,

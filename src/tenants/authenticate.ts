@@ -4,15 +4,20 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify';
 import type { App } from '../app.ts';
-import type { ApiKeyRow, Mode, Permission, PlanRow } from '../db/tables.ts';
+import type { ApiKeyRow, Mode, PlanRow } from '../db/tables.ts';
 import { chargeAddress } from '../http/transport/address-limit.ts';
 import { AppError } from '../system/errors.ts';
-import { createLru } from '../system/lru.ts';
-import { allowsPeer } from './allowed-ips.ts';
-import { readToken } from './keys.ts';
+import {
+  createUseRecord,
+  getValidKey,
+  invalidKey,
+  type Need,
+  requireNeed,
+  requirePeer,
+} from './key-access.ts';
 import { createKnownKeys, type KnownKeys } from './known-keys.ts';
 import { createRateLimit, requireAllowance } from './rate-limit.ts';
-import { type PlannedKey, recordKeyUse } from './store.ts';
+import type { PlannedKey } from './store.ts';
 
 export type Caller = {
   tenantId: ApiKeyRow['tenantId'];
@@ -21,12 +26,6 @@ export type Caller = {
   /** The one domain that the key may send from; null when it may send from any domain of its tenant. */
   domainId: ApiKeyRow['domainId'];
 };
-
-/**
- * The permission that a route needs. `send` and `emails` are open to sending keys, `read` to all other keys, and
- * `any` to every key, for a route that checks more itself.
- */
-export type Need = 'send' | 'emails' | 'read' | 'write' | 'any';
 
 const callerField = Symbol('caller');
 
@@ -43,16 +42,7 @@ declare module 'fastify' {
   }
 }
 
-const PERMITS: Record<Permission, readonly Need[]> = {
-  full_access: ['send', 'emails', 'read', 'write', 'any'],
-  sending_access: ['send', 'emails', 'any'],
-  read_only: ['emails', 'read', 'any'],
-};
-
-/** Minimum time between two writes of a key's `lastUsedAt`, which is shown to people. */
-const USE_RECORDED_EVERY_MS = 60_000;
-/** Maximum number of keys whose last use is remembered. A key beyond it is written more often. */
-const MAX_RECORDED_KEYS = 10_000;
+/** Maximum length of the header field with a key. Keys are much shorter. */
 const MAX_AUTHORIZATION_CHARACTERS = 256;
 
 type PlannedCaller = {
@@ -105,7 +95,7 @@ type KeyApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'guards'>;
  */
 export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
   scope.decorateRequest(callerField, undefined);
-  const recordedAt = createLru<string, number>(MAX_RECORDED_KEYS);
+  const recordUse = createUseRecord(app);
   const knownKeys = createKnownKeys(app);
   const rateLimit = createRateLimit(app.guards.tenants);
   scope.addHook('onClose', async () => knownKeys.close());
@@ -116,12 +106,7 @@ export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
     const key = await findKey(app, knownKeys, headers.authorization);
     // The address is checked before the request is counted, so that a leaked key cannot use up its owner's rate
     // limit.
-    if (!allowsPeer(key, clientAddress)) {
-      throw new AppError(
-        'restricted_api_key',
-        `This API key may not be used from the address ${clientAddress}`,
-      );
-    }
+    requirePeer(key, clientAddress);
     return key;
   };
   const recognise = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -153,17 +138,8 @@ export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
     if (request.is404) return void (await recognise(request, reply).catch(unlessRefusedKey));
     const key = await recognise(request, reply);
     const needs = request.routeOptions.config.needs ?? (isRead(request) ? 'read' : 'write');
-    if (!PERMITS[key.permission].includes(needs)) {
-      throw new AppError(
-        'restricted_api_key',
-        `This API key (${key.permission}) does not permit this request`,
-      );
-    }
-    const now = app.clock.now();
-    if (now - (recordedAt.get(key.id) ?? 0) >= USE_RECORDED_EVERY_MS) {
-      recordedAt.set(key.id, now);
-      app.db.commitInBackground(recordKeyUse, { id: key.id, now });
-    }
+    requireNeed(key, needs);
+    recordUse(key);
   });
   scope.addHook('preHandler', requireValidKeyForWrites);
 }
@@ -196,15 +172,6 @@ async function findKey(
   if (!authorization?.trim()) {
     throw new AppError('missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>"');
   }
-  const shape =
-    token && authorization.length <= MAX_AUTHORIZATION_CHARACTERS ? readToken(app.config, token) : undefined;
-  if (!token || !shape) throw invalidKey();
-  const key = await knownKeys.find(token, shape.hint);
-  if (!key || key.mode !== shape.mode || key.revokedAt !== null) throw invalidKey();
-  if (key.expiresAt !== null && key.expiresAt <= app.clock.now()) throw invalidKey();
-  return key;
-}
-
-function invalidKey(): AppError {
-  return new AppError('invalid_api_key', 'The API key is not valid');
+  if (!token || authorization.length > MAX_AUTHORIZATION_CHARACTERS) throw invalidKey();
+  return getValidKey(app, knownKeys, token);
 }

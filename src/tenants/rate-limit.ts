@@ -7,7 +7,7 @@ import type { TenantRow } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
 import type { TokenBuckets } from '../system/guards/token-buckets.ts';
 
-type RateLimit = {
+export type RateLimit = {
   /** Takes one token of the tenant, if there is one. Returns the allowance after that. */
   take(tenantId: TenantRow['id'], requestsPerSecond: number): Allowance;
 };

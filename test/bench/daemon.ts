@@ -61,6 +61,7 @@ function inboundEnvironment(port: number): Record<string, string> {
   return {
     POSTRIDER_SMTP_ADDRESS: '127.0.0.1',
     POSTRIDER_SMTP_PORT: String(port),
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
     POSTRIDER_INBOUND_TRUSTED_RELAYS: '127.0.0.0/8',
   };
 }

@@ -34,7 +34,13 @@ process.on('SIGUSR2', () => {
   aheadMs += HOUR_MS;
 });
 const config = loadConfig({
-  env: { ...process.env, POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0' },
+  env: {
+    ...process.env,
+    POSTRIDER_DATA_DIR: dataDir,
+    POSTRIDER_HTTP_PORT: '0',
+    POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
+  },
 });
 const daemon = await startDaemon(config, { clock });
 const first = await prepareFirstStart(daemon.app, { showKey: true });

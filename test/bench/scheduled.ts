@@ -98,6 +98,7 @@ async function start({ dataDir, dns }: Spool, sink: SmtpSink) {
     ...environment(dns, { dataDir, smtpPort: sink.port }),
     POSTRIDER_HTTP_PORT: String(port),
     POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
   };
   const startedAt = performance.now();
   const starting = startDaemonProcess({ dataDir, env });

@@ -23,6 +23,7 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
     POSTRIDER_DATA_DIR: temporaryDirectory('serve'),
     POSTRIDER_HTTP_PORT: '0',
     POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
     POSTRIDER_LOG_LEVEL: 'silent',
     ...more,
   };

@@ -101,6 +101,7 @@ test('a migration that fails at any statement leaves a database of the previous 
     'inboundRoutes',
     'messages',
     'plans',
+    'recipients',
     'tenants',
   ]);
   migrated.close();

@@ -19,8 +19,10 @@ import { expireReceivedContent } from '../../src/inbound/store.ts';
 import { leaseTasks } from '../../src/inbound/tasks/lease.ts';
 import { listWaitingQueues, releaseTasks } from '../../src/inbound/tasks/store.ts';
 import { leaseJobs, listWaiting, releaseJobs, requireFewWaiting, sweepJobs } from '../../src/jobs/store.ts';
+import { findActiveScript } from '../../src/mailboxes/scripts/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
 import { findNextNotificationTime, leaseNotifications } from '../../src/queue/notifications/store.ts';
+import { findNextSubmittedTime, leaseSubmitted } from '../../src/queue/submitted/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
 import { hastenEngagements } from '../../src/tracking/engagements/store.ts';
 import { findNextJudgement, listDueEngagements } from '../../src/tracking/judgement/store.ts';
@@ -102,6 +104,11 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   failureNotificationsDue: [
     findNextNotificationTime,
     (tx) => leaseNotifications.run(tx, { now: 1, until: 2, limit: 3 }),
+  ],
+  mailboxScriptsActive: [(tx) => findActiveScript(tx, 'mbx_1')],
+  submittedMessagesDue: [
+    findNextSubmittedTime,
+    (tx) => leaseSubmitted.run(tx, { now: 1, until: 2, limit: 3 }),
   ],
   domainsReceiving: [(tx) => findReceiver(tx, 'a.example', 1)],
   domainsDeleted: [(tx) => listUnneeded.run(tx, { deletedBefore: 1 })],

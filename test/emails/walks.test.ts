@@ -23,6 +23,9 @@ async function addDelivered(tx: Tx, at: number): Promise<void> {
     headerBytes: 0,
     bodyHash: '',
     requireTls: 0,
+    mailboxId: null,
+    dsn: null,
+    utf8: 0,
   } as const;
   const times = { datedAt: at, signature: null, createdAt: at, expiresAt: at, lastEventAt: at };
   await tx

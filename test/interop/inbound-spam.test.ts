@@ -51,6 +51,7 @@ before(async () => {
     receiver: { hostname: `mx.${RECEIVER_DOMAIN}`, port: await freePort() },
     env: {
       POSTRIDER_SMTP_PORT: String(smtpPort),
+      POSTRIDER_SUBMISSION_ENABLED: 'false',
       POSTRIDER_INBOUND_RSPAMD_URL: rspamd.url,
       POSTRIDER_INBOUND_SPAM_FLAG_AT: String(FLAG_AT),
       POSTRIDER_INBOUND_SPAM_REFUSE_AT: String(REFUSE_AT),

@@ -75,7 +75,11 @@ before(async () => {
   sender = await startSender({
     dns,
     receiver: postfix,
-    env: { POSTRIDER_SMTP_PORT: String(smtpPort), NODE_EXTRA_CA_CERTS: routes.certificate },
+    env: {
+      POSTRIDER_SMTP_PORT: String(smtpPort),
+      POSTRIDER_SUBMISSION_ENABLED: 'false',
+      NODE_EXTRA_CA_CERTS: routes.certificate,
+    },
     otherZone: authorZone(signing.publicKey),
   });
   closers.unshift(() => sender.daemon.stop());

@@ -38,6 +38,7 @@ export async function startMailboxServer(): Promise<MailboxServer> {
     POSTRIDER_IMAP_PORT: String(imapPort),
     POSTRIDER_MANAGESIEVE_PORT: '0',
     POSTRIDER_SMTP_PORT: String(smtpPort),
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
   };
   const daemon = await startDaemonProcess({ dataDir: join(home, 'data'), env });
   const { password } = (await daemon.cli(['mailbox', 'create', address])) as { password: string };

@@ -105,6 +105,7 @@ function start(dataDir: string): Promise<DaemonProcess> {
     POSTRIDER_IMAP_PORT: String(ports.imap),
     POSTRIDER_MANAGESIEVE_PORT: '0',
     POSTRIDER_SMTP_PORT: String(ports.smtp),
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
   };
   return startDaemonProcess({ dataDir, env });
 }

@@ -81,6 +81,7 @@ async function traceDaemon(): Promise<string> {
         POSTRIDER_DATA_DIR: join(home, 'data'),
         POSTRIDER_HTTP_PORT: '0',
         POSTRIDER_SMTP_PORT: '0',
+        POSTRIDER_SUBMISSION_ENABLED: 'false',
       },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,

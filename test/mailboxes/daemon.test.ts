@@ -40,6 +40,7 @@ before(async () => {
     POSTRIDER_HOSTNAME: 'mx.people.example',
     POSTRIDER_HTTP_PORT: '0',
     POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
     POSTRIDER_IMAP_PORT: '0',
     POSTRIDER_MANAGESIEVE_PORT: '0',
     POSTRIDER_IMAP_STARTTLS: 'true',
@@ -240,6 +241,7 @@ test('an IMAP listener that cannot be opened keeps the daemon from starting', as
   const env = {
     ...{ POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0' },
     ...{ POSTRIDER_IMAP_PORT: `${port}`, POSTRIDER_MANAGESIEVE_PORT: '0', POSTRIDER_LOG_LEVEL: 'silent' },
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
   };
   const config = loadConfig({ env });
   const first = await startDaemon(config);

@@ -60,6 +60,7 @@ export async function openSession({ programs }: { programs: 'real' | 'stand-in' 
     POSTRIDER_DATA_DIR: dataDir,
     POSTRIDER_HTTP_PORT: '0',
     POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
     POSTRIDER_IMAP_PORT: '0',
     POSTRIDER_MANAGESIEVE_PORT: '0',
     POSTRIDER_HTTP_METRICS: 'true',

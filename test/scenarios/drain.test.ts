@@ -13,6 +13,7 @@ test('a request that never ends does not hold up the end of the daemon', async (
     POSTRIDER_DATA_DIR: dataDir,
     POSTRIDER_HTTP_PORT: '0',
     POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
     POSTRIDER_LOG_LEVEL: 'silent',
   };
   const clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'));
@@ -40,6 +41,7 @@ test('a request that arrives while the daemon drains is refused in the error env
     POSTRIDER_DATA_DIR: dataDir,
     POSTRIDER_HTTP_PORT: '0',
     POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
     POSTRIDER_LOG_LEVEL: 'silent',
   };
   const daemon = await startDaemon(loadConfig({ env }), { random: Math.random });

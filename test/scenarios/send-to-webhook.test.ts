@@ -38,6 +38,7 @@ async function openSurroundings(replyDelayMs: number) {
       POSTRIDER_DATA_DIR: dataDir,
       POSTRIDER_HTTP_PORT: '0',
       POSTRIDER_SMTP_PORT: '0',
+      POSTRIDER_SUBMISSION_ENABLED: 'false',
       POSTRIDER_DNS_SERVERS: dns.address,
       POSTRIDER_OUTBOUND_SMTP_PORT: String(sink.port),
       POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',

@@ -32,7 +32,7 @@ type Hooks = Partial<Session>;
 export function createMemorySessions(hooks: Hooks = {}): MemorySessions {
   const messages: MemoryMessage[] = [];
   const errors: Error[] = [];
-  const calls = { connect: 0, ehlo: 0, mail: 0, rcpt: 0, data: 0, reset: 0, close: 0 };
+  const calls = { connect: 0, ehlo: 0, login: 0, mail: 0, rcpt: 0, data: 0, reset: 0, close: 0 };
   let opened = 0;
 
   function openSession(): Session {
@@ -47,6 +47,10 @@ export function createMemorySessions(hooks: Hooks = {}): MemorySessions {
       async ehlo(client) {
         calls.ehlo++;
         return await hooks.ehlo?.(client);
+      },
+      async login(credentials, client) {
+        calls.login++;
+        return await hooks.login?.(credentials, client);
       },
       async mail(given, client) {
         calls.mail++;

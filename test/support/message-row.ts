@@ -28,6 +28,9 @@ export function messageRow(given: Given): MessageRow {
     complaintHost: null,
     returnPath: null,
     requireTls: 0,
+    mailboxId: null,
+    dsn: null,
+    utf8: 0,
     traceFields: null,
     ...given,
   };

@@ -60,6 +60,7 @@ function demoConfig({ dataDir, smtpPort, dns }: { dataDir: string; smtpPort: num
       POSTRIDER_DATA_DIR: dataDir,
       POSTRIDER_HTTP_PORT: '0',
       POSTRIDER_SMTP_PORT: '0',
+      POSTRIDER_SUBMISSION_ENABLED: 'false',
       POSTRIDER_DNS_SERVERS: dns,
       POSTRIDER_OUTBOUND_SMTP_PORT: String(smtpPort),
       POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',

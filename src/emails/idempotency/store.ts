@@ -1,9 +1,10 @@
 /**
  * Stores the answers of requests with an Idempotency-Key. All SQL of this table is here, and nothing else writes it.
  */
+
+import type { IdempotencyRow } from '../../db/email-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
-import type { IdempotencyRow } from '../../db/tables.ts';
 import { idempotencyConflict } from '../idempotency.ts';
 
 export type IdempotencyClaim = { key: string; requestHash: string; expiresAt: number };

@@ -18,6 +18,9 @@ export const NOTHING_COMPOSED = {
   broadcastId: null,
   contactId: null,
   complaintHost: null,
+  mailboxId: null,
+  dsn: null,
+  utf8: 0,
 } as const;
 
 /** Returns the recipient with this address, which is in ASCII. */

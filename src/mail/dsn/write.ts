@@ -1,46 +1,92 @@
-/** Writes the notification that a message could not be delivered (RFC 3464, RFC 6522, RFC 6533). */
+/** Writes notifications about the delivery of a message (RFC 3464, RFC 6522, RFC 6533). */
 import type { Mailbox } from '../address.ts';
 import { chooseBoundary, leafEntity, multipart, textEntity, wholeBody } from '../message/entity.ts';
 import { formatDate, structuredField } from '../message/headers.ts';
 import { writeMessageFields } from '../message/message-fields.ts';
 import { formatTypedAddress } from './address.ts';
 
-export type FailureReport = {
+/** Maximum length of what another server has written. Our own limit; replies are cut before. */
+const MAX_VALUE_CHARACTERS = 2_000;
+
+/** The fate of a recipient. `relayed`: a server has the message that says nothing about what becomes of it (RFC 3464 section 2.3.3). */
+type Action = 'failed' | 'delayed' | 'delivered' | 'relayed';
+
+export type ReportedRecipient = {
+  address: string;
+  /** Address that the sender wrote first, with its type (RFC 3461 section 4.2); undefined when it is not known. */
+  original?: string | undefined;
+  action: Action;
+  /** Enhanced status code (RFC 3463). */
+  status: string;
+  /** Host name of the server that answered; undefined when none did, or when it is not told. */
+  remoteHost?: string | undefined;
+  /** Answer of that server, or a description of the failure, with its type, such as `smtp; 550 5.1.1 Unknown user`. */
+  diagnostic?: string | undefined;
+  /** Time until which the message is tried, in Unix milliseconds. */
+  triedUntil?: number | undefined;
+};
+
+type DeliveryReport = {
   /** Message id of the notification, without its angle brackets. */
   messageId: string;
-  /** Host name of the server that has given up. */
+  /** Host name of the server that reports. */
   hostname: string;
   from: Mailbox;
   /** The sender of the message. */
   to: Mailbox;
+  subject: string;
+  /** The notification as people read it. */
+  text: string;
+  /** Name that the sender gave the message (RFC 3461 section 4.4). */
+  envelopeId?: string | undefined;
+  /** Time at which the message came, in Unix milliseconds. */
+  arrivedAt: number;
+  recipients: readonly ReportedRecipient[];
+  /** Header of the message, in octets as they came. */
+  header: Uint8Array;
+};
+
+export type FailureReport = Omit<DeliveryReport, 'subject' | 'text' | 'recipients' | 'envelopeId'> & {
   /** The recipient that the sender named. */
   recipient: string;
   /** Enhanced status code of the failure (RFC 3463). */
   status: string;
-  /** Time at which the message came, in Unix milliseconds. */
-  arrivedAt: number;
-  /** Header of the message, in octets as they came. */
-  header: Uint8Array;
 };
+
+/**
+ * Returns the notification that a message could not be delivered, which says nothing about where the recipient's mail goes. It has no `Date`;
+ * the size of its header includes the empty line.
+ */
+export function composeFailureReport({ recipient, status, ...report }: FailureReport): {
+  bytes: Buffer;
+  headerBytes: number;
+} {
+  return composeReport({
+    ...report,
+    subject: 'Your message could not be delivered',
+    text: failureText(report.hostname, recipient, status),
+    recipients: [{ address: recipient, action: 'failed', status }],
+  });
+}
 
 /**
  * Returns the notification without `Date`, and the size of its header with the empty line. It returns no more than the header of the
  * message (RFC 8689 section 5). All of it is in ASCII. It is sent with the null sender.
  */
-export function composeFailureReport(report: FailureReport): { bytes: Buffer; headerBytes: number } {
-  const { messageId, from, to, header } = report;
+export function composeReport(report: DeliveryReport): { bytes: Buffer; headerBytes: number } {
+  const { messageId, from, to, subject, header } = report;
   const fields = writeMessageFields({
     from,
     to: [to],
     cc: [],
     replyTo: [],
-    subject: 'Your message could not be delivered',
+    subject,
     // A program wrote it because of a message (RFC 3834 section 5).
     headers: [{ name: 'Auto-Submitted', value: 'auto-replied' }],
     messageId,
   });
   const parts = [
-    textEntity('plain', textFor(report)),
+    textEntity('plain', report.text),
     leafEntity('message/delivery-status', statusOf(report)),
     headerEntity(header),
   ];
@@ -51,7 +97,7 @@ export function composeFailureReport(report: FailureReport): { bytes: Buffer; he
   return { bytes: Buffer.concat([head, ...wholeBody(body)]), headerBytes: head.length };
 }
 
-function textFor({ hostname, recipient, status }: FailureReport): string {
+function failureText(hostname: string, recipient: string, status: string): string {
   return [
     `This is the mail server ${hostname}.`,
     '',
@@ -63,16 +109,37 @@ function textFor({ hostname, recipient, status }: FailureReport): string {
   ].join('\n');
 }
 
-/** The first group is about the message, the second one about the recipient (RFC 3464 section 2.1). */
-function statusOf({ hostname, recipient, status, arrivedAt }: FailureReport): string {
-  return (
+/** The first group is about the message, and each other one about a recipient (RFC 3464 section 2.1). */
+function statusOf({ hostname, envelopeId, arrivedAt, recipients }: DeliveryReport): string {
+  const message =
+    optionalField('Original-Envelope-Id', envelopeId) +
     structuredField('Reporting-MTA', `dns; ${hostname}`) +
-    structuredField('Arrival-Date', formatDate(arrivedAt)) +
-    '\r\n' +
-    structuredField('Final-Recipient', formatTypedAddress(recipient)) +
-    structuredField('Action', 'failed') +
-    structuredField('Status', status)
+    structuredField('Arrival-Date', formatDate(arrivedAt));
+  return [message, ...recipients.map(recipientStatus)].join('\r\n');
+}
+
+function recipientStatus(recipient: ReportedRecipient): string {
+  const { address, original, action, status, remoteHost, diagnostic, triedUntil } = recipient;
+  return (
+    optionalField('Original-Recipient', original) +
+    structuredField('Final-Recipient', formatTypedAddress(address)) +
+    structuredField('Action', action) +
+    structuredField('Status', status) +
+    optionalField('Remote-MTA', remoteHost && `dns; ${remoteHost}`) +
+    optionalField('Diagnostic-Code', diagnostic) +
+    optionalField('Will-Retry-Until', triedUntil === undefined ? undefined : formatDate(triedUntil))
   );
+}
+
+/** Formats text that another server has written. It may have any characters, and words that are too long for a line. */
+function optionalField(name: string, value: string | undefined): string {
+  if (value === undefined || value === '') return '';
+  const words =
+    value
+      .replace(/[^ -~]+/g, '?')
+      .slice(0, MAX_VALUE_CHARACTERS)
+      .match(/\S{1,200}/g) ?? [];
+  return structuredField(name, words.join(' '));
 }
 
 /** A header in UTF-8 has a type of its own, which may have any encoding (RFC 6533 section 4.3). Octets that are none are replaced. */

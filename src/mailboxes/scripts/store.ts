@@ -2,6 +2,7 @@
  * Stores the Sieve scripts of mailboxes. All SQL of this table is here, and nothing else writes it. Whether a script is correct is
  * decided before it is stored.
  */
+import { sql } from 'kysely';
 import type { MailboxRow, MailboxScriptRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
@@ -53,7 +54,8 @@ const activeScript = statement((db, param: Param<{ mailboxId: MailboxId }>) =>
     .selectFrom('mailboxScripts')
     .selectAll()
     .where('mailboxId', '=', param('mailboxId'))
-    .where('isActive', '=', 1),
+    // Literal, for the partial index `mailboxScriptsActive`.
+    .where('isActive', '=', sql.lit(1)),
 );
 
 /** Returns the script that runs when mail is delivered to a mailbox; undefined when none does. */

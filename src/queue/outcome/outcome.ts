@@ -36,8 +36,11 @@ export type HoldReason = 'interrupted' | 'damaged';
 /** Feedback that follows a simulated delivery. */
 export type SimulatedFeedback = 'complained' | 'opened' | 'clicked';
 
-/** The outcome for one recipient, with the feedback that a simulation adds. */
-export type Verdict = { outcome: Outcome; feedback?: SimulatedFeedback };
+/**
+ * The outcome for one recipient, with the feedback that a simulation adds. `notifiesSender` is true when the server that took the message
+ * tells its sender what becomes of it (RFC 3461 section 5.2.1).
+ */
+export type Verdict = { outcome: Outcome; feedback?: SimulatedFeedback; notifiesSender?: boolean };
 
 /** Returns the same outcome for every recipient of the delivery. */
 export function verdictForAll(

@@ -64,6 +64,7 @@ export async function transact(
     prefix: Buffer.from(signature, 'latin1'),
     message: content,
     requireTls: claim.message.requireTls === 1,
+    dsn: { message: claim.message.dsn, recipients: claim.recipients.map(({ dsn }) => dsn) },
     onPhase: crashOn(app),
     mayEnd,
   });
@@ -72,7 +73,8 @@ export async function transact(
   const timer = app.clock.after(timeLeftMs, () => smtp.close());
   const result = await transaction.result.finally(() => timer.cancel());
   const mayTryAgain = !result.usable && claim.tries < MAX_TRIES && !isPressed();
-  return { signature, ...judgeAll(claim, peer, { ...result, isFirst, mayTryAgain }) };
+  const notifiesSender = smtp.extensions.has('DSN');
+  return { signature, ...judgeAll(claim, peer, { ...result, isFirst, mayTryAgain, notifiesSender }) };
 }
 
 function judgeAll(
@@ -83,7 +85,8 @@ function judgeAll(
     usable,
     isFirst,
     mayTryAgain,
-  }: TransactionResult & { isFirst: boolean; mayTryAgain: boolean },
+    notifiesSender,
+  }: TransactionResult & { isFirst: boolean; mayTryAgain: boolean; notifiesSender: boolean },
 ): Omit<Transacted, 'signature'> {
   const verdicts = new Map<RecipientRow['id'], Verdict>();
   const undecided: RecipientRow[] = [];
@@ -95,7 +98,7 @@ function judgeAll(
     if (mayTryAgain && isUndecided(result, isFirst)) {
       undecided.push(recipient);
     } else {
-      verdicts.set(recipient.id, { outcome: judge(peer, result) });
+      verdicts.set(recipient.id, { outcome: judge(peer, result), notifiesSender });
     }
   }
   return { verdicts, undecided: withoutVerdict(claim, undecided, brokeOff), brokeOff };

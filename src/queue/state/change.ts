@@ -7,7 +7,7 @@ import { Tally } from '../../counts/tally.ts';
 import type { Tx } from '../../db/operation.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { recordOutcome } from '../../ledger/store.ts';
-import { aggregateStatus } from '../status.ts';
+import { aggregateStatus, isEnded } from '../status.ts';
 import {
   findMessage,
   listRecipients,
@@ -15,6 +15,7 @@ import {
   updateMessage,
   updateRecipient,
 } from '../store.ts';
+import { makeSubmittedDue } from '../submitted/store.ts';
 import { recordRecipientEvent } from './recipient-event.ts';
 import { effectOf, type Transition } from './transition.ts';
 
@@ -62,7 +63,9 @@ export async function changeRecipients(
       const at = Math.max(now, message.lastEventAt + 1);
       message.lastEventAt = at;
       recipient.lastEventAt = at;
-      await recordRecipientEvent(tx, message, { to: recipient.address, event, at, tally });
+      // The mail of people is no email of the API: it has no events, and counts in no figures.
+      if (message.mailboxId === null)
+        await recordRecipientEvent(tx, message, { to: recipient.address, event, at, tally });
     }
     await updateRecipient(tx, recipient);
     if (message.broadcastId !== null)
@@ -71,6 +74,8 @@ export async function changeRecipients(
   message.status = aggregateStatus([...recipients, ...others]);
   await updateMessage(tx, message);
   await storeTally(tx, tally);
+  if (message.mailboxId !== null && changes.some(({ recipient }) => isEnded(recipient.state)))
+    await makeSubmittedDue(tx, message.id, now);
 }
 
 /** Returns what the ledger of a broadcast follows of a change. `before` is the recipient as it was. */

@@ -1,9 +1,10 @@
-/** Moves the due times of waiting mail, and of notifications about failures, when the wall clock was set back. */
+/** Moves the due times of waiting mail, and of what senders are told about it, when the wall clock was set back. */
 import type { Db } from '../../db/database.ts';
 import { inSlices, type SetBack } from '../../db/due-times.ts';
 import { moveDueNotifications } from '../notifications/store.ts';
 import { MAX_RETRY_DELAY_MS } from '../schedule.ts';
 import { type DueRow, moveDueRecipients } from '../store.ts';
+import { moveDueSubmitted } from '../submitted/store.ts';
 
 /** Moves the due times of retries after the wall clock was set back. Scheduled mail keeps its time. */
 export async function moveQueue(db: Db, setBack: SetBack): Promise<void> {
@@ -13,4 +14,5 @@ export async function moveQueue(db: Db, setBack: SetBack): Promise<void> {
     db.commit(moveDueRecipients, { ...setBack, after, until: Math.round(until) }),
   );
   await db.commit(moveDueNotifications, setBack);
+  await db.commit(moveDueSubmitted, setBack);
 }

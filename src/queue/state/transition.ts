@@ -23,7 +23,14 @@ export type Transition =
   | { cause: 'claimed'; runId: string; leasedUntil: number }
   /** The address was suppressed, or its reader opted out, after the mail was accepted (specification 1). */
   | ({ cause: 'suppressed' } & Exclusion)
-  | { cause: 'delivered'; report: Report; durationMs: number; feedback: SimulatedFeedback | undefined }
+  | {
+      cause: 'delivered';
+      report: Report;
+      durationMs: number;
+      feedback: SimulatedFeedback | undefined;
+      /** True when the receiving server tells the sender what becomes of the message. */
+      notifiesSender?: boolean | undefined;
+    }
   | { cause: 'bounced'; report: Report; bounce: Bounce; subType: BounceSubType }
   /** A bounce arrived by mail after the delivery. */
   | { cause: 'bounced-later'; report: Report; bounce: Bounce; subType: BounceSubType }
@@ -168,7 +175,8 @@ function finish(state: 'delivered' | 'bounced', report: Report, events: readonly
 }
 
 /** A simulated complaint ends the recipient as `complained`; its events follow that of the delivery. */
-function deliver({ report, durationMs, feedback }: Of<'delivered'>, now: number): Effect {
+function deliver(transition: Of<'delivered'>, now: number): Effect {
+  const { report, durationMs, feedback, notifiesSender } = transition;
   const { text: smtpResponse, mx, tls } = report;
   const delivery = { smtpResponse, mx, tls, durationMs };
   const delivered: RecipientEvent = {
@@ -176,7 +184,10 @@ function deliver({ report, durationMs, feedback }: Of<'delivered'>, now: number)
     details: { delivery },
     counters: ['delivered'],
   };
-  if (feedback === undefined) return finish('delivered', report, [delivered]);
+  if (feedback === undefined) {
+    const { patch, events } = finish('delivered', report, [delivered]);
+    return { patch: { ...patch, ...(notifiesSender && { dsn: null }) }, events };
+  }
   const { patch, events } = finish('delivered', report, [delivered, feedbackEvent(feedback, now)]);
   return feedback === 'complained' ? { patch: { ...patch, state: 'complained' }, events } : { patch, events };
 }

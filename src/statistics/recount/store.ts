@@ -5,9 +5,10 @@
 import { sql } from 'kysely';
 import type { CountedSpan, CountFilter, CountQuery, Counts } from '../../counts/store.ts';
 import { COUNTERS, HOUR_MS, type Increments, SPAN_MS, Tally } from '../../counts/tally.ts';
+import type { EmailTagRow } from '../../db/email-tables.ts';
 import { defineRead, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import type { EmailTagRow, MessageRow } from '../../db/tables.ts';
+import type { MessageRow } from '../../db/tables.ts';
 import type { Tag } from '../../emails/request/tags.ts';
 import { firstIdAt } from '../../system/ids.ts';
 import { type CountableEvent, createClassifier } from './counters.ts';

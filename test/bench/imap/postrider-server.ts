@@ -34,6 +34,7 @@ export async function startPostriderImap(
       POSTRIDER_MANAGESIEVE_PORT: '0',
       POSTRIDER_SMTP_ADDRESS: '127.0.0.1',
       POSTRIDER_SMTP_PORT: String(smtpPort),
+      POSTRIDER_SUBMISSION_ENABLED: 'false',
       POSTRIDER_HTTP_METRICS: 'true',
       ...env,
     },

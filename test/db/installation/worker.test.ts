@@ -64,7 +64,13 @@ function insert(database: Sqlite.Database, table: string, row: object): void {
 function configOf(directory: string) {
   const env = { POSTRIDER_HOSTNAME: 'mx.postrider.example', POSTRIDER_LOG_LEVEL: 'silent' };
   return loadConfig({
-    env: { ...env, POSTRIDER_DATA_DIR: directory, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0' },
+    env: {
+      ...env,
+      POSTRIDER_DATA_DIR: directory,
+      POSTRIDER_HTTP_PORT: '0',
+      POSTRIDER_SMTP_PORT: '0',
+      POSTRIDER_SUBMISSION_ENABLED: 'false',
+    },
   });
 }
 

@@ -59,7 +59,7 @@ async function addDomain(tx: Tx, domain: Pick<DomainRow, 'id' | 'deletedAt'>): P
 async function addEmail(tx: Tx, { id, status, tags, domainId }: Email): Promise<void> {
   const kept = { ...owner, id, createdAt: 0 };
   const message = { ...kept, kind: 'transactional', status, sender: '', domainId } as const;
-  const bytes = { blobId: 'blob_1', headerBytes: 0, bodyHash: '', requireTls: 0 } as const;
+  const bytes = { blobId: 'blob_1', headerBytes: 0, bodyHash: '', requireTls: 0, utf8: 0 } as const;
   const times = { datedAt: 0, expiresAt: 0, lastEventAt: 0 };
   await tx
     .insertInto('messages')

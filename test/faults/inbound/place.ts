@@ -73,6 +73,7 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
   const receiver = await startWebhookReceiver();
   const env = {
     POSTRIDER_SMTP_PORT: String(port),
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
     POSTRIDER_INBOUND_POSTMASTER: OPERATOR_ADDRESS,
     POSTRIDER_INBOUND_DMARC_REPORTS: 'true',
     ...options.env,

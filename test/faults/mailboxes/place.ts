@@ -75,6 +75,7 @@ export async function createMailboxWorld(options: Options): Promise<MailboxWorld
   const ports = { smtp: await freePort(), imap: await freePort() };
   const env = {
     POSTRIDER_SMTP_PORT: String(ports.smtp),
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
     POSTRIDER_IMAP_STARTTLS: 'true',
     POSTRIDER_IMAP_STARTTLS_PORT: String(ports.imap),
   };

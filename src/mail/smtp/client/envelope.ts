@@ -27,6 +27,11 @@ export type Envelope = {
   /** True when the message must not go on without verified TLS (RFC 8689). Only a server that offers REQUIRETLS gets it. */
   requireTls?: boolean | undefined;
   /**
+   * Parameters about notifications (smtp/dsn-parameters.ts), for the message and for each recipient in their order. Only a server that
+   * offers DSN gets it.
+   */
+  dsn?: { message: string | null; recipients: readonly (string | null)[] } | undefined;
+  /**
    * Called when a phase has been completed on the wire: `mail`, `rcpt` and `data` once those commands were written,
    * `body` in the middle of the message, `dot` right after its final dot was written. It costs an extra packet or two, so
    * only a caller that needs the exact moment should set it.
@@ -110,12 +115,28 @@ export function mailCommand(envelope: Envelope, extensions: ReadonlyMap<string, 
   const size = extensions.has('SIZE') ? ` SIZE=${sizeOf(envelope)}` : '';
   const body = extensions.has('8BITMIME') && envelope.message.isEightBit ? ' BODY=8BITMIME' : '';
   const required = envelope.requireTls === true ? ' REQUIRETLS' : '';
-  return `MAIL FROM:<${envelope.mailFrom}>${size}${body}${required}\r\n`;
+  const dsn = dsnParameters(envelope.dsn?.message, extensions);
+  return `MAIL FROM:<${envelope.mailFrom}>${size}${body}${required}${dsn}\r\n`;
 }
 
-/** Returns the RCPT command for an address that `isEnvelopeAddress` accepts. */
-export function rcptCommand(address: string): string {
-  return `RCPT TO:<${address}>\r\n`;
+/** Returns the RCPT commands for the recipients, which `isEnvelopeAddress` accepts. */
+export function rcptCommands(
+  { recipients, dsn }: Envelope,
+  extensions: ReadonlyMap<string, string>,
+): string[] {
+  return recipients.map(
+    (address, index) => `RCPT TO:<${address}>${dsnParameters(dsn?.recipients[index], extensions)}\r\n`,
+  );
+}
+
+/** Matches parameters that cannot end the command line. */
+const PARAMETERS = /^[!-~]+(?: [!-~]+)*$/;
+
+function dsnParameters(
+  parameters: string | null | undefined,
+  extensions: ReadonlyMap<string, string>,
+): string {
+  return parameters && extensions.has('DSN') && PARAMETERS.test(parameters) ? ` ${parameters}` : '';
 }
 
 /** Returns the number of octets, where CRLF counts as two and doubled dots count once (RFC 1870 section 3). */

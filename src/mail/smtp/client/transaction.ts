@@ -11,7 +11,7 @@ import {
   type Envelope,
   findFault,
   mailCommand,
-  rcptCommand,
+  rcptCommands,
   refuseSize,
   refuseWithoutTls,
 } from './envelope.ts';
@@ -173,7 +173,7 @@ function begin(state: SessionState, envelope: Envelope): Commands {
   if (isAlone) refuseSurprise(connection);
   const reset = state.needsReset ? 'RSET\r\n' : '';
   const mail = mailCommand(envelope, extensions);
-  const rcpts = envelope.recipients.map(rcptCommand);
+  const rcpts = rcptCommands(envelope, extensions);
   state.needsReset = false;
   state.isUsed = true;
   if (isPipelining(state)) {

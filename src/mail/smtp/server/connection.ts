@@ -77,6 +77,7 @@ function openConnection(context: SmtpContext, socket: Socket): Connection {
     counts: { errors: 0, idleCommands: 0, refusedRecipients: 0, deferredRecipients: 0 },
     isExempt: false,
     isOpen: true,
+    isLoggedIn: false,
     runLine: (line) => runLine(connection, line),
   };
   return connection;

@@ -3,7 +3,7 @@ import type { Metrics } from '../../../system/metrics.ts';
 import type { FaultReason } from './fault.ts';
 
 /** The hook of a session that refused. */
-type SessionHook = 'connect' | 'ehlo' | 'mail' | 'rcpt' | 'data';
+type SessionHook = 'connect' | 'ehlo' | 'auth' | 'mail' | 'rcpt' | 'data';
 
 export type SmtpMetrics = {
   sessionBegan(): void;

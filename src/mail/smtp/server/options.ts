@@ -13,11 +13,18 @@ export type SmtpServerOptions = {
   /** `starttls` offers TLS; `immediate` begins every connection with it (RFC 8314 section 3.3). */
   tls: { mode: 'starttls' | 'immediate'; certificates: CertificateStore } | undefined;
   openSession: OpenSession;
+  /** Set for a listener at which clients log in and hand over mail of their own; undefined for others. */
+  submission?: SubmissionOptions;
   limits?: Partial<SmtpLimits>;
   /** Returns true for the address of a proxy, which must name its client first (PROXY protocol). */
   isProxy?: (address: string) => boolean;
   /** Returns true for a client to which the limits for each address do not apply. */
   isExempt?: (address: string) => boolean;
+};
+
+export type SubmissionOptions = {
+  /** Maximum time for which a client may ask to hold a message, in seconds (RFC 4865 section 4). */
+  maxHoldSeconds: number;
 };
 
 /** The limits for an address count blocks of addresses (system/address-block.ts). */

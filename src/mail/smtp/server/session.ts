@@ -2,6 +2,7 @@
  * The interface between the SMTP server and the product. The server owns the wire and the order of commands; a session
  * decides who may send what to whom, and keeps the messages. The server calls one method of a session at a time.
  */
+import type { PasswordCredentials } from '../../sasl/exchange.ts';
 
 /** Client of a connection. A new value replaces it at EHLO, at STARTTLS and for each transaction. */
 export type SmtpClient = {
@@ -17,8 +18,8 @@ export type SmtpClient = {
   protocol: SmtpProtocol;
 };
 
-/** Keyword for the `with` clause of a Received field (RFC 3848, RFC 6531 section 4.3). */
-export type SmtpProtocol = 'SMTP' | `${'ESMTP' | 'LMTP' | 'UTF8SMTP' | 'UTF8LMTP'}${'' | 'S'}`;
+/** Keyword for the `with` clause of a Received field (RFC 3848, RFC 6531 section 4.3). `A` stands for a client that has logged in. */
+export type SmtpProtocol = 'SMTP' | `${'ESMTP' | 'LMTP' | 'UTF8SMTP' | 'UTF8LMTP'}${'' | 'S' | 'SA'}`;
 
 /** `status` is an enhanced status code (RFC 3463), by default `X.0.0` of the code's class. Each text is one line. */
 export type Reply = { code: number; status?: string; text: string | readonly string[] };
@@ -34,6 +35,10 @@ export type Sender = {
   utf8: boolean;
   /** True when the message must not be relayed without TLS (RFC 8689). */
   requireTls: boolean;
+  /** Parameters about notifications (smtp/dsn-parameters.ts); undefined when the client gave none. */
+  dsn?: string;
+  /** Time until which the client asks to hold the message (RFC 4865), in Unix milliseconds; undefined when it asks for nothing. */
+  releaseAt?: number;
 };
 
 /** Argument of RCPT. */
@@ -44,6 +49,8 @@ export type Recipient = {
    * address literal such as `[192.0.2.1]`. A source route is left out.
    */
   address: string;
+  /** Parameters about notifications (smtp/dsn-parameters.ts); undefined when the client gave none. */
+  dsn?: string;
 };
 
 /**
@@ -55,6 +62,8 @@ export type Session = {
   connect(client: SmtpClient): Promise<Reply | undefined>;
   /** Decides on HELO, EHLO or LHLO; `client.helo` is the name. */
   ehlo(client: SmtpClient): Promise<Reply | undefined>;
+  /** Decides about a name and a password (AUTH). A listener that offers AUTH has sessions with this method. */
+  login?(credentials: PasswordCredentials, client: SmtpClient): Promise<Reply | undefined>;
   mail(sender: Sender, client: SmtpClient): Promise<Reply | undefined>;
   rcpt(recipient: Recipient, client: SmtpClient): Promise<Reply | undefined>;
   /**

@@ -47,6 +47,8 @@ export type Connection = {
   /** True when the limits for each address do not apply to the client. */
   isExempt: boolean;
   isOpen: boolean;
+  /** True once the client has logged in. */
+  isLoggedIn: boolean;
   /** Runs one command line and sends its reply. */
   runLine(line: string): Promise<void>;
 };

@@ -1,5 +1,8 @@
 /** HELO, EHLO and LHLO (RFC 5321 section 4.1.1.1, RFC 2033 section 4.1). */
+import { isoTime } from '../../../../system/clock.ts';
+import { offeredMechanisms } from '../../../sasl/mechanisms.ts';
 import { formatBareReply } from '../format-reply.ts';
+import type { SubmissionOptions } from '../options.ts';
 import type { Reply, SmtpProtocol } from '../session.ts';
 import { ask, BAD_ARGUMENT, type Command, type Connection, endTransaction } from './command.ts';
 
@@ -27,7 +30,7 @@ async function greet(
   // A greeting ends a transaction (RFC 5321 section 4.1.4).
   endTransaction(connection);
   const { context, client, wire } = connection;
-  connection.client = { ...client, helo: argument, protocol: withTls(protocol, client.tls !== undefined) };
+  connection.client = { ...client, helo: argument, protocol: protocolOf(protocol, connection) };
   const refusal = await ask(connection, 'ehlo', (session) => session.ehlo(connection.client));
   if (refusal) {
     connection.client = client;
@@ -38,11 +41,13 @@ async function greet(
   return undefined;
 }
 
-function withTls(protocol: 'SMTP' | 'ESMTP' | 'LMTP', isEncrypted: boolean): SmtpProtocol {
-  return protocol === 'SMTP' || !isEncrypted ? protocol : `${protocol}S`;
+function protocolOf(protocol: 'SMTP' | 'ESMTP' | 'LMTP', { client, isLoggedIn }: Connection): SmtpProtocol {
+  if (protocol === 'SMTP' || !client.tls) return protocol;
+  return isLoggedIn ? `${protocol}SA` : `${protocol}S`;
 }
 
-function extensions({ context: { options, limits }, client }: Connection): string[] {
+function extensions({ context: { clock, options, limits }, client, isLoggedIn }: Connection): string[] {
+  const { submission } = options;
   return [
     // A size without a number would mean that there is no maximum (RFC 1870 section 4).
     `SIZE ${limits.messageBytes}`,
@@ -54,7 +59,16 @@ function extensions({ context: { options, limits }, client }: Connection): strin
     'ENHANCEDSTATUSCODES',
     // Clients that know this limit (RFC 9422 section 4) do not run into it.
     `LIMITS RCPTMAX=${limits.recipients}`,
+    ...(submission ? ['DSN', futureRelease(submission, clock.now())] : []),
+    // A password is not asked for without TLS, nor a second time (RFC 4954 sections 3 and 4).
+    ...(submission && client.tls && !isLoggedIn ? [`AUTH ${offeredMechanisms().join(' ')}`] : []),
     // STARTTLS is not offered once TLS has begun (RFC 3207 section 4.2), and REQUIRETLS only then (RFC 8689 section 2).
     ...(client.tls ? ['REQUIRETLS'] : options.tls ? ['STARTTLS'] : []),
   ];
+}
+
+/** Returns the keyword with the longest time, and the last moment, until which a message can be held (RFC 4865 section 4). */
+function futureRelease({ maxHoldSeconds }: SubmissionOptions, now: number): string {
+  const last = isoTime(now + maxHoldSeconds * 1_000).replace(/\.\d+Z$/, 'Z');
+  return `FUTURERELEASE ${maxHoldSeconds} ${last}`;
 }

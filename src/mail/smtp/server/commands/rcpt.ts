@@ -1,5 +1,5 @@
 /** RCPT (RFC 5321 section 4.1.1.3): names one recipient. */
-import { unknownParameters } from '../parameters.ts';
+import { parseRecipientParameters } from '../parameters.ts';
 import { parseForwardPath } from '../path.ts';
 import type { Reply } from '../session.ts';
 import { ask, BAD_SEQUENCE, type Command, type Connection, fault, sendReply } from './command.ts';
@@ -30,10 +30,12 @@ export const rcpt: Command = {
     const [prefix = ''] = TO.exec(argument) ?? [];
     const path = prefix === '' ? undefined : parseForwardPath(argument.slice(prefix.length));
     if (!path) return BAD_PATH;
-    if (path.rest !== '') return unknownParameters('RCPT');
+    const isSubmission = context.options.submission !== undefined;
+    const parsed = parseRecipientParameters(path.rest, { isSubmission });
+    if ('refusal' in parsed) return parsed.refusal;
     if (path.isUtf8 && !transaction.sender.utf8) return NOT_UTF8;
     const isFull = transaction.recipients >= context.limits.recipients;
-    const recipient = { address: path.address };
+    const recipient = { address: path.address, ...parsed.parameters };
     const refusal = isFull
       ? TOO_MANY
       : await ask(connection, 'rcpt', (session) => session.rcpt(recipient, transaction.client));

@@ -1,4 +1,5 @@
-/** The commands of each protocol by their verbs. AUTH joins here. */
+/** The commands of each protocol by their verbs. */
+import { auth } from './auth.ts';
 import { bdat } from './bdat.ts';
 import type { Command } from './command.ts';
 import { data } from './data.ts';
@@ -28,7 +29,7 @@ const COMMON: Readonly<Record<string, Command>> = {
 };
 
 export const COMMANDS: Readonly<Record<'smtp' | 'lmtp', ReadonlyMap<string, Command>>> = {
-  smtp: new Map(Object.entries({ ...COMMON, HELO: helo, EHLO: ehlo })),
+  smtp: new Map(Object.entries({ ...COMMON, HELO: helo, EHLO: ehlo, AUTH: auth })),
   // LMTP has a greeting of its own (RFC 2033 section 4.1).
   lmtp: new Map(Object.entries({ ...COMMON, LHLO: lhlo })),
 };

@@ -1,0 +1,34 @@
+/** The data dictionary: mail that people send. The conventions are those of tables.ts, which lists every table. */
+import type { Id } from '../system/ids.ts';
+
+/** Written by queue/submitted/store.ts: a message of a mailbox, whose owner is told what becomes of it. It ends with the message. */
+export type SubmittedMessageRow = {
+  messageId: string;
+  /** Time at which the message is looked at again, which is the end of the lease of a running look. Null while only an attempt can bring news. */
+  dueAt: number | null;
+  /** JSON object of what was told about each recipient, by its position (submission/reports/plan.ts). */
+  told: string;
+  /** JSON of the report that is being delivered; null when there is none. */
+  report: string | null;
+  /** Number of reports that were delivered. */
+  reports: number;
+};
+
+/** Written by submission/limits/store.ts: to how many recipients a mailbox has written in an hour. */
+export type SubmissionCountRow = {
+  mailboxId: Id<'mbx'>;
+  /** Number of the hour since the beginning of 1970. */
+  hour: number;
+  recipients: number;
+  /** Number of the recipients to whom the mailbox had not written before. */
+  newRecipients: number;
+};
+
+/** Written by submission/limits/store.ts: an address that a mailbox has written to. */
+export type CorrespondentRow = {
+  mailboxId: Id<'mbx'>;
+  /** Address as its `addressKey`. */
+  address: string;
+  /** Time of the last message to it. */
+  lastAt: number;
+};

@@ -1,0 +1,51 @@
+/** Reads and changes the header of a message or of a part, for its conversion to 7 bits. */
+import { fieldValue, type HeaderField, splitFields } from '../../dkim/verify/header-fields.ts';
+import { readParameterField, readToken } from '../mime-fields.ts';
+
+/**
+ * The octets that follow a header: `parts` with their boundary; a message inside the message; a body that stays as it is; one that declares octets
+ * above 127 and is converted; or one that must not have any and is looked at.
+ */
+export type PartKind =
+  | { kind: 'parts'; boundary: string }
+  | { kind: 'message' | 'opaque' | 'eight-bit' | 'undeclared' };
+
+/** Parts whose octets are signed or encrypted, so that no server changes them (RFC 1847 section 2.1). */
+const SEALED: ReadonlySet<string> = new Set(['multipart/signed', 'multipart/encrypted']);
+const MESSAGES: ReadonlySet<string> = new Set(['message/rfc822', 'message/global']);
+
+/** Reads what a header says about the octets after it. `header` has CRLF line ends and its empty line. */
+export function readPartKind(header: Buffer): PartKind {
+  const fields = splitFields(header.toString('latin1'));
+  const type = readParameterField(textIn(fields, 'content-type'));
+  const encoding = readToken(textIn(fields, 'content-transfer-encoding'));
+  const isIdentity = ['', '7bit', '8bit', 'binary'].includes(encoding);
+  if (type && SEALED.has(type.value)) return { kind: 'opaque' };
+  if (type?.value.startsWith('multipart/')) {
+    const boundary = type.parameters.find(({ name }) => name === 'boundary')?.value;
+    return boundary ? { kind: 'parts', boundary } : { kind: 'opaque' };
+  }
+  if (type && MESSAGES.has(type.value)) return { kind: isIdentity ? 'message' : 'opaque' };
+  // Reports about a message and fragments of one have no encoding of their own (RFC 2046 section 5.2).
+  if (type?.value.startsWith('message/') || !isIdentity) return { kind: 'opaque' };
+  return { kind: encoding === '8bit' || encoding === 'binary' ? 'eight-bit' : 'undeclared' };
+}
+
+function textIn(fields: readonly HeaderField[], name: string): string {
+  const field = fields.find((one) => one.name === name);
+  return field ? fieldValue(field).replace(/\r\n/g, '').trim() : '';
+}
+
+const ENCODING = 'Content-Transfer-Encoding: quoted-printable';
+
+/** Returns the header of a body that is now quoted-printable. `isTop` says that it is the header of the whole message. */
+export function withQuotedPrintable(header: Buffer, isTop: boolean): Buffer {
+  const fields = splitFields(header.toString('latin1'));
+  const texts = fields.map(({ name, text }) => (name === 'content-transfer-encoding' ? ENCODING : text));
+  const has = (name: string) => fields.some((field) => field.name === name);
+  if (isTop && !has('mime-version')) texts.push('MIME-Version: 1.0');
+  // Without a type the text would count as ASCII (RFC 2045 section 5.2).
+  if (!has('content-type')) texts.push('Content-Type: text/plain; charset=utf-8');
+  if (!has('content-transfer-encoding')) texts.push(ENCODING);
+  return Buffer.from(`${texts.join('\r\n')}\r\n\r\n`, 'latin1');
+}

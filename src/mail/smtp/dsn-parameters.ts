@@ -1,0 +1,70 @@
+/**
+ * The parameters by which a client says what it wants to be told about its message (RFC 3461). They are kept as the text that a
+ * server passes on: `RET=HDRS ENVID=QQ314159` of MAIL, and `NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;bob@example.org` of RCPT.
+ */
+
+/** Maximum lengths of an ENVID and of an ORCPT (RFC 3461 sections 4.4 and 4.2). */
+const MAX_ENVELOPE_ID_CHARACTERS = 100;
+const MAX_ORIGINAL_RECIPIENT_CHARACTERS = 500;
+/** Text in which `+`, `=` and what is not printable ASCII stand as `+` and two digits (RFC 3461 section 4). */
+const XTEXT = /^(?:[!-*,-<>-~]|\+[0-9A-F]{2})+$/;
+const ORIGINAL_RECIPIENT = /^[A-Za-z0-9-]{1,40};/;
+
+/** A notification about a recipient that a client can ask for. */
+type Notification = 'SUCCESS' | 'FAILURE' | 'DELAY';
+const NOTIFICATIONS: readonly string[] = ['SUCCESS', 'FAILURE', 'DELAY'] satisfies Notification[];
+/** Notifications that are sent when the client asks for none (RFC 3461 section 4.1). */
+const DEFAULT_NOTIFICATIONS: readonly Notification[] = ['FAILURE', 'DELAY'];
+
+/** Returns a parameter of MAIL in the form in which it is kept; undefined when it is malformed. */
+export function readMessageParameter(
+  keyword: 'RET' | 'ENVID',
+  value: string | undefined,
+): string | undefined {
+  const given = value ?? '';
+  if (keyword === 'ENVID')
+    return XTEXT.test(given) && given.length <= MAX_ENVELOPE_ID_CHARACTERS ? `ENVID=${given}` : undefined;
+  const returned = given.toUpperCase();
+  return returned === 'FULL' || returned === 'HDRS' ? `RET=${returned}` : undefined;
+}
+
+/** Returns a parameter of RCPT in the form in which it is kept; undefined when it is malformed. */
+export function readRecipientParameter(
+  keyword: 'NOTIFY' | 'ORCPT',
+  value: string | undefined,
+): string | undefined {
+  const given = value ?? '';
+  if (keyword === 'NOTIFY') {
+    const asked = given.toUpperCase().split(',');
+    const isValid = given.toUpperCase() === 'NEVER' || asked.every((one) => NOTIFICATIONS.includes(one));
+    return isValid ? `NOTIFY=${[...new Set(asked)].join(',')}` : undefined;
+  }
+  const [type = ''] = ORIGINAL_RECIPIENT.exec(given) ?? [];
+  const isValid =
+    type !== '' && given.length <= MAX_ORIGINAL_RECIPIENT_CHARACTERS && XTEXT.test(given.slice(type.length));
+  return isValid ? `ORCPT=${given}` : undefined;
+}
+
+/** Returns true when the sender is told this about a recipient with these parameters. */
+export function wantsNotification(parameters: string | null, notification: Notification): boolean {
+  const [, asked] = /(?:^| )NOTIFY=(\S+)/.exec(parameters ?? '') ?? [];
+  if (asked === undefined) return DEFAULT_NOTIFICATIONS.includes(notification);
+  return asked.split(',').includes(notification);
+}
+
+/** Returns the name that the client gave its message, decoded; undefined when it gave none. */
+export function envelopeIdOf(parameters: string | null): string | undefined {
+  return decoded(/(?:^| )ENVID=(\S+)/.exec(parameters ?? '')?.[1]);
+}
+
+/** Returns the address that the sender wrote first, with its type, such as `rfc822;bob@example.org`, decoded. */
+export function originalRecipientOf(parameters: string | null): string | undefined {
+  return decoded(/(?:^| )ORCPT=(\S+)/.exec(parameters ?? '')?.[1]);
+}
+
+/** Octets that are not printable become question marks, since they stand in a header field. */
+function decoded(xtext: string | undefined): string | undefined {
+  return xtext
+    ?.replace(/\+([0-9A-F]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+    .replace(/[^ -~]/g, '?');
+}

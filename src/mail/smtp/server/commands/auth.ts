@@ -1,0 +1,70 @@
+/** AUTH (RFC 4954): the client logs in, by a mechanism of SASL. */
+import { SaslError } from '../../../sasl/exchange.ts';
+import { offeredMechanisms, runMechanism } from '../../../sasl/mechanisms.ts';
+import type { Reply } from '../session.ts';
+import { BAD_SEQUENCE, type Command, type Connection, replyToError } from './command.ts';
+
+const ARGUMENT = /^([A-Za-z0-9_-]{1,20})(?: +(\S+))?$/;
+const MALFORMED: Reply = { code: 501, status: '5.5.4', text: 'The argument of AUTH must be a mechanism' };
+/** X.7.11 is a mechanism that needs encryption, and X.7.8 credentials that are wrong (RFC 4954 section 6). */
+const NEEDS_TLS: Reply = { code: 538, status: '5.7.11', text: 'A login needs TLS; begin with STARTTLS' };
+const NOT_OFFERED: Reply = { code: 502, status: '5.5.1', text: 'Logins are not offered' };
+const ACCEPTED: Reply = { code: 235, status: '2.7.0', text: 'The login has succeeded' };
+
+/** Replies to a client that does not follow its mechanism (RFC 4954 section 4). */
+const FAULTS: Readonly<Record<SaslError['fault'], Pick<Reply, 'code' | 'status'>>> = {
+  unsupported: { code: 504, status: '5.5.4' },
+  malformed: { code: 501, status: '5.5.2' },
+  'too-long': { code: 500, status: '5.5.6' },
+  cancelled: { code: 501, status: '5.0.0' },
+};
+
+export const auth: Command = {
+  group: 'last',
+  isIdle: true,
+  async run(connection, argument) {
+    const { client, context, isLoggedIn, transaction } = connection;
+    if (!context.options.submission) return NOT_OFFERED;
+    // A client logs in once, and not in the middle of a message (RFC 4954 section 4).
+    if (client.helo === undefined || isLoggedIn || transaction) return BAD_SEQUENCE;
+    if (!client.tls) return NEEDS_TLS;
+    const [, mechanism, initial] = ARGUMENT.exec(argument) ?? [];
+    if (mechanism === undefined) return MALFORMED;
+    const refusal = await logIn(connection, mechanism, initial);
+    if (refusal) {
+      context.metrics.refused('auth');
+      return refusal;
+    }
+    connection.isLoggedIn = true;
+    if (client.protocol === 'ESMTPS') connection.client = { ...client, protocol: 'ESMTPSA' };
+    return ACCEPTED;
+  },
+};
+
+/** Runs the exchange of the mechanism. Returns undefined when the session has accepted the client. */
+async function logIn(
+  connection: Connection,
+  mechanism: string,
+  initial: string | undefined,
+): Promise<Reply | undefined> {
+  const { client, context, session, wire } = connection;
+  const channel = {
+    initial,
+    ask(challenge: string) {
+      wire.send(`334 ${challenge}\r\n`);
+      return wire.readLine(context.commandMs());
+    },
+  };
+  try {
+    return await runMechanism(mechanism, channel, {
+      login: async (credentials) => {
+        if (!session.login) throw new Error('a session of this listener cannot decide about logins');
+        return await session.login(credentials, client).catch((error) => replyToError(context, error));
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof SaslError)) throw error;
+    const mechanisms = error.fault === 'unsupported' ? `: ${offeredMechanisms().join(' ')}` : '';
+    return { ...FAULTS[error.fault], text: `${error.message}${mechanisms}` };
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Stores which messages people have sent, and what they were told about them. All SQL of this table is here, and nothing else writes it.
+ * A row lives as long as its message. It is due at the times of reports about delays, and whenever a recipient reaches its end.
+ */
+import { sql } from 'kysely';
+import { deleteEmptyBlobs, emptyBlob, type StoredBytes } from '../../blobs/store.ts';
+import type { SetBack } from '../../db/due-times.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
+import { constant, type Param, statement } from '../../db/statement.ts';
+import type { SubmittedMessageRow } from '../../db/submission-tables.ts';
+import type { MessageRow } from '../../db/tables.ts';
+import { deleteMessages } from '../store.ts';
+
+type MessageId = Pick<SubmittedMessageRow, 'messageId'>;
+type Due = Pick<SubmittedMessageRow, 'messageId' | 'dueAt'>;
+
+const insert = statement((db, param: Param<Due>) =>
+  db.insertInto('submittedMessages').values({
+    messageId: param('messageId'),
+    dueAt: param('dueAt'),
+    told: '{}',
+    report: null,
+    reports: 0,
+  }),
+);
+
+/** Stores that a person has sent a message, as part of the write that queues it. `dueAt` is the time of the first look at it. */
+export async function insertSubmitted(tx: Tx, submitted: Due): Promise<void> {
+  await insert.all(tx, submitted);
+}
+
+const setDue = statement((db, param: Param<Due>) =>
+  db
+    .updateTable('submittedMessages')
+    .set({ dueAt: param('dueAt') })
+    .where('messageId', '=', param('messageId')),
+);
+
+/** Makes a look at a message due, as part of the write that changes one of its recipients for good. */
+export async function makeSubmittedDue(tx: Tx, messageId: string, now: number): Promise<void> {
+  await setDue.all(tx, { messageId, dueAt: now });
+}
+
+const byId = statement((db, param: Param<MessageId>) =>
+  db.selectFrom('submittedMessages').selectAll().where('messageId', '=', param('messageId')),
+);
+
+/** Returns what is known about a message that a person has sent; undefined once there is nothing more to tell. */
+export function findSubmitted(tx: Tx, messageId: string): Promise<SubmittedMessageRow | undefined> {
+  return byId.first(tx, { messageId });
+}
+
+const first = statement((db) =>
+  db.selectFrom('submittedMessages').select('dueAt').where('dueAt', 'is not', null).orderBy('dueAt').limit(1),
+);
+
+/** Returns the time at which the next message is looked at, in Unix milliseconds; undefined when none is. */
+export async function findNextSubmittedTime(tx: Tx): Promise<number | undefined> {
+  return (await first.first(tx, {}))?.dueAt ?? undefined;
+}
+
+type Lease = { now: number; until: number; limit: number };
+
+const lease = statement((db, param: Param<Lease>) =>
+  db
+    .updateTable('submittedMessages')
+    .set({ dueAt: param('until') })
+    .where('messageId', 'in', (where) =>
+      where
+        .selectFrom('submittedMessages')
+        .select('messageId')
+        .where('dueAt', '<=', constant(param('now')))
+        .orderBy('dueAt')
+        .limit(constant(param('limit'))),
+    )
+    .returning('messageId'),
+);
+
+/** Leases the longest due messages. One that is not settled by `until`, in Unix milliseconds, is due again. */
+export const leaseSubmitted = defineWrite(
+  'queue.leaseSubmitted',
+  async (tx, input: Lease): Promise<string[]> =>
+    (await lease.all(tx, input)).map(({ messageId }) => messageId),
+);
+
+type Settled = Pick<SubmittedMessageRow, 'messageId' | 'told' | 'report' | 'reports'> & {
+  /** The end of the lease of the look that is settled. */
+  leasedUntil: number;
+  dueAt: number | null;
+};
+
+const settle = statement((db, param: Param<Settled>) =>
+  db
+    .updateTable('submittedMessages')
+    .set({
+      told: param('told'),
+      report: param('report'),
+      reports: param('reports'),
+      // A recipient that has reached its end during the look has made the message due for another one.
+      dueAt: sql<
+        number | null
+      >`CASE WHEN dueAt = ${param('leasedUntil')} THEN ${param('dueAt')} ELSE dueAt END`,
+    })
+    .where('messageId', '=', param('messageId')),
+);
+
+/** Stores what a look at a message has led to, and when the next one is due; null means with the next end of a recipient. */
+export const settleSubmitted = defineWrite(
+  'queue.settleSubmitted',
+  async (tx, input: Settled): Promise<void> => {
+    await settle.all(tx, input);
+  },
+  { crashPoints: { beforeCommit: 'report-before-commit', afterCommit: 'report-after-commit' } },
+);
+
+/**
+ * Deletes a message about which there is nothing more to tell, with its bytes. Returns the bytes that are in a file, which the caller
+ * discards.
+ */
+export const endSubmitted = defineWrite(
+  'queue.endSubmitted',
+  async (tx, { id, blobId }: Pick<MessageRow, 'id' | 'blobId'>): Promise<StoredBytes | undefined> => {
+    await tx.deleteFrom('submittedMessages').where('messageId', '=', id).execute();
+    await deleteMessages(tx, [id]);
+    const file = blobId === null ? undefined : await emptyBlob(tx, blobId);
+    if (blobId !== null) await deleteEmptyBlobs(tx, [blobId]);
+    return file;
+  },
+);
+
+/** Makes all messages due now whose time lies ahead after the wall clock was set back. A look too many tells nothing twice. */
+export const moveDueSubmitted = defineWrite(
+  'queue.moveDueSubmitted',
+  async (tx, { now }: SetBack): Promise<void> => {
+    await tx
+      .updateTable('submittedMessages')
+      .set({ dueAt: now })
+      .where(sql<boolean>`"dueAt" IS NOT NULL`)
+      .where('dueAt', '>', now)
+      .execute();
+  },
+);

@@ -1,0 +1,37 @@
+/** The write that accepts the message of a person completely or not at all. */
+import { insertBlob } from '../blobs/store.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { defineWrite } from '../db/operation.ts';
+import type { BlobRow, MessageRow } from '../db/tables.ts';
+import { enqueue, type NewRecipient } from '../queue/store.ts';
+import { insertSubmitted } from '../queue/submitted/store.ts';
+import { type Limits, requireInWrite } from './limits/limits.ts';
+import { recordRecipients } from './limits/store.ts';
+
+type Accepting = {
+  blob: BlobRow;
+  message: MessageRow;
+  mailboxId: MailboxRow['id'];
+  recipients: readonly NewRecipient[];
+  limits: Limits;
+  /** Time at which the writer is first told about a delay, in Unix milliseconds; null for a message about which nobody is told. */
+  firstLook: number | null;
+};
+
+/**
+ * Queues the message of a person, and counts its recipients.
+ * @throws AppError rate_limited
+ */
+export const acceptSubmitted = defineWrite(
+  'submission.accept',
+  async (tx, { blob, message, mailboxId, recipients, limits, firstLook }: Accepting): Promise<void> => {
+    const { createdAt: now } = message;
+    const addresses = recipients.map(({ address }) => address);
+    await requireInWrite(tx, { mailboxId, addresses, limits, now });
+    await recordRecipients(tx, { mailboxId, addresses, now });
+    await insertBlob(tx, blob);
+    await enqueue(tx, message, recipients);
+    await insertSubmitted(tx, { messageId: message.id, dueAt: firstLook });
+  },
+  { crashPoints: { beforeCommit: 'submission-before-commit', afterCommit: 'submission-after-commit' } },
+);

@@ -1,0 +1,53 @@
+/** Decides who logs in: the owner of a mailbox with its password, or anybody, under any name, with an API key as password. */
+import type { PasswordCredentials } from '../mail/sasl/exchange.ts';
+import { refusalReply } from '../mail/smtp/refusal.ts';
+import type { Reply, SmtpClient } from '../mail/smtp/server/session.ts';
+import type { LoginRefusal } from '../mailboxes/credential.ts';
+import { AppError } from '../system/errors.ts';
+import { getValidKey, requireNeed, requirePeer } from '../tenants/key-access.ts';
+import { readToken } from '../tenants/keys.ts';
+import { NEEDS, type SubmissionApp } from './submission-app.ts';
+import { createKeyUser } from './users/key-user.ts';
+import { createMailboxUser } from './users/mailbox-user.ts';
+import type { User } from './users/user.ts';
+
+/** Replies of RFC 4954 section 6. A login that fails for now is tried again by mail programs, without asking for another password. */
+const REFUSALS: Readonly<Record<LoginRefusal, Reply>> = {
+  credentials: { code: 535, status: '5.7.8', text: 'The user name or the password is wrong' },
+  limited: { code: 454, status: '4.7.0', text: 'Too many logins have failed; try again later' },
+  suspended: { code: 535, status: '5.7.8', text: 'The mailbox is suspended' },
+  damaged: { code: 454, status: '4.7.0', text: 'The mailbox is not available at the moment' },
+  unavailable: { code: 454, status: '4.7.0', text: 'Logins are not possible at the moment; try again later' },
+};
+
+/** Checks credentials. Returns who has logged in, or the refusal. */
+export async function logIn(
+  app: SubmissionApp,
+  credentials: PasswordCredentials,
+  { address }: Pick<SmtpClient, 'address'>,
+): Promise<{ user: User } | { refusal: Reply }> {
+  const { username, password } = credentials;
+  if (readToken(app.config, password)) return logInWithKey(app, password, address);
+  const result = await app.authenticate({ username, password, address, protocol: 'smtp' });
+  if ('refused' in result) return { refusal: REFUSALS[result.refused] };
+  return { user: createMailboxUser(app, result) };
+}
+
+/** Wrong keys count towards the client's address, as in the API. */
+async function logInWithKey(
+  app: SubmissionApp,
+  token: string,
+  address: string,
+): Promise<{ user: User } | { refusal: Reply }> {
+  try {
+    const key = await getValidKey(app, app.knownKeys, token);
+    requirePeer(key, address);
+    requireNeed(key, NEEDS);
+    app.recordKeyUse(key);
+    return { user: createKeyUser(app, key, token) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (!app.guards.unauthenticated.take(address).allowed) return { refusal: REFUSALS.limited };
+    return { refusal: { ...refusalReply(error), code: 535, status: '5.7.8' } };
+  }
+}

@@ -1,0 +1,184 @@
+/** Builds the rows of an email that was handed over by SMTP. The message is sent as it came, and what the API shows is read from its header. */
+import type { App } from '../app.ts';
+import type { EmailRow, MessageRow } from '../db/tables.ts';
+import type { SenderDomain } from '../domains/sender.ts';
+import type { EmailRows } from '../emails/accept.ts';
+import { policyOf } from '../emails/build-rows.ts';
+import { maxAgeMs } from '../emails/request/schedule.ts';
+import { readTags, type Tag } from '../emails/request/tags.ts';
+import { addressKey } from '../mail/address.ts';
+import { readAddressList } from '../mail/message/address-list.ts';
+import { decodeWords } from '../mail/message/decode-words.ts';
+import { invalid } from '../system/errors.ts';
+import type { Caller } from '../tenants/authenticate.ts';
+import { findText, type SubmittedHeader, TAG_FIELD } from './header.ts';
+import type { Submission } from './users/user.ts';
+
+type Building = { submission: Submission; sender: SenderDomain; simulatorOnly: boolean };
+
+/** Maximum number of addresses of a field that are read. Our own limit. */
+const MAX_ADDRESSES = 1_000;
+/** Maximum length of a subject that is stored. The message itself has all of it. */
+const MAX_SUBJECT_CHARACTERS = 998;
+/** Maximum number of tags of an email (specification 4.1). */
+const MAX_TAGS = 10;
+
+type Field = 'to' | 'cc' | 'bcc';
+
+/**
+ * Returns the rows of an email.
+ * @throws AppError validation_error for a malformed tag
+ */
+export function buildEmail(
+  { config, clock }: Pick<App, 'config' | 'clock'>,
+  caller: Caller,
+  { submission, sender, simulatorOnly }: Building,
+): EmailRows {
+  const { header, blob } = submission;
+  const tags = tagsOf(header);
+  const now = clock.now();
+  const named = { to: namesIn(header, 'to'), cc: namesIn(header, 'cc') };
+  const recipients = submission.recipients.map(({ address, domain }) => ({
+    field: fieldOf(named, address),
+    address,
+    domain,
+  }));
+  const message = buildMessage({ config, now }, caller, { submission, sender });
+  return {
+    ...policyOf(config, caller, { type: 'transactional', topic: undefined, recipients, simulatorOnly }),
+    blob,
+    source: undefined,
+    textBytes: 0,
+    tags,
+    targets: [],
+    message,
+    email: buildRow(caller, { submission, message, tags, named, recipients }),
+  };
+}
+
+function buildMessage(
+  { config, now }: { config: App['config']; now: number },
+  { tenantId, mode }: Caller,
+  { submission, sender }: Pick<Building, 'submission' | 'sender'>,
+): MessageRow {
+  const { id, blob, headerBytes, bodyHash, header, envelope } = submission;
+  const datedAt = Math.max(envelope.releaseAt ?? now, now);
+  return {
+    id,
+    tenantId,
+    mode,
+    kind: 'transactional',
+    topicId: null,
+    status: 'queued',
+    sender: header.from.address,
+    domainId: sender.domainId,
+    blobId: blob.id,
+    headerBytes,
+    bodyHash,
+    datedAt,
+    signature: null,
+    createdAt: now,
+    expiresAt: datedAt + maxAgeMs(config, 'transactional'),
+    lastEventAt: now,
+    contentId: null,
+    composer: null,
+    fields: null,
+    mergeValues: null,
+    broadcastId: null,
+    contactId: null,
+    complaintHost: sender.returnPathHost,
+    // Bounces come to a return path of this installation, as for every email of the API.
+    returnPath: null,
+    requireTls: envelope.requireTls ? 1 : 0,
+    traceFields: null,
+    mailboxId: null,
+    dsn: null,
+    utf8: envelope.utf8 ? 1 : 0,
+  };
+}
+
+type Names = ReadonlyMap<string, string>;
+type Row = Pick<Building, 'submission'> & {
+  message: MessageRow;
+  tags: readonly Tag[];
+  named: { to: Names; cc: Names };
+  recipients: EmailRows['recipients'];
+};
+
+function buildRow(
+  { tenantId, mode }: Caller,
+  { submission, message, tags, named, recipients }: Row,
+): EmailRow {
+  const { id, header } = submission;
+  const { from } = header;
+  const shown = (field: Field) =>
+    JSON.stringify(
+      recipients
+        .filter((recipient) => recipient.field === field)
+        .map(
+          ({ address }) => named.to.get(addressKey(address)) ?? named.cc.get(addressKey(address)) ?? address,
+        ),
+    );
+  return {
+    id: id as EmailRow['id'],
+    tenantId,
+    mode,
+    type: 'transactional',
+    fromHeader: from.name === undefined ? from.address : `${from.name} <${from.address}>`,
+    fromAddress: addressKey(from.address),
+    fromDomain: from.domain,
+    toList: shown('to'),
+    ccList: shown('cc'),
+    bccList: shown('bcc'),
+    replyToList: JSON.stringify([...namesIn(header, 'reply-to').values()]),
+    subject: decodeWords(findText(header, 'subject') ?? '')
+      .slice(0, MAX_SUBJECT_CHARACTERS)
+      .toWellFormed(),
+    html: null,
+    text: null,
+    headers: '{}',
+    attachments: '[]',
+    tags: JSON.stringify(Object.fromEntries(tags.map(({ key, value }) => [key, value]))),
+    scheduledAt: message.datedAt > message.createdAt ? message.datedAt : null,
+    templateId: null,
+    topicId: null,
+    broadcastId: null,
+    missingVariables: '[]',
+    rfcMessageId: /<([^<>\s]+)>/.exec(findText(header, 'message-id') ?? '')?.[1] ?? `${id}@${from.domain}`,
+    createdAt: message.createdAt,
+    contentDeletedAt: null,
+  };
+}
+
+/** Recipients that neither To nor Cc names are blind copies. */
+function fieldOf({ to, cc }: { to: Names; cc: Names }, address: string): Field {
+  const key = addressKey(address);
+  return to.has(key) ? 'to' : cc.has(key) ? 'cc' : 'bcc';
+}
+
+/** Returns the addresses of a field with their names, by their `addressKey`. */
+function namesIn(header: SubmittedHeader, name: string): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const one of readAddressList(findText(header, name) ?? '', MAX_ADDRESSES)) {
+    if (one.mailbox === null || one.host === null) continue;
+    const address = `${one.mailbox}@${one.host.toLowerCase()}`;
+    const shown = decodeWords(one.name ?? '').toWellFormed();
+    if (!names.has(addressKey(address)))
+      names.set(addressKey(address), shown === '' ? address : `${shown} <${address}>`);
+  }
+  return names;
+}
+
+/**
+ * Returns the tags of the fields X-Service-Tag: a key and a value, such as `campaign: spring`.
+ * @throws AppError validation_error
+ */
+function tagsOf({ options }: SubmittedHeader): Tag[] {
+  const texts = options.get(TAG_FIELD) ?? [];
+  if (texts.length > MAX_TAGS) throw invalid('X-Service-Tag', `An email has at most ${MAX_TAGS} tags`);
+  const tags = texts.map((text) => {
+    const [, key = '', value = ''] = /^([^:]*?) *: *(.*)$/.exec(text) ?? [];
+    return [key, value] as const;
+  });
+  return readTags(Object.fromEntries(tags));
+}

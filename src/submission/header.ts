@@ -1,0 +1,114 @@
+/**
+ * Reads the header of a message that its writer hands over, and prepares it for the queue. It is read strictly: what one program takes for
+ * a field and another does not could show a reader another author than the one that was checked here.
+ */
+import { type Mailbox, parseMailbox } from '../mail/address.ts';
+import { fieldValue, type HeaderField, splitFields } from '../mail/dkim/verify/header-fields.ts';
+import { MAX_HEADER_LINES } from '../mail/header-limits.ts';
+import { namesAuthservId } from '../mail/message/results-owner.ts';
+import { decodeUtf8 } from '../mail/mime/header.ts';
+import { notAuthorized, RefusedMessage } from './refused-message.ts';
+
+export type SubmittedHeader = {
+  /** The fields that stay, in order, with their folds. */
+  fields: readonly HeaderField[];
+  from: Mailbox;
+  /** Text of From, unfolded. */
+  fromText: string;
+  /** Address of the field Sender; undefined when there is none. */
+  sender: Mailbox | undefined;
+  /** Values of the fields that are read and removed, in order, by their names in lower case. */
+  options: ReadonlyMap<string, readonly string[]>;
+};
+
+/** Names of fields by which an application says how its message is handled. */
+export const IDEMPOTENCY_FIELD = 'x-service-idempotency-key';
+export const TAG_FIELD = 'x-service-tag';
+const OPTION_FIELDS: ReadonlySet<string> = new Set([IDEMPOTENCY_FIELD, TAG_FIELD]);
+/** Fields that must not leave with the message (RFC 5322 section 3.6.3, RFC 5321 section 4.4). */
+const REMOVED_FIELDS: ReadonlySet<string> = new Set(['bcc', 'resent-bcc', 'return-path']);
+
+/** Matches a line that begins a field (RFC 5322 section 2.2), without the spaces of obsolete syntax. */
+const FIELD_LINE = /^[!-9;-~]{1,998}:/;
+const FOLDED_LINE = /^[ \t]/;
+/** Matches an address with a name in a comment behind it, as old programs write it: `ann@example.com (Ann Lee)`. */
+const NAME_IN_COMMENT = /^([^\s<>()",:;]+) \(([^<>()@",:;\\=]*)\)$/;
+
+/**
+ * Reads and prepares a header, which has CRLF line ends.
+ * @param authservId name of this installation in Authentication-Results fields
+ * @throws RefusedMessage
+ */
+export function readHeader(header: Buffer, authservId: string): SubmittedHeader {
+  const text = header.toString('latin1');
+  requireLines(text);
+  const fields = splitFields(text);
+  const options = new Map<string, string[]>();
+  for (const field of fields.filter(({ name }) => OPTION_FIELDS.has(name)))
+    options.set(field.name, [...(options.get(field.name) ?? []), textOf(field)]);
+  const [author] = fields.filter(({ name }) => name === 'from');
+  return {
+    fields: fields.filter((field) => !isRemoved(field, authservId)),
+    from: readOne(fields, 'From') ?? refuse('The message has no From field'),
+    fromText: author ? textOf(author) : '',
+    sender: readOne(fields, 'Sender'),
+    options,
+  };
+}
+
+/** Returns the header as it is stored, with its empty line. `above` and `below` are further fields with their CRLFs. */
+export function formatHeader(
+  { fields }: Pick<SubmittedHeader, 'fields'>,
+  { above, below }: { above: string; below: string },
+): Buffer {
+  const own = fields.map(({ text }) => `${text}\r\n`).join('');
+  return Buffer.from(`${above}${own}${below}\r\n`, 'latin1');
+}
+
+/** Returns the text of the first field with this name, which is in lower case; undefined when there is none. */
+export function findText({ fields }: Pick<SubmittedHeader, 'fields'>, name: string): string | undefined {
+  const field = fields.find((one) => one.name === name);
+  return field && textOf(field);
+}
+
+/** Returns the value of a field, unfolded and as UTF-8. */
+function textOf(field: HeaderField): string {
+  return decodeUtf8(fieldValue(field).replace(/\r\n/g, '')).replace(/\t/g, ' ').trim();
+}
+
+function isRemoved(field: HeaderField, authservId: string): boolean {
+  if (REMOVED_FIELDS.has(field.name) || OPTION_FIELDS.has(field.name)) return true;
+  // A field that claims to be ours would be believed by mail programs (RFC 8601 section 5).
+  return field.name === 'authentication-results' && namesAuthservId(fieldValue(field), authservId);
+}
+
+function requireLines(text: string): void {
+  const lines = text.replace(/\r\n$/, '').split('\r\n');
+  if (lines.length > MAX_HEADER_LINES) refuseHeader('The header of the message has too many lines');
+  for (const [index, line] of lines.entries())
+    if (!FIELD_LINE.test(line) && (index === 0 || !FOLDED_LINE.test(line)))
+      refuseHeader(`Line ${index + 1} of the message is no header field; an empty line ends the header`);
+}
+
+/** X.6.0 is a problem of the content (RFC 3463 section 3.7). */
+function refuseHeader(text: string): never {
+  throw new RefusedMessage({ code: 550, status: '5.6.0', text });
+}
+
+function refuse(text: string): never {
+  throw new RefusedMessage(notAuthorized(text));
+}
+
+/** Returns the one address of a field that must stand at most once; undefined when it does not stand at all. */
+function readOne(fields: readonly HeaderField[], name: 'From' | 'Sender'): Mailbox | undefined {
+  const [field, ...more] = fields.filter((one) => one.name === name.toLowerCase());
+  if (more.length > 0) refuse(`The message has more than one ${name} field`);
+  if (!field) return undefined;
+  const text = textOf(field);
+  const mailbox = parseMailbox(text.replace(NAME_IN_COMMENT, '$2 <$1>'));
+  if (!mailbox) return refuse(`${name} must be one address, such as Ann <ann@example.com>`);
+  // Some programs decode a name before they look for the address in the field.
+  if (/<[^>]*@|@[^<]*>/.test(mailbox.name ?? ''))
+    refuse(`The name in ${name} must not look like another address`);
+  return mailbox;
+}

@@ -1,0 +1,73 @@
+/** Listens for mail of people and of applications: on one port with TLS from the first byte (RFC 8314), and on one with STARTTLS. */
+import type { App } from '../app.ts';
+import type { Certificates } from '../certificates/certificates.ts';
+import type { SmtpServerOptions } from '../mail/smtp/server/options.ts';
+import { listenSmtp } from '../mail/smtp/server/server.ts';
+import type { Authenticate } from '../mailboxes/authenticate.ts';
+import { type Listener, listenAt } from '../system/listen.ts';
+import { readMaxOpenFiles } from '../system/open-files.ts';
+import { createSubmissionSession } from './session.ts';
+import { createSubmissionApp } from './submission-app.ts';
+
+/** Share of the files of the process that the connections of each port may use, as those of port 25. Our own limit. */
+const MAX_SHARE_OF_FILES = 1 / 6;
+/** Time in which messages that are being received are completed when the daemon stops, in milliseconds. */
+const DRAIN_MS = 25_000;
+/** Maximum time for which mail can be held: one year, which may be a leap year, as in the API. */
+const MAX_HOLD_SECONDS = 366 * 24 * 3_600;
+
+type SubmissionListener = Listener & {
+  /** Addresses that are listened on: that with TLS from the first byte, and that with STARTTLS. None while submission is off. */
+  addresses: readonly string[];
+};
+
+/**
+ * Starts to listen, unless submission is off.
+ * @throws ListenError
+ */
+export async function openSubmission(
+  app: App,
+  { store }: Pick<Certificates, 'store'>,
+  authenticate: Authenticate,
+): Promise<SubmissionListener> {
+  const { enabled, address, port, tlsPort, connections } = app.config.submission;
+  if (!enabled) return { address: '', addresses: [], close: async () => {} };
+  const submissionApp = createSubmissionApp(app, authenticate);
+  const listen = (
+    options: Pick<SmtpServerOptions, 'section' | 'tls'> & { port: number },
+  ): Promise<Listener> =>
+    listenAt(address, (host) =>
+      listenSmtp(app, {
+        ...options,
+        at: { address: host, port: options.port },
+        hostname: app.config.hostname,
+        protocol: 'smtp',
+        submission: { maxHoldSeconds: MAX_HOLD_SECONDS },
+        limits: { connections: Math.min(connections, Math.floor(readMaxOpenFiles() * MAX_SHARE_OF_FILES)) },
+        openSession: () => createSubmissionSession(submissionApp),
+      }),
+    );
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => submissionApp.knownKeys.close());
+  const immediate = { mode: 'immediate', certificates: store } as const;
+  const first = opened.adopt(
+    await listen({ section: 'submission_tls', port: tlsPort, tls: immediate }),
+    (one) => one.close(0),
+  );
+  const second = await listen({
+    section: 'submission',
+    port,
+    tls: { mode: 'starttls', certificates: store },
+  });
+  opened.move();
+  const addresses = [first.address, second.address];
+  app.log.info({ addresses }, 'serving submission');
+  return {
+    address: second.address,
+    addresses,
+    async close() {
+      await Promise.all([first.close(DRAIN_MS), second.close(DRAIN_MS)]);
+      submissionApp.knownKeys.close();
+    },
+  };
+}

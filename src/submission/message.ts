@@ -1,0 +1,127 @@
+/**
+ * Reads a message as it arrives: its header is checked and prepared, its body converted to 7 bits and hashed for the signature, and both are
+ * stored at the same time. Nothing of a large message is ever completely in memory.
+ */
+import type { App } from '../app.ts';
+import type { BlobRow } from '../db/tables.ts';
+import { createBodyHash } from '../mail/dkim/body-hash.ts';
+import { MAX_HEADER_BYTES } from '../mail/header-limits.ts';
+import { LineEnds } from '../mail/message/crlf.ts';
+import { SevenBit } from '../mail/message/seven-bit/seven-bit.ts';
+import { asBuffer } from '../mail/smtp/body.ts';
+import type { Reservation } from '../system/guards/byte-budget.ts';
+import { overloadRefusal } from '../system/guards/overload.ts';
+import { readHeader, type SubmittedHeader } from './header.ts';
+import { RefusedMessage } from './refused-message.ts';
+
+export type StoredMessage = {
+  /** The bytes as they are stored. The caller commits or discards them. */
+  blob: BlobRow;
+  /** Size of the stored header with its empty line. */
+  headerBytes: number;
+  /** Hash of the stored body for DKIM. */
+  bodyHash: string;
+  header: SubmittedHeader;
+};
+
+type Reading = {
+  /** Counts the bytes that are held until the message is committed. */
+  memory: Reservation;
+  /**
+   * Checks the header, and returns it as it is stored.
+   * @throws RefusedMessage
+   */
+  prepareHeader: (header: SubmittedHeader) => Promise<Buffer>;
+};
+
+/** Space in a header for the fields that are added here, and where the message is received. */
+const ADDED_BYTES = 4 * 1024;
+const HEADER_END = '\r\n\r\n';
+const EMPTY_LINE = '\r\n';
+
+/**
+ * Reads and stores a message. Large bytes are durable when it resolves. After an error no bytes stay behind. Nothing is read while the free
+ * space of the disk is below its reserve.
+ * @throws RefusedMessage; AppError unavailable, when the message cannot be stored; any error of `body`
+ */
+export async function readMessage(
+  app: Pick<App, 'blobs' | 'config' | 'disk'>,
+  body: AsyncIterable<Uint8Array>,
+  { memory, prepareHeader }: Reading,
+): Promise<StoredMessage> {
+  const sevenBit = new SevenBit();
+  const hash = createBodyHash();
+  let header: SubmittedHeader | undefined;
+
+  async function* pieces(): AsyncGenerator<Buffer> {
+    const held: Buffer[] = [];
+    for await (const piece of linesOf(app, body)) {
+      if (header) {
+        yield* sevenBit.next(piece);
+        continue;
+      }
+      held.push(piece);
+      const found = splitHeader(Buffer.concat(held));
+      if (!found) continue;
+      header = readHeader(found.header, app.config.hostname);
+      yield* sevenBit.next(await prepareHeader(header));
+      yield* sevenBit.next(found.rest);
+    }
+    if (!header) {
+      header = readHeader(Buffer.concat(held), app.config.hostname);
+      yield* sevenBit.next(await prepareHeader(header));
+    }
+    yield* sevenBit.end();
+  }
+
+  async function* hashed(): AsyncGenerator<Buffer> {
+    let isHeader = true;
+    for await (const piece of pieces()) {
+      // The header leaves in one piece.
+      if (!isHeader) hash.update(piece);
+      isHeader = false;
+      yield piece;
+    }
+  }
+
+  const blob = await app.blobs.prepare(hashed(), (bytes) => memory.take(bytes));
+  const { headerBytes } = sevenBit;
+  if (!header || headerBytes === undefined) throw new Error('a message was stored without its header');
+  return { blob, headerBytes, bodyHash: hash.digest(), header };
+}
+
+/** Yields the message with CRLF line ends. */
+async function* linesOf(
+  { disk }: Pick<App, 'disk'>,
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Buffer> {
+  requireReserve(disk);
+  const lineEnds = new LineEnds();
+  for await (const bytes of body) {
+    // Many large messages together could use up the reserve.
+    requireReserve(disk);
+    yield lineEnds.next(asBuffer(bytes));
+  }
+}
+
+/**
+ * Checks that the disk has space for more mail.
+ * @throws AppError unavailable
+ */
+export function requireReserve({ isBelowReserve }: Pick<App['disk'], 'isBelowReserve'>): void {
+  if (isBelowReserve) throw overloadRefusal('disk_reserve');
+}
+
+/** Returns the header with its last CRLF, and what follows the empty line; undefined while the empty line has not come. */
+function splitHeader(bytes: Buffer): { header: Buffer; rest: Buffer } | undefined {
+  const startsEmpty = bytes.toString('latin1', 0, EMPTY_LINE.length) === EMPTY_LINE;
+  const end = startsEmpty ? 0 : bytes.indexOf(HEADER_END);
+  if ((end < 0 ? bytes.length : end) > MAX_HEADER_BYTES - ADDED_BYTES)
+    throw new RefusedMessage({ code: 550, status: '5.6.0', text: 'The header of the message is too large' });
+  if (startsEmpty) return { header: Buffer.alloc(0), rest: bytes.subarray(EMPTY_LINE.length) };
+  if (end < 0) return undefined;
+  return {
+    header: bytes.subarray(0, end + EMPTY_LINE.length),
+    rest: bytes.subarray(end + HEADER_END.length),
+  };
+}

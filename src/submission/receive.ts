@@ -1,0 +1,74 @@
+/** Receives a message of a user, from its first byte to its row on disk, and returns the reply. */
+import { formatDate } from '../mail/message/headers.ts';
+import type { Reply, Sender, SmtpClient } from '../mail/smtp/server/session.ts';
+import { addressSite } from '../system/address-block.ts';
+import { newId } from '../system/ids.ts';
+import { findText, formatHeader, type SubmittedHeader } from './header.ts';
+import { readMessage } from './message.ts';
+import { RefusedMessage } from './refused-message.ts';
+import type { SubmissionApp } from './submission-app.ts';
+import type { SubmittedRecipient, User } from './users/user.ts';
+
+type Envelope = {
+  user: User;
+  client: SmtpClient;
+  envelope: Sender;
+  /** At least one. */
+  recipients: readonly SubmittedRecipient[];
+};
+
+/**
+ * Receives a message and returns the reply. A reply that accepts means that the message is on disk.
+ * @throws AppError; any error of `body`
+ */
+export async function receiveSubmission(
+  app: SubmissionApp,
+  { user, client, envelope, recipients }: Envelope,
+  body: AsyncIterable<Uint8Array>,
+): Promise<Reply> {
+  const memory = app.guards.memory.smtp.open(addressSite(client.address));
+  try {
+    const id = newId('em', app.clock.now());
+    const message = await readMessage(app, body, {
+      memory,
+      prepareHeader: (header) => prepareHeader(app, header, { user, client, id }),
+    });
+    const accepted = await user.accept({ ...message, id, envelope, recipients });
+    return { code: 250, status: '2.0.0', text: `Ok: queued as ${accepted}` };
+  } catch (error) {
+    if (error instanceof RefusedMessage) return error.reply;
+    throw error;
+  } finally {
+    memory.release();
+  }
+}
+
+type Preparing = { user: User; client: SmtpClient; id: string };
+
+/**
+ * Checks who the message says that it is from, and adds what it lacks (RFC 6409 section 8). A missing Date is added when the message is
+ * sent.
+ * @throws RefusedMessage; AppError
+ */
+async function prepareHeader(
+  app: SubmissionApp,
+  header: SubmittedHeader,
+  { user, client, id }: Preparing,
+): Promise<Buffer> {
+  for (const one of [header.from, header.sender]) {
+    const refusal = one && (await user.refuseSender(one));
+    if (refusal) throw new RefusedMessage({ ...refusal, text: [refusal.text].flat().join(' ') });
+  }
+  const hasId = findText(header, 'message-id') !== undefined;
+  return formatHeader(header, {
+    above: formatReceived(app, client, id),
+    below: hasId ? '' : `Message-ID: <${id}@${header.from.domain}>\r\n`,
+  });
+}
+
+/** Formats our own Received field. Nobody but the operator learns from which address a person writes. */
+function formatReceived({ config, clock }: SubmissionApp, { protocol, tls }: SmtpClient, id: string): string {
+  const security = tls ? ` (${tls.version} ${tls.cipher})` : '';
+  const hop = `by ${config.hostname} with ${protocol}${security}\r\n\tid ${id}`;
+  return `Received: ${hop};\r\n\t${formatDate(clock.now())}\r\n`;
+}

@@ -1,0 +1,94 @@
+/**
+ * Decides what the writer of a message is told about its recipients, and when: once that one has failed, and of a delay after half an hour,
+ * four hours and a day. What was told is never told again.
+ */
+import type { MessageRow, RecipientRow } from '../../db/tables.ts';
+import { wantsNotification } from '../../mail/smtp/dsn-parameters.ts';
+import { isEnded } from '../../queue/status.ts';
+
+/** A report about some recipients, by their positions. */
+export type PlannedReport = { action: 'failed' | 'delayed' | 'delivered'; positions: readonly number[] };
+
+/** The number of delays that a recipient's report has told of, or `end` once its end was told. */
+export type Told = Readonly<Record<string, number | 'end'>>;
+
+type Recipient = Pick<RecipientRow, 'position' | 'state' | 'dsn'>;
+type Situation = {
+  message: Pick<MessageRow, 'datedAt' | 'returnPath'>;
+  recipients: readonly Recipient[];
+  told: Told;
+  now: number;
+};
+
+type Plan =
+  | { kind: 'report'; report: PlannedReport }
+  /** There is nothing to tell now. `dueAt` is the time of the next look; null when only the end of a recipient brings something. */
+  | { kind: 'wait'; dueAt: number | null }
+  /** Every recipient has reached its end, and all was told. */
+  | { kind: 'over' };
+
+const MINUTE_MS = 60_000;
+/** Ages at which the writer is told of a delay. */
+const DELAYS_MS: readonly number[] = [30 * MINUTE_MS, 240 * MINUTE_MS, 1_440 * MINUTE_MS];
+
+/** Returns the time of the first look at a message; null when its writer is told nothing, because it has no return path. */
+export function firstLookAt({ datedAt, returnPath }: Situation['message']): number | null {
+  return returnPath === '' ? null : datedAt + (DELAYS_MS[0] ?? 0);
+}
+
+/** Returns what to do next about a message. */
+export function planReport(situation: Situation): Plan {
+  const { message, recipients } = situation;
+  const isTold = message.returnPath !== '';
+  for (const action of isTold ? (['failed', 'delayed', 'delivered'] as const) : []) {
+    const concerned = recipients.filter((recipient) => IS_DUE[action](recipient, situation));
+    const positions = concerned.map(({ position }) => position);
+    if (positions.length > 0) return { kind: 'report', report: { action, positions } };
+  }
+  if (recipients.every(({ state }) => isEnded(state))) return { kind: 'over' };
+  return { kind: 'wait', dueAt: isTold ? nextDelayAt(situation) : null };
+}
+
+const IS_DUE: Readonly<
+  Record<PlannedReport['action'], (recipient: Recipient, situation: Situation) => boolean>
+> = {
+  failed: ({ position, state, dsn }, { told }) =>
+    ['bounced', 'suppressed', 'canceled'].includes(state) &&
+    told[position] !== 'end' &&
+    wantsNotification(dsn, 'FAILURE'),
+  delayed: (recipient, { message, told, now }) => {
+    const dueAt = delayAt(recipient, message, told);
+    return dueAt !== undefined && dueAt <= now;
+  },
+  delivered: ({ position, state, dsn }, { told }) =>
+    (state === 'delivered' || state === 'complained') &&
+    told[position] !== 'end' &&
+    wantsNotification(dsn, 'SUCCESS'),
+};
+
+/** Returns the time at which the next delay of a recipient is told; undefined when there is none. */
+function delayAt(
+  { position, state, dsn }: Recipient,
+  { datedAt }: Situation['message'],
+  told: Told,
+): number | undefined {
+  if (isEnded(state) || !wantsNotification(dsn, 'DELAY')) return undefined;
+  const count = told[position] ?? 0;
+  const age = count === 'end' ? undefined : DELAYS_MS[count];
+  return age === undefined ? undefined : datedAt + age;
+}
+
+function nextDelayAt({ message, recipients, told }: Situation): number | null {
+  const times = recipients.flatMap((recipient) => delayAt(recipient, message, told) ?? []);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** Returns what was told once a report is delivered. A report about a delay counts for all ages that have passed. */
+export function toldAfter(
+  { action, positions }: PlannedReport,
+  { message, told, now }: Pick<Situation, 'message' | 'told' | 'now'>,
+): Told {
+  const delays = DELAYS_MS.filter((age) => message.datedAt + age <= now).length;
+  const mark = action === 'delayed' ? delays : 'end';
+  return { ...told, ...Object.fromEntries(positions.map((position) => [position, mark])) };
+}

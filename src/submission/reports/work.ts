@@ -1,0 +1,144 @@
+/**
+ * Tells the writers of messages what becomes of them, with messages in their INBOX. A report is planned on disk before it is delivered, and
+ * delivered under an id, so that it arrives once after any crash. A message about which all was told is deleted.
+ */
+import type { App } from '../../app.ts';
+import { DamagedBlobError } from '../../blobs/damaged.ts';
+import { commitOutcome } from '../../db/commit-outcome.ts';
+import type { SubmittedMessageRow } from '../../db/submission-tables.ts';
+import type { RecipientRow } from '../../db/tables.ts';
+import type { MailboxDelivery } from '../../mailboxes/delivery.ts';
+import { findMailboxById } from '../../mailboxes/store.ts';
+import { findMessage, listRecipients, type SpooledMessage } from '../../queue/store.ts';
+import {
+  endSubmitted,
+  findNextSubmittedTime,
+  findSubmitted,
+  leaseSubmitted,
+  settleSubmitted,
+} from '../../queue/submitted/store.ts';
+import type { Work } from '../../system/worker.ts';
+import { composeSubmissionReport } from './compose.ts';
+import { type PlannedReport, planReport, type Told, toldAfter } from './plan.ts';
+
+type ReportApp = App & { mailboxDelivery: MailboxDelivery };
+type Look = { row: SubmittedMessageRow; message: SpooledMessage; recipients: RecipientRow[] };
+
+/** Maximum number of messages that are looked at at the same time. Our own limit. */
+const CONCURRENCY = 8;
+/** Length of a lease, in milliseconds. A look takes a fraction of a second, or as long as a mailbox is busy. */
+const LEASE_MS = 600_000;
+/** Time after which a mailbox that could not take a report is asked again, in milliseconds. Our own limit. */
+const WAIT_MS = 60_000;
+
+/** Returns the work that tells the writers of messages. */
+export function createReportsWork(app: ReportApp): Work<string> {
+  const { db, clock } = app;
+  /** Looks that are not finished, by message. A recipient that reaches its end meanwhile asks for another one. */
+  const running = new Map<string, Promise<void>>();
+  const reports = app.metrics.counter('submission_reports_total', 'Reports to the writers of messages.', [
+    'action',
+  ]);
+
+  async function look(messageId: string): Promise<void> {
+    const leasedUntil = (await findSubmitted(db.read, messageId))?.dueAt;
+    const found = await read(app, messageId);
+    if (!found || leasedUntil === undefined || leasedUntil === null) return;
+    const { row, message, recipients } = found;
+    const told = JSON.parse(row.told) as Told;
+    const now = clock.now();
+    const pending = row.report === null ? undefined : (JSON.parse(row.report) as PlannedReport);
+    const settle = (change: Partial<SubmittedMessageRow> & { dueAt: number | null }) =>
+      commitOutcome(app, settleSubmitted, { ...row, ...change, leasedUntil });
+    if (pending) {
+      const isDelivered = await deliver(app, found, pending);
+      if (!isDelivered) return void (await settle({ dueAt: now + WAIT_MS }));
+      reports.inc({ action: pending.action });
+      const after = JSON.stringify(toldAfter(pending, { message, told, now }));
+      await settle({ told: after, report: null, reports: row.reports + 1, dueAt: now });
+      return;
+    }
+    const plan = planReport({ message, recipients, told, now });
+    if (plan.kind === 'report') await settle({ report: JSON.stringify(plan.report), dueAt: now });
+    else if (plan.kind === 'wait') await settle({ dueAt: plan.dueAt });
+    else {
+      const file = await db.commit(endSubmitted, message);
+      if (file) await app.blobs.discard(file);
+    }
+  }
+
+  return {
+    name: 'submission reports',
+    wakeOn: ['events'],
+    concurrency: CONCURRENCY,
+    async lease(limit) {
+      const now = clock.now();
+      const dueAt = await findNextSubmittedTime(db.read);
+      if (dueAt === undefined || dueAt > now) return { items: [], nextDueAt: dueAt };
+      const items = await db.commit(leaseSubmitted, { now, until: now + LEASE_MS, limit });
+      return { items, nextDueAt: now };
+    },
+    async run(messageId) {
+      const before = running.get(messageId)?.catch(() => {}) ?? Promise.resolve();
+      const last = before.then(() => look(messageId));
+      running.set(messageId, last);
+      await last.finally(() => {
+        if (running.get(messageId) === last) running.delete(messageId);
+      });
+    },
+  };
+}
+
+async function read({ db }: Pick<App, 'db'>, messageId: string): Promise<Look | undefined> {
+  const row = await findSubmitted(db.read, messageId);
+  const message = await findMessage(db.read, messageId);
+  return row && message && { row, message, recipients: await listRecipients(db.read, messageId) };
+}
+
+/** Delivers a report. Returns false when the mailbox cannot take it at the moment. A mailbox that was deleted is told nothing. */
+async function deliver(
+  app: ReportApp,
+  { row, message, recipients }: Look,
+  { action, positions }: PlannedReport,
+): Promise<boolean> {
+  const mailbox =
+    message.mailboxId === null ? undefined : await findMailboxById(app.db.read, message.mailboxId);
+  if (!mailbox) return true;
+  const hostname = app.config.hostname.toLowerCase();
+  const now = app.clock.now();
+  const bytes = composeSubmissionReport({
+    hostname,
+    messageId: `${message.id}.${row.reports + 1}@${hostname}`,
+    message,
+    action,
+    recipients: recipients.filter(({ position }) => positions.includes(position)),
+    header: await readHeader(app, message),
+    now,
+  });
+  const result = await app.mailboxDelivery.deliver({
+    mailboxId: mailbox.id,
+    deliveryId: `${message.id}/report-${row.reports + 1}`,
+    content: { sizeBytes: bytes.length, bytes, file: undefined },
+    prefix: `Return-Path: <>\r\nDelivered-To: ${mailbox.address}\r\n`,
+    isJunk: false,
+    receivedAt: now,
+  });
+  if (result.kind === 'waiting')
+    app.log.warn(
+      { mailboxId: mailbox.id, reason: result.reason },
+      'a mailbox cannot take a report, which waits for it',
+    );
+  return result.kind === 'delivered';
+}
+
+/** Returns the header of the message. A report about a message whose bytes are damaged has none. */
+async function readHeader(app: Pick<App, 'blobs'>, { blobId, headerBytes }: SpooledMessage): Promise<Buffer> {
+  if (blobId === null) return Buffer.alloc(0);
+  try {
+    const content = await app.blobs.open(blobId);
+    return (await content.head(headerBytes)).subarray(0, -'\r\n'.length);
+  } catch (error) {
+    if (!(error instanceof DamagedBlobError)) throw error;
+    return Buffer.alloc(0);
+  }
+}

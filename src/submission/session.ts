@@ -1,0 +1,125 @@
+/**
+ * The session of the ports at which people and applications hand over mail of their own (RFC 6409). It takes mail after a login alone, and
+ * sends it on. The protocol is in mail/smtp/server.
+ */
+import type { App } from '../app.ts';
+import { logRefused } from '../events/mail-log.ts';
+import { addressKey } from '../mail/address.ts';
+import type { Reply, Sender, Session, SmtpClient } from '../mail/smtp/server/session.ts';
+import { AppError } from '../system/errors.ts';
+import { overloadRefusal } from '../system/guards/overload.ts';
+import { logIn } from './authenticate.ts';
+import { requireReserve } from './message.ts';
+import { receiveSubmission } from './receive.ts';
+import type { SubmissionApp } from './submission-app.ts';
+import type { SubmittedRecipient, User } from './users/user.ts';
+
+/** The replies to mail without a login (RFC 4954 section 6, RFC 3207 section 4). */
+const NEEDS_LOGIN: Reply = { code: 530, status: '5.7.0', text: 'A login is needed first' };
+const NEEDS_TLS: Reply = { code: 530, status: '5.7.0', text: 'TLS is needed first; begin with STARTTLS' };
+/** X.1.2 is a domain that nothing can be sent to (RFC 3463 section 3.2). */
+const NO_DOMAIN = { code: 550, status: '5.1.2' } as const;
+/** Matches a domain of two labels or more, as DNS has them. */
+const DOMAIN_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
+
+/** Returns a session, which serves one connection. */
+export function createSubmissionSession(app: SubmissionApp): Session {
+  let user: User | undefined;
+  let sender: Sender | undefined;
+  let recipients: SubmittedRecipient[] = [];
+
+  async function refuseRecipient(recipient: SubmittedRecipient): Promise<Reply | undefined> {
+    if (!DOMAIN_NAME.test(recipient.domain))
+      return { ...NO_DOMAIN, text: `<${recipient.address}>: the domain of an address has a dot in its name` };
+    return user?.refuseRecipient(recipient, recipients);
+  }
+
+  return {
+    connect: async () => undefined,
+    ehlo: async () => undefined,
+    async login(credentials, client) {
+      const login = await logIn(app, credentials, client);
+      if ('refusal' in login) return login.refusal;
+      user = login.user;
+      return undefined;
+    },
+    async mail(given, client) {
+      if (!user) return client.tls ? NEEDS_LOGIN : NEEDS_TLS;
+      requireCapacity(app);
+      requireRate(app, client);
+      await user.beginMessage();
+      const { address } = given;
+      // Receipts that a message was read have no sender (RFC 8098 section 2.1).
+      const refusal =
+        address === '' ? undefined : await user.refuseSender({ address, domain: domainOf(address) });
+      if (refusal) return refusal;
+      sender = given;
+      return undefined;
+    },
+    async rcpt({ address: given, dsn = null }, client) {
+      // The postmaster may be addressed without a domain (RFC 5321 section 4.1.1.3).
+      const address = given.includes('@') ? given : `${given}@${app.config.hostname.toLowerCase()}`;
+      const recipient = { address, domain: domainOf(address), dsn };
+      const reply = await refuseRecipient(recipient);
+      if (reply) logRefusal(app, client, { user, from: sender?.address ?? '', to: [address], reply });
+      else if (!recipients.some((one) => addressKey(one.address) === addressKey(address)))
+        recipients.push(recipient);
+      return reply;
+    },
+    async data(body, client) {
+      if (!user || !sender) throw new Error('a message came without a sender');
+      // The client is not asked for a message that has no space.
+      requireReserve(app.disk);
+      const reply = await receiveSubmission(app, { user, client, envelope: sender, recipients }, body);
+      const to = recipients.map(({ address }) => address);
+      if (reply.code >= 400) logRefusal(app, client, { user, from: sender.address, to, reply });
+      return reply;
+    },
+    reset() {
+      sender = undefined;
+      recipients = [];
+    },
+    close() {},
+  };
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+}
+
+/**
+ * Checks that the daemon can take more mail.
+ * @throws AppError unavailable
+ */
+function requireCapacity({ guards, metrics }: Pick<App, 'guards' | 'metrics'>): void {
+  const reason = guards.overload.reasonToRefuse('addition');
+  if (reason === undefined) return;
+  metrics.shedRequests.inc({ reason });
+  throw overloadRefusal(reason);
+}
+
+/**
+ * Counts a message of the client.
+ * @throws AppError rate_limited
+ */
+function requireRate({ guards }: Pick<App, 'guards'>, { address }: SmtpClient): void {
+  if (guards.smtpClients.take(address).allowed) return;
+  throw new AppError('rate_limited', 'Your address sends too many messages; try again later');
+}
+
+type Refused = { user: User | undefined; from: string; to: readonly string[]; reply: Reply };
+
+function logRefusal(app: SubmissionApp, client: SmtpClient, { user, from, to, reply }: Refused): void {
+  const { code, status = '', text } = reply;
+  logRefused(app, {
+    ...user?.logFields,
+    from,
+    to,
+    client: client.address,
+    helo: client.helo ?? null,
+    tls: client.tls?.version ?? null,
+    code,
+    enhancedCode: status,
+    diagnostic: [text].flat().join(' '),
+  });
+}

@@ -1,0 +1,31 @@
+/** The app with what taking mail from its writers needs besides. */
+import type { App } from '../app.ts';
+import { createInFlight, type InFlight } from '../emails/idempotency/in-flight.ts';
+import type { Authenticate } from '../mailboxes/authenticate.ts';
+import { createUseRecord, type Need } from '../tenants/key-access.ts';
+import { createKnownKeys, type KnownKeys } from '../tenants/known-keys.ts';
+import { createRateLimit, type RateLimit } from '../tenants/rate-limit.ts';
+
+export type SubmissionApp = App & {
+  /** Checks the password of a mailbox. All protocols share it, and with it the limits of attempts. */
+  authenticate: Authenticate;
+  knownKeys: KnownKeys;
+  recordKeyUse: ReturnType<typeof createUseRecord>;
+  rateLimit: RateLimit;
+  inFlight: InFlight;
+};
+
+/** The permission that an API key must have. */
+export const NEEDS: Need = 'send';
+
+/** Returns the app for submission. The caller closes its `knownKeys`. */
+export function createSubmissionApp(app: App, authenticate: Authenticate): SubmissionApp {
+  return {
+    ...app,
+    authenticate,
+    knownKeys: createKnownKeys(app),
+    recordKeyUse: createUseRecord(app),
+    rateLimit: createRateLimit(app.guards.tenants),
+    inFlight: createInFlight(app.clock),
+  };
+}

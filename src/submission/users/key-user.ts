@@ -1,0 +1,90 @@
+/** An application that logs in with an API key. Its messages are emails of the API, as if it had sent them there. */
+import { isSimulatorDomain } from '../../domains/sender.ts';
+import { acceptEmail } from '../../emails/accept.ts';
+import { commitStored } from '../../emails/commit.ts';
+import { answerOnce } from '../../emails/idempotency/run.ts';
+import { requireSender } from '../../emails/sender.ts';
+import { addressKey } from '../../mail/address.ts';
+import type { Reply } from '../../mail/smtp/server/session.ts';
+import { AppError } from '../../system/errors.ts';
+import type { Caller } from '../../tenants/authenticate.ts';
+import { getValidKey, requireNeed } from '../../tenants/key-access.ts';
+import type { PlannedKey } from '../../tenants/store.ts';
+import { buildEmail } from '../email.ts';
+import { readClaim } from '../idempotency.ts';
+import { NEEDS, type SubmissionApp } from '../submission-app.ts';
+import { refuseSuppressed } from '../suppressed.ts';
+import type { Submission, SubmittedRecipient, User } from './user.ts';
+
+/** Maximum number of recipients of an email (specification 8). */
+const MAX_RECIPIENTS = 50;
+/** The client sends the message to its other recipients in another transaction (RFC 5321 section 4.5.3.1.10). */
+const TOO_MANY: Reply = {
+  code: 452,
+  status: '4.5.3',
+  text: `An email has at most ${MAX_RECIPIENTS} recipients`,
+};
+
+/** Returns the application that has logged in with this key. */
+export function createKeyUser(app: SubmissionApp, key: PlannedKey, token: string): User {
+  const { id: keyId, tenantId, mode, domainId } = key;
+  const caller: Caller = { tenantId, mode, keyId, domainId };
+  /** A session can last longer than its key. */
+  const requireValidKey = async () => {
+    requireNeed(await getValidKey(app, app.knownKeys, token), NEEDS);
+  };
+
+  return {
+    logFields: { keyId },
+    async beginMessage() {
+      await requireValidKey();
+      const { requestsPerSecond } = key;
+      if (requestsPerSecond === null || app.rateLimit.take(tenantId, requestsPerSecond).allowed) return;
+      throw new AppError('rate_limited', `Your plan allows ${requestsPerSecond} requests per second`);
+    },
+    async refuseSender({ domain }) {
+      // The recipients, on which a sender of the sandbox domain depends, come later.
+      await requireSender(app, caller, { domain, simulatorOnly: true });
+      return undefined;
+    },
+    async refuseRecipient({ address }, accepted) {
+      const isNew = !accepted.some((one) => addressKey(one.address) === addressKey(address));
+      if (isNew && accepted.length >= MAX_RECIPIENTS) return TOO_MANY;
+      return refuseSuppressed(app, tenantId, address);
+    },
+    accept: (submission) => accept(app, caller, { submission, requireValidKey }),
+  };
+}
+
+type Accepting = { submission: Submission; requireValidKey: () => Promise<void> };
+
+async function accept(
+  app: SubmissionApp,
+  caller: Caller,
+  { submission, requireValidKey }: Accepting,
+): Promise<string> {
+  const { blob, header, recipients } = submission;
+  try {
+    const claim = readClaim(app, caller, submission);
+    const { response } = await answerOnce(app, { caller, claim }, async () => {
+      const simulatorOnly = isSimulatorOnly(app, recipients);
+      const sender = await requireSender(app, caller, { domain: header.from.domain, simulatorOnly });
+      const rows = buildEmail(app, caller, { submission, sender, simulatorOnly });
+      const prepared = { rows: [rows], takenBy: () => [rows], requireValidKey };
+      return commitStored(app, { write: acceptEmail, input: { rows, idempotency: claim } }, prepared);
+    });
+    // The answer of an earlier message needs no bytes of this one.
+    if (response.id !== submission.id) await app.blobs.discard(blob);
+    return response.id;
+  } catch (error) {
+    if (error instanceof AppError) await app.blobs.discard(blob);
+    throw error;
+  }
+}
+
+function isSimulatorOnly(
+  { config }: Pick<SubmissionApp, 'config'>,
+  recipients: readonly SubmittedRecipient[],
+): boolean {
+  return recipients.every(({ domain }) => isSimulatorDomain(config, domain));
+}

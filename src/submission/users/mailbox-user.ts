@@ -1,0 +1,152 @@
+/** The owner of a mailbox, who writes as one person. The message is no email of the API: it is kept only until it has reached its recipients. */
+
+import { memoryOf } from '../../blobs/blobs.ts';
+import { discardOnRefusal } from '../../blobs/discard-on-refusal.ts';
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import type { MessageRow } from '../../db/tables.ts';
+import { getSendingDomain, isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
+import { maxAgeMs } from '../../emails/request/schedule.ts';
+import { logAccepted } from '../../events/mail-log.ts';
+import { type Login, renewLogin } from '../../mailboxes/credential.ts';
+import { mayUseAddress } from '../../mailboxes/sender-addresses.ts';
+import { queueKeyOf } from '../../queue/dispatch/delivery-queue.ts';
+import { isoTime } from '../../system/clock.ts';
+import { AppError } from '../../system/errors.ts';
+import { acceptSubmitted } from '../accept.ts';
+import { requireWithinLimits } from '../limits/limits.ts';
+import { notAuthorized } from '../refused-message.ts';
+import { firstLookAt } from '../reports/plan.ts';
+import type { SubmissionApp } from '../submission-app.ts';
+import { refuseSuppressed } from '../suppressed.ts';
+import type { Submission, SubmittedRecipient, User } from './user.ts';
+
+/** Returns the owner of a mailbox. */
+export function createMailboxUser(app: SubmissionApp, login: Login): User {
+  const { mailbox } = login;
+  const { id: mailboxId, tenantId } = mailbox;
+  const isOfSandbox = isSandboxDomain(app.config, mailbox.domain);
+
+  return {
+    logFields: { mailboxId },
+    async beginMessage() {
+      await requireCurrent(app, login);
+    },
+    async refuseSender({ address }) {
+      if (await mayUseAddress(app.db.read, mailbox, address)) return undefined;
+      return notAuthorized(`<${address}> is not an address of the mailbox ${mailbox.address}`);
+    },
+    async refuseRecipient(recipient, accepted) {
+      if (isOfSandbox && !staysHere(app, recipient)) {
+        const text = `<${recipient.address}>: mailboxes of ${mailbox.domain} write only to each other; use a verified domain`;
+        return notAuthorized(text);
+      }
+      const refusal = await refuseSuppressed(app, tenantId, recipient.address);
+      if (refusal) return refusal;
+      await requireWithinLimits(app, {
+        mailboxId,
+        addresses: [...accepted, recipient].map(({ address }) => address),
+      });
+      return undefined;
+    },
+    async accept(submission) {
+      const { blob } = submission;
+      const message = await discardOnRefusal(app.blobs, [blob], async () => {
+        const row = await buildMessage(app, mailbox, submission);
+        const recipients = submission.recipients.map(({ address, domain, dsn }) => ({
+          field: 'to' as const,
+          suppressed: null,
+          address,
+          domain,
+          dsn,
+        }));
+        await requireCurrent(app, login);
+        const { config } = app;
+        const { recipientsPerDay, newRecipientsPerDay } = config.submission;
+        const limits = { recipientsPerDay, newRecipientsPerDay };
+        const firstLook = firstLookAt(row);
+        await app.db.commit(
+          acceptSubmitted,
+          { blob, message: row, mailboxId, recipients, limits, firstLook },
+          memoryOf(blob),
+        );
+        return row;
+      });
+      announce(app, message, submission);
+      return message.id;
+    },
+  };
+}
+
+/** Mail of the sandbox domain, which has no key, does not leave this machine. */
+function staysHere({ config }: Pick<SubmissionApp, 'config'>, { domain }: SubmittedRecipient): boolean {
+  return isSandboxDomain(config, domain) || isSimulatorDomain(config, domain);
+}
+
+/**
+ * Checks that the login still stands: a session can last longer than its password.
+ * @throws AppError invalid_state
+ */
+async function requireCurrent(app: Pick<SubmissionApp, 'db' | 'clock'>, login: Login): Promise<void> {
+  if ('refused' in (await renewLogin(app, login)))
+    throw new AppError('invalid_state', 'The mailbox has changed since the login; log in again');
+}
+
+/**
+ * Returns the row of the message.
+ * @throws AppError domain_not_verified
+ */
+async function buildMessage(
+  app: SubmissionApp,
+  mailbox: MailboxRow,
+  { id, blob, headerBytes, bodyHash, header, envelope }: Submission,
+): Promise<MessageRow> {
+  const { tenantId } = mailbox;
+  const { domain } = header.from;
+  const sender = isSandboxDomain(app.config, domain)
+    ? { domainId: null }
+    : await getSendingDomain(app, { tenantId, mode: 'live', domain, simulatorOnly: false });
+  const now = app.clock.now();
+  const datedAt = Math.max(envelope.releaseAt ?? now, now);
+  return {
+    id,
+    tenantId,
+    mode: 'live',
+    kind: 'transactional',
+    topicId: null,
+    status: 'queued',
+    sender: header.from.address,
+    domainId: sender.domainId,
+    blobId: blob.id,
+    headerBytes,
+    bodyHash,
+    datedAt,
+    signature: null,
+    createdAt: now,
+    expiresAt: datedAt + maxAgeMs(app.config, 'transactional'),
+    lastEventAt: now,
+    contentId: null,
+    composer: null,
+    fields: null,
+    mergeValues: null,
+    broadcastId: null,
+    contactId: null,
+    complaintHost: null,
+    returnPath: envelope.address,
+    requireTls: envelope.requireTls ? 1 : 0,
+    traceFields: null,
+    mailboxId: mailbox.id,
+    dsn: envelope.dsn ?? null,
+    utf8: envelope.utf8 ? 1 : 0,
+  };
+}
+
+/** Wakes the queue and writes the line of the mail log. */
+function announce(app: SubmissionApp, message: MessageRow, { recipients, blob }: Submission): void {
+  const { id: emailId, tenantId, mode, sender: from, datedAt, createdAt } = message;
+  const isScheduled = datedAt > createdAt;
+  const queues = recipients.map(({ domain }) => queueKeyOf(message, domain));
+  app.wakeups.notify('queue', isScheduled ? undefined : [...new Set(queues)]);
+  const scheduledAt = isScheduled ? isoTime(datedAt) : null;
+  const size = { recipients: recipients.length, sizeBytes: blob.sizeBytes };
+  logAccepted(app, { emailId, tenantId, mode, from, ...size, scheduledAt });
+}

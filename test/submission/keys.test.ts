@@ -1,0 +1,123 @@
+/** An application logs in with an API key, and its messages are emails of the API. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SANDBOX, SIMULATOR } from '../emails/fixtures.ts';
+import { SENDER_DOMAIN } from '../support/spool.ts';
+import { openSubmissionWorld, plain, submit } from './submission-world.ts';
+
+const world = await openSubmissionWorld();
+const { app } = world;
+const FROM = `orders@${SENDER_DOMAIN}`;
+const MESSAGE = [
+  `From: Orders <${FROM}>`,
+  'To: Bob <bob@receiver.example>',
+  'Cc: =?utf-8?Q?C=C3=A9line?= <celine@receiver.example>',
+  'Reply-To: help@sender.example',
+  'Subject: =?utf-8?Q?Your_order_=C3=A9?=',
+  'X-Service-Tag: campaign: spring',
+  'X-Service-Tag: kind:order',
+  '',
+  'Thank you',
+  '',
+].join('\r\n');
+const mail = { from: FROM, message: MESSAGE };
+
+async function newKey(fields: Record<string, unknown>): Promise<string> {
+  const body = { name: 'smtp', permission: 'full_access', ...fields };
+  const created = await world.request('POST', '/v1/api-keys', { key: world.liveKey, body });
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  return created.body.token;
+}
+
+function idOf(reply: string): string {
+  return /em_[0-9a-z]{26}/.exec(reply)?.[0] ?? assert.fail(reply);
+}
+
+test('a message becomes an email, whose id the reply has', async () => {
+  const client = await world.logIn('anything', world.liveKey);
+  const to = ['bob@receiver.example', 'celine@receiver.example', 'dan@receiver.example'];
+  const id = idOf(await submit(client, { ...mail, to }));
+  const email = await world.email(id);
+  assert.equal(email.from, `Orders <${FROM}>`);
+  assert.deepEqual(
+    [email.to, email.cc, email.bcc],
+    [['Bob <bob@receiver.example>'], ['Céline <celine@receiver.example>'], ['dan@receiver.example']],
+  );
+  assert.equal(email.subject, 'Your order é');
+  assert.deepEqual(email.replyTo, ['help@sender.example']);
+  assert.deepEqual(email.tags, { campaign: 'spring', kind: 'order' });
+  assert.equal(email.messageId, `<${id}@${SENDER_DOMAIN}>`);
+  assert.equal(email.status, 'queued');
+  const message = await world.queued(id);
+  assert.equal(message.returnPath, null);
+  assert.doesNotMatch(await world.raw(message), /X-Service/);
+  const usage = await app.db.read.selectFrom('usage').selectAll().execute();
+  assert.deepEqual(
+    usage.map(({ emails }) => emails),
+    [],
+  );
+});
+
+test('the limits of a key apply: its permission, its domain and its addresses', async () => {
+  const refused = async (token: string) => {
+    const client = await world.open();
+    return client.ask(`AUTH PLAIN ${plain('x', token)}\r\n`);
+  };
+  assert.match(await refused(await newKey({ permission: 'read_only' })), /^535 5\.7\.8 /);
+  assert.match(await refused(await newKey({ allowedIps: ['192.0.2.1'] })), /^535 5\.7\.8 .* 127\.0\.0\.1/);
+  assert.match(await refused(`${world.liveKey.slice(0, -1)}_`), /^535 5\.7\.8 /);
+  await world.addDomain(world.liveKey, 'second.example');
+  const domains = await world.request('GET', '/v1/domains', { key: world.liveKey });
+  const { id } = domains.body.data.find(({ name }: { name: string }) => name === 'second.example');
+  const limited = await world.logIn('x', await newKey({ domainId: id, permission: 'sending_access' }));
+  assert.match(await submit(limited, mail), /^550 5\.7\.1 This API key cannot send from sender\.example/);
+  const own = { from: 'a@second.example', message: MESSAGE.replace(FROM, 'a@second.example') };
+  assert.match(await submit(limited, own), /^250/);
+  assert.match(await submit(limited, { ...own, message: MESSAGE }), /^550 5\.7\.1 /);
+});
+
+test('a key that was revoked sends nothing more in an open session', async () => {
+  const token = await newKey({});
+  const client = await world.logIn('x', token);
+  const keys = await world.request('GET', '/v1/api-keys', { key: world.liveKey });
+  const { id } = keys.body.data[0];
+  await world.request('DELETE', `/v1/api-keys/${id}`, { key: world.liveKey });
+  assert.match(await submit(client, mail), /^535 5\.7\.8 /);
+});
+
+test('test keys deliver nothing, and the sandbox writes to the simulator', async () => {
+  const test = await world.logIn('x', world.testKey);
+  const id = idOf(await submit(test, mail));
+  assert.equal((await world.queued(id)).mode, 'test');
+  const live = await world.logIn('x', world.liveKey);
+  const sandbox = { from: `app@${SANDBOX}`, message: MESSAGE.replace(FROM, `app@${SANDBOX}`) };
+  assert.match(await submit(live, { ...sandbox, to: 'bob@receiver.example' }), /^550 5\.7\.1 /);
+  assert.match(await submit(live, { ...sandbox, to: `delivered@${SIMULATOR}` }), /^250/);
+});
+
+test('a message that is handed over again is sent once', async () => {
+  const client = await world.logIn('x', world.liveKey);
+  const withKey = (date: string, text = 'Thank you') =>
+    `X-Service-Idempotency-Key: order-1\r\nDate: ${date}\r\n${MESSAGE.replace('Thank you', text)}`;
+  const first = idOf(await submit(client, { ...mail, message: withKey('Mon, 1 Jan 2024 00:00:00 +0000') }));
+  const again = idOf(await submit(client, { ...mail, message: withKey('Tue, 2 Jan 2024 00:00:00 +0000') }));
+  assert.equal(again, first);
+  assert.match(
+    await submit(client, { ...mail, message: withKey('Mon, 1 Jan 2024 00:00:00 +0000', 'Other') }),
+    /^550 5\.5\.0 This Idempotency-Key/,
+  );
+  const emails = await app.db.read
+    .selectFrom('emails')
+    .select('id')
+    .where('id', '=', first as 'em_')
+    .execute();
+  assert.equal(emails.length, 1);
+});
+
+test('a malformed tag and a tenant beyond its rate are refused', async () => {
+  const client = await world.logIn('x', world.liveKey);
+  assert.match(
+    await submit(client, { ...mail, message: MESSAGE.replace('campaign: spring', 'no separator') }),
+    /^550 5\.6\.0 /,
+  );
+});

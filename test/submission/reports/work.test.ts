@@ -1,0 +1,132 @@
+/** Writers are told in their INBOX what becomes of their messages: once, and with the header alone. */
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import type { DeliveryRequest, DeliveryResult } from '../../../src/mailboxes/delivery.ts';
+import { createReportsWork } from '../../../src/submission/reports/work.ts';
+import { openSubmissionWorld } from '../submission-world.ts';
+
+const MINUTE_MS = 60_000;
+const world = await openSubmissionWorld({
+  system: { dial: () => Promise.reject(new Error('nothing is dialled')) },
+});
+const { app, clock } = world;
+world.addZone('nomail.example MX 0 .\nslow.example MX 10 mx.slow.example\nmx.slow.example A 192.0.2.9');
+
+const delivered: DeliveryRequest[] = [];
+let answer: DeliveryResult = { kind: 'delivered' };
+const work = createReportsWork({
+  ...app,
+  mailboxDelivery: {
+    deliver: async (request) => {
+      delivered.push(request);
+      return answer;
+    },
+  },
+});
+
+beforeEach(() => {
+  delivered.length = 0;
+  answer = { kind: 'delivered' };
+});
+
+/** Runs what is due until nothing is. */
+async function run(): Promise<void> {
+  for (;;) {
+    const { items } = await work.lease(10);
+    if (items.length === 0) return;
+    for (const item of items) await work.run(item);
+  }
+}
+
+function textOf({ content }: DeliveryRequest): string {
+  return Buffer.from(content.bytes ?? []).toString();
+}
+
+async function send(to: string, parameters = ''): Promise<string> {
+  const client = await world.logIn();
+  for (const command of ['MAIL FROM:<ann@people.example>', `RCPT TO:<${to}>${parameters}`, 'DATA'])
+    assert.match(await client.ask(`${command}\r\n`), /^[23]/);
+  const reply = await client.ask(
+    'From: ann@people.example\r\nSubject: Secret plan\r\n\r\nThe secret body\r\n.\r\n',
+  );
+  client.socket.destroy();
+  return (await world.queued(reply)).id;
+}
+
+const exists = async (id: string) =>
+  (await app.db.read.selectFrom('messages').select('id').where('id', '=', id).execute()).length > 0;
+
+test('a failure is reported once, and the message is deleted then', async () => {
+  const id = await send('bob@nomail.example', ' ORCPT=rfc822;first+2Bbob@old.example');
+  await world.deliverDue();
+  await run();
+  const [report, ...more] = delivered;
+  assert.ok(report);
+  assert.equal(more.length, 0);
+  assert.equal(report.mailboxId, world.ann.id);
+  assert.equal(report.deliveryId, `${id}/report-1`);
+  const text = textOf(report);
+  assert.match(
+    text,
+    /^Date: .*\r\nFrom: Mail server <postmaster@mx\.postrider\.example>\r\nTo: ann@people\.example/,
+  );
+  assert.match(text, /Action: failed\r\nStatus: 5\.1\.10\r\n/);
+  assert.match(text, /Original-Recipient: rfc822;first\+bob@old\.example\r\n/);
+  assert.match(text, /Subject: Secret plan/);
+  assert.doesNotMatch(text, /The secret body/);
+  assert.equal(await exists(id), false);
+  assert.deepEqual(await app.db.read.selectFrom('submittedMessages').selectAll().execute(), []);
+  assert.deepEqual(
+    await app.db.read.selectFrom('recipients').select('id').where('messageId', '=', id).execute(),
+    [],
+  );
+  const suppressed = await world.request('GET', '/v1/suppressions', { key: world.liveKey });
+  assert.deepEqual(suppressed.body.data, []);
+});
+
+test('a report that a mailbox cannot take waits, and keeps its id', async () => {
+  const id = await send('bob@nomail.example');
+  await world.deliverDue();
+  answer = { kind: 'waiting', reason: 'the mailbox is damaged' };
+  await run();
+  answer = { kind: 'delivered' };
+  await clock.advance(MINUTE_MS);
+  await run();
+  assert.deepEqual(
+    delivered.map(({ deliveryId }) => deliveryId),
+    [`${id}/report-1`, `${id}/report-1`],
+  );
+  assert.equal(await exists(id), false);
+});
+
+test('delays are reported after half an hour, four hours and a day', async () => {
+  await send('bob@slow.example');
+  const counts: number[] = [];
+  for (const minutes of [29, 1, 209, 1, 1_199, 1, 600]) {
+    await world.deliverDue();
+    await clock.advance(minutes * MINUTE_MS);
+    await run();
+    counts.push(delivered.length);
+  }
+  assert.deepEqual(counts, [0, 1, 1, 2, 2, 3, 3]);
+  assert.match(
+    textOf(delivered[0] ?? assert.fail()),
+    /Action: delayed\r\nStatus: 4\.\d+\.\d+\r\n(?:.*\r\n)*Will-Retry-Until: /,
+  );
+  await clock.advance(1_000 * MINUTE_MS);
+  await world.deliverDue();
+  await run();
+  assert.match(textOf(delivered.at(-1) ?? assert.fail()), /Action: failed\r\nStatus: 5\.4\.7\r\n/);
+});
+
+test('the writer chooses what is reported', async () => {
+  await send('bob@nomail.example', ' NOTIFY=NEVER');
+  await world.deliverDue();
+  await run();
+  assert.equal(delivered.length, 0);
+  const id = await send('delivered@simulator.mx.postrider.example', ' NOTIFY=SUCCESS');
+  await world.deliverDue();
+  await run();
+  assert.match(textOf(delivered[0] ?? assert.fail()), /Action: delivered\r\nStatus: 2\.0\.0\r\n/);
+  assert.equal(await exists(id), false);
+});

@@ -1,0 +1,227 @@
+/** People and applications hand over mail: who may, from which addresses, and what becomes of the message. */
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { updateMailbox } from '../../src/mailboxes/store.ts';
+import { SANDBOX } from '../emails/fixtures.ts';
+import { addMailbox } from '../mailboxes/fixtures.ts';
+import { dialPlain, MESSAGE, openSubmissionWorld, PASSWORD, plain, submit } from './submission-world.ts';
+
+const world = await openSubmissionWorld({
+  env: { POSTRIDER_SUBMISSION_RECIPIENTS_PER_DAY: '40', POSTRIDER_SUBMISSION_NEW_RECIPIENTS_PER_DAY: '30' },
+});
+const { app, clock, tenantId } = world;
+before(async () => {
+  await addMailbox(world, { address: `dev@${SANDBOX}` });
+});
+
+test('a mailbox sends a message, which is no email of the API', async () => {
+  const client = await world.logIn();
+  const reply = await submit(client);
+  assert.match(reply, /^250 2\.0\.0 Ok: queued as em_[0-9a-z]{26}\r\n$/);
+  const message = await world.queued(reply);
+  assert.equal(message.tenantId, tenantId);
+  assert.equal(message.mailboxId, world.ann.id);
+  assert.equal(message.returnPath, 'ann@people.example');
+  assert.notEqual(message.domainId, null);
+  const listed = await world.request('GET', '/v1/emails', { key: world.liveKey });
+  assert.deepEqual(listed.body.data, []);
+  const events = await app.db.read
+    .selectFrom('events')
+    .selectAll()
+    .where('emailId', '=', message.id)
+    .execute();
+  assert.deepEqual(events, []);
+  const usage = await app.db.read.selectFrom('usage').selectAll().execute();
+  assert.deepEqual(
+    usage.filter(({ emails }) => emails > 0),
+    [],
+  );
+  const raw = await world.raw(message);
+  assert.match(
+    raw,
+    /^Received: by mx\.postrider\.example with ESMTPSA \(TLSv1\.3 \S+\)\r\n\tid em_\S+;\r\n\t\S.*\r\nFrom: Ann/,
+  );
+  assert.doesNotMatch(raw, /127\.0\.0\.1|client\.example/);
+  assert.match(raw, new RegExp(`\r\nMessage-ID: <${message.id}@people.example>\r\n\r\nHello\r\n$`));
+});
+
+test('nothing is accepted without TLS and a login', async () => {
+  const client = await dialPlain(world.ports.starttls);
+  assert.doesNotMatch(await client.ask('EHLO client.example\r\n'), /AUTH/);
+  assert.match(await client.ask('MAIL FROM:<ann@people.example>\r\n'), /^530 5\.7\.0 TLS is needed/);
+  assert.match(await client.ask(`AUTH PLAIN ${plain('ann@people.example', PASSWORD)}\r\n`), /^538 5\.7\.11/);
+  assert.match(await client.ask('STARTTLS\r\n'), /^220/);
+  const secure = await client.encrypt();
+  assert.match(await secure.ask(`AUTH PLAIN ${plain('ann@people.example', PASSWORD)}\r\n`), /^503/);
+  const greeting = await secure.ask('EHLO client.example\r\n');
+  assert.match(greeting, /^250-AUTH PLAIN LOGIN/m);
+  for (const keyword of [
+    'SIZE',
+    'PIPELINING',
+    '8BITMIME',
+    'ENHANCEDSTATUSCODES',
+    'CHUNKING',
+    'LIMITS',
+    'DSN',
+    'REQUIRETLS',
+    'FUTURERELEASE',
+  ])
+    assert.match(greeting, new RegExp(`^250[- ]${keyword}\\b`, 'm'));
+  assert.match(await secure.ask('MAIL FROM:<ann@people.example>\r\n'), /^530 5\.7\.0 A login is needed/);
+  assert.match(await secure.ask(`AUTH PLAIN ${plain('ann@people.example', PASSWORD)}\r\n`), /^235/);
+  assert.doesNotMatch(await secure.ask('EHLO client.example\r\n'), /AUTH/);
+  assert.match(await submit(secure), /^250/);
+  secure.socket.destroy();
+});
+
+test('a person writes from its own address, with or without a tag, and from no other', async () => {
+  const client = await world.logIn();
+  for (const address of ['ann@people.example', 'Ann+shop@People.Example'])
+    assert.match(
+      await submit(client, { from: address, message: MESSAGE.replace('ann@people.example', address) }),
+      /^250/,
+    );
+  for (const from of ['bob@people.example', 'ann@sender.example', 'ann@other.example'])
+    assert.match(await submit(client, { from }), /^550 5\.7\.1 /, from);
+  // A receipt that a message was read has no sender.
+  assert.equal((await world.queued(await submit(client, { from: '' }))).returnPath, '');
+});
+
+/** Headers that show a reader another author than the one who has logged in, or that programs read in several ways. */
+const FORGED: Readonly<Record<string, string>> = {
+  'another author': 'From: Bob <bob@people.example>',
+  'another tenant': 'From: Ann <ann@tenant.example>',
+  'no author': 'To: bob@receiver.example',
+  'two fields': 'From: Ann <ann@people.example>\r\nFrom: Bob <bob@people.example>',
+  'two fields, the first one forged': 'From: Bob <bob@people.example>\r\nfrom: Ann <ann@people.example>',
+  'two addresses': 'From: Ann <ann@people.example>, bob@people.example',
+  'two addresses, the first one forged': 'From: bob@people.example, Ann <ann@people.example>',
+  'a group': 'From: Friends: ann@people.example;',
+  'an empty group': 'From: Friends:;',
+  'a route': 'From: <@bob.example,@people.example:ann@people.example>',
+  'two pairs of brackets': 'From: <bob@people.example> <ann@people.example>',
+  'an address as the name': 'From: bob@people.example <ann@people.example>',
+  'an encoded address as the name': 'From: =?utf-8?B?PGJvYkBwZW9wbGUuZXhhbXBsZT4=?= <ann@people.example>',
+  'an encoded field': 'From: =?utf-8?B?Ym9iQHBlb3BsZS5leGFtcGxl?=',
+  'an encoded local part': 'From: =?utf-8?Q?ann?=@people.example',
+  'a quoted address as the name': 'From: "<bob@people.example>" <ann@people.example>',
+  'a comment with an address': 'From: <ann@people.example>(<bob@people.example>)',
+  'a comment before the address': 'From: (bob@people.example) ann@people.example',
+  'a space before the colon': 'From : bob@people.example\r\nFrom: ann@people.example',
+  'a line before the field': ' From: bob@people.example\r\nFrom: ann@people.example',
+  'a line that is no field': 'From bob@people.example\r\nFrom: ann@people.example',
+  'an odd name of a field': 'From\x07: bob@people.example\r\nFrom: ann@people.example',
+  'a field folded before its colon': 'From\r\n : bob@people.example\r\nFrom: ann@people.example',
+  'a quoted local part': 'From: "bob@people.example"@people.example',
+  'a control character': 'From: bob@people.example\x0b <ann@people.example>',
+  'a domain with a tail': 'From: ann@people.example.evil.example',
+  'another sender': 'From: ann@people.example\r\nSender: bob@people.example',
+  'two senders': 'From: ann@people.example\r\nSender: ann@people.example\r\nSender: bob@people.example',
+  'a sender of many': 'From: ann@people.example\r\nSender: ann@people.example, bob@people.example',
+};
+
+for (const [what, header] of Object.entries(FORGED))
+  test(`a message is refused with ${what}`, async () => {
+    const before = (await world.messages()).length;
+    const client = await world.logIn();
+    assert.match(
+      await submit(client, { message: `${header}\r\nSubject: Hi\r\n\r\nHello\r\n` }),
+      /^550 5\.(?:7\.1|6\.0) /,
+    );
+    assert.equal((await world.messages()).length, before);
+    client.socket.destroy();
+  });
+
+test('names in every usual form are kept', async () => {
+  const client = await world.logIn();
+  for (const from of [
+    'ann@people.example (Ann Lee)',
+    '"Lee, Ann" <ann@people.example>',
+    '=?utf-8?Q?=C3=84nn?= <ann@people.example>',
+    '\r\n\tAnn <ann@people.example>',
+  ]) {
+    const message = `From: ${from}\r\nSender: <ann@people.example>\r\n\r\nHello\r\n`;
+    const stored = await world.queued(await submit(client, { message }));
+    assert.ok((await world.raw(stored)).includes(`From: ${from}\r\n`), from);
+  }
+});
+
+test('fields that must not leave are removed, and others stay', async () => {
+  const client = await world.logIn();
+  const fields = [
+    'Bcc: secret@receiver.example',
+    'Return-Path: <x@x.example>',
+    'Authentication-Results: mx.postrider.example; dmarc=pass',
+    'Authentication-Results: other.example; dmarc=pass',
+    'Date: Mon, 1 Jan 2024 00:00:00 +0100',
+    'Message-ID: <own@people.example>',
+  ];
+  const message = MESSAGE.replace('Subject:', `${fields.join('\r\n')}\r\nSubject:`);
+  const stored = await world.queued(await submit(client, { message }));
+  const raw = await world.raw(stored);
+  assert.doesNotMatch(raw, /Bcc|Return-Path|postrider\.example; dmarc/);
+  for (const kept of [fields[3], fields[4], fields[5]]) assert.ok(raw.includes(`${kept}\r\n`), kept);
+  assert.equal(raw.match(/Message-ID/g)?.length, 1);
+});
+
+test('suppressed recipients are refused with the reason', async () => {
+  await world.request('POST', '/v1/suppressions', {
+    key: world.liveKey,
+    body: { email: 'gone@receiver.example' },
+  });
+  const client = await world.logIn();
+  assert.match(
+    await submit(client, { to: 'Gone@receiver.example' }),
+    /^550 5\.7\.1 <Gone@receiver\.example> is suppressed: the address was added/,
+  );
+});
+
+test('mailboxes of the sandbox write only to each other', async () => {
+  const client = await world.logIn(`dev@${SANDBOX}`);
+  const message = `From: dev@${SANDBOX}\r\n\r\nHello\r\n`;
+  const mail = { from: `dev@${SANDBOX}`, message };
+  assert.match(await submit(client, { ...mail, to: 'bob@receiver.example' }), /^550 5\.7\.1 /);
+  const stored = await world.queued(await submit(client, { ...mail, to: `dev@${SANDBOX}` }));
+  assert.equal(stored.domainId, null);
+});
+
+test('a mailbox writes to a limited number of recipients a day, and to fewer new ones', async () => {
+  const { address } = await addMailbox(world, { address: 'mass@people.example' });
+  const client = await world.logIn(address);
+  const message = MESSAGE.replace('ann@', 'mass@');
+  const many = (count: number, name: string) =>
+    Array.from({ length: count }, (_, index) => `${name}${index}@receiver.example`);
+  const mail = { from: address, message };
+  assert.match(await submit(client, { ...mail, to: many(30, 'a') }), /^250/);
+  assert.match(
+    await submit(client, { ...mail, to: 'new@receiver.example' }),
+    /^451 4\.7\.0 .* 30 recipients a day to whom/,
+  );
+  assert.match(await submit(client, { ...mail, to: many(10, 'a') }), /^250/);
+  assert.match(
+    await submit(client, { ...mail, to: 'a1@receiver.example' }),
+    /^451 4\.7\.0 .* 40 recipients a day/,
+  );
+  await clock.advance(25 * 3_600_000);
+  const later = await world.logIn(address);
+  assert.match(await submit(later, { ...mail, to: 'new@receiver.example' }), /^250/);
+});
+
+test('a session ends with the mailbox, and with its password', async () => {
+  const { id, address } = await addMailbox(world, { address: 'left@people.example' });
+  const client = await world.logIn(address);
+  await app.db.commit(updateMailbox, { tenantId, id, change: { passwordHash: 'another' }, now: clock.now() });
+  assert.match(await submit(client, { from: address }), /^550 .* has changed since the login/);
+});
+
+test('a message is held until the time that its writer names', async () => {
+  const client = await world.logIn();
+  const message = await world.queued(
+    await submit(client, { parameters: ' HOLDFOR=3600 RET=HDRS ENVID=x+2Bone' }),
+  );
+  assert.equal(message.datedAt - message.createdAt, 3_600_000);
+  assert.equal(message.dsn, 'RET=HDRS ENVID=x+2Bone');
+  assert.equal((await world.recipients(message.id))[0]?.dueAt, message.datedAt);
+  assert.match(await submit(client, { parameters: ' HOLDFOR=99999999' }), /^501 5\.5\.4/);
+  assert.match(await submit(client, { parameters: ' HOLDFOR=1 HOLDUNTIL=2027-01-01T00:00:00Z' }), /^501/);
+});
