@@ -78,6 +78,11 @@ export class FolderState {
     return ((this.flags[index] as number) & GONE) !== 0;
   }
 
+  /** True while there are messages that were removed. */
+  get hasGone(): boolean {
+    return this.#removed.size > 0;
+  }
+
   /** Returns true for the UID of a message that the folder no longer has. */
   isRemoved(uid: number): boolean {
     const index = this.indexOf(uid);
@@ -89,10 +94,10 @@ export class FolderState {
     return this.#removed.get(uid)?.message;
   }
 
-  /** Returns the UIDs of the messages that the folder has, in memory of their own. */
+  /** Returns the UIDs of the messages that the folder has: `uids` itself, which then goes on, or a list without those that were removed. */
   presentUids(): Uint32Array<ArrayBuffer> {
-    const uids = this.uids.slice(0, this.count);
-    return this.#removed.size === 0 ? uids : uids.filter((_, index) => !this.isGone(index));
+    if (!this.hasGone) return this.uids;
+    return this.uids.subarray(0, this.count).filter((_, index) => !this.isGone(index));
   }
 
   /** Returns what edits would do to the messages as they are now. */
@@ -218,6 +223,7 @@ export class FolderState {
     }
   }
 
+  /** All clients were told of the messages, so no view shares the list of UIDs at this moment. */
   #compact(forgotten: ReadonlySet<number>): void {
     let to = 0;
     for (let from = 0; from < this.count; from++) {

@@ -26,7 +26,7 @@ export class View {
   readonly state: FolderState;
   readonly isReadOnly: boolean;
   count = 0;
-  /** UIDs by sequence number, from 0. */
+  /** UIDs by sequence number, from 0. Only this class changes them. */
   uids: Uint32Array;
   toldRemoval: number;
   /** Modseq up to which the client knows all changes. */
@@ -54,13 +54,16 @@ export class View {
   /** Ranges of UIDs that rise. */
   readonly #recent: [from: number, to: number][] = [];
   readonly #listeners = new Set<() => void>();
+  /** True while `uids` is the list of the state, or was it, so that it must not be changed here. */
+  #isShared: boolean;
 
   constructor(state: FolderState, { isReadOnly, origin }: { isReadOnly: boolean; origin?: object }) {
     this.state = state;
     this.#origin = origin;
     this.isReadOnly = isReadOnly;
     this.uids = state.presentUids();
-    this.count = this.uids.length;
+    this.#isShared = this.uids === state.uids;
+    this.count = this.#isShared ? state.count : this.uids.length;
     this.toldRemoval = state.lastRemoval;
     this.toldModseq = state.highestModseq;
     this.#claimRecent(1);
@@ -105,8 +108,12 @@ export class View {
     const { state } = this;
     const firstUid = this.lastUid + 1;
     const before = this.count;
-    for (let index = lowerBound(state.uids, state.count, firstUid); index < state.count; index++)
-      if (!state.isGone(index)) this.#push(state.uids[index] as number);
+    const from = lowerBound(state.uids, state.count, firstUid);
+    if (from === before && !state.hasGone) this.count = state.count;
+    else
+      for (let index = from; index < state.count; index++)
+        if (!state.isGone(index)) this.#push(state.uids[index] as number);
+    this.#share();
     if (this.count > before) this.#claimRecent(firstUid);
     return this.count - before;
   }
@@ -120,6 +127,7 @@ export class View {
     if (onlyOwn && this.#ownRemoved.size === 0) return [];
     const removed: { number: number; uid: number }[] = [];
     if (this.toldRemoval === state.lastRemoval) return removed;
+    this.#own();
     let to = 0;
     let index = 0;
     for (let from = 0; from < this.count; from++) {
@@ -222,7 +230,23 @@ export class View {
     };
   }
 
+  /**
+   * Takes the list of the state when it is the same, because hundreds of sessions can have selected a large folder. A message that the
+   * client knows stays in that list, so lists of the same length are the same.
+   */
+  #share(): void {
+    if (this.count !== this.state.count) return;
+    this.uids = this.state.uids;
+    this.#isShared = true;
+  }
+
+  #own(): void {
+    if (this.#isShared) this.uids = this.uids.slice(0, this.count);
+    this.#isShared = false;
+  }
+
   #push(uid: number): void {
+    this.#own();
     if (this.count === this.uids.length) {
       const larger = new Uint32Array(2 * this.count + 16);
       larger.set(this.uids);
