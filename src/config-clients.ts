@@ -1,27 +1,46 @@
 /** The sections of the configuration for mail programs of people: the listeners by which they read and send mail. */
-import { Type } from 'typebox';
+import { type TInteger, Type } from 'typebox';
 import { listener, port } from './config-fields.ts';
 
 /** Maximum number of recipients that a mailbox can be allowed to write to in a day. Our own limit. */
 const MAX_RECIPIENTS_PER_DAY = 10_000_000;
+/** The port without TLS from the first byte, and the maximum number of connections, of a protocol by which people read mail. */
+const readingSettings = (starttlsPort: number, connections: TInteger) => ({
+  connections,
+  starttls: Type.Boolean({
+    default: false,
+    description:
+      'Listens on a second port, where connections begin without TLS. Without TLS only clients on this machine can log in.',
+  }),
+  starttlsPort: port(starttlsPort, 'This second port; 0 takes any free one.'),
+});
 
 export const imapSection = listener(
   'IMAP, by which people read the mail of their mailboxes, with TLS from the first byte. It is opened with the first mailbox.',
   { address: '::', port: 993 },
-  {
-    connections: Type.Integer({
+  readingSettings(
+    143,
+    Type.Integer({
       minimum: 1,
       maximum: 100_000,
       default: 20_000,
       description: 'Maximum number of open connections. A client holds about five for all of its time.',
     }),
-    starttls: Type.Boolean({
-      default: false,
-      description:
-        'Listens on a second port, where connections begin without TLS. Without TLS only clients on this machine can log in.',
+  ),
+);
+
+export const pop3Section = listener(
+  'POP3, by which people fetch the mail of their INBOX, with TLS from the first byte. It is opened with the first mailbox.',
+  { address: '::', port: 995 },
+  readingSettings(
+    110,
+    Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: 2_000,
+      description: 'Maximum number of open connections. A client holds one while it fetches mail.',
     }),
-    starttlsPort: port(143, 'This second port; 0 takes any free one.'),
-  },
+  ),
 );
 
 export const managesieveSection = listener(

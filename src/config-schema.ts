@@ -1,7 +1,7 @@
 /** Every setting with its default, its bounds and its description. `config.ts` reads the values. */
 import { fileURLToPath } from 'node:url';
 import { type Static, Type } from 'typebox';
-import { imapSection, managesieveSection, submissionSection } from './config-clients.ts';
+import { imapSection, managesieveSection, pop3Section, submissionSection } from './config-clients.ts';
 import { days, listener, port, section } from './config-fields.ts';
 
 /** Maximum time for which it is known with what address and program readers open mail. Our own limit. */
@@ -96,6 +96,7 @@ export const configSchema = section('Postrider configuration', {
     },
   ),
   imap: imapSection,
+  pop3: pop3Section,
   managesieve: managesieveSection,
   submission: submissionSection,
   lmtp: section(

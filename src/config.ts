@@ -74,6 +74,7 @@ function developmentDefaults(): Record<string, unknown> {
     imap: { address: '127.0.0.1', port: 2993, starttlsPort: 2143 },
     managesieve: { address: '127.0.0.1', port: 2490 },
     submission: { address: '127.0.0.1', port: 2587, tlsPort: 2465 },
+    pop3: { address: '127.0.0.1', port: 2995, starttlsPort: 2110 },
   };
 }
 

@@ -52,6 +52,8 @@ export const CRASH_POINTS = [
   'mailbox-copy-after-commit',
   'mailbox-expunge-before-commit',
   'mailbox-expunge-after-commit',
+  'mailbox-quit-before-commit',
+  'mailbox-quit-after-commit',
   'mailbox-rename-before-commit',
   'mailbox-rename-after-commit',
   'private-checkpoint-before',

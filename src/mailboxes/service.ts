@@ -58,7 +58,12 @@ export type Mailboxes = {
 };
 
 /** A session that a thread of accounts is asked to open. */
-type Admitted = { account: AccountSettings; calls: AccountCalls; thread: number; credential: Credential };
+type Admitted = Pick<LoginRequest, 'protocol'> & {
+  account: AccountSettings;
+  calls: AccountCalls;
+  thread: number;
+  credential: Credential;
+};
 
 /** Limits of the number of threads of accounts, within which it is that of the cores. Our own limits. */
 const MIN_ACCOUNT_THREADS = 2;
@@ -90,7 +95,7 @@ export function createMailboxes(
     const { mailbox, credential } = answer;
     try {
       const admission = await accounts.run(mailbox, (account, calls, thread) =>
-        admit({ account, calls, thread, credential }),
+        admit({ account, calls, thread, credential, protocol: request.protocol }),
       );
       // A credential that was revoked while the account was opened has a session that nobody has ended.
       const renewed = await renewLogin(app, answer);
@@ -103,11 +108,16 @@ export function createMailboxes(
     }
   }
 
-  async function admit({ account, calls, thread, credential }: Admitted): Promise<LoginAnswer> {
+  async function admit({ account, calls, thread, credential, protocol }: Admitted): Promise<LoginAnswer> {
     // Either thread may have started again since the two were linked.
     for (let attempt = 1; attempt <= 2; attempt++) {
       const link = await links.get(thread);
-      const session = await calls.admit({ account, link, credential: sessionCredential(credential) });
+      const session = await calls.admit({
+        account,
+        link,
+        protocol,
+        credential: sessionCredential(credential),
+      });
       const { disabledCapabilities } = account;
       if (session !== undefined) return { link, session, disabledCapabilities };
       links.forget(thread);

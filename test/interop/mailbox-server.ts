@@ -36,6 +36,7 @@ export async function startMailboxServer(): Promise<MailboxServer> {
   const [imapPort, smtpPort] = [await freePort(), await freePort()];
   const env = {
     POSTRIDER_IMAP_PORT: String(imapPort),
+    POSTRIDER_POP3_PORT: '0',
     POSTRIDER_MANAGESIEVE_PORT: '0',
     POSTRIDER_SMTP_PORT: String(smtpPort),
     POSTRIDER_SUBMISSION_ENABLED: 'false',

@@ -103,6 +103,7 @@ test('offlineimap makes a copy that equals the mailbox', async () => {
 function start(dataDir: string): Promise<DaemonProcess> {
   const env = {
     POSTRIDER_IMAP_PORT: String(ports.imap),
+    POSTRIDER_POP3_PORT: '0',
     POSTRIDER_MANAGESIEVE_PORT: '0',
     POSTRIDER_SMTP_PORT: String(ports.smtp),
     POSTRIDER_SUBMISSION_ENABLED: 'false',

@@ -167,6 +167,7 @@ function environment(dataDir: string, options: DaemonOptions): Record<string, st
   env['POSTRIDER_IMAP_PORT'] ??= '0';
   env['POSTRIDER_MANAGESIEVE_PORT'] ??= '0';
   env['POSTRIDER_SUBMISSION_ENABLED'] ??= 'false';
+  env['POSTRIDER_POP3_PORT'] ??= '0';
   // The disks of tests are small or nearly full, so a reserve would refuse the requests under test.
   env['POSTRIDER_STORAGE_RESERVE_MEGABYTES'] = '0';
   if (options.crashAt !== undefined) env['POSTRIDER_CRASH_AT'] = options.crashAt;

@@ -3,17 +3,19 @@ import type { Config } from '../../config.ts';
 import type { AccessServerOptions } from '../../mail/access/options.ts';
 import { listenImap } from '../../mail/imap/server.ts';
 import { listenManageSieve } from '../../mail/managesieve/server.ts';
+import { listenPop3 } from '../../mail/pop3/server.ts';
 import { SIEVE_EXTENSIONS } from '../../mail/sieve/extensions/table.ts';
 import { MAX_REDIRECTS } from '../../mail/sieve/run/action-list.ts';
 import type { CertificateStore } from '../../system/certificates.ts';
 import { type Listener, listenAt } from '../../system/listen.ts';
 import { readMaxOpenFiles } from '../../system/open-files.ts';
 import type { SystemApp } from '../../thread-app.ts';
+import { createPop3Session } from './pop3-session.ts';
 import { createScriptSession } from './script-session.ts';
 import { createAccessSession, type Sessions } from './session.ts';
 
 /** Sections of the configuration with listeners of this thread. */
-type AccessProtocolName = 'imap' | 'managesieve';
+type AccessProtocolName = 'imap' | 'pop3' | 'managesieve';
 
 /** Addresses that are listened on, that with TLS from the first byte first. */
 export type AccessAddresses = Readonly<Record<AccessProtocolName, readonly string[]>>;
@@ -38,6 +40,17 @@ const PROTOCOLS: readonly Protocol[] = [
     maxShareOfFiles: 1 / 3,
     listen: (app, options, sessions) =>
       listenImap(app, { ...options, openSession: () => createAccessSession(sessions) }),
+  },
+  {
+    name: 'pop3',
+    ports: ({ pop3 }) => tlsPorts('pop3', pop3),
+    maxShareOfFiles: 1 / 24,
+    listen: (app, options, sessions) =>
+      listenPop3(app, {
+        ...options,
+        implementation: 'Postrider',
+        openSession: () => createPop3Session(sessions),
+      }),
   },
   {
     name: 'managesieve',
@@ -90,7 +103,11 @@ export async function openListeners(
   opened.move();
   const addressesOf = (wanted: AccessProtocolName): string[] =>
     listeners.filter(({ name }) => name === wanted).map(({ listener }) => listener.address);
-  const addresses: AccessAddresses = { imap: addressesOf('imap'), managesieve: addressesOf('managesieve') };
+  const addresses: AccessAddresses = {
+    imap: addressesOf('imap'),
+    pop3: addressesOf('pop3'),
+    managesieve: addressesOf('managesieve'),
+  };
   app.log.info({ addresses }, 'serving mailboxes');
   return {
     addresses,

@@ -1,8 +1,9 @@
-/** Removes messages with `\Deleted` from a folder, as one change. */
+/** Removes messages from a folder, as one change. */
 import { defineWrite } from '../../db/operation.ts';
 import { releaseContents } from './content-store.ts';
 import { countsOf, negate } from './counts.ts';
 import { changeCounts, findFolderById } from './folder-store.ts';
+import { createMessagePause } from './message-pause.ts';
 import { insertExpunged, removeMessages } from './message-store.ts';
 import { applyPendingEdits } from './pending-edit-store.ts';
 import { type AccountTx, nextModseq } from './store.ts';
@@ -17,25 +18,13 @@ type Expunge = {
 /** The messages that were removed, as they were, by UID; `modseq` is the number of the change. */
 type Expunged = { modseq: number; messages: MessageRow[] };
 
-/** Removes messages. Returns undefined when none of them has `\Deleted`. */
+/** Removes messages with `\Deleted`. Returns undefined when none of them has it. */
 export const expungeMessages = defineWrite(
   'account.expungeMessages',
   async (tx: AccountTx, { folderId, ranges }: Expunge): Promise<Expunged | undefined> => {
     const folder = await findFolderById(tx, folderId);
     if (!folder || folder.deletedCount === 0) return undefined;
-    await applyPendingEdits(tx, folderId);
-    const messages: MessageRow[] = [];
-    for (const range of ranges)
-      messages.push(...(await removeMessages(tx, { folderId, ...range, isDeleted: true })));
-    if (messages.length === 0) return undefined;
-    const modseq = await nextModseq(tx);
-    await releaseContents(
-      tx,
-      messages.map(({ contentId }) => contentId),
-    );
-    await insertExpunged(tx, { folderId, modseq, uids: messages.map(({ uid }) => uid) });
-    await changeCounts(tx, { folderId, modseq, ...negate(countsOf(messages)) });
-    return { modseq, messages };
+    return await expunge(tx, { folderId, ranges }, { isDeleted: true });
   },
   {
     crashPoints: {
@@ -44,3 +33,39 @@ export const expungeMessages = defineWrite(
     },
   },
 );
+
+/** Removes messages, whatever flags they have. Returns undefined when there are none. */
+export const expungeAny = defineWrite(
+  'account.expungeAny',
+  (tx: AccountTx, input: Expunge): Promise<Expunged | undefined> => expunge(tx, input, { isDeleted: false }),
+  {
+    crashPoints: {
+      beforeCommit: 'mailbox-quit-before-commit',
+      afterCommit: 'mailbox-quit-after-commit',
+    },
+  },
+);
+
+async function expunge(
+  tx: AccountTx,
+  { folderId, ranges }: Expunge,
+  { isDeleted }: { isDeleted: boolean },
+): Promise<Expunged | undefined> {
+  await applyPendingEdits(tx, folderId);
+  const pause = createMessagePause();
+  const messages: MessageRow[] = [];
+  for (const range of ranges) {
+    const removed = await removeMessages(tx, { folderId, ...range, isDeleted });
+    await releaseContents(
+      tx,
+      removed.map(({ contentId }) => contentId),
+    );
+    for (const message of removed) messages.push(message);
+    await pause(removed.length);
+  }
+  if (messages.length === 0) return undefined;
+  const modseq = await nextModseq(tx);
+  await insertExpunged(tx, { folderId, modseq, uids: messages.map(({ uid }) => uid) });
+  await changeCounts(tx, { folderId, modseq, ...negate(countsOf(messages)) });
+  return { modseq, messages };
+}

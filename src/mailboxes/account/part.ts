@@ -12,6 +12,7 @@ import { periodic, startWork } from '../../system/worker.ts';
 import type { SystemApp } from '../../thread-app.ts';
 import type { SessionCredential } from '../credential.ts';
 import type { DeliveryRequest, DeliveryResult } from '../delivery.ts';
+import type { Protocol } from '../protocols.ts';
 import type { ListedFolder, MailboxContents, StoredMessage } from '../transfer/contents.ts';
 import type { OpenAccount } from './account.ts';
 import { type CheckReport, checkAccount } from './check.ts';
@@ -19,6 +20,7 @@ import { prepareContent } from './content.ts';
 import { deliver } from './deliver.ts';
 import { openImapAccount } from './imap/imap-account.ts';
 import { KEPT_MEMORY } from './imap/kept-memory.ts';
+import { createMaildrop } from './maildrop.ts';
 import { type AccountReports, type AccountSettings, OpenAccounts } from './open-accounts.ts';
 import { type RepairReport, repairAccount } from './repair.ts';
 import { type AccountServer, serveAccounts } from './serve-remote.ts';
@@ -35,7 +37,12 @@ type MessagesToAdd = Parameters<MailboxContents['add']>[1];
 type Slice = Parameters<MailboxContents['read']>[1];
 
 /** A session of an account, opened with a credential. */
-type Admitted = { account: AccountSettings; link: string; credential: SessionCredential };
+type Admitted = {
+  account: AccountSettings;
+  link: string;
+  protocol: Protocol;
+  credential: SessionCredential;
+};
 
 export type AccountCalls = {
   /** Serves the sessions of a thread of connections over this port. */
@@ -108,7 +115,7 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
   const servers = new Map<string, AccountServer>();
   app.metrics.gauge('mailboxes_open', 'Open mailboxes.', () => accounts.size);
 
-  async function admit({ account: settings, link, credential }: Admitted) {
+  async function admit({ account: settings, link, protocol, credential }: Admitted) {
     if (!servers.has(link)) return undefined;
     const { account, settings: current, release } = await accounts.hold(settings);
     const server = servers.get(link);
@@ -116,7 +123,7 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
       release();
       return undefined;
     }
-    const session = openImapAccount(account, current);
+    const session = protocol === 'pop3' ? createMaildrop(account) : openImapAccount(account, current);
     let endWatch = () => {};
     const number = server.serve(session, () => {
       endWatch();

@@ -14,17 +14,20 @@ import type {
   Selection,
 } from '../../mail/imap/session.ts';
 import type { EncodedError } from '../../system/encoded-error.ts';
+import type { AccountMaildrop } from './account-maildrop.ts';
 
 /** Methods that answer with one value, with their arguments. */
 export type ValueMethods = Pick<
   Account,
   'status' | 'quota' | 'setMetadata' | 'create' | 'delete' | 'rename' | 'subscribe' | 'unsubscribe'
 > &
-  Pick<SelectedMailbox, 'cancelUpdates' | 'copy' | 'move' | 'expunge'>;
+  Pick<SelectedMailbox, 'cancelUpdates' | 'copy' | 'move' | 'expunge'> &
+  Pick<AccountMaildrop, 'openMaildrop' | 'quitMaildrop'>;
 
 /** Methods that answer with chunks. */
 export type ChunkMethods = Pick<Account, 'list' | 'getMetadata' | 'notify' | 'accountChanges'> &
-  Pick<SelectedMailbox, 'fetch' | 'store' | 'search' | 'changes'>;
+  Pick<SelectedMailbox, 'fetch' | 'store' | 'search' | 'changes'> &
+  Pick<AccountMaildrop, 'retrieve'>;
 
 /** A call of a method. Its arguments are those of the method. */
 export type Request =

@@ -3,14 +3,10 @@
  * the answers come back. A session whose account, or whose thread, can no longer be used is answered BYE.
  */
 import type { MessagePort } from 'node:worker_threads';
-import {
-  type Account,
-  type Chunks,
-  isRefusal,
-  type Refusal,
-  type SelectedMailbox,
-} from '../../mail/imap/session.ts';
+import { type Account, isRefusal, type Refusal, type SelectedMailbox } from '../../mail/imap/session.ts';
+import type { Refusal as DropRefusal } from '../../mail/pop3/session.ts';
 import { decodeError } from '../../system/encoded-error.ts';
+import type { MaildropListing } from './account-maildrop.ts';
 import { AppendSource } from './append-source.ts';
 import {
   type CallEvent,
@@ -24,9 +20,19 @@ import {
   type ValueMethods,
 } from './remote-messages.ts';
 
-/** The account of one session. */
+/** The account of one session of IMAP. */
 type RemoteAccount = {
   account: Account;
+  /** The connection has ended. */
+  close(): void;
+};
+
+/** The maildrop of one session of POP3. Once it has ended, each method returns the refusal of `ended`. */
+export type RemoteMaildrop = {
+  ended: Promise<Refusal>;
+  openMaildrop(): Promise<MaildropListing | DropRefusal | Refusal>;
+  retrieve(from: number, count: number): AsyncGenerator<Buffer, DropRefusal | Refusal | undefined, undefined>;
+  quitMaildrop(indexes: readonly number[]): Promise<Refusal | undefined>;
   /** The connection has ended. */
   close(): void;
 };
@@ -34,6 +40,8 @@ type RemoteAccount = {
 export type AccountLink = {
   /** Returns the account of a session that the other side serves under this number. */
   open(session: number, disabledCapabilities: readonly string[]): RemoteAccount;
+  /** Returns the maildrop of a session that the other side serves under this number. */
+  openMaildrop(session: number): RemoteMaildrop;
 };
 
 /** Returns the accounts that the other side of the port serves. */
@@ -46,19 +54,34 @@ export function createAccountLink(port: MessagePort): AccountLink {
     for (const session of sessions.values()) session.end(UNAVAILABLE);
     sessions.clear();
   });
+  function begin(number: number): { session: RemoteSession; close(): void } {
+    const session = new RemoteSession(number, port);
+    if (hasEnded) session.end(UNAVAILABLE);
+    else sessions.set(number, session);
+    return {
+      session,
+      close() {
+        if (!sessions.delete(number)) return;
+        session.post({ kind: 'end' });
+        // The call that runs gets no answer from the other thread any more.
+        session.end(UNAVAILABLE);
+      },
+    };
+  }
   return {
     open(number, disabledCapabilities) {
-      const session = new RemoteSession(number, port);
-      if (hasEnded) session.end(UNAVAILABLE);
-      else sessions.set(number, session);
+      const { session, close } = begin(number);
+      return { account: createAccount(session, disabledCapabilities), close };
+    },
+    openMaildrop(number) {
+      const { session, close } = begin(number);
       return {
-        account: createAccount(session, disabledCapabilities),
-        close() {
-          if (!sessions.delete(number)) return;
-          session.post({ kind: 'end' });
-          // The call that runs gets no answer from the other thread any more.
-          session.end(UNAVAILABLE);
-        },
+        ended: session.ended,
+        openMaildrop: () => callForValue(session, 'openMaildrop'),
+        retrieve: (...args) => callForChunks(session, 'retrieve', ...args),
+        quitMaildrop: async (...args) =>
+          (await callForValue(session, 'quitMaildrop', ...args)) as Refusal | undefined,
+        close,
       };
     },
   };
@@ -192,11 +215,15 @@ async function callForValue<Name extends keyof ValueMethods>(
   return resultOf(await session.begin({ kind: 'value', name, args }).next());
 }
 
+/** The value that completes the chunks of a method. */
+type Completion<Name extends keyof ChunkMethods> =
+  ReturnType<ChunkMethods[Name]> extends AsyncGenerator<Buffer, infer Value> ? Value : never;
+
 async function* callForChunks<Name extends keyof ChunkMethods>(
   session: RemoteSession,
   name: Name,
   ...args: Parameters<ChunkMethods[Name]>
-): Chunks {
+): AsyncGenerator<Buffer, Completion<Name>, undefined> {
   const call = session.begin({ kind: 'chunks', name, args });
   let isRunning = true;
   try {

@@ -13,6 +13,7 @@ import {
   type SelectedMailbox,
 } from '../../mail/imap/session.ts';
 import { encodeError } from '../../system/encoded-error.ts';
+import type { AccountMaildrop } from './account-maildrop.ts';
 import {
   type CallEvent,
   type FromAccount,
@@ -25,8 +26,8 @@ import {
 } from './remote-messages.ts';
 
 export type AccountServer = {
-  /** Serves an account to a new session, and returns its number. `onEnd` is called when the session has ended. */
-  serve(account: Account, onEnd: () => void): number;
+  /** Serves an account or a maildrop to a new session, and returns its number. `onEnd` is called when the session has ended. */
+  serve(account: Account | AccountMaildrop, onEnd: () => void): number;
   /** Ends the session with this refusal, which is a BYE. */
   end(session: number, refusal: Refusal): void;
   /** False when the other thread has gone. */
@@ -90,7 +91,7 @@ type SessionAnswer = FromAccount extends infer Message
   : never;
 
 type SessionOptions = {
-  account: Account;
+  account: Account | AccountMaildrop;
   post(message: SessionAnswer, transfer?: ArrayBuffer[]): void;
   onEnd(): void;
 };
@@ -232,11 +233,11 @@ class ServedSession {
         this.#callOf(message.call)?.pulled(message.parts);
         break;
       case 'enable':
-        this.#options.account.enable(message.features);
+        this.#account().enable(message.features);
         break;
       case 'watch':
         this.#isTold = false;
-        this.#unwatch = this.#options.account.watch(() => this.#tell());
+        this.#unwatch = this.#account().watch(() => this.#tell());
         break;
       case 'unwatch':
         this.#endWatch();
@@ -272,7 +273,6 @@ class ServedSession {
   }
 
   async #answer(request: Request, call: ServedCall): Promise<unknown> {
-    const { account } = this.#options;
     switch (request.kind) {
       case 'value':
         return await this.#method(request)(...request.args);
@@ -280,7 +280,7 @@ class ServedSession {
         if (request.name === 'changes' || request.name === 'accountChanges') this.#isTold = false;
         return await call.produce((await this.#method(request)(...request.args)) as Chunks);
       case 'append':
-        return await account.append(request.mailbox, call.messages(request.parts), request.replaced);
+        return await this.#account().append(request.mailbox, call.messages(request.parts), request.replaced);
       case 'select':
         return await this.#select(request.args);
       case 'close':
@@ -291,8 +291,18 @@ class ServedSession {
   /** Returns the method that a request names. @throws Error when no mailbox is selected for it */
   #method({ name }: Request & { kind: 'value' | 'chunks' }): (...args: readonly unknown[]) => unknown {
     const { account } = this.#options;
-    const object: Partial<Account & SelectedMailbox> = name in account ? account : this.#requireSelected();
-    return (object[name] as (...args: readonly unknown[]) => unknown).bind(object);
+    const object = name in account ? account : this.#requireSelected();
+    const methods = object as Partial<Record<typeof name, (...args: readonly unknown[]) => unknown>>;
+    const method = methods[name];
+    if (!method) throw new Error(`the session has no method ${name}`);
+    return method.bind(object);
+  }
+
+  /** Returns the account of a session of IMAP. */
+  #account(): Account {
+    const { account } = this.#options;
+    if (!('select' in account)) throw new Error('a maildrop has no mailboxes');
+    return account;
   }
 
   #requireSelected(): SelectedMailbox {
@@ -302,7 +312,7 @@ class ServedSession {
 
   async #select(args: Parameters<Account['select']>): Promise<unknown> {
     this.#selected = undefined;
-    const answer = await this.#options.account.select(...args);
+    const answer = await this.#account().select(...args);
     if (isRefusal(answer)) return answer;
     const { selected, ...data } = answer;
     this.#selected = selected;

@@ -10,6 +10,7 @@ const WEIGHTS: Record<ChangeKind, number> = {
   copy: 3,
   move: 4,
   expunge: 3,
+  quit: 2,
   create: 1,
   rename: 1,
   delete: 1,
@@ -53,6 +54,10 @@ export class Changes {
           : { kind, folder: made, to: this.#newName() };
       case 'delete':
         return made === undefined ? { kind: 'create', folder: this.#newName() } : { kind, folder: made };
+      case 'quit': {
+        const inbox = (model.get('INBOX')?.messages ?? []).filter(isNumbered);
+        return inbox.length === 0 ? this.append('INBOX') : { kind, folder: 'INBOX', uids: this.#uids(inbox) };
+      }
       case 'flags':
       case 'copy':
       case 'move':

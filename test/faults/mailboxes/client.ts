@@ -1,9 +1,10 @@
-/** An IMAP client that reads a whole mailbox, and makes one change after the other. What it asks for and is told goes to `Told`. */
+/** An IMAP client that reads a whole mailbox, and makes one change after the other, some of them by POP3. What it asks for and is told goes to `Told`. */
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { createClient, type TestClient } from '../../mail/imap/fixture.ts';
 import { type FoundFolder, type FoundMessage, raise, type Told } from './audit.ts';
 import { messageOf, tokenIn } from './letter.ts';
+import { deleteByPop3 } from './maildrop.ts';
 import { type Change, changed, flagsOf } from './model.ts';
 
 /** Reports that the connection ended, so that the outcome of the last command is not known. */
@@ -22,15 +23,21 @@ export class MailboxClient {
   readonly #client: TestClient;
   #selected: { name: string; uidValidity: number } | undefined;
 
-  private constructor(client: TestClient) {
+  readonly #deleteByPop3: (uids: readonly number[]) => Promise<string>;
+
+  private constructor(client: TestClient, deleteMessages: (uids: readonly number[]) => Promise<string>) {
     this.#client = client;
+    this.#deleteByPop3 = deleteMessages;
   }
 
   /** @throws ConnectionEnded, Refused */
-  static async open(port: number, login: { address: string; password: string }): Promise<MailboxClient> {
-    const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+  static async open(
+    ports: { imap: number; pop3: number },
+    login: { address: string; password: string },
+  ): Promise<MailboxClient> {
+    const socket = connect({ host: '127.0.0.1', port: ports.imap, noDelay: true });
     socket.setTimeout(REPLY_TIMEOUT_MS, () => socket.destroy());
-    const client = new MailboxClient(createClient(socket));
+    const client = new MailboxClient(createClient(socket), (uids) => deleteByPop3(ports.pop3, login, uids));
     if ((await client.#client.line()) === 'closed') throw new ConnectionEnded();
     await client.#ask(`LOGIN ${login.address} "${login.password}"`);
     return client;
@@ -54,7 +61,8 @@ export class MailboxClient {
     if ('uids' in change || change.kind === 'expunge') await this.#select(change.folder);
     else if (change.kind !== 'append') await this.#unselect();
     told.open = change;
-    const lines = await this.#ask(...commandOf(change));
+    const lines =
+      change.kind === 'quit' ? await this.#quit(change.uids) : await this.#ask(...commandOf(change));
     const uids = this.#note(told, lines);
     told.model = changed(told.model, change, uids);
     told.open = undefined;
@@ -100,6 +108,13 @@ export class MailboxClient {
     return uids;
   }
 
+  async #quit(uids: readonly number[]): Promise<string[]> {
+    const answer = await this.#deleteByPop3(uids);
+    if (answer === 'closed') throw new ConnectionEnded();
+    if (!answer.startsWith('+OK')) throw new Refused(`QUIT: ${answer}`);
+    return [];
+  }
+
   /** Sends a command, with a literal after it if there is one. */
   async #ask(command: string, literal?: Buffer): Promise<string[]> {
     if (this.#client.socket.destroyed) throw new ConnectionEnded();
@@ -116,7 +131,7 @@ export class MailboxClient {
   }
 }
 
-function commandOf(change: Change): [command: string, literal?: Buffer] {
+function commandOf(change: Exclude<Change, { kind: 'quit' }>): [command: string, literal?: Buffer] {
   const uids = 'uids' in change ? change.uids.join(',') : '';
   switch (change.kind) {
     case 'append':

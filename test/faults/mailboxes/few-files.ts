@@ -66,7 +66,7 @@ async function waitForLogin({ ports, faults }: MailboxWorld, { address }: Mailbo
   const until = performance.now() + RECOVERY_TIMEOUT_MS;
   for (;;) {
     try {
-      (await MailboxClient.open(ports.imap, { address, password: PASSWORD })).close();
+      (await MailboxClient.open(ports, { address, password: PASSWORD })).close();
       return;
     } catch (error) {
       if (!(error instanceof ConnectionEnded || error instanceof Refused)) throw error;
@@ -102,7 +102,7 @@ async function useWithoutFiles(
 /** Logs in to a mailbox that is not open. Returns 1 when that was refused. */
 async function logInWithoutFiles({ ports, faults }: MailboxWorld, { address }: Mailbox): Promise<number> {
   try {
-    (await MailboxClient.open(ports.imap, { address, password: PASSWORD })).close();
+    (await MailboxClient.open(ports, { address, password: PASSWORD })).close();
     return 0;
   } catch (error) {
     if (error instanceof ConnectionEnded) return 1;

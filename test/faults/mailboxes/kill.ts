@@ -40,6 +40,7 @@ const WANTED: [beginning: string, kinds: readonly (ChangeKind | 'checkpoint')[]]
   ['mailbox-flags-', ['flags']],
   ['mailbox-copy-', ['move', 'copy']],
   ['mailbox-expunge-', ['expunge']],
+  ['mailbox-quit-', ['quit']],
   ['mailbox-rename-', ['rename']],
   ['private-checkpoint-', ['checkpoint']],
 ];

@@ -18,6 +18,8 @@ export type Change =
   | { kind: 'flags'; folder: string; uids: readonly number[]; flag: string; isAdded: boolean }
   | { kind: 'copy' | 'move'; folder: string; uids: readonly number[]; to: string }
   | { kind: 'expunge'; folder: string }
+  /** Deletes messages by POP3, whose QUIT makes the change. */
+  | { kind: 'quit'; folder: 'INBOX'; uids: readonly number[] }
   | { kind: 'create' | 'delete'; folder: string }
   | { kind: 'rename'; folder: string; to: string };
 
@@ -67,6 +69,12 @@ export function changed(model: Model, change: Change, uids: readonly number[] = 
       set(
         change.folder,
         folder.filter(({ flags }) => !flags.split(' ').includes(DELETED)),
+      );
+      break;
+    case 'quit':
+      set(
+        change.folder,
+        folder.filter((message) => !isNamed(message, change.uids)),
       );
       break;
     case 'create':

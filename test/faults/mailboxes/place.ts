@@ -20,7 +20,7 @@ export type Mailbox = { address: string; told: Told; changes: Changes };
 
 export type MailboxWorld = {
   world: World;
-  ports: { smtp: number; imap: number };
+  ports: { smtp: number; imap: number; pop3: number };
   mailboxes: readonly Mailbox[];
   figures: MailboxFigures;
   faults: string[];
@@ -72,12 +72,14 @@ export function noFigures(): MailboxFigures {
 /** Creates the world. Its first life makes the mailboxes and ends in peace. */
 export async function createMailboxWorld(options: Options): Promise<MailboxWorld> {
   const { random, name, dataDir, figures = noFigures() } = options;
-  const ports = { smtp: await freePort(), imap: await freePort() };
+  const ports = { smtp: await freePort(), imap: await freePort(), pop3: await freePort() };
   const env = {
     POSTRIDER_SMTP_PORT: String(ports.smtp),
     POSTRIDER_SUBMISSION_ENABLED: 'false',
     POSTRIDER_IMAP_STARTTLS: 'true',
     POSTRIDER_IMAP_STARTTLS_PORT: String(ports.imap),
+    POSTRIDER_POP3_STARTTLS: 'true',
+    POSTRIDER_POP3_STARTTLS_PORT: String(ports.pop3),
   };
   const { world, daemon } = await beginWorld({
     random,
@@ -162,7 +164,7 @@ export async function withClient(
 ): Promise<void> {
   let client: MailboxClient | undefined;
   try {
-    client = await MailboxClient.open(ports.imap, { address, password: PASSWORD });
+    client = await MailboxClient.open(ports, { address, password: PASSWORD });
     await use(client);
   } catch (error) {
     if (error instanceof Refused) faults.push(`answered under load: ${error.message}`);

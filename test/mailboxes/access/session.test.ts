@@ -18,6 +18,7 @@ function open(answer: LoginAnswer | Promise<LoginAnswer>) {
       events.push(`open ${session} ${disabled}`);
       return { account, close: () => events.push('close') };
     },
+    openMaildrop: () => assert.fail(),
   };
   const asked: unknown[] = [];
   const main = {

@@ -1,0 +1,91 @@
+/** Types that every command uses, and what commands share. */
+import type { AccessConnection, AccessContext } from '../../access/connection.ts';
+import type { OpenMaildrop } from '../open-maildrop.ts';
+import type { Pop3Limits, Pop3ServerOptions } from '../options.ts';
+import type { Refusal, Session } from '../session.ts';
+
+/** State and settings that all connections of a listener share. */
+export type Pop3Context = AccessContext<Pop3ServerOptions, Pop3Limits>;
+
+/** The states of RFC 1939 section 3. `user` is the name that USER has given. */
+type State =
+  | { name: 'authorization'; user: string | undefined }
+  | { name: 'transaction'; drop: OpenMaildrop };
+
+export type Connection = AccessConnection & {
+  readonly context: Pop3Context;
+  readonly session: Session;
+  state: State;
+  /** The client reads UTF-8 in headers (RFC 6856 section 2.1). */
+  isUtf8: boolean;
+  /** Puts TLS under the connection. @throws ConnectionFault */
+  encrypt(): Promise<void>;
+};
+
+/** Answers a command with -ERR, or with +OK and the text. A command that has sent its response by itself is `answered`. */
+export type Result = Refusal | Success | undefined | 'answered';
+type Success = {
+  text?: string;
+  /** Runs when the response was sent. */
+  afterwards?: () => Promise<void>;
+};
+
+export type Command = {
+  /** State in which the command is valid. */
+  state: State['name'] | 'any';
+  /** Runs the command. `argument` is everything after the first space. */
+  run(connection: Connection, argument: string): Promise<Result>;
+};
+
+/** Returns a refusal without a response code. */
+export function refuse(text: string): Refusal {
+  return { refused: true, text };
+}
+
+/** Returns the response code and the text as they follow -ERR. */
+export function responseText({ code, text }: Refusal): string {
+  return code === undefined ? text : `[${code}] ${text}`;
+}
+
+/** Returns the maildrop of a command that is valid after login only. */
+export function dropOf({ state }: Connection): OpenMaildrop {
+  if (state.name !== 'transaction') throw new Error('there is no maildrop before login');
+  return state.drop;
+}
+
+/** A message-number: 100,000 messages have six digits, and nobody has a billion. */
+const NUMBER = /^\d{1,9}$/;
+
+/** Returns the index of the message with this number, which is not marked as deleted. */
+export function findMessage(drop: OpenMaildrop, number: string): number | Refusal {
+  if (!NUMBER.test(number)) return refuse('The command needs the number of a message');
+  const index = Number(number) - 1;
+  return drop.has(index) ? index : refuse('There is no such message');
+}
+
+/** Returns the refusal of a command that has arguments and takes none. */
+export function refuseArgument(argument: string): Refusal | undefined {
+  return argument.trim() === '' ? undefined : refuse('The command has no arguments');
+}
+
+/** Size of a slice of a long response. Our own choice. */
+const SLICE_CHARACTERS = 16 * 1024;
+
+/** Sends a multi-line response whose lines need no dots, while the client reads it. @throws ConnectionFault; ClientGone */
+export async function sendLines(
+  { wire, context }: Connection,
+  first: string,
+  lines: Iterable<string>,
+): Promise<'answered'> {
+  let held = `${first}\r\n`;
+  for (const line of lines) {
+    held += `${line}\r\n`;
+    if (held.length < SLICE_CHARACTERS) continue;
+    wire.send(held);
+    held = '';
+    await wire.drain({ timeoutMs: context.limits.readMs, reason: 'slow_reader' });
+    await context.pause();
+  }
+  wire.send(`${held}.\r\n`);
+  return 'answered';
+}

@@ -1,0 +1,69 @@
+/** RETR (RFC 1939 section 5) and TOP (section 7). */
+import { ConnectionFault } from '../../access/fault.ts';
+import { MessageEncoder } from '../encode-message.ts';
+import type { Chunks } from '../session.ts';
+import { type Command, type Connection, dropOf, findMessage, type Result, refuse } from './command.ts';
+
+export const retr: Command = {
+  state: 'transaction',
+  async run(connection, argument) {
+    const drop = dropOf(connection);
+    const index = findMessage(drop, argument.trim());
+    if (typeof index !== 'number') return index;
+    return await sendMessage(connection, drop.maildrop.retrieve(index), new MessageEncoder());
+  },
+};
+
+/** Number of lines, which can be higher than that of any message. */
+const LINES = /^\d{1,15}$/;
+
+export const top: Command = {
+  state: 'transaction',
+  async run(connection, argument) {
+    const drop = dropOf(connection);
+    const [number = '', lines = '', ...rest] = argument.trim().split(/ +/);
+    const index = findMessage(drop, number);
+    if (typeof index !== 'number') return index;
+    if (!LINES.test(lines) || rest.length > 0) return refuse('The command needs a number of lines');
+    return await sendMessage(connection, drop.maildrop.retrieve(index), new MessageEncoder(Number(lines)));
+  },
+};
+
+const STATUS = Buffer.from('+OK\r\n');
+
+/**
+ * Sends a message while the client reads it. The last octets and the dot leave in one write, because some clients look for both in one
+ * packet. A message that cannot be read to its end ends the connection, because the client waits for the rest.
+ * @throws ConnectionFault; ClientGone
+ */
+async function sendMessage(
+  { wire, context }: Connection,
+  chunks: Chunks,
+  encoder: MessageEncoder,
+): Promise<Result> {
+  let held: Buffer[] = [STATUS];
+  let hasBegun = false;
+  try {
+    while (!encoder.isComplete) {
+      const next = await chunks.next();
+      if (next.done && next.value === undefined) break;
+      if (next.done) return hasBegun ? breakOff() : next.value;
+      const bytes = encoder.next(next.value);
+      if (held.length > 1) {
+        hasBegun = true;
+        for (const piece of held) wire.send(piece);
+        await wire.drain({ timeoutMs: context.limits.readMs, reason: 'slow_reader' });
+        held = [];
+      }
+      held.push(bytes);
+    }
+  } finally {
+    await chunks.return(undefined);
+  }
+  wire.send(Buffer.concat([...held, Buffer.from(encoder.end())]));
+  return 'answered';
+}
+
+function breakOff(): never {
+  throw new ConnectionFault('session', undefined);
+}

@@ -1,0 +1,31 @@
+/** USER and PASS (RFC 1939 section 7). Whether a name exists is not told. */
+import { type Command, refuse } from './command.ts';
+import { logIn, refusePlaintext } from './log-in.ts';
+
+/** Maximum length of a name, as that of SASL: the longest address has 254 octets. */
+const MAX_NAME_OCTETS = 255;
+const CONTROL = /\p{Cc}/u;
+
+export const user: Command = {
+  state: 'authorization',
+  async run(connection, argument) {
+    const name = argument.trim();
+    const refusal = refusePlaintext(connection);
+    if (refusal) return refusal;
+    if (name === '') return refuse('The command needs the name of a user');
+    if (Buffer.byteLength(name) > MAX_NAME_OCTETS || CONTROL.test(name))
+      return refuse('This is not the name of a user');
+    connection.state = { name: 'authorization', user: name };
+    return undefined;
+  },
+};
+
+export const pass: Command = {
+  state: 'authorization',
+  async run(connection, password) {
+    const { state } = connection;
+    if (state.name !== 'authorization' || state.user === undefined) return refuse('USER comes first');
+    connection.state = { name: 'authorization', user: undefined };
+    return await logIn(connection, { username: state.user, password });
+  },
+};

@@ -1,0 +1,70 @@
+/** Sessions of POP3 connections: the main thread decides who logs in, and the thread of the account has the messages. */
+import type { Refusal as ImapRefusal } from '../../mail/imap/session.ts';
+import { isRefusal, type Maildrop, type Refusal, type Session } from '../../mail/pop3/session.ts';
+import type { RemoteMaildrop } from '../account/remote.ts';
+import type { LoginRefusal } from '../credential.ts';
+import { ReadAhead } from './read-ahead.ts';
+import type { LoginCalls, Sessions } from './session.ts';
+
+const UNAVAILABLE: Refusal = {
+  refused: true,
+  code: 'SYS/TEMP',
+  text: 'The mailbox is not available at the moment',
+};
+
+/** Response codes of RFC 3206. AUTH is for what another password would mend. */
+const REFUSALS: Record<LoginRefusal, Refusal> = {
+  credentials: { refused: true, code: 'AUTH', text: 'The user name or the password is wrong' },
+  limited: { refused: true, code: 'SYS/TEMP', text: 'Too many logins have failed; try again later' },
+  suspended: { refused: true, code: 'SYS/PERM', text: 'The mailbox is suspended' },
+  damaged: { refused: true, code: 'SYS/PERM', text: 'The mailbox is damaged' },
+  unavailable: UNAVAILABLE,
+};
+
+/** Returns the session of a new connection. */
+export function createPop3Session({ main, links }: Pick<Sessions, 'links'> & { main: LoginCalls }): Session {
+  let isClosed = false;
+  let remote: RemoteMaildrop | undefined;
+  return {
+    async login({ username, password, client }) {
+      const { address } = client;
+      const answer = await main.login({ username, password, address, protocol: 'pop3' });
+      if ('refused' in answer) return REFUSALS[answer.refused];
+      remote = links.get(answer.link)?.openMaildrop(answer.session);
+      if (!remote) return UNAVAILABLE;
+      // A client may go away while its password is checked.
+      if (isClosed) remote.close();
+      const drop = await openMaildrop(remote);
+      if (isRefusal(drop)) remote.close();
+      return drop;
+    },
+    close() {
+      isClosed = true;
+      remote?.close();
+    },
+  };
+}
+
+async function openMaildrop(remote: RemoteMaildrop): Promise<Maildrop | Refusal> {
+  const listing = await remote.openMaildrop();
+  if ('refused' in listing) return toRefusal(listing);
+  const ahead = new ReadAhead(listing.sizes, remote.retrieve);
+  return {
+    ...listing,
+    ended: remote.ended.then(toRefusal),
+    async *retrieve(index) {
+      const refusal = yield* ahead.read(index);
+      return refusal && toRefusal(refusal);
+    },
+    async quit(removed) {
+      await ahead.stop();
+      const refusal = await remote.quitMaildrop(removed);
+      return refusal && toRefusal(refusal);
+    },
+  };
+}
+
+/** An account that ends its sessions does so in the words of IMAP. */
+function toRefusal(refusal: Refusal | ImapRefusal): Refusal {
+  return refusal.refused === true ? refusal : { refused: true, code: 'SYS/TEMP', text: refusal.text };
+}

@@ -1,0 +1,78 @@
+/**
+ * Reads messages of a maildrop from another thread. Most clients take one message after the other, so the next ones are asked for
+ * together with a message that follows the one before: first one, then twice as many each time. What comes waits here in part of a
+ * chunk, and in the few chunks that the link holds.
+ */
+
+/** Octets of some messages, one after the other, and what completes them when not all of them can be read. */
+type Messages<Refused> = AsyncGenerator<Buffer, Refused | undefined, undefined>;
+type Read<Refused> = (from: number, count: number) => Messages<Refused>;
+
+/** Maximum number of messages that are asked for at once. Each time costs less than a tenth of a millisecond. Our own limit. */
+const MAX_MESSAGES = 1_024;
+const NOTHING = Buffer.alloc(0);
+
+export class ReadAhead<Refused> {
+  readonly #sizes: Uint32Array;
+  readonly #read: Read<Refused>;
+  #messages: Messages<Refused> | undefined;
+  /** Octets that have come and were not asked for yet. */
+  #rest: Buffer = NOTHING;
+  /** Index of the message that begins with the rest, and of the first one behind those that were asked for. */
+  #next = 0;
+  #end = 0;
+  #count = 1;
+
+  /** Reads nothing yet. `sizes` are the exact sizes of all messages. */
+  constructor(sizes: Uint32Array, read: Read<Refused>) {
+    this.#sizes = sizes;
+    this.#read = read;
+  }
+
+  /** Yields the octets of a message. Whoever reads it to its end reads the one behind it faster. */
+  async *read(index: number): Messages<Refused> {
+    const messages = await this.#find(index);
+    let left = this.#sizes[index] as number;
+    try {
+      while (left > 0) {
+        if (this.#rest.length === 0) {
+          const next = await messages.next();
+          if (next.done) return next.value ?? raise(`message ${index} is shorter than it was`);
+          this.#rest = next.value;
+        }
+        const piece = this.#rest.subarray(0, left);
+        this.#rest = this.#rest.subarray(piece.length);
+        left -= piece.length;
+        yield piece;
+      }
+      return undefined;
+    } finally {
+      // A client that wants only the first lines often wants those of the next message, too.
+      if (left > this.#rest.length) await this.stop();
+      else this.#rest = this.#rest.subarray(left);
+      this.#next = index + 1;
+    }
+  }
+
+  /** Ends what is read ahead. */
+  async stop(): Promise<void> {
+    this.#rest = NOTHING;
+    await this.#messages?.return(undefined);
+    this.#messages = undefined;
+  }
+
+  /** Returns the octets that begin with this message. */
+  async #find(index: number): Promise<Messages<Refused>> {
+    const follows = index === this.#next;
+    if (this.#messages && follows && index < this.#end) return this.#messages;
+    await this.stop();
+    this.#count = follows ? Math.min(2 * this.#count, MAX_MESSAGES) : 1;
+    this.#end = index + this.#count;
+    this.#messages = this.#read(index, this.#count);
+    return this.#messages;
+  }
+}
+
+function raise(message: string): never {
+  throw new Error(message);
+}

@@ -1,0 +1,148 @@
+/** What bounds a client: time, size, errors, and how much it leaves unread. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MAX_UNSENT_BYTES } from '../../../src/mail/access/options.ts';
+import { DEFAULT_LIMITS } from '../../../src/mail/pop3/options.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { createMemoryMaildrop } from '../../support/memory-pop3-session.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { LOGIN, startServer } from './fixture.ts';
+
+const { loginMs, commandMs, readMs, earlyErrors, commandBytes } = DEFAULT_LIMITS;
+
+test('a client has a minute to log in, however busy it is, and is then left without a word', async (t) => {
+  const clock = createFakeClock(0);
+  const { dial, drop } = await startServer(t, { clock });
+  const client = dial();
+  await client.line();
+  for (let second = 0; second < 50; second += 10) {
+    await clock.advance(10_000);
+    assert.match((await client.askLong('CAPA')).join(), /^\+OK/);
+  }
+  client.send('USER');
+  await clock.advance(loginMs - 50_000);
+  assert.deepEqual(await client.rest(), []);
+  await waitUntil(() => drop.openSessions === 0);
+});
+
+test('the time to log in also ends an exchange of AUTH', async (t) => {
+  const clock = createFakeClock(0);
+  const client = (await startServer(t, { clock })).dial();
+  await client.line();
+  assert.equal(await client.ask('AUTH PLAIN'), '+ ');
+  await clock.advance(loginMs);
+  assert.deepEqual(await client.rest(), []);
+});
+
+test('a client that has logged in may be silent for nearly 10 minutes, and deletes nothing after them', async (t) => {
+  const clock = createFakeClock(0);
+  const { open, drop } = await startServer(t, { clock, drop: createMemoryMaildrop(['a: b\r\n\r\n']) });
+  const client = await open();
+  await client.ask('DELE 1');
+  await clock.advance(commandMs - 1_000);
+  assert.equal(await client.ask('NOOP'), '+OK');
+  await clock.advance(commandMs);
+  assert.deepEqual(await client.rest(), []);
+  await waitUntil(() => !drop.isTaken);
+  assert.equal(drop.messages.length, 1);
+});
+
+test('a line that is too long is refused once, and what follows it is read', async (t) => {
+  const { dial, open } = await startServer(t);
+  const early = dial();
+  await early.line();
+  assert.equal(await early.ask('x'.repeat(3 * commandBytes)), '-ERR The line is too long');
+  assert.equal(await early.ask(`USER ${'x'.repeat(300)}`), '-ERR This is not the name of a user');
+  assert.equal(await early.ask('AUTH PLAIN'), '+ ');
+  assert.equal(await early.ask('A'.repeat(12_292)), '-ERR An answer has at most 12288 octets');
+  assert.equal(await early.ask(LOGIN[0]), '+OK');
+  const client = await open();
+  assert.equal(await client.ask('x'.repeat(3 * commandBytes)), '-ERR The line is too long');
+  assert.equal(await client.ask('NOOP'), '+OK');
+});
+
+test('a client that guesses is ended', async (t) => {
+  const { dial } = await startServer(t);
+  const client = dial();
+  await client.line();
+  for (let count = 0; count < earlyErrors; count++)
+    assert.match(await client.ask(count % 2 === 0 ? 'AUTH PLAIN AGEAYg==' : 'PASS x'), /^-ERR /);
+  assert.deepEqual(await client.rest(), ['-ERR [SYS/TEMP] Too many errors']);
+});
+
+test('an address has a number of new connections a minute, and of open ones', async (t) => {
+  const perMinute = await startServer(t, { limits: { connectionsPerMinute: 2 } });
+  for (let count = 0; count < 2; count++) assert.match(await perMinute.dial().line(), /^\+OK /);
+  assert.equal(await perMinute.dial().line(), '-ERR [SYS/TEMP] Your address has too many new connections');
+  const few = await startServer(t, { limits: { connectionsPerAddress: 1 } });
+  assert.match(await few.dial().line(), /^\+OK /);
+  assert.equal(await few.dial().line(), '-ERR [SYS/TEMP] mail.test has too many connections');
+});
+
+test('a client that does not read stops the producer of its responses, and is ended in time', async (t) => {
+  const clock = createFakeClock(0);
+  let produced = 0;
+  let isEnded = false;
+  const drop = createMemoryMaildrop(['a: b\r\n\r\n'], {
+    async *retrieve() {
+      try {
+        for (;;) {
+          produced += 64 * 1024;
+          yield Buffer.alloc(64 * 1024, 'x');
+        }
+      } finally {
+        isEnded = true;
+      }
+    },
+  });
+  const client = await (await startServer(t, { drop, clock })).open();
+  client.socket.pause();
+  client.send('RETR 1\r\n');
+  // The producer is at rest when nothing was produced in many turns of the event loop.
+  let before = -1;
+  let quietTurns = 0;
+  await waitUntil(() => {
+    quietTurns = produced === before && produced > 0 ? quietTurns + 1 : 0;
+    before = produced;
+    return quietTurns === 50;
+  });
+  // The buffers of both sockets in the kernel take a few megabytes.
+  assert.ok(produced >= MAX_UNSENT_BYTES && produced < 16 * 1024 * 1024, `${produced}`);
+  assert.equal(isEnded, false);
+  await clock.advance(readMs);
+  await waitUntil(() => isEnded && !drop.isTaken);
+});
+
+test('a listing of 100,000 messages is made while the client reads it', async (t) => {
+  const clock = createFakeClock(0);
+  const messages = Array.from({ length: 100_000 }, () => '');
+  const { open } = await startServer(t, { drop: createMemoryMaildrop(messages), clock });
+  const client = await open();
+  assert.equal((await client.askLong('LIST')).length, 100_001);
+  client.socket.pause();
+  // 1.4 MB each.
+  client.send('UIDL\r\n'.repeat(100));
+  let before = -1;
+  let quietTurns = 0;
+  await waitUntil(() => {
+    const { bytesRead } = client.socket;
+    quietTurns = bytesRead === before ? quietTurns + 1 : 0;
+    before = bytesRead;
+    return quietTurns === 50;
+  });
+  assert.ok(process.memoryUsage().external < 512 * 1024 * 1024);
+  await clock.advance(readMs);
+  client.socket.resume();
+  assert.equal((await client.rest()).includes('+OK Good bye'), false);
+});
+
+test('closing the listener ends connections, and deletes nothing', async (t) => {
+  const { open, listener, drop } = await startServer(t, { drop: createMemoryMaildrop(['a: b\r\n\r\n']) });
+  const client = await open();
+  await client.ask('DELE 1');
+  const closed = listener.close();
+  assert.deepEqual(await client.rest(), ['-ERR [SYS/TEMP] mail.test is shutting down']);
+  client.socket.destroy();
+  await closed;
+  assert.equal(drop.messages.length, 1);
+});
