@@ -46,7 +46,7 @@ let poolUsed = POOL_BYTES;
 
 /** Returns a new id for the time `nowMs`, in epoch milliseconds. */
 export function newId<P extends IdPrefix>(prefix: P, nowMs: number): Id<P> {
-  return `${prefix}_${toBase32(nowMs, TIME_CHARACTERS)}${encodeRandom()}`;
+  return `${prefix}_${toBase32(nowMs, TIME_CHARACTERS)}${randomText()}`;
 }
 
 /**
@@ -106,7 +106,7 @@ export function bytesToId<P extends IdPrefix>(prefix: P, bytes: Buffer): Id<P> {
 }
 
 /** Returns 80 random bits as 16 characters. They come from a pool: one call to the generator provides 256 ids. */
-function encodeRandom(): string {
+export function randomText(): string {
   if (poolUsed === POOL_BYTES) {
     randomFillSync(pool);
     poolUsed = 0;

@@ -1,8 +1,8 @@
 /** Adds messages to a folder, all or none. */
-import { randomBytes } from 'node:crypto';
 import { defineWrite } from '../../db/operation.ts';
 import type { InternalDate } from '../../mail/imap/session.ts';
 import type { SearchText } from '../../mail/message/search-text.ts';
+import { randomText } from '../../system/ids.ts';
 import type { OpenAccount } from './account.ts';
 import type { AddedMessage } from './changes.ts';
 import { discard, type PreparedContent } from './content.ts';
@@ -11,7 +11,7 @@ import { countsOf } from './counts.ts';
 import { countAdded, findFolderByName } from './folder-store.ts';
 import { internKeywords } from './keyword-store.ts';
 import { insertMessage } from './message-store.ts';
-import { type AccountTx, findAccountRow, nextModseq } from './store.ts';
+import { type AccountTx, findAccountRow } from './store.ts';
 
 export type NewMessage = {
   content: PreparedContent;
@@ -67,8 +67,7 @@ export async function addInWrite(
   if (quotaBytes !== undefined && !(await hasRoom(tx, counts.sizeBytes, quotaBytes)))
     return { refused: 'quota' };
   const { id: folderId, uidValidity } = folder;
-  const modseq = await nextModseq(tx);
-  const firstUid = await countAdded(tx, { folderId, modseq, ...counts });
+  const { modseq, firstUid } = await countAdded(tx, { folderId, ...counts });
   const contentIds: number[] = [];
   const summaries: AddedMessage[] = [];
   for (const [index, { content, flags, keywords, internalDate, prefix = NO_PREFIX }] of messages.entries()) {
@@ -116,7 +115,7 @@ async function hasRoom(tx: AccountTx, sizeBytes: number, quotaBytes: number): Pr
 
 /** Returns the EMAILID of a new message (RFC 8474 section 5.1). */
 export function newEmailId(): string {
-  return `M${randomBytes(12).toString('base64url')}`;
+  return `M${randomText()}`;
 }
 
 /** Tells the sessions about messages that were added, and has their texts stored for searches. */

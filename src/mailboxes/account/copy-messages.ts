@@ -14,7 +14,7 @@ import {
   removeMessages,
 } from './message-store.ts';
 import { applyPendingEdits } from './pending-edit-store.ts';
-import { type AccountTx, findAccountRow, nextModseq } from './store.ts';
+import { type AccountTx, findAccountRow } from './store.ts';
 import type { FolderRow, MessageRow } from './tables.ts';
 
 type Ranges = readonly { uidFrom: number; uidTo: number }[];
@@ -71,8 +71,7 @@ export const copyOrMove = defineWrite(
     const counts = countsOf(originals);
     if (!copy.isMove && (await exceedsQuota(tx, counts.sizeBytes, copy.quotaBytes)))
       return { kind: 'over quota' };
-    const modseq = await nextModseq(tx);
-    const firstUid = await countAdded(tx, { folderId: target.id, modseq, ...counts });
+    const { modseq, firstUid } = await countAdded(tx, { folderId: target.id, ...counts });
     await insertCopies(tx, { copy, target, modseq, firstUid });
     const removed = copy.isMove ? await removeInChange(tx, copy, modseq) : [];
     return {

@@ -96,13 +96,16 @@ export async function changeCounts(tx: AccountTx, change: CountChange): Promise<
   if (usedBytes !== 0 || messageCount !== 0) await changeUsage(tx, { usedBytes, messageCount });
 }
 
-/** Changes counts, as `changeCounts` does, for messages that the caller inserts. Returns the first one of their UIDs. */
-export async function countAdded(tx: AccountTx, change: CountChange): Promise<number> {
-  const { sizeBytes: usedBytes, messageCount } = change;
-  const row = await addCounts.first(tx, { ...change, uids: messageCount });
-  if (!row) throw new Error(`folder ${change.folderId} does not exist`);
-  await changeUsage(tx, { usedBytes, messageCount });
-  return row.uidNext - messageCount;
+/** Begins a change that adds messages, which the caller inserts. Returns its number, and the first one of their UIDs. */
+export async function countAdded(
+  tx: AccountTx,
+  counts: Omit<CountChange, 'modseq'>,
+): Promise<{ modseq: number; firstUid: number }> {
+  const { sizeBytes: usedBytes, messageCount } = counts;
+  const modseq = await nextModseq(tx, { usedBytes, messageCount });
+  const row = await addCounts.first(tx, { ...counts, modseq, uids: messageCount });
+  if (!row) throw new Error(`folder ${counts.folderId} does not exist`);
+  return { modseq, firstUid: row.uidNext - messageCount };
 }
 
 const takeUids = statement((db: AccountTx, param: Param<{ id: number; count: number }>) =>

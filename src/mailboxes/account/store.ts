@@ -47,13 +47,30 @@ export async function beginAnew(tx: AccountTx, lastModseq: number): Promise<void
     .execute();
 }
 
-const takeModseq = statement((db: AccountTx) =>
-  db.updateTable('account').set({ lastModseq: sql`lastModseq + 1` }).returning('lastModseq'),
+type Usage = Pick<AccountRow, 'usedBytes' | 'messageCount'>;
+
+const NO_USAGE: Usage = { usedBytes: 0, messageCount: 0 };
+
+const takeModseq = statement((db: AccountTx, param: Param<Usage>) =>
+  db
+    .updateTable('account')
+    .set({ lastModseq: sql`lastModseq + 1`, ...sumsOf(param) })
+    .returning('lastModseq'),
 );
 
-/** Returns the number of a change. Everything that one write changes has the same (RFC 7162 section 3.1.1). */
-export async function nextModseq(tx: AccountTx): Promise<number> {
-  const row = await takeModseq.first(tx, {});
+function sumsOf(param: Param<Usage>) {
+  return {
+    usedBytes: sql<number>`usedBytes + ${param('usedBytes')}`,
+    messageCount: sql<number>`messageCount + ${param('messageCount')}`,
+  };
+}
+
+/**
+ * Returns the number of a change. Everything that one write changes has the same (RFC 7162 section 3.1.1). `usage` is added to the size
+ * and the number of messages.
+ */
+export async function nextModseq(tx: AccountTx, usage = NO_USAGE): Promise<number> {
+  const row = await takeModseq.first(tx, usage);
   if (!row) throw new Error('the account has no row');
   return row.lastModseq;
 }
@@ -72,13 +89,8 @@ export async function nextUidValidity(tx: AccountTx, now: number): Promise<numbe
   return row.lastUidValidity;
 }
 
-type Usage = Pick<AccountRow, 'usedBytes' | 'messageCount'>;
-
 const addUsage = statement((db: AccountTx, param: Param<Usage>) =>
-  db.updateTable('account').set({
-    usedBytes: sql`usedBytes + ${param('usedBytes')}`,
-    messageCount: sql`messageCount + ${param('messageCount')}`,
-  }),
+  db.updateTable('account').set(sumsOf(param)),
 );
 
 /** Adds to the size and the number of messages; negative numbers subtract. */
