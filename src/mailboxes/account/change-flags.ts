@@ -13,10 +13,10 @@ import { type AccountTx, nextModseq } from './store.ts';
 /** Maximum number of keywords of a message. Our own limit: clients use some tens. */
 const MAX_KEYWORDS = 128;
 /**
- * Maximum number of edits of a folder that its rows do not have yet. Whatever reads the rows applies them before: up to half a second for
- * STOREs on 100,000 messages. Our own limit.
+ * Maximum number of edits of a folder that its rows do not have yet. Whatever reads the rows applies them before, which takes a second
+ * when all edits are of 100,000 messages. Our own limit.
  */
-const MAX_PENDING = 64;
+const MAX_PENDING = 16;
 
 export type FlagChange = {
   folderId: number;
@@ -27,8 +27,6 @@ export type FlagChange = {
   names: readonly string[];
   /** Only messages that were not changed after this modseq. */
   unchangedSince: number | undefined;
-  /** Effect of the change, where it is known in memory. The rows of the messages are then written later. */
-  foreseen?: ForeseenChange | undefined;
 };
 
 /** Effect of a change on the messages as they are at a modseq. */
@@ -54,6 +52,11 @@ export type FlagsChanged = {
   isPending: boolean;
 };
 
+const CRASH_POINTS = {
+  beforeCommit: 'mailbox-flags-before-commit',
+  afterCommit: 'mailbox-flags-after-commit',
+} as const;
+
 /**
  * Changes flags. A message that has these flags already keeps its modseq. Messages whose neighbours have other keywords are changed one by
  * one; other accounts of the thread go on meanwhile.
@@ -62,11 +65,8 @@ export type FlagsChanged = {
 export const changeFlags = defineWrite(
   'account.changeFlags',
   async (tx: AccountTx, change: FlagChange): Promise<FlagsChanged> => {
-    const { folderId, ranges, unchangedSince, foreseen } = change;
-    const folder = await findFolderById(tx, folderId);
-    if (!folder) return unchanged([]);
-    if (foreseen?.highestModseq === folder.highestModseq && (await mayWait(tx, change)))
-      return await storeEdits(tx, change, foreseen);
+    const { folderId, ranges, unchangedSince } = change;
+    if (!(await findFolderById(tx, folderId))) return unchanged([]);
     await applyPendingEdits(tx, folderId);
     const modified: number[] = [];
     if (unchangedSince !== undefined)
@@ -89,36 +89,34 @@ export const changeFlags = defineWrite(
     await changeCounts(tx, { folderId, modseq, ...counts });
     return { modseq, edits, modified, isPending: false };
   },
-  {
-    crashPoints: {
-      beforeCommit: 'mailbox-flags-before-commit',
-      afterCommit: 'mailbox-flags-after-commit',
-    },
+  { crashPoints: CRASH_POINTS },
+);
+
+/**
+ * Changes flags as was foreseen, in little time: the rows of the messages are written later. Returns undefined, and changes nothing, when
+ * the folder has had another change meanwhile, or when too many rows have to be written already.
+ */
+export const changeForeseenFlags = defineWrite(
+  'account.changeForeseenFlags',
+  async (
+    tx: AccountTx,
+    { folderId, edits, foreseen }: { folderId: number; edits: readonly FlagEdit[]; foreseen: ForeseenChange },
+  ): Promise<FlagsChanged | undefined> => {
+    const { hasEffect: isEffective, unseen, deleted, modified } = foreseen;
+    if ((await findFolderById(tx, folderId))?.highestModseq !== foreseen.highestModseq) return undefined;
+    if (!isEffective) return unchanged(modified);
+    if ((await countPendingEdits(tx, folderId)) + edits.length > MAX_PENDING) return undefined;
+    const modseq = await nextModseq(tx);
+    await insertPendingEdits(tx, { folderId, modseq }, edits);
+    const counts = { messageCount: 0, unseenCount: unseen, deletedCount: deleted, sizeBytes: 0 };
+    await changeCounts(tx, { folderId, modseq, ...counts });
+    return { modseq, edits, modified, isPending: true };
   },
+  { crashPoints: CRASH_POINTS },
 );
 
 function unchanged(modified: number[]): FlagsChanged {
   return { modseq: undefined, edits: [], modified, isPending: false };
-}
-
-async function mayWait(tx: AccountTx, { folderId, ranges }: FlagChange): Promise<boolean> {
-  return (await countPendingEdits(tx, folderId)) + ranges.length <= MAX_PENDING;
-}
-
-/** Commits what the change does instead of the rows that it changes. */
-async function storeEdits(
-  tx: AccountTx,
-  change: FlagChange,
-  { hasEffect: isEffective, unseen, deleted, modified }: ForeseenChange,
-): Promise<FlagsChanged> {
-  const { folderId } = change;
-  if (!isEffective) return unchanged(modified);
-  const edits = await makeEdits(tx, change);
-  const modseq = await nextModseq(tx);
-  await insertPendingEdits(tx, { folderId, modseq }, edits);
-  const counts = { messageCount: 0, unseenCount: unseen, deletedCount: deleted, sizeBytes: 0 };
-  await changeCounts(tx, { folderId, modseq, ...counts });
-  return { modseq, edits, modified, isPending: true };
 }
 
 async function haveEffect(tx: AccountTx, folderId: number, edits: readonly FlagEdit[]): Promise<boolean> {

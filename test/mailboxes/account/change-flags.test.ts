@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { OpenAccount } from '../../../src/mailboxes/account/account.ts';
-import { changeFlags, type FlagChange, makePlainEdits } from '../../../src/mailboxes/account/change-flags.ts';
+import {
+  changeFlags,
+  changeForeseenFlags,
+  type FlagChange,
+  type FlagsChanged,
+  makePlainEdits,
+} from '../../../src/mailboxes/account/change-flags.ts';
 import { DELETED, flagNames, readFlags, SEEN } from '../../../src/mailboxes/account/flags.ts';
 import { createFolder, findFolder } from '../../../src/mailboxes/account/folders.ts';
 import { stateOf } from '../../../src/mailboxes/account/imap/account-state.ts';
@@ -87,11 +93,13 @@ test('random changes give the flags, modseqs and counts of a simple model, in th
   for (let turn = 0; turn < 400; turn++) {
     const change = randomChange(random, folderId, known);
     const edits = random(4) > 0 ? makePlainEdits(change) : undefined;
-    const input = { ...change, foreseen: edits && state.foresee(edits) };
-    const outcome = await account.db.commit(changeFlags, input, (done) => {
-      if (done.modseq !== undefined)
+    const publish = (done: FlagsChanged | undefined) => {
+      if (done?.modseq !== undefined)
         account.changes.publish({ kind: 'flags', folderId, modseq: done.modseq, edits: done.edits });
-    });
+    };
+    const foreseen = edits && { folderId, edits, foreseen: state.foresee(edits) };
+    const atOnce = foreseen && (await account.db.commit(changeForeseenFlags, foreseen, publish));
+    const outcome = atOnce ?? (await account.db.commit(changeFlags, change, publish));
     const { modseq, modified, isPending } = outcome;
     // Several changes wait for their rows, or none.
     const isSettled = random(3) === 0;

@@ -168,39 +168,40 @@ export class FolderState {
   }
 
   /** Edits flags as the database has edited them (message-store.ts). A message that was loaded after a later change is newer, and stays. */
-  #edit({ uidFrom, uidTo, keptFlags, addedFlags, ...edit }: FlagEdit, modseq: number): void {
-    for (let index = lowerBound(this.uids, this.count, uidFrom); index < this.count; index++) {
-      if ((this.uids[index] as number) > uidTo) return;
-      const [before, set] = [this.flags[index] as number, this.keywordSetIds[index] as number];
-      const known = this.modseqs[index] as number;
-      if (this.isGone(index) || known >= modseq || known > (edit.unchangedSince ?? known)) continue;
-      const flags = (before & keptFlags) | addedFlags;
-      const keywordSetId = edit.keywordSetId ?? set;
-      if (flags === before && keywordSetId === set) continue;
-      this.flags[index] = flags;
-      this.keywordSetIds[index] = keywordSetId;
-      this.modseqs[index] = modseq;
+  #edit(edit: FlagEdit, modseq: number): void {
+    const { flags, modseqs, keywordSetIds } = this;
+    const { keptFlags, addedFlags, keywordSetId } = edit;
+    const unchangedSince = Math.min(edit.unchangedSince ?? modseq, modseq - 1);
+    const end = lowerBound(this.uids, this.count, edit.uidTo + 1);
+    for (let index = lowerBound(this.uids, this.count, edit.uidFrom); index < end; index++) {
+      const before = flags[index] as number;
+      if ((before & GONE) !== 0 || (modseqs[index] as number) > unchangedSince) continue;
+      const after = (before & keptFlags) | addedFlags;
+      if (keywordSetId !== null && keywordSetId !== keywordSetIds[index]) keywordSetIds[index] = keywordSetId;
+      else if (after === before) continue;
+      flags[index] = after;
+      modseqs[index] = modseq;
     }
   }
 
   #foreseeEdit(edit: FlagEdit, foreseen: ForeseenChange): void {
     const { uids, flags, modseqs, keywordSetIds, count } = this;
-    const { uidTo, keptFlags, addedFlags, keywordSetId } = edit;
+    const { keptFlags, addedFlags, keywordSetId } = edit;
     const unchangedSince = edit.unchangedSince ?? Number.POSITIVE_INFINITY;
-    for (let index = lowerBound(uids, count, edit.uidFrom); index < count; index++) {
-      const uid = uids[index] as number;
+    const end = lowerBound(uids, count, edit.uidTo + 1);
+    for (let index = lowerBound(uids, count, edit.uidFrom); index < end; index++) {
       const before = flags[index] as number;
-      if (uid > uidTo) return;
       if ((before & GONE) !== 0) continue;
       if ((modseqs[index] as number) > unchangedSince) {
-        foreseen.modified.push(uid);
+        foreseen.modified.push(uids[index] as number);
         continue;
       }
       const after = (before & keptFlags) | addedFlags;
-      const hasOtherKeywords = keywordSetId !== null && keywordSetId !== keywordSetIds[index];
-      foreseen.hasEffect ||= after !== before || hasOtherKeywords;
-      foreseen.unseen += ((before & SEEN) - (after & SEEN)) / SEEN;
-      foreseen.deleted += ((after & DELETED) - (before & DELETED)) / DELETED;
+      if (after !== before || (keywordSetId !== null && keywordSetId !== keywordSetIds[index]))
+        foreseen.hasEffect = true;
+      const changed = after ^ before;
+      if ((changed & SEEN) !== 0) foreseen.unseen += (before & SEEN) === 0 ? -1 : 1;
+      if ((changed & DELETED) !== 0) foreseen.deleted += (before & DELETED) === 0 ? 1 : -1;
     }
   }
 

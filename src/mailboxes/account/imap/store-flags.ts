@@ -4,9 +4,9 @@ import type { Chunks, StoreQuery } from '../../../mail/imap/session.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
 import {
   changeFlags,
+  changeForeseenFlags,
   type FlagChange,
   type FlagsChanged,
-  type ForeseenChange,
   makePlainEdits,
 } from '../change-flags.ts';
 import { outOfRange } from './refusals.ts';
@@ -17,7 +17,7 @@ import type { Entry, View } from './view.ts';
 
 /** Number of messages that are answered before other work runs. */
 const MESSAGES_PER_SLICE = 1_000;
-/** Maximum number of messages that one commit changes. Other accounts of the thread wait meanwhile: about 10 ms. Our own limit. */
+/** Maximum number of messages whose rows one commit changes. Other accounts of the thread wait meanwhile: about 10 ms. Our own limit. */
 const MESSAGES_PER_COMMIT = 10_000;
 
 /** Number of messages from which on a change is committed before their rows are written, where it has no keywords. Our own. */
@@ -67,17 +67,24 @@ async function change(
   const { folderId } = view.state;
   const untold = new Set<number>();
   const modified = new Set<number>();
-  for (const group of groupsOf(ranges, MESSAGES_PER_COMMIT)) {
-    const store = { folderId, ranges: view.uidRanges(group), action, names: flags, unchangedSince };
-    const changed = await commitFlags(selected, store, () => {
-      for (const { uid } of view.untold(view.count)) untold.add(uid);
-    });
+  const storeOf = (group: readonly SequenceRange[]): FlagChange => {
+    return { folderId, ranges: view.uidRanges(group), action, names: flags, unchangedSince };
+  };
+  const noteUntold = (): void => {
+    for (const { uid } of view.untold(view.count)) untold.add(uid);
+  };
+  const noteModified = (changed: FlagsChanged, group: readonly SequenceRange[]): void => {
     for (const uid of changed.modified) modified.add(uid);
-    if (unchangedSince === undefined) continue;
+    if (unchangedSince === undefined) return;
     // A message that was removed was changed by that (RFC 7162 section 3.1.3, example 10).
     for (const range of group)
       for (const { uid, isGone } of view.entries(range)) if (isGone) modified.add(uid);
-  }
+  };
+  const atOnce = await commitForeseen(selected, storeOf(ranges), noteUntold);
+  if (atOnce) noteModified(atOnce, ranges);
+  else
+    for (const group of groupsOf(ranges, MESSAGES_PER_COMMIT))
+      noteModified(await commitRows(selected, storeOf(group), noteUntold), group);
   return { modified, untold };
 }
 
@@ -86,28 +93,56 @@ async function change(
  * @param beforePublishing runs once the change is on disk, before the sessions are told
  */
 export async function commitFlags(
-  { account, view }: SelectedState,
-  flags: FlagChange,
+  selected: SelectedState,
+  change: FlagChange,
   beforePublishing?: () => void,
 ): Promise<FlagsChanged> {
-  const { folderId } = flags;
-  const change = { ...flags, foreseen: foresee(view, flags) };
-  return await account.db.commit(changeFlags, change, ({ modseq, edits, isPending }) => {
-    beforePublishing?.();
-    if (modseq === undefined) return;
-    view.ownModseqs.add(modseq);
-    account.changes.publish({ kind: 'flags', folderId, modseq, edits });
-    if (isPending) account.settler.settleLater(folderId);
+  const atOnce = await commitForeseen(selected, change, beforePublishing);
+  return atOnce ?? (await commitRows(selected, change, beforePublishing));
+}
+
+/** Commits a change of many messages before their rows are written; undefined when their rows must be written at once. */
+async function commitForeseen(
+  selected: SelectedState,
+  change: FlagChange,
+  beforePublishing?: () => void,
+): Promise<FlagsChanged | undefined> {
+  const { account, view } = selected;
+  const { folderId } = change;
+  const edits = isLarge(view, change) ? makePlainEdits(change) : undefined;
+  if (!edits) return undefined;
+  const foreseen = view.state.foresee(edits);
+  return await account.db.commit(changeForeseenFlags, { folderId, edits, foreseen }, (changed) => {
+    if (changed) publish(selected, { folderId, changed, beforePublishing });
   });
 }
 
-/** Returns what a change does to many messages; undefined for a change of few, whose rows are written at once. */
-function foresee({ state }: View, change: FlagChange): ForeseenChange | undefined {
-  const { ranges } = change;
-  if (ranges.length > MAX_PENDING_RANGES) return undefined;
+async function commitRows(
+  selected: SelectedState,
+  change: FlagChange,
+  beforePublishing?: () => void,
+): Promise<FlagsChanged> {
+  const { folderId } = change;
+  return await selected.account.db.commit(changeFlags, change, (changed) =>
+    publish(selected, { folderId, changed, beforePublishing }),
+  );
+}
+
+function isLarge({ state }: View, { ranges }: FlagChange): boolean {
+  if (ranges.length > MAX_PENDING_RANGES) return false;
   const messages = ranges.reduce((sum, { uidFrom, uidTo }) => sum + state.countBetween(uidFrom, uidTo), 0);
-  const edits = messages < MIN_PENDING_MESSAGES ? undefined : makePlainEdits(change);
-  return edits && state.foresee(edits);
+  return messages >= MIN_PENDING_MESSAGES;
+}
+
+type Published = { folderId: number; changed: FlagsChanged; beforePublishing: (() => void) | undefined };
+
+function publish({ account, view }: SelectedState, { folderId, changed, beforePublishing }: Published): void {
+  const { modseq, edits, isPending } = changed;
+  beforePublishing?.();
+  if (modseq === undefined) return;
+  view.ownModseqs.add(modseq);
+  account.changes.publish({ kind: 'flags', folderId, modseq, edits });
+  if (isPending) account.settler.settleLater(folderId);
 }
 
 type Answer = Pick<StoreQuery, 'uid' | 'silent' | 'unchangedSince'>;
