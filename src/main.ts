@@ -259,7 +259,7 @@ function startWorkers(app: App, { inbound, routes, mailboxes }: Parts): Stoppabl
     startWork(app, createPostStart(app, routes)),
     startWork(app, createGreylistSweep(app)),
     startWork(app, createMailboxStart(mailboxes)),
-    startWork(app, createMailboxWork({ ...app, mailboxDelivery: accounts })),
+    startWork(app, createMailboxWork({ ...app, mailboxDelivery: accounts, scriptRunner: mailboxes.scripts })),
     startWork(app, createReportsWork({ ...app, mailboxDelivery: accounts })),
     startWork(app, createRemovalWork(app, accounts.close)),
     startWork(app, createMemorySweep(app)),

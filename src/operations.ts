@@ -47,6 +47,8 @@ import './inbound/messages/list.ts';
 import './inbound/messages/replay.ts';
 import './inbound/operator/replay.ts';
 import './inbound/post/lease.ts';
+import './inbound/mailboxes/scripts/plan-store.ts';
+import './inbound/mailboxes/scripts/settle.ts';
 import './inbound/post/settle.ts';
 import './inbound/reports/store.ts';
 import './inbound/routes/store.ts';

@@ -5,6 +5,7 @@ import { confirm } from './confirm.ts';
 import { withControl } from './context.ts';
 import { addAliasCommands } from './mailbox-alias.ts';
 import { addAppPasswordCommands } from './mailbox-app-password.ts';
+import { addFilterCommands } from './mailbox-filters.ts';
 import { addRepairCommands } from './mailbox-repair.ts';
 import { addTransferCommands } from './mailbox-transfer.ts';
 import { formatList, formatTable, printable } from './table.ts';
@@ -39,6 +40,7 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
   addPasswd(mailbox, terminal);
   addAppPasswordCommands(mailbox, terminal);
   addAliasCommands(mailbox, terminal);
+  addFilterCommands(mailbox, terminal);
   addTransferCommands(mailbox, terminal);
   addRepairCommands(mailbox, terminal);
   mailbox

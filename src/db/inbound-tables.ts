@@ -205,3 +205,10 @@ export type ReceivedReportRow = {
   details: string;
   createdAt: number;
 };
+
+/** Written by inbound/mailboxes/scripts/plan-store.ts: what scripts have decided about a message that is delivered to a mailbox. */
+export type DeliveryPlanRow = {
+  taskId: Id<'tsk'>;
+  /** JSON of `Plan` (inbound/mailboxes/scripts/plan.ts). */
+  plan: string;
+};

@@ -97,3 +97,12 @@ export type AppPasswordRow = {
   lastUsedAt: number | null;
   expiresAt: number | null;
 };
+
+/** Written by mailboxes/filters/store.ts: what a mailbox does with its mail by itself. A mailbox that only stores its mail has no row. */
+export type MailboxFilterRow = {
+  mailboxId: Id<'mbx'>;
+  /** JSON of `Filters` (mailboxes/filters/schemas.ts). */
+  filters: string;
+  /** Sieve script that the filters have become, which runs before that of the owner. */
+  script: string;
+};

@@ -39,6 +39,8 @@ import { mailboxScripts } from './migrations/0046-mailbox-scripts.ts';
 import { appPasswords } from './migrations/0047-app-passwords.ts';
 import { mailboxAliases } from './migrations/0048-mailbox-aliases.ts';
 import { submission } from './migrations/0049-submission.ts';
+import { deliveryPlans } from './migrations/0051-delivery-plans.ts';
+import { mailboxFilters } from './migrations/0052-mailbox-filters.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -80,4 +82,6 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   appPasswords,
   mailboxAliases,
   submission,
+  deliveryPlans,
+  mailboxFilters,
 ];

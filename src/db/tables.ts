@@ -11,6 +11,7 @@ import type { ContentRow } from './content-tables.ts';
 import type { CountRow } from './counts-tables.ts';
 import type { EmailAddressRow, EmailTagRow, IdempotencyRow } from './email-tables.ts';
 import type {
+  DeliveryPlanRow,
   DmarcObservationRow,
   DmarcReportRow,
   FailureNotificationRow,
@@ -25,6 +26,7 @@ import type {
 import type {
   AppPasswordRow,
   MailboxAliasRow,
+  MailboxFilterRow,
   MailboxRemovalRow,
   MailboxRow,
   MailboxScriptRow,
@@ -368,6 +370,7 @@ export type Tables = {
   receivedMessages: ReceivedMessageRow;
   receivedRecipients: ReceivedRecipientRow;
   receivedTasks: ReceivedTaskRow;
+  deliveryPlans: DeliveryPlanRow;
   failureNotifications: FailureNotificationRow;
   submittedMessages: SubmittedMessageRow;
   submissionCounts: SubmissionCountRow;
@@ -379,6 +382,7 @@ export type Tables = {
   mailboxes: MailboxRow;
   mailboxAliases: MailboxAliasRow;
   mailboxRemovals: MailboxRemovalRow;
+  mailboxFilters: MailboxFilterRow;
   mailboxScripts: MailboxScriptRow;
   scriptMemories: ScriptMemoryRow;
   appPasswords: AppPasswordRow;

@@ -8,7 +8,7 @@ import { accountFolder } from './account/folder.ts';
 import type { AccountSettings } from './account/open-accounts.ts';
 import type { AccountCalls } from './account/part.ts';
 import { AccountPlaces } from './account-places.ts';
-import type { DeliveryRequest, DeliveryResult, MailboxDelivery } from './delivery.ts';
+import type { DeliveryRequest, DeliveryResult, MailboxDelivery, MailboxTargets } from './delivery.ts';
 import type { MailboxRepairs } from './repairs.ts';
 import type { RunningAccounts } from './running-accounts.ts';
 import { findMailboxById, recordDamage, recordRepair } from './store.ts';
@@ -23,6 +23,7 @@ type AccountThread = Pick<LazyThread<AccountCalls>, 'calls'>;
 type AccountCall<Result> = (account: AccountSettings, calls: AccountCalls, thread: number) => Promise<Result>;
 
 export type Accounts = MailboxDelivery &
+  MailboxTargets &
   RunningAccounts & {
     /**
      * Runs a call to the thread of an account, which opens it.
@@ -112,6 +113,7 @@ export function createAccounts(
         throw error;
       }
     },
+    listTargets: async (id) => run(await find(id), (account, calls) => calls.listTargets({ account })),
     close: (id) =>
       places.close(id, (thread) =>
         isClosed(

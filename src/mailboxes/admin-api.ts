@@ -9,13 +9,13 @@ import { invalid, notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 import { getTenant, listTenants } from '../tenants/store.ts';
 import { readMailboxAddress, readNewAddress } from './address.ts';
-import { withAliases, withItsAliases } from './addresses/store.ts';
 import { changeMailbox } from './change.ts';
 import { createMailbox } from './create.ts';
 import { deleteMailbox } from './delete.ts';
+import { withDetails, withItsDetails } from './details.ts';
 import { generatePassword } from './passwords/password.ts';
 import type { RunningAccounts } from './running-accounts.ts';
-import { type MailboxWithAliases, mailboxChangeSchema, newMailboxSchema, showMailbox } from './schemas.ts';
+import { type MailboxDetails, mailboxChangeSchema, newMailboxSchema, showMailbox } from './schemas.ts';
 import { findMailboxByAddress, findMailboxById, listNewestMailboxes } from './store.ts';
 
 type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'> & { accounts: RunningAccounts };
@@ -43,7 +43,7 @@ export function registerMailboxAdmin(server: FastifyInstance, app: AdminApp): vo
   registerCollection(server, app);
   const { read } = app.db;
   server.get<ByName>('/mailboxes/:name', async ({ params }) =>
-    show(await withItsAliases(read, await getNamedMailbox(app, params.name))),
+    show(await withItsDetails(read, await getNamedMailbox(app, params.name))),
   );
   server.patch<ByName & { Body: Static<typeof changeSchema> }>(
     '/mailboxes/:name',
@@ -53,11 +53,11 @@ export function registerMailboxAdmin(server: FastifyInstance, app: AdminApp): vo
       const password = newPassword ? generatePassword() : null;
       const wanted = { ...change, ...(password !== null && { password }) };
       const changed = await changeMailbox(app, tenantId, { id, change: wanted });
-      return { ...show(await withItsAliases(read, changed)), password };
+      return { ...show(await withItsDetails(read, changed)), password };
     },
   );
   server.delete<ByName>('/mailboxes/:name', async ({ params }) => {
-    const mailbox = await withItsAliases(read, await getNamedMailbox(app, params.name));
+    const mailbox = await withItsDetails(read, await getNamedMailbox(app, params.name));
     await deleteMailbox(app, mailbox.tenantId, mailbox.id);
     return show(mailbox);
   });
@@ -82,7 +82,7 @@ function registerCollection(server: FastifyInstance, app: AdminApp): void {
         ...(domain !== undefined && { domain: readDomain('domain', domain) }),
       };
       const { items, hasMore } = await listNewestMailboxes(app.db.read, filter, MAX_LISTED);
-      return { hasMore, mailboxes: (await withAliases(app.db.read, items)).map(show) };
+      return { hasMore, mailboxes: (await withDetails(app.db.read, items)).map(show) };
     },
   );
 }
@@ -90,7 +90,7 @@ function registerCollection(server: FastifyInstance, app: AdminApp): void {
 /** A mailbox as the control socket answers with it. */
 export type OperatorMailbox = ReturnType<typeof show>;
 
-function show(row: MailboxWithAliases) {
+function show(row: MailboxDetails) {
   return { ...showMailbox(row), tenantId: row.tenantId };
 }
 

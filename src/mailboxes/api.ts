@@ -5,14 +5,14 @@ import { readDomain } from '../domains/name.ts';
 import { resourceRoutes } from '../http/json/resource.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { readMailboxAddress } from './address.ts';
-import { withAliases, withItsAliases } from './addresses/store.ts';
 import { changeMailbox } from './change.ts';
 import { type CreatedMailbox, createMailbox } from './create.ts';
 import { deleteMailbox } from './delete.ts';
+import { withDetails, withItsDetails } from './details.ts';
 import type { RunningAccounts } from './running-accounts.ts';
 import {
   createdMailboxSchema,
-  type MailboxWithAliases,
+  type MailboxDetails,
   mailboxChangeSchema,
   mailboxFilter,
   mailboxSchema,
@@ -26,7 +26,7 @@ type MailboxesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'> & { account
 /** Registers the routes of the mailboxes resource. */
 export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp): void {
   const { read } = app.db;
-  const mailboxes = resourceRoutes<MailboxWithAliases>(server, {
+  const mailboxes = resourceRoutes<MailboxDetails>(server, {
     name: 'mailbox',
     plural: 'mailboxes',
     tag: 'Mailboxes',
@@ -54,10 +54,10 @@ export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp)
       ...(domain !== undefined && { domain: readDomain('domain', domain) }),
       ...page,
     });
-    return { items: await withAliases(read, items), hasMore };
+    return { items: await withDetails(read, items), hasMore };
   });
   mailboxes.get({}, async (request) =>
-    withItsAliases(read, await getMailbox(read, callerOf(request).tenantId, request.params.id)),
+    withItsDetails(read, await getMailbox(read, callerOf(request).tenantId, request.params.id)),
   );
   mailboxes.update(
     {
@@ -69,7 +69,7 @@ export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp)
     async (request) => {
       const { id } = request.params;
       const { tenantId } = callerOf(request);
-      return withItsAliases(read, await changeMailbox(app, tenantId, { id, change: request.body }));
+      return withItsDetails(read, await changeMailbox(app, tenantId, { id, change: request.body }));
     },
   );
   const description =

@@ -8,6 +8,9 @@ import { sandboxDomain } from '../domains/name.ts';
 import { readAll } from '../system/errors.ts';
 import { readAliases } from './address.ts';
 import { readDisabledCapabilities } from './disabled-capabilities.ts';
+import { type Filters, filtersIn } from './filters/filters.ts';
+import { readFilters } from './filters/read.ts';
+import { findFilters } from './filters/store.ts';
 import { hashPassword } from './passwords/hash.ts';
 import { readPassword } from './passwords/password.ts';
 import type { RunningAccounts } from './running-accounts.ts';
@@ -34,6 +37,7 @@ export async function changeMailbox(
       disabledCapabilities === undefined ? undefined : readDisabledCapabilities(disabledCapabilities),
   });
   const before = await getMailbox(app.db.read, tenantId, id);
+  const filters = await readChangedFilters(app, before.id, filtersIn(change));
   const passwordHash = read === undefined ? undefined : await hashPassword(read, tenantId);
   const after = await app.db.commit(updateMailbox, {
     tenantId,
@@ -47,6 +51,7 @@ export async function changeMailbox(
       ...(passwordHash !== undefined && { passwordHash }),
       ...(passwordLogin !== undefined && { passwordLogin: passwordLogin ? 1 : 0 }),
       ...(disabled !== undefined && { disabledCapabilities: disabled }),
+      ...(filters && { filters }),
     },
   });
   await tellSessions(app.accounts, before, after);
@@ -60,4 +65,17 @@ async function tellSessions(accounts: RunningAccounts, before: MailboxRow, after
   const isOldPasswordValid = after.passwordLogin === 1 && after.passwordHash === before.passwordHash;
   if (before.passwordLogin === 1 && !isOldPasswordValid) await accounts.endSessions(after.id, 'password');
   if (before.quotaBytes !== after.quotaBytes) await accounts.configure(after);
+}
+
+/** Returns the filters that change, which are right together with those that stay. @throws AppError validation_error */
+async function readChangedFilters(
+  { db }: Pick<App, 'db'>,
+  mailboxId: MailboxRow['id'],
+  change: Partial<Filters> | undefined,
+): Promise<Partial<Filters> | undefined> {
+  if (!change) return undefined;
+  const read = readFilters({ ...(await findFilters(db.read, mailboxId)), ...change });
+  return filtersIn(
+    Object.fromEntries(Object.keys(change).map((name) => [name, read[name as keyof Filters]])),
+  );
 }

@@ -7,14 +7,16 @@ import { newId } from '../system/ids.ts';
 import { BYTES_PER_MEGABYTE } from '../tenants/stored-mail/store.ts';
 import { readAliases, readNewAddress } from './address.ts';
 import { readDisabledCapabilities } from './disabled-capabilities.ts';
+import { filtersIn, NO_FILTERS } from './filters/filters.ts';
+import { readFilters } from './filters/read.ts';
 import { hashPassword } from './passwords/hash.ts';
 import { generatePassword, readPassword } from './passwords/password.ts';
 import { newScramSalt } from './passwords/scram-verifier.ts';
-import type { NewMailbox } from './schemas.ts';
+import type { MailboxDetails, NewMailbox } from './schemas.ts';
 import { insertMailbox, requireNewMailbox } from './store.ts';
 
-/** A new mailbox with its aliases, and the password that was made for it; null when the caller chose one. */
-export type CreatedMailbox = MailboxRow & { aliases: string[]; password: string | null };
+/** A new mailbox, and the password that was made for it; null when the caller chose one. */
+export type CreatedMailbox = MailboxDetails & { password: string | null };
 
 /**
  * Creates a mailbox.
@@ -27,11 +29,12 @@ export async function createMailbox(
 ): Promise<CreatedMailbox> {
   const { displayName = null, disabledCapabilities = [], passwordLogin = true } = wanted;
   const { quotaBytes = app.config.mailboxes.quotaMegabytes * BYTES_PER_MEGABYTE } = wanted;
-  const { address, aliases, chosen, disabled } = readAll({
+  const { address, aliases, chosen, disabled, filters } = readAll({
     address: () => readNewAddress(app.config, wanted.address),
     aliases: () => readAliases(app.config, wanted.aliases ?? []),
     chosen: () => (wanted.password === undefined ? null : readPassword('password', wanted.password)),
     disabled: () => readDisabledCapabilities(disabledCapabilities),
+    filters: () => readFilters({ ...NO_FILTERS, ...filtersIn(wanted) }),
   });
   const sandbox = sandboxDomain(app.config);
   await requireNewMailbox(
@@ -60,8 +63,8 @@ export async function createMailbox(
     createdAt: now,
     updatedAt: now,
   };
-  await app.db.commit(insertMailbox, { mailbox, aliases, sandbox });
+  await app.db.commit(insertMailbox, { mailbox, aliases, filters, sandbox });
   app.wakeups.notify('mailboxes');
   const sorted = aliases.map((alias) => alias.address).toSorted();
-  return { ...mailbox, aliases: sorted, password: generated };
+  return { ...mailbox, aliases: sorted, filters, password: generated };
 }

@@ -1,5 +1,6 @@
 /** The interface between what receives mail and the mailboxes that store it. */
 import type { MailboxRow } from '../db/mailbox-tables.ts';
+import type { Target } from '../mail/sieve/actions.ts';
 
 /** The bytes of a message, or a file with them that nobody changes and that may be linked. */
 export type DeliveredContent = { sizeBytes: number } & (
@@ -14,10 +15,20 @@ export type DeliveryRequest = {
   content: DeliveredContent;
   /** Header fields of this recipient with their CRLFs, which stand before the content. */
   prefix: string;
-  /** True for a message that goes to the folder for spam. */
+  /** True for a message that goes to the folder for spam, unless the target names another one. */
   isJunk: boolean;
   /** Time of arrival in Unix milliseconds. */
   receivedAt: number;
+  /** The folder and the flags that a script has chosen. */
+  target?: Target;
+};
+
+/** A folder as scripts name it. */
+export type TargetFolder = {
+  name: string;
+  /** Id that the folder keeps when it is renamed (RFC 8474 section 4). */
+  mailboxId: string;
+  specialUse: string | null;
 };
 
 /**
@@ -29,4 +40,12 @@ export type DeliveryResult = { kind: 'delivered' } | { kind: 'waiting'; reason: 
 export type MailboxDelivery = {
   /** Stores a message. A full mailbox takes it too, because its quota was compared before the message was accepted. */
   deliver(request: DeliveryRequest): Promise<DeliveryResult>;
+};
+
+export type MailboxTargets = {
+  /**
+   * Returns the folders of a mailbox, for scripts that ask.
+   * @throws AppError unavailable when the mailbox is damaged or busy; not_found
+   */
+  listTargets(mailboxId: MailboxRow['id']): Promise<TargetFolder[]>;
 };

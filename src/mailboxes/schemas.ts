@@ -3,6 +3,8 @@ import { type Static, Type } from 'typebox';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
+import { type Filters, NO_FILTERS } from './filters/filters.ts';
+import { filterFields } from './filters/schemas.ts';
 
 /** Maximum length of a display name. Our own limit. */
 const MAX_NAME_CHARACTERS = 200;
@@ -26,6 +28,7 @@ const settings = {
   passwordLogin: Type.Boolean({
     description: 'False when only app passwords open the mailbox.',
   }),
+  ...filterFields,
   aliases: Type.Array(Type.String(), {
     maxItems: MAX_ALIASES,
     description:
@@ -59,6 +62,10 @@ export const newMailboxSchema = Type.Object(
     }),
     displayName: Type.Optional(settings.displayName),
     aliases: Type.Optional(settings.aliases),
+    vacation: Type.Optional(settings.vacation),
+    forwardTo: Type.Optional(settings.forwardTo),
+    keepCopy: Type.Optional(settings.keepCopy),
+    rules: Type.Optional(settings.rules),
     password: Type.Optional(
       Type.String({
         description:
@@ -91,6 +98,7 @@ const shownFields = {
   displayName: settings.displayName,
   passwordLogin: settings.passwordLogin,
   aliases: Type.Array(Type.String(), { description: 'Its further addresses, in alphabetical order.' }),
+  ...filterFields,
   quotaBytes: Type.Integer(),
   status: Type.Enum(['active', 'suspended', 'damaged'], {
     description:
@@ -111,6 +119,7 @@ const SHOWN_EXAMPLE = {
   ...EXAMPLE,
   passwordLogin: true,
   aliases: ['sales@shop.example'],
+  ...NO_FILTERS,
   quotaBytes: 10_737_418_240,
   status: 'active',
   usedBytes: 48_120_334,
@@ -145,17 +154,21 @@ export const createdMailboxSchema = Type.Object(
   },
 );
 
-/** A mailbox with its aliases, in alphabetical order. */
-export type MailboxWithAliases = MailboxRow & { aliases: string[] };
+/** A mailbox with its aliases, in alphabetical order, and what it does with its mail by itself. */
+export type MailboxDetails = MailboxRow & { aliases: string[]; filters: Filters };
 
 /** Returns a mailbox as the API shows it. */
-export function showMailbox(row: MailboxWithAliases): Static<typeof mailboxSchema> {
+export function showMailbox(row: MailboxDetails): Static<typeof mailboxSchema> {
   return {
     id: row.id,
     address: row.address,
     displayName: row.displayName,
     passwordLogin: row.passwordLogin === 1,
     aliases: row.aliases,
+    vacation: row.filters.vacation,
+    forwardTo: [...row.filters.forwardTo],
+    keepCopy: row.filters.keepCopy,
+    rules: [...row.filters.rules],
     quotaBytes: row.quotaBytes,
     status: row.status,
     usedBytes: row.usedBytes,

@@ -18,6 +18,8 @@ import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../tenants/st
 import { changeAliases, type WantedAliases } from './addresses/change.ts';
 import { requireNewAddress, requireNewAliases, type WantedAddress } from './addresses/requirements.ts';
 import { deleteAliases, findAddressOwner, insertAliases, type NewAlias } from './addresses/store.ts';
+import type { Filters } from './filters/filters.ts';
+import { changeFilters, deleteFiltersOf, putFilters } from './filters/store.ts';
 import { deleteMemoriesOf } from './scripts/memory-store.ts';
 import { deleteScriptsOf } from './scripts/store.ts';
 
@@ -34,16 +36,22 @@ type TenantId = MailboxRow['tenantId'];
  */
 export const insertMailbox = defineWrite(
   'mailboxes.insert',
-  async (tx, { mailbox, aliases = [], sandbox }: NewMailbox) => {
+  async (tx, { mailbox, aliases = [], filters, sandbox }: NewMailbox) => {
     const circumstances = { sandbox, now: mailbox.createdAt };
     await requireNewMailbox(tx, mailbox, circumstances);
     await tx.insertInto('mailboxes').values(mailbox).execute();
     await requireNewAliases(tx, { owner: mailbox, aliases }, circumstances);
     await insertAliases(tx, mailbox, aliases);
+    if (filters) await putFilters(tx, mailbox.id, filters);
   },
 );
 
-type NewMailbox = { mailbox: MailboxRow; aliases?: readonly NewAlias[]; sandbox: string };
+type NewMailbox = {
+  mailbox: MailboxRow;
+  aliases?: readonly NewAlias[];
+  filters?: Filters;
+  sandbox: string;
+};
 type NewQuota = Pick<MailboxRow, 'tenantId' | 'quotaBytes'>;
 
 /**
@@ -163,6 +171,7 @@ type MailboxChange = Partial<
   > & {
     status: 'active' | 'suspended';
     aliases: WantedAliases;
+    filters: Partial<Filters>;
   }
 >;
 
@@ -178,9 +187,10 @@ export const updateMailbox = defineWrite(
     { tenantId, id, change, now }: { tenantId: TenantId; id: string; change: MailboxChange; now: number },
   ): Promise<MailboxRow> => {
     const before = await getMailbox(tx, tenantId, id);
-    const { aliases, ...fields } = change;
+    const { aliases, filters, ...fields } = change;
     const hasOtherAliases = aliases !== undefined && (await changeAliases(tx, before, { ...aliases, now }));
-    if (!hasOtherAliases && hasValues<MailboxRow>(before, fields)) return before;
+    const hasOtherFilters = filters !== undefined && (await changeFilters(tx, before.id, filters));
+    if (!hasOtherAliases && !hasOtherFilters && hasValues<MailboxRow>(before, fields)) return before;
     if (change.status !== undefined && before.status === 'damaged') {
       throw new AppError('invalid_state', 'The mailbox is damaged; its operator has to repair it first', {
         param: 'status',
@@ -205,6 +215,7 @@ export const endMailbox = defineWrite(
     const { id: mailboxId } = await getMailbox(tx, tenantId, id);
     await deleteScriptsOf(tx, mailboxId);
     await deleteMemoriesOf(tx, mailboxId);
+    await deleteFiltersOf(tx, mailboxId);
     await deleteAliases(tx, mailboxId);
     await tx.deleteFrom('mailboxes').where('id', '=', mailboxId).execute();
     await tx.insertInto('mailboxRemovals').values({ mailboxId, dueAt: now }).execute();

@@ -173,3 +173,30 @@ test('alias adds an address to a mailbox and removes it, and leaves the others',
     'ali@people.example has no aliases\n',
   );
 });
+
+test('vacation and forward set, show and end what a mailbox does by itself', async () => {
+  const address = 'filters@people.example';
+  await run(['create', address]);
+  assert.equal((await run(['vacation', address])).output, `${address} answers no mail automatically\n`);
+  const times = ['--from', '2026-12-24T00:00:00Z', '--until', '2027-01-04T00:00:00Z'];
+  const { output } = await run(['vacation', address, '--subject', 'Away', '--text', 'Back soon', ...times]);
+  assert.equal(
+    output,
+    `${address} answers mail automatically from 2026-12-24T00:00:00Z until 2027-01-04T00:00:00Z:\nSubject: Away\nBack soon\n`,
+  );
+  assert.equal((await run(['vacation', address])).output, output);
+  const noText = await run(['vacation', address, '--subject', 'Away']);
+  assert.deepEqual([noText.code, noText.output], [1, '']);
+  assert.match(
+    (await run(['vacation', address, '--text', 'a', ...times.slice(0, 1), 'soon'])).errors,
+    /vacation\.from/,
+  );
+  assert.match((await run(['vacation', address, '--off'])).output, /answers no mail/);
+  assert.equal((await run(['forward', address])).output, `${address} forwards no mail\n`);
+  const forwarded = await run(['forward', address, 'bob@other.example', '--no-copy']);
+  assert.equal(forwarded.output, `${address} gets mail, and only forwards it to:\nbob@other.example\n`);
+  assert.match((await run(['forward', address, 'nobody'])).errors, /forwardTo\[0\]/);
+  assert.equal((await run(['forward', address, 'bob@other.example', '--off'])).code, 1);
+  const { value } = await run(['forward', address, '--off', '--json']);
+  assert.deepEqual([value.forwardTo, value.keepCopy], [[], true]);
+});

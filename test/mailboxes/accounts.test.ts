@@ -41,6 +41,7 @@ function threadOf(calls: Partial<AccountCalls> = {}) {
       async endSessions({ id, credential }: { id: string; credential: string }) {
         asked.push(`endSessions ${id} ${credential}`);
       },
+      listTargets: async () => [],
       async closeIdle({ id }: { id: string }) {
         asked.push(`closeIdle ${id}`);
         return true;

@@ -4,6 +4,7 @@ import { createApiServer } from '../../src/api.ts';
 import { findReceiver } from '../../src/domains/receiving/store.ts';
 import { endDomain } from '../../src/domains/store.ts';
 import { createAuthenticator } from '../../src/mailboxes/authenticate.ts';
+import { scriptsOf } from '../../src/mailboxes/scripts/of-mailbox.ts';
 import { findMailboxById, recordDamage, recordLogin, recordUsage } from '../../src/mailboxes/store.ts';
 import { setTenantPlan, upsertPlan } from '../../src/tenants/store.ts';
 import { addDomain } from '../domains/fixtures.ts';
@@ -49,6 +50,10 @@ test('a mailbox is created with a password that is shown once, and that opens it
     displayName: null,
     passwordLogin: true,
     aliases: [],
+    vacation: null,
+    forwardTo: [],
+    keepCopy: true,
+    rules: [],
     quotaBytes: 10_240 * 1024 * 1024,
     status: 'active',
     usedBytes: 0,
@@ -341,4 +346,32 @@ test('an alias that a mailbox cannot have is refused by name, and an older one s
   const patch = async (aliases: string[]) => (await ask('PATCH', `/${id}`, { aliases })).status;
   assert.equal(await patch(['a@lapsing.example', `b@${SANDBOX}`]), 200);
   assert.equal(await patch(['a@lapsing.example', 'c@lapsing.example']), 422);
+});
+
+test('filters are shown as they were given, run when mail arrives, and end with the mailbox', async () => {
+  const vacation = { from: null, until: '2027-02-01T00:00:00Z', subject: 'Away', text: 'I am away.' };
+  const rules = [{ name: 'lists', conditions: [{ field: 'subject', value: '[list]' }], fileInto: 'Lists' }];
+  const { body } = await create({ address: newAddress(), vacation, forwardTo: ['Bob@Other.example'] });
+  assert.deepEqual([body.vacation, body.forwardTo, body.keepCopy], [vacation, ['Bob@other.example'], true]);
+  const { read } = world.app.db;
+  const scripts = async () => (await scriptsOf(read, { id: body.id })).map(({ content }) => content);
+  assert.match(
+    (await scripts()).join(),
+    /vacation :subject "Away" "I am away\.";[\s\S]*redirect :copy "Bob@other\.example";/,
+  );
+  const changed = await ask('PATCH', `/${body.id}`, { vacation: null, rules });
+  assert.deepEqual(
+    [changed.status, changed.body.vacation, changed.body.forwardTo],
+    [200, null, ['Bob@other.example']],
+  );
+  assert.deepEqual(changed.body.rules, rules);
+  assert.match((await scripts()).join(), /fileinto :create "Lists";/);
+  const refused = await ask('PATCH', `/${body.id}`, { forwardTo: ['nobody'] });
+  assert.equal(refused.status, 400);
+  assert.match(JSON.stringify(refused.body), /forwardTo\[0\]/);
+  await ask('PATCH', `/${body.id}`, { forwardTo: [], rules: [] });
+  assert.deepEqual(await scripts(), []);
+  await ask('PATCH', `/${body.id}`, { rules });
+  await ask('DELETE', `/${body.id}`);
+  assert.deepEqual(await scripts(), []);
 });

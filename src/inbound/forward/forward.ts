@@ -27,6 +27,8 @@ export type Forwarding = {
   recipient: string;
   /** Addresses that the message goes to. */
   addresses: readonly string[];
+  /** The message in place of the received one, with a header that was edited. Its bytes are not committed yet. */
+  edited?: { blobId: NonNullable<ReceivedMessageRow['blobId']>; bytes: Buffer } | undefined;
 };
 
 /** The rows of a forwarded message, or the reason why it is not forwarded. */
@@ -51,10 +53,11 @@ const HEADER_END = '\r\n\r\n';
 export async function buildForward(
   app: ForwardApp,
   received: ReceivedMessageRow,
-  { recipient, addresses }: Forwarding,
+  { recipient, addresses, edited }: Forwarding,
 ): Promise<BuiltForward> {
-  if (received.blobId === null) return { kind: 'refused', reason: 'deleted' };
-  const content = await app.blobs.open(received.blobId);
+  const { blobId } = edited ?? received;
+  if (blobId === null) return { kind: 'refused', reason: 'deleted' };
+  const content = edited ? bytesContent(edited.bytes) : await app.blobs.open(blobId);
   const header = await readHeader(content);
   if (!header) return { kind: 'refused', reason: 'malformed' };
   const fields = splitFields(header.toString('latin1'));
@@ -66,7 +69,7 @@ export async function buildForward(
     ...NOTHING_COMPOSED,
     id: newId('em', now),
     sender: received.sender,
-    blobId: received.blobId,
+    blobId,
     headerBytes: header.length,
     bodyHash,
     datedAt: now,
@@ -82,8 +85,21 @@ export async function buildForward(
   return { kind: 'built', message, recipients: addresses.map(newRecipient), notification };
 }
 
+/** Bytes of a message as far as forwarding reads them. */
+type Content = Pick<BlobContent, 'sizeBytes' | 'head' | 'chunks'>;
+
+function bytesContent(bytes: Buffer): Content {
+  return {
+    sizeBytes: bytes.length,
+    head: async (count) => bytes.subarray(0, count),
+    async *chunks() {
+      yield bytes;
+    },
+  };
+}
+
 /** Returns the header with the empty line after it; undefined when the message has no end of a header within its limit. */
-async function readHeader(content: BlobContent): Promise<Buffer | undefined> {
+async function readHeader(content: Content): Promise<Buffer | undefined> {
   const head = await content.head(MAX_HEADER_BYTES + HEADER_END.length);
   const end = head.indexOf(HEADER_END);
   if (end >= 0) return head.subarray(0, end + HEADER_END.length);
@@ -98,7 +114,7 @@ function hasPassed(fields: readonly HeaderField[], recipient: string): boolean {
   );
 }
 
-async function hashBody(content: BlobContent, headerBytes: number): Promise<string> {
+async function hashBody(content: Content, headerBytes: number): Promise<string> {
   const hash = createBodyHash();
   let skippedBytes = headerBytes;
   for await (const chunk of content.chunks()) {

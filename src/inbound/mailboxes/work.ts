@@ -6,7 +6,14 @@ import type { App } from '../../app.ts';
 import { commitOutcome } from '../../db/commit-outcome.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
-import type { DeliveredContent, DeliveryResult, MailboxDelivery } from '../../mailboxes/delivery.ts';
+import type {
+  DeliveredContent,
+  DeliveryResult,
+  MailboxDelivery,
+  MailboxTargets,
+} from '../../mailboxes/delivery.ts';
+import { scriptsOf } from '../../mailboxes/scripts/of-mailbox.ts';
+import type { ScriptRunner } from '../../mailboxes/scripts/runner.ts';
 import { findMailboxById } from '../../mailboxes/store.ts';
 import { errorMessage } from '../../system/errors.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
@@ -14,6 +21,8 @@ import type { Work } from '../../system/worker.ts';
 import { findReceived } from '../store.ts';
 import { type LeasedTask, putBackTask } from '../tasks/store.ts';
 import { createTaskWork, type TaskOutcome } from '../tasks/worker.ts';
+import { deliverByScripts, deliveryIdOf, type ScriptedTask } from './scripts/deliver.ts';
+import { dropPlan } from './scripts/plan-store.ts';
 
 /** Maximum number of messages that are delivered at the same time. Deliveries of an account share a commit. Our own limit. */
 const CONCURRENCY = 32;
@@ -29,7 +38,10 @@ const LINES = { burst: 1, tokensPerSecond: 1 / 3_600 };
 /** Maximum number of mailboxes whose lines are counted. */
 const MAX_LOGGED_MAILBOXES = 1_000;
 
-type MailboxApp = App & { mailboxDelivery: MailboxDelivery };
+type MailboxApp = App & {
+  mailboxDelivery: MailboxDelivery & MailboxTargets;
+  scriptRunner: Pick<ScriptRunner, 'run'>;
+};
 
 /** Returns the work that delivers to mailboxes. A second run of a task stores nothing more. */
 export function createMailboxWork(app: MailboxApp): Work<LeasedTask> {
@@ -40,12 +52,15 @@ export function createMailboxWork(app: MailboxApp): Work<LeasedTask> {
 
   async function run(task: LeasedTask): Promise<TaskOutcome> {
     const mailbox = await findMailboxById(app.db.read, task.targetId as MailboxRow['id']);
-    if (!mailbox) return ended('deleted', { kind: 'failed', error: 'The mailbox was deleted' });
+    if (!mailbox) {
+      await app.db.commit(dropPlan, { taskId: task.id });
+      return ended('deleted', { kind: 'failed', error: 'The mailbox was deleted' });
+    }
     const message = await findReceived(app.db.read, task.messageId);
     if (!message?.blobId) return ended('deleted', { kind: 'failed', error: 'The message was deleted' });
-    const result = await deliver(app, { task, mailbox, message, blobId: message.blobId });
-    if (result.kind === 'delivered') return ended('delivered', { kind: 'done' });
-    return ended('waiting', await putBack(task, result.reason));
+    const result = await deliver(app, { task, mailbox, message: { ...message, blobId: message.blobId } });
+    if (result.kind === 'waiting') return ended('waiting', await putBack(task, result.reason));
+    return ended('delivered', result.kind === 'delivered' ? { kind: 'done' } : result);
   }
 
   function ended(result: string, outcome: TaskOutcome): TaskOutcome {
@@ -67,23 +82,20 @@ export function createMailboxWork(app: MailboxApp): Work<LeasedTask> {
   return createTaskWork(app, { kind: 'mailbox', concurrency: CONCURRENCY, run });
 }
 
-type Delivery = {
-  task: LeasedTask;
-  mailbox: MailboxRow;
-  message: ReceivedMessageRow;
-  blobId: NonNullable<ReceivedMessageRow['blobId']>;
-};
+type Delivery = Pick<ScriptedTask, 'task' | 'mailbox' | 'message'>;
 
-async function deliver(
-  app: MailboxApp,
-  { task, mailbox, message, blobId }: Delivery,
-): Promise<DeliveryResult> {
+/** Stores the message where the scripts of the mailbox want it. A mailbox without scripts has no more to do for it than to store it. */
+async function deliver(app: MailboxApp, delivery: Delivery): Promise<DeliveryResult | TaskOutcome> {
+  const { task, mailbox, message } = delivery;
   try {
+    const prefix = prefixOf(message, mailbox);
+    const scripts = await scriptsOf(app.db.read, mailbox);
+    if (scripts.length > 0) return await deliverByScripts(app, { ...delivery, prefix, scripts });
     return await app.mailboxDelivery.deliver({
       mailboxId: mailbox.id,
-      deliveryId: `${message.id}/${task.position}`,
-      content: await contentOf(app, blobId),
-      prefix: prefixOf(message, mailbox),
+      deliveryId: deliveryIdOf(message, task),
+      content: await contentOf(app, message.blobId),
+      prefix,
       isJunk: message.flagged === 1,
       receivedAt: message.createdAt,
     });
@@ -95,7 +107,7 @@ async function deliver(
   }
 }
 
-async function contentOf({ blobs }: App, blobId: Delivery['blobId']): Promise<DeliveredContent> {
+async function contentOf({ blobs }: App, blobId: Delivery['message']['blobId']): Promise<DeliveredContent> {
   const { sizeBytes, inline, file } = await blobs.open(blobId);
   if (inline) return { sizeBytes, bytes: inline, file: undefined };
   if (file) return { sizeBytes, bytes: undefined, file };

@@ -19,8 +19,9 @@ type Delivery = {
   content: PreparedContent;
   /** Header fields of this recipient, in front of the content, each with its CRLF. */
   prefix: Uint8Array;
-  /** Bits of system flags. */
+  /** Bits of system flags, and sorted keywords, if there are any (`readFlags`). */
   flags: number;
+  keywords?: readonly string[];
   /** Time of arrival, which becomes the internal date. */
   receivedAt: number;
 };
@@ -28,7 +29,7 @@ type Delivery = {
 /** A delivery that was stored before is `known`. */
 type Delivered = { folderId: number; uid: number; isKnown: false } | { isKnown: true };
 
-type DeliveryInput = Omit<Delivery, 'content' | 'prefix' | 'flags' | 'receivedAt'> &
+type DeliveryInput = Omit<Delivery, 'content' | 'prefix' | 'flags' | 'keywords' | 'receivedAt'> &
   Omit<Addition, 'folder'> & { now: number };
 
 const insertDelivered = defineWrite(
@@ -57,10 +58,10 @@ const insertDelivered = defineWrite(
  */
 export async function deliver(
   account: OpenAccount,
-  { deliveryId, folder, content, prefix, flags, receivedAt }: Delivery,
+  { deliveryId, folder, content, prefix, flags, keywords = [], receivedAt }: Delivery,
 ): Promise<Delivered> {
   const internalDate = { atMs: receivedAt, zoneMinutes: 0 };
-  const messages = [{ content, flags, keywords: [], internalDate, prefix }];
+  const messages = [{ content, flags, keywords, internalDate, prefix }];
   const input: DeliveryInput = {
     deliveryId,
     messages,

@@ -11,19 +11,21 @@ import { moduleBeside } from '../../system/thread.ts';
 import { periodic, startWork } from '../../system/worker.ts';
 import type { SystemApp } from '../../thread-app.ts';
 import type { SessionCredential } from '../credential.ts';
-import type { DeliveryRequest, DeliveryResult } from '../delivery.ts';
+import type { DeliveryRequest, DeliveryResult, TargetFolder } from '../delivery.ts';
 import type { Protocol } from '../protocols.ts';
 import type { ListedFolder, MailboxContents, StoredMessage } from '../transfer/contents.ts';
 import type { OpenAccount } from './account.ts';
 import { type CheckReport, checkAccount } from './check.ts';
 import { prepareContent } from './content.ts';
 import { deliver } from './deliver.ts';
+import { readFlags } from './flags.ts';
 import { openImapAccount } from './imap/imap-account.ts';
 import { KEPT_MEMORY } from './imap/kept-memory.ts';
 import { createMaildrop } from './maildrop.ts';
 import { type AccountReports, type AccountSettings, OpenAccounts } from './open-accounts.ts';
 import { type RepairReport, repairAccount } from './repair.ts';
 import { type AccountServer, serveAccounts } from './serve-remote.ts';
+import { findTarget, listTargets } from './targets.ts';
 import { findMissing, importMessages, listForExport, readForExport } from './transfer.ts';
 
 /** Functions of the main thread for this one. */
@@ -50,6 +52,7 @@ export type AccountCalls = {
   /** Opens a session, and returns its number; undefined when there is no such link. */
   admit(input: Admitted): Promise<number | undefined>;
   deliver(input: { account: AccountSettings; request: DeliveryRequest }): Promise<DeliveryResult>;
+  listTargets(input: { account: AccountSettings }): Promise<TargetFolder[]>;
   findMissing(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<string[]>;
   importMessages(input: { account: AccountSettings; added: MessagesToAdd }): Promise<{ added: number }>;
   listFolders(input: { account: AccountSettings }): Promise<ListedFolder[]>;
@@ -71,6 +74,7 @@ export const ACCOUNT_CALLS = [
   'connect',
   'admit',
   'deliver',
+  'listTargets',
   'findMissing',
   'importMessages',
   'listFolders',
@@ -143,6 +147,7 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
       admit,
       deliver: ({ account: settings, request }) =>
         accounts.use(settings, (account) => deliverRequest(account, request)),
+      listTargets: ({ account: settings }) => accounts.use(settings, listTargets),
       findMissing: ({ account: settings, deliveryIds }) =>
         accounts.use(settings, (account) => findMissing(account, deliveryIds)),
       importMessages: ({ account: settings, added }) =>
@@ -172,16 +177,17 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
 /** Stores a message that was accepted. A delivery that was stored before changes nothing. */
 async function deliverRequest(
   account: OpenAccount,
-  { deliveryId, content, prefix, isJunk, receivedAt }: DeliveryRequest,
+  { deliveryId, content, prefix, isJunk, receivedAt, target }: DeliveryRequest,
 ): Promise<DeliveryResult> {
+  const folder = (target && (await findTarget(account, target))) ?? (isJunk ? '\\Junk' : undefined);
   const prepared = await prepareContent(account, content.file ?? [content.bytes]);
   await deliver(account, {
     deliveryId,
     content: prepared,
     prefix: Buffer.from(prefix),
-    flags: 0,
+    ...readFlags(target?.flags ?? []),
     receivedAt,
-    ...(isJunk && { folder: '\\Junk' }),
+    ...(folder !== undefined && { folder }),
   });
   return { kind: 'delivered' };
 }

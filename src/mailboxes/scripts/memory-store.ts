@@ -62,7 +62,7 @@ const remove = statement((db, param: Param<Pick<ScriptMemoryRow, 'mailboxId' | '
  * Adds a row for a delivery. Returns false, and changes nothing, when another delivery has added one with this key that has not expired
  * at `now`, in Unix milliseconds. A delivery that runs again gets the answer of its first run.
  */
-async function claimMemory(tx: Tx, claim: Claim): Promise<boolean> {
+export async function claimMemory(tx: Tx, claim: Claim): Promise<boolean> {
   if (!(await insert.first(tx, claim))) return false;
   const excess = await firstExcess.first(tx, claim);
   if (excess) await remove.all(tx, { mailboxId: claim.mailboxId, key: excess.key });

@@ -10,7 +10,7 @@ import type { CheckedScript, RunInput, Script, ScriptName } from '../../mail/sie
 import { runScript } from '../../mail/sieve/run-script.ts';
 
 /** A script with the name that its owner knows it by. */
-type NamedScript = { name: string; content: string };
+export type NamedScript = { name: string; content: string };
 
 /** A run of scripts for one message: each one runs only when the one before it keeps the message in INBOX by itself. */
 export type RunJob = Omit<RunInput, 'scripts'> & {
@@ -25,7 +25,7 @@ export type RunJob = Omit<RunInput, 'scripts'> & {
 export type ScriptJob = RunJob | { kind: 'check'; content: string };
 
 /** Why the scripts failed. `script` is the name of the script; `line` counts from 1. */
-type ScriptFailure = { script: string; line: number; message: string };
+export type ScriptFailure = { script: string; line: number; message: string };
 
 export type ScriptResult =
   | { kind: 'done'; actions: readonly Action[]; remembered: readonly RememberedKey[] }

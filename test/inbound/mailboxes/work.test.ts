@@ -16,7 +16,9 @@ const DELIVERED = async (): Promise<DeliveryResult> => ({ kind: 'delivered' });
 let answer = DELIVERED;
 const work = createMailboxWork({
   ...app,
+  scriptRunner: { run: () => assert.fail() },
   mailboxDelivery: {
+    listTargets: () => assert.fail(),
     deliver: (request) => {
       delivered.push(request);
       return answer();
@@ -118,7 +120,12 @@ test('bytes that cannot be read now make mail wait, and bytes that have changed 
   await sendMail(await world.open(), { to: 'bytes@people.example' });
   const { blobs } = app;
   const unmounted = { ...blobs, open: () => Promise.reject(new AppError('unavailable', 'not mounted')) };
-  const waiting = createMailboxWork({ ...app, blobs: unmounted, mailboxDelivery: { deliver: DELIVERED } });
+  const waiting = createMailboxWork({
+    ...app,
+    blobs: unmounted,
+    scriptRunner: { run: () => assert.fail() },
+    mailboxDelivery: { deliver: DELIVERED, listTargets: () => assert.fail() },
+  });
   await world.clock.advance(100);
   for (const item of (await waiting.lease(100)).items) await waiting.run(item);
   assert.deepEqual([(await lastTask()).state, (await lastTask()).attempts], ['pending', 0]);

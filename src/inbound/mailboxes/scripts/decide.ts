@@ -1,0 +1,179 @@
+/** Runs the scripts of a mailbox for a message, and answers what they ask about the account. */
+import { addressKey } from '../../../mail/address.ts';
+import type { Question } from '../../../mail/sieve/run/question.ts';
+import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
+import { claim } from '../../../mailboxes/scripts/memory-store.ts';
+import type { NamedScript, RunJob, ScriptResult } from '../../../mailboxes/scripts/script-job.ts';
+import { findScript, listScripts } from '../../../mailboxes/scripts/store.ts';
+import { DAY_MS } from '../../../system/clock.ts';
+import { ConcurrencyLimiter } from '../../../system/concurrency-limiter.ts';
+import { VERSION } from '../../../version.ts';
+import type { ScriptApp, ScriptedDelivery } from './delivery.ts';
+import { type Plan, planAfterFailure, planOf, withoutRedirects } from './plan.ts';
+
+export type Decision = { kind: 'decided'; plan: Plan } | { kind: 'busy'; reason: string };
+
+/** Maximum number of runs for one message: each asks for one thing more. Our own limit. */
+const MAX_RUNS = 64;
+/** Time for which a message counts as seen while its scripts run, in milliseconds. They then say for how long it does. */
+const PROVISIONAL_MS = 7 * DAY_MS;
+/** Maximum number of messages whose bodies are held for scripts at the same time: each may be as large as a message is. Our own limit. */
+const MAX_BODIES = 2;
+/** Score of a message that is twice as bad as one that is flagged counts as certain spam. */
+const CERTAIN_SPAM = 2;
+
+const bodies = new ConcurrencyLimiter({ maxRunning: MAX_BODIES, perFree: 1 });
+
+/** Returns what the scripts decide. A run that asks something is repeated with the answer. */
+export async function decide(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  scripts: readonly NamedScript[],
+): Promise<Decision> {
+  let job = firstJob(app, delivery, scripts);
+  for (let runs = 0; runs < MAX_RUNS; runs++) {
+    const result = await run(app, delivery, job);
+    switch (result.kind) {
+      case 'busy':
+        return result;
+      case 'failed':
+        return { kind: 'decided', plan: planAfterFailure(result.failure) };
+      case 'done':
+        return { kind: 'decided', plan: planFor(delivery, result) };
+      case 'question': {
+        const { question } = result;
+        job = {
+          ...job,
+          answers: [...job.answers, { question, answer: await answerTo(app, delivery, question) }],
+        };
+        break;
+      }
+      case 'needs':
+        job =
+          result.what === 'body'
+            ? { ...job, isWhole: true }
+            : { ...job, included: await listIncludable(app, delivery) };
+    }
+  }
+  const failure = {
+    script: scripts.at(-1)?.name ?? '',
+    line: 0,
+    message: `it asks more than ${MAX_RUNS} questions`,
+  };
+  return { kind: 'decided', plan: planAfterFailure(failure) };
+}
+
+/** A message that was delivered to this mailbox before, and was sent on from it, goes round in circles (RFC 9228 section 4). */
+function planFor(
+  { fields, mailbox }: ScriptedDelivery,
+  { actions, remembered }: Extract<ScriptResult, { kind: 'done' }>,
+): Plan {
+  const plan = planOf(actions, remembered);
+  const own = addressKey(mailbox.address);
+  const hasPassed = fields.some(({ name, value }) => name === 'delivered-to' && addressKey(value) === own);
+  return hasPassed ? withoutRedirects(plan) : plan;
+}
+
+function firstJob(
+  { clock, config }: ScriptApp,
+  { message, recipient, content, prefix }: ScriptedDelivery,
+  scripts: readonly NamedScript[],
+): RunJob {
+  const { flagAt } = config.inbound.spam;
+  const { spamScore } = message;
+  const percent = spamScore === null ? undefined : (spamScore / (CERTAIN_SPAM * flagAt)) * 100;
+  return {
+    kind: 'run',
+    scripts,
+    message: { octets: new Uint8Array(), sizeBytes: prefix.length + content.sizeBytes },
+    isWhole: false,
+    envelope: { from: message.sender, to: recipient },
+    environment: environmentOf(config.hostname, message.remoteAddress),
+    now: clock.now(),
+    zoneMinutes: 0,
+    answers: [],
+    included: undefined,
+    spamPercent: percent === undefined ? undefined : Math.min(Math.max(Math.round(percent), 0), 100),
+  };
+}
+
+/** Items of RFC 5183 section 4.1. Mail of this machine has no remote address. */
+function environmentOf(hostname: string, remoteAddress: string): RunJob['environment'] {
+  return {
+    host: hostname,
+    domain: hostname.slice(hostname.indexOf('.') + 1),
+    location: 'MDA',
+    phase: 'during',
+    name: 'Postrider',
+    version: VERSION,
+    'remote-ip': remoteAddress,
+  };
+}
+
+/** Runs the job with the octets that it needs. Only some bodies are held at a time. */
+async function run({ scriptRunner }: ScriptApp, delivery: ScriptedDelivery, job: RunJob) {
+  const { mailbox, header, prefix, content } = delivery;
+  const runWith = (body: Buffer) => {
+    // The copy is what crosses to the thread; a view would take the whole buffer that it is part of along.
+    const octets = new Uint8Array(Buffer.concat([Buffer.from(prefix), header, body]));
+    return scriptRunner.run({ ...job, message: { ...job.message, octets } }, mailbox.tenantId);
+  };
+  if (!job.isWhole) return await runWith(Buffer.alloc(0));
+  return await bodies.run(async () => await runWith(await readBody(content, header.length)), {
+    owner: mailbox.tenantId,
+  });
+}
+
+async function readBody({ chunks }: ScriptedDelivery['content'], headerBytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const chunk of chunks()) pieces.push(chunk);
+  return Buffer.concat(pieces).subarray(headerBytes);
+}
+
+/** Returns the scripts of the mailbox under the names by which a script includes them. There are no global ones. */
+async function listIncludable({ db }: ScriptApp, { mailbox }: ScriptedDelivery): Promise<NamedScript[]> {
+  const found: NamedScript[] = [];
+  for (const { name } of await listScripts(db.read, mailbox.id)) {
+    const script = await findScript(db.read, { mailboxId: mailbox.id, name });
+    if (script) found.push({ name: `personal/${name}`, content: script.content });
+  }
+  return found;
+}
+
+/** Answers a question about the account. @throws AppError unavailable when the mailbox cannot be asked */
+async function answerTo(app: ScriptApp, delivery: ScriptedDelivery, question: Question): Promise<boolean> {
+  if (question.kind === 'isDuplicate') return isDuplicate(app, delivery, question.key);
+  const folders = await app.mailboxDelivery.listTargets(delivery.mailbox.id);
+  switch (question.kind) {
+    case 'mailboxesExist':
+      return question.names.every((name) => folders.some((folder) => folder.name === name));
+    case 'mailboxIdsExist':
+      return question.ids.every((id) => folders.some((folder) => folder.mailboxId === id));
+    case 'specialUsesExist': {
+      const { mailbox, uses } = question;
+      const candidates = folders.filter(({ name }) => mailbox === undefined || name === mailbox);
+      return uses.every((use) => candidates.some((folder) => isSameUse(folder.specialUse, use)));
+    }
+  }
+}
+
+function isSameUse(one: string | null, other: string): boolean {
+  return one?.toLowerCase() === other.toLowerCase();
+}
+
+/** The first delivery that asks gets the key, also when several ask at the same time. */
+async function isDuplicate(
+  { db, clock }: ScriptApp,
+  { mailbox, deliveryId }: ScriptedDelivery,
+  key: string,
+): Promise<boolean> {
+  const now = clock.now();
+  const isNew = await db.commit(claim, {
+    mailboxId: mailbox.id,
+    key: memoryKey('duplicate', key),
+    claimedBy: deliveryId,
+    expiresAt: now + PROVISIONAL_MS,
+    now,
+  });
+  return !isNew;
+}

@@ -1,0 +1,171 @@
+/**
+ * Delivers a message to a mailbox with scripts: the scripts decide, the message is stored in the folders, and the task is settled
+ * together with what the scripts send. What they have decided is kept, so that a crash between two of these steps changes nothing.
+ */
+
+import { discardOnRefusal } from '../../../blobs/discard-on-refusal.ts';
+import type { ReceivedMessageRow } from '../../../db/inbound-tables.ts';
+import type { MailboxRow } from '../../../db/mailbox-tables.ts';
+import type { BlobRow } from '../../../db/tables.ts';
+import { MAX_HEADER_BYTES } from '../../../mail/header-limits.ts';
+import { readFields } from '../../../mail/message/header-block.ts';
+import { withItsAliases } from '../../../mailboxes/addresses/store.ts';
+import type { DeliveryResult } from '../../../mailboxes/delivery.ts';
+import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
+import { claim } from '../../../mailboxes/scripts/memory-store.ts';
+import type { NamedScript } from '../../../mailboxes/scripts/script-job.ts';
+import { listReceivedRecipients } from '../../store.ts';
+import type { LeasedTask } from '../../tasks/store.ts';
+import { settlementOf, type TaskOutcome } from '../../tasks/worker.ts';
+import { type Decision, decide } from './decide.ts';
+import type { ScriptApp, ScriptedDelivery } from './delivery.ts';
+import { noteFailure } from './failure-note.ts';
+import { fileMessage } from './file.ts';
+import { type BuiltMail, buildOutgoing } from './outgoing.ts';
+import { hasSeveralSteps, type Plan } from './plan.ts';
+import { findPlan, storePlan } from './plan-store.ts';
+import { settleDelivery } from './settle.ts';
+
+export type ScriptedTask = {
+  task: LeasedTask;
+  mailbox: MailboxRow;
+  message: ScriptedDelivery['message'];
+  prefix: string;
+  scripts: readonly NamedScript[];
+};
+
+const HEADER_END = Buffer.from('\r\n\r\n');
+
+/** Delivers the message. `waiting` means that it is to be tried again later. */
+export async function deliverByScripts(
+  app: ScriptApp,
+  { scripts, ...task }: ScriptedTask,
+): Promise<TaskOutcome | Extract<DeliveryResult, { kind: 'waiting' }>> {
+  const delivery = await openDelivery(app, task);
+  const decision = await findOrDecide(app, delivery, scripts);
+  if (decision.kind === 'busy') return { kind: 'waiting', reason: decision.reason };
+  const { plan } = decision;
+  const filed = await fileMessage(app, delivery, plan.filings);
+  if (filed.kind !== 'delivered') return filed;
+  if (plan.failure) {
+    const noted = await noteFailure(app, delivery, plan.failure);
+    if (noted.kind !== 'delivered') return noted;
+  }
+  const built = await buildOutgoing(app, delivery, plan.outgoing);
+  return await discardOnRefusal(app.blobs, built.flatMap(blobsOf), async () => {
+    const copied = await fileCopies(app, delivery, built);
+    if (copied.kind !== 'delivered') return copied;
+    return { kind: 'settled', isSettled: await settle(app, delivery, { plan, built }) };
+  });
+}
+
+async function openDelivery(app: ScriptApp, task: Omit<ScriptedTask, 'scripts'>): Promise<ScriptedDelivery> {
+  const { message, mailbox } = task;
+  const content = await app.blobs.open(message.blobId);
+  const head = await content.head(MAX_HEADER_BYTES + HEADER_END.length);
+  const end = head.indexOf(HEADER_END);
+  // A message without a body ends with its header.
+  const header = end < 0 ? head : head.subarray(0, end + HEADER_END.length);
+  const recipients = await listReceivedRecipients(app.db.read, message.id);
+  const { address: recipient = mailbox.address } =
+    recipients.find(({ position }) => position === task.task.position) ?? {};
+  const { aliases } = await withItsAliases(app.db.read, mailbox);
+  return {
+    ...task,
+    content,
+    header,
+    recipient,
+    ownAddresses: [mailbox.address, recipient, ...aliases],
+    deliveryId: deliveryIdOf(message, task.task),
+    fields: readFields(header, { start: 0, end: header.length }),
+  };
+}
+
+/** Returns the id of a delivery, which is the same for each run of its task. */
+export function deliveryIdOf(
+  { id }: Pick<ReceivedMessageRow, 'id'>,
+  { position }: Pick<LeasedTask, 'position'>,
+): string {
+  return `${id}/${position}`;
+}
+
+/** Returns the plan of an earlier run, or what the scripts decide now. It is stored before the first of several steps. */
+async function findOrDecide(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  scripts: readonly NamedScript[],
+): Promise<Decision> {
+  const taskId = delivery.task.id;
+  const kept = await findPlan(app.db.read, taskId);
+  if (kept) return { kind: 'decided', plan: kept };
+  const decision = await decide(app, delivery, scripts);
+  if (decision.kind === 'busy' || !hasSeveralSteps(decision.plan)) return decision;
+  return { kind: 'decided', plan: await app.db.commit(storePlan, { taskId, plan: decision.plan }) };
+}
+
+const DONE = {
+  state: 'done',
+  dueAt: null,
+  responseStatus: null,
+  responseTimeMs: null,
+  responseBody: null,
+  error: null,
+} as const;
+
+/** Stores copies of what is sent (RFC 8580). A reply is sent for certain once its key is claimed, so its copy is stored then. */
+async function fileCopies(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  built: readonly BuiltMail[],
+): Promise<DeliveryResult> {
+  const { mailbox, deliveryId } = delivery;
+  const now = app.clock.now();
+  for (const [index, mail] of built.entries()) {
+    if (mail.kind === 'redirect' || !mail.copy) continue;
+    const memory = { mailboxId: mailbox.id, claimedBy: deliveryId, now };
+    if (mail.claim && !(await app.db.commit(claim, { ...memory, ...mail.claim }))) continue;
+    const { target, bytes } = mail.copy;
+    const result = await app.mailboxDelivery.deliver({
+      mailboxId: mailbox.id,
+      deliveryId: `${deliveryId}/copy/${index}`,
+      content: { sizeBytes: bytes.length, bytes, file: undefined },
+      prefix: '',
+      isJunk: false,
+      receivedAt: now,
+      target,
+    });
+    if (result.kind !== 'delivered') return result;
+  }
+  return { kind: 'delivered' };
+}
+
+type Settled = { plan: Plan; built: readonly BuiltMail[] };
+
+/** Ends the task together with what the scripts send. Returns false when the lease of the task is no longer valid. */
+async function settle(
+  app: ScriptApp,
+  { task, mailbox, deliveryId }: ScriptedDelivery,
+  { plan, built }: Settled,
+): Promise<boolean> {
+  const now = app.clock.now();
+  const isSettled = await app.db.commit(settleDelivery, {
+    settlement: settlementOf(task, DONE, now),
+    claimant: { mailboxId: mailbox.id, claimedBy: deliveryId },
+    built: built.map(withoutCopy),
+    remembered: plan.remembered.map(({ key, seconds }) => ({
+      key: memoryKey('duplicate', key),
+      expiresAt: now + seconds * 1_000,
+    })),
+  });
+  if (isSettled && built.length > 0) app.wakeups.notify('queue');
+  return isSettled;
+}
+
+function withoutCopy(built: BuiltMail): BuiltMail {
+  return built.kind === 'redirect' ? built : { ...built, copy: undefined };
+}
+
+function blobsOf(built: BuiltMail): BlobRow[] {
+  if (built.kind === 'redirect') return built.blob ? [built.blob] : [];
+  return [built.mail.blob];
+}

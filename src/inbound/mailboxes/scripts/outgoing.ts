@@ -1,0 +1,222 @@
+/** Builds what a mailbox sends because of a message: redirects, automatic replies, notifications, and refusals. */
+
+import type { BlobRow } from '../../../db/tables.ts';
+import { addressKey, type Mailbox, parseMailbox } from '../../../mail/address.ts';
+import { type ComposedMail, composeNotification, composeReply } from '../../../mail/auto-reply/compose.ts';
+import { isAutomatic, reasonNotToReply } from '../../../mail/auto-reply/may-reply.ts';
+import { splitFields } from '../../../mail/dkim/verify/header-fields.ts';
+import { composeReport } from '../../../mail/dsn/write.ts';
+import { dateField } from '../../../mail/message/headers.ts';
+import type { Target } from '../../../mail/sieve/actions.ts';
+import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
+import { mayUseAddress } from '../../../mailboxes/sender-addresses.ts';
+import { newId } from '../../../system/ids.ts';
+import { type BuiltForward, buildForward } from '../../forward/forward.ts';
+import { buildOwnMail, type OwnMail, postmasterOf } from '../../forward/own-mail.ts';
+import { provenSenderOf } from '../../forward/proven-sender.ts';
+import type { ScriptApp, ScriptedDelivery } from './delivery.ts';
+import { editedMessage } from './edited-message.ts';
+import { buildPersonalMail } from './personal-mail.ts';
+import type { Notification, Outgoing, Redirect, Rejection, Vacation } from './plan.ts';
+
+/** A reply is sent only when no other delivery has claimed its key. */
+type ReplyClaim = { key: string; expiresAt: number };
+
+/** Rows to add in the write that settles the delivery. */
+export type BuiltMail =
+  | {
+      kind: 'redirect';
+      forward: Extract<BuiltForward, { kind: 'built' }>;
+      /** Bytes that were made for the redirect; undefined when it shares those of the message. */
+      blob: BlobRow | undefined;
+    }
+  | {
+      kind: 'vacation' | 'notify' | 'reject';
+      mail: OwnMail;
+      claim: ReplyClaim | undefined;
+      /** The folder that gets a copy, and the message with its date. */
+      copy: { target: Target; bytes: Buffer } | undefined;
+    };
+
+/** Maximum number of recipients of the notifications about a message. Our own limit. */
+const MAX_NOTIFIED = 4;
+/** X.7.1 is a refusal by policy (RFC 3463 section 3.8, RFC 5429 section 2.2). */
+const REFUSED = '5.7.1';
+
+/** Returns what is sent. Something that must not be sent, such as a reply to a mailing list, is left out. */
+export async function buildOutgoing(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  outgoing: readonly Outgoing[],
+): Promise<BuiltMail[]> {
+  const built: (BuiltMail | undefined)[] = [];
+  let notified = 0;
+  for (const action of outgoing)
+    switch (action.kind) {
+      case 'redirect':
+        built.push(await buildRedirect(app, delivery, action));
+        break;
+      case 'vacation':
+        built.push(await buildVacation(app, delivery, action));
+        break;
+      case 'notify':
+        notified += action.to.length;
+        if (notified <= MAX_NOTIFIED) built.push(await buildNotification(app, delivery, action));
+        break;
+      case 'reject':
+        built.push(await buildRejection(app, delivery, action));
+    }
+  return built.filter((mail) => mail !== undefined);
+}
+
+async function buildRedirect(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  { address, header }: Redirect,
+): Promise<BuiltMail | undefined> {
+  const to = asciiAddress(address);
+  if (to === undefined) return undefined;
+  const { message, mailbox } = delivery;
+  const edited = header === null ? undefined : await prepareEdited(app, delivery, header);
+  const forward = await buildForward(app, message, { recipient: mailbox.address, addresses: [to], edited });
+  if (forward.kind === 'built') return { kind: 'redirect', forward, blob: edited?.blob };
+  if (edited) await app.blobs.discard(edited.blob);
+  app.log.warn({ mailboxId: mailbox.id, reason: forward.reason }, 'a message could not be redirected');
+  return undefined;
+}
+
+/** The trace is added when the message is forwarded, so it is left out of the edited header where the script has not changed it. */
+async function prepareEdited({ blobs }: ScriptApp, delivery: ScriptedDelivery, header: string) {
+  const whole = await editedMessage(delivery, header);
+  const prefix = Buffer.from(delivery.prefix);
+  const at = whole.indexOf(prefix);
+  const bytes = at < 0 ? whole : Buffer.concat([whole.subarray(0, at), whole.subarray(at + prefix.length)]);
+  const blob = await blobs.prepare([bytes]);
+  return { blob, blobId: blob.id, bytes };
+}
+
+async function buildVacation(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  action: Vacation,
+): Promise<BuiltMail | undefined> {
+  const claim = replyClaimOf(app, delivery, action);
+  const to = parseMailbox(delivery.message.sender);
+  if (!claim || !to) return undefined;
+  const id = newId('em', app.clock.now());
+  const composed = composeReply({
+    messageId: messageIdOf(delivery, id),
+    from: await fromOf(app, delivery, action),
+    to,
+    subject: action.subject,
+    text: action.reason,
+    isMime: action.isMime,
+    fields: delivery.fields,
+  });
+  const mail = await buildPersonalMail(app, delivery, { id, composed, to: [to.address] });
+  return { kind: 'vacation', mail, claim, copy: copyOf(app, action, composed) };
+}
+
+/** Returns the key under which the reply to the sender is sent once; undefined when the message is not answered. */
+function replyClaimOf(
+  { clock }: Pick<ScriptApp, 'clock'>,
+  delivery: ScriptedDelivery,
+  { handle, seconds, addresses }: Vacation,
+): ReplyClaim | undefined {
+  const { message, fields } = delivery;
+  const own = [...delivery.ownAddresses, ...addresses];
+  // Spam, and mail whose author is probably forged, would make others get replies that they have not asked for.
+  if (message.flagged === 1) return undefined;
+  if (reasonNotToReply({ sender: message.sender, fields, own }) !== undefined) return undefined;
+  return {
+    key: memoryKey('vacation', handle, addressKey(message.sender)),
+    expiresAt: clock.now() + seconds * 1_000,
+  };
+}
+
+/** Builds a notification. Mail that a program has sent makes none, because two programs could go on for ever (RFC 5436 section 2.7.1). */
+async function buildNotification(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  action: Notification,
+): Promise<BuiltMail | undefined> {
+  const { fields, mailbox } = delivery;
+  const to = action.to.flatMap((address) => parseMailbox(address) ?? []);
+  if (to.length === 0 || fields.some(isAutomatic)) return undefined;
+  const id = newId('em', app.clock.now());
+  const composed = composeNotification({
+    messageId: messageIdOf(delivery, id),
+    from: await fromOf(app, delivery, action),
+    to,
+    owner: mailbox.address,
+    subject: action.subject,
+    text: action.body,
+    importance: action.importance,
+    headers: action.fields,
+    fields,
+  });
+  const mail = await buildPersonalMail(app, delivery, { id, composed, to: to.map(({ address }) => address) });
+  return { kind: 'notify', mail, claim: undefined, copy: copyOf(app, action, composed) };
+}
+
+/** A message that was accepted is refused by a report, and only to a sender that was proven, since others would be told of forged mail. */
+async function buildRejection(
+  app: ScriptApp,
+  { message, header, recipient }: ScriptedDelivery,
+  { reason }: Rejection,
+): Promise<BuiltMail | undefined> {
+  const address = await provenSenderOf(app, message, splitFields(header.toString('latin1')));
+  const to = address === undefined ? undefined : parseMailbox(address);
+  if (!to) return undefined;
+  const hostname = app.config.hostname.toLowerCase();
+  const id = newId('em', app.clock.now());
+  const composed = composeReport({
+    messageId: `${id}@${hostname}`,
+    hostname,
+    from: {
+      name: 'Mail server',
+      address: postmasterOf(app.config),
+      localPart: 'postmaster',
+      domain: hostname,
+    },
+    to,
+    arrivedAt: message.createdAt,
+    header: header.subarray(0, -'\r\n'.length),
+    subject: 'Your message was refused',
+    text: `This is the mail server ${hostname}.\n\nThe recipient <${recipient}> has refused your message:\n\n${reason}\n\nThe header of your message follows.\n`,
+    recipients: [{ address: recipient, action: 'failed', status: REFUSED }],
+  });
+  const mail = await buildOwnMail(app, { id, ...composed, to: [to.address], returnPath: '' });
+  return { kind: 'reject', mail, claim: undefined, copy: undefined };
+}
+
+function copyOf(
+  { clock }: ScriptApp,
+  { copy: target }: Vacation | Notification,
+  { bytes }: ComposedMail,
+): { target: Target; bytes: Buffer } | undefined {
+  return target && { target, bytes: Buffer.concat([Buffer.from(dateField(clock.now())), bytes]) };
+}
+
+function messageIdOf({ mailbox }: ScriptedDelivery, id: string): string {
+  return `${id}@${mailbox.domain}`;
+}
+
+/** Returns the author: the address that the script names, if the owner may use it (RFC 5230 section 4.3), or that of the mailbox. */
+async function fromOf(
+  { db }: ScriptApp,
+  { mailbox }: ScriptedDelivery,
+  { from }: { from: string | undefined },
+): Promise<Mailbox> {
+  const named = from === undefined ? undefined : parseMailbox(from);
+  if (named && (await mayUseAddress(db.read, mailbox, named.address))) return named;
+  const own = parseMailbox(mailbox.address);
+  if (!own) throw new Error('the address of a mailbox is not one');
+  return { ...own, name: mailbox.displayName ?? undefined };
+}
+
+/** Returns an address as the envelope has it; undefined when it needs SMTPUTF8 or is none. */
+function asciiAddress(text: string): string | undefined {
+  const address = parseMailbox(text)?.address;
+  return address !== undefined && /^[ -~]*$/.test(address) ? address : undefined;
+}

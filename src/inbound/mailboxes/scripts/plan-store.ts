@@ -1,0 +1,50 @@
+/** Stores the plans of deliveries. All SQL of this table is here, and nothing else writes it. */
+
+import type { DeliveryPlanRow } from '../../../db/inbound-tables.ts';
+import { defineWrite, type Tx } from '../../../db/operation.ts';
+import { type Param, statement } from '../../../db/statement.ts';
+import type { Plan } from './plan.ts';
+
+type TaskId = DeliveryPlanRow['taskId'];
+
+const byTask = statement((db, param: Param<{ taskId: TaskId }>) =>
+  db.selectFrom('deliveryPlans').select('plan').where('taskId', '=', param('taskId')),
+);
+
+/** Returns the plan that an earlier run of the task has stored; undefined when there is none. */
+export async function findPlan(tx: Tx, taskId: TaskId): Promise<Plan | undefined> {
+  const row = await byTask.first(tx, { taskId });
+  return row && (JSON.parse(row.plan) as Plan);
+}
+
+const insert = statement((db, param: Param<DeliveryPlanRow>) =>
+  db
+    .insertInto('deliveryPlans')
+    .values({ taskId: param('taskId'), plan: param('plan') })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Stores the plan of a task, unless it has one. Returns the one that is stored, which no later run of the scripts changes. */
+export const storePlan = defineWrite(
+  'inbound.storePlan',
+  async (tx, { taskId, plan }: { taskId: TaskId; plan: Plan }): Promise<Plan> => {
+    await insert.all(tx, { taskId, plan: JSON.stringify(plan) });
+    return (await findPlan(tx, taskId)) ?? plan;
+  },
+  { crashPoints: { beforeCommit: 'script-plan-before-commit', afterCommit: 'script-plan-after-commit' } },
+);
+
+const remove = statement((db, param: Param<{ taskId: TaskId }>) =>
+  db.deleteFrom('deliveryPlans').where('taskId', '=', param('taskId')),
+);
+
+/** Deletes the plan of a task whose mailbox was deleted, if there is one. */
+export const dropPlan = defineWrite(
+  'inbound.dropPlan',
+  (tx, { taskId }: { taskId: TaskId }): Promise<void> => deletePlan(tx, taskId),
+);
+
+/** Deletes the plan of a task, as part of the write that ends the task. */
+export async function deletePlan(tx: Tx, taskId: TaskId): Promise<void> {
+  await remove.all(tx, { taskId });
+}

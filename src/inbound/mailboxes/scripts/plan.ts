@@ -1,0 +1,75 @@
+/** The plan of a delivery: what scripts have decided about a message, as plain data that is kept until all of it is done. */
+import type { Action, Target } from '../../../mail/sieve/actions.ts';
+import type { RememberedKey } from '../../../mail/sieve/run/question.ts';
+import type { ScriptFailure } from '../../../mailboxes/scripts/script-job.ts';
+
+/** A header that a script has edited, in base64 with its empty line; null for that of the message. */
+type EditedHeader = { header: string | null };
+
+/** A folder that the message is stored in. `isDefault` is true where the script names none. */
+export type Filing = Target & EditedHeader & { isDefault: boolean };
+
+type Sent<Kind extends Action['kind']> = Omit<Extract<Action, { kind: Kind }>, 'header' | 'line' | 'script'> &
+  EditedHeader;
+export type Redirect = Sent<'redirect'>;
+export type Vacation = Sent<'vacation'>;
+export type Notification = Sent<'notify'>;
+export type Rejection = Sent<'reject'>;
+/** Something that the mailbox sends because of the message. */
+export type Outgoing = Redirect | Vacation | Notification | Rejection;
+
+export type Plan = {
+  filings: readonly Filing[];
+  outgoing: readonly Outgoing[];
+  /** Keys of the messages that are noticed when they come again. */
+  remembered: readonly RememberedKey[];
+  /** Why the scripts have failed; null when they have not. */
+  failure: ScriptFailure | null;
+};
+
+const INBOX: Target = {
+  mailbox: 'INBOX',
+  mailboxId: undefined,
+  specialUse: undefined,
+  createsMailbox: false,
+  flags: [],
+};
+
+/** Returns the plan for the actions of scripts. Of several automatic replies, which come from several scripts, the first one counts. */
+export function planOf(actions: readonly Action[], remembered: readonly RememberedKey[]): Plan {
+  const filings: Filing[] = [];
+  const outgoing: Outgoing[] = [];
+  for (const { line: _line, script: _script, header: edited, ...action } of actions) {
+    const header = edited === undefined ? null : Buffer.from(edited).toString('base64');
+    if (action.kind === 'keep') filings.push({ ...INBOX, flags: action.flags, header, isDefault: true });
+    else if (action.kind === 'fileinto') {
+      const { kind: _kind, ...target } = action;
+      filings.push({ ...target, header, isDefault: false });
+    } else if (action.kind !== 'vacation' || !outgoing.some(({ kind }) => kind === 'vacation'))
+      outgoing.push({ ...action, header });
+  }
+  return { filings, outgoing, remembered, failure: null };
+}
+
+/** Returns the plan for scripts that have failed: the message is kept (RFC 5228 section 2.10.6). */
+export function planAfterFailure(failure: ScriptFailure): Plan {
+  return { filings: [{ ...INBOX, header: null, isDefault: true }], outgoing: [], remembered: [], failure };
+}
+
+/** Returns the plan without the redirects that would send the message round in circles. A message that nothing else keeps is kept. */
+export function withoutRedirects(plan: Plan): Plan {
+  const outgoing = plan.outgoing.filter(({ kind }) => kind !== 'redirect');
+  if (outgoing.length === plan.outgoing.length) return plan;
+  const filings = plan.filings.length > 0 ? plan.filings : [{ ...INBOX, header: null, isDefault: true }];
+  return { ...plan, filings, outgoing };
+}
+
+/**
+ * Returns true when a crash between two steps of the plan would leave it half done. A plan with one step is done by one commit, so the
+ * scripts may decide anew when it was not done: most messages need no write more than without a script.
+ */
+export function hasSeveralSteps({ filings, outgoing, remembered, failure }: Plan): boolean {
+  const copies = outgoing.filter((one) => 'copy' in one && one.copy !== undefined).length;
+  const hasSettlement = outgoing.length > 0 || remembered.length > 0;
+  return filings.length + copies + (hasSettlement ? 1 : 0) + (failure ? 1 : 0) > 1;
+}

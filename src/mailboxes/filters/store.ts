@@ -1,0 +1,63 @@
+/** Stores what mailboxes do with their mail by themselves. All SQL of this table is here, and nothing else writes it. */
+import type { MailboxFilterRow, MailboxRow } from '../../db/mailbox-tables.ts';
+import type { Tx } from '../../db/operation.ts';
+import { type Param, statement } from '../../db/statement.ts';
+import { compileFilters } from './compile.ts';
+import { type Filters, NO_FILTERS } from './filters.ts';
+
+type MailboxId = MailboxRow['id'];
+
+const scriptOf = statement((db, param: Param<{ mailboxId: MailboxId }>) =>
+  db.selectFrom('mailboxFilters').select('script').where('mailboxId', '=', param('mailboxId')),
+);
+
+/** Returns the script that the filters of a mailbox have become; undefined when it has none. */
+export async function findFilterScript(tx: Tx, mailboxId: MailboxId): Promise<string | undefined> {
+  return (await scriptOf.first(tx, { mailboxId }))?.script;
+}
+
+/** Returns the mailboxes with their filters. */
+export async function withFilters<Mailbox extends Pick<MailboxRow, 'id'>>(
+  tx: Tx,
+  mailboxes: readonly Mailbox[],
+): Promise<(Mailbox & { filters: Filters })[]> {
+  const ids = mailboxes.map(({ id }) => id);
+  const rows = await tx.selectFrom('mailboxFilters').selectAll().where('mailboxId', 'in', ids).execute();
+  const byMailbox = new Map(rows.map((row) => [row.mailboxId, row]));
+  return mailboxes.map((mailbox) => ({ ...mailbox, filters: readRow(byMailbox.get(mailbox.id)) }));
+}
+
+function readRow(row: MailboxFilterRow | undefined): Filters {
+  return row ? (JSON.parse(row.filters) as Filters) : NO_FILTERS;
+}
+
+/** Returns the filters of a mailbox. */
+export async function findFilters(tx: Tx, mailboxId: MailboxId): Promise<Filters> {
+  const [found] = await withFilters(tx, [{ id: mailboxId }]);
+  return found?.filters ?? NO_FILTERS;
+}
+
+/** Stores the filters of a mailbox in place of those that it has, as part of a write. Returns false when they are the same. */
+export async function putFilters(tx: Tx, mailboxId: MailboxId, filters: Filters): Promise<boolean> {
+  const script = compileFilters(filters);
+  const text = JSON.stringify(filters);
+  if (JSON.stringify(await findFilters(tx, mailboxId)) === text) return false;
+  await tx.deleteFrom('mailboxFilters').where('mailboxId', '=', mailboxId).execute();
+  if (script !== null)
+    await tx.insertInto('mailboxFilters').values({ mailboxId, filters: text, script }).execute();
+  return true;
+}
+
+/** Changes some of the filters of a mailbox, as part of a write. They were checked before. Returns false when that changes nothing. */
+export async function changeFilters(
+  tx: Tx,
+  mailboxId: MailboxId,
+  change: Partial<Filters>,
+): Promise<boolean> {
+  return await putFilters(tx, mailboxId, { ...(await findFilters(tx, mailboxId)), ...change });
+}
+
+/** Deletes the filters of a mailbox, as part of the write that deletes the mailbox. */
+export async function deleteFiltersOf(tx: Tx, mailboxId: MailboxId): Promise<void> {
+  await tx.deleteFrom('mailboxFilters').where('mailboxId', '=', mailboxId).execute();
+}

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { PASS } from '../../mail-world.ts';
+import { openScriptWorld } from './world.ts';
+
+const world = await openScriptWorld();
+const { stored, folders, replaced, knobs } = world;
+
+/** Empties the queue and the mailboxes. */
+beforeEach(async () => {
+  stored.length = 0;
+  folders.length = 0;
+  delete replaced.deliver;
+  delete replaced.run;
+  delete replaced.beforeCommit;
+  knobs.result = PASS;
+  knobs.crashPoint = () => {};
+});
+
+/** Returns what has entered the queue since the call of the returned function. */
+async function watchQueue() {
+  const before = new Set((await world.queued()).map(({ messageId }) => messageId));
+  return async () => (await world.queued()).filter(({ messageId }) => !before.has(messageId));
+}
+
+const places = () => stored.map(({ target, isJunk }) => `${target?.mailbox}${isJunk ? ' junk' : ''}`);
+
+test('a script chooses folders and flags, and the message is stored once in each', async () => {
+  const script = `require ["fileinto", "copy", "imap4flags", "mailbox"];
+    if header :contains "subject" "greet" { fileinto :create :copy :flags ["\\\\Seen", "work"] "Lists"; }
+    keep;`;
+  const { address } = await world.add(script);
+  await world.receive(address);
+  assert.equal(await world.run(), 1);
+  assert.deepEqual(places(), ['Lists', 'INBOX']);
+  const [lists, inbox] = stored;
+  assert.deepEqual(lists?.target?.flags, ['\\Seen', 'work']);
+  assert.equal(lists?.target?.createsMailbox, true);
+  assert.equal(inbox?.deliveryId, `${lists?.deliveryId}/1`);
+  assert.match(lists?.text ?? '', new RegExp(`^Return-Path: .*\\r\\nDelivered-To: ${address}\\r\\n`));
+  assert.equal((await world.tasks()).at(-1)?.state, 'done');
+});
+
+test('a discarded message is stored nowhere, and spam that is kept goes to the folder for spam', async () => {
+  const { address } = await world.add('if header :is "x-drop" "yes" { discard; }');
+  await world.receive(address, { header: ['X-Drop: yes'] });
+  knobs.result = {
+    ...PASS,
+    dmarc: { ...PASS.dmarc, result: 'fail', policy: 'quarantine' } as typeof PASS.dmarc,
+  };
+  await world.receive(address);
+  assert.equal(await world.run(), 2);
+  assert.deepEqual(places(), ['INBOX junk']);
+});
+
+test('the body of a message is read where a script asks for it, and the folders that exist are known', async () => {
+  const script = `require ["body", "mailbox", "fileinto"];
+    if allof (body :contains "needle", mailboxexists "Found") { fileinto "Found"; }`;
+  const { address } = await world.add(script);
+  folders.push({ name: 'Found', mailboxId: 'F1', specialUse: null });
+  await world.receive(address, { text: `${'hay '.repeat(100)}needle` });
+  await world.run();
+  folders.length = 0;
+  await world.receive(address, { text: 'needle' });
+  await world.run();
+  assert.deepEqual(places(), ['Found', 'INBOX']);
+});
+
+test('a message is sent on with a rewritten sender and the trace of the mailbox, and a copy stays where that is asked for', async () => {
+  const { address } = await world.add(
+    'require "copy"; redirect :copy "bob@other.example"; redirect "carl@other.example";',
+  );
+  const queued = await watchQueue();
+  await world.receive(address);
+  await world.run();
+  const mail = await queued();
+  assert.deepEqual(mail.map(({ to }) => to).sort(), [['bob@other.example'], ['carl@other.example']]);
+  for (const { returnPath, trace, text } of mail) {
+    assert.match(returnPath ?? '', /^SRS0=.*=ann@bounce\./);
+    assert.match(trace, new RegExp(`^ARC-Seal: [\\s\\S]*Delivered-To: ${address}\\r\\n`));
+    assert.match(text, /Subject: Greetings/);
+  }
+  assert.deepEqual(places(), []);
+});
+
+test('a message that has been here before is not sent on again, and is kept instead', async () => {
+  const { address } = await world.add('redirect "bob@other.example";');
+  const queued = await watchQueue();
+  await world.receive(address, { header: [`Delivered-To: ${address.toUpperCase()}`] });
+  await world.run();
+  assert.deepEqual(await queued(), []);
+  assert.deepEqual(places(), ['INBOX']);
+});
+
+test('an automatic reply is sent once to a sender, whichever message comes first', async () => {
+  const script = 'require "vacation"; vacation :subject "Away" "I am away.";';
+  const { id, address } = await world.add(script, { displayName: 'Ann Lee' });
+  const queued = await watchQueue();
+  for (let count = 0; count < 3; count++) await world.receive(address);
+  assert.equal(await world.run(), 3);
+  await world.receive(address, { from: 'bob@sender.example' });
+  await world.run();
+  const [reply, other, ...more] = await queued();
+  assert.deepEqual([reply?.to, other?.to, more], [['ann@sender.example'], ['bob@sender.example'], []]);
+  assert.equal(reply?.returnPath, '');
+  const header = reply?.text ?? '';
+  assert.match(
+    header,
+    new RegExp(`^From: Ann Lee <${address}>\\r\\nTo: ann@sender\\.example\\r\\nSubject: Away\\r\\n`),
+  );
+  assert.match(header, /\r\nAuto-Submitted: auto-replied\r\nIn-Reply-To: <one@sender\.example>\r\n/);
+  assert.match(header, /\r\n\r\nI am away\.\r\n$/);
+  const { db } = world.app;
+  const [row] = await db.read
+    .selectFrom('messages')
+    .selectAll()
+    .where('id', '=', reply?.messageId ?? '')
+    .execute();
+  assert.deepEqual([row?.tenantId, row?.sender, row?.mailboxId], [world.test.tenantId, address, id]);
+  assert.ok(row?.domainId, 'it is signed by the key of the domain');
+  assert.equal(places().length, 4, 'each message is kept');
+});
+
+test('after its days have passed, a sender is answered again', async () => {
+  const { address } = await world.add('require "vacation"; vacation :days 3 "Away.";');
+  const queued = await watchQueue();
+  for (const days of [0, 2, 2]) {
+    await world.clock.advance(days * 86_400_000);
+    await world.receive(address);
+    await world.run();
+  }
+  assert.equal((await queued()).length, 2);
+});
+
+test('a reply comes from an address of its owner, whatever the script says', async () => {
+  const own = await world.add('');
+  await world.activate(
+    own.id,
+    `require "vacation"; vacation :from "Ann <${own.address.replace('@', '+away@')}>" "Away.";`,
+  );
+  const other = await world.add(`require "vacation"; vacation :from "Boss <${own.address}>" "Away.";`);
+  const queued = await watchQueue();
+  await world.receive(own.address);
+  await world.receive(other.address);
+  await world.run();
+  const froms = (await queued()).map(({ text }) => /^From: (.*)\r\n/.exec(text)?.[1]);
+  assert.deepEqual(froms.sort(), [`Ann <${own.address.replace('@', '+away@')}>`, other.address].sort());
+});
+
+test('programs, lists, spam and mail to others are not answered', async () => {
+  const { address } = await world.add('require "vacation"; vacation "Away.";');
+  const queued = await watchQueue();
+  for (const header of ['Auto-Submitted: auto-generated', 'List-Id: <a.example>', 'Precedence: bulk'])
+    await world.receive(address, { header: [header] });
+  await world.receive(address, { from: 'no-reply@sender.example' });
+  await world.receive(address, { from: '' });
+  await world.run();
+  assert.deepEqual(await queued(), []);
+});
+
+test('notifications are sent by mail, except about automatic mail', async () => {
+  const script = 'require "enotify"; notify :message "New mail" "mailto:phone@other.example";';
+  const { address } = await world.add(script);
+  const queued = await watchQueue();
+  await world.receive(address);
+  await world.receive(address, { header: ['Auto-Submitted: auto-notified'] });
+  await world.run();
+  const [notification, ...more] = await queued();
+  assert.deepEqual([notification?.to, more], [['phone@other.example'], []]);
+  assert.match(
+    notification?.text ?? '',
+    new RegExp(`Auto-Submitted: auto-notified; owner-email="${address}"`),
+  );
+});
+
+test('a message that comes twice is noticed, also when both are delivered at the same time', async () => {
+  const { address } = await world.add(
+    'require ["duplicate", "fileinto"]; if duplicate { fileinto "Twice"; }',
+  );
+  await world.receive(address);
+  await world.receive(address);
+  assert.equal(await world.run(), 2);
+  assert.deepEqual(places().sort(), ['INBOX', 'Twice']);
+});
+
+test('a script that fails keeps the message, and its owner is told once a day', async () => {
+  const script = 'require "variables"; set "a" "no address"; redirect "$' + '{a}";';
+  const { address } = await world.add(script);
+  for (let count = 0; count < 2; count++) {
+    await world.receive(address);
+    await world.run();
+  }
+  assert.deepEqual(
+    stored.map(({ deliveryId }) => deliveryId.split('/').length),
+    [2, 3, 2],
+  );
+  const note = stored[1]?.text ?? '';
+  assert.match(note, /^Date: .*\r\nFrom: Mail server <postmaster@/);
+  assert.match(note, /Your Sieve script "rules", line 1 has failed: /);
+});
+
+test('while no thread is free, a message waits; a script that takes too long has failed', async () => {
+  const { address } = await world.add('keep;');
+  await world.receive(address);
+  replaced.run = async () => ({ kind: 'busy', reason: 'no thread was free' });
+  await world.run();
+  assert.deepEqual([(await world.tasks()).at(-1)?.state, places()], ['pending', []]);
+  delete replaced.run;
+  await world.clock.advance(60_000);
+  await world.run();
+  assert.deepEqual([(await world.tasks()).at(-1)?.state, places()], ['done', ['INBOX']]);
+});
+
+test('an edited header replaces that of the message, in folders and in what is sent on', async () => {
+  const script = `require ["editheader", "fileinto", "copy"];
+    addheader "X-Sorted" "yes"; deleteheader "subject"; redirect :copy "bob@other.example"; fileinto "Lists";`;
+  const { address } = await world.add(script);
+  const queued = await watchQueue();
+  await world.receive(address);
+  await world.run();
+  const [message] = stored;
+  assert.match(message?.text ?? '', /^X-Sorted: yes\r\nReturn-Path: /);
+  assert.doesNotMatch(message?.text ?? '', /Subject:/);
+  assert.match(message?.text ?? '', /\r\n\r\nHello\r\n\r\n$/);
+  const [redirected] = await queued();
+  assert.match(redirected?.text ?? '', /^X-Sorted: yes\r\nFrom: /);
+  assert.doesNotMatch(redirected?.text ?? '', /Subject:|Delivered-To:/);
+});
+
+test('a message that is refused after it was accepted is reported to a proven sender alone', async () => {
+  const { address } = await world.add('require "reject"; reject "Not here.";');
+  const queued = await watchQueue();
+  await world.receive(address);
+  await world.run();
+  knobs.result = {
+    ...PASS,
+    spf: { ...PASS.spf, result: 'none' },
+    dmarc: { ...PASS.dmarc, result: 'none' } as typeof PASS.dmarc,
+  };
+  await world.receive(address);
+  await world.run();
+  const [report, ...more] = await queued();
+  assert.deepEqual([report?.to, more, places()], [['ann@sender.example'], [], []]);
+  assert.match(report?.text ?? '', /Not here\./);
+});
+
+const FIVE_ACTIONS = `require ["fileinto", "copy", "vacation"];
+  fileinto "One"; fileinto "Two"; redirect :copy "bob@other.example"; vacation "Away."; keep;`;
+
+test('a delivery of five actions that is interrupted anywhere is completed as it was decided, and repeats nothing', async () => {
+  const interruptions: (() => void)[] = [
+    () => {
+      replaced.deliver = ({ target }) =>
+        target?.mailbox === 'Two' ? { kind: 'waiting', reason: 'the daemon ends here' } : undefined;
+    },
+    ...['inbound.storePlan', 'inbound.settleDelivery'].map((interrupted) => () => {
+      replaced.beforeCommit = (write) => {
+        if (write === interrupted) throw new Error('the daemon ends here');
+      };
+    }),
+  ];
+  for (const [index, interrupt] of interruptions.entries()) {
+    const { id, address } = await world.add(FIVE_ACTIONS);
+    const queued = await watchQueue();
+    await world.receive(address);
+    interrupt();
+    await world.run();
+    assert.deepEqual(await queued(), []);
+    delete replaced.deliver;
+    delete replaced.beforeCommit;
+    // Before the plan is stored, nothing is done yet, and the script decides anew.
+    if (index !== 1) await world.activate(id, 'discard;');
+    await world.clock.advance(60_000);
+    await world.run();
+    assert.deepEqual(places(), ['One', 'Two', 'INBOX'], `${index}`);
+    assert.deepEqual((await queued()).map(({ to }) => to).sort(), [
+      ['ann@sender.example'],
+      ['bob@other.example'],
+    ]);
+    assert.deepEqual(await world.app.db.read.selectFrom('deliveryPlans').selectAll().execute(), []);
+    stored.length = 0;
+  }
+});
+
+test('a lease that has run out settles nothing, and the next run does', async () => {
+  const { address } = await world.add('redirect "bob@other.example";');
+  const queued = await watchQueue();
+  await world.receive(address);
+  replaced.run = async () => {
+    delete replaced.run;
+    await world.clock.advance(10 * 60_000);
+    await world.run();
+    return { kind: 'done', actions: [], remembered: [] };
+  };
+  await world.run();
+  assert.deepEqual(
+    (await queued()).map(({ to }) => to),
+    [['bob@other.example']],
+  );
+});
