@@ -111,7 +111,7 @@ X-Priority: 07
 `;
 
 test('values and counts are compared as in RFC 5231', () => {
-  const require = ['relational', 'comparator-i;ascii-numeric'];
+  const require = ['relational', 'comparator-i;ascii-numeric', 'subaddress'];
   for (const [text, isTrue] of [
     ['address :count "ge" :comparator "i;ascii-numeric" ["to", "cc"] ["3"]', true],
     [
@@ -128,6 +128,7 @@ test('values and counts are compared as in RFC 5231', () => {
     ['header :value "eq" :comparator "i;ascii-numeric" "subject" "none"', true],
     ['header :value "ne" "x-missing" "x"', false],
     ['address :value "gt" "to" "f"', true],
+    ['address :count "eq" :detail :comparator "i;ascii-numeric" "to" "2"', true],
     ['header :is :comparator "i;ascii-numeric" "x-priority" "0007"', true],
   ] as const)
     assert.equal(holds(text, RELATIONAL, { require }), isTrue, text);

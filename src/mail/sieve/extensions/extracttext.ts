@@ -18,7 +18,9 @@ export const EXTRACTTEXT: Extension = {
         const modify = modifiersOf(call);
         const maxCharacters = call.has(':first') ? call.number(':first') : Number.POSITIVE_INFINITY;
         return (run) => {
-          const text = run.part ? (readKnownText(run.message.octets, run.part.entity) ?? '') : '';
+          const { part, message } = run;
+          const isText = part?.entity.type === 'text' && part.parts.length === 0;
+          const text = isText ? (readKnownText(message.octets, part.entity) ?? '') : '';
           run.spendOnText(text.length);
           variable.write(run, modify([...text.slice(0, 2 * maxCharacters)].slice(0, maxCharacters).join('')));
           return undefined;

@@ -1,5 +1,6 @@
 /** Parts of addresses (RFC 5228 section 2.7.4). An address that is not valid has neither a local part nor a domain. */
 import type { AddressPart, Call, Tag } from '../compile/definition.ts';
+import { countsValues } from './counts.ts';
 
 const ALL: AddressPart = {
   name: ':all',
@@ -23,7 +24,7 @@ export function addressPartTag(addressPart: AddressPart): Tag {
 
 export const ADDRESS_PART_TAGS: readonly Tag[] = [ALL, LOCAL_PART, DOMAIN].map(addressPartTag);
 
-/** Returns the part of addresses that a call names, or the whole address. */
+/** Returns the part of addresses that a call names, or the whole address. Addresses are counted whole (RFC 5231 section 4.2). */
 export function addressPartOf(call: Call): AddressPart {
-  return call.tagOf('address part')?.addressPart ?? ALL;
+  return countsValues(call) ? ALL : (call.tagOf('address part')?.addressPart ?? ALL);
 }
