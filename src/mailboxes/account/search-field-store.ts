@@ -56,7 +56,7 @@ export async function findInField(
   contentIds: readonly number[],
   { field, needle }: FieldSought,
 ): Promise<FieldMatches> {
-  const pages = [...new Set(contentIds.map(pageOf))];
+  const pages = [...pagesWith(contentIds)];
   const matching = new Set<number>();
   const unsure = new Set<number>();
   const missing = new Set<number>();
@@ -73,7 +73,19 @@ export async function findInField(
     }
   }
   for (const contentId of missing) unsure.add(contentId);
-  return { matching, unsure, missing: contentIds.filter((id) => missing.has(id)) };
+  return { matching, unsure, missing: missing.size > 0 ? contentIds.filter((id) => missing.has(id)) : [] };
+}
+
+/** Returns the pages with these contents, most of which are neighbours. */
+function pagesWith(contentIds: readonly number[]): Set<number> {
+  const pages = new Set<number>();
+  let last: number | undefined;
+  for (const contentId of contentIds) {
+    const page = pageOf(contentId);
+    if (page !== last) pages.add(page);
+    last = page;
+  }
+  return pages;
 }
 
 /** Adds the fields of contents. */

@@ -85,6 +85,19 @@ export function fieldKeysOf(key: SearchKey): FieldKey[] {
   return key.kind === 'header' && isFieldKey(key) ? [key] : [];
 }
 
+/** Returns those of these criteria that every message must fulfil. */
+export function requiredFieldKeysOf(key: SearchKey): FieldKey[] {
+  if (key.kind === 'and') return key.keys.flatMap(requiredFieldKeysOf);
+  return key.kind === 'header' && isFieldKey(key) ? [key] : [];
+}
+
+/** Returns true when nothing is decided by the state of the folder alone. */
+export function asksOnlyParts(key: SearchKey): boolean {
+  if (key.kind === 'not') return asksOnlyParts(key.key);
+  if (key.kind === 'and' || key.kind === 'or') return key.keys.length > 0 && key.keys.every(asksOnlyParts);
+  return neededParts(key).size > 0;
+}
+
 function isFieldKey(key: SearchKey & { kind: 'header' }): key is FieldKey {
   return isSearchField(key.field);
 }

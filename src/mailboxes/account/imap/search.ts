@@ -13,6 +13,7 @@ import { sortFound, threadFound } from './arrange.ts';
 import { NOTHING_YET } from './responses.ts';
 import { BYTES_PER_RESULT } from './search-contexts.ts';
 import {
+  asksOnlyParts,
   type Candidate,
   compileKey,
   type FieldKey,
@@ -20,6 +21,7 @@ import {
   fieldKeysOf,
   HeaderTexts,
   partsOf,
+  requiredFieldKeysOf,
   type TextKey,
   textKeysOf,
 } from './search-match.ts';
@@ -48,7 +50,7 @@ export async function* searchMessages(selected: SelectedState, query: SearchQuer
   const everything: SequenceRange[] = view.count === 0 ? [] : [[1, view.count]];
   for (const slice of slicesOf(everything, MESSAGES_PER_SLICE)) {
     const entries = view.entries(slice);
-    await selected.shared.loadKeywords(new Set(entries.map(({ keywordSetId }) => keywordSetId)));
+    await selected.shared.loadKeywords(keywordSetsOf(entries));
     for (const entry of await search(entries)) found.push(entry);
     await nextTurn();
     yield NOTHING_YET;
@@ -86,6 +88,7 @@ export function compileSearch(
   const needed = partsOf(key);
   const textKeys = textKeysOf(key);
   const fieldKeys = fieldKeysOf(key);
+  const requiredKeys = requiredFieldKeysOf(key);
   const factColumns = [...factColumnsOf(key)];
   const pause = createPause(selected.shared.account.app.clock);
   return async (entries) => {
@@ -99,12 +102,14 @@ export function compileSearch(
         if (index % DECISIONS_PER_PAUSE === 0) await pause();
       }
     };
-    await decide(entries.map((entry) => ({ entry })));
+    const all = entries.map((entry) => ({ entry }));
+    if (asksOnlyParts(key)) open = all;
+    else await decide(all);
     for (const part of needed) {
       const undecided = open;
       open = [];
       if (undecided.length === 0) break;
-      if (part === 'fields') await addFields(selected, undecided, { keys: fieldKeys, decide });
+      if (part === 'fields') await addFields(selected, undecided, { keys: fieldKeys, requiredKeys, decide });
       else if (part === 'facts') await addFacts(selected, undecided, { columns: factColumns, decide });
       else if (part === 'header') await addHeaders(selected, undecided, decide);
       else await addTexts(selected, undecided, { keys: textKeys, decide });
@@ -119,7 +124,7 @@ type Decide = (candidates: readonly Candidate[]) => Promise<void>;
 async function addFields(
   { shared }: SelectedState,
   candidates: readonly Candidate[],
-  { keys, decide }: { keys: readonly FieldKey[]; decide: Decide },
+  { keys, requiredKeys, decide }: FieldKeys & { decide: Decide },
 ): Promise<void> {
   const contentIds = candidates.map(({ entry }) => entry.contentId);
   const pause = createPause(shared.account.app.clock);
@@ -129,8 +134,25 @@ async function addFields(
     fields.set(key, await searchField(shared.account, contentIds, sought));
     await pause();
   }
-  for (const candidate of candidates) candidate.fields = fields;
-  await decide(candidates);
+  const required = requiredKeys.map((key) => fields.get(key)).filter((one) => one !== undefined);
+  const possible = candidates.filter(({ entry: { contentId } }) =>
+    required.every(({ matching, unsure }) => matching.has(contentId) || unsure.has(contentId)),
+  );
+  for (const candidate of possible) candidate.fields = fields;
+  await decide(possible);
+}
+
+/** Criteria that look in stored header fields, and those of them that every message must fulfil. Most messages end there. */
+type FieldKeys = { keys: readonly FieldKey[]; requiredKeys: readonly FieldKey[] };
+
+function keywordSetsOf(entries: readonly Entry[]): Set<number> {
+  const sets = new Set<number>();
+  let last: number | undefined;
+  for (const { keywordSetId } of entries) {
+    if (keywordSetId !== last) sets.add(keywordSetId);
+    last = keywordSetId;
+  }
+  return sets;
 }
 
 /** Messages that can be read no more do not match. */
