@@ -34,7 +34,7 @@ import { createDmarcReportWork } from './inbound/dmarc-reports/work.ts';
 import { receivedSteps } from './inbound/expire.ts';
 import { createNotificationWork } from './inbound/forward/notify.ts';
 import { createForwardWork } from './inbound/forward/work.ts';
-import { createInboundApp, type InboundApp } from './inbound/inbound-app.ts';
+import { createInboundApp, type InboundApp, type MailboxScripts } from './inbound/inbound-app.ts';
 import { openInbound } from './inbound/listener.ts';
 import { createLocalReceiver } from './inbound/local.ts';
 import { createMailboxWork } from './inbound/mailboxes/work.ts';
@@ -146,7 +146,11 @@ export async function startDaemon(
   const threads = await startThreads(app, certificates, Object.keys(overrides).length === 0);
   for (const part of Object.values(threads)) opened.defer(() => part.stop(0));
   await threads.mailboxes.startIfNeeded();
-  const parts: Parts = { ...threads, certificates, inbound: createInboundApp(app) };
+  const parts: Parts = {
+    ...threads,
+    certificates,
+    inbound: createInboundApp(app, scriptsOfMailboxes(threads)),
+  };
   const listeners: Listener[] = [];
   for (const open of LISTENERS) {
     listeners.push(opened.adopt(await open(app, parts), (listener) => listener.close()));
@@ -187,6 +191,11 @@ function endOnFailure(app: App, partFailed: Promise<Error>): void {
     else app.log.fatal({ code: errorCode(error) }, `storage failed: ${advice}`);
     process.exit(1);
   });
+}
+
+/** Returns what runs the scripts of mailboxes that may refuse mail while it arrives. */
+function scriptsOfMailboxes({ mailboxes }: Threads): MailboxScripts {
+  return { mailboxDelivery: mailboxes.accounts, scriptRunner: mailboxes.scripts };
 }
 
 type Stoppable = { stop(graceMs: number): unknown };

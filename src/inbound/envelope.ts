@@ -50,8 +50,8 @@ export class RefusedMessage extends Error {
   override readonly name = 'RefusedMessage';
   readonly reply: Reply;
 
-  constructor(reply: Reply & { text: string }) {
-    super(reply.text);
+  constructor(reply: Reply) {
+    super([reply.text].flat().join(' '));
     this.reply = reply;
   }
 }

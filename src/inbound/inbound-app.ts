@@ -12,11 +12,14 @@ import { createFetch } from '../system/fetch.ts';
 import { readMaxOpenFiles } from '../system/open-files.ts';
 import { createDirectory, type Directory } from './directory.ts';
 import { senderRewritingOf } from './forward/rewriting.ts';
+import type { DecidingApp } from './mailboxes/scripts/delivery.ts';
 import { createInboundMetrics, type InboundMetrics } from './metrics.ts';
 import { type Blocklists, createBlocklists } from './sender/dnsbl.ts';
 import { createGreylist, type Greylist } from './sender/greylist.ts';
 import { createSenderRates, type SenderRates } from './sender/rates.ts';
 import { createRspamd, type Rspamd } from './spam/rspamd.ts';
+
+export type MailboxScripts = Pick<DecidingApp, 'mailboxDelivery' | 'scriptRunner'>;
 
 export type InboundApp = App & {
   authenticator: Authenticator;
@@ -32,6 +35,8 @@ export type InboundApp = App & {
   /** The rspamd of the configuration; undefined when it names none. */
   rspamd: Rspamd | undefined;
   reportReader: ReportReader;
+  /** Runs the scripts of mailboxes that may refuse mail; undefined where none runs. */
+  mailboxScripts: MailboxScripts | undefined;
   /** Maximum number of files, connections among them, that the process may have open. */
   maxOpenFiles: number;
 };
@@ -40,7 +45,7 @@ export type InboundApp = App & {
 const ANY_TARGET: TargetGuard = { allows: () => true, keepAllowed: (_host, addresses) => [...addresses] };
 
 /** Returns the app for received mail. Its threads start when they are first needed. */
-export function createInboundApp(app: App): InboundApp {
+export function createInboundApp(app: App, mailboxScripts?: MailboxScripts): InboundApp {
   const { dns, inbound } = app.config;
   const { url } = inbound.rspamd;
   const { clock, log, metrics } = app;
@@ -62,6 +67,7 @@ export function createInboundApp(app: App): InboundApp {
     greylist: createGreylist(app, inbound.greylisting),
     senderRates: createSenderRates(clock, isTrustedRelay),
     reportReader: createReportReader(app),
+    mailboxScripts,
     maxOpenFiles: readMaxOpenFiles(),
     rspamd:
       url === ''

@@ -5,6 +5,7 @@
 import type { App } from '../app.ts';
 import { memoryOf } from '../blobs/blobs.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
+import type { BlobRow } from '../db/tables.ts';
 import { logReceived } from '../events/mail-log.ts';
 import type { Authenticator } from '../mail/auth/authenticator.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
@@ -15,7 +16,9 @@ import { readContent } from './content.ts';
 import type { Directory } from './directory.ts';
 import { observe } from './dmarc-reports/observe.ts';
 import { addressesOf, type ReceivedEnvelope, RefusedMessage, targetsOf } from './envelope.ts';
+import type { MailboxScripts } from './inbound-app.ts';
 import { beginAuthentication, type Decision } from './judge.ts';
+import { refusalByScripts } from './mailboxes/scripts/refuse.ts';
 import type { InboundMetrics } from './metrics.ts';
 import type { SenderRates } from './sender/rates.ts';
 import { maxBytesFor } from './space.ts';
@@ -28,6 +31,7 @@ export type ReceiveApp = SpamApp &
     authenticator: Pick<Authenticator, 'begin'>;
     directory: Pick<Directory, 'noteStored'>;
     senderRates: SenderRates;
+    mailboxScripts?: MailboxScripts | undefined;
   };
 
 /** Stands for this installation in the log and among those who share memory. */
@@ -71,8 +75,9 @@ export async function receiveMessage(
     }
     const { spam } = judged;
     const groups = await discardOnRefusal(app.blobs, [content.blob], async () => {
-      const rows = await buildRows(app, { envelope, content, judgement, spam, now: app.clock.now() });
       const { blob } = content;
+      const rows = await buildRows(app, { envelope, content, judgement, spam, now: app.clock.now() });
+      await requireScripts(app, rows, blob);
       if (!(await app.db.commit(acceptReceived, { blob, groups: rows }, memoryOf(blob))))
         throw new RefusedMessage(NO_SPACE);
       return rows;
@@ -89,6 +94,15 @@ export async function receiveMessage(
   } finally {
     memory.release();
   }
+}
+
+/** Checks that a recipient's scripts take the message. @throws RefusedMessage */
+async function requireScripts(app: ReceiveApp, rows: readonly ReceivedRows[], blob: BlobRow): Promise<void> {
+  const { mailboxScripts } = app;
+  const refusal = mailboxScripts && (await refusalByScripts({ ...app, ...mailboxScripts }, rows, blob));
+  if (!refusal) return;
+  await app.blobs.discard(blob);
+  throw new RefusedMessage(refusal);
 }
 
 /** Counts the message for DMARC reports, which are about all mail, accepted or not (RFC 9990 section 3.1). */

@@ -4,7 +4,6 @@
  */
 import type { App } from '../../app.ts';
 import { commitOutcome } from '../../db/commit-outcome.ts';
-import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type {
   DeliveredContent,
@@ -23,6 +22,7 @@ import { type LeasedTask, putBackTask } from '../tasks/store.ts';
 import { createTaskWork, type TaskOutcome } from '../tasks/worker.ts';
 import { deliverByScripts, deliveryIdOf, type ScriptedTask } from './scripts/deliver.ts';
 import { dropPlan } from './scripts/plan-store.ts';
+import { prefixOf } from './scripts/prefix.ts';
 
 /** Maximum number of messages that are delivered at the same time. Deliveries of an account share a commit. Our own limit. */
 const CONCURRENCY = 32;
@@ -112,10 +112,4 @@ async function contentOf({ blobs }: App, blobId: Delivery['message']['blobId']):
   if (inline) return { sizeBytes, bytes: inline, file: undefined };
   if (file) return { sizeBytes, bytes: undefined, file };
   throw new Error(`blob ${blobId} has neither bytes nor a file`);
-}
-
-/** Returns the fields that were added to the message, with the mailbox below Return-Path, which stands first (RFC 5321 section 4.4). */
-function prefixOf({ trace }: ReceivedMessageRow, { address }: MailboxRow): string {
-  const end = trace.indexOf('\r\n') + 2;
-  return `${trace.slice(0, end)}Delivered-To: ${address}\r\n${trace.slice(end)}`;
 }

@@ -69,6 +69,23 @@ export async function claimMemory(tx: Tx, claim: Claim): Promise<boolean> {
   return true;
 }
 
+const unexpired = statement((db, param: Param<Pick<Claim, 'mailboxId' | 'key' | 'now'>>) =>
+  db
+    .selectFrom('scriptMemories')
+    .select('key')
+    .where('mailboxId', '=', param('mailboxId'))
+    .where('key', '=', param('key'))
+    .where('expiresAt', '>', param('now')),
+);
+
+/** Returns true when there is a row that has not expired at `now`, in Unix milliseconds. */
+export async function isRemembered(
+  tx: Tx,
+  memory: Pick<Claim, 'mailboxId' | 'key' | 'now'>,
+): Promise<boolean> {
+  return (await unexpired.first(tx, memory)) !== undefined;
+}
+
 /** Claims a row in a write of its own. */
 export const claim = defineWrite(
   'mailboxes.claimMemory',

@@ -2,13 +2,13 @@
 import { addressKey } from '../../../mail/address.ts';
 import type { Question } from '../../../mail/sieve/run/question.ts';
 import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
-import { claim } from '../../../mailboxes/scripts/memory-store.ts';
+import { claim, isRemembered } from '../../../mailboxes/scripts/memory-store.ts';
 import type { NamedScript, RunJob, ScriptResult } from '../../../mailboxes/scripts/script-job.ts';
 import { findScript, listScripts } from '../../../mailboxes/scripts/store.ts';
 import { DAY_MS } from '../../../system/clock.ts';
 import { ConcurrencyLimiter } from '../../../system/concurrency-limiter.ts';
 import { VERSION } from '../../../version.ts';
-import type { ScriptApp, ScriptedDelivery } from './delivery.ts';
+import type { DecidingApp, ScriptedMessage } from './delivery.ts';
 import { type Plan, planAfterFailure, planOf, withoutRedirects } from './plan.ts';
 
 export type Decision = { kind: 'decided'; plan: Plan } | { kind: 'busy'; reason: string };
@@ -24,10 +24,13 @@ const CERTAIN_SPAM = 2;
 
 const bodies = new ConcurrencyLimiter({ maxRunning: MAX_BODIES, perFree: 1 });
 
+/** The delivery that claims what the scripts ask about; undefined where they only say what they would do. */
+type Claimant = { deliveryId: string | undefined };
+
 /** Returns what the scripts decide. A run that asks something is repeated with the answer. */
 export async function decide(
-  app: ScriptApp,
-  delivery: ScriptedDelivery,
+  app: DecidingApp,
+  delivery: ScriptedMessage & Claimant,
   scripts: readonly NamedScript[],
 ): Promise<Decision> {
   let job = firstJob(app, delivery, scripts);
@@ -65,7 +68,7 @@ export async function decide(
 
 /** A message that was delivered to this mailbox before, and was sent on from it, goes round in circles (RFC 9228 section 4). */
 function planFor(
-  { fields, mailbox }: ScriptedDelivery,
+  { fields, mailbox }: ScriptedMessage,
   { actions, remembered }: Extract<ScriptResult, { kind: 'done' }>,
 ): Plan {
   const plan = planOf(actions, remembered);
@@ -75,8 +78,8 @@ function planFor(
 }
 
 function firstJob(
-  { clock, config }: ScriptApp,
-  { message, recipient, content, prefix }: ScriptedDelivery,
+  { clock, config }: DecidingApp,
+  { message, recipient, content, prefix }: ScriptedMessage,
   scripts: readonly NamedScript[],
 ): RunJob {
   const { flagAt } = config.inbound.spam;
@@ -111,7 +114,7 @@ function environmentOf(hostname: string, remoteAddress: string): RunJob['environ
 }
 
 /** Runs the job with the octets that it needs. Only some bodies are held at a time. */
-async function run({ scriptRunner }: ScriptApp, delivery: ScriptedDelivery, job: RunJob) {
+async function run({ scriptRunner }: DecidingApp, delivery: ScriptedMessage, job: RunJob) {
   const { mailbox, header, prefix, content } = delivery;
   const runWith = (body: Buffer) => {
     // The copy is what crosses to the thread; a view would take the whole buffer that it is part of along.
@@ -124,14 +127,14 @@ async function run({ scriptRunner }: ScriptApp, delivery: ScriptedDelivery, job:
   });
 }
 
-async function readBody({ chunks }: ScriptedDelivery['content'], headerBytes: number): Promise<Buffer> {
+async function readBody({ chunks }: ScriptedMessage['content'], headerBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const chunk of chunks()) pieces.push(chunk);
   return Buffer.concat(pieces).subarray(headerBytes);
 }
 
 /** Returns the scripts of the mailbox under the names by which a script includes them. There are no global ones. */
-async function listIncludable({ db }: ScriptApp, { mailbox }: ScriptedDelivery): Promise<NamedScript[]> {
+async function listIncludable({ db }: DecidingApp, { mailbox }: ScriptedMessage): Promise<NamedScript[]> {
   const found: NamedScript[] = [];
   for (const { name } of await listScripts(db.read, mailbox.id)) {
     const script = await findScript(db.read, { mailboxId: mailbox.id, name });
@@ -141,7 +144,11 @@ async function listIncludable({ db }: ScriptApp, { mailbox }: ScriptedDelivery):
 }
 
 /** Answers a question about the account. @throws AppError unavailable when the mailbox cannot be asked */
-async function answerTo(app: ScriptApp, delivery: ScriptedDelivery, question: Question): Promise<boolean> {
+async function answerTo(
+  app: DecidingApp,
+  delivery: ScriptedMessage & Claimant,
+  question: Question,
+): Promise<boolean> {
   if (question.kind === 'isDuplicate') return isDuplicate(app, delivery, question.key);
   const folders = await app.mailboxDelivery.listTargets(delivery.mailbox.id);
   switch (question.kind) {
@@ -163,17 +170,12 @@ function isSameUse(one: string | null, other: string): boolean {
 
 /** The first delivery that asks gets the key, also when several ask at the same time. */
 async function isDuplicate(
-  { db, clock }: ScriptApp,
-  { mailbox, deliveryId }: ScriptedDelivery,
+  { db, clock }: DecidingApp,
+  { mailbox, deliveryId }: ScriptedMessage & Claimant,
   key: string,
 ): Promise<boolean> {
   const now = clock.now();
-  const isNew = await db.commit(claim, {
-    mailboxId: mailbox.id,
-    key: memoryKey('duplicate', key),
-    claimedBy: deliveryId,
-    expiresAt: now + PROVISIONAL_MS,
-    now,
-  });
-  return !isNew;
+  const memory = { mailboxId: mailbox.id, key: memoryKey('duplicate', key), now };
+  if (deliveryId === undefined) return await isRemembered(db.read, memory);
+  return !(await db.commit(claim, { ...memory, claimedBy: deliveryId, expiresAt: now + PROVISIONAL_MS }));
 }

@@ -7,8 +7,6 @@ import { discardOnRefusal } from '../../../blobs/discard-on-refusal.ts';
 import type { ReceivedMessageRow } from '../../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../../db/mailbox-tables.ts';
 import type { BlobRow } from '../../../db/tables.ts';
-import { MAX_HEADER_BYTES } from '../../../mail/header-limits.ts';
-import { readFields } from '../../../mail/message/header-block.ts';
 import { withItsAliases } from '../../../mailboxes/addresses/store.ts';
 import type { DeliveryResult } from '../../../mailboxes/delivery.ts';
 import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
@@ -18,7 +16,7 @@ import { listReceivedRecipients } from '../../store.ts';
 import type { LeasedTask } from '../../tasks/store.ts';
 import { settlementOf, type TaskOutcome } from '../../tasks/worker.ts';
 import { type Decision, decide } from './decide.ts';
-import type { ScriptApp, ScriptedDelivery } from './delivery.ts';
+import { readHeader, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
 import { noteFailure } from './failure-note.ts';
 import { fileMessage } from './file.ts';
 import { type BuiltMail, buildOutgoing } from './outgoing.ts';
@@ -33,8 +31,6 @@ export type ScriptedTask = {
   prefix: string;
   scripts: readonly NamedScript[];
 };
-
-const HEADER_END = Buffer.from('\r\n\r\n');
 
 /** Delivers the message. `waiting` means that it is to be tried again later. */
 export async function deliverByScripts(
@@ -62,22 +58,17 @@ export async function deliverByScripts(
 async function openDelivery(app: ScriptApp, task: Omit<ScriptedTask, 'scripts'>): Promise<ScriptedDelivery> {
   const { message, mailbox } = task;
   const content = await app.blobs.open(message.blobId);
-  const head = await content.head(MAX_HEADER_BYTES + HEADER_END.length);
-  const end = head.indexOf(HEADER_END);
-  // A message without a body ends with its header.
-  const header = end < 0 ? head : head.subarray(0, end + HEADER_END.length);
   const recipients = await listReceivedRecipients(app.db.read, message.id);
   const { address: recipient = mailbox.address } =
     recipients.find(({ position }) => position === task.task.position) ?? {};
   const { aliases } = await withItsAliases(app.db.read, mailbox);
   return {
     ...task,
+    ...(await readHeader(content)),
     content,
-    header,
     recipient,
     ownAddresses: [mailbox.address, recipient, ...aliases],
     deliveryId: deliveryIdOf(message, task.task),
-    fields: readFields(header, { start: 0, end: header.length }),
   };
 }
 

@@ -3,30 +3,56 @@ import type { App } from '../../../app.ts';
 import type { BlobContent } from '../../../blobs/blobs.ts';
 import type { ReceivedMessageRow } from '../../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../../db/mailbox-tables.ts';
-import type { HeaderField } from '../../../mail/message/header-block.ts';
+import { MAX_HEADER_BYTES } from '../../../mail/header-limits.ts';
+import { type HeaderField, readFields } from '../../../mail/message/header-block.ts';
 import type { MailboxDelivery, MailboxTargets } from '../../../mailboxes/delivery.ts';
 import type { ScriptRunner } from '../../../mailboxes/scripts/runner.ts';
 import type { LeasedTask } from '../../tasks/store.ts';
 
-export type ScriptApp = App & {
-  mailboxDelivery: MailboxDelivery & MailboxTargets;
+/** The parts of the app that run scripts. */
+export type DecidingApp = Pick<App, 'db' | 'clock' | 'config'> & {
+  mailboxDelivery: MailboxTargets;
   scriptRunner: Pick<ScriptRunner, 'run'>;
 };
 
-export type ScriptedDelivery = {
-  task: LeasedTask;
+export type ScriptApp = App & DecidingApp & { mailboxDelivery: MailboxDelivery };
+
+/** A message as the scripts of a mailbox see it. */
+export type ScriptedMessage = {
   mailbox: MailboxRow;
-  message: ReceivedMessageRow & { blobId: NonNullable<ReceivedMessageRow['blobId']> };
+  message: Pick<ReceivedMessageRow, 'sender' | 'spamScore' | 'remoteAddress'>;
   /** Address of the envelope for which the message is delivered. */
   recipient: string;
-  /** Addresses of the owner: that of the mailbox, its aliases, and the recipient. */
-  ownAddresses: readonly string[];
-  /** Id of the delivery, which is the same for each of its runs. */
-  deliveryId: string;
-  content: BlobContent;
+  content: Pick<BlobContent, 'sizeBytes' | 'chunks'>;
   /** Header of the message as it was received, with its empty line. */
   header: Buffer;
   /** Fields that were added for this mailbox, each with its CRLF. */
   prefix: string;
   fields: readonly HeaderField[];
 };
+
+export type ScriptedDelivery = ScriptedMessage & {
+  task: LeasedTask;
+  message: ReceivedMessageRow & { blobId: NonNullable<ReceivedMessageRow['blobId']> };
+  content: BlobContent;
+  /** Addresses of the owner: that of the mailbox, its aliases, and the recipient. */
+  ownAddresses: readonly string[];
+  /** Id of the delivery, which is the same for each of its runs. */
+  deliveryId: string;
+};
+
+const HEADER_END = Buffer.from('\r\n\r\n');
+
+/** Reads the header of a message. A message without a body ends with its header. */
+export async function readHeader(
+  content: ScriptedMessage['content'],
+): Promise<Pick<ScriptedMessage, 'header' | 'fields'>> {
+  let head: Buffer = Buffer.alloc(0);
+  for await (const chunk of content.chunks()) {
+    head = Buffer.concat([head, chunk]);
+    if (head.length > MAX_HEADER_BYTES || head.includes(HEADER_END)) break;
+  }
+  const end = head.indexOf(HEADER_END);
+  const header = end < 0 ? head : head.subarray(0, end + HEADER_END.length);
+  return { header, fields: readFields(header, { start: 0, end: header.length }) };
+}

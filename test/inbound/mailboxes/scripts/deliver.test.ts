@@ -228,16 +228,19 @@ test('an edited header replaces that of the message, in folders and in what is s
 });
 
 test('a message that is refused after it was accepted is reported to a proven sender alone', async () => {
-  const { address } = await world.add('require "reject"; reject "Not here.";');
+  const { id, address } = await world.add('keep;');
   const queued = await watchQueue();
   await world.receive(address);
+  await world.activate(id, 'require "reject"; reject "Not here.";');
   await world.run();
+  await world.activate(id, 'keep;');
   knobs.result = {
     ...PASS,
     spf: { ...PASS.spf, result: 'none' },
     dmarc: { ...PASS.dmarc, result: 'none' } as typeof PASS.dmarc,
   };
   await world.receive(address);
+  await world.activate(id, 'require "reject"; reject "Not here.";');
   await world.run();
   const [report, ...more] = await queued();
   assert.deepEqual([report?.to, more, places()], [['ann@sender.example'], [], []]);

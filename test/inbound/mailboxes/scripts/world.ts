@@ -23,7 +23,7 @@ export type ScriptWorld = MailWorld & {
   };
   /** Adds a mailbox with this script. */
   add(script: string, fields?: Partial<MailboxRow>): Promise<MailboxRow>;
-  activate(mailboxId: MailboxRow['id'], script: string): Promise<void>;
+  activate(mailboxId: MailboxRow['id'], script: string, name?: string): Promise<void>;
   /** Receives a message for a mailbox. The lines of the header come before its text. */
   receive(to: string, message?: { from?: string; header?: readonly string[]; text?: string }): Promise<void>;
   /** Runs what is due, and returns how many tasks there were. */
@@ -36,13 +36,18 @@ export type ScriptWorld = MailWorld & {
 
 /** Opens the world for the tests of the calling file. */
 export async function openScriptWorld(): Promise<ScriptWorld> {
-  const world = await openMailWorld();
-  const { app } = world;
-  const scriptRunner = createScriptRunner(app);
-  after(() => scriptRunner.close());
-  const stored: Stored[] = [];
   const replaced: ScriptWorld['replaced'] = {};
   const folders: TargetFolder[] = [];
+  let runner: ScriptRunner | undefined;
+  after(() => runner?.close());
+  const run: ScriptRunner['run'] = (job, owner) => {
+    runner ??= createScriptRunner(world.app);
+    return (replaced.run ?? runner.run)(job, owner);
+  };
+  const mailboxScripts = { scriptRunner: { run }, mailboxDelivery: { listTargets: async () => folders } };
+  const world = await openMailWorld({ replace: () => ({ mailboxScripts }) });
+  const { app } = world;
+  const stored: Stored[] = [];
   const db = new Proxy(app.db, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
@@ -56,7 +61,7 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
   const work = createMailboxWork({
     ...app,
     db,
-    scriptRunner: { run: (job, owner) => (replaced.run ?? scriptRunner.run)(job, owner) },
+    scriptRunner: { run },
     mailboxDelivery: {
       listTargets: async () => folders,
       async deliver(request) {
@@ -72,9 +77,9 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
     },
   });
   let mailboxes = 0;
-  async function activate(mailboxId: MailboxRow['id'], content: string): Promise<void> {
-    await app.db.commit(putScript, { mailboxId, name: 'rules', content, now: 1 });
-    await app.db.commit(activateScript, { mailboxId, name: 'rules' });
+  async function activate(mailboxId: MailboxRow['id'], content: string, name = 'rules'): Promise<void> {
+    await app.db.commit(putScript, { mailboxId, name, content, now: 1 });
+    await app.db.commit(activateScript, { mailboxId, name });
   }
   return {
     ...world,

@@ -1,0 +1,56 @@
+/** Scripts that refuse mail before the answer to DATA. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sendMail } from '../../mail-world.ts';
+import { openScriptWorld } from './world.ts';
+
+const world = await openScriptWorld();
+const REJECT =
+  'require "reject"; if header :contains "subject" "offer" { reject "No offers,\r\nplease: \u00e9."; }';
+const OFFER = 'From: ann@sender.example\r\nSubject: An offer\r\n\r\nHi\r\n';
+
+const send = async (to: string | string[], message = OFFER) => sendMail(await world.open(), { to, message });
+
+test('a message that all recipients refuse is refused with the reason, and leaves nothing behind', async () => {
+  const [one, two] = [await world.add(REJECT), await world.add(REJECT)];
+  const before = (await world.messages()).length;
+  assert.equal(await send(one.address), '550-5.7.1 No offers,\r\n550 5.7.1 please: ?.\r\n');
+  assert.match(await send([one.address, two.address]), /^550-5\.7\.1 /);
+  assert.equal((await world.messages()).length, before);
+  assert.match(await send(one.address, OFFER.replace('offer', 'invoice')), /^250 /);
+});
+
+test('a message that one recipient takes is accepted, and the copy of the other one is dropped', async () => {
+  const [refusing, taking] = [await world.add(REJECT), await world.add('keep;')];
+  assert.match(await send([refusing.address, taking.address]), /^250 /);
+  world.stored.length = 0;
+  await world.run();
+  assert.deepEqual(
+    world.stored.filter(({ text }) => text.includes('An offer')).map(({ mailboxId }) => mailboxId),
+    [taking.id],
+  );
+  assert.match(await send([taking.address]), /^250 /);
+});
+
+test('a refusal of an included script counts, and a script that fails or is busy refuses nothing', async () => {
+  const { id, address } = await world.add('keep;');
+  await world.activate(id, REJECT);
+  await world.activate(id, 'require "include"; include "other";', 'including');
+  assert.match(await send(address), /^250 /, 'there is no such script');
+  await world.activate(id, 'require "include"; include "rules";', 'including');
+  assert.match(await send(address), /^550-5\.7\.1 /);
+  world.replaced.run = async () => ({ kind: 'busy', reason: 'no thread was free' });
+  assert.match(await send(address), /^250 /);
+  delete world.replaced.run;
+});
+
+test('a message that is seen for the first time is no duplicate when it is delivered', async () => {
+  const script = 'require ["duplicate", "ereject", "fileinto"]; if duplicate { ereject "Twice."; }';
+  const { address } = await world.add(script);
+  const message = 'From: ann@sender.example\r\nMessage-ID: <dup@sender.example>\r\n\r\nHi\r\n';
+  assert.match(await send(address, message), /^250 /);
+  world.stored.length = 0;
+  await world.run();
+  assert.ok(world.stored.length > 0);
+  assert.match(await send(address, message), /^550 5\.7\.1 Twice\./);
+});
