@@ -27,6 +27,7 @@ import { postrider } from './postrider.ts';
 import { retention } from './retention.ts';
 import type { Group, Row } from './row.ts';
 import { scheduled } from './scheduled.ts';
+import { sieve } from './sieve.ts';
 import { sinkName } from './sink.ts';
 import { disturbed, type RowRuns, renderTable, summarise } from './table.ts';
 import { machineFacts, openWorkspace, type Workspace } from './workspace.ts';
@@ -63,6 +64,7 @@ const GROUPS: readonly Group[] = [
   csv,
   disk,
   ...inbound,
+  sieve,
   imap(Number(values.messages ?? IMAP_MESSAGES)),
   imapPush,
   imapIdle,

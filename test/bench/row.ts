@@ -30,7 +30,13 @@ export type Measure = {
 };
 
 /** Rows that do the same job are compared: with the bare path, and with the peer. */
-export type Job = 'accept' | 'send' | 'broadcast' | `SMTP in, ${string}` | `IMAP, ${string}`;
+export type Job =
+  | 'accept'
+  | 'send'
+  | 'broadcast'
+  | `SMTP in, ${string}`
+  | `SMTP to mailbox, ${string}`
+  | `IMAP, ${string}`;
 export type Role = 'bare path' | 'peer' | 'measured';
 
 export type Row = {
