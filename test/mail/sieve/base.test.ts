@@ -224,6 +224,11 @@ test('an action is taken once, and a script redirects at most four times', () =>
   });
 });
 
+test('a script takes a bounded number of actions', () => {
+  const many = Array.from({ length: 33 }, (_, number) => `fileinto "a${number}";`).join('');
+  assert.deepEqual(actionsOf(`require "fileinto"; ${many}`), ['failed: a script may take 32 actions']);
+});
+
 test('actions name their lines', () => {
   const outcome = run('require "fileinto";\nif true {\n  fileinto "a";\n}\nstop;\nkeep;');
   assert.ok(outcome.kind === 'done');

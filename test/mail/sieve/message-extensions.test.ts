@@ -267,6 +267,15 @@ test('duplicates are asked for by a key, which is remembered (RFC 7352)', () => 
     assert.deepEqual(outcome.remembered, remembered, tags);
     assert.equal(outcome.actions.length, actions);
   }
+  const many = Array.from({ length: 33 }, (_, n) => `if duplicate :uniqueid "${n}" { }`).join('');
+  const answers = Array.from({ length: 33 }, (_, n) => {
+    const outcome = run(`require "duplicate"; if duplicate :uniqueid "${n}" { }`);
+    assert.ok(outcome.kind === 'question');
+    return { question: outcome.question, answer: false };
+  });
+  assert.deepEqual(actionsOf(`require "duplicate"; ${many}`, MESSAGE_A, { answers }), [
+    'failed: a script may remember 32 keys of `duplicate`',
+  ]);
   assert.match(
     errorsOf('require "duplicate"; if duplicate :header "a" :uniqueid "b" { }')[0] ?? '',
     /cannot be used/,
