@@ -3,7 +3,7 @@
  * script would do needs no daemon, no settings and no network. Needs root.
  */
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '../support/daemon.ts';
@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 const PACKAGES = ['dovecot-core', 'dovecot-sieve'];
 /** nobody on Debian, as which the program runs. */
-const NOBODY = '65534';
+const NOBODY = 65_534;
 const TIMEOUT_MS = 20_000;
 const EXTENSIONS = '+editheader +vacation-seconds +special-use +spamtest';
 
@@ -20,10 +20,12 @@ export type PigeonholeRun = { script: string; message: Buffer; from: string; to:
 
 export type Pigeonhole = {
   /**
-   * Returns the actions of a script, or an error when the script does not compile or fails. It is undefined when the program aborts, as it
-   * does where a script reads the body of a message whose header it has edited.
+   * Returns the actions of a script, each on a line of its own, or an error when the script does not compile or fails. It is undefined when
+   * the program aborts, as it does where a script reads the body of a message whose header it has edited.
    */
   run(input: PigeonholeRun): Promise<string[] | undefined>;
+  /** Returns true when a script compiles. */
+  compiles(script: string): Promise<boolean>;
 };
 
 /** Unpacks the programs. */
@@ -32,43 +34,52 @@ export async function unpackPigeonhole(): Promise<Pigeonhole> {
   await chmod(home, 0o755);
   await run('apt-get', ['-qq', '-o', 'APT::Sandbox::User=root', 'download', ...PACKAGES], { cwd: home });
   await run('sh', ['-c', 'for file in *.deb; do dpkg -x "$file" .; done'], { cwd: home });
-  let runs = 0;
+  let folders = 0;
+  const createFolder = async (script: string) => {
+    const folder = join(home, String(folders++));
+    await mkdir(folder);
+    await writeFile(join(folder, 'script.sieve'), script);
+    await chown(folder, NOBODY, NOBODY);
+    return folder;
+  };
   return {
-    async run(input) {
-      const folder = join(home, String(runs++));
-      await mkdir(folder);
-      await writeFile(join(folder, 'script.sieve'), input.script);
-      await writeFile(join(folder, 'message'), input.message);
-      await run('chown', ['-R', NOBODY, folder]);
-      return await runProgram(home, folder, input);
+    async run({ script, message, from, to }) {
+      const folder = await createFolder(script);
+      await writeFile(join(folder, 'message'), message);
+      const envelope = ['-f', from, '-r', to, '-a', to];
+      const { signal, isDone, stdout, stderr } = await runProgram(home, folder, [
+        'sieve-test',
+        ...envelope,
+        'script.sieve',
+        'message',
+      ]);
+      if (signal === 'SIGABRT') return undefined;
+      return isDone ? readActions(stdout) : [`error: ${stderr}`];
+    },
+    async compiles(script) {
+      const folder = await createFolder(script);
+      return (await runProgram(home, folder, ['sievec', 'script.sieve', 'script.svbin'])).isDone;
     },
   };
 }
 
-async function runProgram(
-  home: string,
-  folder: string,
-  { from, to }: PigeonholeRun,
-): Promise<string[] | undefined> {
+type Result = { isDone: boolean; signal: string | undefined; stdout: string; stderr: string };
+
+async function runProgram(home: string, folder: string, [name, ...rest]: string[]): Promise<Result> {
   const identity = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
   const settings = [
     ...['-o', `mail_location=maildir:${folder}/mail`, '-o', 'postmaster_address=p@example.com'],
     ...['-o', `plugin/sieve_extensions=${EXTENSIONS}`],
   ];
-  const program = [join(home, 'usr/bin/sieve-test'), '-O', ...settings, '-f', from, '-r', to, '-a', to];
+  const program = [join(home, `usr/bin/${name}`), '-O', ...settings, ...rest];
   const env = { LD_LIBRARY_PATH: join(home, 'usr/lib/dovecot'), USER: 'nobody', HOME: folder };
   try {
-    const { stdout } = await run('setpriv', [...identity, ...program, 'script.sieve', 'message'], {
-      cwd: folder,
-      env,
-      timeout: TIMEOUT_MS,
-    });
-    return readActions(stdout);
+    const output = await run('setpriv', [...identity, ...program], { cwd: folder, env, timeout: TIMEOUT_MS });
+    return { isDone: true, signal: undefined, ...output };
   } catch (error) {
-    const { code, signal, stderr = '' } = error as { code?: unknown; signal?: string; stderr?: string };
-    if (signal === 'SIGABRT') return undefined;
-    if (typeof code !== 'number') throw error;
-    return [`error: ${stderr}`];
+    const { code, signal, stdout = '', stderr = '' } = error as Partial<Result> & { code?: unknown };
+    if (typeof code !== 'number' && signal !== 'SIGABRT') throw error;
+    return { isDone: false, signal, stdout, stderr };
   }
 }
 

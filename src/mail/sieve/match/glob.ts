@@ -1,7 +1,7 @@
 /**
  * Patterns with `*` and `?` (RFC 5228 section 2.7.1). A pattern is cut at its stars. The first piece must begin the text, the last one end
- * it, and each piece between them is taken at the first place where it fits, so that no choice is ever taken back. This also gives each star
- * the shortest text, from left to right (RFC 5229 section 3.2).
+ * it, and each piece between them is taken at the first place where it fits, so that no choice is ever taken back and the time is linear.
+ * This also gives each star the shortest text, from left to right (RFC 5229 section 3.2).
  */
 
 /** Characters without wildcards, or `null` for each `?`. */
@@ -74,15 +74,63 @@ type Search = { from: number; end: number; spend: (comparisons: number) => void 
 
 /** Returns the first place of a piece that ends before `end`; -1 when there is none. */
 function find(piece: Piece, text: string, { from, end, spend }: Search): number {
-  if (piece.wildcards.length === 0) {
-    const found = text.indexOf(piece.text, from);
-    return found + piece.text.length <= end ? found : -1;
-  }
-  for (let at = from; at + piece.text.length <= end; at++) {
-    spend(piece.text.length);
-    if (fitsAt(piece, text, at)) return at;
+  if (piece.wildcards.length > 0) return findWithWildcards(piece, text, { from, end, spend });
+  const found = text.indexOf(piece.text, from);
+  return found + piece.text.length <= end ? found : -1;
+}
+
+/** Number of bits in a word. */
+const WORD_BITS = 32;
+
+/**
+ * Finds a piece with `?` by the Shift-And algorithm: a bit for each character of the piece says whether the text ends with the piece up to
+ * there. Each character of the text takes as many steps as the bits take words, whatever the texts are.
+ */
+function findWithWildcards(piece: Piece, text: string, { from, end, spend }: Search): number {
+  const { length } = piece.text;
+  const words = Math.ceil(length / WORD_BITS);
+  const { masks, others } = masksOf(piece, words);
+  const last = 1 << ((length - 1) % WORD_BITS);
+  const state = new Uint32Array(words);
+  spend((end - from) * words);
+  for (let at = from; at < end; at++) {
+    const mask = masks.get(text.charCodeAt(at)) ?? others;
+    let carry = 1;
+    for (let word = 0; word < words; word++) {
+      const bits = state[word] as number;
+      state[word] = ((bits << 1) | carry) & (mask[word] as number);
+      carry = bits >>> (WORD_BITS - 1);
+    }
+    if (((state[words - 1] as number) & last) !== 0) return at + 1 - length;
   }
   return -1;
+}
+
+type Masks = {
+  /** Places in the piece at which each of its characters fits. */
+  masks: ReadonlyMap<number, Uint32Array>;
+  /** Places at which any other character fits. */
+  others: Uint32Array;
+};
+
+function masksOf({ text, wildcards }: Piece, words: number): Masks {
+  const others = new Uint32Array(words);
+  const isWildcard = new Set(wildcards);
+  for (const place of wildcards) setBit(others, place);
+  const masks = new Map<number, Uint32Array>();
+  for (let place = 0; place < text.length; place++) {
+    if (isWildcard.has(place)) continue;
+    const code = text.charCodeAt(place);
+    const mask = masks.get(code) ?? others.slice();
+    setBit(mask, place);
+    masks.set(code, mask);
+  }
+  return { masks, others };
+}
+
+function setBit(words: Uint32Array, place: number): void {
+  const word = Math.floor(place / WORD_BITS);
+  words[word] = (words[word] as number) | (1 << (place % WORD_BITS));
 }
 
 function fitsAt({ text: piece, wildcards }: Piece, text: string, at: number): boolean {
