@@ -31,6 +31,7 @@ import { registerInboundRoutesApi } from './inbound/routes/api.ts';
 import { createMessageParser } from './mail/message/parse/parser.ts';
 import { registerMailboxesApi } from './mailboxes/api.ts';
 import { registerAppPasswordsApi } from './mailboxes/app-passwords/api.ts';
+import { createDiscoveryApp } from './mailboxes/discovery/app.ts';
 import { noAccounts, type RunningAccounts } from './mailboxes/running-accounts.ts';
 import { createPreferencesApp } from './preferences/app.tsx';
 import { registerStatisticsApi } from './statistics/api.ts';
@@ -76,7 +77,7 @@ export async function createApiServer(
     bodies,
     holderOf,
     trustedProxies: app.config.http.trustedProxies,
-    hosted: [createPreferencesApp(app)],
+    hosted: [createPreferencesApp(app), createDiscoveryApp(app)],
     ...limits,
     unauthenticated: {
       limit: app.guards.unauthenticated,

@@ -1,12 +1,13 @@
 /** `postrider mailbox`: manages the mailboxes of all tenants. A password is printed only when it is made. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { OperatorMailbox } from '../mailboxes/admin-api.ts';
+import type { MailboxWithSettings, OperatorMailbox } from '../mailboxes/admin-api.ts';
 import { confirm } from './confirm.ts';
 import { withControl } from './context.ts';
 import { addAliasCommands } from './mailbox-alias.ts';
 import { addAppPasswordCommands } from './mailbox-app-password.ts';
 import { addFilterCommands } from './mailbox-filters.ts';
 import { addRepairCommands } from './mailbox-repair.ts';
+import { formatSettings } from './mailbox-settings.ts';
 import { addTransferCommands } from './mailbox-transfer.ts';
 import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -28,12 +29,13 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
   addList(mailbox, terminal);
   mailbox
     .command('show')
-    .description('Show a mailbox.')
+    .description('Show a mailbox, with the settings for mail programs, and a QR code for Apple devices.')
     .argument('<mailbox>', 'address or id')
     .action((name: string, _: object, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
-        const found = await control.request<OperatorMailbox>('GET', pathOf(name));
-        show(found, () => detailsText(found));
+        const found = await control.request<MailboxWithSettings>('GET', pathOf(name));
+        const settings = await formatSettings(found.settings, terminal);
+        show(found, () => `${detailsText(found)}\n\n${settings}`);
       }),
     );
   addSet(mailbox, terminal);

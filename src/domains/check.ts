@@ -36,6 +36,8 @@ export type Verdicts = Record<RecordKind, Verdict> & {
   returnPath: Verdict | null;
   /** Verdict on the MX records, which bring the domain's mail to this machine. */
   mx: Verdict;
+  /** Verdicts on the records for mail programs, by `clientRecordKey`. Without them, the earlier findings stay. */
+  clients?: Readonly<Record<string, Verdict>>;
 };
 
 /** Maximum number of DNS lookups of an SPF record (RFC 7208 section 4.6.4). */
@@ -284,17 +286,23 @@ function isSameName(name: string, other: string): boolean {
   return name.toLowerCase().replace(/\.$/, '') === other;
 }
 
-function unknown(reason: string): Verdict {
-  return { kind: 'unknown', error: `DNS could not be asked (${reason}); the last known state is kept` };
-}
-
-function absent(error: string, found: readonly string[] = []): Verdict {
-  return { kind: 'absent', found: shown(found), error };
-}
-
-function wrong(found: readonly string[], error: string): Verdict {
-  return { kind: 'wrong', found: shown(found), error };
-}
+/** The verdicts on records, with what was found. */
+export const verdicts = {
+  verified: (found: readonly string[]): Verdict => ({ kind: 'verified', found: shown(found) }),
+  unknown: (reason: string): Verdict => ({
+    kind: 'unknown',
+    error: `DNS could not be asked (${reason}); the last known state is kept`,
+  }),
+  absent: (error: string, found: readonly string[] = []): Verdict => ({
+    ...{ kind: 'absent', found: shown(found), error },
+  }),
+  wrong: (found: readonly string[], error: string): Verdict => ({
+    kind: 'wrong',
+    found: shown(found),
+    error,
+  }),
+} as const;
+const { unknown, absent, wrong } = verdicts;
 
 function shown(found: readonly string[]): string[] {
   return found.slice(0, MAX_FOUND).map((text) => cleanForeignText(text));

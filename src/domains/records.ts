@@ -42,7 +42,7 @@ const RETURN_LOCAL_PART_CHARACTERS = 56;
 
 export type PublishingDomain = Pick<
   DomainRow,
-  'id' | 'name' | 'selector' | 'publicKey' | 'trackingSubdomain'
+  'id' | 'name' | 'selector' | 'publicKey' | 'trackingSubdomain' | 'productType'
 >;
 
 /** Returns SPF, DKIM and DMARC, in this order, then TRACKING when a tracking host is set. */

@@ -1,8 +1,9 @@
 /** Schemas of the domains API (specification 2.2). */
 import { type Static, Type } from 'typebox';
-import type { Config } from '../config.ts';
 import type { DomainStatus } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
+import { type ClientRecord, clientRecordKey, clientRecordsToPublish } from './client-records.ts';
+import type { ClientConfig } from './client-services.ts';
 import {
   type OptionalRecordToPublish,
   optionalRecordsToPublish,
@@ -10,7 +11,7 @@ import {
   type RecordToPublish,
   recordsToPublish,
 } from './records.ts';
-import type { Finding } from './states.ts';
+import { type Finding, newFinding } from './states.ts';
 import type { Domain } from './store.ts';
 
 /**
@@ -97,11 +98,15 @@ const recordSchema = Type.Object({
 });
 
 const optionalRecordSchema = Type.Object({
-  record: Type.Enum(['RETURN_PATH', 'MX']),
-  purpose: Type.Enum(['return_path', 'inbound'], { description: 'Purpose of the record.' }),
+  record: Type.Enum(['RETURN_PATH', 'MX', 'SRV', 'AUTOCONFIG', 'AUTODISCOVER']),
+  purpose: Type.Enum(['return_path', 'inbound', 'clients'], { description: 'Purpose of the record.' }),
   ...dnsRecord,
-  type: Type.Enum(['CNAME', 'MX']),
-  priority: Type.Optional(Type.Integer({ description: 'Preference of an MX record, lowest first.' })),
+  type: Type.Enum(['CNAME', 'MX', 'SRV']),
+  priority: Type.Optional(
+    Type.Integer({ description: 'Preference of an MX record, and priority of an SRV record, lowest first.' }),
+  ),
+  weight: Type.Optional(Type.Integer({ description: 'Weight of an SRV record.' })),
+  port: Type.Optional(Type.Integer({ description: 'Port of an SRV record, whose target is `value`.' })),
   ...checked,
   note: Type.String({ description: 'Description of the purpose, for people.' }),
 });
@@ -110,6 +115,8 @@ const RETURN_PATH_NOTE =
   'While this record is verified, MAIL FROM is below your own domain, so SPF is aligned for DMARC. Without it, mail is sent with a return path of this installation.';
 const INBOUND_NOTE =
   'Publish this record to receive mail of the domain here. Without it, the domain sends, and its mail arrives wherever its MX records lead.';
+const CLIENTS_NOTE =
+  'Publish this record, and mail programs find the settings of mailboxes of the domain by themselves.';
 const TRACKING_NOTE =
   'Tracked links lead to the host of this installation until this record is verified and the host has a TLS certificate.';
 
@@ -137,7 +144,7 @@ export const domainSchema = Type.Object(
 );
 
 /** Returns a domain as the API shows it. */
-export function showDomain(config: Pick<Config, 'hostname'>, domain: Domain) {
+export function showDomain(config: ClientConfig, domain: Domain) {
   const { id, name, productType, region, findings } = domain;
   return {
     id,
@@ -149,9 +156,14 @@ export function showDomain(config: Pick<Config, 'hostname'>, domain: Domain) {
       const finding = findings[record.record];
       return finding ? [showRecord(record, finding)] : [];
     }),
-    optionalRecords: optionalRecordsToPublish(config, domain).map((record) =>
-      showOptionalRecord(record, findings[record.record]),
-    ),
+    optionalRecords: [
+      ...optionalRecordsToPublish(config, domain).map((record) =>
+        showOptionalRecord(record, findings[record.record]),
+      ),
+      ...clientRecordsToPublish(config, domain).map((record) =>
+        showOptionalRecord(record, findings.CLIENTS?.[clientRecordKey(record)] ?? newFinding()),
+      ),
+    ],
     trackingSubdomain: domain.trackingSubdomain,
     openTracking: domain.openTracking === 1,
     clickTracking: domain.clickTracking === 1,
@@ -172,8 +184,9 @@ function showRecord({ alternative, ...record }: RecordToPublish, finding: Findin
   };
 }
 
-function showOptionalRecord(record: OptionalRecordToPublish, finding: Finding) {
-  const note = { return_path: RETURN_PATH_NOTE, inbound: INBOUND_NOTE }[record.purpose];
+function showOptionalRecord(record: OptionalRecordToPublish | ClientRecord, finding: Finding) {
+  const notes = { return_path: RETURN_PATH_NOTE, inbound: INBOUND_NOTE, clients: CLIENTS_NOTE } as const;
+  const note = notes[record.purpose];
   return { ...record, ttl: 'Auto', required: false, ...showFinding(finding), note };
 }
 

@@ -25,13 +25,15 @@ export type Finding = {
 };
 
 /**
- * `TRACKING` is null while no tracking host is set. `TRACKING`, `RETURN_PATH` and `MX` do not affect the status of the
+ * `TRACKING` is null while no tracking host is set. `TRACKING`, `RETURN_PATH`, `MX` and `CLIENTS` do not affect the status of the
  * domain.
  */
 export type Findings = Record<RecordKind, Finding> & {
   TRACKING: Finding | null;
   RETURN_PATH: Finding;
   MX: Finding;
+  /** Findings about the records for mail programs, by `clientRecordKey`. */
+  CLIENTS?: Readonly<Record<string, Finding>>;
 };
 
 export type DomainState = Pick<
@@ -171,6 +173,7 @@ export function afterCheck(domain: DomainState, verdicts: Verdicts, moment: Chec
     TRACKING: findTracking(before, verdicts.tracking, now),
     RETURN_PATH: withoutGrace(before.findings.RETURN_PATH, verdicts.returnPath, now),
     MX: withoutGrace(before.findings.MX, verdicts.mx, now),
+    CLIENTS: findClients(before.findings.CLIENTS, verdicts.clients, now),
   };
   const status = domainStatus({ before, now }, findings, verdicts);
   const state: DomainState = {
@@ -194,6 +197,7 @@ function searchedAnew(domain: DomainState, now: number): DomainState {
     DMARC: newFinding(),
     RETURN_PATH: newFinding(),
     MX: newFinding(),
+    CLIENTS: {},
   };
   return { ...domain, checksSince: now, status: 'pending', failingSince: null, findings };
 }
@@ -263,6 +267,21 @@ function findTracking(before: DomainState, tracking: Verdicts['tracking'], now: 
   return withoutGrace(known, tracking.verdict, now);
 }
 
+/** Records that the domain needs no longer are forgotten. */
+function findClients(
+  known: Findings['CLIENTS'] = {},
+  clients: Verdicts['clients'],
+  now: number,
+): NonNullable<Findings['CLIENTS']> {
+  if (!clients) return known;
+  return Object.fromEntries(
+    Object.entries(clients).map(([key, verdict]) => [
+      key,
+      withoutGrace(known[key] ?? newFinding(), verdict, now),
+    ]),
+  );
+}
+
 /**
  * Returns the finding about an optional record. It has no grace period: a tracking host that leads elsewhere cannot
  * track, receivers refuse a return path whose domain does not exist, and MX records that lead elsewhere bring no mail,
@@ -324,7 +343,8 @@ function isGraceOver({ failingSince }: Pick<DomainRow, 'failingSince'>, now: num
   return failingSince !== null && now - failingSince >= GRACE_MS;
 }
 
-function newFinding(): Finding {
+/** Returns the finding about a record that was never checked. */
+export function newFinding(): Finding {
   return { status: 'pending', lastCheckedAt: null, found: [], error: null };
 }
 

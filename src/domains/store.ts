@@ -140,8 +140,11 @@ export const recordCheck = defineWrite(
 
 /** Returns true when the check changed more than its time. */
 function isChanged(before: Domain, after: DomainState): boolean {
-  const statuses = ({ status, findings: { SPF, DKIM, DMARC, TRACKING, RETURN_PATH, MX } }: DomainState) =>
-    [status, SPF.status, DKIM.status, DMARC.status, TRACKING?.status, RETURN_PATH.status, MX.status].join();
+  const statuses = ({ status, findings: { CLIENTS = {}, ...findings } }: DomainState) =>
+    JSON.stringify([
+      status,
+      [findings, CLIENTS].map((all) => Object.entries(all).map(([key, one]) => [key, one?.status])),
+    ]);
   return statuses(before) !== statuses(after);
 }
 
@@ -220,7 +223,7 @@ export type LeasedDomain = PublishingDomain & Pick<DomainRow, 'tenantId'>;
 const dueChecks = statement((db, param: Param<{ now: number; limit: number }>) =>
   db
     .selectFrom('domains')
-    .select(['id', 'tenantId', 'name', 'selector', 'publicKey', 'trackingSubdomain'])
+    .select(['id', 'tenantId', 'name', 'selector', 'publicKey', 'trackingSubdomain', 'productType'])
     .where('nextCheckAt', '<=', constant(param('now')))
     .orderBy('nextCheckAt')
     .limit(constant(param('limit'))),

@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { logDomain } from '../events/mail-log.ts';
 import { notFound } from '../system/errors.ts';
 import { checkRecords } from './check.ts';
+import { checkClientRecords } from './client-records.ts';
 import type { PublishingDomain } from './records.ts';
 import { type Checked, type Domain, getDomain, recordCheck } from './store.ts';
 
@@ -32,15 +33,16 @@ export async function checkDomain(
   domain: PublishingDomain & Pick<Domain, 'tenantId'>,
   { isAsked }: { isAsked: boolean },
 ): Promise<Checked | undefined> {
-  const verdicts = await checkRecords(
-    { dns: app.dns.fresh, config: app.config, probeTls: app.probeTls },
-    domain,
-  );
+  const checking = { dns: app.dns.fresh, config: app.config, probeTls: app.probeTls };
+  const [verdicts, clients] = await Promise.all([
+    checkRecords(checking, domain),
+    checkClientRecords(checking, domain),
+  ]);
   const now = app.clock.now();
   const checked = await app.db.commit(recordCheck, {
     id: domain.id,
     tenantId: domain.tenantId,
-    verdicts,
+    verdicts: { ...verdicts, clients },
     isAsked,
     now,
     spread: app.random(),

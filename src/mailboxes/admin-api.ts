@@ -13,6 +13,7 @@ import { changeMailbox } from './change.ts';
 import { createMailbox } from './create.ts';
 import { deleteMailbox } from './delete.ts';
 import { withDetails, withItsDetails } from './details.ts';
+import { type MailSettings, mailSettings } from './discovery/settings.ts';
 import { generatePassword } from './passwords/password.ts';
 import type { RunningAccounts } from './running-accounts.ts';
 import { type MailboxDetails, mailboxChangeSchema, newMailboxSchema, showMailbox } from './schemas.ts';
@@ -43,7 +44,7 @@ export function registerMailboxAdmin(server: FastifyInstance, app: AdminApp): vo
   registerCollection(server, app);
   const { read } = app.db;
   server.get<ByName>('/mailboxes/:name', async ({ params }) =>
-    show(await withItsDetails(read, await getNamedMailbox(app, params.name))),
+    showWithSettings(app, await withItsDetails(read, await getNamedMailbox(app, params.name))),
   );
   server.patch<ByName & { Body: Static<typeof changeSchema> }>(
     '/mailboxes/:name',
@@ -92,6 +93,13 @@ export type OperatorMailbox = ReturnType<typeof show>;
 
 function show(row: MailboxDetails) {
   return { ...showMailbox(row), tenantId: row.tenantId };
+}
+
+/** A mailbox with what its owner enters in a mail program. */
+export type MailboxWithSettings = OperatorMailbox & { settings: MailSettings };
+
+function showWithSettings({ config }: AdminApp, row: MailboxDetails): MailboxWithSettings {
+  return { ...show(row), settings: mailSettings(config, row) };
 }
 
 /**

@@ -26,6 +26,9 @@ export type DnsAnswer<T> =
 /** One mail exchanger. `exchange` is empty in a null MX (RFC 7505 section 3). */
 export type MxRecord = { exchange: string; preference: number };
 
+/** One server of a service. `target` is empty where the service is not offered (RFC 2782). */
+export type SrvRecord = { priority: number; weight: number; port: number; target: string };
+
 /** Lookups by record type. Names in answers are in lower case and without their final dot. No lookup rejects. */
 export type DnsLookups = {
   mx(name: string): Promise<DnsAnswer<MxRecord>>;
@@ -39,6 +42,7 @@ export type DnsLookups = {
    * names are as their owner wrote them: some are not host names.
    */
   ptr(name: string): Promise<DnsAnswer<string>>;
+  srv(name: string): Promise<DnsAnswer<SrvRecord>>;
 };
 
 export type Dns = DnsLookups & {
@@ -111,5 +115,11 @@ function lookups(find: Resolve): DnsLookups {
     txt: (name) => lookUp('TXT', name, (data) => (data.type === 'TXT' ? [data.text] : [])),
     cname: (name) => lookUp('CNAME', name, (data) => (data.type === 'CNAME' ? [data.target] : [])),
     ptr: (name) => lookUp('PTR', name, (data) => (data.type === 'PTR' ? [data.host] : [])),
+    srv: (name) =>
+      lookUp('SRV', name, (data) => {
+        if (data.type !== 'SRV') return [];
+        const { priority, weight, port, target } = data;
+        return [{ priority, weight, port, target }];
+      }),
   };
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { planMx } from '../../src/mail/mx.ts';
 import { createTargetGuard, type TargetGuard } from '../../src/system/blocklist.ts';
-import type { DnsAnswer, DnsLookups, MxRecord } from '../../src/system/dns.ts';
+import type { DnsAnswer, DnsLookups, MxRecord, SrvRecord } from '../../src/system/dns.ts';
 import { ANY_TARGET } from '../support/any-target.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { zoneDns } from '../support/zone-dns.ts';
@@ -45,6 +45,7 @@ function planFor(zone: Zone, random: () => number = () => 0.999, guard: TargetGu
     txt: async () => answer<string>(undefined),
     cname: async () => answer<string>(undefined),
     ptr: async () => answer<string>(undefined),
+    srv: async () => answer<SrvRecord>(undefined),
   };
   const dns = { ...lookups, fresh: lookups };
   return planMx({ dns, random, targets: guard, clock: createFakeClock(0), config }, 'example.com').then(
@@ -274,7 +275,7 @@ test('a plan holds as long as the least of its records, and half a minute at lea
 test('a resolver that takes its time is given up after a minute, and nothing is said of the domain', async () => {
   const clock = createFakeClock(0);
   const never = () => new Promise<never>(() => {});
-  const lookups = { mx: never, a: never, aaaa: never, txt: never, cname: never, ptr: never };
+  const lookups = { mx: never, a: never, aaaa: never, txt: never, cname: never, ptr: never, srv: never };
   const plan = planMx(
     { dns: { ...lookups, fresh: lookups }, random: () => 0, clock, config, targets },
     'slow.example',
@@ -292,7 +293,7 @@ test('a resolver that takes its time is given up after a minute, and nothing is 
 test('an abandoned lookup asks DNS nothing more', async () => {
   const clock = createFakeClock(0);
   let asked = 0;
-  const slow = async (): Promise<DnsAnswer<string>> => {
+  const slow = async (): Promise<DnsAnswer<never>> => {
     asked++;
     await new Promise<void>((resolve) => clock.after(20_000, resolve));
     return { kind: 'failed', reason: 'ETIMEOUT' };
@@ -302,7 +303,7 @@ test('an abandoned lookup asks DNS nothing more', async () => {
     exchange: `mx${index}.example`,
   }));
   const mx = async (): Promise<DnsAnswer<MxRecord>> => ({ kind: 'found', records, ttlMs: 1 });
-  const lookups = { mx, a: slow, aaaa: slow, txt: slow, cname: slow, ptr: slow };
+  const lookups = { mx, a: slow, aaaa: slow, txt: slow, cname: slow, ptr: slow, srv: slow };
   const dns = { ...lookups, fresh: lookups };
   const plan = planMx({ dns, random: () => 0, clock, config, targets }, 'slow.example');
   await clock.advance(10 * 60_000);

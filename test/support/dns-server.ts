@@ -188,6 +188,10 @@ function recordData(record: ZoneRecord): unknown {
       return record.address;
     case 'MX':
       return { preference: record.preference, exchange: record.exchange };
+    case 'SRV': {
+      const { priority, weight, port, target } = record;
+      return { priority, weight, port, target };
+    }
     case 'TXT':
       return record.strings;
     case 'CNAME':

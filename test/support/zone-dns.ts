@@ -56,6 +56,12 @@ export function zoneDns(zoneText: string): ZoneDns {
     txt: (name) => ask(name, 'TXT', (record) => (record.type === 'TXT' ? [record.strings.join('')] : [])),
     cname: (name) => ask(name, 'CNAME', (record) => (record.type === 'CNAME' ? [record.target] : [])),
     ptr: (name) => ask(name, 'PTR', (record) => (record.type === 'PTR' ? [record.host] : [])),
+    srv: (name) =>
+      ask(name, 'SRV', (record) => {
+        if (record.type !== 'SRV') return [];
+        const { priority, weight, port, target } = record;
+        return [{ priority, weight, port, target }];
+      }),
   };
   return {
     ...lookups,

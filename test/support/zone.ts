@@ -1,5 +1,5 @@
 /**
- * Parses zone text. Each line is one record, `name [ttl] [IN] TYPE rdata`, of type A, AAAA, MX, TXT, CNAME or PTR. Every
+ * Parses zone text. Each line is one record, `name [ttl] [IN] TYPE rdata`, of type A, AAAA, MX, TXT, CNAME, PTR or SRV. Every
  * name is absolute, with or without its final dot, and `;` starts a comment outside quotes. The in-process DNS
  * (zone-dns.ts) and the DNS server (dns-server.ts) use it.
  */
@@ -12,7 +12,9 @@ export type RecordData =
   /** Character-strings of at most 255 octets (RFC 1035 section 3.3); longer text is split. */
   | { type: 'TXT'; strings: string[] }
   | { type: 'CNAME'; target: string }
-  | { type: 'PTR'; host: string };
+  | { type: 'PTR'; host: string }
+  /** `target` is empty for a service that is not offered (RFC 2782). */
+  | { type: 'SRV'; priority: number; weight: number; port: number; target: string };
 
 export type RecordType = RecordData['type'];
 
@@ -123,6 +125,10 @@ function parseData(type: string | undefined, words: Word[]): RecordData | undefi
   if (type === 'TXT') return { type, strings: words.flatMap((word) => characterStrings(word.text)) };
   if (type === 'MX' && words.length === 2 && second !== undefined && /^\d+$/.test(first)) {
     return { type, preference: Number(first), exchange: canonicalName(second) };
+  }
+  if (type === 'SRV' && words.length === 4) {
+    const [priority = 0, weight = 0, port = 0] = words.map((word) => Number(word.text));
+    return { type, priority, weight, port, target: canonicalName(words[3]?.text ?? '') };
   }
   if (words.length !== 1) return undefined;
   if (type === 'A' || type === 'AAAA') return { type, address: first };

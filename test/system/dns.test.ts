@@ -122,6 +122,9 @@ test('our answers are those of node:dns, for every type and kind of name', async
     round.example  CNAME round.example
     back.example   PTR   many.example
     back.example   PTR   null.example
+    many.example   SRV   0 1 993 mx.many.example
+    many.example   SRV   10 0 994 192.0.2.1
+    null.example   SRV   0 0 0 .
     ${Array.from({ length: 100 }, (_, index) => `mxs.example MX ${index} h${index}.mxs.example`).join('\n')}
     ${Array.from({ length: 900 }, (_, index) => `big.example A 10.0.${index >> 8}.${index & 255}`).join('\n')}
   `);
@@ -157,6 +160,13 @@ test('our answers are those of node:dns, for every type and kind of name', async
     assert.deepEqual(await mine(ours.txt(name)), await oracle(texts()), `TXT ${name}`);
     assert.deepEqual(await mine(ours.cname(name)), await oracle(theirs.resolveCname(name)), `CNAME ${name}`);
     assert.deepEqual(await mine(ours.ptr(name)), await oracle(theirs.resolvePtr(name)), `PTR ${name}`);
+    const services = () =>
+      theirs
+        .resolveSrv(name)
+        .then((found) =>
+          found.map(({ priority, weight, port, name: target }) => ({ priority, weight, port, target })),
+        );
+    assert.deepEqual(await mine(ours.srv(name)), await oracle(services()), `SRV ${name}`);
     const exchanges = () =>
       theirs
         .resolveMx(name)

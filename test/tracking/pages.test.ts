@@ -226,7 +226,7 @@ test('a tracking host is used while its record and its certificate are right, an
   await ask('POST', `/domains/${domainId}/verify`);
   const used = await originOf();
   assert.equal(used.hostname, host);
-  await waitUntil(() => hosted.serves(host));
+  await waitUntil(() => hosted.serves(host, '/'));
   assert.equal((await visit(used.click)).statusCode, 302);
 
   // Another tenant's tokens, and all other pages, are not found there.
@@ -256,7 +256,7 @@ test('a tracking host is used while its record and its certificate are right, an
   assert.equal((await visit(used.click)).statusCode, 302);
   const restarted = createPreferencesApp(spool.app);
   await restarted.app.ready();
-  assert.ok(restarted.serves(host), 'a later start of the daemon serves it too');
+  assert.ok(restarted.serves(host, '/'), 'a later start of the daemon serves it too');
   await restarted.app.close();
 });
 
@@ -363,7 +363,7 @@ test('whoever names a domain without having verified it shows nothing at its tra
     ...{ key: eve.liveKey, from: 'Eve <eve@eve.example>', html: HTML },
   });
   const [pixel = ''] = linksIn((await sentParts(id)).html);
-  await waitUntil(() => hosted.serves(host));
+  await waitUntil(() => hosted.serves(host, '/'));
   assert.equal((await visit(pixel)).statusCode, 200);
   assert.equal((await visit(pixel.replace(HOST, host))).statusCode, 404);
 });

@@ -1,5 +1,5 @@
 /** An in-memory DNS for the demo. Records that a domain's owner would publish are available at once. */
-import type { Dns, DnsAnswer, DnsLookups } from '../../system/dns.ts';
+import type { Dns, DnsAnswer, DnsLookups, SrvRecord } from '../../system/dns.ts';
 
 export type ZoneRecord =
   | { type: 'A' | 'TXT' | 'CNAME'; name: string; value: string }
@@ -68,6 +68,7 @@ export function createZone(): Zone {
     txt: (name) => ask(name, values('TXT')),
     cname: (name) => ask(name, values('CNAME'), false),
     ptr: (name) => ask<string>(name, () => []),
+    srv: (name) => ask<SrvRecord>(name, () => []),
   };
   return { ...lookups, fresh: lookups, publish: (added) => void records.push(...added) };
 }

@@ -6,8 +6,8 @@ import type { ByteBudget } from '../../system/guards/byte-budget.ts';
 import type { Metrics } from '../../system/metrics.ts';
 import type { ResponseBudgets } from './response-budget.ts';
 
-/** `name` is the prefix of the metrics. */
-type HeldBytes = { name: string; bodies: ByteBudget; responses: ResponseBudgets };
+/** `name` is the prefix of the metrics of memory; without one, there are none. */
+type HeldBytes = { name: string | undefined; bodies: ByteBudget; responses: ResponseBudgets };
 
 /** Counts and times the requests of every route that is registered afterwards. */
 export function countRequests(
@@ -15,6 +15,17 @@ export function countRequests(
   metrics: Metrics,
   { name, bodies, responses }: HeldBytes,
 ): void {
+  if (name !== undefined) showHeldBytes(metrics, { name, bodies, responses });
+  server.addHook('onResponse', (request, reply, done) => {
+    const { method } = request;
+    const route = request.routeOptions.url ?? 'none';
+    metrics.httpRequests.inc({ method, route, status: reply.statusCode });
+    metrics.httpDuration.observe({ method, route }, reply.elapsedTime / 1_000);
+    done();
+  });
+}
+
+function showHeldBytes(metrics: Metrics, { name, bodies, responses }: HeldBytes): void {
   metrics.gauge(
     `${name}_response_bytes_in_flight`,
     'Bytes of large responses that clients have not read yet.',
@@ -25,13 +36,6 @@ export function countRequests(
     'Bytes of request bodies, and of files fetched for them, held.',
     () => bodies.usedBytes,
   );
-  server.addHook('onResponse', (request, reply, done) => {
-    const { method } = request;
-    const route = request.routeOptions.url ?? 'none';
-    metrics.httpRequests.inc({ method, route, status: reply.statusCode });
-    metrics.httpDuration.observe({ method, route }, reply.elapsedTime / 1_000);
-    done();
-  });
 }
 
 /**

@@ -59,9 +59,11 @@ export type HttpOptions = {
 
 /** Choices that each kind of app makes for itself. */
 type AppKind = {
-  /** Prefix of the metrics of its memory. */
-  name: string;
+  /** Prefix of the metrics of its memory; without one, it has none. */
+  name?: string;
   maxBodyBytes: number;
+  /** True when the case of letters in paths does not matter. */
+  ignoresCase?: boolean;
   /** Sends an error as a response. */
   sendError(error: unknown, reply: FastifyReply): FastifyReply;
 };
@@ -69,7 +71,7 @@ type AppKind = {
 /** Creates a server without parsers and routes, which does not listen yet. */
 export function createTransport(
   { clock }: { clock: Clock },
-  { name, maxBodyBytes, sendError }: AppKind,
+  { name, maxBodyBytes, ignoresCase = false, sendError }: AppKind,
   {
     metrics,
     bodies = createByteBudget(),
@@ -84,7 +86,7 @@ export function createTransport(
   const server = Fastify({
     logger: false,
     bodyLimit: maxBodyBytes,
-    routerOptions: { maxParamLength: MAX_PARAM_CHARACTERS },
+    routerOptions: { maxParamLength: MAX_PARAM_CHARACTERS, caseSensitive: !ignoresCase },
     genReqId: () => newId('req', clock.now()),
     forceCloseConnections: 'idle',
     // Fastify's own answer while it closes has neither our envelope nor Retry-After.

@@ -49,5 +49,6 @@ export function createMessageLookups(dns: DnsLookups, clock: Clock): MessageLook
     txt: limited((name) => dns.txt(name)),
     cname: limited((name) => dns.cname(name)),
     ptr: limited((name) => dns.ptr(name)),
+    srv: limited((name) => dns.srv(name)),
   };
 }

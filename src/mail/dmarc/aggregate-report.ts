@@ -1,6 +1,7 @@
 /** Writes aggregate reports: the XML of RFC 9990 section 3.1.1, and the message that carries it (section 3.5.2). */
 import { gzipSync } from 'node:zlib';
 import { base64Lines } from '../message/base64.ts';
+import { element, textElement, xmlDocument } from '../xml/write.ts';
 import type { PolicyRecord } from './policy-records.ts';
 
 /** A kind of mail, with the results that its messages have in common. */
@@ -40,24 +41,23 @@ export type AggregateReport = {
 
 const NAMESPACE = 'urn:ietf:params:xml:ns:dmarc-2.0';
 const POLICIES: ReadonlySet<string> = new Set(['none', 'quarantine', 'reject']);
-const LINE_CHARACTERS = /[^\t\n\r -\ud7ff\ue000-\ufffd]/g;
 
 /** Returns the report as XML. */
 function formatReport(report: AggregateReport): string {
   const { submitter, contact, generator, id, begin, end, rows } = report;
   const metadata =
-    element('org_name', submitter) +
-    element('email', contact) +
-    element('report_id', id) +
-    nested('date_range', element('begin', begin) + element('end', end)) +
-    element('generator', generator);
-  const records = rows.map(({ observation, messages }) => nested('record', recordOf(observation, messages)));
+    textElement('org_name', submitter) +
+    textElement('email', contact) +
+    textElement('report_id', id) +
+    element('date_range', textElement('begin', begin) + textElement('end', end)) +
+    textElement('generator', generator);
+  const records = rows.map(({ observation, messages }) => element('record', recordOf(observation, messages)));
   const body =
-    element('version', '1.0') +
-    nested('report_metadata', metadata) +
-    nested('policy_published', policyOf(report)) +
+    textElement('version', '1.0') +
+    element('report_metadata', metadata) +
+    element('policy_published', policyOf(report)) +
     records.join('');
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<feedback xmlns="${NAMESPACE}">\n${body}</feedback>\n`;
+  return xmlDocument(element('feedback', body, { xmlns: NAMESPACE }));
 }
 
 /** Tags that the record does not have stand there with their defaults (RFC 9990 section 3.1.1.5). */
@@ -68,15 +68,15 @@ function policyOf({ domain, tags }: Pick<AggregateReport, 'domain' | 'tags'>): s
   // A record with another word in one of these is applied as p=none (RFC 9989 section 4.10.1).
   const isValid = [p, sp, np].every((policy) => policy !== undefined && POLICIES.has(policy));
   return (
-    element('domain', domain) +
-    element('discovery_method', 'treewalk') +
-    element('p', (isValid && p) || 'none') +
-    element('sp', (isValid && sp) || 'none') +
-    element('np', (isValid && np) || 'none') +
-    element('fo', tags.get('fo') ?? '0') +
-    element('adkim', alignment('adkim')) +
-    element('aspf', alignment('aspf')) +
-    element('testing', textOf('t') === 'y' ? 'y' : 'n')
+    textElement('domain', domain) +
+    textElement('discovery_method', 'treewalk') +
+    textElement('p', (isValid && p) || 'none') +
+    textElement('sp', (isValid && sp) || 'none') +
+    textElement('np', (isValid && np) || 'none') +
+    textElement('fo', tags.get('fo') ?? '0') +
+    textElement('adkim', alignment('adkim')) +
+    textElement('aspf', alignment('aspf')) +
+    textElement('testing', textOf('t') === 'y' ? 'y' : 'n')
   );
 }
 
@@ -84,33 +84,33 @@ function recordOf(observation: Observation, messages: number): string {
   const { sourceIp, disposition, dkim, spf, reason, headerFrom, envelopeFrom } = observation;
   const { dkimResults, spfResult } = observation;
   const evaluated =
-    element('disposition', disposition) +
-    element('dkim', dkim) +
-    element('spf', spf) +
-    (reason === undefined ? '' : nested('reason', element('type', reason)));
+    textElement('disposition', disposition) +
+    textElement('dkim', dkim) +
+    textElement('spf', spf) +
+    (reason === undefined ? '' : element('reason', textElement('type', reason)));
   const signatures = dkimResults.map(({ domain, selector, result }) =>
-    nested('dkim', element('domain', domain) + element('selector', selector) + element('result', result)),
+    element(
+      'dkim',
+      textElement('domain', domain) + textElement('selector', selector) + textElement('result', result),
+    ),
   );
   const sender =
-    element('domain', spfResult.domain) + element('scope', 'mfrom') + element('result', spfResult.result);
+    textElement('domain', spfResult.domain) +
+    textElement('scope', 'mfrom') +
+    textElement('result', spfResult.result);
   return (
-    nested(
+    element(
       'row',
-      element('source_ip', sourceIp) + element('count', messages) + nested('policy_evaluated', evaluated),
+      textElement('source_ip', sourceIp) +
+        textElement('count', messages) +
+        element('policy_evaluated', evaluated),
     ) +
-    nested('identifiers', element('header_from', headerFrom) + element('envelope_from', envelopeFrom)) +
-    nested('auth_results', signatures.join('') + nested('spf', sender))
+    element(
+      'identifiers',
+      textElement('header_from', headerFrom) + textElement('envelope_from', envelopeFrom),
+    ) +
+    element('auth_results', signatures.join('') + element('spf', sender))
   );
-}
-
-function nested(name: string, content: string): string {
-  return `<${name}>\n${content}</${name}>\n`;
-}
-
-/** Names of strangers cannot end the element, and hold no character that XML forbids. */
-function element(name: string, value: string | number): string {
-  const text = String(value).replace(LINE_CHARACTERS, '?');
-  return `<${name}>${text.replace(/[&<>]/g, (one) => `&#${one.charCodeAt(0)};`)}</${name}>\n`;
 }
 
 /** Returns the message without `Date`, and the size of its header with the empty line. */

@@ -1,5 +1,5 @@
 /** Reads aggregate reports of DMARC, in the form of RFC 9990 and in the older one of RFC 7489 appendix C. */
-import { readElements, UnreadableReportError } from './elements.ts';
+import { readElements, UnreadableDocumentError } from '../xml/read.ts';
 import type { Disposition, DmarcRecord, DmarcReport } from './report.ts';
 import { readAddress, readCount, readDomain, readPeriod, readText } from './values.ts';
 
@@ -12,7 +12,7 @@ const RECORD = `${ROOT}/record`;
 
 /**
  * Reads a report. Records that are not complete are left out, and equal ones are added up.
- * @throws UnreadableReportError
+ * @throws UnreadableDocumentError
  */
 export function readDmarcReport(xml: string): DmarcReport {
   const head = new Map<string, string>();
@@ -43,7 +43,7 @@ function readHead(head: ReadonlyMap<string, string>): Omit<DmarcReport, 'type' |
   const domain = readDomain(textAt('policy_published/domain'));
   const reportId = readText(textAt('report_metadata/report_id'));
   if (!period || domain === undefined || reportId === '')
-    throw new UnreadableReportError('the report has no period, no domain or no id');
+    throw new UnreadableDocumentError('the report has no period, no domain or no id');
   return {
     organization: readText(textAt('report_metadata/org_name')),
     reportId,

@@ -1,8 +1,8 @@
 /** Finds the report in a message and reads it. Hostile reports can be slow to read, so this runs in a thread (reader.ts). */
 import { toLines } from '../mime/header.ts';
 import { type MimePart, partBytes, readMessage } from '../mime/parts.ts';
+import { UnreadableDocumentError } from '../xml/read.ts';
 import { readDmarcReport } from './dmarc.ts';
-import { UnreadableReportError } from './elements.ts';
 import type { Report } from './report.ts';
 import { readTlsReport } from './tls.ts';
 import { unpack } from './unpack.ts';
@@ -33,7 +33,7 @@ function attempt(part: MimePart): Report | undefined {
     if (text.startsWith('<')) return readDmarcReport(text);
     return text.startsWith('{') ? readTlsReport(text) : undefined;
   } catch (error) {
-    if (error instanceof UnreadableReportError) return undefined;
+    if (error instanceof UnreadableDocumentError) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** Reads reports about TLS (RFC 8460 section 4.4). */
 import { parseTimestamp } from '../../system/clock.ts';
-import { UnreadableReportError } from './elements.ts';
+import { UnreadableDocumentError } from '../xml/read.ts';
 import type { TlsFailure, TlsPolicy, TlsReport } from './report.ts';
 import { readCount, readDomain, readPeriod, readText } from './values.ts';
 
@@ -12,14 +12,14 @@ const POLICY_TYPES = ['tlsa', 'sts', 'no-policy-found'] as const;
 
 /**
  * Reads a report. Policies that are not complete are left out.
- * @throws UnreadableReportError
+ * @throws UnreadableDocumentError
  */
 export function readTlsReport(json: string): TlsReport {
   const report = parse(json);
   const range = field(report, 'date-range');
   const period = readPeriod(timeOf(field(range, 'start-datetime')), timeOf(field(range, 'end-datetime')));
   const reportId = readText(field(report, 'report-id'));
-  if (!period || reportId === '') throw new UnreadableReportError('the report has no period or no id');
+  if (!period || reportId === '') throw new UnreadableDocumentError('the report has no period or no id');
   const policies = listOf(field(report, 'policies'), MAX_POLICIES).flatMap(
     (policy) => readPolicy(policy) ?? [],
   );
@@ -58,7 +58,7 @@ function parse(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new UnreadableReportError('the report is not JSON', { cause: error });
+    throw new UnreadableDocumentError('the report is not JSON', { cause: error });
   }
 }
 

@@ -3,7 +3,7 @@
  * produced, and nothing within it is unpacked again.
  */
 import { gunzipSync, inflateRawSync } from 'node:zlib';
-import { UnreadableReportError } from './elements.ts';
+import { UnreadableDocumentError } from '../xml/read.ts';
 
 /** Maximum size of a report. Reports about large domains have some megabytes. Our own limit. */
 export const MAX_UNPACKED_BYTES = 10 * 1024 * 1024;
@@ -22,16 +22,16 @@ const DEFLATED = 8;
 
 /**
  * Returns the bytes of a report, unpacked when they are packed.
- * @throws UnreadableReportError
+ * @throws UnreadableDocumentError
  */
 export function unpack(bytes: Buffer): Buffer {
   try {
     const unpacked = unpackOnce(bytes);
-    if (unpacked.length > MAX_UNPACKED_BYTES) throw new UnreadableReportError('the report is too large');
+    if (unpacked.length > MAX_UNPACKED_BYTES) throw new UnreadableDocumentError('the report is too large');
     return unpacked;
   } catch (error) {
-    if (error instanceof UnreadableReportError) throw error;
-    throw new UnreadableReportError('the report cannot be unpacked', { cause: error });
+    if (error instanceof UnreadableDocumentError) throw error;
+    throw new UnreadableDocumentError('the report cannot be unpacked', { cause: error });
   }
 }
 
@@ -46,13 +46,13 @@ function unpackOnce(bytes: Buffer): Buffer {
 function unzip(bytes: Buffer): Buffer {
   const end = bytes.lastIndexOf(signature(ZIP_END));
   if (end < Math.max(0, bytes.length - ZIP_END_BYTES - MAX_COMMENT_BYTES))
-    throw new UnreadableReportError('the archive has no end');
+    throw new UnreadableDocumentError('the archive has no end');
   const entry = bytes.readUInt32LE(end + 16);
-  if (bytes.readUInt32LE(entry) !== ZIP_ENTRY) throw new UnreadableReportError('the archive has no file');
+  if (bytes.readUInt32LE(entry) !== ZIP_ENTRY) throw new UnreadableDocumentError('the archive has no file');
   const method = bytes.readUInt16LE(entry + 10);
   const packedBytes = bytes.readUInt32LE(entry + 20);
   const local = bytes.readUInt32LE(entry + 42);
-  if (bytes.readUInt32LE(local) !== ZIP_LOCAL) throw new UnreadableReportError('the archive has no file');
+  if (bytes.readUInt32LE(local) !== ZIP_LOCAL) throw new UnreadableDocumentError('the archive has no file');
   const start = local + ZIP_LOCAL_BYTES + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28);
   const packed = bytes.subarray(start, start + packedBytes);
   switch (method) {
@@ -61,7 +61,7 @@ function unzip(bytes: Buffer): Buffer {
     case DEFLATED:
       return inflateRawSync(packed, { maxOutputLength: MAX_UNPACKED_BYTES });
     default:
-      throw new UnreadableReportError('the archive uses another compression');
+      throw new UnreadableDocumentError('the archive uses another compression');
   }
 }
 

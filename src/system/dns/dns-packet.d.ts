@@ -30,5 +30,6 @@ declare module 'dns-packet' {
   export const txt: Codec<Buffer[]>;
   export const cname: Codec<string>;
   export const ptr: Codec<string>;
+  export const srv: Codec<{ priority: number; weight: number; port: number; target: string }>;
   export const soa: Codec<{ minimum: number }>;
 }

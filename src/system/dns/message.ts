@@ -13,11 +13,12 @@ import {
   ptr,
   RECURSION_DESIRED,
   soa,
+  srv,
   TRUNCATED_RESPONSE,
   txt,
 } from 'dns-packet';
 
-export type QuestionType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'PTR';
+export type QuestionType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'PTR' | 'SRV';
 
 /** A question. `name` is a host name (`isHostName`), in lower case and without its final dot. */
 export type Question = { name: string; type: QuestionType };
@@ -36,6 +37,7 @@ export type RecordData =
   | { type: 'TXT'; text: string }
   | { type: 'CNAME'; target: string }
   | { type: 'PTR'; host: string }
+  | { type: 'SRV'; priority: number; weight: number; port: number; target: string }
   | { type: 'SOA'; minimumSeconds: number }
   | { type: 'NS' };
 
@@ -81,7 +83,7 @@ const CODE_MASK = 0x000f;
 const NO_ERROR = 0;
 const NO_SUCH_NAME = 3;
 const CLASS_INTERNET = 1;
-/** Names of the record types that are read (RFC 1035 section 3.2.2, RFC 3596 section 2.1). */
+/** Names of the record types that are read (RFC 1035 section 3.2.2, RFC 3596 section 2.1, RFC 2782). */
 const TYPES: Readonly<Record<number, RecordData['type']>> = {
   1: 'A',
   2: 'NS',
@@ -91,6 +93,7 @@ const TYPES: Readonly<Record<number, RecordData['type']>> = {
   15: 'MX',
   16: 'TXT',
   28: 'AAAA',
+  33: 'SRV',
 };
 const TYPE_OPT = 41;
 
@@ -214,6 +217,10 @@ function readData(
     case 'MX': {
       const { preference, exchange } = read(mx);
       return { type, preference, exchange: canonical(exchange) };
+    }
+    case 'SRV': {
+      const { priority, weight, port, target } = read(srv);
+      return { type, priority, weight, port, target: canonical(target) };
     }
     case 'TXT':
       return { type, text: Buffer.concat(read(txt)).toString() };

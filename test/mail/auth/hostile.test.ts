@@ -43,6 +43,7 @@ async function receive(message: string, zone = ZONE, sender = 'a@example.com'): 
     txt: counted(dns.txt),
     cname: counted(dns.cname),
     ptr: counted(dns.ptr),
+    srv: counted(dns.srv),
   };
   const clock = createFakeClock(0);
   const authenticate = createAuthenticate({ dns: lookups, clock, trustedRelays: [] });

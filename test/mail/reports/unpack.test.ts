@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { UnreadableReportError } from '../../../src/mail/reports/elements.ts';
 import { MAX_UNPACKED_BYTES, unpack } from '../../../src/mail/reports/unpack.ts';
+import { UnreadableDocumentError } from '../../../src/mail/xml/read.ts';
 import { zipOf } from './fixtures.ts';
 
 const LARGE = Buffer.alloc(MAX_UNPACKED_BYTES + 1, ' ');
@@ -13,7 +13,7 @@ function failureOf(bytes: Buffer): string {
   try {
     unpack(bytes);
   } catch (error) {
-    assert.ok(error instanceof UnreadableReportError);
+    assert.ok(error instanceof UnreadableDocumentError);
     return (error.cause as NodeJS.ErrnoException | undefined)?.code ?? error.message;
   }
   return assert.fail('it was unpacked');

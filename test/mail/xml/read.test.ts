@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readElements, UnreadableReportError } from '../../../src/mail/reports/elements.ts';
+import { readElements, UnreadableDocumentError } from '../../../src/mail/xml/read.ts';
 
 /** Returns the leaf elements of a document, each with its path. */
 function leavesOf(xml: string): [path: string, text: string][] {
@@ -13,9 +13,9 @@ const nested = (depth: number) => `${'<a>'.repeat(depth)}x${'</a>'.repeat(depth)
 
 test('elements are read to a depth of sixteen, and a document with deeper ones is refused', () => {
   assert.deepEqual(leavesOf(nested(16)), [[Array(16).fill('a').join('/'), 'x']]);
-  assert.throws(() => leavesOf(nested(17)), UnreadableReportError);
+  assert.throws(() => leavesOf(nested(17)), UnreadableDocumentError);
   // Without end, at the beginning of something large.
-  assert.throws(() => leavesOf('<a>'.repeat(100_000)), UnreadableReportError);
+  assert.throws(() => leavesOf('<a>'.repeat(100_000)), UnreadableDocumentError);
 });
 
 test('names and texts are cut, however many pieces a text has', () => {

@@ -4,9 +4,9 @@
  */
 import { Parser } from 'htmlparser2';
 
-/** Reports a document that is not one of a report. */
-export class UnreadableReportError extends Error {
-  override readonly name = 'UnreadableReportError';
+/** Says that a document is not what it should be. */
+export class UnreadableDocumentError extends Error {
+  override readonly name = 'UnreadableDocumentError';
 }
 
 type Handlers = {
@@ -24,7 +24,7 @@ const MAX_LEAF_CHARACTERS = 1_000;
 
 /**
  * Reads the elements of a document in their order.
- * @throws UnreadableReportError
+ * @throws UnreadableDocumentError
  */
 export function readElements(text: string, { onLeaf, onEnd }: Handlers): void {
   const path: string[] = [];
@@ -32,7 +32,7 @@ export function readElements(text: string, { onLeaf, onEnd }: Handlers): void {
   const parser = new Parser(
     {
       onopentagname(name) {
-        if (path.length >= MAX_DEPTH) throw new UnreadableReportError('the elements are nested too deeply');
+        if (path.length >= MAX_DEPTH) throw new UnreadableDocumentError('the elements are nested too deeply');
         path.push(localName(name));
         leaf = '';
       },
@@ -47,7 +47,7 @@ export function readElements(text: string, { onLeaf, onEnd }: Handlers): void {
         leaf = undefined;
       },
       onprocessinginstruction(name) {
-        if (name.startsWith('!')) throw new UnreadableReportError('the document has a document type');
+        if (name.startsWith('!')) throw new UnreadableDocumentError('the document has a document type');
       },
     },
     { xmlMode: true, decodeEntities: true },

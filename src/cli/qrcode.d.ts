@@ -1,0 +1,6 @@
+/** The part of the package qrcode that is used. */
+declare module 'qrcode' {
+  type Options = { type: 'terminal' | 'utf8'; small: boolean };
+  const qrcode: { toString(text: string, options: Options): Promise<string> };
+  export default qrcode;
+}

@@ -1,0 +1,23 @@
+/** Names the services by which mail programs reach mailboxes, as the configuration has them. */
+import type { Config } from '../config.ts';
+
+export type ClientService = {
+  protocol: 'imap';
+  /** `tls` begins with TLS, and `starttls` asks for it after it has connected. */
+  security: 'tls' | 'starttls';
+  port: number;
+};
+
+export type ClientConfig = Pick<Config, 'hostname' | 'imap'>;
+
+/**
+ * Returns the services, those that a mail program should prefer first. They are all at the host name of the installation. A port that
+ * is chosen when the daemon starts is not known here, so that its service is left out.
+ */
+export function clientServices({ imap }: ClientConfig): ClientService[] {
+  const services: ClientService[] = [
+    { protocol: 'imap', security: 'tls', port: imap.port },
+    ...(imap.starttls ? [{ protocol: 'imap', security: 'starttls', port: imap.starttlsPort } as const] : []),
+  ];
+  return services.filter(({ port }) => port !== 0);
+}

@@ -1,0 +1,171 @@
+/**
+ * The app by which mail programs find the settings of an address. Its routes need no login. They answer by the Host of the request and
+ * by the domain of the address in it, and never look up whether the address exists.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { App } from '../../app.ts';
+import { readBody } from '../../http/transport/body.ts';
+import { type HostedApp, hostNameOf } from '../../http/transport/host-names.ts';
+import { asTransportRefusal, startRefusal } from '../../http/transport/refusal.ts';
+import { createTransport } from '../../http/transport/server.ts';
+import { notFound } from '../../system/errors.ts';
+import { formatAppleProfile } from './apple-profile.ts';
+import { formatAutoconfig } from './autoconfig.ts';
+import {
+  autodiscoverLink,
+  formatAutodiscover,
+  formatAutodiscoverError,
+  OTHER_PROTOCOL,
+  readAutodiscover,
+} from './autodiscover.ts';
+import { findSubject, type Subject } from './domain.ts';
+import {
+  AUTOCONFIG_PATHS,
+  AUTODISCOVER_JSON_PATH,
+  AUTODISCOVER_PATH,
+  AUTODISCOVER_V2_PATH,
+  isDiscoveryPath,
+  PROFILE_PATH,
+  USER_AGENT_PATH,
+} from './paths.ts';
+import { userAgentConfiguration } from './user-agent-configuration.ts';
+
+type DiscoveryApp = Pick<App, 'clock' | 'config' | 'db' | 'guards' | 'log' | 'metrics'>;
+
+/** Maximum size of a request of Autodiscover. Those of Outlook have 500 bytes. Our own limit. */
+const MAX_BODY_BYTES = 16 * 1024;
+
+/** Programs write the names of parameters, and paths, in any case. */
+type Route = { Querystring: Readonly<Record<string, unknown>> };
+
+/** Creates the app, which is served for its paths on every host. */
+export function createDiscoveryApp(app: DiscoveryApp): HostedApp {
+  const { guards, metrics, config } = app;
+  const server = createTransport(
+    app,
+    {
+      maxBodyBytes: MAX_BODY_BYTES,
+      ignoresCase: true,
+      sendError: (error, reply) => sendError(app, error, reply),
+    },
+    {
+      metrics,
+      bodies: guards.memory.pages,
+      trustedProxies: config.http.trustedProxies,
+      unauthenticated: { limit: guards.visitors, isAuthenticated: () => false },
+    },
+  );
+  registerXml(server, app);
+  registerAutodiscoverJson(server, app);
+  server.get<Route>(PROFILE_PATH, async (request, reply) => {
+    const { domain, address } = await requireSubject(app, request, addressIn(request));
+    return reply
+      .type('application/x-apple-aspen-config; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${domain}.mobileconfig"`)
+      .send(formatAppleProfile(config, { domain, address }));
+  });
+  server.get<Route>(USER_AGENT_PATH, async (request, reply) => {
+    const { domain } = await requireSubject(app, request, addressIn(request));
+    return sendJson(reply, userAgentConfiguration(config, domain));
+  });
+  return { app: server, serves: (_hostName, path) => isDiscoveryPath(path) };
+}
+
+function registerXml(server: FastifyInstance, app: DiscoveryApp): void {
+  const { config } = app;
+  for (const path of AUTOCONFIG_PATHS) {
+    server.get<Route>(path, async (request, reply) => {
+      const { domain } = await requireSubject(app, request, addressIn(request));
+      return sendXml(reply, formatAutoconfig(config, domain));
+    });
+  }
+  server.removeAllContentTypeParsers();
+  // Some programs send the XML as something else, or as nothing.
+  server.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+    (await readBody(request, payload)).toString(),
+  );
+  server.post(AUTODISCOVER_PATH, async (request, reply) => {
+    const asked = readAutodiscover(typeof request.body === 'string' ? request.body : '');
+    if ('refused' in asked) return sendXml(reply, formatAutodiscoverError(asked.refused));
+    const subject = await findSubject(app, { host: hostOf(request), address: asked.address });
+    return sendXml(
+      reply,
+      subject?.address === undefined
+        ? formatAutodiscoverError('unknown')
+        : formatAutodiscover(config, subject.address),
+    );
+  });
+}
+
+function registerAutodiscoverJson(server: FastifyInstance, app: DiscoveryApp): void {
+  const answer = async (request: FastifyRequest, reply: FastifyReply, address: string | undefined) => {
+    const subject = await requireSubject(app, request, address);
+    const link = autodiscoverLink(parameter(request, 'protocol'), autodiscoverUrl(app, request, subject));
+    return link ? sendJson(reply, link) : sendJson(reply.code(400), OTHER_PROTOCOL);
+  };
+  server.get(AUTODISCOVER_JSON_PATH, async (request, reply) =>
+    answer(request, reply, parameter(request, 'email')),
+  );
+  server.get<{ Params: { address: string } }>(`${AUTODISCOVER_V2_PATH}/:address`, async (request, reply) =>
+    answer(request, reply, request.params.address),
+  );
+}
+
+/** Returns the address of the XML at a host of the domain, or else at that of the installation. */
+function autodiscoverUrl(
+  { config: { http, hostname } }: DiscoveryApp,
+  request: FastifyRequest,
+  { isOwnHost }: Subject,
+): string {
+  const origin = isOwnHost ? `https://${hostOf(request)}` : http.publicUrl || `https://${hostname}`;
+  return `${origin}${AUTODISCOVER_PATH}`;
+}
+
+/**
+ * Returns what a request is about.
+ * @throws AppError not_found
+ */
+async function requireSubject(
+  app: DiscoveryApp,
+  request: FastifyRequest,
+  address: string | undefined,
+): Promise<Subject> {
+  const subject = await findSubject(app, { host: hostOf(request), address });
+  if (!subject) throw notFound('Path');
+  return subject;
+}
+
+function hostOf(request: FastifyRequest): string {
+  return hostNameOf(request.headers.host ?? '');
+}
+
+/** Returns the address of Autoconfig, and of the links to Apple's profiles. */
+function addressIn(request: FastifyRequest): string | undefined {
+  return parameter(request, 'emailaddress');
+}
+
+function parameter(request: FastifyRequest, name: string): string | undefined {
+  const query = request.query as Route['Querystring'];
+  const [, value] = Object.entries(query).find(([key]) => key.toLowerCase() === name) ?? [];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function sendXml(reply: FastifyReply, document: string): FastifyReply {
+  return reply.type('text/xml; charset=utf-8').send(document);
+}
+
+function sendJson(reply: FastifyReply, value: object): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(value));
+}
+
+function sendError({ log }: DiscoveryApp, error: unknown, reply: FastifyReply): FastifyReply {
+  const refusal = asTransportRefusal(error, 'XML');
+  if (refusal) startRefusal(reply, refusal);
+  else {
+    log.error({ err: error, requestId: reply.request.id }, 'request failed');
+    reply.code(500);
+  }
+  const message = refusal?.message ?? 'The server failed to process the request.';
+  return reply.type('text/plain; charset=utf-8').send(`${message}\n`);
+}
