@@ -105,7 +105,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     path: '/domains',
-    body: { name: 'settings.example' },
+    body: { name: 'settings.example', productType: 'mailbox' },
     linked: ['trackingSubdomain'],
     change: { openTracking: true, clickTracking: true, productType: 'both', region: 'eu' },
   },

@@ -1,6 +1,7 @@
 /** The part of the package qrcode that is used. */
 declare module 'qrcode' {
   type Options = { type: 'terminal' | 'utf8'; small: boolean };
-  const qrcode: { toString(text: string, options: Options): Promise<string> };
-  export default qrcode;
+  function draw(text: string, options: Options): Promise<string>;
+
+  export { draw as toString };
 }

@@ -294,7 +294,9 @@ export const verdicts = {
     error: `DNS could not be asked (${reason}); the last known state is kept`,
   }),
   absent: (error: string, found: readonly string[] = []): Verdict => ({
-    ...{ kind: 'absent', found: shown(found), error },
+    kind: 'absent',
+    found: shown(found),
+    error,
   }),
   wrong: (found: readonly string[], error: string): Verdict => ({
     kind: 'wrong',

@@ -23,13 +23,17 @@ type Srv = {
 export type ClientRecord = (Cname | Srv) & { purpose: 'clients' };
 
 /** A domain as the records need it. */
-export type ClientDomain = Pick<DomainRow, 'name' | 'productType'>;
+type ClientDomain = Pick<DomainRow, 'name' | 'productType'>;
 
 /** Names of the services in SRV records, by protocol and security. */
 const SERVICE_NAMES: Readonly<
   Record<ClientService['protocol'], Readonly<Record<ClientService['security'], string>>>
 > = {
   imap: { tls: '_imaps', starttls: '_imap' },
+  pop3: { tls: '_pop3s', starttls: '_pop3' },
+  smtp: { tls: '_submissions', starttls: '_submission' },
+  // ManageSieve has one port, where TLS is asked for.
+  sieve: { tls: '_sieve', starttls: '_sieve' },
 };
 /** Services without TLS from the first byte, which a program would otherwise look for. */
 const REFUSED = ['_imap', '_pop3'];
@@ -44,11 +48,21 @@ export function clientRecordsToPublish(
   if (productType === 'api') return [];
   const host = config.hostname.toLowerCase();
   const srv = (service: string, port: number, value = host): ClientRecord => ({
-    ...{ record: 'SRV', purpose: 'clients', type: 'SRV', name: `${service}._tcp.${name}`, value },
-    ...{ priority: 0, weight: value === '.' ? 0 : 1, port },
+    record: 'SRV',
+    purpose: 'clients',
+    type: 'SRV',
+    name: `${service}._tcp.${name}`,
+    value,
+    priority: 0,
+    weight: value === '.' ? 0 : 1,
+    port,
   });
   const cname = (record: Cname['record']): ClientRecord => ({
-    ...{ record, purpose: 'clients', type: 'CNAME', name: `${record.toLowerCase()}.${name}`, value: host },
+    record,
+    purpose: 'clients',
+    type: 'CNAME',
+    name: `${record.toLowerCase()}.${name}`,
+    value: host,
   });
   const services = clientServices(config).map(
     ({ protocol, security, port }) => [SERVICE_NAMES[protocol][security], port] as const,

@@ -1,6 +1,7 @@
 /** `postrider mailbox`: the operator manages the mailboxes of all tenants. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { toString as draw } from 'qrcode';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import { createAuthenticator } from '../../src/mailboxes/authenticate.ts';
@@ -199,4 +200,29 @@ test('vacation and forward set, show and end what a mailbox does by itself', asy
   assert.equal((await run(['forward', address, 'bob@other.example', '--off'])).code, 1);
   const { value } = await run(['forward', address, '--off', '--json']);
   assert.deepEqual([value.forwardTo, value.keepCopy], [[], true]);
+});
+
+test('show prints the settings for mail programs, and the link to the profile as a QR code', async () => {
+  const address = 'dee@people.example';
+  await run(['create', address]);
+  const { output } = await run(['show', address]);
+  const { hostname, imap, pop3, submission, managesieve } = world.app.config;
+  assert.match(output, /\n\nSERVICE +SERVER +PORT +ENCRYPTION +USER NAME\n/);
+  assert.match(output, new RegExp(`\\nIMAP +${hostname} +${imap.port} +TLS +dee@people\\.example\\n`));
+  const url = 'https://autoconfig.people.example/profile.mobileconfig?emailaddress=dee%40people.example';
+  assert.ok(output.includes(`open ${url} or scan this code:\n\n`));
+  assert.ok(output.endsWith(`${await draw(url, { type: 'utf8', small: true })}`.trimEnd().concat('\n')));
+  const { value } = await run(['show', address, '--json']);
+  assert.deepEqual(value.settings, {
+    username: address,
+    host: hostname,
+    services: [
+      { protocol: 'imap', security: 'tls', port: imap.port },
+      { protocol: 'pop3', security: 'tls', port: pop3.port },
+      { protocol: 'smtp', security: 'tls', port: submission.tlsPort },
+      { protocol: 'smtp', security: 'starttls', port: submission.port },
+      { protocol: 'sieve', security: 'starttls', port: managesieve.port },
+    ],
+    profileUrl: url,
+  });
 });

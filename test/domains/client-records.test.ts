@@ -36,13 +36,23 @@ function clientsOf(body: { optionalRecords: Shown[] }): Shown[] {
 }
 
 test('a domain with mailboxes shows the records by which mail programs find the services of the configuration', () => {
-  const at = { hostname: 'MX.Postrider.example', imap: { ...config.imap, port: 993 } };
+  const at = {
+    hostname: 'MX.Postrider.example',
+    imap: { ...config.imap, port: 993 },
+    pop3: { ...config.pop3, port: 995 },
+    submission: { ...config.submission, port: 587, tlsPort: 465 },
+    managesieve: { ...config.managesieve, port: 4190 },
+  };
   const lines = (given = at, productType: 'api' | 'mailbox' | 'both' = 'both') =>
     clientRecordsToPublish(given, { name: 'example.com', productType }).map((record) =>
       lineOf(record as Shown),
     );
   assert.deepEqual(lines(), [
     `_imaps._tcp.example.com SRV 0 1 993 ${HOST}`,
+    `_pop3s._tcp.example.com SRV 0 1 995 ${HOST}`,
+    `_submissions._tcp.example.com SRV 0 1 465 ${HOST}`,
+    `_submission._tcp.example.com SRV 0 1 587 ${HOST}`,
+    `_sieve._tcp.example.com SRV 0 1 4190 ${HOST}`,
     '_imap._tcp.example.com SRV 0 0 0 .',
     '_pop3._tcp.example.com SRV 0 0 0 .',
     `autoconfig.example.com CNAME ${HOST}`,
@@ -52,6 +62,8 @@ test('a domain with mailboxes shows the records by which mail programs find the 
   const starttls = lines({ ...at, imap: { ...at.imap, starttls: true, starttlsPort: 1143 } });
   assert.ok(starttls.includes(`_imap._tcp.example.com SRV 0 1 1143 ${HOST}`));
   assert.ok(!starttls.includes('_imap._tcp.example.com SRV 0 0 0 .'));
+  const off = lines({ ...at, submission: { ...at.submission, enabled: false } });
+  assert.ok(!off.some((line) => line.includes('_submission')));
   assert.deepEqual(lines(at, 'api'), []);
   assert.deepEqual(lines(at, 'mailbox'), lines());
 });

@@ -28,8 +28,10 @@ test('every setting can be changed at once, and the domain is answered', async (
   const change = { openTracking: true, clickTracking: true, productType: 'both', region: 'eu' };
   const { status, body } = await patch(id, { ...change, trackingSubdomain: 'Links.ALL.example' });
   assert.equal(status, 200);
-  const { records, ...rest } = body;
-  const { records: recordsBefore, ...restBefore } = before;
+  const { records, optionalRecords, ...rest } = body;
+  const { records: recordsBefore, optionalRecords: optionalBefore, ...restBefore } = before;
+  const isForOthers = ({ purpose }: { purpose: string }) => purpose !== 'clients';
+  assert.deepEqual(optionalRecords.filter(isForOthers), optionalBefore);
   assert.deepEqual(rest, {
     ...{ ...restBefore, ...change, trackingSubdomain: 'links.all.example' },
     updatedAt: new Date(clock.now()).toISOString(),

@@ -31,7 +31,9 @@ export function formatAppleProfile(config: ClientConfig, { domain, address }: Pr
     EmailAccountDescription: name,
     EmailAccountType: 'EmailTypeIMAP',
     ...(address !== undefined && { EmailAddress: address }),
-    ...serverOf(config, 'Incoming', { protocols: ['imap'], address }),
+    ...serverOf(config, 'Incoming', { protocol: 'imap', address }),
+    ...serverOf(config, 'Outgoing', { protocol: 'smtp', address }),
+    OutgoingPasswordSameAsIncomingPassword: true,
   };
   const profile = {
     PayloadType: 'Configuration',
@@ -46,15 +48,15 @@ export function formatAppleProfile(config: ClientConfig, { domain, address }: Pr
   return xmlDocument(DOCTYPE + element('plist', formatValue(profile), { version: '1.0' }));
 }
 
-type Direction = { protocols: readonly ClientService['protocol'][]; address: string | undefined };
+type Direction = { protocol: ClientService['protocol']; address: string | undefined };
 
 /** Returns the settings of one direction, whose keys begin with `prefix`. */
 function serverOf(
   config: ClientConfig,
   prefix: 'Incoming' | 'Outgoing',
-  { protocols, address }: Direction,
+  { protocol, address }: Direction,
 ): Record<string, Value> {
-  const service = clientServices(config).find(({ protocol }) => protocols.includes(protocol));
+  const service = clientServices(config).find((one) => one.protocol === protocol);
   if (!service) return {};
   return {
     [`${prefix}MailServerAuthentication`]: 'EmailAuthPassword',

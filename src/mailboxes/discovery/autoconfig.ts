@@ -4,6 +4,8 @@ import { element, textElement, xmlDocument } from '../../mail/xml/write.ts';
 
 const KINDS: Readonly<Partial<Record<ClientService['protocol'], { element: string; type: string }>>> = {
   imap: { element: 'incomingServer', type: 'imap' },
+  pop3: { element: 'incomingServer', type: 'pop3' },
+  smtp: { element: 'outgoingServer', type: 'smtp' },
 };
 
 /** Returns the document. The program puts the whole address in place of `%EMAILADDRESS%`. */

@@ -14,7 +14,7 @@ const ADDRESS_PATH = 'Autodiscover/Request/EMailAddress';
 const SCHEMA_PATH = 'Autodiscover/Request/AcceptableResponseSchema';
 
 /** `unreadable`: the body is no request; `schema`: it asks for other settings than those of IMAP and SMTP. */
-export type AutodiscoverRequest = { address: string } | { refused: 'unreadable' | 'schema' };
+type AutodiscoverRequest = { address: string } | { refused: 'unreadable' | 'schema' };
 
 /** Reads the body of a request. */
 export function readAutodiscover(body: string): AutodiscoverRequest {
@@ -30,7 +30,11 @@ export function readAutodiscover(body: string): AutodiscoverRequest {
   return values.get(SCHEMA_PATH) === SETTINGS ? { address } : { refused: 'schema' };
 }
 
-const TYPES: Readonly<Partial<Record<ClientService['protocol'], string>>> = { imap: 'IMAP' };
+const TYPES: Readonly<Partial<Record<ClientService['protocol'], string>>> = {
+  imap: 'IMAP',
+  pop3: 'POP3',
+  smtp: 'SMTP',
+};
 
 /** Returns the settings for an address, which is not looked up. */
 export function formatAutodiscover(config: ClientConfig, address: string): string {

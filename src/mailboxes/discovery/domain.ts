@@ -17,7 +17,7 @@ type Asked = {
   address: string | undefined;
 };
 
-/** What a request is about. */
+/** The domain and the address that a request is about. */
 export type Subject = {
   /** Domain whose mail arrives here, in lower case and A-labels. */
   domain: string;

@@ -47,6 +47,13 @@ const written = fc.oneof(
       { type: 'MX', preference, exchange: exchange === '.' ? '' : exchange.toLowerCase() },
     ]),
   fc
+    .tuple(fc.nat(65_535), fc.nat(65_535), fc.nat(65_535), fc.oneof(name, fc.constant('.')))
+    .map(([priority, weight, port, target]): [string, unknown, RecordData] => [
+      'SRV',
+      { priority, weight, port, target },
+      { type: 'SRV', priority, weight, port, target: target === '.' ? '' : target.toLowerCase() },
+    ]),
+  fc
     .array(fc.string({ unit: 'grapheme', maxLength: 20 }), { minLength: 1, maxLength: 4 })
     .map((texts): [string, unknown, RecordData] => ['TXT', texts, { type: 'TXT', text: texts.join('') }]),
   name.map((data): [string, unknown, RecordData] => ['NS', data, { type: 'NS' }]),
@@ -56,7 +63,7 @@ test('records are read as they were written, names in lower case, between record
   const odd = fc.constantFrom<Answer[]>(
     [],
     [record('x.example', 'UNKNOWN_65280', Buffer.from('anything'))],
-    [record('x.example', 'SRV', { port: 25, target: 'y.example' })],
+    [record('x.example', 'CAA', { flags: 0, tag: 'issue', value: 'ca.example' })],
     [{ ...record('x.example', 'A', '192.0.2.99'), class: 'CH' }],
   );
   const parts = fc.array(fc.tuple(name, written, fc.nat(2 ** 31 - 1), odd), { maxLength: 12 });
