@@ -39,7 +39,7 @@ export function mailOf(account: OpenAccount, { quotaBytes = null as number | nul
         async login({ username, password }): Promise<Account | Refusal> {
           if (username !== USER.username || password !== USER.password) return wrong;
           const opened = openImapAccount(account, { disabledCapabilities: [], quotaBytes });
-          close = opened.close;
+          close = () => opened.close();
           return opened;
         },
         close: () => close(),

@@ -3,29 +3,18 @@
  * the answers come back. A session whose account, or whose thread, can no longer be used is answered BYE.
  */
 import type { MessagePort } from 'node:worker_threads';
-import { type Account, isRefusal, type Refusal, type SelectedMailbox } from '../../mail/imap/session.ts';
+import {
+  type Account,
+  type Chunks,
+  isRefusal,
+  type Refusal,
+  type SelectedMailbox,
+} from '../../mail/imap/session.ts';
 import type { Refusal as DropRefusal } from '../../mail/pop3/session.ts';
-import { decodeError } from '../../system/encoded-error.ts';
 import type { MaildropListing } from './account-maildrop.ts';
 import { AppendSource } from './append-source.ts';
-import {
-  type CallEvent,
-  type ChunkMethods,
-  type FromAccount,
-  type Pulled,
-  type Request,
-  type SelectionData,
-  type ToAccount,
-  UNAVAILABLE,
-  type ValueMethods,
-} from './remote-messages.ts';
-
-/** The account of one session of IMAP. */
-type RemoteAccount = {
-  account: Account;
-  /** The connection has ended. */
-  close(): void;
-};
+import { type FromAccount, type Pulled, type SelectionData, UNAVAILABLE } from './remote-messages.ts';
+import { callForChunks, callForValue, RemoteSession, type Result, resultOf } from './remote-session.ts';
 
 /** The maildrop of one session of POP3. Once it has ended, each method returns the refusal of `ended`. */
 export type RemoteMaildrop = {
@@ -38,8 +27,8 @@ export type RemoteMaildrop = {
 };
 
 export type AccountLink = {
-  /** Returns the account of a session that the other side serves under this number. */
-  open(session: number, disabledCapabilities: readonly string[]): RemoteAccount;
+  /** Returns the account of a session that the other side serves under this number. `close` says that the connection has ended. */
+  open(session: number, disabledCapabilities: readonly string[]): { account: Account; close(): void };
   /** Returns the maildrop of a session that the other side serves under this number. */
   openMaildrop(session: number): RemoteMaildrop;
 };
@@ -71,7 +60,7 @@ export function createAccountLink(port: MessagePort): AccountLink {
   return {
     open(number, disabledCapabilities) {
       const { session, close } = begin(number);
-      return { account: createAccount(session, disabledCapabilities), close };
+      return { account: new RemoteAccount(session, disabledCapabilities), close };
     },
     openMaildrop(number) {
       const { session, close } = begin(number);
@@ -85,161 +74,6 @@ export function createAccountLink(port: MessagePort): AccountLink {
       };
     },
   };
-}
-
-/** `ToAccount` without the number of the session. */
-type SessionMessage = ToAccount extends infer Message
-  ? Message extends unknown
-    ? Omit<Message, 'session'>
-    : never
-  : never;
-
-/** The messages of one session. The server calls one method at a time, so there is at most one call. */
-class RemoteSession {
-  /** Resolves with the refusal of all later calls. */
-  readonly ended: Promise<Refusal>;
-  readonly #resolveEnded: (refusal: Refusal) => void;
-  readonly #listeners = new Set<() => void>();
-  readonly #number: number;
-  readonly #port: MessagePort;
-  #call: RemoteCall | undefined;
-  #lastCall = 0;
-  #ended: Refusal | undefined;
-
-  constructor(number: number, port: MessagePort) {
-    this.#number = number;
-    this.#port = port;
-    const { promise, resolve } = Promise.withResolvers<Refusal>();
-    this.ended = promise;
-    this.#resolveEnded = resolve;
-  }
-
-  post(message: SessionMessage, transfer: ArrayBuffer[] = []): void {
-    if (this.#ended) return;
-    this.#port.postMessage({ ...message, session: this.#number } satisfies ToAccount, transfer);
-  }
-
-  /** Calls the listener when the account or the selected mailbox has changed, until the returned function is called. */
-  watch(listener: () => void): () => void {
-    // The next call says that the account has ended.
-    if (this.#ended) listener();
-    this.#listeners.add(listener);
-    if (this.#listeners.size === 1) this.post({ kind: 'watch' });
-    return () => {
-      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.post({ kind: 'unwatch' });
-    };
-  }
-
-  begin(request: Request): RemoteCall {
-    const number = ++this.#lastCall;
-    const call = new RemoteCall(number, this);
-    this.#call = call;
-    if (this.#ended) call.receive({ kind: 'done', value: this.#ended });
-    else this.post({ kind: 'call', call: number, request });
-    return call;
-  }
-
-  receive(message: FromAccount): void {
-    switch (message.kind) {
-      case 'event':
-        // An event that comes late for a call that was stopped is of no use.
-        if (message.call === this.#lastCall) this.#call?.receive(message.event);
-        break;
-      case 'changed':
-        this.#notify();
-        break;
-      case 'ended':
-        this.end(message.refusal);
-    }
-  }
-
-  /** Answers the call that runs, and all later ones, with this refusal. */
-  end(refusal: Refusal): void {
-    this.#ended = refusal;
-    this.#resolveEnded(refusal);
-    this.#call?.receive({ kind: 'done', value: refusal });
-    this.#notify();
-  }
-
-  #notify(): void {
-    for (const listener of [...this.#listeners]) listener();
-  }
-}
-
-/** Events of one call, which wait until they are read. */
-class RemoteCall {
-  readonly number: number;
-  readonly #session: RemoteSession;
-  readonly #events: CallEvent[] = [];
-  #wake: (() => void) | undefined;
-
-  constructor(number: number, session: RemoteSession) {
-    this.number = number;
-    this.#session = session;
-  }
-
-  receive(event: CallEvent): void {
-    this.#events.push(event);
-    this.#wake?.();
-  }
-
-  async next(): Promise<CallEvent> {
-    for (;;) {
-      const event = this.#events.shift();
-      if (event) return event;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
-
-  post(message: { kind: 'taken' | 'stop' }): void {
-    this.#session.post({ ...message, call: this.number });
-  }
-}
-
-/** Returns the result of a call that has ended. @throws the error of the method */
-function resultOf<Value>(event: CallEvent): Value {
-  if (event.kind === 'failed') throw decodeError(event.error);
-  if (event.kind !== 'done') throw new Error(`a call has ended with "${event.kind}"`);
-  return event.value as Value;
-}
-
-type Result<Method> = Method extends (...args: never) => Promise<infer Value> ? Value : never;
-
-async function callForValue<Name extends keyof ValueMethods>(
-  session: RemoteSession,
-  name: Name,
-  ...args: Parameters<ValueMethods[Name]>
-): Promise<Result<ValueMethods[Name]>> {
-  return resultOf(await session.begin({ kind: 'value', name, args }).next());
-}
-
-/** The value that completes the chunks of a method. */
-type Completion<Name extends keyof ChunkMethods> =
-  ReturnType<ChunkMethods[Name]> extends AsyncGenerator<Buffer, infer Value> ? Value : never;
-
-async function* callForChunks<Name extends keyof ChunkMethods>(
-  session: RemoteSession,
-  name: Name,
-  ...args: Parameters<ChunkMethods[Name]>
-): AsyncGenerator<Buffer, Completion<Name>, undefined> {
-  const call = session.begin({ kind: 'chunks', name, args });
-  let isRunning = true;
-  try {
-    for (;;) {
-      const event = await call.next();
-      if (event.kind !== 'chunk') {
-        isRunning = false;
-        return resultOf(event);
-      }
-      const { buffer, byteOffset, byteLength } = event.bytes;
-      yield Buffer.from(buffer, byteOffset, byteLength);
-      call.post({ kind: 'taken' });
-    }
-  } finally {
-    if (isRunning) call.post({ kind: 'stop' });
-  }
 }
 
 async function callAppend(
@@ -276,42 +110,130 @@ async function callSelect(
   ...args: Parameters<Account['select']>
 ): Promise<Result<Account['select']>> {
   const answer = resultOf<SelectionData | Refusal>(await session.begin({ kind: 'select', args }).next());
-  return isRefusal(answer) ? answer : { ...answer, selected: createSelected(session) };
+  return isRefusal(answer) ? answer : { ...answer, selected: new RemoteSelected(session) };
 }
 
-function createAccount(session: RemoteSession, disabledCapabilities: readonly string[]): Account {
-  return {
-    disabledCapabilities,
-    ended: session.ended,
-    enable: (features) => session.post({ kind: 'enable', features }),
-    list: (...args) => callForChunks(session, 'list', ...args),
-    status: (...args) => callForValue(session, 'status', ...args),
-    quota: () => callForValue(session, 'quota'),
-    getMetadata: (...args) => callForChunks(session, 'getMetadata', ...args),
-    setMetadata: (...args) => callForValue(session, 'setMetadata', ...args),
-    create: (...args) => callForValue(session, 'create', ...args),
-    delete: (...args) => callForValue(session, 'delete', ...args),
-    rename: (...args) => callForValue(session, 'rename', ...args),
-    subscribe: (...args) => callForValue(session, 'subscribe', ...args),
-    unsubscribe: (...args) => callForValue(session, 'unsubscribe', ...args),
-    notify: (...args) => callForChunks(session, 'notify', ...args),
-    accountChanges: () => callForChunks(session, 'accountChanges'),
-    watch: (onChange) => session.watch(onChange),
-    append: (...args) => callAppend(session, ...args),
-    select: (...args) => callSelect(session, ...args),
-  };
+/** The account of a session. Methods of classes cost idle sessions nothing, of which there are thousands. */
+class RemoteAccount implements Account {
+  readonly disabledCapabilities: readonly string[];
+  readonly #session: RemoteSession;
+
+  constructor(session: RemoteSession, disabledCapabilities: readonly string[]) {
+    this.#session = session;
+    this.disabledCapabilities = disabledCapabilities;
+  }
+
+  get ended(): Promise<Refusal> {
+    return this.#session.ended;
+  }
+
+  enable(...[features]: Parameters<Account['enable']>): void {
+    this.#session.post({ kind: 'enable', features });
+  }
+
+  list(...args: Parameters<Account['list']>): Chunks {
+    return callForChunks(this.#session, 'list', ...args);
+  }
+
+  status(...args: Parameters<Account['status']>): ReturnType<Account['status']> {
+    return callForValue(this.#session, 'status', ...args);
+  }
+
+  quota(): ReturnType<Account['quota']> {
+    return callForValue(this.#session, 'quota');
+  }
+
+  getMetadata(...args: Parameters<Account['getMetadata']>): Chunks {
+    return callForChunks(this.#session, 'getMetadata', ...args);
+  }
+
+  setMetadata(...args: Parameters<Account['setMetadata']>): ReturnType<Account['setMetadata']> {
+    return callForValue(this.#session, 'setMetadata', ...args);
+  }
+
+  create(...args: Parameters<Account['create']>): ReturnType<Account['create']> {
+    return callForValue(this.#session, 'create', ...args);
+  }
+
+  delete(...args: Parameters<Account['delete']>): ReturnType<Account['delete']> {
+    return callForValue(this.#session, 'delete', ...args);
+  }
+
+  rename(...args: Parameters<Account['rename']>): ReturnType<Account['rename']> {
+    return callForValue(this.#session, 'rename', ...args);
+  }
+
+  subscribe(...args: Parameters<Account['subscribe']>): ReturnType<Account['subscribe']> {
+    return callForValue(this.#session, 'subscribe', ...args);
+  }
+
+  unsubscribe(...args: Parameters<Account['unsubscribe']>): ReturnType<Account['unsubscribe']> {
+    return callForValue(this.#session, 'unsubscribe', ...args);
+  }
+
+  notify(...args: Parameters<Account['notify']>): Chunks {
+    return callForChunks(this.#session, 'notify', ...args);
+  }
+
+  accountChanges(): Chunks {
+    return callForChunks(this.#session, 'accountChanges');
+  }
+
+  watch(...[onChange]: Parameters<Account['watch']>): () => void {
+    return this.#session.watch(onChange);
+  }
+
+  append(...args: Parameters<Account['append']>): ReturnType<Account['append']> {
+    return callAppend(this.#session, ...args);
+  }
+
+  select(...args: Parameters<Account['select']>): ReturnType<Account['select']> {
+    return callSelect(this.#session, ...args);
+  }
 }
 
-function createSelected(session: RemoteSession): SelectedMailbox {
-  return {
-    fetch: (...args) => callForChunks(session, 'fetch', ...args),
-    store: (...args) => callForChunks(session, 'store', ...args),
-    search: (...args) => callForChunks(session, 'search', ...args),
-    cancelUpdates: (...args) => callForValue(session, 'cancelUpdates', ...args),
-    copy: (...args) => callForValue(session, 'copy', ...args),
-    move: (...args) => callForValue(session, 'move', ...args),
-    expunge: (...args) => callForValue(session, 'expunge', ...args),
-    changes: (...args) => callForChunks(session, 'changes', ...args),
-    close: async (options) => resultOf(await session.begin({ kind: 'close', args: [options] }).next()),
-  };
+class RemoteSelected implements SelectedMailbox {
+  readonly #session: RemoteSession;
+
+  constructor(session: RemoteSession) {
+    this.#session = session;
+  }
+
+  fetch(...args: Parameters<SelectedMailbox['fetch']>): Chunks {
+    return callForChunks(this.#session, 'fetch', ...args);
+  }
+
+  store(...args: Parameters<SelectedMailbox['store']>): Chunks {
+    return callForChunks(this.#session, 'store', ...args);
+  }
+
+  search(...args: Parameters<SelectedMailbox['search']>): Chunks {
+    return callForChunks(this.#session, 'search', ...args);
+  }
+
+  cancelUpdates(
+    ...args: Parameters<SelectedMailbox['cancelUpdates']>
+  ): ReturnType<SelectedMailbox['cancelUpdates']> {
+    return callForValue(this.#session, 'cancelUpdates', ...args);
+  }
+
+  copy(...args: Parameters<SelectedMailbox['copy']>): ReturnType<SelectedMailbox['copy']> {
+    return callForValue(this.#session, 'copy', ...args);
+  }
+
+  move(...args: Parameters<SelectedMailbox['move']>): ReturnType<SelectedMailbox['move']> {
+    return callForValue(this.#session, 'move', ...args);
+  }
+
+  expunge(...args: Parameters<SelectedMailbox['expunge']>): ReturnType<SelectedMailbox['expunge']> {
+    return callForValue(this.#session, 'expunge', ...args);
+  }
+
+  changes(...args: Parameters<SelectedMailbox['changes']>): Chunks {
+    return callForChunks(this.#session, 'changes', ...args);
+  }
+
+  async close(...args: Parameters<SelectedMailbox['close']>): ReturnType<SelectedMailbox['close']> {
+    return resultOf(await this.#session.begin({ kind: 'close', args }).next());
+  }
 }

@@ -265,6 +265,8 @@ class ServedSession {
     this.#call = { number, served };
     this.#running = this.#running.then(async () => {
       if (this.#isOpen) await served.run(() => this.#answer(request, served));
+      // Sessions wait for hours after their last call.
+      if (this.#call?.served === served) this.#call = undefined;
     });
   }
 

@@ -50,25 +50,40 @@ export type News = {
   metadata: readonly { folderId: number; entry: string }[];
 };
 
+const NO_GROUPS = compileGroups([]);
+const NO_NAMES: ReadonlySet<NotifyEvent> = new Set();
 const NO_NEWS = { messages: false, flags: false, identity: false };
+
+/** News that a client was not told of. */
+class Waiting {
+  readonly names: NameNews[] = [];
+  readonly subscriptions = new Set<string>();
+  readonly statuses = new Map<number, StatusNews>();
+  readonly metadata = new Map<string, { folderId: number; entry: string }>();
+
+  get nameCount(): number {
+    return this.names.length + this.subscriptions.size + this.metadata.size;
+  }
+
+  get isEmpty(): boolean {
+    return this.nameCount + this.statuses.size === 0;
+  }
+}
 
 export class AccountNews {
   /** Returns the events that the client wants of a folder. */
-  eventsOf = compileGroups([]);
+  eventsOf = NO_GROUPS;
   /** The session, as its changes name it. */
   readonly #origin: object;
   readonly #account: OpenAccount;
   readonly #memory: KeptMemory;
-  readonly #listeners = new Set<() => void>();
+  #listeners: readonly (() => void)[] = [];
   #request: NotifyRequest | undefined;
-  #wanted: ReadonlySet<NotifyEvent> = new Set();
+  #wanted = NO_NAMES;
   #asksMetadata = false;
   #unsubscribe: (() => void)[] = [];
   #isOverflow = false;
-  #names: NameNews[] = [];
-  readonly #subscriptions = new Set<string>();
-  readonly #statuses = new Map<number, StatusNews>();
-  readonly #metadata = new Map<string, { folderId: number; entry: string }>();
+  #waiting: Waiting | undefined;
 
   constructor(account: OpenAccount, origin: object) {
     this.#account = account;
@@ -114,36 +129,36 @@ export class AccountNews {
 
   /** Calls the listener when there is news, until the returned function is called. */
   watch(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((one) => one !== listener);
+    };
   }
 
   /** Calls all listeners. */
   notify(): void {
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of this.#listeners) listener();
   }
 
   /** Returns what has happened since the last call; undefined when nothing has. */
   take(): News | undefined {
     if (!this.#hasNews) return undefined;
-    const news: News = {
-      isOverflow: this.#isOverflow,
-      names: this.#names,
-      subscriptions: new Set(this.#subscriptions),
-      statuses: new Map(this.#statuses),
-      metadata: [...this.#metadata.values()],
-    };
+    const { names, subscriptions, statuses, metadata } = this.#news;
+    const news = { names, subscriptions, statuses, metadata: [...metadata.values()] };
+    const isOverflow = this.#isOverflow;
     this.#isOverflow = false;
     this.#clear();
-    return news;
+    return { isOverflow, ...news };
+  }
+
+  /** What waits. Most sessions never ask for any. */
+  get #news(): Waiting {
+    this.#waiting ??= new Waiting();
+    return this.#waiting;
   }
 
   get #hasNews(): boolean {
-    return this.#isOverflow || this.#nameCount + this.#statuses.size > 0;
-  }
-
-  get #nameCount(): number {
-    return this.#names.length + this.#subscriptions.size + this.#metadata.size;
+    return this.#isOverflow || (this.#waiting !== undefined && !this.#waiting.isEmpty);
   }
 
   #begin(): void {
@@ -182,13 +197,13 @@ export class AccountNews {
         this.#noteName(change);
         break;
       case 'deleted':
-        this.#statuses.delete(folderId);
+        this.#news.statuses.delete(folderId);
         this.#noteName(change);
         break;
       case 'renamed':
         this.#noteStatus(folderId, { identity: true, messages: change.from === INBOX });
         if (!change.isBelow && this.#wanted.has('MailboxName'))
-          this.#names.push({ name: change.to, oldName: change.from, exists: true });
+          this.#news.names.push({ name: change.to, oldName: change.from, exists: true });
     }
   }
 
@@ -197,8 +212,8 @@ export class AccountNews {
       (news.messages && this.#wanted.has('MessageNew')) ||
       ((news.flags || news.identity) && this.#wanted.has('FlagChange'));
     if (!isWanted) return;
-    const { messages, flags, identity } = this.#statuses.get(folderId) ?? NO_NEWS;
-    this.#statuses.set(folderId, {
+    const { messages, flags, identity } = this.#news.statuses.get(folderId) ?? NO_NEWS;
+    this.#news.statuses.set(folderId, {
       messages: messages || news.messages === true,
       flags: flags || news.flags === true,
       identity: identity || news.identity === true,
@@ -209,12 +224,12 @@ export class AccountNews {
   #noteName({ kind, name }: { kind: 'created' | 'deleted'; name: string }): void {
     if (!this.#wanted.has('MailboxName')) return;
     const parent = name.slice(0, Math.max(0, name.lastIndexOf('/')));
-    if (parent !== '') this.#names.push({ name: parent });
-    this.#names.push({ name, exists: kind === 'created' });
+    if (parent !== '') this.#news.names.push({ name: parent });
+    this.#news.names.push({ name, exists: kind === 'created' });
   }
 
   #noteSubscription({ name }: SubscriptionChange): void {
-    if (this.#wanted.has('SubscriptionChange')) this.#subscriptions.add(name);
+    if (this.#wanted.has('SubscriptionChange')) this.#news.subscriptions.add(name);
   }
 
   #noteMetadata({ folderId = SERVER, entries }: MetadataChange): void {
@@ -222,8 +237,8 @@ export class AccountNews {
     if (this.#request ? !this.#wanted.has(event) : !this.#asksMetadata) return;
     for (const entry of entries) {
       const key = `${folderId} ${entry.toLowerCase()}`;
-      this.#metadata.delete(key);
-      this.#metadata.set(key, { folderId, entry });
+      this.#news.metadata.delete(key);
+      this.#news.metadata.set(key, { folderId, entry });
     }
   }
 
@@ -233,22 +248,20 @@ export class AccountNews {
       this.set(NO_EVENTS);
       this.#isOverflow = true;
     }
-    for (const key of this.#metadata.keys()) {
+    for (const key of this.#news.metadata.keys()) {
       if (this.#hasRoom()) break;
-      this.#metadata.delete(key);
+      this.#news.metadata.delete(key);
     }
   }
 
   #hasRoom(): boolean {
-    const bytes = this.#nameCount * BYTES_PER_NAME + this.#statuses.size * BYTES_PER_STATUS;
-    return this.#nameCount <= MAX_NAMES && this.#memory.resize(bytes);
+    const { nameCount, statuses } = this.#news;
+    const bytes = nameCount * BYTES_PER_NAME + statuses.size * BYTES_PER_STATUS;
+    return nameCount <= MAX_NAMES && this.#memory.resize(bytes);
   }
 
   #clear(): void {
-    this.#names = [];
-    this.#subscriptions.clear();
-    this.#statuses.clear();
-    this.#metadata.clear();
+    this.#waiting = undefined;
     this.#memory.resize(0);
   }
 }

@@ -12,22 +12,17 @@ import { Responses } from './responses.ts';
 /** Octets of values after which a response ends, about those of a chunk. */
 const BATCH_OCTETS = 64 * 1024;
 
-/** Returns the methods of a session about annotations. */
-export function metadataMethods(
+/** Sets or removes all of these entries, or none. */
+export async function setEntries(
   account: OpenAccount,
-  form: () => TextForm,
-): Pick<Account, 'getMetadata' | 'setMetadata'> {
-  return {
-    getMetadata: (query) => listMetadata(account, query, form()),
-    async setMetadata(mailbox, entries) {
-      const refused = await setMetadata(account, { mailbox, entries });
-      return refused && notSet(refused);
-    },
-  };
+  setting: Parameters<typeof setMetadata>[1],
+): ReturnType<Account['setMetadata']> {
+  const refused = await setMetadata(account, setting);
+  return refused && notSet(refused);
 }
 
 /** Yields the responses with the values that are asked for. Each has values of one chunk, and at least one. */
-async function* listMetadata(account: OpenAccount, query: MetadataQuery, form: TextForm): Chunks {
+export async function* listMetadata(account: OpenAccount, query: MetadataQuery, form: TextForm): Chunks {
   const { read } = account.db;
   const folderId = await findSubject(read, query.mailbox);
   if (folderId === undefined) return missingMailbox();

@@ -42,17 +42,17 @@ export async function* reportChanges(
   }
   view.mayHaveMissedExists = kind !== 'idle' && (hasNew ? view.isFetching : view.mayHaveMissedExists);
   if (flags) await addFlags(selected, known, responses);
-  else if (view.ownModseqs.size > MAX_OWN_MODSEQS) view.ownModseqs.clear();
+  else view.forgetOwnFlags(MAX_OWN_MODSEQS);
   const wanted: WantedItems = new Map();
   for (let index = known; index < view.count && items.length > 0; index++) {
     const uid = view.uids[index] as number;
-    if (!view.ownAdded.has(uid)) wantItems(wanted, uid, items);
+    if (!view.isOwn(uid)) wantItems(wanted, uid, items);
   }
   const updates = await updateContexts(selected, wanted);
   yield* responses.take();
   yield* fetchNew(selected, wanted);
   view.isFetching = false;
-  view.ownAdded.clear();
+  view.forgetOwnAdded();
   if (updates !== '') yield Buffer.from(updates);
   return undefined;
 }
@@ -84,5 +84,5 @@ async function addFlags(selected: SelectedState, known: number, responses: Respo
     responses.add(`* ${entry.number} FETCH (UID ${entry.uid} ${flagsItem(selected, entry)}${modseq})\r\n`);
   }
   view.toldModseq = highestModseq;
-  view.ownModseqs.clear();
+  view.forgetOwnFlags();
 }

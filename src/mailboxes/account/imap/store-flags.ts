@@ -140,7 +140,7 @@ function publish({ account, view }: SelectedState, { folderId, changed, beforePu
   const { modseq, edits, isPending } = changed;
   beforePublishing?.();
   if (modseq === undefined) return;
-  view.ownModseqs.add(modseq);
+  view.own.modseqs.add(modseq);
   account.changes.publish({ kind: 'flags', folderId, modseq, edits });
   if (isPending) account.settler.settleLater(folderId);
 }

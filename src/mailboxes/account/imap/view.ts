@@ -22,6 +22,16 @@ export type Entry = {
   isGone: boolean;
 };
 
+/** Changes that a client has made itself. */
+type OwnChanges = {
+  /** Numbers of changes of flags. */
+  modseqs: Set<number>;
+  /** UIDs of messages that were added. */
+  added: Set<number>;
+  /** UIDs of messages that were removed, of which the client is told whatever else it wants to know. */
+  removed: Set<number>;
+};
+
 export class View {
   readonly state: FolderState;
   readonly isReadOnly: boolean;
@@ -33,8 +43,6 @@ export class View {
   toldModseq: number;
   /** Number of the last change of flags that the client has not made itself. */
   #otherModseq = 0;
-  /** Numbers of later changes whose messages the client knows, because it has made them itself. */
-  readonly ownModseqs = new Set<number>();
   /** UIDs of the saved result of a search (RFC 5182), which rise. */
   saved: readonly number[] = [];
   /** The client has just asked for modseqs for the first time, and is told the highest one (RFC 7162 section 3.1). */
@@ -45,15 +53,13 @@ export class View {
   mayHaveMissedExists = false;
   /** The client itself has deleted the folder. */
   isDeletedHere = false;
-  /** UIDs of messages that the client itself has added, and has not been told of. */
-  readonly ownAdded = new Set<number>();
-  /** UIDs of messages that the client itself has removed, of which it is told whatever else it wants to know. */
-  readonly #ownRemoved = new Set<number>();
+  /** Own changes of the client. Most sessions only read, and have none. */
+  #changed: OwnChanges | undefined;
   /** The session, as its changes name it. */
   readonly #origin: object | undefined;
   /** Ranges of UIDs that rise. */
   readonly #recent: [from: number, to: number][] = [];
-  readonly #listeners = new Set<() => void>();
+  #listeners: readonly (() => void)[] = [];
   /** True while `uids` is the list of the state, or was it, so that it must not be changed here. */
   #isShared: boolean;
 
@@ -80,19 +86,43 @@ export class View {
 
   /** Calls the listener when the state has changed, until the returned function is called. */
   watch(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((one) => one !== listener);
+    };
   }
 
   notify(change: FolderChange): void {
     if (this.#origin !== undefined && change.origin === this.#origin) this.#noteOwn(change);
-    if (change.kind === 'flags' && !this.ownModseqs.has(change.modseq)) this.#otherModseq = change.modseq;
+    if (change.kind === 'flags' && !this.#changed?.modseqs.has(change.modseq))
+      this.#otherModseq = change.modseq;
     for (const listener of this.#listeners) listener();
   }
 
+  /** What the client has changed itself, and was not told of. */
+  get own(): OwnChanges {
+    this.#changed ??= { modseqs: new Set(), added: new Set(), removed: new Set() };
+    return this.#changed;
+  }
+
+  /** Returns true for a message that the client itself has added, and was not told of. */
+  isOwn(uid: number): boolean {
+    return this.#changed?.added.has(uid) ?? false;
+  }
+
+  /** The client knows all messages. */
+  forgetOwnAdded(): void {
+    this.#changed?.added.clear();
+  }
+
+  /** The client knows all flags, or more changes than this number are kept. */
+  forgetOwnFlags(maxChanges = 0): void {
+    if ((this.#changed?.modseqs.size ?? 0) > maxChanges) this.#changed?.modseqs.clear();
+  }
+
   #noteOwn(change: FolderChange): void {
-    if (change.kind === 'added') for (const { uid } of change.messages) this.ownAdded.add(uid);
-    if (change.kind === 'expunged') for (const { uid } of change.messages) this.#ownRemoved.add(uid);
+    if (change.kind === 'added') for (const { uid } of change.messages) this.own.added.add(uid);
+    if (change.kind === 'expunged') for (const { uid } of change.messages) this.own.removed.add(uid);
   }
 
   isRecent(uid: number): boolean {
@@ -124,7 +154,7 @@ export class View {
    */
   removeGone({ onlyOwn }: { onlyOwn: boolean }): { number: number; uid: number }[] {
     const { state } = this;
-    if (onlyOwn && this.#ownRemoved.size === 0) return [];
+    if (onlyOwn && !this.#changed?.removed.size) return [];
     const removed: { number: number; uid: number }[] = [];
     if (this.toldRemoval === state.lastRemoval) return removed;
     this.#own();
@@ -134,11 +164,11 @@ export class View {
       const uid = this.uids[from] as number;
       while (index < state.count && (state.uids[index] as number) < uid) index++;
       const isGone = state.uids[index] !== uid || state.isGone(index);
-      if (isGone && (!onlyOwn || this.#ownRemoved.has(uid))) removed.push({ number: from + 1, uid });
+      if (isGone && (!onlyOwn || this.#changed?.removed.has(uid))) removed.push({ number: from + 1, uid });
       else this.uids[to++] = uid;
     }
     this.count = to;
-    this.#ownRemoved.clear();
+    this.#changed?.removed.clear();
     if (!onlyOwn) this.toldRemoval = state.lastRemoval;
     return removed.reverse();
   }
@@ -206,7 +236,7 @@ export class View {
     if (this.#otherModseq <= this.toldModseq) return entries;
     for (let index = 0; index < state.count; index++) {
       const modseq = state.modseqs[index] as number;
-      if (modseq <= this.toldModseq || this.ownModseqs.has(modseq) || state.isGone(index)) continue;
+      if (modseq <= this.toldModseq || this.#changed?.modseqs.has(modseq) || state.isGone(index)) continue;
       const uid = state.uids[index] as number;
       const number = indexOfUid(this.uids, count, uid) + 1;
       if (number > 0) entries.push(this.#entry(number, uid, index));
