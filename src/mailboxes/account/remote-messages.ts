@@ -55,8 +55,8 @@ export type Pulled =
 /** Messages of one session to the thread of its account. */
 export type ToAccount = { session: number } & (
   | { kind: 'call'; call: number; request: Request }
-  /** The connection has taken a chunk. */
-  | { kind: 'taken'; call: number }
+  /** The connection has taken so many chunks. */
+  | { kind: 'taken'; call: number; chunks: number }
   /** No further chunk is wanted. */
   | { kind: 'stop'; call: number }
   /** The part that was asked for, and those that follow it. */
@@ -93,6 +93,8 @@ export const CONTENT_BYTES = 64 * 1024;
  * that reads slowly holds no more of them. Our own limit.
  */
 export const MAX_CHUNKS_AHEAD = 4;
+/** Number of chunks that the connection takes before it says so. Each message costs both threads about as much as a tenth of a chunk. */
+export const CHUNKS_PER_REPORT = 2;
 
 /** Answer to a connection whose session with the account has ended without a reason of its own. */
 export const UNAVAILABLE: Refusal = {

@@ -2,13 +2,14 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Refusal } from '../../mail/imap/session.ts';
 import { decodeError } from '../../system/encoded-error.ts';
-import type {
-  CallEvent,
-  ChunkMethods,
-  FromAccount,
-  Request,
-  ToAccount,
-  ValueMethods,
+import {
+  type CallEvent,
+  CHUNKS_PER_REPORT,
+  type ChunkMethods,
+  type FromAccount,
+  type Request,
+  type ToAccount,
+  type ValueMethods,
 } from './remote-messages.ts';
 
 /** `ToAccount` without the number of the session. */
@@ -126,7 +127,7 @@ class RemoteCall {
     }
   }
 
-  post(message: { kind: 'taken' | 'stop' }): void {
+  post(message: { kind: 'taken'; chunks: number } | { kind: 'stop' }): void {
     this.#session.post({ ...message, call: this.number });
   }
 }
@@ -162,6 +163,7 @@ export async function* callForChunks<Name extends keyof ChunkMethods>(
 ): AsyncGenerator<Buffer, Completion<Name>, undefined> {
   const call = session.begin({ kind: 'chunks', name, args });
   let isRunning = true;
+  let taken = 0;
   try {
     for (;;) {
       const event = await call.next();
@@ -171,7 +173,7 @@ export async function* callForChunks<Name extends keyof ChunkMethods>(
       }
       const { buffer, byteOffset, byteLength } = event.bytes;
       yield Buffer.from(buffer, byteOffset, byteLength);
-      call.post({ kind: 'taken' });
+      if (++taken % CHUNKS_PER_REPORT === 0) call.post({ kind: 'taken', chunks: CHUNKS_PER_REPORT });
     }
   } finally {
     if (isRunning) call.post({ kind: 'stop' });

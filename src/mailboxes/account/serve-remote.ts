@@ -184,8 +184,8 @@ class ServedCall {
     this.#wakeReader?.();
   }
 
-  taken(): void {
-    this.#ahead--;
+  taken(chunks: number): void {
+    this.#ahead -= chunks;
     this.#wake?.();
   }
 
@@ -224,7 +224,7 @@ class ServedSession {
         this.#begin(message.call, message.request);
         break;
       case 'taken':
-        this.#callOf(message.call)?.taken();
+        this.#callOf(message.call)?.taken(message.chunks);
         break;
       case 'stop':
         this.#callOf(message.call)?.stop();
