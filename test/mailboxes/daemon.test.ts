@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
-import { after, before, test } from 'node:test';
+import { type AddressInfo, connect as connectTcp, createServer, type Socket } from 'node:net';
+import { duplexPair } from 'node:stream';
+import { after, before, type TestContext, test } from 'node:test';
 import { connect } from 'node:tls';
 import type { Worker } from 'node:worker_threads';
 import { createTransport } from 'nodemailer';
@@ -43,6 +44,7 @@ before(async () => {
     POSTRIDER_SUBMISSION_ENABLED: 'false',
     POSTRIDER_IMAP_PORT: '0',
     POSTRIDER_MANAGESIEVE_PORT: '0',
+    POSTRIDER_POP3_PORT: '0',
     POSTRIDER_IMAP_STARTTLS: 'true',
     POSTRIDER_IMAP_STARTTLS_PORT: '0',
     POSTRIDER_STORAGE_RESERVE_MEGABYTES: '0',
@@ -210,6 +212,54 @@ test('a new quota holds for the next APPEND of a session that is open', async ()
   assert.match(await append(), /^NO \[OVERQUOTA\]/);
 });
 
+/** Returns the first message of a client that begins TLS. */
+async function clientHello(): Promise<Buffer> {
+  const [client, server] = duplexPair();
+  const secure = connect({ socket: client, servername: 'mx.people.example' });
+  secure.on('error', () => {});
+  const [hello] = (await once(server, 'data')) as [Buffer];
+  secure.destroy();
+  return hello;
+}
+
+/** Connects without TLS, to the port that begins with it (0) or to that of STARTTLS (1). */
+async function connectPlain(t: TestContext, listener: 0 | 1, localAddress = '127.0.0.1'): Promise<Socket> {
+  const port = Number((await daemon.accessAddresses())?.imap[listener]?.split(':').at(-1));
+  const socket = connectTcp({ host: '127.0.0.1', port, localAddress });
+  t.after(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+test('a client is answered while many others begin TLS', async (t) => {
+  const client = await logIn('ann');
+  const hello = await clientHello();
+  const sockets = await Promise.all(Array.from({ length: 60 }, () => connectPlain(t, 0)));
+  let begun = 0;
+  const all = sockets.map((socket) => once(socket, 'data').then(() => void begun++));
+  for (const socket of sockets) socket.write(hello);
+  assert.match((await client.ask('NOOP')).at(-1) ?? '', /^OK/);
+  assert.ok(begun < 20, `${begun} handshakes came first`);
+  await Promise.all(all);
+});
+
+test('before its login a client has little room, and few connections', async (t) => {
+  const talk = async (localAddress: string) => {
+    const client = createClient(await connectPlain(t, 1, localAddress));
+    return { client, greeting: await client.line() };
+  };
+  const { client } = await talk('127.0.0.3');
+  assert.match((await client.ask(`LOGIN {4097+}\r\n${'x'.repeat(4097)} y`)).join(), /^BAD \[LIMIT\]/);
+  assert.match((await client.ask(`NOOP ${'x'.repeat(65_536)}`)).join(), /^BAD \[LIMIT\]/);
+  for (let errors = 3; errors < 20; errors++) assert.match((await client.ask('SELECT INBOX')).join(), /^BAD/);
+  client.send('z SELECT INBOX\r\n');
+  assert.match((await client.rest()).join('\n'), /^\* BYE Too many errors$/m);
+  const connected = await Promise.all(Array.from({ length: 200 }, () => talk('127.0.0.4')));
+  for (const { greeting } of connected) assert.match(greeting, /^\* OK /);
+  assert.match((await talk('127.0.0.4')).greeting, /^\* BYE \[UNAVAILABLE\] /);
+  assert.match((await talk('127.0.0.5')).greeting, /^\* OK /);
+});
+
 test('when a thread of accounts dies, its sessions end with BYE, and people log in again', async () => {
   const idle = await logIn('ann', 'SELECT INBOX');
   await idle.ask('IDLE');
@@ -241,6 +291,7 @@ test('an IMAP listener that cannot be opened keeps the daemon from starting', as
   const env = {
     ...{ POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0' },
     ...{ POSTRIDER_IMAP_PORT: `${port}`, POSTRIDER_MANAGESIEVE_PORT: '0', POSTRIDER_LOG_LEVEL: 'silent' },
+    POSTRIDER_POP3_PORT: '0',
     POSTRIDER_SUBMISSION_ENABLED: 'false',
   };
   const config = loadConfig({ env });

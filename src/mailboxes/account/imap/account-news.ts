@@ -151,7 +151,7 @@ export class AccountNews {
     return { isOverflow, ...news };
   }
 
-  /** What waits. Most sessions never ask for any. */
+  /** News that waits, of which most sessions never have any. */
   get #news(): Waiting {
     this.#waiting ??= new Waiting();
     return this.#waiting;

@@ -99,7 +99,7 @@ export class View {
     for (const listener of this.#listeners) listener();
   }
 
-  /** What the client has changed itself, and was not told of. */
+  /** Changes that the client has made itself, and was not told of. */
   get own(): OwnChanges {
     this.#changed ??= { modseqs: new Set(), added: new Set(), removed: new Set() };
     return this.#changed;
