@@ -199,9 +199,8 @@ class RemoteSelected implements SelectedMailbox {
     this.#session = session;
   }
 
-  fetch(...args: Parameters<SelectedMailbox['fetch']>): Chunks {
-    return callForChunks(this.#session, 'fetch', ...args);
-  }
+  readonly fetch = (...args: Parameters<SelectedMailbox['fetch']>): Chunks =>
+    callForChunks(this.#session, 'fetch', ...args);
 
   store(...args: Parameters<SelectedMailbox['store']>): Chunks {
     return callForChunks(this.#session, 'store', ...args);

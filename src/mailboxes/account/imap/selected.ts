@@ -27,9 +27,7 @@ export class Selected implements SelectedMailbox {
     this.#end = end;
   }
 
-  fetch(query: FetchQuery): Chunks {
-    return fetchMessages(this.#selected, query);
-  }
+  readonly fetch = (query: FetchQuery): Chunks => fetchMessages(this.#selected, query);
 
   store(query: StoreQuery): Chunks {
     return storeFlags(this.#selected, query);
