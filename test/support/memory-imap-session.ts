@@ -12,6 +12,7 @@ import { numbersToSave, writeSearchResult } from '../../src/mail/imap/encode/sea
 import { type WirePieces, writeSection } from '../../src/mail/imap/encode/section.ts';
 import { type TextForm, textFormOf, writeOctets } from '../../src/mail/imap/encode/strings.ts';
 import { writeThreads } from '../../src/mail/imap/encode/threads.ts';
+import { endWithChanges } from '../../src/mail/imap/end-with-changes.ts';
 import { type FetchItem, labelOf } from '../../src/mail/imap/fetch-item.ts';
 import { badUrl, parseMessageUrl } from '../../src/mail/imap/message-url.ts';
 import { chooseEntries, MAX_ENTRIES } from '../../src/mail/imap/metadata.ts';
@@ -352,7 +353,7 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
         const flags = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft'];
         const unseen = mailbox.messages.findIndex((message) => !message.flags.has('\\Seen'));
         return {
-          selected: { ...methods, ...hooks.selected },
+          selected: { ...reporting(methods), ...hooks.selected },
           mailbox: name,
           mailboxId: `F${mailbox.uidValidity}`,
           readOnly,
@@ -701,6 +702,16 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       },
     };
   }
+}
+
+/** Returns the methods with answers that end with changes where that is asked for. */
+function reporting(selected: SelectedMailbox): SelectedMailbox {
+  return {
+    ...selected,
+    fetch: (query) => endWithChanges(selected.fetch(query), query, selected),
+    store: (query) => endWithChanges(selected.store(query), query, selected),
+    search: (query) => endWithChanges(selected.search(query), query, selected),
+  };
 }
 
 function outOfRange(): Refusal {

@@ -265,26 +265,31 @@ export type SelectedMailbox = {
 /** The numbers of `set` are UIDs when `uid` is true. */
 export type Messages = { set: SequenceSet; uid: boolean };
 
-export type FetchQuery = Messages & {
-  /** Items in the order of the response; each stands once. UID comes first. */
-  items: readonly FetchItem[];
-  /** Only messages that were changed after this modseq (RFC 7162 section 3.1.4.1). */
-  changedSince: number | undefined;
-  /** First tells which UIDs of the set were removed since then, with VANISHED (EARLIER) (RFC 7162 section 3.2.6). */
-  vanished: boolean;
-  /** Only this page of the messages, chosen before `changedSince` (RFC 9394 sections 3.3 and 3.4). */
-  partial: PageRange | undefined;
-};
+/** The answer ends with what `changes` returns of this kind, unless it is a BYE. The client is not told twice. */
+export type Reporting = { thenChanges?: ChangeKind | undefined };
 
-export type StoreQuery = Messages & {
-  action: 'replace' | 'add' | 'remove';
-  flags: readonly string[];
-  silent: boolean;
-  /** Only messages that were not changed after this modseq; the others are named by MODIFIED (RFC 7162 section 3.1.3). */
-  unchangedSince: number | undefined;
-};
+export type FetchQuery = Messages &
+  Reporting & {
+    /** Items in the order of the response; each stands once. UID comes first. */
+    items: readonly FetchItem[];
+    /** Only messages that were changed after this modseq (RFC 7162 section 3.1.4.1). */
+    changedSince: number | undefined;
+    /** First tells which UIDs of the set were removed since then, with VANISHED (EARLIER) (RFC 7162 section 3.2.6). */
+    vanished: boolean;
+    /** Only this page of the messages, chosen before `changedSince` (RFC 9394 sections 3.3 and 3.4). */
+    partial: PageRange | undefined;
+  };
 
-export type SearchQuery = {
+export type StoreQuery = Messages &
+  Reporting & {
+    action: 'replace' | 'add' | 'remove';
+    flags: readonly string[];
+    silent: boolean;
+    /** Only messages that were not changed after this modseq; the others are named by MODIFIED (RFC 7162 section 3.1.3). */
+    unchangedSince: number | undefined;
+  };
+
+export type SearchQuery = Reporting & {
   /** All of them must match. */
   keys: readonly SearchKey[];
   /** Results are UIDs. */

@@ -56,7 +56,7 @@ export type Command = {
   name: string;
   /** States in which the command is valid. `authenticated` includes the selected state. */
   states: 'any' | 'not authenticated' | 'authenticated' | 'selected';
-  /** Untagged responses about changes that may come before the completion. */
+  /** Untagged responses about changes that come before the completion. With `none` the command sends them itself, or there are none. */
   changes: 'all' | 'withoutExpunge' | 'none';
   /** The refusal of literals that are larger than the command takes. */
   literals?: LiteralLimit | undefined;

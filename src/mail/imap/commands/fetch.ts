@@ -7,7 +7,7 @@ import type { Cursor } from '../parser/cursor.ts';
 import { parseFetchItems } from '../parser/fetch-items.ts';
 import { parsePageRange } from '../parser/page-range.ts';
 import { parseSequenceSet } from '../parser/sequence-set.ts';
-import type { FetchQuery } from '../session.ts';
+import type { ChangeKind, FetchQuery } from '../session.ts';
 import {
   type Command,
   type Connection,
@@ -15,8 +15,8 @@ import {
   enableFeatures,
   type Result,
   selectedOf,
-  sendChunks,
 } from './command.ts';
+import { sendWithChanges } from './idle.ts';
 
 export const fetch = fetchCommand('FETCH', false);
 export const uidFetch = fetchCommand('UID FETCH', true);
@@ -25,9 +25,9 @@ function fetchCommand(name: string, uid: boolean): Command {
   return defineCommand({
     name,
     states: 'selected',
-    changes: uid ? 'all' : 'withoutExpunge',
+    changes: 'none',
     parse: (cursor, connection) => parseFetch(cursor, connection, uid),
-    run: runFetch,
+    run: (connection, query) => runFetch(connection, query, uid ? 'all' : 'withoutExpunge'),
   });
 }
 
@@ -67,10 +67,12 @@ function parseModifiers(cursor: Cursor): Modifiers {
   return count > 0 ? modifiers : bad('FETCH has an empty list of modifiers');
 }
 
-async function runFetch(connection: Connection, query: FetchQuery): Promise<Result> {
+async function runFetch(connection: Connection, query: FetchQuery, kind: ChangeKind): Promise<Result> {
   if (query.items.some(({ kind }) => kind === 'MODSEQ')) enableFeatures(connection, { condstore: true });
   try {
-    return await sendChunks(connection, selectedOf(connection).fetch(query));
+    return await sendWithChanges(connection, kind, (reporting) =>
+      selectedOf(connection).fetch({ ...query, ...reporting }),
+    );
   } catch (error) {
     const isExpected = [AppError, ClientGone, CommandError, ConnectionFault].some(
       (type) => error instanceof type,

@@ -5,12 +5,13 @@
 
 import { ConnectionFault } from '../../access/fault.ts';
 import { bad } from '../command-error.ts';
-import { type ChangeKind, type Chunks, isRefusal } from '../session.ts';
+import { type ChangeKind, type Chunks, isRefusal, type Reporting } from '../session.ts';
 import {
   accountOf,
   type Connection,
   defineCommand,
   noArguments,
+  type Result,
   responseText,
   sendChunks,
   sendUntagged,
@@ -50,6 +51,22 @@ export async function sendChanges(connection: Connection, kind: ChangeKind = 'al
   if (state.name !== 'not authenticated' && (features.metadata || pushes))
     await sendReports(connection, state.account.accountChanges());
   if (state.name === 'selected') await sendReports(connection, state.selected.changes(kind));
+}
+
+/**
+ * Sends the answer of FETCH, STORE or SEARCH, and then changes. They come with the answer, unless the client first has to be told of what
+ * happened elsewhere in the account.
+ */
+export async function sendWithChanges(
+  connection: Connection,
+  kind: ChangeKind,
+  call: (reporting: Reporting) => Chunks,
+): Promise<Result> {
+  const { features, pushes } = connection;
+  if (!features.metadata && !pushes) return await sendChunks(connection, call({ thenChanges: kind }));
+  const result = await sendChunks(connection, call({}));
+  if (!(isRefusal(result) && result.refused === 'BYE')) await sendChanges(connection, kind);
+  return result;
 }
 
 async function sendReports(connection: Connection, reports: Chunks): Promise<void> {

@@ -6,7 +6,8 @@ import { parseSort } from '../parser/sort.ts';
 import { parseThread } from '../parser/thread.ts';
 import type { SearchKey } from '../search-key.ts';
 import type { Arrangement, SearchReturn } from '../session.ts';
-import { type Command, defineCommand, enableFeatures, selectedOf, sendChunks } from './command.ts';
+import { type Command, defineCommand, enableFeatures, selectedOf } from './command.ts';
+import { sendWithChanges } from './idle.ts';
 
 export const search = searchCommand('SEARCH', false, readSearch);
 export const uidSearch = searchCommand('UID SEARCH', true, readSearch);
@@ -22,16 +23,15 @@ function searchCommand(name: string, uid: boolean, parse: (cursor: Cursor) => Ar
     name,
     states: 'selected',
     isLong: true,
-    changes: uid ? 'all' : 'withoutExpunge',
+    changes: 'none',
     parse,
     async run(connection, { esearch, keys, arrangement }, tag) {
       if (keys.some(hasModseq)) enableFeatures(connection, { condstore: true });
       // IMAP4rev2 has no SEARCH response (RFC 9051 section 7.3.4).
       const isRev2Search = connection.features.rev2 && arrangement.kind === 'search';
       const form = esearch ?? (isRev2Search ? RETURN_ALL : undefined);
-      return await sendChunks(
-        connection,
-        selectedOf(connection).search({ keys, uid, tag, esearch: form, arrangement }),
+      return await sendWithChanges(connection, uid ? 'all' : 'withoutExpunge', (reporting) =>
+        selectedOf(connection).search({ keys, uid, tag, esearch: form, arrangement, ...reporting }),
       );
     },
   });

@@ -1,4 +1,5 @@
 /** The methods of a session about the folder that it has selected. */
+import { endWithChanges } from '../../../mail/imap/end-with-changes.ts';
 import type {
   ChangeKind,
   Chunks,
@@ -27,14 +28,15 @@ export class Selected implements SelectedMailbox {
     this.#end = end;
   }
 
-  readonly fetch = (query: FetchQuery): Chunks => fetchMessages(this.#selected, query);
+  readonly fetch = (query: FetchQuery): Chunks =>
+    endWithChanges(fetchMessages(this.#selected, query), query, this);
 
   store(query: StoreQuery): Chunks {
-    return storeFlags(this.#selected, query);
+    return endWithChanges(storeFlags(this.#selected, query), query, this);
   }
 
   search(query: SearchQuery): Chunks {
-    return searchMessages(this.#selected, query);
+    return endWithChanges(searchMessages(this.#selected, query), query, this);
   }
 
   async cancelUpdates(tags: readonly string[]): Promise<undefined> {
