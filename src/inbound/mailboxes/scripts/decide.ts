@@ -8,7 +8,7 @@ import { findScript, listScripts } from '../../../mailboxes/scripts/store.ts';
 import { DAY_MS } from '../../../system/clock.ts';
 import { ConcurrencyLimiter } from '../../../system/concurrency-limiter.ts';
 import { VERSION } from '../../../version.ts';
-import type { DecidingApp, ScriptedMessage } from './delivery.ts';
+import { type DecidingApp, fieldsOf, type ScriptedMessage } from './delivery.ts';
 import { type Plan, planAfterFailure, planOf, withoutRedirects } from './plan.ts';
 
 export type Decision = { kind: 'decided'; plan: Plan } | { kind: 'busy'; reason: string };
@@ -68,12 +68,15 @@ export async function decide(
 
 /** A message that was delivered to this mailbox before, and was sent on from it, goes round in circles (RFC 9228 section 4). */
 function planFor(
-  { fields, mailbox }: ScriptedMessage,
+  { header, mailbox }: ScriptedMessage,
   { actions, remembered }: Extract<ScriptResult, { kind: 'done' }>,
 ): Plan {
   const plan = planOf(actions, remembered);
+  if (plan.outgoing.every(({ kind }) => kind !== 'redirect')) return plan;
   const own = addressKey(mailbox.address);
-  const hasPassed = fields.some(({ name, value }) => name === 'delivered-to' && addressKey(value) === own);
+  const hasPassed = fieldsOf({ header }).some(
+    ({ name, value }) => name === 'delivered-to' && addressKey(value) === own,
+  );
   return hasPassed ? withoutRedirects(plan) : plan;
 }
 

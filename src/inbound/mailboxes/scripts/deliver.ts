@@ -7,7 +7,6 @@ import { discardOnRefusal } from '../../../blobs/discard-on-refusal.ts';
 import type { ReceivedMessageRow } from '../../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../../db/mailbox-tables.ts';
 import type { BlobRow } from '../../../db/tables.ts';
-import { withItsAliases } from '../../../mailboxes/addresses/store.ts';
 import type { DeliveryResult } from '../../../mailboxes/delivery.ts';
 import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { claim } from '../../../mailboxes/scripts/memory-store.ts';
@@ -61,13 +60,11 @@ async function openDelivery(app: ScriptApp, task: Omit<ScriptedTask, 'scripts'>)
   const recipients = await listReceivedRecipients(app.db.read, message.id);
   const { address: recipient = mailbox.address } =
     recipients.find(({ position }) => position === task.task.position) ?? {};
-  const { aliases } = await withItsAliases(app.db.read, mailbox);
   return {
     ...task,
-    ...(await readHeader(content)),
+    header: await readHeader(content),
     content,
     recipient,
-    ownAddresses: [mailbox.address, recipient, ...aliases],
     deliveryId: deliveryIdOf(message, task.task),
   };
 }

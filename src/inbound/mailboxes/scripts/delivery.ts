@@ -28,31 +28,30 @@ export type ScriptedMessage = {
   header: Buffer;
   /** Fields that were added for this mailbox, each with its CRLF. */
   prefix: string;
-  fields: readonly HeaderField[];
 };
 
 export type ScriptedDelivery = ScriptedMessage & {
   task: LeasedTask;
   message: ReceivedMessageRow & { blobId: NonNullable<ReceivedMessageRow['blobId']> };
   content: BlobContent;
-  /** Addresses of the owner: that of the mailbox, its aliases, and the recipient. */
-  ownAddresses: readonly string[];
   /** Id of the delivery, which is the same for each of its runs. */
   deliveryId: string;
 };
 
 const HEADER_END = Buffer.from('\r\n\r\n');
 
-/** Reads the header of a message. A message without a body ends with its header. */
-export async function readHeader(
-  content: ScriptedMessage['content'],
-): Promise<Pick<ScriptedMessage, 'header' | 'fields'>> {
+/** Returns the header of a message with its empty line. A message without a body ends with its header. */
+export async function readHeader(content: ScriptedMessage['content']): Promise<Buffer> {
   let head: Buffer = Buffer.alloc(0);
   for await (const chunk of content.chunks()) {
     head = Buffer.concat([head, chunk]);
     if (head.length > MAX_HEADER_BYTES || head.includes(HEADER_END)) break;
   }
   const end = head.indexOf(HEADER_END);
-  const header = end < 0 ? head : head.subarray(0, end + HEADER_END.length);
-  return { header, fields: readFields(header, { start: 0, end: header.length }) };
+  return end < 0 ? head : head.subarray(0, end + HEADER_END.length);
+}
+
+/** Returns the fields of the header. Most scripts read some of them in their own thread, so they are decoded only where they are needed. */
+export function fieldsOf({ header }: Pick<ScriptedMessage, 'header'>): HeaderField[] {
+  return readFields(header, { start: 0, end: header.length });
 }

@@ -6,15 +6,17 @@ import { type ComposedMail, composeNotification, composeReply } from '../../../m
 import { isAutomatic, reasonNotToReply } from '../../../mail/auto-reply/may-reply.ts';
 import { splitFields } from '../../../mail/dkim/verify/header-fields.ts';
 import { composeReport } from '../../../mail/dsn/write.ts';
+import type { HeaderField } from '../../../mail/message/header-block.ts';
 import { dateField } from '../../../mail/message/headers.ts';
 import type { Target } from '../../../mail/sieve/actions.ts';
+import { withItsAliases } from '../../../mailboxes/addresses/store.ts';
 import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { mayUseAddress } from '../../../mailboxes/sender-addresses.ts';
 import { newId } from '../../../system/ids.ts';
 import { type BuiltForward, buildForward } from '../../forward/forward.ts';
 import { buildOwnMail, type OwnMail, postmasterOf } from '../../forward/own-mail.ts';
 import { provenSenderOf } from '../../forward/proven-sender.ts';
-import type { ScriptApp, ScriptedDelivery } from './delivery.ts';
+import { fieldsOf, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
 import { editedMessage } from './edited-message.ts';
 import { buildPersonalMail } from './personal-mail.ts';
 import type { Notification, Outgoing, Redirect, Rejection, Vacation } from './plan.ts';
@@ -100,7 +102,8 @@ async function buildVacation(
   delivery: ScriptedDelivery,
   action: Vacation,
 ): Promise<BuiltMail | undefined> {
-  const claim = replyClaimOf(app, delivery, action);
+  const fields = fieldsOf(delivery);
+  const claim = await findReplyClaim(app, delivery, { action, fields });
   const to = parseMailbox(delivery.message.sender);
   if (!claim || !to) return undefined;
   const id = newId('em', app.clock.now());
@@ -111,22 +114,24 @@ async function buildVacation(
     subject: action.subject,
     text: action.reason,
     isMime: action.isMime,
-    fields: delivery.fields,
+    fields,
   });
   const mail = await buildPersonalMail(app, delivery, { id, composed, to: [to.address] });
   return { kind: 'vacation', mail, claim, copy: copyOf(app, action, composed) };
 }
 
 /** Returns the key under which the reply to the sender is sent once; undefined when the message is not answered. */
-function replyClaimOf(
-  { clock }: Pick<ScriptApp, 'clock'>,
-  delivery: ScriptedDelivery,
-  { handle, seconds, addresses }: Vacation,
-): ReplyClaim | undefined {
-  const { message, fields } = delivery;
-  const own = [...delivery.ownAddresses, ...addresses];
+async function findReplyClaim(
+  { clock, db }: ScriptApp,
+  { message, mailbox, recipient }: ScriptedDelivery,
+  { action, fields }: { action: Vacation; fields: readonly HeaderField[] },
+): Promise<ReplyClaim | undefined> {
+  const { handle, seconds, addresses } = action;
   // Spam, and mail whose author is probably forged, would make others get replies that they have not asked for.
   if (message.flagged === 1) return undefined;
+  const { aliases } = await withItsAliases(db.read, mailbox);
+  // The owner is known by these addresses (RFC 5230 section 4.5).
+  const own = [mailbox.address, recipient, ...aliases, ...addresses];
   if (reasonNotToReply({ sender: message.sender, fields, own }) !== undefined) return undefined;
   return {
     key: memoryKey('vacation', handle, addressKey(message.sender)),
@@ -140,7 +145,8 @@ async function buildNotification(
   delivery: ScriptedDelivery,
   action: Notification,
 ): Promise<BuiltMail | undefined> {
-  const { fields, mailbox } = delivery;
+  const { mailbox } = delivery;
+  const fields = fieldsOf(delivery);
   const to = action.to.flatMap((address) => parseMailbox(address) ?? []);
   if (to.length === 0 || fields.some(isAutomatic)) return undefined;
   const id = newId('em', app.clock.now());

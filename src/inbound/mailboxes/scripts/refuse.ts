@@ -54,7 +54,7 @@ async function reasonToRefuse(
   const decision = await decide(
     app,
     {
-      ...(await readHeader(content)),
+      header: await readHeader(content),
       mailbox,
       message,
       recipient: row.address,
