@@ -20,6 +20,7 @@ const PACKAGES = {
   postfix: '/usr/lib/postfix/sbin/master',
   python3: '/usr/bin/python3',
   rspamd: '/usr/bin/rspamd',
+  'sieve-connect': '/usr/bin/sieve-connect',
   spamassassin: '/usr/bin/spamassassin',
   opendkim: '/usr/sbin/opendkim',
   openssl: '/usr/bin/openssl',

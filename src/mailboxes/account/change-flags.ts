@@ -8,6 +8,7 @@ import { findKeywords, internKeywords, NO_KEYWORDS } from './keyword-store.ts';
 import { createMessagePause, MESSAGES_PER_STATEMENT } from './message-pause.ts';
 import { countEdit, editFlags, hasEffect, listChangedSince, listSummaries } from './message-store.ts';
 import { applyPendingEdits, countPendingEdits, insertPendingEdits } from './pending-edit-store.ts';
+import { recordSignals, verdictOfFlags } from './spam-signal-store.ts';
 import { type AccountTx, nextModseq } from './store.ts';
 
 /** Maximum number of keywords of a message. Our own limit: clients use some tens. */
@@ -66,7 +67,8 @@ export const changeFlags = defineWrite(
   'account.changeFlags',
   async (tx: AccountTx, change: FlagChange): Promise<FlagsChanged> => {
     const { folderId, ranges, unchangedSince } = change;
-    if (!(await findFolderById(tx, folderId))) return unchanged([]);
+    const folder = await findFolderById(tx, folderId);
+    if (!folder) return unchanged([]);
     await applyPendingEdits(tx, folderId);
     const modified: number[] = [];
     if (unchangedSince !== undefined)
@@ -75,6 +77,8 @@ export const changeFlags = defineWrite(
     const edits = await makeEdits(tx, change);
     if (!(await haveEffect(tx, folderId, edits))) return unchanged(modified);
     const modseq = await nextModseq(tx);
+    const verdict = change.action === 'remove' ? undefined : verdictOfFlags(folder, change.names);
+    if (verdict) await recordSignals(tx, { folderId, ranges, verdict, modseq });
     const counts = { messageCount: 0, unseenCount: 0, deletedCount: 0, sizeBytes: 0 };
     const pause = createMessagePause();
     for (const edit of edits) {

@@ -14,6 +14,7 @@ import {
   removeMessages,
 } from './message-store.ts';
 import { applyPendingEdits } from './pending-edit-store.ts';
+import { recordSignals, verdictOfMove } from './spam-signal-store.ts';
 import { type AccountTx, findAccountRow } from './store.ts';
 import type { FolderRow, MessageRow } from './tables.ts';
 
@@ -57,7 +58,8 @@ export const copyOrMove = defineWrite(
     const copy = { ...asked, removed: await withStoredKeywords(tx, asked.removed) };
     const target = await findFolderById(tx, copy.toFolderId);
     if (!target) return { kind: 'no folder' };
-    if (!(await findFolderById(tx, copy.folderId))) return { kind: 'nothing' };
+    const source = await findFolderById(tx, copy.folderId);
+    if (!source) return { kind: 'nothing' };
     await applyPendingEdits(tx, copy.folderId);
     const originals = [];
     const pause = createMessagePause();
@@ -72,6 +74,8 @@ export const copyOrMove = defineWrite(
     if (!copy.isMove && (await exceedsQuota(tx, counts.sizeBytes, copy.quotaBytes)))
       return { kind: 'over quota' };
     const { modseq, firstUid } = await countAdded(tx, { folderId: target.id, ...counts });
+    const verdict = verdictOfMove(source, target);
+    if (verdict) await recordSignals(tx, { folderId: source.id, ranges: copy.ranges, verdict, modseq });
     await insertCopies(tx, { copy, target, modseq, firstUid });
     const removed = copy.isMove ? await removeInChange(tx, copy, modseq) : [];
     return {

@@ -5,6 +5,7 @@ import { noIndexOfModseqs } from './migrations/0002-no-index-of-modseqs.ts';
 import { metadata } from './migrations/0003-metadata.ts';
 import { keywordSetsInUse } from './migrations/0004-keyword-sets-in-use.ts';
 import { pendingEdits } from './migrations/0005-pending-edits.ts';
+import { spamSignals } from './migrations/0006-spam-signals.ts';
 
 export const ACCOUNT_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -12,4 +13,5 @@ export const ACCOUNT_MIGRATIONS: readonly Migration[] = [
   metadata,
   keywordSetsInUse,
   pendingEdits,
+  spamSignals,
 ];

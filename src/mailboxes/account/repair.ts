@@ -151,6 +151,7 @@ async function salvage(repair: Repair): Promise<void> {
   await copyContents(repair);
   await copyRows(repair, 'messages');
   await copyRows(repair, 'pendingEdits');
+  await copyRows(repair, 'spamSignals');
   await recoverFiles(repair);
   const unwanted = new Set(
     repair.old

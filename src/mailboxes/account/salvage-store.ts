@@ -24,10 +24,11 @@ const KEYS = {
   deliveries: ['id'],
   metadata: ['id'],
   pendingEdits: ['folderId', 'modseq', 'uidFrom'],
+  spamSignals: ['emailId'],
 } as const satisfies Record<Table, readonly string[]>;
 
 /** Tables that a database which was not opened since their migration does not have. */
-const LATER_TABLES: readonly Table[] = ['metadata', 'pendingEdits'];
+const LATER_TABLES: readonly Table[] = ['metadata', 'pendingEdits', 'spamSignals'];
 
 /** Number of rows that are read at once where nothing is damaged. */
 const PAGE_ROWS = 50;

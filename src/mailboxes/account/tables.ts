@@ -150,6 +150,18 @@ export type ExpungedRow = { folderId: number; modseq: number; uidFrom: number; u
  */
 export type DeliveryRow = { id: string; at: number };
 
+/**
+ * Written by mailboxes/account/spam-signal-store.ts: what the owner has said last about a message. The message may have been removed
+ * since.
+ */
+export type SpamSignalRow = {
+  /** EMAILID of the message, which its copies share. */
+  emailId: string;
+  verdict: 'spam' | 'ham';
+  /** Number of the change that has said it. */
+  modseq: number;
+};
+
 /** Written by mailboxes/account/metadata-store.ts: an annotation of a folder or of the server (RFC 5464). */
 type MetadataRow = {
   id: number;
@@ -173,4 +185,5 @@ export type AccountTables = {
   deliveries: DeliveryRow;
   metadata: MetadataRow;
   pendingEdits: PendingEditRow;
+  spamSignals: SpamSignalRow;
 };

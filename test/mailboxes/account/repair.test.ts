@@ -218,7 +218,7 @@ test('a database whose first page is damaged is read by the schema that all acco
 test('a database that was not opened since its last migrations is read by its own schema', async () => {
   const folder = damaged(() => {});
   const database = new Sqlite(indexFile(folder));
-  database.exec('DROP TABLE metadata; DROP TABLE pendingEdits');
+  database.exec('DROP TABLE metadata; DROP TABLE pendingEdits; DROP TABLE spamSignals');
   database.exec("DELETE FROM migrations WHERE id >= '0003'");
   database.close();
   const { messages, unreadable, gone } = await repair(folder);
