@@ -9,19 +9,23 @@ const MAX_COUNTED = 1_000;
 
 type Waiting = { queue: MailboxRow['id']; limit: number };
 
-const sizesOf = statement((db, param: Param<Waiting>) =>
+const sumOf = statement((db, param: Param<Waiting>) =>
   db
-    .selectFrom('receivedTasks')
-    .innerJoin('receivedMessages', 'receivedMessages.id', 'receivedTasks.messageId')
-    .select('receivedMessages.sizeBytes')
-    // Literal, for the partial index `receivedTasksPending`.
-    .where(sql<boolean>`"receivedTasks"."state" = 'pending' AND "receivedTasks"."kind" = 'mailbox'`)
-    .where('receivedTasks.queue', '=', param('queue'))
-    .limit(constant(param('limit'))),
+    .selectFrom((from) =>
+      from
+        .selectFrom('receivedTasks')
+        .innerJoin('receivedMessages', 'receivedMessages.id', 'receivedTasks.messageId')
+        .select('receivedMessages.sizeBytes as sizeBytes')
+        // Literal, for the partial index `receivedTasksPending`.
+        .where(sql<boolean>`"receivedTasks"."state" = 'pending' AND "receivedTasks"."kind" = 'mailbox'`)
+        .where('receivedTasks.queue', '=', param('queue'))
+        .limit(constant(param('limit')))
+        .as('waiting'),
+    )
+    .select(({ fn }) => fn.sum<number | null>('sizeBytes').as('bytes')),
 );
 
 /** Returns the size of the messages that were accepted for a mailbox and are not in it yet, in bytes. */
 export async function readWaitingBytes(tx: Tx, mailboxId: MailboxRow['id']): Promise<number> {
-  const rows = await sizesOf.all(tx, { queue: mailboxId, limit: MAX_COUNTED });
-  return rows.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  return (await sumOf.first(tx, { queue: mailboxId, limit: MAX_COUNTED }))?.bytes ?? 0;
 }
