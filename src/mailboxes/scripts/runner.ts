@@ -2,14 +2,16 @@
  * Checks and runs Sieve scripts in threads that are ended after a second: the steps of a run are counted, but what a person writes must
  * not stop the mail of others even where a step takes long.
  */
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { ThreadOutcome } from '../../system/killable-threads/serve.ts';
 import { KillableThreads } from '../../system/killable-threads.ts';
 import type { System } from '../../system/system.ts';
 import { moduleBeside } from '../../system/thread.ts';
-import type { RunJob, ScriptJob, ScriptResult } from './script-job.ts';
+import type { NamedScript, RunJob, ScriptJob, ScriptResult, SentScript } from './script-job.ts';
 
 /** The result of a run; `busy` when it can be repeated later. A script that takes too long has failed. */
-type RunResult = Exclude<ScriptResult, { kind: 'checked' }> | { kind: 'busy'; reason: string };
+type RunResult = Exclude<ScriptResult, { kind: 'checked' | 'unknown' }> | { kind: 'busy'; reason: string };
 
 export type ScriptRunner = {
   /** Runs scripts. `owner` is the tenant: tenants are served in turns. */
@@ -37,6 +39,8 @@ const IDLE_TIMEOUT_MS = 60_000;
 const QUICK_JOB_MS = 50;
 /** Heap limit of a thread, which holds compiled scripts. The message is outside of it. */
 const HEAP_MEGABYTES = 128;
+/** Maximum number of scripts that are known to be compiled. Our own limit. */
+const MAX_COMPILED = 10_000;
 /** A machine that is busy may stop a thread for a second, so a script has failed when it was too slow twice. */
 const ATTEMPTS = 2;
 
@@ -52,6 +56,17 @@ export function createScriptRunner(system: Pick<System, 'clock'>): ScriptRunner 
     heapMegabytes: HEAP_MEGABYTES,
   });
 
+  /** Keys of scripts that a thread has compiled. */
+  const compiled = new LRUCache<string, true>({ max: MAX_COMPILED });
+
+  function send(job: RunJob, { isComplete = false } = {}) {
+    const sendOne = ({ name, content }: NamedScript): SentScript => {
+      const key = hash('sha256', content, 'base64');
+      return { name, key, content: compiled.has(key) && !isComplete ? undefined : content };
+    };
+    return { ...job, scripts: job.scripts.map(sendOne), included: job.included?.map(sendOne) };
+  }
+
   async function attempt(job: ScriptJob, owner: string): Promise<ThreadOutcome<ScriptResult>> {
     const options = { owner, timeoutMs: JOB_TIMEOUT_MS, waitTimeoutMs: WAIT_TIMEOUT_MS };
     for (let left = ATTEMPTS; ; left--) {
@@ -63,10 +78,17 @@ export function createScriptRunner(system: Pick<System, 'clock'>): ScriptRunner 
 
   return {
     async run(job, owner) {
-      const outcome = await attempt(job, owner);
+      const sent = send(job);
+      let outcome = await attempt(sent, owner);
+      // Another thread has compiled the scripts, or this one has forgotten them.
+      if (outcome.kind === 'done' && outcome.result.kind === 'unknown')
+        outcome = await attempt(send(job, { isComplete: true }), owner);
       if (outcome.kind === 'done') {
-        if (outcome.result.kind === 'checked') throw new Error('a run was answered like a check');
-        return outcome.result;
+        const { result } = outcome;
+        if (result.kind === 'checked' || result.kind === 'unknown')
+          throw new Error(`a run was answered: ${result.kind}`);
+        for (const { key } of sent.scripts) compiled.set(key, true);
+        return result;
       }
       if (isBusy(outcome)) return { kind: 'busy', reason: outcome.message };
       const script = job.scripts.at(-1)?.name ?? '';

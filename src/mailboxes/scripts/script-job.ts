@@ -22,7 +22,15 @@ export type RunJob = Omit<RunInput, 'scripts'> & {
   included: readonly NamedScript[] | undefined;
 };
 
-export type ScriptJob = RunJob | { kind: 'check'; content: string };
+/** A script as a thread gets it: without its content once a thread has compiled it, because the content is larger than most headers. */
+export type SentScript = { name: string; key: string; content: string | undefined };
+
+type SentRun = Omit<RunJob, 'scripts' | 'included'> & {
+  scripts: readonly SentScript[];
+  included: readonly SentScript[] | undefined;
+};
+
+export type ScriptJob = SentRun | { kind: 'check'; content: string };
 
 /** Why the scripts failed. `script` is the name of the script; `line` counts from 1. */
 export type ScriptFailure = { script: string; line: number; message: string };
@@ -34,22 +42,22 @@ export type ScriptResult =
   | { kind: 'question'; question: Question }
   /** The job is to be repeated with the whole message, or with the scripts that the others may include. */
   | { kind: 'needs'; what: 'body' | 'scripts' }
+  /** The job is to be repeated with the contents of the scripts. */
+  | { kind: 'unknown' }
   /** Result of a check: what is wrong with the script; undefined when it is correct. */
   | { kind: 'checked'; problem: string | undefined };
 
 /** Size of the texts whose compiled scripts a thread remembers. Our own limit. */
 const MAX_REMEMBERED_CHARACTERS = 4 * 1024 * 1024;
 
-const compiled = new LRUCache<string, CheckedScript>({
-  maxSize: MAX_REMEMBERED_CHARACTERS,
-  sizeCalculation: (_script, content) => content.length + 1,
-});
+const compiled = new LRUCache<string, CheckedScript>({ maxSize: MAX_REMEMBERED_CHARACTERS });
 
-function compile(content: string): CheckedScript {
-  const known = compiled.get(content);
-  if (known) return known;
+/** Returns the script; undefined when it was not compiled here, and its content is not known. */
+function compile({ key, content }: SentScript): CheckedScript | undefined {
+  const known = compiled.get(key);
+  if (known || content === undefined) return known;
   const script = checkScript(content);
-  compiled.set(content, script);
+  compiled.set(key, script, { size: content.length + 1 });
   return script;
 }
 
@@ -67,12 +75,19 @@ function problemOf(script: CheckedScript): string | undefined {
     .join('\r\n');
 }
 
-function runAll(job: RunJob): ScriptResult {
-  const included = new Map(job.included?.map(({ name, content }) => [name, compile(content)]));
+function runAll(job: SentRun): ScriptResult {
+  const included = new Map<string, CheckedScript>();
+  for (const one of job.included ?? []) {
+    const script = compile(one);
+    if (!script) return { kind: 'unknown' };
+    included.set(one.name, script);
+  }
   const actions: Action[] = [];
   const remembered: RememberedKey[] = [];
-  for (const [index, { name, content }] of job.scripts.entries()) {
-    const script = compile(content);
+  for (const [index, sent] of job.scripts.entries()) {
+    const { name } = sent;
+    const script = compile(sent);
+    if (!script) return { kind: 'unknown' };
     if (script.kind === 'invalid') return failure(name, script.errors[0]);
     const needed = needsOf(script.script, included);
     if (needed.scripts && job.included === undefined) return { kind: 'needs', what: 'scripts' };

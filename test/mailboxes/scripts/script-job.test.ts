@@ -1,0 +1,84 @@
+/** What the threads of scripts do with a job, and the runner that gives them jobs. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { createScriptRunner } from '../../../src/mailboxes/scripts/runner.ts';
+import { type RunJob, runJob, type SentScript } from '../../../src/mailboxes/scripts/script-job.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+
+const HEADER = 'From: ann@sender.example\r\nSubject: Hello\r\n\r\n';
+const COMMON: Omit<RunJob, 'scripts' | 'included'> = {
+  kind: 'run',
+  message: { octets: Buffer.from(HEADER), sizeBytes: HEADER.length },
+  isWhole: false,
+  envelope: { from: 'ann@sender.example', to: 'bob@people.example' },
+  environment: {},
+  now: 0,
+  zoneMinutes: 0,
+  answers: [],
+  spamPercent: undefined,
+};
+let keys = 0;
+
+const sent = (content: string, name = 'rules'): SentScript => ({ name, key: `${++keys}`, content });
+const run = (scripts: SentScript[], more: { included?: SentScript[] } = {}) =>
+  runJob({ ...COMMON, ...more, scripts, included: more.included });
+
+/** Returns the folders of a result. */
+function foldersOf(result: ReturnType<typeof runJob>): string[] {
+  assert.ok(result.kind === 'done', JSON.stringify(result));
+  return result.actions.map((action) => (action.kind === 'fileinto' ? action.mailbox : action.kind));
+}
+
+test('a script runs only when the one before it keeps the message by itself', () => {
+  const files = 'require "fileinto"; if header :is "subject" "Hello" { fileinto "One"; }';
+  const later = sent('require "fileinto"; fileinto "Two";');
+  assert.deepEqual(foldersOf(run([sent('if false { discard; }'), later])), ['Two']);
+  assert.deepEqual(
+    foldersOf(run([sent('redirect :copy "a@b.example";'.replace(/^/, 'require "copy"; ')), later])),
+    ['redirect', 'Two'],
+  );
+  assert.deepEqual(foldersOf(run([sent(files), later])), ['One']);
+  assert.deepEqual(foldersOf(run([sent('discard;'), later])), []);
+});
+
+test('a job without the content of a script is for a thread that has compiled it', () => {
+  const script = sent('discard;');
+  const later = { ...script, content: undefined };
+  assert.deepEqual(run([later]), { kind: 'unknown' });
+  assert.deepEqual(foldersOf(run([script])), []);
+  assert.deepEqual(foldersOf(run([later])), []);
+});
+
+test('a job says what it needs: the body, or the scripts that others include', () => {
+  assert.deepEqual(run([sent('require "body"; if body :contains "x" { discard; }')]), {
+    kind: 'needs',
+    what: 'body',
+  });
+  const including = sent('require "include"; include "other";');
+  assert.deepEqual(run([including]), { kind: 'needs', what: 'scripts' });
+  const other = sent('require "body"; if body :contains "x" { discard; }', 'personal/other');
+  assert.deepEqual(run([including], { included: [other] }), { kind: 'needs', what: 'body' });
+  assert.deepEqual(foldersOf(run([including], { included: [sent('discard;', 'personal/other')] })), []);
+});
+
+test('a failure names the script and the line, also of a script that is not correct any more', () => {
+  const included = [sent('keep;\r\nredirect "no address";', 'personal/other')];
+  const result = run([sent('require "include"; include "other";')], { included });
+  assert.ok(result.kind === 'failed', JSON.stringify(result));
+  const wrong = run([sent('keep;\r\nnothing;', 'mine')]);
+  assert.ok(wrong.kind === 'failed');
+  assert.deepEqual([wrong.failure.script, wrong.failure.line], ['mine', 2]);
+});
+
+test('the runner sends a script once, and checks scripts', async () => {
+  const runner = createScriptRunner({ clock: createFakeClock(0) });
+  after(() => runner.close());
+  const job: RunJob = { ...COMMON, scripts: [{ name: 'rules', content: 'discard;' }], included: undefined };
+  for (let count = 0; count < 3; count++)
+    assert.deepEqual(await runner.run(job, 'ten_1'), { kind: 'done', actions: [], remembered: [] });
+  assert.equal(await runner.findProblem('keep;', 'ten_1'), undefined);
+  assert.match((await runner.findProblem('keep;\r\nnothing;', 'ten_1')) ?? '', /^line 2, column 1: /);
+  await runner.close();
+  assert.equal((await runner.run(job, 'ten_1')).kind, 'busy');
+  assert.match((await runner.findProblem('keep;', 'ten_1')) ?? '', /busy/);
+});
