@@ -49,7 +49,11 @@ export class FolderState {
   /** Number of the last removal. */
   lastRemoval = 0;
   readonly views = new Set<StateView>();
+  /** Sets of keywords that messages have had since the folder was loaded. */
+  readonly keywordSets = new Set<number>();
   readonly #removed = new Map<number, Removed>();
+  /** Index before which every message has `\Seen` or is gone. */
+  #seenTo = 0;
 
   constructor({ id, uidValidity, uidNext, highestModseq, recentFrom }: FolderRow) {
     this.folderId = id;
@@ -92,6 +96,15 @@ export class FolderState {
   /** Returns the row of a message that was removed, while a client may still read it. */
   removedMessage(uid: number): MessageRow | undefined {
     return this.#removed.get(uid)?.message;
+  }
+
+  /** Returns the UID of the first message without `\Seen`; undefined when there is none. */
+  findFirstUnseen(): number | undefined {
+    const { flags, count } = this;
+    let index = this.#seenTo;
+    while (index < count && ((flags[index] as number) & (SEEN | GONE)) !== 0) index++;
+    this.#seenTo = index;
+    return index < count ? this.uids[index] : undefined;
   }
 
   /** Returns the UIDs of the messages that the folder has: `uids` itself, which then goes on, or a list without those that were removed. */
@@ -155,6 +168,7 @@ export class FolderState {
     this.flags[this.count] = flags;
     this.keywordSetIds[this.count] = keywordSetId;
     this.modseqs[this.count] = modseq;
+    this.keywordSets.add(keywordSetId);
     this.count++;
     this.uidNext = Math.max(this.uidNext, uid + 1);
   }
@@ -165,6 +179,8 @@ export class FolderState {
     this.flags[index] = flags;
     this.keywordSetIds[index] = keywordSetId;
     this.modseqs[index] = modseq;
+    this.keywordSets.add(keywordSetId);
+    this.#seenTo = Math.min(this.#seenTo, index);
   }
 
   /** Edits flags as the database has edited them (message-store.ts). A message that was loaded after a later change is newer, and stays. */
@@ -172,8 +188,11 @@ export class FolderState {
     const { flags, modseqs, keywordSetIds } = this;
     const { keptFlags, addedFlags, keywordSetId } = edit;
     const unchangedSince = Math.min(edit.unchangedSince ?? modseq, modseq - 1);
+    const start = lowerBound(this.uids, this.count, edit.uidFrom);
     const end = lowerBound(this.uids, this.count, edit.uidTo + 1);
-    for (let index = lowerBound(this.uids, this.count, edit.uidFrom); index < end; index++) {
+    if (keywordSetId !== null) this.keywordSets.add(keywordSetId);
+    if (((keptFlags | addedFlags) & SEEN) === 0) this.#seenTo = Math.min(this.#seenTo, start);
+    for (let index = start; index < end; index++) {
       const before = flags[index] as number;
       if ((before & GONE) !== 0 || (modseqs[index] as number) > unchangedSince) continue;
       const after = (before & keptFlags) | addedFlags;
@@ -238,6 +257,7 @@ export class FolderState {
       to++;
     }
     this.count = to;
+    this.#seenTo = 0;
   }
 
   #grow(): void {

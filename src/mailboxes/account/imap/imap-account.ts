@@ -5,14 +5,12 @@ import type { NotifyRequest } from '../../../mail/imap/notify.ts';
 import type { Account, Chunks, Features, ListQuery, Selection } from '../../../mail/imap/session.ts';
 import type { OpenAccount } from '../account.ts';
 import { changesBy } from '../changes.ts';
-import { SEEN } from '../flags.ts';
 import { findFolderByName, findFolderBySpecialUse } from '../folder-store.ts';
 import { createFolder, deleteFolder, renameFolder, subscribe, unsubscribe } from '../folders.ts';
 import { findAccountRow } from '../store.ts';
 import { AccountNews } from './account-news.ts';
 import { type AccountState, stateOf } from './account-state.ts';
 import { appendMessages } from './append.ts';
-import type { FolderState } from './folder-state.ts';
 import { KeptMemory } from './kept-memory.ts';
 import { listFolders } from './list.ts';
 import { listMetadata, setEntries } from './metadata.ts';
@@ -210,27 +208,13 @@ async function describe({ shared, view, announced }: SelectedState): Promise<Des
     uidNext: state.uidNext,
     highestModseq: view.toldModseq,
   };
-  const sets = keywordSetsOf(state);
-  await shared.loadKeywords(sets);
-  for (const setId of sets) for (const keyword of shared.keywordsOf(setId)) announced.add(keyword);
+  await shared.loadKeywords(state.keywordSets);
+  for (const setId of state.keywordSets)
+    for (const keyword of shared.keywordsOf(setId)) announced.add(keyword);
   return { ...counts, ...flagLists(announced, view) };
 }
 
-/** Returns the sets of keywords in use. Neighbours often have the same one. */
-function keywordSetsOf({ keywordSetIds, count }: FolderState): Set<number> {
-  const sets = new Set<number>();
-  for (let index = 0; index < count; index++)
-    if (index === 0 || keywordSetIds[index] !== keywordSetIds[index - 1])
-      sets.add(keywordSetIds[index] as number);
-  return sets;
-}
-
-function findFirstUnseen({ state, count, uids }: View): number | undefined {
-  const { flags, uids: stateUids } = state;
-  let index = 0;
-  for (let number = 1; number <= count; number++) {
-    while (stateUids[index] !== uids[number - 1]) index++;
-    if (((flags[index++] as number) & SEEN) === 0) return number;
-  }
-  return undefined;
+function findFirstUnseen(view: View): number | undefined {
+  const uid = view.state.findFirstUnseen();
+  return uid === undefined ? undefined : view.numberOf(uid);
 }

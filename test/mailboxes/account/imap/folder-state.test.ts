@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SEEN } from '../../../../src/mailboxes/account/flags.ts';
 import { findFolderByName } from '../../../../src/mailboxes/account/folder-store.ts';
 import { stateOf } from '../../../../src/mailboxes/account/imap/account-state.ts';
-import { FolderState } from '../../../../src/mailboxes/account/imap/folder-state.ts';
+import { FolderState, GONE } from '../../../../src/mailboxes/account/imap/folder-state.ts';
 import { removeUnused } from '../../../../src/mailboxes/account/remove-unused.ts';
+import type { MessageRow } from '../../../../src/mailboxes/account/tables.ts';
 import { message, ok, openerOf } from '../../../mail/imap/letter.ts';
 import { createAccountMail } from '../../../support/account-mail.ts';
+import { createRandom } from '../../../support/random.ts';
 
 const mail = await createAccountMail();
 const open = openerOf(mail);
@@ -181,4 +184,46 @@ test('VANISHED (EARLIER) leaves out messages that still have sequence numbers', 
     lines.filter((line) => line.includes('VANISHED')),
     ['* VANISHED 2'],
   );
+});
+
+test('the first unseen message is found, whatever was changed, added and removed', () => {
+  const random = createRandom(3);
+  const state = loaded();
+  let [modseq, lastUid] = [10, 3];
+  const found = { some: 0, none: 0 };
+  for (let turn = 0; turn < 600; turn++) {
+    modseq++;
+    const uid = 1 + random(lastUid);
+    const kind = random(4);
+    const row = { folderId: 1, uid, contentId: 10 * uid } as MessageRow;
+    if (kind === 0 && random(2) === 0) {
+      lastUid++;
+      const added = { uid: lastUid, contentId: lastUid, flags: random(2), keywordSetId: 0, modseq };
+      state.apply({ kind: 'added', folderId: 1, modseq, messages: [added] });
+    } else if (kind === 1) state.apply({ kind: 'expunged', folderId: 1, modseq, messages: [row] });
+    else {
+      const addedFlags = random(2);
+      const edit = { uidFrom: uid, uidTo: uid + random(9), keptFlags: random(2), addedFlags };
+      state.apply({
+        kind: 'flags',
+        folderId: 1,
+        modseq,
+        edits: [{ ...edit, keywordSetId: null, unchangedSince: null }],
+      });
+    }
+    if (random(9) === 0) state.forgetRemoved();
+    const index = state.flags.subarray(0, state.count).findIndex((flags) => (flags & (SEEN | GONE)) === 0);
+    assert.equal(state.findFirstUnseen(), index < 0 ? undefined : state.uids[index]);
+    found[index < 0 ? 'none' : 'some']++;
+  }
+  assert.ok(Math.min(found.some, found.none) > 50, JSON.stringify(found));
+});
+
+test('SELECT names the keywords of messages that were loaded, added and changed', async (t) => {
+  const { mailbox, ask, deliver } = await open(t, ['1']);
+  const flags = async () => (await ok(ask, `SELECT ${mailbox}`)).find((line) => line.startsWith('* FLAGS'));
+  await deliver(message('2'), { flags: ['$added'] });
+  assert.match((await flags()) ?? '', /\$added/);
+  await ok(ask, 'STORE 1 FLAGS ($changed)');
+  assert.match((await flags()) ?? '', /\$added \$changed/);
 });
