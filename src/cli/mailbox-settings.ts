@@ -23,9 +23,9 @@ export async function formatSettings(
     username,
   ]);
   // This import is deferred, because no other command draws anything.
-  const { toString: draw } = await import('qrcode');
+  const { default: qrcode } = await import('qrcode');
   // Terminals with dark backgrounds need the colours to show a code that cameras can read.
-  const code = await draw(profileUrl, { type: interactive ? 'terminal' : 'utf8', small: true });
+  const code = await qrcode.toString(profileUrl, { type: interactive ? 'terminal' : 'utf8', small: true });
   return [
     formatTable(['service', 'server', 'port', 'encryption', 'user name'], rows),
     `On an iPhone, iPad or Mac, open ${profileUrl} or scan this code:`,

@@ -1,7 +1,7 @@
 /** `postrider mailbox`: the operator manages the mailboxes of all tenants. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { toString as draw } from 'qrcode';
+import qrcode from 'qrcode';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import { createAuthenticator } from '../../src/mailboxes/authenticate.ts';
@@ -211,7 +211,9 @@ test('show prints the settings for mail programs, and the link to the profile as
   assert.match(output, new RegExp(`\\nIMAP +${hostname} +${imap.port} +TLS +dee@people\\.example\\n`));
   const url = 'https://autoconfig.people.example/profile.mobileconfig?emailaddress=dee%40people.example';
   assert.ok(output.includes(`open ${url} or scan this code:\n\n`));
-  assert.ok(output.endsWith(`${await draw(url, { type: 'utf8', small: true })}`.trimEnd().concat('\n')));
+  assert.ok(
+    output.endsWith(`${await qrcode.toString(url, { type: 'utf8', small: true })}`.trimEnd().concat('\n')),
+  );
   const { value } = await run(['show', address, '--json']);
   assert.deepEqual(value.settings, {
     username: address,
