@@ -2,5 +2,5 @@
 declare module 'qrcode' {
   type Options = { type: 'terminal' | 'utf8'; small: boolean };
   const qrcode: { toString(text: string, options: Options): Promise<string> };
-  export default qrcode;
+  export = qrcode;
 }
