@@ -225,6 +225,11 @@ export function holdMetadataToTheLetter(mail: LetterMail): void {
       `* METADATA "" /private/vendor/test/${mailbox}`,
     ]);
     assert.deepEqual(await ok(other.ask, 'NOOP'), []);
+    await ok(ask, `SETMETADATA ${mailbox} (/private/comment "z")`);
+    assert.deepEqual(await ok(other.ask, 'SEARCH ALL'), [
+      '* SEARCH',
+      `* METADATA ${mailbox} /private/comment`,
+    ]);
     assert.deepEqual(await ok(silent.ask, 'NOOP'), []);
     assert.deepEqual(
       await ok(other.ask, `SETMETADATA ${mailbox} (/private/comment NIL /private/none NIL)`),
