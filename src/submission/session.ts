@@ -6,7 +6,6 @@ import type { App } from '../app.ts';
 import { logRefused } from '../events/mail-log.ts';
 import { addressKey } from '../mail/address.ts';
 import type { Reply, Sender, Session, SmtpClient } from '../mail/smtp/server/session.ts';
-import { AppError } from '../system/errors.ts';
 import { overloadRefusal } from '../system/guards/overload.ts';
 import { logIn } from './authenticate.ts';
 import { requireReserve } from './message.ts';
@@ -46,7 +45,6 @@ export function createSubmissionSession(app: SubmissionApp): Session {
     async mail(given, client) {
       if (!user) return client.tls ? NEEDS_LOGIN : NEEDS_TLS;
       requireCapacity(app);
-      requireRate(app, client);
       await user.beginMessage();
       const { address } = given;
       // Receipts that a message was read have no sender (RFC 8098 section 2.1).
@@ -96,15 +94,6 @@ function requireCapacity({ guards, metrics }: Pick<App, 'guards' | 'metrics'>): 
   if (reason === undefined) return;
   metrics.shedRequests.inc({ reason });
   throw overloadRefusal(reason);
-}
-
-/**
- * Counts a message of the client.
- * @throws AppError rate_limited
- */
-function requireRate({ guards }: Pick<App, 'guards'>, { address }: SmtpClient): void {
-  if (guards.smtpClients.take(address).allowed) return;
-  throw new AppError('rate_limited', 'Your address sends too many messages; try again later');
 }
 
 type Refused = { user: User | undefined; from: string; to: readonly string[]; reply: Reply };

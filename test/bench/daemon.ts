@@ -26,6 +26,8 @@ export type Settings = {
   webhooks?: boolean;
   /** Port for mail that arrives. This machine is a trusted relay, because the limits for one client would bound the load. */
   inboundPort?: number;
+  /** Port at which people send, with TLS from the first byte. Their limits are out of the way. */
+  submissionPort?: number;
   /** Zone text of other domains. */
   zone?: string;
 };
@@ -40,7 +42,7 @@ export function startDns(): Promise<DnsServer> {
 
 export function environment(
   dns: DnsServer,
-  { smtpPort, connectionsPerSite, mailLog = true, webhooks = false, inboundPort }: Settings,
+  { smtpPort, connectionsPerSite, mailLog = true, webhooks = false, inboundPort, submissionPort }: Settings,
 ): Record<string, string> {
   return {
     POSTRIDER_HOSTNAME: 'postrider.test',
@@ -54,6 +56,18 @@ export function environment(
       ? {}
       : { POSTRIDER_DELIVERY_CONNECTIONS_PER_SITE: String(connectionsPerSite) }),
     ...(inboundPort === undefined ? {} : inboundEnvironment(inboundPort)),
+    ...(submissionPort === undefined ? {} : submissionEnvironment(submissionPort)),
+  };
+}
+
+function submissionEnvironment(port: number): Record<string, string> {
+  return {
+    POSTRIDER_SUBMISSION_ENABLED: 'true',
+    POSTRIDER_SUBMISSION_ADDRESS: '127.0.0.1',
+    POSTRIDER_SUBMISSION_PORT: '0',
+    POSTRIDER_SUBMISSION_TLS_PORT: String(port),
+    POSTRIDER_SUBMISSION_RECIPIENTS_PER_DAY: '1000000',
+    POSTRIDER_SUBMISSION_NEW_RECIPIENTS_PER_DAY: '1000000',
   };
 }
 

@@ -29,6 +29,7 @@ import type { Group, Row } from './row.ts';
 import { scheduled } from './scheduled.ts';
 import { sieve } from './sieve.ts';
 import { sinkName } from './sink.ts';
+import { submission } from './submission.ts';
 import { disturbed, type RowRuns, renderTable, summarise } from './table.ts';
 import { machineFacts, openWorkspace, type Workspace } from './workspace.ts';
 
@@ -65,6 +66,7 @@ const GROUPS: readonly Group[] = [
   disk,
   ...inbound,
   sieve,
+  submission,
   imap(Number(values.messages ?? IMAP_MESSAGES)),
   imapPush,
   imapIdle,

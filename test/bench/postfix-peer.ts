@@ -8,6 +8,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, listens } from '../support/loopback.ts';
+import { EC_PAIR } from '../system/certificate-pairs.ts';
 import { SENDER_DOMAIN } from './message.ts';
 import { type Program, startProgram, until } from './program.ts';
 import type { Workspace } from './workspace.ts';
@@ -29,6 +30,8 @@ export type PostfixPeerOptions = {
       job: 'accept';
       /** Port of a milter that checks each message. */
       milterPort?: number;
+      /** Begins every connection with TLS, as on port 465. */
+      withTls?: boolean;
     }
 );
 
@@ -46,7 +49,10 @@ export async function startPostfixPeer(
   const configuration = join(folder, 'config');
   for (const name of ['config', 'queue', 'data']) mkdirSync(join(folder, name));
   writeFileSync(join(configuration, 'main.cf'), mainCf(folder, options, opendkim?.socket));
-  writeFileSync(join(configuration, 'master.cf'), masterCf(port));
+  const withTls = options.job === 'accept' && options.withTls === true;
+  if (withTls)
+    for (const name of ['key', 'chain'] as const) writeFileSync(join(folder, `${name}.pem`), EC_PAIR[name]);
+  writeFileSync(join(configuration, 'master.cf'), masterCf(port, withTls));
   execFileSync('chown', ['postfix', join(folder, 'data')]);
   // Also makes the folders of the queue.
   execFileSync('/usr/sbin/postfix', ['-c', configuration, 'check'], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -137,6 +143,10 @@ function mainCf(folder: string, options: PostfixPeerOptions, milter: string | un
     settings['smtpd_data_restrictions'] = 'check_client_access static:HOLD';
     if (options.milterPort !== undefined) settings['smtpd_milters'] = `inet:127.0.0.1:${options.milterPort}`;
     settings['milter_default_action'] = 'tempfail';
+    if (options.withTls) {
+      settings['smtpd_tls_cert_file'] = join(folder, 'chain.pem');
+      settings['smtpd_tls_key_file'] = join(folder, 'key.pem');
+    }
   }
   return `${Object.entries(settings)
     .map(([name, value]) => `${name} = ${value}`)
@@ -144,9 +154,10 @@ function mainCf(folder: string, options: PostfixPeerOptions, milter: string | un
 }
 
 /** master(5): service, type, private, unprivileged, chroot, wake-up, most processes, command. */
-function masterCf(port: number): string {
+function masterCf(port: number, withTls: boolean): string {
   return `
-127.0.0.1:${port} inet n - n - - smtpd
+127.0.0.1:${port} inet n - n - - smtpd${withTls ? ' -o smtpd_tls_wrappermode=yes' : ''}
+tlsmgr   unix - - n 1000? 1 tlsmgr
 postlog  unix-dgram n - n - 1 postlogd
 cleanup  unix n - n -    0 cleanup
 qmgr     unix n - n 300  1 qmgr
