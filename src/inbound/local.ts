@@ -17,7 +17,7 @@ type LocalApp = ReceiveApp & RecipientApp;
 
 /** Returns the receiver of local mail. */
 export function createLocalReceiver(app: LocalApp): LocalReceiver {
-  return async ({ origin, sender, recipients, requireTls, sizeBytes, bytes }) => {
+  return async ({ origin, sender, recipients, requireTls, utf8, sizeBytes, bytes }) => {
     const accepted: AcceptedRecipient[] = [];
     const refused = new Map<string, LocalAnswer>();
     for (const address of recipients) {
@@ -30,7 +30,7 @@ export function createLocalReceiver(app: LocalApp): LocalReceiver {
       client: undefined,
       judgement: await judgementOf(app, origin),
       sender,
-      utf8: false,
+      utf8,
       requireTls,
       recipients: accepted,
       listings: [],

@@ -22,6 +22,8 @@ export type LocalMessage = {
   recipients: readonly string[];
   /** True when the message must not leave without verified TLS (RFC 8689). */
   requireTls: boolean;
+  /** True when addresses or header fields are UTF-8 (RFC 6531). */
+  utf8: boolean;
   /** Number of bytes that `bytes` yields. */
   sizeBytes: number;
   /** True when the message has a byte above 127 (RFC 6152). */

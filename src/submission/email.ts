@@ -12,7 +12,7 @@ import { decodeWords } from '../mail/message/decode-words.ts';
 import { invalid } from '../system/errors.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { findText, type SubmittedHeader, TAG_FIELD } from './header.ts';
-import type { Submission } from './users/user.ts';
+import { needsUtf8, type Submission } from './users/user.ts';
 
 type Building = { submission: Submission; sender: SenderDomain; simulatorOnly: boolean };
 
@@ -93,7 +93,7 @@ function buildMessage(
     traceFields: null,
     mailboxId: null,
     dsn: null,
-    utf8: envelope.utf8 ? 1 : 0,
+    utf8: needsUtf8(submission),
   };
 }
 

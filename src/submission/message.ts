@@ -2,6 +2,7 @@
  * Reads a message as it arrives: its header is checked and prepared, its body converted to 7 bits and hashed for the signature, and both are
  * stored at the same time. Nothing of a large message is ever completely in memory.
  */
+import { isAscii } from 'node:buffer';
 import type { App } from '../app.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { createBodyHash } from '../mail/dkim/body-hash.ts';
@@ -22,6 +23,8 @@ export type StoredMessage = {
   /** Hash of the stored body for DKIM. */
   bodyHash: string;
   header: SubmittedHeader;
+  /** True when the stored header has octets above 127. */
+  hasUtf8Header: boolean;
 };
 
 type Reading = {
@@ -52,6 +55,7 @@ export async function readMessage(
   const sevenBit = new SevenBit();
   const hash = createBodyHash();
   let header: SubmittedHeader | undefined;
+  let hasUtf8Header = false;
 
   async function* pieces(): AsyncGenerator<Buffer> {
     const held: Buffer[] = [];
@@ -78,7 +82,8 @@ export async function readMessage(
     let isHeader = true;
     for await (const piece of pieces()) {
       // The header leaves in one piece.
-      if (!isHeader) hash.update(piece);
+      if (isHeader) hasUtf8Header = !isAscii(piece);
+      else hash.update(piece);
       isHeader = false;
       yield piece;
     }
@@ -87,7 +92,7 @@ export async function readMessage(
   const blob = await app.blobs.prepare(hashed(), (bytes) => memory.take(bytes));
   const { headerBytes } = sevenBit;
   if (!header || headerBytes === undefined) throw new Error('a message was stored without its header');
-  return { blob, headerBytes, bodyHash: hash.digest(), header };
+  return { blob, headerBytes, bodyHash: hash.digest(), header, hasUtf8Header };
 }
 
 /** Yields the message with CRLF line ends. */

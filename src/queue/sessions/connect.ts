@@ -23,7 +23,7 @@ import type { Hosts } from '../dispatch/route.ts';
 import { crashOn, judgeFailure } from '../outcome/judge.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
 import type { Addresses } from '../site/addresses.ts';
-import { isAuthenticName } from './require-tls.ts';
+import { isAuthenticName, understands } from './requirements.ts';
 
 export type ConnectApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'>;
 
@@ -68,7 +68,7 @@ export async function connect(app: ConnectApp, hosts: Hosts, opening: Opening): 
     const now = app.clock.elapsed();
     if (now >= deadline || (now - startedAt >= PRESSED_TIMEOUT_MS && isPressed())) break;
     const peer = { mx: name, address, tls: null };
-    const opened = await openBefore(app, connectWithTlsFallback(app, peer, opening), { deadline, peer });
+    const opened = await openBefore(app, connectToTaker(app, peer, opening), { deadline, peer });
     if (opened.ok) {
       const tls = opened.session.tls?.version ?? null;
       return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls } } };
@@ -115,6 +115,19 @@ function candidateHosts(
 /** Returns every address of the hosts with the name of its host, in order of preference. */
 function targets(hosts: Hosts): { name: string; address: string }[] {
   return hosts.flatMap(({ name, addresses }) => addresses.map((address) => ({ name, address })));
+}
+
+/** Opens a session with a host that can take the mail. Another host is tried when this one cannot (RFC 6531 section 3.2). */
+async function connectToTaker(
+  app: ConnectApp,
+  peer: { mx: string; address: string },
+  opening: Opening,
+): Promise<OpenedSmtp> {
+  const opened = await connectWithTlsFallback(app, peer, opening);
+  if (!opened.ok || understands(opened.session, opening.claim)) return opened;
+  void opened.session.quit();
+  const message = 'the server does not take addresses or header fields in UTF-8 (SMTPUTF8)';
+  return { ok: false, failure: { phase: 'ehlo', kind: 'requirement', status: '5.6.7', message } };
 }
 
 async function connectWithTlsFallback(

@@ -70,6 +70,7 @@ async function prepareLocal(
     sender: returnPath,
     recipients: claim.recipients.map(({ address }) => address),
     requireTls: claim.message.requireTls === 1,
+    utf8: claim.message.utf8 === 1,
     sizeBytes: prefix.length + content.sizeBytes,
     isEightBit: content.isEightBit,
     async *bytes() {

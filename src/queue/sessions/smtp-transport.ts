@@ -8,7 +8,7 @@ import type { Hosts, Route } from '../dispatch/route.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { Site } from '../site/site.ts';
 import { type ConnectApp, connect, type OpenSession } from './connect.ts';
-import { mayCarry } from './require-tls.ts';
+import { mayCarry } from './requirements.ts';
 import { DELIVERY_DEADLINE_MS, type TransactApp, type Transacted, transact } from './transact.ts';
 import type { Attempt, MayEnd, Transport } from './transport.ts';
 

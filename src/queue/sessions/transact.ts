@@ -7,7 +7,7 @@ import { crashOn, judge } from '../outcome/judge.ts';
 import type { Outcome, Verdict } from '../outcome/outcome.ts';
 import type { PrepareMessage } from '../prepare.ts';
 import type { OpenSession } from './connect.ts';
-import { mayCarry } from './require-tls.ts';
+import { mayCarry } from './requirements.ts';
 import type { Judged, MayEnd } from './transport.ts';
 
 /**
@@ -56,7 +56,7 @@ export async function transact(
   { claim, isFirst, onReady, mayEnd, isPressed }: Transacting,
 ): Promise<Transacted> {
   if (!mayCarry(smtp, peer.mx ?? '', claim))
-    throw new Error('the session may not carry mail with REQUIRETLS');
+    throw new Error('the session may not carry mail with such requirements');
   const { signature, content, returnPath } = await app.prepare(claim);
   const transaction: Transaction = smtp.transact({
     mailFrom: returnPath,
@@ -64,6 +64,7 @@ export async function transact(
     prefix: Buffer.from(signature, 'latin1'),
     message: content,
     requireTls: claim.message.requireTls === 1,
+    utf8: claim.message.utf8 === 1,
     dsn: { message: claim.message.dsn, recipients: claim.recipients.map(({ dsn }) => dsn) },
     onPhase: crashOn(app),
     mayEnd,

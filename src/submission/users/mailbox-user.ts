@@ -18,7 +18,7 @@ import { notAuthorized } from '../refused-message.ts';
 import { firstLookAt } from '../reports/plan.ts';
 import type { SubmissionApp } from '../submission-app.ts';
 import { refuseSuppressed } from '../suppressed.ts';
-import type { Submission, SubmittedRecipient, User } from './user.ts';
+import { needsUtf8, type Submission, type SubmittedRecipient, type User } from './user.ts';
 
 /** Returns the owner of a mailbox. */
 export function createMailboxUser(app: SubmissionApp, login: Login): User {
@@ -98,8 +98,9 @@ async function requireCurrent(app: Pick<SubmissionApp, 'db' | 'clock'>, login: L
 async function buildMessage(
   app: SubmissionApp,
   mailbox: MailboxRow,
-  { id, blob, headerBytes, bodyHash, header, envelope }: Submission,
+  submission: Submission,
 ): Promise<MessageRow> {
+  const { id, blob, headerBytes, bodyHash, header, envelope } = submission;
   const { tenantId } = mailbox;
   const { domain } = header.from;
   const sender = isSandboxDomain(app.config, domain)
@@ -136,7 +137,7 @@ async function buildMessage(
     traceFields: null,
     mailboxId: mailbox.id,
     dsn: envelope.dsn ?? null,
-    utf8: envelope.utf8 ? 1 : 0,
+    utf8: needsUtf8(submission),
   };
 }
 

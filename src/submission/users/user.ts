@@ -3,6 +3,8 @@ import type { Mailbox } from '../../mail/address.ts';
 import type { Reply, Sender } from '../../mail/smtp/server/session.ts';
 import type { StoredMessage } from '../message.ts';
 
+const ASCII = /^[ -~]*$/;
+
 /** A recipient that was accepted. */
 export type SubmittedRecipient = {
   /** `localPart@domain`, the domain in lower case and A-labels. */
@@ -18,6 +20,16 @@ export type Submission = StoredMessage & {
   envelope: Sender;
   recipients: readonly SubmittedRecipient[];
 };
+
+/**
+ * Returns 1 for a message that only servers with SMTPUTF8 take. A client may ask for SMTPUTF8 although nothing needs it, and such a message
+ * goes to every server.
+ */
+export function needsUtf8({ envelope, recipients, hasUtf8Header }: Submission): 0 | 1 {
+  if (!envelope.utf8) return 0;
+  const addresses = [envelope.address, ...recipients.map(({ address }) => address)];
+  return hasUtf8Header || !addresses.every((address) => ASCII.test(address)) ? 1 : 0;
+}
 
 export type User = {
   /** Identifies the user in the log. */

@@ -173,6 +173,7 @@ test('mail that this installation sends reaches a mailbox without a connection, 
       sender: 'b+x@bounce.mx.postrider.example',
       recipients: ['local+news@people.example'],
       requireTls: false,
+      utf8: false,
       sizeBytes: message.length,
       isEightBit: false,
       async *bytes() {

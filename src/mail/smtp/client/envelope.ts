@@ -26,6 +26,8 @@ export type Envelope = {
   message: MessageContent;
   /** True when the message must not go on without verified TLS (RFC 8689). Only a server that offers REQUIRETLS gets it. */
   requireTls?: boolean | undefined;
+  /** True when addresses or header fields are UTF-8 (RFC 6531). Only a server that offers SMTPUTF8 gets the message. */
+  utf8?: boolean | undefined;
   /**
    * Parameters about notifications (smtp/dsn-parameters.ts), for the message and for each recipient in their order. Only a server that
    * offers DSN gets it.
@@ -47,24 +49,36 @@ export type Envelope = {
  */
 const ENVELOPE_ADDRESS =
   /^(?:"(?:[ !#-[\]-~]|\\[ -~])*"|[!#-;=?-~]+)@(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\[[A-Za-z0-9.:]+\])$/;
+/** The same with UTF-8 in the local part (RFC 6531 section 3.3). The domain has A-labels. */
+const UTF8_ADDRESS =
+  /^(?:"(?:[ !#-[\]-~\u{a0}-\u{10ffff}]|\\[ -~])*"|[!#-;=?-~\u{a0}-\u{10ffff}]+)@(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\[[A-Za-z0-9.:]+\])$/u;
 /** Number of recipients that every server must accept in one transaction (RFC 5321 section 4.5.3.1.8). */
 const MAX_RECIPIENTS = 100;
 /** Maximum length of an address without its angle brackets (RFC 5321 section 4.5.3.1.3). */
 const MAX_ADDRESS_OCTETS = 254;
 
 /** Returns true for an address that can stand in the commands of an envelope. */
-function isEnvelopeAddress(address: string): boolean {
-  return address.length <= MAX_ADDRESS_OCTETS && ENVELOPE_ADDRESS.test(address);
+function isEnvelopeAddress(address: string, utf8 = false): boolean {
+  if (Buffer.byteLength(address) > MAX_ADDRESS_OCTETS) return false;
+  return ENVELOPE_ADDRESS.test(address) || (utf8 && UTF8_ADDRESS.test(address));
 }
 
 /** Returns why this envelope must not be sent, or undefined when it may be. */
-export function findFault({ mailFrom, recipients, prefix, message }: Envelope): SmtpFailure | undefined {
+export function findFault({
+  mailFrom,
+  recipients,
+  prefix,
+  message,
+  utf8,
+}: Envelope): SmtpFailure | undefined {
   const fault = (text: string) => ({ phase: 'mail', kind: 'protocol', message: text }) as const;
-  if (mailFrom !== '' && !isEnvelopeAddress(mailFrom)) return fault('the sender is not an envelope address');
+  if (mailFrom !== '' && !isEnvelopeAddress(mailFrom, utf8))
+    return fault('the sender is not an envelope address');
   if (recipients.length === 0 || recipients.length > MAX_RECIPIENTS) {
     return fault(`the envelope has ${recipients.length} recipients`);
   }
-  if (!recipients.every(isEnvelopeAddress)) return fault('a recipient is not an envelope address');
+  if (!recipients.every((one) => isEnvelopeAddress(one, utf8)))
+    return fault('a recipient is not an envelope address');
   const { inline } = message;
   if (inline && inline.length !== message.sizeBytes) return fault('the message is not as long as declared');
   const isClean = [prefix, inline].every((bytes) => bytes === undefined || wireFormOf(bytes) !== undefined);
@@ -95,6 +109,15 @@ export function refuseWithoutTls(
   return { code: 550, enhanced: '5.7.30', lines: ['5.7.30 Not sent: REQUIRETLS support required'] };
 }
 
+/** Returns the refusal of a message in UTF-8 for a server that does not offer SMTPUTF8 (RFC 6531 section 3.2). */
+export function refuseUtf8(
+  { utf8 }: Envelope,
+  extensions: ReadonlyMap<string, string>,
+): SmtpReply | undefined {
+  if (utf8 !== true || extensions.has('SMTPUTF8')) return undefined;
+  return { code: 550, enhanced: '5.6.7', lines: ['5.6.7 Not sent: SMTPUTF8 support required'] };
+}
+
 /**
  * The value of SIZE has at most 20 digits (RFC 1870 section 4). Zero means that the server sets no limit, and so does a value that
  * is not a number.
@@ -115,8 +138,9 @@ export function mailCommand(envelope: Envelope, extensions: ReadonlyMap<string, 
   const size = extensions.has('SIZE') ? ` SIZE=${sizeOf(envelope)}` : '';
   const body = extensions.has('8BITMIME') && envelope.message.isEightBit ? ' BODY=8BITMIME' : '';
   const required = envelope.requireTls === true ? ' REQUIRETLS' : '';
+  const utf8 = envelope.utf8 === true ? ' SMTPUTF8' : '';
   const dsn = dsnParameters(envelope.dsn?.message, extensions);
-  return `MAIL FROM:<${envelope.mailFrom}>${size}${body}${required}${dsn}\r\n`;
+  return `MAIL FROM:<${envelope.mailFrom}>${size}${body}${required}${utf8}${dsn}\r\n`;
 }
 
 /** Returns the RCPT commands for the recipients, which `isEnvelopeAddress` accepts. */

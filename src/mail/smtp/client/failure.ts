@@ -26,7 +26,7 @@ export type SmtpFailure =
    */
   | { phase: SmtpPhase; kind: 'timeout' | 'connection' | 'protocol' | 'tls' | 'local'; message: string }
   /** The host cannot take mail with REQUIRETLS. `status` is an enhanced status code (RFC 8689 section 4.2.1). */
-  | { phase: SmtpPhase; kind: 'requirement'; status: '5.7.10' | '5.7.30'; message: string };
+  | { phase: SmtpPhase; kind: 'requirement'; status: '5.6.7' | '5.7.10' | '5.7.30'; message: string };
 
 export class SmtpError extends Error {
   override readonly name = 'SmtpError';

@@ -13,6 +13,7 @@ import {
   mailCommand,
   rcptCommands,
   refuseSize,
+  refuseUtf8,
   refuseWithoutTls,
 } from './envelope.ts';
 import { protocolError, SmtpError, type SmtpFailure, type SmtpPhase } from './failure.ts';
@@ -132,7 +133,11 @@ async function run(
 function refuseLocally(state: SessionState, envelope: Envelope): RecipientResult | undefined {
   const failure = findFault(envelope);
   if (failure) return { kind: 'failed', failure, dotSent: false, untried: false };
-  const reply = refuseWithoutTls(envelope, state.extensions) ?? refuseSize(envelope, state.extensions);
+  const { extensions } = state;
+  const reply =
+    refuseWithoutTls(envelope, extensions) ??
+    refuseUtf8(envelope, extensions) ??
+    refuseSize(envelope, extensions);
   return reply && { kind: 'refused', phase: 'mail', reply };
 }
 

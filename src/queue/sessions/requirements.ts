@@ -1,12 +1,13 @@
 /**
- * Decides over which sessions mail with REQUIRETLS may leave (RFC 8689 section 4.2.1). The name of the host must be
- * authentic, its certificate must be valid for this name, and the server must offer REQUIRETLS.
+ * Decides over which sessions mail with requirements may leave. For REQUIRETLS (RFC 8689 section 4.2.1) the name of the host must be
+ * authentic, its certificate must be valid for this name, and the server must offer REQUIRETLS. Mail with addresses or header fields in
+ * UTF-8 needs a server that offers SMTPUTF8 (RFC 6531 section 3.2).
  */
 import type { SmtpSession } from '../../mail/smtp/client/open.ts';
 import type { Claim } from '../claim.ts';
 
 type Requiring = {
-  message: Pick<Claim['message'], 'requireTls'>;
+  message: Pick<Claim['message'], 'requireTls' | 'utf8'>;
   recipients: readonly Pick<Claim['recipients'][number], 'domain'>[];
 };
 
@@ -14,7 +15,7 @@ type Requiring = {
  * Returns true when the name of the host is authentic, because it is the domain of the recipients itself. Whoever forges DNS can name
  * any other host in an MX record, and neither DNSSEC nor MTA-STS is checked here.
  */
-export function isAuthenticName(host: string, { recipients }: Requiring): boolean {
+export function isAuthenticName(host: string, { recipients }: Pick<Requiring, 'recipients'>): boolean {
   return recipients.every(({ domain }) => domain.toLowerCase() === host);
 }
 
@@ -24,6 +25,15 @@ export function mayCarry(
   host: string,
   mail: Requiring,
 ): boolean {
+  if (!understands({ extensions }, mail)) return false;
   if (mail.message.requireTls === 0) return true;
   return tls?.authorized === true && extensions.has('REQUIRETLS') && isAuthenticName(host, mail);
+}
+
+/** Returns true when the server can take the characters of the mail. */
+export function understands(
+  { extensions }: Pick<SmtpSession, 'extensions'>,
+  { message }: Pick<Requiring, 'message'>,
+): boolean {
+  return message.utf8 === 0 || extensions.has('SMTPUTF8');
 }

@@ -1,0 +1,153 @@
+/** Mail of people on its way: its signature and its envelope, the parameters that are passed on, and UTF-8. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { after, before, beforeEach, test } from 'node:test';
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import { addMailbox } from '../mailboxes/fixtures.ts';
+import type { Hosts } from '../support/loopback.ts';
+import { dialHosts } from '../support/loopback.ts';
+import { nodeResolver } from '../support/node-resolver.ts';
+import { SENDER_DOMAIN } from '../support/spool.ts';
+import { openSubmissionWorld, submit } from './submission-world.ts';
+
+const MODERN = '192.0.2.1';
+const OLD = '192.0.2.2';
+const hosts: Hosts = {};
+/** Lines that the servers have read since the test began. */
+const lines: string[] = [];
+const servers = await Promise.all([
+  startServer(['PIPELINING', '8BITMIME', 'SMTPUTF8', 'DSN']),
+  startServer([]),
+]);
+const world = await openSubmissionWorld({ system: { dial: dialHosts(hosts) } });
+const ANN = `ann@${SENDER_DOMAIN}`;
+const MESSAGE = `From: Ann <${ANN}>\r\nSubject: Hi\r\nDate: Sun, 01 Mar 2026 11:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nGrüße\r\n..dot\r\n`;
+
+before(async () => {
+  Object.assign(hosts, { [MODERN]: servers[0]?.port, [OLD]: servers[1]?.port });
+  const domains = await world.request('GET', '/v1/domains', { key: world.liveKey });
+  const { id } = domains.body.data.find(({ name }: { name: string }) => name === SENDER_DOMAIN);
+  await world.request('PATCH', `/v1/domains/${id}`, { key: world.liveKey, body: { productType: 'both' } });
+  await addMailbox(world, { address: ANN });
+  world.addZone(
+    `new.example A ${MODERN}\nold.example A ${OLD}\nboth.example MX 10 old.example\nboth.example MX 20 new.example`,
+  );
+});
+after(() => {
+  for (const { close } of servers) close();
+});
+beforeEach(() => {
+  lines.length = 0;
+});
+
+/** Starts a server that takes every message and offers these extensions. */
+async function startServer(extensions: readonly string[]) {
+  const server = createServer((socket) => {
+    let text = '';
+    let isData = false;
+    socket.on('error', () => {});
+    socket.write('220 test\r\n');
+    socket.on('data', (part) => {
+      text += part.toString();
+      for (let end = text.indexOf('\r\n'); end >= 0; end = text.indexOf('\r\n')) {
+        const line = text.slice(0, end);
+        text = text.slice(end + 2);
+        lines.push(line);
+        if (isData && line !== '.') continue;
+        const hasEnded = isData;
+        isData = line === 'DATA';
+        if (line.startsWith('EHLO'))
+          socket.write(
+            `${['250-test', ...extensions.map((one) => `250-${one}`), '250 HELP'].join('\r\n')}\r\n`,
+          );
+        else socket.write(isData ? '354 go on\r\n' : hasEnded ? '250 taken\r\n' : '250 ok\r\n');
+      }
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return { port: typeof address === 'object' ? (address?.port ?? 0) : 0, close: () => server.close() };
+}
+
+/** Returns the message that the servers have read, without dot-stuffing. */
+function message(): string {
+  const start = lines.indexOf('DATA') + 1;
+  return lines
+    .slice(start, lines.indexOf('.', start))
+    .map((line) => `${line.replace(/^\./, '')}\r\n`)
+    .join('');
+}
+
+async function send(to: string, parameters = ''): Promise<string> {
+  const client = await world.logIn(ANN);
+  const reply = await submit(client, {
+    from: ANN,
+    to,
+    message: MESSAGE,
+    parameters,
+  });
+  client.socket.destroy();
+  await world.deliverDue();
+  return reply;
+}
+
+test('a message leaves with the address of its writer and a signature of its domain', async () => {
+  assert.match(await send('bob@new.example'), /^250/);
+  assert.ok(
+    lines.some((line) => line.startsWith(`MAIL FROM:<${ANN}>`)),
+    lines.join('\n'),
+  );
+  const raw = message();
+  assert.match(raw, /^DKIM-Signature: /);
+  assert.equal(raw.match(/^Date: /gm)?.length, 1);
+  assert.match(raw, /Gr=C3=BC=C3=9Fe\r\n\.dot\r\n$/);
+  const { results } = await dkimVerify(Buffer.from(raw), { resolver: nodeResolver(world.dns) });
+  assert.deepEqual(
+    results.map(({ status, signingDomain }) => [status.result, signingDomain]),
+    [['pass', SENDER_DOMAIN]],
+  );
+});
+
+test('a server that offers DSN is told what the writer wants to know', async () => {
+  const client = await world.logIn(ANN);
+  for (const [line, code] of [
+    [`MAIL FROM:<${ANN}> RET=HDRS ENVID=abc`, /^250/],
+    ['RCPT TO:<bob@new.example> NOTIFY=FAILURE,SUCCESS ORCPT=rfc822;bob@new.example', /^250/],
+    ['RCPT TO:<bob@old.example> NOTIFY=SUCCESS', /^250/],
+    ['RCPT TO:<eve@new.example> NOTIFY=NEVER,SUCCESS', /^501 5\.5\.4/],
+    ['RCPT TO:<eve@new.example> NOTIFY=NEVER NOTIFY=NEVER', /^501 5\.5\.4/],
+    ['RCPT TO:<eve@new.example> ORCPT=rfc822;a b', /^555|^501/],
+    ['DATA', /^354/],
+  ] as const)
+    assert.match(await client.ask(`${line}\r\n`), code, line);
+  const reply = await client.ask(`${MESSAGE}.\r\n`);
+  await world.deliverDue();
+  assert.ok(
+    lines.some((line) => /^MAIL FROM:<ann@sender\.example>.* RET=HDRS ENVID=abc$/.test(line)),
+    lines.join('\n'),
+  );
+  assert.ok(lines.includes('RCPT TO:<bob@new.example> NOTIFY=FAILURE,SUCCESS ORCPT=rfc822;bob@new.example'));
+  assert.ok(lines.includes('RCPT TO:<bob@old.example>'));
+  // The server with DSN reports to the writer itself, and this one reports for the other.
+  const { id } = await world.queued(reply);
+  assert.deepEqual(
+    (await world.recipients(id)).map(({ dsn }) => dsn),
+    [null, 'NOTIFY=SUCCESS'],
+  );
+});
+
+test('mail in UTF-8 goes to servers that take it, and fails with 5.6.7 where there is none', async () => {
+  assert.match(await send('bob@both.example', ' SMTPUTF8'), /^250/);
+  assert.ok(!lines.some((line) => line.includes('SMTPUTF8')), 'nothing in it is UTF-8');
+  lines.length = 0;
+  const reply = await send('büb@both.example', ' SMTPUTF8');
+  const { id } = await world.queued(reply);
+  assert.equal((await world.recipients(id))[0]?.state, 'delivered');
+  assert.ok(lines.some((line) => / SMTPUTF8$/.test(line)));
+  assert.ok(lines.includes('RCPT TO:<büb@both.example>'));
+  const failed = await world.queued(await send('büb@old.example', ' SMTPUTF8'));
+  const [recipient] = await world.recipients(failed.id);
+  assert.deepEqual([recipient?.state, recipient?.enhancedCode], ['bounced', '5.6.7']);
+  assert.match(await send('büb@new.example'), /^553 5\.6\.7/);
+});
