@@ -23,6 +23,7 @@ const PACKAGES = {
   'sieve-connect': '/usr/bin/sieve-connect',
   spamassassin: '/usr/bin/spamassassin',
   opendkim: '/usr/sbin/opendkim',
+  msmtp: '/usr/bin/msmtp',
   openssl: '/usr/bin/openssl',
   swaks: '/usr/bin/swaks',
   strace: '/usr/bin/strace',

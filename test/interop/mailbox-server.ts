@@ -15,6 +15,8 @@ export type MailboxServer = {
   address: string;
   password: string;
   imapPort: number;
+  /** Ports at which people send: with TLS from the first byte, and with STARTTLS. */
+  submission: { tlsPort: number; starttlsPort: number };
   /** A directory for what mail programs write. */
   home: string;
   /** File of the certificate of the daemon, in PEM. */
@@ -34,12 +36,15 @@ export type MailboxServer = {
 export async function startMailboxServer(): Promise<MailboxServer> {
   const [home, address] = [temporaryDirectory('mailbox'), 'reader@sandbox.localhost'];
   const [imapPort, smtpPort] = [await freePort(), await freePort()];
+  const submission = { tlsPort: await freePort(), starttlsPort: await freePort() };
   const env = {
     POSTRIDER_IMAP_PORT: String(imapPort),
     POSTRIDER_POP3_PORT: '0',
     POSTRIDER_MANAGESIEVE_PORT: '0',
     POSTRIDER_SMTP_PORT: String(smtpPort),
-    POSTRIDER_SUBMISSION_ENABLED: 'false',
+    POSTRIDER_SUBMISSION_ENABLED: 'true',
+    POSTRIDER_SUBMISSION_TLS_PORT: String(submission.tlsPort),
+    POSTRIDER_SUBMISSION_PORT: String(submission.starttlsPort),
   };
   const daemon = await startDaemonProcess({ dataDir: join(home, 'data'), env });
   const { password } = (await daemon.cli(['mailbox', 'create', address])) as { password: string };
@@ -54,6 +59,7 @@ export async function startMailboxServer(): Promise<MailboxServer> {
     address,
     password,
     imapPort,
+    submission,
     home,
     certificate,
     client,

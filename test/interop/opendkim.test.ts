@@ -3,11 +3,19 @@ import { after, before, test } from 'node:test';
 import { authenticate } from 'mailauth';
 import { createTransport } from 'nodemailer';
 import { startDnsServer } from '../support/dns-server.ts';
+import { freePort } from '../support/loopback.ts';
 import { nodeResolver } from '../support/node-resolver.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { type Opendkim, startOpendkim } from './opendkim.ts';
 import { type Postfix, startPostfix } from './postfix.ts';
-import { RECEIVER_DOMAIN, SENDER_DOMAIN, SENDER_HOSTNAME, type Sender, startSender } from './sender.ts';
+import {
+  expectStatus,
+  RECEIVER_DOMAIN,
+  SENDER_DOMAIN,
+  SENDER_HOSTNAME,
+  type Sender,
+  startSender,
+} from './sender.ts';
 import { until } from './until.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -29,6 +37,7 @@ const SHAPES: Record<string, Record<string, unknown>> = {
 let opendkim: Opendkim;
 let postfix: Postfix;
 let sender: Sender;
+let submissionPort = 0;
 const closers: (() => Promise<void>)[] = [];
 
 before(async () => {
@@ -38,11 +47,12 @@ before(async () => {
   closers.unshift(() => opendkim.stop());
   postfix = await startPostfix({
     domain: RECEIVER_DOMAIN,
-    mailboxes: [...Object.keys(SHAPES), 'tampered', 'authenticated'],
+    mailboxes: [...Object.keys(SHAPES), 'tampered', 'authenticated', 'person'],
     milterPort: opendkim.port,
   });
   closers.unshift(() => postfix.stop());
-  sender = await startSender({ dns, receiver: postfix });
+  submissionPort = await freePort();
+  sender = await startSender({ dns, receiver: postfix, env: submissionEnvironment(submissionPort) });
   closers.unshift(() => sender.daemon.stop());
 });
 
@@ -87,6 +97,46 @@ test('mailauth passes DKIM, SPF and DMARC of a delivered message, and fails it f
     'dmarc fail',
   ]);
 });
+
+test('the mail of a person passes SPF for its own address, and OpenDKIM passes its signature', async () => {
+  const address = `ann@${SENDER_DOMAIN}`;
+  const [domain] = expectStatus<{ data: { id: string }[] }>(await sender.get('/v1/domains'), 200).data;
+  const changed = await sender.daemon.request('PATCH', `/v1/domains/${domain?.id}`, sender.key, {
+    productType: 'both',
+  });
+  assert.equal(changed.status, 200);
+  const password = 'correct horse battery';
+  expectStatus(await sender.post('/v1/mailboxes', { address, password }), 201);
+  const transport = createTransport({
+    ...{ host: LOOPBACK, port: submissionPort, secure: true, tls: { rejectUnauthorized: false } },
+    auth: { user: address, pass: password },
+  });
+  await transport.sendMail({
+    from: `Änn <${address}>`,
+    to: `person@${RECEIVER_DOMAIN}`,
+    subject: 'Grüße',
+    text: 'Grüße\n',
+  });
+  transport.close();
+  const message = await newest('person', 1);
+  assert.match(verdict(message), /\bdkim=pass \(\d+-bit key[^)]*\) header\.d=shop\.example /);
+  assert.match(message, new RegExp(`^Return-Path: <${address}>`, 'm'));
+  const signed = toWire(message.slice(message.indexOf('DKIM-Signature:')));
+  assert.deepEqual(await verdicts(signed, { mailFrom: address, ip: LOOPBACK }), [
+    `dkim ${SENDER_DOMAIN} pass`,
+    `spf ${SENDER_DOMAIN} pass`,
+    'dmarc pass',
+  ]);
+});
+
+function submissionEnvironment(port: number): Record<string, string> {
+  return {
+    POSTRIDER_SUBMISSION_ENABLED: 'true',
+    POSTRIDER_SUBMISSION_ADDRESS: LOOPBACK,
+    POSTRIDER_SUBMISSION_TLS_PORT: String(port),
+    POSTRIDER_SUBMISSION_PORT: '0',
+  };
+}
 
 async function verdicts(message: string, peer: { mailFrom: string; ip: string }): Promise<string[]> {
   const { dkim, spf, dmarc } = await authenticate(Buffer.from(message, 'latin1'), {

@@ -49,7 +49,7 @@ export type Envelope = {
  */
 const ENVELOPE_ADDRESS =
   /^(?:"(?:[ !#-[\]-~]|\\[ -~])*"|[!#-;=?-~]+)@(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\[[A-Za-z0-9.:]+\])$/;
-/** The same with UTF-8 in the local part (RFC 6531 section 3.3). The domain has A-labels. */
+/** Matches an address with UTF-8 in its local part (RFC 6531 section 3.3). The domain has A-labels. */
 const UTF8_ADDRESS =
   /^(?:"(?:[ !#-[\]-~\u{a0}-\u{10ffff}]|\\[ -~])*"|[!#-;=?-~\u{a0}-\u{10ffff}]+)@(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\[[A-Za-z0-9.:]+\])$/u;
 /** Number of recipients that every server must accept in one transaction (RFC 5321 section 4.5.3.1.8). */
