@@ -13,12 +13,14 @@ const { app, clock } = world;
 world.addZone('nomail.example MX 0 .\nslow.example MX 10 mx.slow.example\nmx.slow.example A 192.0.2.9');
 
 const delivered: DeliveryRequest[] = [];
+let onDelivery = () => {};
 let answer: DeliveryResult = { kind: 'delivered' };
 const work = createReportsWork({
   ...app,
   mailboxDelivery: {
     deliver: async (request) => {
       delivered.push(request);
+      onDelivery();
       return answer;
     },
   },
@@ -95,6 +97,26 @@ test('a report that a mailbox cannot take waits, and keeps its id', async () => 
   assert.deepEqual(
     delivered.map(({ deliveryId }) => deliveryId),
     [`${id}/report-1`, `${id}/report-1`],
+  );
+  assert.equal(await exists(id), false);
+});
+
+test('a crash after the delivery of a report delivers it again under its id', async () => {
+  const id = await send('bob@nomail.example');
+  await world.deliverDue();
+  const items = async () => (await work.lease(10)).items;
+  for (const item of await items()) await work.run(item);
+  onDelivery = () => {
+    throw new Error('the daemon ends here');
+  };
+  for (const item of await items()) await assert.rejects(work.run(item));
+  onDelivery = () => {};
+  await clock.advance(11 * MINUTE_MS);
+  await run();
+  const [first, again, ...more] = delivered;
+  assert.deepEqual(
+    [first?.deliveryId, again?.deliveryId, more.length],
+    [`${id}/report-1`, `${id}/report-1`, 0],
   );
   assert.equal(await exists(id), false);
 });
