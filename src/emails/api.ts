@@ -22,6 +22,7 @@ import { holdTextFor } from './hold-text.ts';
 import { readBatchClaim, readSendClaim } from './idempotency/claim.ts';
 import { createInFlight } from './idempotency/in-flight.ts';
 import { listEmails } from './list/read.ts';
+import { createMessageTexts, type MessageTexts } from './message-texts.ts';
 import { readFilter } from './request/filter.ts';
 import {
   batchSchema,
@@ -41,7 +42,11 @@ import { type EmailHead, type EmailWithContent, findEmail } from './store.ts';
 type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight' | 'links'> &
   DownloadsApp &
   Pick<App, 'crashPoint' | 'sealer'>;
-type ShowApp = Pick<App, 'db' | 'log' | 'htmlText' | 'crashPoint'>;
+type ShowApp = Pick<App, 'db' | 'log' | 'htmlText' | 'crashPoint'> & {
+  messageTexts: MessageTexts;
+};
+
+type ShowingApp = EmailsApp & Pick<ShowApp, 'messageTexts'>;
 
 const tags = ['Emails'];
 const ONE = '/emails/:id';
@@ -56,12 +61,14 @@ export function registerEmailsApi(server: FastifyInstance, app: EmailsApp): void
     inFlight: createInFlight(app.clock),
     links: createLinks(app),
   };
+  const showing = { ...app, messageTexts: createMessageTexts(app) };
+  server.addHook('onClose', () => showing.messageTexts.close());
   registerSend(server, sending);
   registerBatch(server, sending);
-  registerRetrieve(server, app);
+  registerRetrieve(server, showing);
   registerList(server, app);
-  registerCancel(server, app);
-  registerReschedule(server, app);
+  registerCancel(server, showing);
+  registerReschedule(server, showing);
 }
 
 function registerSend(server: FastifyInstance, app: SendApp): void {
@@ -136,7 +143,7 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
   );
 }
 
-function registerRetrieve(server: FastifyInstance, app: EmailsApp): void {
+function registerRetrieve(server: FastifyInstance, app: ShowingApp): void {
   server.get<{ Params: { id: string } }>(
     ONE,
     {
@@ -181,7 +188,7 @@ function registerList(server: FastifyInstance, app: EmailsApp): void {
   );
 }
 
-function registerCancel(server: FastifyInstance, app: EmailsApp): void {
+function registerCancel(server: FastifyInstance, app: ShowingApp): void {
   server.post<{ Params: { id: string } }>(
     CANCEL,
     {
@@ -206,7 +213,7 @@ function registerCancel(server: FastifyInstance, app: EmailsApp): void {
   );
 }
 
-function registerReschedule(server: FastifyInstance, app: EmailsApp): void {
+function registerReschedule(server: FastifyInstance, app: ShowingApp): void {
   server.patch<{ Params: { id: string }; Body: RescheduleBody }>(
     ONE,
     {
@@ -262,10 +269,18 @@ async function getTexts(
   head: EmailHead,
 ): Promise<Texts> {
   const email = await getEmail(app, head);
-  const { html, text } = (await readTexts(app, email)) ?? email;
+  const { html, text } = (await readTexts(app, email)) ?? (await readMessageTexts(app, email)) ?? email;
   const bytes = Buffer.byteLength(html ?? '') + Buffer.byteLength(text ?? '');
   reserveResponse(request, Math.max(0, bytes - head.contentBytes));
   return { html, text };
+}
+
+/** Returns the texts of an email that was handed over as a message; undefined for any other email. */
+async function readMessageTexts(app: ShowApp, email: EmailWithContent): Promise<Texts | undefined> {
+  const { tenantId, blobId, contentDeletedAt, html, text } = email;
+  // Versions before 0012 have stored the texts beside the message.
+  if (blobId === null || contentDeletedAt !== null || html !== null || text !== null) return undefined;
+  return app.messageTexts.read({ tenantId, blobId });
 }
 
 /** Returns an email as it is now, with texts that were read before. */

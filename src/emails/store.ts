@@ -19,7 +19,7 @@ import { deleteTargetsOf } from '../tracking/links/store.ts';
 import type { Tag } from './request/tags.ts';
 import type { EmailWithStatus } from './show.ts';
 
-export type EmailWithContent = EmailWithStatus & Pick<MessageRow, 'contentId' | 'mergeValues'>;
+export type EmailWithContent = EmailWithStatus & Pick<MessageRow, 'contentId' | 'mergeValues' | 'blobId'>;
 
 const insertRow = statement((db, param: Param<EmailRow>) =>
   db.insertInto('emails').values({
@@ -138,7 +138,8 @@ const byId = statement((db, param: Param<Pick<EmailRow, 'id'>>) =>
     .selectFrom('emails')
     .innerJoin('messages', 'messages.id', 'emails.id')
     .selectAll('emails')
-    .select(['messages.status', 'messages.lastEventAt', 'messages.contentId', 'messages.mergeValues'])
+    .select(['messages.status', 'messages.lastEventAt'])
+    .select(['messages.contentId', 'messages.mergeValues', 'messages.blobId'])
     .where('emails.id', '=', param('id')),
 );
 

@@ -48,6 +48,7 @@ test('a message becomes an email, whose id the reply has', async () => {
   assert.deepEqual(email.tags, { campaign: 'spring', kind: 'order' });
   assert.equal(email.messageId, `<${id}@${SENDER_DOMAIN}>`);
   assert.equal(email.status, 'queued');
+  assert.deepEqual([email.html, email.text?.trim()], [null, 'Thank you']);
   const message = await world.queued(id);
   assert.equal(message.returnPath, null);
   assert.doesNotMatch(await world.raw(message), /X-Service/);
