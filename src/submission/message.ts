@@ -113,7 +113,7 @@ async function* linesOf(
  * Checks that the disk has space for more mail.
  * @throws AppError unavailable
  */
-export function requireReserve({ isBelowReserve }: Pick<App['disk'], 'isBelowReserve'>): void {
+function requireReserve({ isBelowReserve }: Pick<App['disk'], 'isBelowReserve'>): void {
   if (isBelowReserve) throw overloadRefusal('disk_reserve');
 }
 

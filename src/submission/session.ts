@@ -8,7 +8,6 @@ import { addressKey } from '../mail/address.ts';
 import type { Reply, Sender, Session, SmtpClient } from '../mail/smtp/server/session.ts';
 import { overloadRefusal } from '../system/guards/overload.ts';
 import { logIn } from './authenticate.ts';
-import { requireReserve } from './message.ts';
 import { receiveSubmission } from './receive.ts';
 import type { SubmissionApp } from './submission-app.ts';
 import type { SubmittedRecipient, User } from './users/user.ts';
@@ -66,8 +65,6 @@ export function createSubmissionSession(app: SubmissionApp): Session {
     },
     async data(body, client) {
       if (!user || !sender) throw new Error('a message came without a sender');
-      // The client is not asked for a message that has no space.
-      requireReserve(app.disk);
       const reply = await receiveSubmission(app, { user, client, envelope: sender, recipients }, body);
       const to = recipients.map(({ address }) => address);
       if (reply.code >= 400) logRefusal(app, client, { user, from: sender.address, to, reply });

@@ -207,6 +207,21 @@ test('a mailbox writes to a limited number of recipients a day, and to fewer new
   assert.match(await submit(later, { ...mail, to: 'new@receiver.example' }), /^250/);
 });
 
+test('sessions at the same time do not exceed the limits together', async () => {
+  const { address } = await addMailbox(world, { address: 'race@people.example' });
+  const message = MESSAGE.replace('ann@', 'race@');
+  const clients = [await world.logIn(address), await world.logIn(address)];
+  for (const [number, client] of clients.entries()) {
+    await client.ask(`MAIL FROM:<${address}>\r\n`);
+    for (let index = 0; index < 20; index++)
+      assert.match(await client.ask(`RCPT TO:<r${number}${index}@receiver.example>\r\n`), /^250/);
+    assert.match(await client.ask('DATA\r\n'), /^354/);
+  }
+  const replies: string[] = [];
+  for (const client of clients) replies.push((await client.ask(`${message}.\r\n`)).slice(0, 9));
+  assert.deepEqual(replies, ['250 2.0.0', '451 4.7.0']);
+});
+
 test('a session ends with the mailbox, and with its password', async () => {
   const { id, address } = await addMailbox(world, { address: 'left@people.example' });
   const client = await world.logIn(address);

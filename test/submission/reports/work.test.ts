@@ -77,6 +77,10 @@ test('a failure is reported once, and the message is deleted then', async () => 
   assert.match(text, /Subject: Secret plan/);
   assert.doesNotMatch(text, /The secret body/);
   assert.equal(await exists(id), false);
+  assert.deepEqual(
+    await app.db.read.selectFrom('events').select('type').where('emailId', '=', id).execute(),
+    [],
+  );
   assert.deepEqual(await app.db.read.selectFrom('submittedMessages').selectAll().execute(), []);
   assert.deepEqual(
     await app.db.read.selectFrom('recipients').select('id').where('messageId', '=', id).execute(),
