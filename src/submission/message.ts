@@ -6,14 +6,13 @@ import { isAscii } from 'node:buffer';
 import type { App } from '../app.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { createBodyHash } from '../mail/dkim/body-hash.ts';
-import { MAX_HEADER_BYTES } from '../mail/header-limits.ts';
 import { LineEnds } from '../mail/message/crlf.ts';
 import { SevenBit } from '../mail/message/seven-bit/seven-bit.ts';
 import { asBuffer } from '../mail/smtp/body.ts';
 import type { Reservation } from '../system/guards/byte-budget.ts';
 import { overloadRefusal } from '../system/guards/overload.ts';
 import { readHeader, type SubmittedHeader } from './header.ts';
-import { RefusedMessage } from './refused-message.ts';
+import { HeaderCollector } from './header-collector.ts';
 
 export type StoredMessage = {
   /** The bytes as they are stored. The caller commits or discards them. */
@@ -37,11 +36,6 @@ type Reading = {
   prepareHeader: (header: SubmittedHeader) => Promise<Buffer>;
 };
 
-/** Space in a header for the fields that are added here, and where the message is received. */
-const ADDED_BYTES = 4 * 1024;
-const HEADER_END = '\r\n\r\n';
-const EMPTY_LINE = '\r\n';
-
 /**
  * Reads and stores a message. Large bytes are durable when it resolves. After an error no bytes stay behind. Nothing is read while the free
  * space of the disk is below its reserve.
@@ -58,21 +52,20 @@ export async function readMessage(
   let hasUtf8Header = false;
 
   async function* pieces(): AsyncGenerator<Buffer> {
-    const held: Buffer[] = [];
+    const collector = new HeaderCollector();
     for await (const piece of linesOf(app, body)) {
       if (header) {
         yield* sevenBit.next(piece);
         continue;
       }
-      held.push(piece);
-      const found = splitHeader(Buffer.concat(held));
+      const found = collector.add(piece);
       if (!found) continue;
       header = readHeader(found.header, app.config.hostname);
       yield* sevenBit.next(await prepareHeader(header));
       yield* sevenBit.next(found.rest);
     }
     if (!header) {
-      header = readHeader(Buffer.concat(held), app.config.hostname);
+      header = readHeader(collector.whole(), app.config.hostname);
       yield* sevenBit.next(await prepareHeader(header));
     }
     yield* sevenBit.end();
@@ -115,18 +108,4 @@ async function* linesOf(
  */
 function requireReserve({ isBelowReserve }: Pick<App['disk'], 'isBelowReserve'>): void {
   if (isBelowReserve) throw overloadRefusal('disk_reserve');
-}
-
-/** Returns the header with its last CRLF, and what follows the empty line; undefined while the empty line has not come. */
-function splitHeader(bytes: Buffer): { header: Buffer; rest: Buffer } | undefined {
-  const startsEmpty = bytes.toString('latin1', 0, EMPTY_LINE.length) === EMPTY_LINE;
-  const end = startsEmpty ? 0 : bytes.indexOf(HEADER_END);
-  if ((end < 0 ? bytes.length : end) > MAX_HEADER_BYTES - ADDED_BYTES)
-    throw new RefusedMessage({ code: 550, status: '5.6.0', text: 'The header of the message is too large' });
-  if (startsEmpty) return { header: Buffer.alloc(0), rest: bytes.subarray(EMPTY_LINE.length) };
-  if (end < 0) return undefined;
-  return {
-    header: bytes.subarray(0, end + EMPTY_LINE.length),
-    rest: bytes.subarray(end + HEADER_END.length),
-  };
 }
