@@ -1,4 +1,5 @@
 /** Counts the recipients of the mail of people. All SQL of these tables is here, and nothing else writes them. */
+import { sql } from 'kysely';
 import type { ExpirySlice } from '../../db/expiry.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
@@ -87,10 +88,20 @@ function hourOf(now: number): number {
   return Math.floor(now / HOUR_MS);
 }
 
-/** Deletes the counts of days that are over, and addresses to which nobody has written since `before`. */
+/** Finds a mailbox that was deleted and whose correspondents are still known. The owners are found by the index, one after the other. */
+const deletedOwner = sql<{ id: MailboxId }>`
+  WITH RECURSIVE owners(id) AS (
+    SELECT min("mailboxId") FROM correspondents
+    UNION ALL
+    SELECT (SELECT min("mailboxId") FROM correspondents WHERE "mailboxId" > owners.id) FROM owners WHERE owners.id IS NOT NULL
+  )
+  SELECT id FROM owners WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM mailboxes WHERE mailboxes.id = owners.id) LIMIT 1`;
+
+/** Deletes the counts of days that are over, addresses to which nobody has written since `before`, and those of deleted mailboxes. */
 export const expireLimits = defineWrite(
   'submission.expireLimits',
   async (tx, { now, before, rows }: { now: number; before: number; rows: number }): Promise<ExpirySlice> => {
+    const owner = (await deletedOwner.execute(tx)).rows[0]?.id ?? '';
     const counts = await tx
       .deleteFrom('submissionCounts')
       .where(({ eb, refTuple, selectFrom }) =>
@@ -113,14 +124,14 @@ export const expireLimits = defineWrite(
           'in',
           selectFrom('correspondents')
             .select(['mailboxId', 'address'])
-            .where('lastAt', '<', before)
+            .where(owner === '' ? sql<boolean>`"lastAt" < ${before}` : sql<boolean>`"mailboxId" = ${owner}`)
             .limit(rows)
             .$asTuple('mailboxId', 'address'),
         ),
       )
       .executeTakeFirst();
     const deleted = [counts, addresses].map(({ numDeletedRows }) => Number(numDeletedRows));
-    const isWhole = deleted.every((number) => number < rows);
+    const isWhole = owner === '' && deleted.every((number) => number < rows);
     return { next: isWhole ? undefined : 'more', deleted: deleted.reduce((sum, number) => sum + number, 0) };
   },
   { priority: 'bulk' },
