@@ -12,7 +12,7 @@ const SEAM_BYTES = HEADER_END.length - 1;
 export class HeaderCollector {
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
-  /** The last octets so far. A line end stands before the message, so that a message can begin with the empty line. */
+  /** End of what was taken so far. A line end stands before the message, so that a message can begin with the empty line. */
   #tail: Buffer = Buffer.from(LINE_END);
 
   /**

@@ -2,6 +2,7 @@
  * Programs that send by SMTP: swaks, msmtp, curl, mutt, nodemailer and Python's smtplib, on both ports, with a mailbox and with an API key. Mail
  * of the mailbox arrives in it, and mail of the key is an email of the API.
  */
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -173,7 +174,7 @@ for (const [program, send] of Object.entries(PROGRAMS))
           (email) => email.subject === subject && email.status === 'delivered',
         );
       };
-      await until(`${subject} is an email`, isListed);
+      assert.ok(await until(`${subject} is an email`, isListed));
     });
 
 test('a wrong address comes back to the mailbox as a message', async () => {
@@ -189,8 +190,6 @@ test('a wrong address comes back to the mailbox as a message', async () => {
     text: 'Hello',
   });
   transport.close();
-  await until(
-    'the report has arrived',
-    async () => 'Your message could not be delivered' in (await server.flagsIn('INBOX')),
-  );
+  const hasArrived = async () => 'Your message could not be delivered' in (await server.flagsIn('INBOX'));
+  assert.ok(await until('the report has arrived', hasArrived));
 });
