@@ -47,8 +47,8 @@ export type ScriptResult =
   /** Result of a check: what is wrong with the script; undefined when it is correct. */
   | { kind: 'checked'; problem: string | undefined };
 
-/** Size of the texts whose compiled scripts a thread remembers. Our own limit. */
-const MAX_REMEMBERED_CHARACTERS = 4 * 1024 * 1024;
+/** Size of the texts whose compiled scripts a thread remembers. Our own limit: a compiled script takes some 45 times the size of its text. */
+const MAX_REMEMBERED_CHARACTERS = 1024 * 1024;
 
 const compiled = new LRUCache<string, CheckedScript>({ maxSize: MAX_REMEMBERED_CHARACTERS });
 

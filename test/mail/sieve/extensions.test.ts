@@ -196,6 +196,18 @@ test('questions about mailboxes end the run, which goes on with the answer', () 
   }
 });
 
+test('a run asks a bounded number of questions', () => {
+  const script = `require ["mailbox", "variables"];
+    ${Array.from({ length: 65 }, (_, number) => `if mailboxexists "${number}" { }`).join('')}`;
+  const answers = Array.from({ length: 64 }, (_, number) => ({
+    question: { kind: 'mailboxesExist', names: [String(number)] } as const,
+    answer: true,
+  }));
+  assert.deepEqual(actionsOf(script, MESSAGE_A, { answers }), [
+    'failed: a script may ask 64 questions about the account',
+  ]);
+});
+
 test('fileinto says how the mailbox is found', () => {
   const target = (text: string) => {
     const outcome = run(`require ["fileinto", "mailbox", "mailboxid", "special-use"]; ${text}`);

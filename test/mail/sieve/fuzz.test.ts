@@ -124,7 +124,7 @@ const HOSTILE: readonly [name: string, script: string, message: string, end: Reg
   ],
   [
     'many searches',
-    'if header :contains "x" "b" { discard; }\n'.repeat(300),
+    'if header :contains "x" "b" { discard; }\n'.repeat(1_500),
     `X: ${'a'.repeat(200_000)}\n\n`,
     /^failed: the script takes more than 200000 steps$/,
   ],

@@ -128,6 +128,19 @@ test('bodies are compared raw, by content type and as text (RFC 5173)', () => {
   assert.deepEqual(actionsOf(script, MULTIPART), ['fileinto top']);
 });
 
+test('the first MiB of a body is compared, in its charset', () => {
+  const long = `Content-Type: text/plain\n\nstart\n${'é'.repeat(530_000)} the end\n`;
+  assert.equal(holds('body :contains "éé"', long, { require: ['body'] }), true);
+  assert.equal(holds('body :contains "start"', long, { require: ['body'] }), true);
+  assert.equal(holds('body :contains "the end"', long, { require: ['body'] }), false);
+});
+
+test('a hundred rules about a large body are no failure', () => {
+  const rules = Array.from({ length: 100 }, (_, n) => `if body :contains "word ${n}" { stop; }\n`).join('');
+  const message = `Content-Type: text/html\n\n${'<p>some text</p>\n'.repeat(20_000)}`;
+  assert.deepEqual(actionsOf(`require "body"; ${rules}`, message), ['implicit keep']);
+});
+
 test('headers of parts are compared (RFC 5703 section 4)', () => {
   for (const [text, isTrue] of [
     ['header :mime :type "Content-Type" "multipart"', true],

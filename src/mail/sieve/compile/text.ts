@@ -24,13 +24,24 @@ export function constantText(value: string): Text {
 export function joinTexts(texts: readonly Text[]): Texts {
   const constants: string[] = [];
   for (const { constant } of texts) if (constant !== undefined) constants.push(constant);
-  if (constants.length === texts.length) return { constants, read: () => constants };
+  if (constants.length === texts.length) return constantTexts(constants);
+  return variableTexts(texts);
+}
+
+/** Returns a list of constants, whose memory is theirs alone: a mailbox may have thousands of rules. */
+function constantTexts(constants: readonly string[]): Texts {
+  return { constants, read: () => constants };
+}
+
+function variableTexts(texts: readonly Text[]): Texts {
   return { constants: undefined, read: (run) => texts.map((text) => text.read(run)) };
+}
+
+function changedTexts(read: Texts['read'], change: (value: string) => string): Texts {
+  return { constants: undefined, read: (run) => read(run).map(change) };
 }
 
 /** Returns the list with each value changed. Constants are changed once. */
 export function mapTexts({ constants, read }: Texts, change: (value: string) => string): Texts {
-  if (!constants) return { constants, read: (run) => read(run).map(change) };
-  const changed = constants.map(change);
-  return { constants: changed, read: () => changed };
+  return constants ? constantTexts(constants.map(change)) : changedTexts(read, change);
 }

@@ -1,18 +1,18 @@
 /** The test `body` (RFC 5173). */
 import type { MimeEntity } from '../../message/mime-tree.ts';
 import type { Call, Extension } from '../compile/definition.ts';
-import { MatchValue } from '../match/comparator.ts';
+import type { MatchValue } from '../match/comparator.ts';
 import { compileMatcher, KEYS, MATCH_TAGS } from '../match/match-types.ts';
 import type { Run } from '../run/run.ts';
-import type { SievePart } from '../run/sieve-message.ts';
+import type { SievePart, TextKind } from '../run/sieve-message.ts';
 import { descend } from './mime.ts';
 import { readRawText, readText, readVisibleText } from './part-text.ts';
 
-type ReadTexts = (run: Run) => Iterable<string>;
+type ReadTexts = (run: Run) => Iterable<MatchValue>;
 
 /** Returns what reads the texts that are compared, each of them alone. */
 function textsOf(call: Call): ReadTexts {
-  if (call.has(':raw')) return (run) => [readRawText(run.message.octets, run.message.root.entity)];
+  if (call.has(':raw')) return rawTexts;
   if (call.has(':content')) {
     const types = call.texts(':content');
     return (run) => contents(run, types.read(run));
@@ -20,17 +20,39 @@ function textsOf(call: Call): ReadTexts {
   return visibleTexts;
 }
 
+function rawTexts(run: Run): MatchValue[] {
+  return [readOnce(run, run.message.root, 'raw')];
+}
+
 /** Yields the texts that a reader sees (RFC 5173 section 5.3). */
-function* visibleTexts(run: Run): Generator<string> {
-  for (const { entity, parts } of descend(run, run.message.root))
-    if (parts.length === 0 && entity.type === 'text') yield readVisibleText(run.message.octets, entity);
+function* visibleTexts(run: Run): Generator<MatchValue> {
+  for (const part of descend(run, run.message.root))
+    if (part.parts.length === 0 && part.entity.type === 'text') yield readOnce(run, part, 'visible');
 }
 
 /** Yields the bodies of the parts of some types (RFC 5173 section 5.2). */
-function* contents(run: Run, types: readonly string[]): Generator<string> {
+function* contents(run: Run, types: readonly string[]): Generator<MatchValue> {
   const wanted = types.map((type) => type.toLowerCase());
   for (const part of descend(run, run.message.root))
-    if (wanted.some((type) => isOfType(part.entity, type))) yield contentOf(run, part);
+    if (wanted.some((type) => isOfType(part.entity, type))) yield readOnce(run, part, 'content');
+}
+
+type ReadText = (octets: Buffer, part: SievePart) => string;
+
+const READERS: Readonly<Record<TextKind, ReadText>> = {
+  raw: (octets, { entity }) => readRawText(octets, entity),
+  visible: (octets, { entity }) => readVisibleText(octets, entity),
+  content: readContent,
+};
+
+/** Returns a text of a part. Reading it counts as work once, as it is done once. */
+function readOnce(run: Run, part: SievePart, kind: TextKind): MatchValue {
+  const { message } = run;
+  return message.textOf(kind, part.entity, () => {
+    const text = READERS[kind](message.octets, part);
+    run.spendOnText(text.length);
+    return text;
+  });
 }
 
 /** An empty type is that of each part, and one without a slash is that of all its subtypes. */
@@ -39,8 +61,7 @@ function isOfType({ type, subtype }: MimeEntity, wanted: string): boolean {
 }
 
 /** The content of a multipart is what stands around its parts, and that of a message its header (RFC 5173 section 5.2). */
-function contentOf(run: Run, { entity, parts }: SievePart): string {
-  const { octets } = run.message;
+function readContent(octets: Buffer, { entity, parts }: SievePart): string {
   const inner = parts.map((part) => part.entity);
   const [first] = inner;
   const last = inner.at(-1);
@@ -68,9 +89,7 @@ export const BODY: Extension = {
         return (run) => {
           // The test leaves the match variables as they are (RFC 5173 section 6).
           const { matchValues } = run;
-          const values = Array.from(readTexts(run), (text) => new MatchValue(text));
-          for (const { text } of values) run.spendOnText(text.length);
-          const isMatch = matches(run, values);
+          const isMatch = matches(run, [...readTexts(run)]);
           run.matchValues = matchValues;
           return isMatch;
         };

@@ -7,12 +7,30 @@ import { decodeTransfer } from '../../message/transfer-encoding.ts';
 /** Maximum size of a body that tests read. Our own limit: the text of nearly all mail is shorter. */
 const MAX_OCTETS = 1024 * 1024;
 
+/** Largest number of octets in a character of UTF-8 behind the first one. */
+const MAX_CONTINUATIONS = 3;
+
 function charsetOf({ parameters }: MimeEntity): string {
   return parameters.find(({ name }) => name === 'charset')?.value ?? '';
 }
 
-function decodeBody(octets: Buffer, { body, end, encoding }: MimeEntity): Buffer | undefined {
-  return decodeTransfer(octets.subarray(body, Math.min(end, body + MAX_OCTETS)), encoding);
+/** Returns the body, or its beginning. */
+function bodyOf(octets: Buffer, { body, end }: MimeEntity): Buffer {
+  return octets.subarray(body, Math.min(end, body + MAX_OCTETS));
+}
+
+/** Leaves out the beginning of a character at the end of a text that was cut, because no charset could read the text with it. */
+function withoutCutCharacter(text: Buffer, { body, end }: MimeEntity): Buffer {
+  let length = text.length;
+  const isCut = end - body > MAX_OCTETS;
+  while (isCut && length > 0 && text.length - length < MAX_CONTINUATIONS && (text[length - 1] ?? 0) >= 0x80)
+    length--;
+  return text.subarray(0, length);
+}
+
+function decodeBody(octets: Buffer, part: MimeEntity): Buffer | undefined {
+  const decoded = decodeTransfer(bodyOf(octets, part), part.encoding);
+  return decoded && withoutCutCharacter(decoded, part);
 }
 
 /** Returns the text of a body; undefined when its transfer encoding or its charset is unknown. */
@@ -23,8 +41,7 @@ export function readKnownText(octets: Buffer, part: MimeEntity): string | undefi
 
 /** Returns the text of a body. What cannot be decoded stays as it is. */
 export function readText(octets: Buffer, part: MimeEntity): string {
-  const decoded =
-    decodeBody(octets, part) ?? octets.subarray(part.body, Math.min(part.end, part.body + MAX_OCTETS));
+  const decoded = decodeBody(octets, part) ?? bodyOf(octets, part);
   return decodeCharset(decoded, part.type === 'text' ? charsetOf(part) : '');
 }
 
@@ -35,6 +52,6 @@ export function readVisibleText(octets: Buffer, part: MimeEntity): string {
 }
 
 /** Returns the body of the message as it was transferred. */
-export function readRawText(octets: Buffer, { body, end }: MimeEntity): string {
-  return decodeCharset(octets.subarray(body, Math.min(end, body + MAX_OCTETS)), '');
+export function readRawText(octets: Buffer, part: MimeEntity): string {
+  return decodeCharset(withoutCutCharacter(bodyOf(octets, part), part), '');
 }

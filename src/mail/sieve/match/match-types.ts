@@ -23,7 +23,7 @@ const CONTAINS: MatchType = {
       const texts = folded.read(run);
       return values.some((value) => {
         const text = value.fold(comparator);
-        run.spendOnText(texts.length * text.length);
+        run.spendOnSearch(texts.length * text.length);
         return texts.some((key) => text.includes(key));
       });
     };

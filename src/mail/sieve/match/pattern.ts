@@ -11,7 +11,7 @@ type Pattern = {
 };
 
 /** Limit of the work of a run. */
-type Budget = { spendOnText(characters: number): void };
+type Budget = { spendOnText(characters: number): void; spendOnSearch(characters: number): void };
 
 type Match = {
   /** Returns the text that matched, and then the texts that the wildcards stood for. */
@@ -26,7 +26,7 @@ export function parsePattern(key: string, comparator: Comparator): Pattern {
 /** Returns the match of a value; undefined when the pattern does not match it. */
 export function matchPattern(pattern: Pattern, value: MatchValue, budget: Budget): Match | undefined {
   const { text } = value;
-  budget.spendOnText(text.length);
+  budget.spendOnSearch(text.length);
   const units = unitsOf(pattern, value);
   const glob = units.isPlain ? pattern.glob : parseGlob(units.encode(pattern.key));
   const encoded = units.encode(text);

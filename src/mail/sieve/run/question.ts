@@ -15,6 +15,9 @@ export type Answered = { question: Question; answer: boolean };
 /** A key that is remembered from the time at which the message is delivered on (RFC 7352). */
 export type RememberedKey = { key: string; seconds: number };
 
+/** Maximum number of questions of one run, since each of them repeats it. Our own limit. */
+export const MAX_QUESTIONS = 64;
+
 /** Ends a run that needs an answer. It never leaves `runScript`. */
 export class PendingQuestion extends Error {
   override readonly name = 'PendingQuestion';
@@ -34,13 +37,13 @@ export class Answers {
     this.#answers = new Map(answers.map(({ question, answer }) => [JSON.stringify(question), answer]));
   }
 
-  /**
-   * Returns the answer to a question.
-   * @throws PendingQuestion when the question has no answer
-   */
-  get(question: Question): boolean {
-    const answer = this.#answers.get(JSON.stringify(question));
-    if (answer === undefined) throw new PendingQuestion(question);
-    return answer;
+  /** True when no more questions may be asked. */
+  get isFull(): boolean {
+    return this.#answers.size >= MAX_QUESTIONS;
+  }
+
+  /** Returns the answer to a question; undefined when it has not been asked. */
+  find(question: Question): boolean | undefined {
+    return this.#answers.get(JSON.stringify(question));
   }
 }

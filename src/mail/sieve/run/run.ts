@@ -2,7 +2,14 @@
 import type { Action } from '../actions.ts';
 import type { ScriptError } from '../syntax/script-error.ts';
 import { ActionList } from './action-list.ts';
-import { type Answered, Answers, type Question, type RememberedKey } from './question.ts';
+import {
+  type Answered,
+  Answers,
+  MAX_QUESTIONS,
+  PendingQuestion,
+  type Question,
+  type RememberedKey,
+} from './question.ts';
 import { SieveMessage, type SievePart } from './sieve-message.ts';
 
 /** How a block ends early: with the script, with an included script, or with the loop of this name. */
@@ -56,11 +63,13 @@ export type RunInput = {
 };
 
 /**
- * Maximum number of steps of a run. A command and a comparison of a value with a key are one step each, and so are
- * `CHARACTERS_PER_STEP` characters of text that is searched. Our own limit: a script of 100 rules takes some hundreds.
+ * Maximum number of steps of a run. A command and a comparison of a value with a key are one step each. Our own limit: a script of 100
+ * rules takes some hundreds, and as many rules about the body of a message some ten thousands.
  */
 const MAX_STEPS = 200_000;
+/** Number of characters that take a step where text is made or compared one by one, and where it is searched. */
 const CHARACTERS_PER_STEP = 128;
+const SEARCHED_CHARACTERS_PER_STEP = 1_024;
 
 /** Ends a run that failed. It never leaves `runScript`. */
 export class RunFault extends Error {
@@ -94,7 +103,8 @@ export class Run {
   script: string | undefined;
   readonly #answers: Answers;
   #steps = 0;
-  #characters = 0;
+  /** Steps that are not whole yet. */
+  #parts = 0;
 
   constructor(input: RunInput) {
     this.input = input;
@@ -113,10 +123,21 @@ export class Run {
     if (this.#steps > MAX_STEPS) this.fail(`the script takes more than ${MAX_STEPS} steps`);
   }
 
+  /** Counts text that is made, or whose characters are compared one by one. */
   spendOnText(characters: number): void {
-    this.#characters += characters;
-    this.spend(1 + Math.floor(this.#characters / CHARACTERS_PER_STEP));
-    this.#characters %= CHARACTERS_PER_STEP;
+    this.#spendPart(characters / CHARACTERS_PER_STEP);
+  }
+
+  /** Counts text that is searched for another text. */
+  spendOnSearch(characters: number): void {
+    this.#spendPart(1 + characters / SEARCHED_CHARACTERS_PER_STEP);
+  }
+
+  #spendPart(steps: number): void {
+    this.#parts += steps;
+    const whole = Math.floor(this.#parts);
+    this.#parts -= whole;
+    this.spend(whole);
   }
 
   /** Ends the run, whose message is then kept (RFC 5228 section 2.10.6). */
@@ -126,7 +147,10 @@ export class Run {
 
   /** Returns the answer to a question, or ends the run with it. */
   ask(question: Question): boolean {
-    return this.#answers.get(question);
+    const answer = this.#answers.find(question);
+    if (answer !== undefined) return answer;
+    if (this.#answers.isFull) this.fail(`a script may ask ${MAX_QUESTIONS} questions about the account`);
+    throw new PendingQuestion(question);
   }
 
   /** Takes an action, which replaces the implicit keep unless it leaves it. */

@@ -3,6 +3,7 @@ import { findOctet } from '../../find-octet.ts';
 import { readFieldLines } from '../../message/header-block.ts';
 import { type MimeEntity, readMimeTree, readOpaque, TooComplexError } from '../../message/mime-tree.ts';
 import { LF } from '../../octets.ts';
+import { MatchValue } from '../match/comparator.ts';
 import { type HeaderLines, HeaderView } from './header-view.ts';
 
 const CRLF = Buffer.from('\r\n');
@@ -18,6 +19,9 @@ export type SievePart = {
   parts: readonly SievePart[];
 };
 
+/** Texts of a part: as it was transferred, decoded, and without markup. */
+export type TextKind = 'raw' | 'content' | 'visible';
+
 export class SieveMessage {
   readonly octets: Buffer;
   readonly sizeBytes: number;
@@ -26,6 +30,11 @@ export class SieveMessage {
   #isEdited = false;
   #edited: Buffer | undefined;
   #root: SievePart | undefined;
+  readonly #texts: Readonly<Record<TextKind, Map<MimeEntity, MatchValue>>> = {
+    raw: new Map(),
+    content: new Map(),
+    visible: new Map(),
+  };
 
   constructor({ octets, sizeBytes }: { octets: Uint8Array; sizeBytes: number }) {
     this.octets = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength);
@@ -65,6 +74,14 @@ export class SieveMessage {
   editedHeader(): Buffer | undefined {
     if (this.#isEdited) this.#edited ??= Buffer.concat([...this.#fields.map(({ lines }) => lines), CRLF]);
     return this.#edited;
+  }
+
+  /** Returns a text of a part, which is read once: rules may ask for it many times. */
+  textOf(kind: TextKind, part: MimeEntity, read: () => string): MatchValue {
+    const known = this.#texts[kind];
+    const text = known.get(part) ?? new MatchValue(read());
+    known.set(part, text);
+    return text;
   }
 
   /** Returns a part as a message of its own. */
