@@ -11,6 +11,7 @@ import type { Step } from '../retention/steps.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { firstKeptId } from '../system/ids.ts';
 import { expireForwarded } from './forward/store.ts';
+import { deletePlansOf } from './mailboxes/scripts/plan-store.ts';
 import { expireReports } from './reports/store.ts';
 import { deleteReceived, expireReceivedContent, listOldReceived } from './store.ts';
 import { deleteTasksOf } from './tasks/store.ts';
@@ -27,6 +28,7 @@ const expireReceived = defineWrite(
     const rows = await listOldReceived(tx, range);
     const expired = rows.filter(({ contentDeletedAt }) => contentDeletedAt !== null);
     for (const message of expired) {
+      await deletePlansOf(tx, message.id);
       await deleteTasksOf(tx, message.id);
       await deleteReceived(tx, message);
     }

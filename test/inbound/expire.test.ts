@@ -42,13 +42,22 @@ test('the bytes are deleted 7 days after the last task has ended, and the rows 9
     const message = (await world.messages()).find((row) => row.id === id);
     assert.deepEqual([message?.blobId, message?.contentDeletedAt], [null, clock.now()]);
     assert.deepEqual(await world.side.selectFrom('blobs').selectAll().execute(), []);
+    // Plans of deliveries that were given up stay as long as their tasks.
+    const tasks = (await world.tasks()).map((task) => ({ taskId: task.id, plan: '{}' }));
+    await world.side.insertInto('deliveryPlans').values(tasks).execute();
     await clock.advance(83 * DAY - 1);
     assert.deepEqual(await expire(world), [0, 0, 0]);
     await clock.advance(1);
     // The other message still waits for its task, however old it is.
     assert.deepEqual(await expire(world), [0, 0, 1]);
     assert.equal((await world.messages()).length, 1);
-    assert.equal((await world.tasks()).length, 1);
+    const kept = (await world.tasks()).map((task) => task.id);
+    assert.equal(kept.length, 1);
+    const plans = await world.side.selectFrom('deliveryPlans').select('taskId').execute();
+    assert.deepEqual(
+      plans.map((plan) => plan.taskId),
+      kept,
+    );
   }));
 
 test('bytes that a message of another tenant shares are kept until that one is processed too', () =>

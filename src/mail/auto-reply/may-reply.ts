@@ -63,7 +63,7 @@ export function reasonNotToReply({ sender, fields, own }: ReplyQuestion): NoRepl
 }
 
 /** Every value but `no` means that a program sent the message, whatever parameters follow it (RFC 3834 section 5). */
-export function isAutomatic({ name, value }: HeaderField): boolean {
+function isAutomatic({ name, value }: HeaderField): boolean {
   return name === 'auto-submitted' && !/^\s*no\b(?!-)/i.test(value);
 }
 

@@ -3,7 +3,7 @@
 import type { BlobRow } from '../../../db/tables.ts';
 import { addressKey, type Mailbox, parseMailbox } from '../../../mail/address.ts';
 import { type ComposedMail, composeNotification, composeReply } from '../../../mail/auto-reply/compose.ts';
-import { isAutomatic, reasonNotToReply } from '../../../mail/auto-reply/may-reply.ts';
+import { reasonNotToReply } from '../../../mail/auto-reply/may-reply.ts';
 import { splitFields } from '../../../mail/dkim/verify/header-fields.ts';
 import { composeReport } from '../../../mail/dsn/write.ts';
 import type { HeaderField } from '../../../mail/message/header-block.ts';
@@ -139,7 +139,7 @@ async function findReplyClaim(
   };
 }
 
-/** Builds a notification. Mail that a program has sent makes none, because two programs could go on for ever (RFC 5436 section 2.7.1). */
+/** Builds a notification. The run has left out those about mail that a program has sent (RFC 5436 section 2.7). */
 async function buildNotification(
   app: ScriptApp,
   delivery: ScriptedDelivery,
@@ -148,7 +148,7 @@ async function buildNotification(
   const { mailbox } = delivery;
   const fields = fieldsOf(delivery);
   const to = action.to.flatMap((address) => parseMailbox(address) ?? []);
-  if (to.length === 0 || fields.some(isAutomatic)) return undefined;
+  if (to.length === 0) return undefined;
   const id = newId('em', app.clock.now());
   const composed = composeNotification({
     messageId: messageIdOf(delivery, id),

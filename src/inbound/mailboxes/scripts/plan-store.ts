@@ -1,6 +1,6 @@
 /** Stores the plans of deliveries. All SQL of this table is here, and nothing else writes it. */
 
-import type { DeliveryPlanRow } from '../../../db/inbound-tables.ts';
+import type { DeliveryPlanRow, ReceivedTaskRow } from '../../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../../db/operation.ts';
 import { type Param, statement } from '../../../db/statement.ts';
 import type { Plan } from './plan.ts';
@@ -43,6 +43,19 @@ export const dropPlan = defineWrite(
   'inbound.dropPlan',
   (tx, { taskId }: { taskId: TaskId }): Promise<void> => deletePlan(tx, taskId),
 );
+
+const removeOfMessage = statement((db, param: Param<Pick<ReceivedTaskRow, 'messageId'>>) =>
+  db
+    .deleteFrom('deliveryPlans')
+    .where('taskId', 'in', (where) =>
+      where.selectFrom('receivedTasks').select('id').where('messageId', '=', param('messageId')),
+    ),
+);
+
+/** Deletes the plans of deliveries that were given up, as part of the write that deletes the tasks of their message. */
+export async function deletePlansOf(tx: Tx, messageId: ReceivedTaskRow['messageId']): Promise<void> {
+  await removeOfMessage.all(tx, { messageId });
+}
 
 /** Deletes the plan of a task, as part of the write that ends the task. */
 export async function deletePlan(tx: Tx, taskId: TaskId): Promise<void> {
