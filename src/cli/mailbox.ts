@@ -13,8 +13,8 @@ import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 type WithPassword = OperatorMailbox & { password: string | null };
-type Settings = { name?: string; quota?: number; passwordStdin?: true };
-type Changes = Omit<Settings, 'passwordStdin'> & {
+type Settings = { name?: string; quota?: number; passwordStdin?: true; scram?: true };
+type Changes = Omit<Settings, 'passwordStdin' | 'scram'> & {
   status?: string;
   disable?: string;
   passwordLogin?: string;
@@ -68,6 +68,7 @@ function addCreate(mailbox: Command, terminal: Terminal): void {
     .option('--name <name>', 'name of the person or the role')
     .addOption(quotaOption())
     .option('--password-stdin', 'take the password from standard input')
+    .option('--scram', SCRAM_HELP)
     .action((address: string, options: Settings & { tenant?: string }, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const { tenant } = options;
@@ -76,6 +77,7 @@ function addCreate(mailbox: Command, terminal: Terminal): void {
           ...settingsOf(options),
           ...(tenant !== undefined && { tenant }),
           ...(options.passwordStdin && { password: await terminal.readLine() }),
+          ...(options.scram && { scramLogin: true }),
         };
         const made = await control.request<WithPassword>('POST', '/mailboxes', body);
         show(made, () => passwordText(`Mailbox ${made.address}`, made));
@@ -147,14 +149,21 @@ function addPasswd(mailbox: Command, terminal: Terminal): void {
     .description('Give a mailbox another password. One that the server makes is shown only once.')
     .argument('<mailbox>', 'address or id')
     .option('--password-stdin', 'take the password from standard input')
-    .action((name: string, { passwordStdin }: Settings, command: Command) =>
+    .option('--scram', SCRAM_HELP)
+    .action((name: string, { passwordStdin, scram }: Settings, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
-        const body = passwordStdin ? { password: await terminal.readLine() } : { newPassword: true };
+        const body = {
+          ...(passwordStdin ? { password: await terminal.readLine() } : { newPassword: true }),
+          ...(scram && { scramLogin: true }),
+        };
         const changed = await control.request<WithPassword>('PATCH', pathOf(name), body);
         show(changed, () => passwordText(`Mailbox ${changed.address}`, changed));
       }),
     );
 }
+
+/** Help for `--scram`. Passwords that the server makes always work with SCRAM. */
+const SCRAM_HELP = 'let mail programs log in by SCRAM with the password that you give';
 
 function quotaOption(): Option {
   return new Option('--quota <megabytes>', 'maximum size of the messages, in megabytes').argParser((text) => {
@@ -199,7 +208,7 @@ function detailsText(one: OperatorMailbox): string {
     ['aliases', one.aliases.length === 0 ? 'none' : one.aliases.join(', ')],
     ['id', one.id],
     ['created', one.createdAt],
-    ['password login', one.passwordLogin ? 'on' : 'off'],
+    ['password login', one.passwordLogin ? (one.scramLogin ? 'on, with SCRAM' : 'on') : 'off'],
     [
       'capabilities',
       one.disabledCapabilities.length === 0 ? 'all' : `all but ${one.disabledCapabilities.join(', ')}`,

@@ -14,6 +14,8 @@ export type MailboxRow = {
   passwordHash: string;
   /** 0 when only app passwords open the mailbox. */
   passwordLogin: 0 | 1;
+  /** Verifier of the password for SCRAM, as JSON; null when SCRAM does not work with it. */
+  scramVerifier: string | null;
   /** Salt of all SCRAM verifiers of the mailbox, in hex. It never changes. */
   scramSalt: string;
   /** Maximum size of the stored messages. */

@@ -41,6 +41,7 @@ import { mailboxAliases } from './migrations/0048-mailbox-aliases.ts';
 import { submission } from './migrations/0049-submission.ts';
 import { deliveryPlans } from './migrations/0051-delivery-plans.ts';
 import { mailboxFilters } from './migrations/0052-mailbox-filters.ts';
+import { scramOfPasswords } from './migrations/0053-scram-of-passwords.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -84,4 +85,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   submission,
   deliveryPlans,
   mailboxFilters,
+  scramOfPasswords,
 ];

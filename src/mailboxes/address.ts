@@ -73,3 +73,18 @@ function readAlias(config: Pick<Config, 'hostname'>, text: string, param: string
 function localPartOf({ address, domain }: MailboxAddress): string {
   return address.slice(0, -`@${domain}`.length);
 }
+
+/** Maximum length of a user name under which failures are counted and logged: the longest address. */
+const MAX_ACCOUNT_CHARACTERS = 254;
+
+/**
+ * Returns the name of an account, as somebody has entered it at a login. `account` is the form in which mailboxes are stored, and in which
+ * logins are counted; `isAddress` is false for a name that no mailbox can have.
+ */
+export function readAccount(username: string): { account: string; isAddress: boolean } {
+  const address = parseMailbox(username)?.address;
+  return {
+    account: addressKey(address ?? username.slice(0, MAX_ACCOUNT_CHARACTERS)),
+    isAddress: address !== undefined,
+  };
+}

@@ -52,7 +52,7 @@ export function registerMailboxAdmin(server: FastifyInstance, app: AdminApp): vo
     async ({ params, body: { newPassword, ...change } }) => {
       const { id, tenantId } = await getNamedMailbox(app, params.name);
       const password = newPassword ? generatePassword() : null;
-      const wanted = { ...change, ...(password !== null && { password }) };
+      const wanted = { ...(password !== null && { password, scramLogin: true }), ...change };
       const changed = await changeMailbox(app, tenantId, { id, change: wanted });
       return { ...show(await withItsDetails(read, changed)), password };
     },

@@ -4,9 +4,10 @@
  */
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
-import { addressKey, parseMailbox } from '../mail/address.ts';
+import type { ScramProof } from '../mail/sasl/scram.ts';
 import { addressSite } from '../system/address-block.ts';
 import { createConnectionCounts } from '../system/guards/connection-counts.ts';
+import { readAccount } from './address.ts';
 import { findEntered } from './app-passwords/match.ts';
 import { recordAppPasswordUse } from './app-passwords/store.ts';
 import { type Login, type LoginResult, OWN_PASSWORD, renewLogin } from './credential.ts';
@@ -15,18 +16,16 @@ import { verifyPassword } from './passwords/hash.ts';
 import { normalizePassword } from './passwords/password.ts';
 import { createRememberedPasswords } from './passwords/remembered.ts';
 import type { Protocol } from './protocols.ts';
+import { findProven, listVerifiers } from './scram-proof.ts';
 import { findMailboxByAddress, recordLogin } from './store.ts';
 
-export type LoginRequest = {
-  /** Address of the mailbox, as a person wrote it. */
-  username: string;
-  password: string;
-  /** IP address of the client. */
-  address: string;
-  protocol: Protocol;
-};
+/** The client of a login. `username` is the address of the mailbox as a person wrote it, `address` the IP address of the client. */
+type Client = { username: string; address: string; protocol: Protocol };
+type PasswordRequest = Client & { password: string };
+type ProofRequest = Client & ScramProof;
+export type LoginRequest = PasswordRequest | ProofRequest;
 
-/** Checks a name and a password. It never throws for what a client sends. */
+/** Checks the credentials of a request. It never throws for what a client sends. */
 export type Authenticate = (request: LoginRequest) => Promise<LoginResult>;
 
 /** Minimum time between two writes of `lastLoginAt` and of `lastUsedAt`, which are shown to people. */
@@ -36,12 +35,12 @@ const LOGIN_RECORDED_EVERY_MS = 60_000;
  * others a place among the hashes that wait. Our own limit.
  */
 const MAX_UNFINISHED = 100;
-/** Maximum length of a user name under which failures are counted and logged: the longest address. */
-const MAX_ACCOUNT_CHARACTERS = 254;
 
 type LoginApp = Pick<App, 'db' | 'clock' | 'config' | 'log' | 'metrics'>;
 /** `account` is the address under which failures count, whether it is one or not. */
-type Attempt = LoginRequest & { account: string };
+type Named = { account: string };
+type PasswordAttempt = PasswordRequest & Named;
+type Attempt = LoginRequest & Named;
 
 /** Returns the function that checks credentials. All protocols share one, and with it the limits of attempts. */
 export function createAuthenticator(app: LoginApp): Authenticate {
@@ -54,13 +53,35 @@ export function createAuthenticator(app: LoginApp): Authenticate {
   ]);
 
   async function check(mailbox: MailboxRow | undefined, attempt: Attempt): Promise<LoginResult> {
+    if ('proof' in attempt) return await checkProof(mailbox, attempt);
     const row = await findEntered(app, mailbox?.id, attempt);
     if (mailbox && row) return { mailbox, credential: { kind: 'app-password', row } };
     // A wrong app password is tried as the password of the mailbox, so that it costs and counts as much as any other.
     return await checkOwnPassword(mailbox?.passwordLogin === 1 ? mailbox : undefined, attempt);
   }
 
-  async function checkOwnPassword(mailbox: MailboxRow | undefined, attempt: Attempt): Promise<LoginResult> {
+  async function checkProof(
+    mailbox: MailboxRow | undefined,
+    attempt: ProofRequest & Named,
+  ): Promise<LoginResult> {
+    const known = await listVerifiers(app, mailbox, attempt);
+    // Others have tried meanwhile. From here on nothing waits, so many attempts at once are no more attempts.
+    if (!failures.mayTry(attempt)) return { refused: 'limited' };
+    const proven = findProven(known, attempt);
+    if (mailbox && proven) return { mailbox, ...proven };
+    failures.failed(attempt);
+    return refuse(attempt);
+  }
+
+  function refuse({ account, address, protocol }: Attempt): LoginResult {
+    app.log.info({ account, address, protocol }, 'a login has failed');
+    return { refused: 'credentials' };
+  }
+
+  async function checkOwnPassword(
+    mailbox: MailboxRow | undefined,
+    attempt: PasswordAttempt,
+  ): Promise<LoginResult> {
     const password = normalizePassword(attempt.password);
     if (mailbox && remembered.has(mailbox, password)) return { mailbox, credential: OWN_PASSWORD };
     const matches = await verifyPassword(password, mailbox?.passwordHash ?? '', {
@@ -70,28 +91,25 @@ export function createAuthenticator(app: LoginApp): Authenticate {
     });
     if (matches === 'busy') return { refused: 'unavailable' };
     if (matches === 'not-started') return { refused: 'limited' };
-    if (!matches || !mailbox) {
-      app.log.info({ account: attempt.account, address: attempt.address }, 'a login has failed');
-      return { refused: 'credentials' };
-    }
+    if (!matches || !mailbox) return refuse(attempt);
     remembered.add(mailbox, password);
     return { mailbox, credential: OWN_PASSWORD };
   }
 
   async function login(request: LoginRequest): Promise<LoginResult> {
-    const address = parseMailbox(request.username)?.address;
-    const account = addressKey(address ?? request.username.slice(0, MAX_ACCOUNT_CHARACTERS));
+    const { account, isAddress } = readAccount(request.username);
     const attempt = { ...request, account };
     // The limits come before what is remembered, because a remembered password would otherwise be guessed without limits.
     if (!failures.mayTry(attempt)) return { refused: 'limited' };
-    const mailbox = address === undefined ? undefined : await findMailboxByAddress(app.db.read, account);
+    const mailbox = isAddress ? await findMailboxByAddress(app.db.read, account) : undefined;
     const result = await check(mailbox, attempt);
     if ('refused' in result) return result;
     failures.succeeded(attempt);
     // The mailbox may have changed while the password was hashed.
     const renewed = await renewLogin(app, result);
-    if (!('refused' in renewed)) recordUse(app, renewed);
-    return renewed;
+    if ('refused' in renewed) return renewed;
+    recordUse(app, renewed);
+    return { ...result, mailbox: renewed.mailbox };
   }
 
   return async (request) => {

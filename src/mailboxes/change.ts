@@ -5,13 +5,13 @@
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { sandboxDomain } from '../domains/name.ts';
-import { readAll } from '../system/errors.ts';
+import { invalid, readAll } from '../system/errors.ts';
 import { readAliases } from './address.ts';
 import { readDisabledCapabilities } from './disabled-capabilities.ts';
 import { type Filters, filtersIn } from './filters/filters.ts';
 import { readFilters } from './filters/read.ts';
 import { findFilters } from './filters/store.ts';
-import { hashPassword } from './passwords/hash.ts';
+import { derivePassword } from './passwords/derive.ts';
 import { readPassword } from './passwords/password.ts';
 import type { RunningAccounts } from './running-accounts.ts';
 import type { MailboxChange } from './schemas.ts';
@@ -38,7 +38,7 @@ export async function changeMailbox(
   });
   const before = await getMailbox(app.db.read, tenantId, id);
   const filters = await readChangedFilters(app, before.id, filtersIn(change));
-  const passwordHash = read === undefined ? undefined : await hashPassword(read, tenantId);
+  const derived = await derive(before, read, change.scramLogin);
   const after = await app.db.commit(updateMailbox, {
     tenantId,
     id: before.id,
@@ -48,7 +48,7 @@ export async function changeMailbox(
       ...(named !== undefined && { aliases: { aliases: named, sandbox: sandboxDomain(app.config) } }),
       ...(quotaBytes !== undefined && { quotaBytes }),
       ...(status !== undefined && { status }),
-      ...(passwordHash !== undefined && { passwordHash }),
+      ...derived,
       ...(passwordLogin !== undefined && { passwordLogin: passwordLogin ? 1 : 0 }),
       ...(disabled !== undefined && { disabledCapabilities: disabled }),
       ...(filters && { filters }),
@@ -56,6 +56,21 @@ export async function changeMailbox(
   });
   await tellSessions(app.accounts, before, after);
   return after;
+}
+
+type Derived = Partial<Pick<MailboxRow, 'passwordHash' | 'scramVerifier'>>;
+
+/** Returns what changes of the stored password, where there is another one, or where SCRAM is turned on or off. */
+async function derive(
+  { tenantId, scramSalt, scramVerifier }: MailboxRow,
+  password: string | undefined,
+  scramLogin = scramVerifier !== null,
+): Promise<Derived> {
+  if (password !== undefined)
+    return await derivePassword(password, { owner: tenantId, salt: scramSalt, hasScram: scramLogin });
+  if (!scramLogin) return { scramVerifier: null };
+  if (scramVerifier !== null) return {};
+  throw invalid('scramLogin', '`scramLogin` can be turned on together with a `password` only');
 }
 
 async function tellSessions(accounts: RunningAccounts, before: MailboxRow, after: MailboxRow): Promise<void> {

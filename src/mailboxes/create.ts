@@ -9,7 +9,7 @@ import { readAliases, readNewAddress } from './address.ts';
 import { readDisabledCapabilities } from './disabled-capabilities.ts';
 import { filtersIn, NO_FILTERS } from './filters/filters.ts';
 import { readFilters } from './filters/read.ts';
-import { hashPassword } from './passwords/hash.ts';
+import { derivePassword } from './passwords/derive.ts';
 import { generatePassword, readPassword } from './passwords/password.ts';
 import { newScramSalt } from './passwords/scram-verifier.ts';
 import type { MailboxDetails, NewMailbox } from './schemas.ts';
@@ -28,7 +28,7 @@ export async function createMailbox(
   wanted: NewMailbox,
 ): Promise<CreatedMailbox> {
   const { displayName = null, disabledCapabilities = [], passwordLogin = true } = wanted;
-  const { quotaBytes = app.config.mailboxes.quotaMegabytes * BYTES_PER_MEGABYTE } = wanted;
+  const { scramLogin, quotaBytes = app.config.mailboxes.quotaMegabytes * BYTES_PER_MEGABYTE } = wanted;
   const { address, aliases, chosen, disabled, filters } = readAll({
     address: () => readNewAddress(app.config, wanted.address),
     aliases: () => readAliases(app.config, wanted.aliases ?? []),
@@ -43,16 +43,22 @@ export async function createMailbox(
     { sandbox, now: app.clock.now() },
   );
   const generated = chosen === null ? generatePassword() : null;
-  const passwordHash = await hashPassword(chosen ?? generated ?? '', tenantId);
+  const scramSalt = newScramSalt();
+  const derived = await derivePassword(chosen ?? generated ?? '', {
+    owner: tenantId,
+    salt: scramSalt,
+    // A password that the server has made cannot be guessed, whatever it is stored as.
+    hasScram: scramLogin ?? generated !== null,
+  });
   const now = app.clock.now();
   const mailbox: MailboxRow = {
     id: newId('mbx', now),
     tenantId,
     ...address,
     displayName,
-    passwordHash,
+    ...derived,
     passwordLogin: passwordLogin ? 1 : 0,
-    scramSalt: newScramSalt(),
+    scramSalt,
     quotaBytes,
     status: 'active',
     usedBytes: 0,

@@ -13,7 +13,12 @@ export const OWN_PASSWORD: Credential = { kind: 'password' };
 export type LoginRefusal = 'credentials' | 'limited' | 'suspended' | 'damaged' | 'unavailable';
 
 /** A mailbox that somebody has logged in to. `mailbox` is the row as it was at that time. */
-export type Login = { mailbox: MailboxRow; credential: Credential };
+export type Login = {
+  mailbox: MailboxRow;
+  credential: Credential;
+  /** Proof of the server for SCRAM, in base64, after a login by a proof (RFC 5802 section 3). */
+  serverSignature?: string;
+};
 export type LoginResult = Login | { refused: LoginRefusal };
 
 /** A credential as threads know it that serve sessions. */

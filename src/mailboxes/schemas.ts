@@ -35,6 +35,10 @@ const settings = {
       'Further addresses whose mail arrives in this mailbox, at domains for which the rules of `address` hold. ' +
       '`*@<domain>` stands for all addresses of a domain that nothing else receives for; one mailbox can have it.',
   }),
+  scramLogin: Type.Boolean({
+    description:
+      'Mail programs may log in with the password of the mailbox by SCRAM-SHA-256. The verifier that this needs is easier to attack than the hash, should the database be stolen. By default it is true for a password that the server makes, and false for another.',
+  }),
   quotaBytes: Type.Integer({
     minimum: 1,
     maximum: MAX_QUOTA_BYTES,
@@ -73,6 +77,7 @@ export const newMailboxSchema = Type.Object(
       }),
     ),
     passwordLogin: Type.Optional(settings.passwordLogin),
+    scramLogin: Type.Optional(settings.scramLogin),
     quotaBytes: Type.Optional(settings.quotaBytes),
     disabledCapabilities: Type.Optional(settings.disabledCapabilities),
   },
@@ -98,6 +103,7 @@ const shownFields = {
   displayName: settings.displayName,
   passwordLogin: settings.passwordLogin,
   aliases: Type.Array(Type.String(), { description: 'Its further addresses, in alphabetical order.' }),
+  scramLogin: settings.scramLogin,
   ...filterFields,
   quotaBytes: Type.Integer(),
   status: Type.Enum(['active', 'suspended', 'damaged'], {
@@ -119,6 +125,7 @@ const SHOWN_EXAMPLE = {
   ...EXAMPLE,
   passwordLogin: true,
   aliases: ['sales@shop.example'],
+  scramLogin: true,
   ...NO_FILTERS,
   quotaBytes: 10_737_418_240,
   status: 'active',
@@ -165,6 +172,7 @@ export function showMailbox(row: MailboxDetails): Static<typeof mailboxSchema> {
     displayName: row.displayName,
     passwordLogin: row.passwordLogin === 1,
     aliases: row.aliases,
+    scramLogin: row.scramVerifier !== null,
     vacation: row.filters.vacation,
     forwardTo: [...row.filters.forwardTo],
     keepCopy: row.filters.keepCopy,

@@ -34,6 +34,7 @@ import {
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type Authenticate, createAuthenticator, type LoginRequest } from './authenticate.ts';
 import { type Credential, renewLogin, sessionCredential } from './credential.ts';
+import { createScramKeys } from './scram-keys.ts';
 import { createScriptCalls, type ScriptCalls } from './scripts/manage.ts';
 import { createScriptRunner, type ScriptRunner } from './scripts/runner.ts';
 import { hasMailboxes, recordDamage, recordUsage } from './store.ts';
@@ -83,7 +84,11 @@ export function createMailboxes(
   const scripts = createScriptRunner(app);
   const access = createAccessThread(app, {
     certificates,
-    calls: { login, ...createScriptCalls({ ...app, scriptRunner: scripts }, authenticate) },
+    calls: {
+      login,
+      scramKey: createScramKeys(app),
+      ...createScriptCalls({ ...app, scriptRunner: scripts }, authenticate),
+    },
     inThreads,
   });
   const links = createLinks(access, threads);
@@ -99,7 +104,7 @@ export function createMailboxes(
       );
       // A credential that was revoked while the account was opened has a session that nobody has ended.
       const renewed = await renewLogin(app, answer);
-      if (!('refused' in renewed)) return admission;
+      if (!('refused' in renewed)) return { ...admission, serverSignature: answer.serverSignature };
       await accounts.endSessions(mailbox.id, sessionCredential(credential).id);
       return renewed;
     } catch (error) {
@@ -208,7 +213,7 @@ function createAccessThread(
     isStarted = true;
     return { main: openPort(calls), certificates: current };
   };
-  const prepare = () => sharing(data(), ({ main }) => main);
+  const prepare = () => sharing(data(), (start) => start.main);
   const thread = inThreads
     ? createLazySystemThread<AccessCalls>(app, { ...ACCESS_THREAD, prepare }, ACCESS_CALLS)
     : inThisThreadLater(() => startAccess(app, data()), ACCESS_CALLS);

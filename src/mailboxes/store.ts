@@ -167,7 +167,7 @@ export function findMailboxById(tx: Tx, id: MailboxId): Promise<MailboxRow | und
 type MailboxChange = Partial<
   Pick<
     MailboxRow,
-    'displayName' | 'passwordHash' | 'passwordLogin' | 'quotaBytes' | 'disabledCapabilities'
+    'displayName' | 'passwordHash' | 'scramVerifier' | 'passwordLogin' | 'quotaBytes' | 'disabledCapabilities'
   > & {
     status: 'active' | 'suspended';
     aliases: WantedAliases;

@@ -1,8 +1,9 @@
 /** Decides who logs in: the owner of a mailbox with its password, or anybody, under any name, with an API key as password. */
 import type { PasswordCredentials } from '../mail/sasl/exchange.ts';
+import type { ScramProof } from '../mail/sasl/scram.ts';
 import { refusalReply } from '../mail/smtp/refusal.ts';
 import type { Reply, SmtpClient } from '../mail/smtp/server/session.ts';
-import type { LoginRefusal } from '../mailboxes/credential.ts';
+import type { LoginRefusal, LoginResult } from '../mailboxes/credential.ts';
 import { AppError } from '../system/errors.ts';
 import { getValidKey, requireNeed, requirePeer } from '../tenants/key-access.ts';
 import { readToken } from '../tenants/keys.ts';
@@ -20,25 +21,36 @@ const REFUSALS: Readonly<Record<LoginRefusal, Reply>> = {
   unavailable: { code: 454, status: '4.7.0', text: 'Logins are not possible at the moment; try again later' },
 };
 
-/** Checks credentials. Returns who has logged in, or the refusal. */
+/** Somebody who has logged in, or the refusal. `serverSignature` is the proof of the server after a login by a proof (RFC 5802 section 3). */
+export type LoginAnswer = { user: User; serverSignature?: string | undefined } | { refusal: Reply };
+
+/** Checks a name and a password. Returns who has logged in, or the refusal. */
 export async function logIn(
   app: SubmissionApp,
   credentials: PasswordCredentials,
   { address }: Pick<SmtpClient, 'address'>,
-): Promise<{ user: User } | { refusal: Reply }> {
-  const { username, password } = credentials;
+): Promise<LoginAnswer> {
+  const { password } = credentials;
   if (readToken(app.config, password)) return logInWithKey(app, password, address);
-  const result = await app.authenticate({ username, password, address, protocol: 'smtp' });
+  return toAnswer(app, await app.authenticate({ ...credentials, address, protocol: 'smtp' }));
+}
+
+/** Checks a proof that was made with the password of a mailbox. API keys have no verifiers, since any name goes with them. */
+export async function logInByProof(
+  app: SubmissionApp,
+  proof: ScramProof,
+  { address }: Pick<SmtpClient, 'address'>,
+): Promise<LoginAnswer> {
+  return toAnswer(app, await app.authenticate({ ...proof, address, protocol: 'smtp' }));
+}
+
+function toAnswer(app: SubmissionApp, result: LoginResult): LoginAnswer {
   if ('refused' in result) return { refusal: REFUSALS[result.refused] };
-  return { user: createMailboxUser(app, result) };
+  return { user: createMailboxUser(app, result), serverSignature: result.serverSignature };
 }
 
 /** Wrong keys count towards the client's address, as in the API. */
-async function logInWithKey(
-  app: SubmissionApp,
-  token: string,
-  address: string,
-): Promise<{ user: User } | { refusal: Reply }> {
+async function logInWithKey(app: SubmissionApp, token: string, address: string): Promise<LoginAnswer> {
   try {
     const key = await getValidKey(app, app.knownKeys, token);
     requirePeer(key, address);

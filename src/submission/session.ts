@@ -7,7 +7,7 @@ import { logRefused } from '../events/mail-log.ts';
 import { addressKey } from '../mail/address.ts';
 import type { Reply, Sender, Session, SmtpClient } from '../mail/smtp/server/session.ts';
 import { overloadRefusal } from '../system/guards/overload.ts';
-import { logIn } from './authenticate.ts';
+import { type LoginAnswer, logIn, logInByProof } from './authenticate.ts';
 import { receiveSubmission } from './receive.ts';
 import type { SubmissionApp } from './submission-app.ts';
 import type { SubmittedRecipient, User } from './users/user.ts';
@@ -32,14 +32,23 @@ export function createSubmissionSession(app: SubmissionApp): Session {
     return user?.refuseRecipient(recipient, recipients);
   }
 
+  function admit(login: LoginAnswer): Reply | undefined {
+    if ('refusal' in login) return login.refusal;
+    user = login.user;
+    return undefined;
+  }
+
   return {
     connect: async () => undefined,
     ehlo: async () => undefined,
-    async login(credentials, client) {
-      const login = await logIn(app, credentials, client);
-      if ('refusal' in login) return login.refusal;
-      user = login.user;
-      return undefined;
+    logins: {
+      login: async (credentials, client) => admit(await logIn(app, credentials, client)),
+      scramKey: app.scramKey,
+      async loginByProof(proof, client) {
+        const login = await logInByProof(app, proof, client);
+        const serverSignature = 'refusal' in login ? undefined : login.serverSignature;
+        return { answer: admit(login), serverSignature };
+      },
     },
     async mail(given, client) {
       if (!user) return client.tls ? NEEDS_LOGIN : NEEDS_TLS;

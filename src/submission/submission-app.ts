@@ -2,6 +2,7 @@
 import type { App } from '../app.ts';
 import { createInFlight, type InFlight } from '../emails/idempotency/in-flight.ts';
 import type { Authenticate } from '../mailboxes/authenticate.ts';
+import { createScramKeys } from '../mailboxes/scram-keys.ts';
 import { createUseRecord, type Need } from '../tenants/key-access.ts';
 import { createKnownKeys, type KnownKeys } from '../tenants/known-keys.ts';
 import { createRateLimit, type RateLimit } from '../tenants/rate-limit.ts';
@@ -9,6 +10,7 @@ import { createRateLimit, type RateLimit } from '../tenants/rate-limit.ts';
 export type SubmissionApp = App & {
   /** Checks the password of a mailbox. All protocols share it, and with it the limits of attempts. */
   authenticate: Authenticate;
+  scramKey: ReturnType<typeof createScramKeys>;
   knownKeys: KnownKeys;
   recordKeyUse: ReturnType<typeof createUseRecord>;
   rateLimit: RateLimit;
@@ -23,6 +25,7 @@ export function createSubmissionApp(app: App, authenticate: Authenticate): Submi
   return {
     ...app,
     authenticate,
+    scramKey: createScramKeys(app),
     knownKeys: createKnownKeys(app),
     recordKeyUse: createUseRecord(app),
     rateLimit: createRateLimit(app.guards.tenants),

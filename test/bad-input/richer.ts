@@ -30,6 +30,7 @@ export const RICHER: Readonly<Record<string, object>> = {
   createMailbox: {
     password: 'correct horse',
     passwordLogin: true,
+    scramLogin: true,
     quotaBytes: 1_000_000,
     disabledCapabilities: ['IDLE'],
     aliases: ['b@a.example'],
@@ -39,6 +40,7 @@ export const RICHER: Readonly<Record<string, object>> = {
     aliases: ['c@a.example'],
     password: 'correct horse',
     passwordLogin: false,
+    scramLogin: false,
     status: 'suspended',
     disabledCapabilities: [],
   },

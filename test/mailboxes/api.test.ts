@@ -50,6 +50,7 @@ test('a mailbox is created with a password that is shown once, and that opens it
     displayName: null,
     passwordLogin: true,
     aliases: [],
+    scramLogin: true,
     vacation: null,
     forwardTo: [],
     keepCopy: true,

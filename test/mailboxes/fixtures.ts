@@ -24,6 +24,7 @@ export async function addMailbox(
     displayName: null,
     passwordHash: '',
     passwordLogin: 1,
+    scramVerifier: null,
     scramSalt: '00'.repeat(16),
     quotaBytes: 1_000_000,
     status: 'active',

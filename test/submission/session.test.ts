@@ -1,9 +1,11 @@
 /** People and applications hand over mail: who may, from which addresses, and what becomes of the message. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import type { TLSSocket } from 'node:tls';
 import { updateMailbox } from '../../src/mailboxes/store.ts';
 import { SANDBOX } from '../emails/fixtures.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
+import { createScramClient } from '../support/scram-client.ts';
 import { dialPlain, MESSAGE, openSubmissionWorld, PASSWORD, plain, submit } from './submission-world.ts';
 
 const world = await openSubmissionWorld({
@@ -54,7 +56,7 @@ test('nothing is accepted without TLS and a login', async () => {
   const secure = await client.encrypt();
   assert.match(await secure.ask(`AUTH PLAIN ${plain('ann@people.example', PASSWORD)}\r\n`), /^503/);
   const greeting = await secure.ask('EHLO client.example\r\n');
-  assert.match(greeting, /^250-AUTH PLAIN LOGIN/m);
+  assert.match(greeting, /^250-AUTH SCRAM-SHA-256-PLUS SCRAM-SHA-256 PLAIN LOGIN/m);
   for (const keyword of [
     'SIZE',
     'PIPELINING',
@@ -72,6 +74,28 @@ test('nothing is accepted without TLS and a login', async () => {
   assert.doesNotMatch(await secure.ask('EHLO client.example\r\n'), /AUTH/);
   assert.match(await submit(secure), /^250/);
   secure.socket.destroy();
+});
+
+test('a person logs in by SCRAM, bound to the connection', async () => {
+  const client = await world.open();
+  const binding = (client.socket as TLSSocket).exportKeyingMaterial(
+    ...([32, 'EXPORTER-Channel-Binding', Buffer.alloc(0)] as const),
+  );
+  const encode = (text: string) => Buffer.from(text).toString('base64');
+  const read = (reply: string) => Buffer.from(reply.slice(4), 'base64').toString();
+  const logIn = async (bound: Buffer) => {
+    const scram = createScramClient({
+      ...{ username: world.ann.address, password: PASSWORD },
+      ...{ header: 'p=tls-exporter,,', binding: bound },
+    });
+    const challenge = await client.ask(`AUTH SCRAM-SHA-256-PLUS ${encode(scram.first)}\r\n`);
+    const final = await client.ask(`${encode(scram.final(read(challenge)))}\r\n`);
+    return scram.believes(read(final)) ? await client.ask('\r\n') : final;
+  };
+  assert.match(await logIn(Buffer.alloc(32)), /^535 5\.7\.8 /);
+  assert.match(await submit(client), /^530 /);
+  assert.match(await logIn(binding), /^235 /);
+  assert.match(await submit(client), /^250 /);
 });
 
 test('a person writes from its own address, with or without a tag, and from no other', async () => {

@@ -6,6 +6,8 @@ import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import type { MessageRow, RecipientRow } from '../../src/db/tables.ts';
 import { addressKey } from '../../src/mail/address.ts';
 import type { Authenticate } from '../../src/mailboxes/authenticate.ts';
+import { createScramVerifier, newScramSalt } from '../../src/mailboxes/passwords/scram-verifier.ts';
+import { findProven, listVerifiers } from '../../src/mailboxes/scram-proof.ts';
 import { findMailboxByAddress } from '../../src/mailboxes/store.ts';
 import { listRecipients } from '../../src/queue/store.ts';
 import { openSubmission } from '../../src/submission/listeners.ts';
@@ -44,11 +46,17 @@ export async function openSubmissionWorld(
     },
   });
   const { app } = spool;
-  const ann = await addMailbox(spool);
+  const scramSalt = newScramSalt();
+  const scramVerifier = JSON.stringify(await createScramVerifier(PASSWORD, scramSalt));
+  const ann = await addMailbox(spool, { scramSalt, scramVerifier });
   /** Compares the password without its hash, which costs a tenth of a second. */
-  const authenticate: Authenticate = async ({ username, password }) => {
-    const mailbox = await findMailboxByAddress(app.db.read, addressKey(username));
-    if (!mailbox || password !== PASSWORD) return { refused: 'credentials' };
+  const authenticate: Authenticate = async (request) => {
+    const mailbox = await findMailboxByAddress(app.db.read, addressKey(request.username));
+    if (mailbox && 'proof' in request) {
+      const proven = findProven(await listVerifiers(app, mailbox, request), request);
+      return proven ? { mailbox, ...proven } : { refused: 'credentials' };
+    }
+    if (!mailbox || 'proof' in request || request.password !== PASSWORD) return { refused: 'credentials' };
     return { mailbox, credential: { kind: 'password' } };
   };
   const listener = await openSubmission(app, { store: STARTTLS.certificates }, authenticate);

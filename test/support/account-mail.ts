@@ -1,12 +1,14 @@
 /** IMAP sessions over an account on disk, for one user, and what other sessions and deliveries do to it meanwhile. */
 import { after } from 'node:test';
 import type { Account, OpenSession, Refusal } from '../../src/mail/imap/session.ts';
+import type { PasswordCredentials } from '../../src/mail/sasl/exchange.ts';
 import type { OpenAccount } from '../../src/mailboxes/account/account.ts';
 import { addMessages } from '../../src/mailboxes/account/add.ts';
 import { prepareContent } from '../../src/mailboxes/account/content.ts';
 import { readFlags } from '../../src/mailboxes/account/flags.ts';
 import { openImapAccount } from '../../src/mailboxes/account/imap/imap-account.ts';
 import { USER } from './memory-imap-session.ts';
+import { createScramSession } from './scram-client.ts';
 import { createAccountApp, openTestAccount } from './test-account.ts';
 
 type Delivery = { flags?: readonly string[]; prefix?: string; atMs?: number; zoneMinutes?: number };
@@ -35,13 +37,15 @@ export function mailOf(account: OpenAccount, { quotaBytes = null as number | nul
     account,
     openSession() {
       let close = (): void => {};
+      const login = async ({ username, password }: PasswordCredentials): Promise<Account | Refusal> => {
+        if (username !== USER.username || password !== USER.password) return wrong;
+        const opened = openImapAccount(account, { disabledCapabilities: [], quotaBytes });
+        close = () => opened.close();
+        return opened;
+      };
       return {
-        async login({ username, password }): Promise<Account | Refusal> {
-          if (username !== USER.username || password !== USER.password) return wrong;
-          const opened = openImapAccount(account, { disabledCapabilities: [], quotaBytes });
-          close = () => opened.close();
-          return opened;
-        },
+        login,
+        ...createScramSession(USER, login),
         close: () => close(),
       };
     },

@@ -50,6 +50,7 @@ import { decodeTransfer } from '../../src/mail/message/transfer-encoding.ts';
 import { withFixedSets } from '../../src/mailboxes/account/imap/search-contexts.ts';
 import { createMemoryNotifications } from './memory-notifications.ts';
 import { createMemoryContexts } from './memory-search-contexts.ts';
+import { createScramSession } from './scram-client.ts';
 
 export type MemoryMessage = {
   uid: number;
@@ -140,15 +141,17 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
     },
     openSession() {
       mail.openSessions++;
+      const login: Session['login'] =
+        hooks.login ??
+        (async ({ username, password, client }) => {
+          mail.client = client;
+          return username === USER.username && password === USER.password
+            ? { ...createAccount(), ...hooks.account }
+            : no('AUTHENTICATIONFAILED', 'The user name or the password is wrong');
+        });
       return {
-        login:
-          hooks.login ??
-          (async ({ username, password, client }) => {
-            mail.client = client;
-            return username === USER.username && password === USER.password
-              ? { ...createAccount(), ...hooks.account }
-              : no('AUTHENTICATIONFAILED', 'The user name or the password is wrong');
-          }),
+        login,
+        ...createScramSession(USER, login),
         close: () => void mail.openSessions--,
       };
     },

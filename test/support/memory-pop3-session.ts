@@ -1,6 +1,7 @@
 /** Sessions of the POP3 server that keep a maildrop in memory, for one user. One of them at a time has the maildrop. */
 import type { AccessClient } from '../../src/mail/access/client.ts';
-import type { Chunks, Maildrop, OpenSession, Refusal } from '../../src/mail/pop3/session.ts';
+import type { Chunks, Maildrop, OpenSession, Refusal, Session } from '../../src/mail/pop3/session.ts';
+import { createScramSession } from './scram-client.ts';
 
 export const USER = { username: 'ann@people.example', password: 'a word with spaces ü' };
 
@@ -35,17 +36,19 @@ export function createMemoryMaildrop(texts: readonly string[] = [], hooks: Hooks
       hasMaildrop = false;
     };
     drop.openSessions++;
+    const login: Session['login'] = async ({ username, password, client }) => {
+      drop.client = client;
+      drop.logins.push({ username, password });
+      if (username !== USER.username || password !== USER.password)
+        return { refused: true, code: 'AUTH', text: 'The user name or the password is wrong' };
+      if (drop.isTaken) return { refused: true, code: 'IN-USE', text: 'Another session has the maildrop' };
+      drop.isTaken = true;
+      hasMaildrop = true;
+      return openMaildrop(release);
+    };
     return {
-      async login({ username, password, client }) {
-        drop.client = client;
-        drop.logins.push({ username, password });
-        if (username !== USER.username || password !== USER.password)
-          return { refused: true, code: 'AUTH', text: 'The user name or the password is wrong' };
-        if (drop.isTaken) return { refused: true, code: 'IN-USE', text: 'Another session has the maildrop' };
-        drop.isTaken = true;
-        hasMaildrop = true;
-        return openMaildrop(release);
-      },
+      login,
+      ...createScramSession(USER, login),
       close() {
         release();
         drop.openSessions--;

@@ -21,7 +21,7 @@ export type MemorySessions = {
   /** Errors with which the reading of a body ended. */
   errors: Error[];
   /** Number of calls of each hook. */
-  calls: Record<keyof Session, number>;
+  calls: Record<Exclude<keyof Session, 'logins'> | 'login', number>;
   /** Number of sessions that are open now. */
   openSessions(): number;
 };
@@ -48,9 +48,14 @@ export function createMemorySessions(hooks: Hooks = {}): MemorySessions {
         calls.ehlo++;
         return await hooks.ehlo?.(client);
       },
-      async login(credentials, client) {
-        calls.login++;
-        return await hooks.login?.(credentials, client);
+      logins: {
+        async login(credentials, client) {
+          calls.login++;
+          return await hooks.logins?.login(credentials, client);
+        },
+        scramKey: async (username) => hooks.logins?.scramKey(username) ?? { salt: '', iterations: 1 },
+        loginByProof: async (proof, client) =>
+          (await hooks.logins?.loginByProof(proof, client)) ?? { answer: undefined },
       },
       async mail(given, client) {
         calls.mail++;

@@ -3,6 +3,7 @@
  * by what it sees first. A capability joins this list when the server and every session fulfil it.
  */
 import type { Privacy } from '../access/client.ts';
+import type { ChannelBinding } from '../sasl/channel-binding.ts';
 import { offeredMechanisms } from '../sasl/mechanisms.ts';
 
 /** Not offered on a connection that is compressed (RFC 4978). */
@@ -68,9 +69,15 @@ export function isOptionalCapability(name: string): boolean {
   return EXTENSIONS.some((known) => known.toUpperCase() === name && !NEEDED.includes(known));
 }
 
-/** Returns the capabilities of a connection without a login. `messageBytes` is the maximum size of a message. */
-export function earlyCapabilities({ isPrivate, offersTls }: Privacy, messageBytes: number): string {
-  const login = isPrivate ? offeredMechanisms().map((name) => `AUTH=${name}`) : ['LOGINDISABLED'];
+type EarlyConnection = Privacy & {
+  binding: ChannelBinding | undefined;
+  /** Maximum size of a message. */
+  messageBytes: number;
+};
+
+/** Returns the capabilities of a connection without a login. */
+export function earlyCapabilities({ isPrivate, offersTls, binding, messageBytes }: EarlyConnection): string {
+  const login = isPrivate ? offeredMechanisms(binding).map((name) => `AUTH=${name}`) : ['LOGINDISABLED'];
   return [...advertised(EXTENSIONS, messageBytes), ...(offersTls ? ['STARTTLS'] : []), ...login].join(' ');
 }
 

@@ -8,6 +8,7 @@
  * another thread can receive.
  */
 import type { AccessClient } from '../access/client.ts';
+import type { LoginSession } from '../sasl/login-session.ts';
 import type { FetchItem } from './fetch-item.ts';
 import type { MetadataEntry, MetadataQuery } from './metadata.ts';
 import type { NotifyRequest } from './notify.ts';
@@ -43,8 +44,7 @@ export type Chunks = AsyncGenerator<Buffer, Refusal | Notice | undefined, undefi
 type Notice = { noticed: string };
 
 /** A new connection. An error that a method throws is logged and refused, unless it is an AppError (refusal.ts). */
-export type Session = {
-  login(credentials: { username: string; password: string; client: ImapClient }): Promise<Account | Refusal>;
+export type Session = LoginSession<ImapClient, Account | Refusal> & {
   /** The connection has ended, in whatever state. No other call follows. */
   close(): void;
 };

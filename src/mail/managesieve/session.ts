@@ -4,6 +4,7 @@
  * except `close`.
  */
 import type { AccessClient } from '../access/client.ts';
+import type { LoginSession } from '../sasl/login-session.ts';
 
 /** Response codes of RFC 5804 section 1.3 that sessions use. */
 type ResponseCode =
@@ -23,12 +24,7 @@ export type Refusal = { refused: 'NO' | 'BYE'; code?: ResponseCode; text: string
 type Outcome = Promise<Refusal | undefined>;
 
 /** A new connection. An error that a method throws is logged and refused, unless it is an AppError. */
-export type Session = {
-  login(credentials: {
-    username: string;
-    password: string;
-    client: AccessClient;
-  }): Promise<Account | Refusal>;
+export type Session = LoginSession<AccessClient, Account | Refusal> & {
   /** The connection has ended, in whatever state. No other call follows. */
   close(): void;
 };

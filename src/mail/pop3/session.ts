@@ -4,6 +4,7 @@
  * `Maildrop` at login. The server calls one method of a connection at a time, except `close`.
  */
 import type { AccessClient } from '../access/client.ts';
+import type { LoginSession } from '../sasl/login-session.ts';
 
 /**
  * Response codes: IN-USE is that of RFC 2449 section 8.1.2, AUTH and SYS are those of RFC 3206, and UTF8 is that of RFC 6856 section 5.
@@ -14,12 +15,7 @@ type ResponseCode = 'AUTH' | 'IN-USE' | 'SYS/PERM' | 'SYS/TEMP' | 'UTF8';
 export type Refusal = { refused: true; code?: ResponseCode; text: string };
 
 /** A new connection. An error that a method throws is logged and refused, unless it is an AppError (refusal.ts). */
-export type Session = {
-  login(credentials: {
-    username: string;
-    password: string;
-    client: AccessClient;
-  }): Promise<Maildrop | Refusal>;
+export type Session = LoginSession<AccessClient, Maildrop | Refusal> & {
   /** The connection has ended, in whatever state, and nothing is deleted. No other call follows. */
   close(): void;
 };

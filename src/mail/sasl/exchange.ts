@@ -1,5 +1,6 @@
 /** An exchange of SASL (RFC 4422 section 3): the server sends challenges, the client answers, and a protocol carries both in base64. */
 import { isUtf8 } from 'node:buffer';
+import type { ChannelBinding } from './channel-binding.ts';
 
 /** Maximum length of a client's answer in base64: the longest that SASL clients send (RFC 4954 section 4). */
 export const MAX_ANSWER_OCTETS = 12_288;
@@ -20,6 +21,8 @@ export type SaslChannel = {
    * `MAX_ANSWER_OCTETS`, which the protocol has read to its end.
    */
   ask(challenge: string): Promise<string | undefined>;
+  /** Bindings of the connection; undefined when it has none. */
+  binding: ChannelBinding | undefined;
 };
 
 /** Sends a challenge, and returns what the client answers. @throws SaslError */
@@ -28,7 +31,8 @@ export type Ask = (challenge: string) => Promise<string>;
 /** A name and a password that a client has sent. Whether they are right is not known. */
 export type PasswordCredentials = { username: string; password: string };
 
-type SaslFault = 'unsupported' | 'malformed' | 'too-long' | 'cancelled';
+/** `refused`: the login is not bound to this connection, which is a failed login. */
+type SaslFault = 'unsupported' | 'malformed' | 'too-long' | 'cancelled' | 'refused';
 
 /** Ends an exchange that the client does not follow. Nothing was compared with a password. The message is one line for the client. */
 export class SaslError extends Error {
@@ -47,7 +51,7 @@ export function malformed(message: string): never {
 }
 
 /** Returns the function that asks the client. The initial response answers the first challenge, which is then not sent. */
-export function createAsk({ initial, ask }: SaslChannel): Ask {
+export function createAsk({ initial, ask }: Pick<SaslChannel, 'initial' | 'ask'>): Ask {
   let first = initial === '=' ? '' : initial;
   return async (challenge) => {
     const answer = first ?? (await ask(Buffer.from(challenge).toString('base64')));
@@ -73,7 +77,7 @@ export function checkCredentials({ username, password }: PasswordCredentials): P
 }
 
 /** Checks the name of a user. Control characters in it could end a line, in a log or in another protocol. @throws SaslError */
-function checkName(name: string): void {
+export function checkName(name: string): void {
   if (name === '') malformed('The name of the user is empty');
   if (Buffer.byteLength(name) > MAX_NAME_OCTETS) malformed('The name of the user is too long');
   if (CONTROL.test(name)) malformed('The name of the user has control characters');

@@ -1,23 +1,35 @@
 /** The mechanisms of SASL by which clients log in, for every protocol: IMAP, POP3, SMTP and ManageSieve. */
+import type { ChannelBinding } from './channel-binding.ts';
 import { type Ask, createAsk, type PasswordCredentials, type SaslChannel, SaslError } from './exchange.ts';
 import { askLogin } from './login.ts';
 import { askPlain } from './plain.ts';
+import { runScram, type ScramSession } from './scram.ts';
 
 /** Decides who logs in. `Answer` is whatever the protocol makes of a decision. */
-type SaslSession<Answer> = {
+export type SaslSession<Answer> = ScramSession<Answer> & {
   login(credentials: PasswordCredentials): Promise<Answer>;
 };
 
-type Mechanism = <Answer>(ask: Ask, session: SaslSession<Answer>) => Promise<Answer>;
+type Exchange = { ask: Ask; binding: ChannelBinding | undefined };
+type Mechanism = <Answer>(exchange: Exchange, session: SaslSession<Answer>) => Promise<Answer>;
 
+const PLUS = 'SCRAM-SHA-256-PLUS';
+
+/** Mechanisms in the order in which they are offered, which clients that choose the first one follow. */
 const MECHANISMS: ReadonlyMap<string, Mechanism> = new Map<string, Mechanism>([
-  ['PLAIN', async (ask, session) => session.login(await askPlain(ask))],
-  ['LOGIN', async (ask, session) => session.login(await askLogin(ask))],
+  [PLUS, ({ ask, binding }, session) => runScram(ask, { isPlus: true, binding }, session)],
+  ['SCRAM-SHA-256', ({ ask, binding }, session) => runScram(ask, { isPlus: false, binding }, session)],
+  ['PLAIN', async ({ ask }, session) => session.login(await askPlain(ask))],
+  ['LOGIN', async ({ ask }, session) => session.login(await askLogin(ask))],
 ]);
 
-/** Returns the names of the mechanisms in the order in which they are offered. They send passwords, so the connection must be private. */
-export function offeredMechanisms(): readonly string[] {
-  return [...MECHANISMS.keys()];
+/**
+ * Returns the names of the mechanisms that a private connection is offered. Some of them send the password, so other connections are
+ * offered none.
+ * @param binding bindings of the connection, which PLUS needs
+ */
+export function offeredMechanisms(binding: ChannelBinding | undefined): readonly string[] {
+  return [...MECHANISMS.keys()].filter((name) => name !== PLUS || binding !== undefined);
 }
 
 /**
@@ -32,5 +44,5 @@ export async function runMechanism<Answer>(
 ): Promise<Answer> {
   const mechanism = MECHANISMS.get(name.toUpperCase());
   if (!mechanism) throw new SaslError('unsupported', 'The mechanism is not supported');
-  return await mechanism(createAsk(channel), session);
+  return await mechanism({ ask: createAsk(channel), binding: channel.binding }, session);
 }

@@ -55,7 +55,7 @@ export async function startAccess(
   const links = new Map<string, AccountLink>();
   const ports = new Set<MessagePort>();
   const sessions = {
-    main: createPortCalls<LoginCalls & ScriptCalls>(main, ['login', ...SCRIPT_CALLS]),
+    main: createPortCalls<LoginCalls & ScriptCalls>(main, ['login', 'scramKey', ...SCRIPT_CALLS]),
     links,
   };
   const listeners = await openListeners(app, store, sessions);

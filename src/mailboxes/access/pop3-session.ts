@@ -4,7 +4,7 @@ import { isRefusal, type Maildrop, type Refusal, type Session } from '../../mail
 import type { RemoteMaildrop } from '../account/remote.ts';
 import type { LoginRefusal } from '../credential.ts';
 import { ReadAhead } from './read-ahead.ts';
-import type { LoginCalls, Sessions } from './session.ts';
+import type { LoginAnswer, LoginCalls, Sessions } from './session.ts';
 
 const UNAVAILABLE: Refusal = {
   refused: true,
@@ -25,18 +25,29 @@ const REFUSALS: Record<LoginRefusal, Refusal> = {
 export function createPop3Session({ main, links }: Pick<Sessions, 'links'> & { main: LoginCalls }): Session {
   let isClosed = false;
   let remote: RemoteMaildrop | undefined;
+  async function open(answer: LoginAnswer): Promise<Maildrop | Refusal> {
+    if ('refused' in answer) return REFUSALS[answer.refused];
+    // A client that has not believed the proof of the server may log in again.
+    remote?.close();
+    remote = links.get(answer.link)?.openMaildrop(answer.session);
+    if (!remote) return UNAVAILABLE;
+    // A client may go away while its password is checked.
+    if (isClosed) remote.close();
+    const drop = await openMaildrop(remote);
+    if (isRefusal(drop)) remote.close();
+    return drop;
+  }
+
   return {
-    async login({ username, password, client }) {
-      const { address } = client;
-      const answer = await main.login({ username, password, address, protocol: 'pop3' });
-      if ('refused' in answer) return REFUSALS[answer.refused];
-      remote = links.get(answer.link)?.openMaildrop(answer.session);
-      if (!remote) return UNAVAILABLE;
-      // A client may go away while its password is checked.
-      if (isClosed) remote.close();
-      const drop = await openMaildrop(remote);
-      if (isRefusal(drop)) remote.close();
-      return drop;
+    async login({ client, ...credentials }) {
+      return await open(await main.login({ ...credentials, address: client.address, protocol: 'pop3' }));
+    },
+    scramKey: (username) => main.scramKey(username),
+    async loginByProof({ client, ...proof }) {
+      const login = await main.login({ ...proof, address: client.address, protocol: 'pop3' });
+      const answer = await open(login);
+      const isOpen = !('refused' in login) && !isRefusal(answer);
+      return { answer, serverSignature: isOpen ? login.serverSignature : undefined };
     },
     close() {
       isClosed = true;

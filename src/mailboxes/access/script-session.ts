@@ -2,6 +2,7 @@
 import type { Account, Refusal, Session } from '../../mail/managesieve/session.ts';
 import type { LoginRefusal } from '../credential.ts';
 import type { ScriptCalls, ScriptLoginAnswer } from '../scripts/manage.ts';
+import type { LoginCalls } from './session.ts';
 
 const UNAVAILABLE: Refusal = {
   refused: 'NO',
@@ -18,16 +19,19 @@ const REFUSALS: Record<LoginRefusal, Refusal> = {
 };
 
 /** Returns the session of a new connection. */
-export function createScriptSession(main: ScriptCalls): Session {
+export function createScriptSession(main: ScriptCalls & Pick<LoginCalls, 'scramKey'>): Session {
+  const open = (answer: ScriptLoginAnswer): Account | Refusal =>
+    'refused' in answer ? REFUSALS[answer.refused] : accountOf(main, answer);
   return {
-    async login({ username, password, client }) {
-      const answer = await main.loginToScripts({
-        username,
-        password,
-        address: client.address,
-        protocol: 'sieve',
-      });
-      return 'refused' in answer ? REFUSALS[answer.refused] : accountOf(main, answer);
+    async login({ client, ...credentials }) {
+      const { address } = client;
+      return open(await main.loginToScripts({ ...credentials, address, protocol: 'sieve' }));
+    },
+    scramKey: (username) => main.scramKey(username),
+    async loginByProof({ client, ...proof }) {
+      const answer = await main.loginToScripts({ ...proof, address: client.address, protocol: 'sieve' });
+      const serverSignature = 'refused' in answer ? undefined : answer.login.serverSignature;
+      return { answer: open(answer), serverSignature };
     },
     close() {},
   };

@@ -1,16 +1,28 @@
 /** Sessions of IMAP connections: the main thread decides who logs in, and the thread of the account does everything else. */
 import type { Account, ImapClient, Refusal, Session } from '../../mail/imap/session.ts';
+import type { PasswordCredentials } from '../../mail/sasl/exchange.ts';
+import type { ScramKey, ScramProof } from '../../mail/sasl/scram.ts';
 import type { AccountLink } from '../account/remote.ts';
 import type { LoginRequest } from '../authenticate.ts';
 import type { LoginRefusal } from '../credential.ts';
 import type { ScriptCalls } from '../scripts/manage.ts';
 
 /** A session that a thread of accounts serves over a link under a number. */
-type Admission = { link: string; session: number; disabledCapabilities: readonly string[] };
+type Admission = {
+  link: string;
+  session: number;
+  disabledCapabilities: readonly string[];
+  /** Proof of the server, after a login by a proof. */
+  serverSignature?: string | undefined;
+};
 export type LoginAnswer = Admission | { refused: LoginRefusal };
 
 /** Functions of the main thread for this one. */
-export type LoginCalls = { login(request: LoginRequest): Promise<LoginAnswer> };
+export type LoginCalls = {
+  login(request: LoginRequest): Promise<LoginAnswer>;
+  /** Returns the key of a user name for SCRAM. */
+  scramKey(username: string): Promise<ScramKey>;
+};
 
 const UNAVAILABLE: Refusal = {
   refused: 'NO',
@@ -41,10 +53,15 @@ export function createAccessSession({
   let isClosed = false;
   let closeAccount = () => {};
   return {
-    async login({ username, password, client }: { username: string; password: string; client: ImapClient }) {
-      const answer = await main.login({ username, password, address: client.address, protocol: 'imap' });
-      if ('refused' in answer) return REFUSALS[answer.refused];
-      return open(answer);
+    async login({ client, ...credentials }: PasswordCredentials & { client: ImapClient }) {
+      return open(await main.login({ ...credentials, address: client.address, protocol: 'imap' }));
+    },
+    scramKey: (username) => main.scramKey(username),
+    async loginByProof({ client, ...proof }: ScramProof & { client: ImapClient }) {
+      const answer = await main.login({ ...proof, address: client.address, protocol: 'imap' });
+      const opened = open(answer);
+      const isOpen = !('refused' in answer) && !('refused' in opened);
+      return { answer: opened, serverSignature: isOpen ? answer.serverSignature : undefined };
     },
     close() {
       isClosed = true;
@@ -52,9 +69,13 @@ export function createAccessSession({
     },
   };
 
-  function open({ link, session, disabledCapabilities }: Admission): Account | Refusal {
+  function open(answer: LoginAnswer): Account | Refusal {
+    if ('refused' in answer) return REFUSALS[answer.refused];
+    const { link, session, disabledCapabilities } = answer;
     const remote = links.get(link)?.open(session, disabledCapabilities);
     if (!remote) return UNAVAILABLE;
+    // A client that has not believed the proof of the server may log in again.
+    closeAccount();
     closeAccount = remote.close;
     // A client may go away while its password is checked.
     if (isClosed) remote.close();

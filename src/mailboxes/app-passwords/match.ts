@@ -5,10 +5,10 @@ import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { allowsPeer } from '../../tenants/allowed-ips.ts';
 import type { Protocol } from '../protocols.ts';
 import { hashSecret, hintOf, readSecret } from './secret.ts';
-import { listAppPasswordsByHint } from './store.ts';
+import { listAppPasswordsByHint, listAppPasswordsOf } from './store.ts';
 
 /** `address` is the IP address of the client. */
-type Use = { protocol: Protocol; address: string };
+export type Use = { protocol: Protocol; address: string };
 
 /**
  * Returns the app password of a mailbox with this text, if it may be used in this way. A mailbox that does not exist is asked about in
@@ -27,6 +27,17 @@ export async function findEntered(
   return row?.mailboxId === mailboxId && row && isUsable(row, { ...use, now: app.clock.now() })
     ? row
     : undefined;
+}
+
+/** Returns the app passwords of a mailbox that may be used in this way. */
+export async function listUsable(
+  app: Pick<App, 'db' | 'clock'>,
+  mailboxId: MailboxRow['id'],
+  use: Use,
+): Promise<AppPasswordRow[]> {
+  const rows = await listAppPasswordsOf(app.db.read, mailboxId);
+  const now = app.clock.now();
+  return rows.filter((row) => isUsable(row, { ...use, now }));
 }
 
 /** Returns true when an app password may be used in this protocol, from this address, and at this time in Unix milliseconds. */

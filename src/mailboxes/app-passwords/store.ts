@@ -101,6 +101,15 @@ export function listAppPasswordsByHint(tx: Tx, hint: string): Promise<AppPasswor
   return byHint.all(tx, { hint });
 }
 
+const ofMailbox = statement((db, param: Param<Pick<AppPasswordRow, 'mailboxId'>>) =>
+  db.selectFrom('appPasswords').selectAll().where('mailboxId', '=', param('mailboxId')),
+);
+
+/** Returns all app passwords of a mailbox, which are at most `MAX_APP_PASSWORDS`. */
+export function listAppPasswordsOf(tx: Tx, mailboxId: MailboxRow['id']): Promise<AppPasswordRow[]> {
+  return ofMailbox.all(tx, { mailboxId });
+}
+
 const byId = statement((db, param: Param<Pick<AppPasswordRow, 'id'>>) =>
   db.selectFrom('appPasswords').selectAll().where('id', '=', param('id')),
 );

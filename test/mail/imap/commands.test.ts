@@ -1,11 +1,15 @@
 /** Transcripts: what a client sends, and what the server answers. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createMemoryMail } from '../../support/memory-imap-session.ts';
+import { createMemoryMail, USER } from '../../support/memory-imap-session.ts';
+import { createScramClient } from '../../support/scram-client.ts';
 import { LOGIN, startServer } from './fixture.ts';
 
 const CAPABILITIES =
   'IMAP4rev1 IMAP4rev2 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN UNSELECT UIDPLUS MOVE REPLACE SPECIAL-USE CREATE-SPECIAL-USE LIST-EXTENDED LIST-STATUS STATUS=SIZE CONDSTORE QRESYNC ESEARCH SEARCHRES PARTIAL WITHIN I18NLEVEL=1 SORT SORT=DISPLAY ESORT CONTEXT=SEARCH CONTEXT=SORT THREAD=ORDEREDSUBJECT THREAD=REFERENCES BINARY MULTIAPPEND CATENATE APPENDLIMIT=41943040 QUOTA QUOTA=RES-STORAGE METADATA NOTIFY OBJECTID PREVIEW SAVEDATE UTF8=ACCEPT INPROGRESS COMPRESS=DEFLATE';
+const encode = (text: string) => Buffer.from(text).toString('base64');
+const decode = (line: string) => Buffer.from(line.replace(/^\+ /, ''), 'base64').toString();
+const MECHANISMS = 'AUTH=SCRAM-SHA-256 AUTH=PLAIN AUTH=LOGIN';
 const MESSAGE = 'Subject: one\r\nFrom: a@test.example\r\n\r\nbody\r\n';
 
 /** Returns a client who has logged in, with this many messages in INBOX. */
@@ -28,12 +32,9 @@ const refusals = async (
 test('quirk 7: the greeting and CAPABILITY tell before login what they tell after it', async (t) => {
   const { dial } = await startServer(t);
   const client = dial();
-  assert.equal(
-    await client.line(),
-    `* OK [CAPABILITY ${CAPABILITIES} AUTH=PLAIN AUTH=LOGIN] mail.test is ready`,
-  );
+  assert.equal(await client.line(), `* OK [CAPABILITY ${CAPABILITIES} ${MECHANISMS}] mail.test is ready`);
   assert.deepEqual(await client.ask('CAPABILITY'), [
-    `* CAPABILITY ${CAPABILITIES} AUTH=PLAIN AUTH=LOGIN`,
+    `* CAPABILITY ${CAPABILITIES} ${MECHANISMS}`,
     'OK CAPABILITY completed',
   ]);
   assert.deepEqual(await client.ask(LOGIN), [`OK [CAPABILITY ${CAPABILITIES}] Logged in`]);
@@ -105,6 +106,28 @@ test('LOGIN and AUTHENTICATE log in, and a wrong password is refused', async (t)
   assert.deepEqual(await client.ask('AUTHENTICATE PLAIN'), ['+ ']);
   client.send('*\r\n');
   assert.deepEqual(await client.responses(), ['BAD The client has cancelled the login']);
+});
+
+test('SCRAM logs in once the client believes the server, and not before', async (t) => {
+  const { dial } = await startServer(t);
+  const begin = async () => {
+    const client = dial();
+    await client.line();
+    const scram = createScramClient(USER);
+    const [challenge = ''] = await client.ask(`AUTHENTICATE SCRAM-SHA-256 ${encode(scram.first)}`);
+    client.send(`${encode(scram.final(decode(challenge)))}\r\n`);
+    const [final = ''] = await client.responses();
+    assert.ok(scram.believes(decode(final)), final);
+    return client;
+  };
+  const client = await begin();
+  client.send('\r\n');
+  assert.deepEqual(await client.responses(), [`OK [CAPABILITY ${CAPABILITIES}] Logged in`]);
+  const doubting = await begin();
+  doubting.send('*\r\n');
+  assert.deepEqual(await doubting.responses(), ['BAD The client has cancelled the login']);
+  assert.deepEqual(await doubting.ask('SELECT INBOX'), ['BAD The command needs a login']);
+  assert.match((await doubting.ask(LOGIN)).join(), /^OK /);
 });
 
 test('NOOP, CHECK, ID, NAMESPACE, ENABLE and LOGOUT answer', async (t) => {

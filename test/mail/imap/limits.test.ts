@@ -280,5 +280,8 @@ test('a password needs TLS, except on loopback', () => {
     assert.equal(privacyOf(connection).isPrivate, isPrivate, address);
     assert.equal(refusePlaintext(connection)?.code, isPrivate ? undefined : 'PRIVACYREQUIRED');
   }
-  assert.match(earlyCapabilities({ isPrivate: false, offersTls: true }, 1), / STARTTLS LOGINDISABLED$/);
+  assert.match(
+    earlyCapabilities({ isPrivate: false, offersTls: true, binding: undefined, messageBytes: 1 }),
+    / STARTTLS LOGINDISABLED$/,
+  );
 });

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { createScramClient } from '../../support/scram-client.ts';
 import { createClient } from '../imap/fixture.ts';
 import { LOGIN, sieveClient, startServer, USER } from './fixture.ts';
 
 const CAPABILITIES = [
   '"IMPLEMENTATION" "Test"',
   '"SIEVE" "fileinto vacation"',
-  '"SASL" "PLAIN LOGIN"',
+  '"SASL" "SCRAM-SHA-256 PLAIN LOGIN"',
   '"NOTIFY" "mailto"',
   '"MAXREDIRECTS" "4"',
   '"UNAUTHENTICATE"',
@@ -26,6 +27,17 @@ test('the greeting tells the capabilities, which name the owner after a login al
   assert.deepEqual(await client.run('UNAUTHENTICATE'), ['OK "Logged out of the account"']);
   assert.deepEqual(await client.run('CAPABILITY'), [...CAPABILITIES, 'OK']);
   assert.deepEqual(await client.run('LISTSCRIPTS'), ['NO "The command needs a login"']);
+});
+
+test('a client logs in by SCRAM once it believes the server', async (t) => {
+  const { dial } = await startServer(t);
+  const client = await dial();
+  const scram = createScramClient(USER);
+  const read = (line: string) => Buffer.from(line.replaceAll('"', ''), 'base64').toString();
+  client.send(`AUTHENTICATE "SCRAM-SHA-256" "${base64(scram.first)}"\r\n`);
+  client.send(`"${base64(scram.final(read(await client.line())))}"\r\n`);
+  assert.ok(scram.believes(read(await client.line())));
+  assert.deepEqual(await client.run('""'), ['OK "Logged in"']);
 });
 
 test('a client logs in with an initial response, or answers challenges as strings of either kind', async (t) => {

@@ -4,9 +4,11 @@ import type { TestContext } from 'node:test';
 import type { ManageSieveOptions } from '../../../src/mail/managesieve/options.ts';
 import { listenManageSieve } from '../../../src/mail/managesieve/server.ts';
 import type { Account, Refusal, Session } from '../../../src/mail/managesieve/session.ts';
+import type { PasswordCredentials } from '../../../src/mail/sasl/exchange.ts';
 import type { Clock } from '../../../src/system/clock.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { recordLog } from '../../support/record-log.ts';
+import { createScramSession } from '../../support/scram-client.ts';
 import { createClient, type TestClient } from '../imap/fixture.ts';
 
 export const USER = { username: 'user@test.example', password: 'secret word' };
@@ -65,12 +67,14 @@ function createMemoryScripts(replaced: Partial<Account> = {}) {
     logins: 0,
     openSession(): Session {
       memory.openSessions += 1;
+      const login = async ({ username, password }: PasswordCredentials): Promise<Account | Refusal> => {
+        memory.logins += 1;
+        if (username === USER.username && password === USER.password) return account;
+        return { refused: 'NO', text: 'The user name or the password is wrong' };
+      };
       return {
-        async login({ username, password }) {
-          memory.logins += 1;
-          if (username === USER.username && password === USER.password) return account;
-          return { refused: 'NO', text: 'The user name or the password is wrong' };
-        },
+        login,
+        ...createScramSession(USER, login),
         close() {
           memory.openSessions -= 1;
         },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/system/errors.ts';
 import { createMemoryMaildrop, USER } from '../../support/memory-pop3-session.ts';
+import { createScramClient } from '../../support/scram-client.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { LOGIN, startServer } from './fixture.ts';
 
@@ -104,7 +105,7 @@ test('capabilities are the same before and after login', async (t) => {
   const early = await client.askLong('CAPA');
   assert.deepEqual(early, [
     ...['+OK Capabilities', 'TOP', 'UIDL', 'PIPELINING', 'RESP-CODES', 'AUTH-RESP-CODE', 'EXPIRE NEVER'],
-    ...['UTF8 USER', 'USER', 'SASL PLAIN LOGIN', 'IMPLEMENTATION Test'],
+    ...['UTF8 USER', 'USER', 'SASL SCRAM-SHA-256 PLAIN LOGIN', 'IMPLEMENTATION Test'],
   ]);
   for (const command of LOGIN) await client.ask(command);
   assert.deepEqual(await client.askLong('capa'), early);
@@ -167,8 +168,22 @@ test('AUTH takes PLAIN and LOGIN, with and without an initial response, and list
   for (const command of ['AUTH', 'AUTH ']) {
     const client = dial();
     await client.line();
-    assert.deepEqual(await client.askLong(command), ['+OK Mechanisms', 'PLAIN', 'LOGIN']);
+    assert.deepEqual(await client.askLong(command), [
+      ...['+OK Mechanisms', 'SCRAM-SHA-256', 'PLAIN', 'LOGIN'],
+    ]);
   }
+});
+
+test('AUTH takes SCRAM, and the maildrop is open once the client believes the server', async (t) => {
+  const { dial } = await startServer(t, { drop: twoMessages() });
+  const client = dial();
+  await client.line();
+  const scram = createScramClient(USER);
+  const read = (line: string) => Buffer.from(line.slice(2), 'base64').toString();
+  const challenge = await client.ask(`AUTH SCRAM-SHA-256 ${plain(scram.first)}`);
+  const final = await client.ask(plain(scram.final(read(challenge))));
+  assert.ok(scram.believes(read(final)), final);
+  assert.match(await client.ask(''), /^\+OK 2 messages /);
 });
 
 test('AUTH refuses what is not base64, UTF-8 or the form of its mechanism, and the client may try again', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import type { AccessClient } from '../../../src/mail/access/client.ts';
@@ -90,6 +90,7 @@ for (const [name, sent] of injections) {
 
 test('a password needs TLS, except on loopback', () => {
   const at = (address: string, tls: AccessClient['tls']) => ({
+    socket: new Socket(),
     client: { address, tls },
     context: { options: { tls: starttls, implementation: 'Test' } },
   });

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type PasswordCredentials, SaslError } from '../../../src/mail/sasl/exchange.ts';
-import { offeredMechanisms, runMechanism } from '../../../src/mail/sasl/mechanisms.ts';
+import { runMechanism, type SaslSession } from '../../../src/mail/sasl/mechanisms.ts';
 import { createRandom } from '../../support/random.ts';
+
+/** A session that answers with the credentials, and never gets a proof. */
+const SESSION: SaslSession<PasswordCredentials> = {
+  login: async (credentials) => credentials,
+  scramKey: () => assert.fail(),
+  loginByProof: () => assert.fail(),
+};
 
 const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64');
 
@@ -13,9 +20,8 @@ async function run(name: string, initial: string | undefined, ...answers: (strin
     asked.push(Buffer.from(challenge, 'base64').toString());
     return answers.shift();
   };
-  const login = async (credentials: PasswordCredentials) => credentials;
   try {
-    return { asked, result: await runMechanism(name, { initial, ask }, { login }) };
+    return { asked, result: await runMechanism(name, { initial, ask, binding: undefined }, SESSION) };
   } catch (error) {
     if (!(error instanceof SaslError)) throw error;
     return { asked, result: error.fault };
@@ -26,7 +32,6 @@ const ANN = { username: 'ann@test.example', password: 'pass wörd' };
 const PLAIN = base64(`\0${ANN.username}\0${ANN.password}`);
 
 test('PLAIN and LOGIN end with a name and a password, with and without an initial response', async () => {
-  assert.deepEqual(offeredMechanisms(), ['PLAIN', 'LOGIN']);
   assert.deepEqual(await run('PLAIN', PLAIN), { asked: [], result: ANN });
   assert.deepEqual(await run('plain', undefined, PLAIN), { asked: [''], result: ANN });
   const forItself = base64(`${ANN.username}\0${ANN.username}\0${ANN.password}`);

@@ -26,6 +26,7 @@ function open(answer: LoginAnswer | Promise<LoginAnswer>) {
       asked.push(request);
       return await answer;
     },
+    scramKey: async (username: string) => ({ salt: username, iterations: 1 }),
   };
   const session = createAccessSession({ main, links: new Map([['one', link]]) });
   const login = () => session.login({ username: 'ann', password: 'word', client: CLIENT });
@@ -63,4 +64,18 @@ test('each refusal of a login has its response code', async () => {
   assert.equal(await codeOf({ refused: 'unavailable' }), 'NO UNAVAILABLE');
   // The thread of the account has died in the meantime.
   assert.equal(await codeOf({ ...ADMITTED, link: 'gone' }), 'NO UNAVAILABLE');
+});
+
+test('a proof is decided by the main thread too, and a second login closes the account of the first', async () => {
+  const { account, events, asked, session } = open({ ...ADMITTED, serverSignature: 'c2ln' });
+  assert.deepEqual(await session.scramKey('ann'), { salt: 'ann', iterations: 1 });
+  const proof = { username: 'ann', message: 'what was said', proof: 'cHJvb2Y=' };
+  const answer = await session.loginByProof({ ...proof, client: CLIENT });
+  assert.deepEqual(answer, { answer: account, serverSignature: 'c2ln' });
+  assert.deepEqual(asked, [{ ...proof, address: '192.0.2.1', protocol: 'imap' }]);
+  await session.loginByProof({ ...proof, client: CLIENT });
+  assert.deepEqual(events, ['open 7 IDLE', 'open 7 IDLE', 'close']);
+  const refused = open({ refused: 'credentials' }).session;
+  const { answer: refusal, serverSignature } = await refused.loginByProof({ ...proof, client: CLIENT });
+  assert.deepEqual(['refused' in refusal, serverSignature], [true, undefined]);
 });

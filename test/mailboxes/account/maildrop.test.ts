@@ -52,7 +52,9 @@ async function login({ username }: { username: string }): Promise<LoginAnswer> {
 }
 
 async function serve(t: TestContext) {
-  const { dial } = await startServer(t, { openSession: () => createPop3Session({ main: { login }, links }) });
+  const { dial } = await startServer(t, {
+    openSession: () => createPop3Session({ main: { login, scramKey: () => assert.fail() }, links }),
+  });
   return {
     dial,
     async open(name: string): Promise<Pop3Client> {
@@ -219,6 +221,7 @@ test('an account that ends its sessions ends those of POP3', async (t) => {
   const number = server.serve(drop, () => drop.close());
   const main = {
     login: async (): Promise<LoginAnswer> => ({ link: 'one', session: number, disabledCapabilities: [] }),
+    scramKey: () => assert.fail(),
   };
   const { dial } = await startServer(t, { openSession: () => createPop3Session({ main, links }) });
   const client = dial();

@@ -8,6 +8,7 @@ import {
   type Chunks,
   isRefusal,
   type OpenSession,
+  type Refusal,
   type SelectedMailbox,
 } from '../../../src/mail/imap/session.ts';
 import { createAccountLink } from '../../../src/mailboxes/account/remote.ts';
@@ -35,16 +36,21 @@ function throughPort(openSession: OpenSession): OpenSession {
   return () => {
     const session = openSession();
     let close = () => {};
+    const open = (answer: Account | Refusal): Account | Refusal => {
+      if (isRefusal(answer)) return answer;
+      const remote = link.open(
+        server.serve(answer, () => {}),
+        answer.disabledCapabilities,
+      );
+      close = remote.close;
+      return remote.account;
+    };
     return {
-      async login(credentials) {
-        const answer = await session.login(credentials);
-        if (isRefusal(answer)) return answer;
-        const remote = link.open(
-          server.serve(answer, () => {}),
-          answer.disabledCapabilities,
-        );
-        close = remote.close;
-        return remote.account;
+      login: async (credentials) => open(await session.login(credentials)),
+      scramKey: (username) => session.scramKey(username),
+      async loginByProof(proof) {
+        const { answer, ...signed } = await session.loginByProof(proof);
+        return { answer: open(answer), ...signed };
       },
       close() {
         close();

@@ -5,7 +5,7 @@ import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
 import type { Account } from '../../../src/mail/managesieve/session.ts';
 import { createScriptSession } from '../../../src/mailboxes/access/script-session.ts';
 import type { LoginRefusal } from '../../../src/mailboxes/credential.ts';
-import { createScriptCalls, type ScriptCalls } from '../../../src/mailboxes/scripts/manage.ts';
+import { createScriptCalls } from '../../../src/mailboxes/scripts/manage.ts';
 import { createScriptRunner } from '../../../src/mailboxes/scripts/runner.ts';
 import { MAX_SCRIPT_BYTES, MAX_SCRIPTS } from '../../../src/mailboxes/scripts/store.ts';
 import { endMailbox, findMailboxById, updateMailbox } from '../../../src/mailboxes/store.ts';
@@ -30,7 +30,8 @@ async function open(): Promise<{ id: MailboxRow['id']; account: Account }> {
     const mailbox = await findMailboxById(app.db.read, id);
     return mailbox ? { mailbox, credential: { kind: 'password' } } : { refused: 'credentials' };
   });
-  const account = await createScriptSession(calls).login({ username: '', password: '', client: CLIENT });
+  const main = { ...calls, scramKey: () => assert.fail() };
+  const account = await createScriptSession(main).login({ username: '', password: '', client: CLIENT });
   if ('refused' in account) throw new Error(account.text);
   return { id, account };
 }
@@ -105,7 +106,8 @@ test('an owner finds no script of another mailbox', async () => {
 test('each refusal of a login has a text', async () => {
   const refusals: LoginRefusal[] = ['credentials', 'limited', 'suspended', 'damaged', 'unavailable'];
   for (const refused of refusals) {
-    const calls: ScriptCalls = {
+    const calls: Parameters<typeof createScriptSession>[0] = {
+      scramKey: () => assert.fail(),
       loginToScripts: async () => ({ refused }),
       manageScripts: async () => assert.fail(),
     };

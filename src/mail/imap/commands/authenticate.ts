@@ -1,9 +1,11 @@
 /** AUTHENTICATE (RFC 9051 section 6.2.2), with an initial response (RFC 4959). */
+import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { MAX_ANSWER_OCTETS, SaslError } from '../../sasl/exchange.ts';
+import { saslSessionOf } from '../../sasl/login-session.ts';
 import { runMechanism } from '../../sasl/mechanisms.ts';
 import { CommandError } from '../command-error.ts';
 import { type Connection, defineCommand, type Result } from './command.ts';
-import { logIn, refusePlaintext } from './log-in.ts';
+import { admit, refusePlaintext } from './log-in.ts';
 
 export const authenticate = defineCommand({
   name: 'AUTHENTICATE',
@@ -21,10 +23,13 @@ export const authenticate = defineCommand({
   async run(connection, { mechanism, initial }): Promise<Result> {
     const refusal = refusePlaintext(connection);
     if (refusal) return refusal;
-    const channel = { initial, ask: (challenge: string) => readAnswer(connection, challenge) };
-    const session = { login: (credentials: Parameters<typeof logIn>[1]) => logIn(connection, credentials) };
+    const binding = channelBindingOf(connection.socket);
+    const channel = { initial, binding, ask: (challenge: string) => readAnswer(connection, challenge) };
     try {
-      return await runMechanism(mechanism, channel, session);
+      return admit(
+        connection,
+        await runMechanism(mechanism, channel, saslSessionOf(connection.session, connection.client)),
+      );
     } catch (error) {
       throw error instanceof SaslError ? refusalOf(error) : error;
     }
@@ -38,6 +43,7 @@ async function readAnswer({ wire, framing }: Connection, challenge: string): Pro
 }
 
 function refusalOf({ fault, message }: SaslError): CommandError {
+  if (fault === 'refused') return new CommandError('NO', message, 'AUTHENTICATIONFAILED');
   if (fault === 'unsupported') return new CommandError('NO', message, 'CANNOT');
   return new CommandError('BAD', message, fault === 'too-long' ? 'LIMIT' : undefined);
 }

@@ -1,5 +1,6 @@
 /** CAPABILITY (RFC 9051 section 6.1.1). */
 import { privacyOf } from '../../access/client.ts';
+import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { COMPRESS_DEFLATE, capabilitiesOf, earlyCapabilities } from '../capabilities.ts';
 import { type Connection, defineCommand, noArguments, sendUntagged } from './command.ts';
 
@@ -17,7 +18,10 @@ export const capability = defineCommand({
 export function currentCapabilities(connection: Connection): string {
   const { state, compression } = connection;
   const { messageBytes } = connection.context.limits;
-  if (state.name === 'not authenticated') return earlyCapabilities(privacyOf(connection), messageBytes);
+  if (state.name === 'not authenticated') {
+    const binding = channelBindingOf(connection.socket);
+    return earlyCapabilities({ ...privacyOf(connection), binding, messageBytes });
+  }
   const { disabledCapabilities } = state.account;
   const withheld = [...disabledCapabilities, ...(compression ? [COMPRESS_DEFLATE] : [])];
   return capabilitiesOf({ disabledCapabilities: withheld }, messageBytes);

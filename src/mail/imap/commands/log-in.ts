@@ -2,7 +2,7 @@
 import { type PrivacyContext, privacyOf } from '../../access/client.ts';
 import { ConnectionFault } from '../../access/fault.ts';
 import { capabilitiesOf } from '../capabilities.ts';
-import { isRefusal, type Refusal } from '../session.ts';
+import { type Account, isRefusal, type Refusal } from '../session.ts';
 import { type Connection, type Result, responseText } from './command.ts';
 
 /** Returns the refusal of a login on a connection that others can read (RFC 9051 section 7.1, PRIVACYREQUIRED). */
@@ -11,13 +11,9 @@ export function refusePlaintext(connection: PrivacyContext): Refusal | undefined
   return { refused: 'NO', code: 'PRIVACYREQUIRED', text: 'The connection must be encrypted before a login' };
 }
 
-/** Asks the session. A success changes the state, and tells the client the capabilities of the user. */
-export async function logIn(
-  connection: Connection,
-  credentials: { username: string; password: string },
-): Promise<Result> {
-  const { session, context, client } = connection;
-  const answer = await session.login({ ...credentials, client });
+/** Completes a login. A success changes the state, and tells the client the capabilities of the user. */
+export function admit(connection: Connection, answer: Account | Refusal): Result {
+  const { context } = connection;
   context.metrics.login(isRefusal(answer) ? 'refused' : 'accepted');
   if (isRefusal(answer)) return answer;
   connection.state = { name: 'authenticated', account: answer };

@@ -1,6 +1,6 @@
 /** LOGIN (RFC 9051 section 6.2.3). */
 import { defineCommand } from './command.ts';
-import { logIn, refusePlaintext } from './log-in.ts';
+import { admit, refusePlaintext } from './log-in.ts';
 
 export const login = defineCommand({
   name: 'LOGIN',
@@ -13,6 +13,9 @@ export const login = defineCommand({
     cursor.end();
     return { username, password };
   },
-  run: async (connection, credentials) =>
-    refusePlaintext(connection) ?? (await logIn(connection, credentials)),
+  async run(connection, credentials) {
+    const { session, client } = connection;
+    const refusal = refusePlaintext(connection);
+    return refusal ?? admit(connection, await session.login({ ...credentials, client }));
+  },
 });

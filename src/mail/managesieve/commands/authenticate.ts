@@ -1,10 +1,12 @@
 /** AUTHENTICATE and UNAUTHENTICATE (RFC 5804 sections 2.1 and 2.14.1). */
 import { privacyOf } from '../../access/client.ts';
+import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { SaslError } from '../../sasl/exchange.ts';
+import { saslSessionOf } from '../../sasl/login-session.ts';
 import { runMechanism } from '../../sasl/mechanisms.ts';
 import { nextCommand } from '../next-command.ts';
 import { writeString } from '../respond.ts';
-import { isRefusal } from '../session.ts';
+import { type Account, isRefusal, type Refusal } from '../session.ts';
 import { type Connection, defineCommand, type Result } from './command.ts';
 
 /** Mechanism whose first challenge has data, with which an initial response is refused (RFC 5804 section 2.1). */
@@ -23,11 +25,13 @@ export const authenticate = defineCommand({
       };
     if (initial !== undefined && mechanism.toUpperCase() === SERVER_FIRST)
       return { refused: 'NO', text: 'The mechanism takes no initial response' };
-    const channel = { initial, ask: (challenge: string) => ask(connection, challenge) };
+    const binding = channelBindingOf(connection.socket);
+    const channel = { initial, binding, ask: (challenge: string) => ask(connection, challenge) };
     try {
-      return await runMechanism(mechanism, channel, {
-        login: (credentials) => logIn(connection, credentials),
-      });
+      return admit(
+        connection,
+        await runMechanism(mechanism, channel, saslSessionOf(connection.session, connection.client)),
+      );
     } catch (error) {
       if (error instanceof SaslError) return { refused: 'NO', text: error.message };
       throw error;
@@ -45,13 +49,8 @@ async function ask(connection: Connection, challenge: string): Promise<string | 
   throw new SaslError('malformed', 'An answer is one string');
 }
 
-async function logIn(
-  connection: Connection,
-  credentials: { username: string; password: string },
-): Promise<Result> {
-  const { session, client, context } = connection;
-  const answer = await session.login({ ...credentials, client });
-  context.metrics.login(isRefusal(answer) ? 'refused' : 'accepted');
+function admit(connection: Connection, answer: Account | Refusal): Result {
+  connection.context.metrics.login(isRefusal(answer) ? 'refused' : 'accepted');
   if (isRefusal(answer)) return answer;
   connection.account = answer;
   return { text: 'Logged in' };

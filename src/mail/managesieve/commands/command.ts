@@ -2,6 +2,7 @@
 
 import { privacyOf } from '../../access/client.ts';
 import type { AccessConnection, AccessContext } from '../../access/connection.ts';
+import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { offeredMechanisms } from '../../sasl/mechanisms.ts';
 import type { Token } from '../framing.ts';
 import type { ManageSieveLimits, ManageSieveOptions } from '../options.ts';
@@ -103,7 +104,7 @@ export function sendCapabilities(connection: Connection): void {
   const capabilities: [name: string, value?: string][] = [
     ['IMPLEMENTATION', implementation],
     ['SIEVE', extensions.join(' ')],
-    ['SASL', isPrivate ? offeredMechanisms().join(' ') : ''],
+    ['SASL', isPrivate ? offeredMechanisms(channelBindingOf(connection.socket)).join(' ') : ''],
     ['NOTIFY', 'mailto'],
     ['MAXREDIRECTS', `${maxRedirects}`],
     ['UNAUTHENTICATE'],

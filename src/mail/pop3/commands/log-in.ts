@@ -2,7 +2,7 @@
 import { type PrivacyContext, privacyOf } from '../../access/client.ts';
 import { ConnectionFault } from '../../access/fault.ts';
 import { OpenMaildrop } from '../open-maildrop.ts';
-import { isRefusal, type Refusal } from '../session.ts';
+import { isRefusal, type Maildrop, type Refusal } from '../session.ts';
 import { type Connection, type Result, refuse } from './command.ts';
 
 /** Returns the refusal of a login on a connection that others can read (RFC 2595 section 2.3). */
@@ -12,14 +12,9 @@ export function refusePlaintext(connection: PrivacyContext): Refusal | undefined
     : refuse('The connection must be encrypted before a login');
 }
 
-/** Asks the session. A success opens the maildrop. */
-export async function logIn(
-  connection: Connection,
-  credentials: { username: string; password: string },
-): Promise<Result> {
-  const { session, context, client } = connection;
-  const answer = await session.login({ ...credentials, client });
-  context.metrics.login(isRefusal(answer) ? 'refused' : 'accepted');
+/** Completes a login. A success opens the maildrop. */
+export function admit(connection: Connection, answer: Maildrop | Refusal): Result {
+  connection.context.metrics.login(isRefusal(answer) ? 'refused' : 'accepted');
   if (isRefusal(answer)) return answer;
   const drop = new OpenMaildrop(answer);
   connection.state = { name: 'transaction', drop };

@@ -1,6 +1,6 @@
 /** USER and PASS (RFC 1939 section 7). Whether a name exists is not told. */
 import { type Command, refuse } from './command.ts';
-import { logIn, refusePlaintext } from './log-in.ts';
+import { admit, refusePlaintext } from './log-in.ts';
 
 /** Maximum length of a name, as that of SASL: the longest address has 254 octets. */
 const MAX_NAME_OCTETS = 255;
@@ -26,6 +26,7 @@ export const pass: Command = {
     const { state } = connection;
     if (state.name !== 'authorization' || state.user === undefined) return refuse('USER comes first');
     connection.state = { name: 'authorization', user: undefined };
-    return await logIn(connection, { username: state.user, password });
+    const { session, client } = connection;
+    return admit(connection, await session.login({ username: state.user, password, client }));
   },
 };

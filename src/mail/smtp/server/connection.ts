@@ -73,6 +73,7 @@ function openConnection(context: SmtpContext, socket: Socket): Connection {
       helo: undefined,
       protocol: 'SMTP',
     },
+    binding: undefined,
     transaction: undefined,
     counts: { errors: 0, idleCommands: 0, refusedRecipients: 0, deferredRecipients: 0 },
     isExempt: false,

@@ -1,6 +1,7 @@
 /** Puts TLS under a connection. */
 import { acceptTls } from '../../../system/accept-tls.ts';
 import type { CertificateStore } from '../../../system/certificates.ts';
+import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import type { Connection } from './commands/command.ts';
 import { ConnectionFault } from './fault.ts';
 import { Wire } from './wire.ts';
@@ -11,7 +12,7 @@ import { Wire } from './wire.ts';
  * @throws ConnectionFault
  */
 export async function encrypt(
-  connection: Pick<Connection, 'context' | 'client' | 'wire'>,
+  connection: Pick<Connection, 'context' | 'client' | 'wire' | 'binding'>,
   certificates: CertificateStore,
 ): Promise<void> {
   const { context, wire } = connection;
@@ -23,6 +24,7 @@ export async function encrypt(
     throw new ConnectionFault('tls_handshake', undefined);
   });
   connection.wire = new Wire(context.clock, secure);
+  connection.binding = channelBindingOf(secure);
   connection.client = {
     ...connection.client,
     tls: {

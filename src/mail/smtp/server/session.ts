@@ -3,6 +3,7 @@
  * decides who may send what to whom, and keeps the messages. The server calls one method of a session at a time.
  */
 import type { PasswordCredentials } from '../../sasl/exchange.ts';
+import type { ScramAnswer, ScramKey, ScramProof } from '../../sasl/scram.ts';
 
 /** Client of a connection. A new value replaces it at EHLO, at STARTTLS and for each transaction. */
 export type SmtpClient = {
@@ -53,6 +54,14 @@ export type Recipient = {
   dsn?: string;
 };
 
+/** Decisions about logins. A reply refuses. */
+type Logins = {
+  login(credentials: PasswordCredentials, client: SmtpClient): Promise<Reply | undefined>;
+  /** Returns the key of a name for SCRAM, whether a user has the name or not. */
+  scramKey(username: string): Promise<ScramKey>;
+  loginByProof(proof: ScramProof, client: SmtpClient): Promise<ScramAnswer<Reply | undefined>>;
+};
+
 /**
  * The answers of one connection. An undefined answer accepts; a reply refuses, and one with the code 421 also ends the
  * connection. A thrown AppError becomes its reply (refusal.ts); any other error is logged and answered with 451.
@@ -62,8 +71,8 @@ export type Session = {
   connect(client: SmtpClient): Promise<Reply | undefined>;
   /** Decides on HELO, EHLO or LHLO; `client.helo` is the name. */
   ehlo(client: SmtpClient): Promise<Reply | undefined>;
-  /** Decides about a name and a password (AUTH). A listener that offers AUTH has sessions with this method. */
-  login?(credentials: PasswordCredentials, client: SmtpClient): Promise<Reply | undefined>;
+  /** Decides about AUTH. A listener that offers it has sessions with these methods. */
+  logins?: Logins;
   mail(sender: Sender, client: SmtpClient): Promise<Reply | undefined>;
   rcpt(recipient: Recipient, client: SmtpClient): Promise<Reply | undefined>;
   /**

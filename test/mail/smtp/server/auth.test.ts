@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { PasswordCredentials } from '../../../../src/mail/sasl/exchange.ts';
 import type { Reply } from '../../../../src/mail/smtp/server/session.ts';
+import { createScramSession } from '../../../support/scram-client.ts';
 import { STARTTLS, startServer, type TestClient } from './fixture.ts';
 
 const REFUSED: Reply = { code: 535, status: '5.7.8', text: 'No' };
@@ -9,16 +11,15 @@ const PLAIN = base64('\0ann\0secret');
 
 async function start(t: TestContext) {
   const asked: string[] = [];
+  async function login({ username = 'ann', password }: Partial<PasswordCredentials>) {
+    asked.push(`${username} ${password}`);
+    if (password === 'broken') throw new Error('a bug');
+    return password === 'secret' ? undefined : REFUSED;
+  }
   const server = await startServer(t, {
     tls: STARTTLS,
     submission: { maxHoldSeconds: 3_600 },
-    hooks: {
-      async login({ username, password }) {
-        asked.push(`${username} ${password}`);
-        if (password === 'broken') throw new Error('a bug');
-        return password === 'secret' ? undefined : REFUSED;
-      },
-    },
+    hooks: { logins: { login, ...createScramSession({ username: 'ann', password: 'secret' }, login) } },
   });
   return { ...server, asked };
 }

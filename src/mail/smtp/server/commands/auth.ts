@@ -1,6 +1,6 @@
 /** AUTH (RFC 4954): the client logs in, by a mechanism of SASL. */
 import { SaslError } from '../../../sasl/exchange.ts';
-import { offeredMechanisms, runMechanism } from '../../../sasl/mechanisms.ts';
+import { offeredMechanisms, runMechanism, type SaslSession } from '../../../sasl/mechanisms.ts';
 import type { Reply } from '../session.ts';
 import { BAD_SEQUENCE, type Command, type Connection, replyToError } from './command.ts';
 
@@ -17,6 +17,7 @@ const FAULTS: Readonly<Record<SaslError['fault'], Pick<Reply, 'code' | 'status'>
   malformed: { code: 501, status: '5.5.2' },
   'too-long': { code: 500, status: '5.5.6' },
   cancelled: { code: 501, status: '5.0.0' },
+  refused: { code: 535, status: '5.7.8' },
 };
 
 export const auth: Command = {
@@ -47,24 +48,33 @@ async function logIn(
   mechanism: string,
   initial: string | undefined,
 ): Promise<Reply | undefined> {
-  const { client, context, session, wire } = connection;
+  const { context, wire, binding } = connection;
   const channel = {
     initial,
+    binding,
     ask(challenge: string) {
       wire.send(`334 ${challenge}\r\n`);
       return wire.readLine(context.commandMs());
     },
   };
   try {
-    return await runMechanism(mechanism, channel, {
-      login: async (credentials) => {
-        if (!session.login) throw new Error('a session of this listener cannot decide about logins');
-        return await session.login(credentials, client).catch((error) => replyToError(context, error));
-      },
-    });
+    return await runMechanism(mechanism, channel, sessionOf(connection));
   } catch (error) {
     if (!(error instanceof SaslError)) throw error;
-    const mechanisms = error.fault === 'unsupported' ? `: ${offeredMechanisms().join(' ')}` : '';
+    const mechanisms = error.fault === 'unsupported' ? `: ${offeredMechanisms(binding).join(' ')}` : '';
     return { ...FAULTS[error.fault], text: `${error.message}${mechanisms}` };
   }
+}
+
+/** Returns the session as mechanisms ask it. */
+function sessionOf({ session: { logins }, client, context }: Connection): SaslSession<Reply | undefined> {
+  if (!logins) throw new Error('a session of this listener cannot decide about logins');
+  return {
+    login: (credentials) => logins.login(credentials, client).catch((error) => replyToError(context, error)),
+    scramKey: (username) => logins.scramKey(username),
+    loginByProof: (proof) =>
+      logins
+        .loginByProof(proof, client)
+        .catch(async (error) => ({ answer: replyToError(context, error), serverSignature: undefined })),
+  };
 }

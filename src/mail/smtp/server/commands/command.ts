@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../../../system/clock.ts';
 import { AppError } from '../../../../system/errors.ts';
 import type { Log } from '../../../../system/log.ts';
+import type { ChannelBinding } from '../../../sasl/channel-binding.ts';
 import { refusalReply } from '../../refusal.ts';
 import { ConnectionFault, type FaultReason } from '../fault.ts';
 import { formatReply } from '../format-reply.ts';
@@ -36,6 +37,8 @@ export type Connection = {
   readonly session: Session;
   wire: Wire;
   client: SmtpClient;
+  /** Values to which a login may be bound; undefined without TLS. */
+  binding: ChannelBinding | undefined;
   transaction: Transaction | undefined;
   /** Counts since the beginning or the last accepted message. */
   readonly counts: {

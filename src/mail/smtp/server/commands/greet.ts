@@ -46,7 +46,8 @@ function protocolOf(protocol: 'SMTP' | 'ESMTP' | 'LMTP', { client, isLoggedIn }:
   return isLoggedIn ? `${protocol}SA` : `${protocol}S`;
 }
 
-function extensions({ context: { clock, options, limits }, client, isLoggedIn }: Connection): string[] {
+function extensions({ context, client, binding, isLoggedIn }: Connection): string[] {
+  const { clock, options, limits } = context;
   const { submission } = options;
   return [
     // A size without a number would mean that there is no maximum (RFC 1870 section 4).
@@ -61,7 +62,7 @@ function extensions({ context: { clock, options, limits }, client, isLoggedIn }:
     `LIMITS RCPTMAX=${limits.recipients}`,
     ...(submission ? ['DSN', futureRelease(submission, clock.now())] : []),
     // A password is not asked for without TLS, nor a second time (RFC 4954 sections 3 and 4).
-    ...(submission && client.tls && !isLoggedIn ? [`AUTH ${offeredMechanisms().join(' ')}`] : []),
+    ...(submission && client.tls && !isLoggedIn ? [`AUTH ${offeredMechanisms(binding).join(' ')}`] : []),
     // STARTTLS is not offered once TLS has begun (RFC 3207 section 4.2), and REQUIRETLS only then (RFC 8689 section 2).
     ...(client.tls ? ['REQUIRETLS'] : options.tls ? ['STARTTLS'] : []),
   ];

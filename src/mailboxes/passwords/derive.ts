@@ -1,0 +1,29 @@
+/** Derives what is stored of a password, which can be compared with it, and from which it cannot be read. */
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import { hashInTurn, hashPassword } from './hash.ts';
+import { createScramVerifier, prepareForScram } from './scram-verifier.ts';
+
+type Derivation = {
+  /** The tenant who waits for it. */
+  owner: string;
+  /** Salt of the mailbox for SCRAM, in hex. */
+  salt: string;
+  /** Mail programs may log in with the password by SCRAM. */
+  hasScram: boolean;
+};
+
+/**
+ * Returns the hash of a password of a mailbox, and its verifier for SCRAM where it is wanted. The verifier is easier to attack than the hash
+ * should the database be stolen, because PBKDF2 needs no memory.
+ * @throws AppError validation_error naming `password`; unavailable when too many hashes wait
+ */
+export async function derivePassword(
+  password: string,
+  { owner, salt, hasScram }: Derivation,
+): Promise<Pick<MailboxRow, 'passwordHash' | 'scramVerifier'>> {
+  const prepared = hasScram ? await prepareForScram('password', password) : undefined;
+  const passwordHash = await hashPassword(password, owner);
+  if (prepared === undefined) return { passwordHash, scramVerifier: null };
+  const verifier = await hashInTurn(owner, () => createScramVerifier(prepared, salt));
+  return { passwordHash, scramVerifier: JSON.stringify(verifier) };
+}
