@@ -32,9 +32,9 @@ export type MailboxServer = {
   stop(): Promise<void>;
 };
 
-/** Starts a daemon with a mailbox for `reader@sandbox.localhost`. */
-export async function startMailboxServer(): Promise<MailboxServer> {
-  const [home, address] = [temporaryDirectory('mailbox'), 'reader@sandbox.localhost'];
+/** Starts a daemon with a mailbox for `reader@sandbox.localhost`, or at the sandbox of another host name. */
+export async function startMailboxServer(hostname = HOST): Promise<MailboxServer> {
+  const [home, address] = [temporaryDirectory('mailbox'), `reader@sandbox.${hostname}`];
   const [imapPort, smtpPort] = [await freePort(), await freePort()];
   const submission = { tlsPort: await freePort(), starttlsPort: await freePort() };
   const env = {
@@ -45,6 +45,7 @@ export async function startMailboxServer(): Promise<MailboxServer> {
     POSTRIDER_SUBMISSION_ENABLED: 'true',
     POSTRIDER_SUBMISSION_TLS_PORT: String(submission.tlsPort),
     POSTRIDER_SUBMISSION_PORT: String(submission.starttlsPort),
+    POSTRIDER_HOSTNAME: hostname,
   };
   const daemon = await startDaemonProcess({ dataDir: join(home, 'data'), env });
   const { password } = (await daemon.cli(['mailbox', 'create', address])) as { password: string };

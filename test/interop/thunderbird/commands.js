@@ -93,6 +93,81 @@ globalThis.commands = {
     window.setTimeout(() => page.querySelector('#advancedConfigurationIncoming').click(), 0);
   },
 
+  /** Trusts a certificate at these ports of a host, as a person does in a dialog. */
+  trustCertificate({ pem, host, ports }) {
+    const certificates = Cc['@mozilla.org/security/x509certdb;1'].getService(Ci.nsIX509CertDB);
+    const overrides = Cc['@mozilla.org/security/certoverride;1'].getService(Ci.nsICertOverrideService);
+    const certificate = certificates.constructX509FromBase64(pem.replace(/-----[^-]+-----|\s/g, ''));
+    for (const port of ports) overrides.rememberValidityOverride(host, port, {}, certificate, false);
+  },
+
+  /** Fills in name, address and password in the Account Hub, and presses "Continue" on each page, until the account exists. */
+  async addAccountByAddress({ address, secret }) {
+    await window.openAccountHub('MAIL');
+    const hub = await waitFor('the Account Hub', () => {
+      const container = document.querySelector('account-hub-container');
+      return (container?.shadowRoot ?? container)?.querySelector('account-hub-email');
+    });
+    const next = async () => {
+      const button = await waitFor('the button', () =>
+        hub.querySelector('#forward:not([hidden]):not([disabled])'),
+      );
+      button.click();
+    };
+    const page = (id, field) =>
+      waitFor(id, () =>
+        hub.querySelector(`#${id}:not([hidden])${field === undefined ? '' : `:has(${field})`}`),
+      );
+    fill(await page('emailAutoConfigSubview', '#email'), { realName: 'Reader', email: address });
+    await next();
+    const found = await page('emailConfigFoundSubview');
+    const shown = await waitFor('the settings that were found', () => found.textContent.trim() || undefined);
+    await next();
+    fill(await page('emailPasswordSubview', '#password'), { password: secret });
+    await next();
+    return shown;
+  },
+
+  /** Returns the servers of the account. */
+  servers() {
+    const { server } = root();
+    const sending = MailServices.outgoingServer.defaultServer;
+    const { hostname, port } = sending.QueryInterface(Ci.nsISmtpServer);
+    return {
+      incoming: [server.type, server.hostname, server.port, server.username],
+      outgoing: [hostname, port, sending.username],
+    };
+  },
+
+  /** Sends a message with the default identity, and resolves when the server has taken it and its copy is saved. */
+  send({ to, subject, text }) {
+    const fields = Cc['@mozilla.org/messengercompose/composefields;1'].createInstance(Ci.nsIMsgCompFields);
+    const { defaultIdentity: identity } = MailServices.accounts.accounts[0];
+    fields.to = to;
+    fields.subject = subject;
+    fields.body = text;
+    fields.from = identity.email;
+    const params = Cc['@mozilla.org/messengercompose/composeparams;1'].createInstance(Ci.nsIMsgComposeParams);
+    params.identity = identity;
+    params.composeFields = fields;
+    params.format = Ci.nsIMsgCompFormat.PlainText;
+    const compose = MailServices.compose.initCompose(params);
+    return new Promise((resolve, reject) => {
+      compose.addMsgSendListener({
+        onStartSending() {},
+        onSendProgress() {},
+        onProgress() {},
+        onStatus() {},
+        onSendNotPerformed() {},
+        onGetDraftFolderURI() {},
+        onTransportSecurityError() {},
+        onStopSending: (_id, status, message) =>
+          status === 0 ? resolve() : reject(new Error(`the message was not sent: ${status} ${message}`)),
+      });
+      compose.sendMsg(Ci.nsIMsgCompDeliverMode.Now, identity, null, null, null).catch(reject);
+    });
+  },
+
   hasAccount: () => root() !== undefined,
 
   /** Presses "Test connection to server", "Add Exception" and "Confirm Security Exception" in the account settings. */

@@ -23,11 +23,17 @@ export type Thunderbird = {
 const STOP_TIMEOUT_MS = 30_000;
 const COMMANDS = new URL('commands.js', import.meta.url);
 
-/** @param home a directory for the profile, which is new unless Thunderbird was started with it before */
-export async function startThunderbird(home: string): Promise<Thunderbird> {
+/**
+ * @param home a directory for the profile, which is new unless Thunderbird was started with it before
+ * @param more preferences that a test needs
+ */
+export async function startThunderbird(
+  home: string,
+  more: Record<string, unknown> = {},
+): Promise<Thunderbird> {
   const [profile, log, port] = [join(home, 'profile'), join(home, 'imap.log'), await freePort()];
   await mkdir(profile, { recursive: true });
-  await writeFile(join(profile, 'user.js'), preferences({ 'marionette.port': port }));
+  await writeFile(join(profile, 'user.js'), preferences({ 'marionette.port': port, ...more }));
   const program = spawn(
     'thunderbird',
     ['--headless', '--no-remote', '--profile', profile, '--marionette', '-remote-allow-system-access'],
@@ -80,7 +86,6 @@ export async function startThunderbird(home: string): Promise<Thunderbird> {
 
 function preferences(own: Record<string, unknown>): string {
   const values = {
-    ...own,
     // Requests to web servers fail, since nothing listens on this port. Mail does not use this proxy.
     'network.proxy.type': 1,
     ...Object.fromEntries(
@@ -95,6 +100,7 @@ function preferences(own: Record<string, unknown>): string {
     'mail.provider.suppress_dialog_on_startup': true,
     'mail.rights.version': 1,
     'mailnews.start_page.enabled': false,
+    ...own,
   };
   return Object.entries(values)
     .map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`)
