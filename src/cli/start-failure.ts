@@ -29,9 +29,13 @@ export function explainStartFailure(error: unknown, { dataDir }: Pick<Config, 'd
   );
 }
 
+/** Matches the name of a listener on the second port of a section, such as `submission_tls`, whose setting is `submission.tlsPort`. */
+const SECOND_PORT = /^(.+)_(tls|starttls)$/;
+
 function adviseOnListening({ section, code, message }: ListenError): string {
-  const [port, address] = ['port', 'address'].map(
-    (key) => `${environmentName([section, key])} (${section}.${key})`,
+  const [, name = section, variant] = SECOND_PORT.exec(section) ?? [];
+  const [port, address] = [variant === undefined ? 'port' : `${variant}Port`, 'address'].map(
+    (key) => `${environmentName([name, key])} (${name}.${key})`,
   );
   switch (code) {
     case 'EADDRINUSE':

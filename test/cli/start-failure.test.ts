@@ -15,10 +15,10 @@ function explained(fields: Fields): string {
   return result instanceof CommandError ? result.message : `unexplained: ${result === error}`;
 }
 
-function listening(code: string): string {
+function listening(code: string, section = 'smtp'): string {
   const at = { address: '127.0.0.1', port: 25 };
   const cause = Object.assign(new Error('no'), { code });
-  const result = explainStartFailure(new ListenError({ section: 'smtp', at }, cause), CONFIG);
+  const result = explainStartFailure(new ListenError({ section, at }, cause), CONFIG);
   return result instanceof CommandError ? result.message : 'unexplained';
 }
 
@@ -34,6 +34,17 @@ test('an address that cannot be listened on is described with the settings that 
   assert.equal(
     listening('EADDRNOTAVAIL'),
     'this machine does not have the address 127.0.0.1: set POSTRIDER_SMTP_ADDRESS (smtp.address) and POSTRIDER_SMTP_PORT (smtp.port)',
+  );
+});
+
+test('the second port of a section has a setting of its own', () => {
+  assert.match(
+    listening('EADDRINUSE', 'submission_tls'),
+    /or set POSTRIDER_SUBMISSION_TLS_PORT \(submission\.tlsPort\)$/,
+  );
+  assert.match(
+    listening('EADDRNOTAVAIL', 'imap_starttls'),
+    /POSTRIDER_IMAP_ADDRESS \(imap\.address\) and POSTRIDER_IMAP_STARTTLS_PORT \(imap\.starttlsPort\)$/,
   );
 });
 
