@@ -42,6 +42,7 @@ import { submission } from './migrations/0049-submission.ts';
 import { deliveryPlans } from './migrations/0051-delivery-plans.ts';
 import { mailboxFilters } from './migrations/0052-mailbox-filters.ts';
 import { scramOfPasswords } from './migrations/0053-scram-of-passwords.ts';
+import { waitingMailOfMailboxes } from './migrations/0054-waiting-mail-of-mailboxes.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -86,4 +87,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   deliveryPlans,
   mailboxFilters,
   scramOfPasswords,
+  waitingMailOfMailboxes,
 ];

@@ -20,7 +20,7 @@ type Accepting = {
 
 /**
  * Queues the message of a person, and counts its recipients.
- * @throws AppError rate_limited
+ * @throws AppError rate_limited, quota_exceeded
  */
 export const acceptSubmitted = defineWrite(
   'submission.accept',

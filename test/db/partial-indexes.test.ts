@@ -22,7 +22,7 @@ import { leaseJobs, listWaiting, releaseJobs, requireFewWaiting, sweepJobs } fro
 import { findActiveScript } from '../../src/mailboxes/scripts/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
 import { findNextNotificationTime, leaseNotifications } from '../../src/queue/notifications/store.ts';
-import { findNextSubmittedTime, leaseSubmitted } from '../../src/queue/submitted/store.ts';
+import { findNextSubmittedTime, leaseSubmitted, readUnsentBytes } from '../../src/queue/submitted/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
 import { hastenEngagements } from '../../src/tracking/engagements/store.ts';
 import { findNextJudgement, listDueEngagements } from '../../src/tracking/judgement/store.ts';
@@ -106,6 +106,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     (tx) => leaseNotifications.run(tx, { now: 1, until: 2, limit: 3 }),
   ],
   mailboxScriptsActive: [(tx) => findActiveScript(tx, 'mbx_1')],
+  messagesOfMailboxes: [(tx) => readUnsentBytes(tx, 'mbx_1')],
   submittedMessagesDue: [
     findNextSubmittedTime,
     (tx) => leaseSubmitted.run(tx, { now: 1, until: 2, limit: 3 }),

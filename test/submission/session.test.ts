@@ -1,7 +1,9 @@
 /** People and applications hand over mail: who may, from which addresses, and what becomes of the message. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { before, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
+import { openWriting } from '../../src/db/connection.ts';
 import { updateMailbox } from '../../src/mailboxes/store.ts';
 import { SANDBOX } from '../emails/fixtures.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
@@ -229,6 +231,17 @@ test('a mailbox writes to a limited number of recipients a day, and to fewer new
   await clock.advance(25 * 3_600_000);
   const later = await world.logIn(address);
   assert.match(await submit(later, { ...mail, to: 'new@receiver.example' }), /^250/);
+});
+
+test('no more mail is taken from a mailbox of which too much waits', async () => {
+  const { address } = await addMailbox(world, { address: 'full@people.example' });
+  const client = await world.logIn(address);
+  const mail = { from: address, message: MESSAGE.replace('ann@', 'full@') };
+  const { blobId } = await world.queued(await submit(client, mail));
+  const side = openWriting(join(world.dataDir, 'postrider.db'), 'NORMAL');
+  side.prepare('UPDATE blobs SET sizeBytes = ? WHERE id = ?').run(1024 ** 3, blobId);
+  side.close();
+  assert.match(await submit(client, mail), /^452 4\.2\.2 /);
 });
 
 test('sessions at the same time do not exceed the limits together', async () => {

@@ -50,6 +50,23 @@ export function findSubmitted(tx: Tx, messageId: string): Promise<SubmittedMessa
   return byId.first(tx, { messageId });
 }
 
+type Owner = { mailboxId: NonNullable<MessageRow['mailboxId']> };
+
+const waitingBytes = statement((db, param: Param<Owner>) =>
+  db
+    .selectFrom('messages')
+    .innerJoin('blobs', 'blobs.id', 'messages.blobId')
+    .select(({ fn }) => fn.sum<number | null>('blobs.sizeBytes').as('bytes'))
+    // Literal, for the partial index `messagesOfMailboxes`.
+    .where(sql<boolean>`messages."mailboxId" IS NOT NULL`)
+    .where('messages.mailboxId', '=', param('mailboxId')),
+);
+
+/** Returns the size of the messages of a mailbox that have not reached all of their recipients, in bytes. */
+export async function readUnsentBytes(tx: Tx, mailboxId: Owner['mailboxId']): Promise<number> {
+  return (await waitingBytes.first(tx, { mailboxId }))?.bytes ?? 0;
+}
+
 const first = statement((db) =>
   db.selectFrom('submittedMessages').select('dueAt').where('dueAt', 'is not', null).orderBy('dueAt').limit(1),
 );
