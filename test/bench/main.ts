@@ -22,6 +22,7 @@ import { marketing } from './marketing.ts';
 import { memory } from './memory.ts';
 import { metrics } from './metrics.ts';
 import { million } from './million.ts';
+import { pop3 } from './pop3.ts';
 import { postfix } from './postfix.ts';
 import { postrider } from './postrider.ts';
 import { retention } from './retention.ts';
@@ -38,7 +39,7 @@ const MEMORY_SECONDS = 600;
 /** Size of the audience of the row `marketing`, unless `--contacts` says otherwise. */
 const MARKETING_CONTACTS = 1_000_000;
 
-/** Number of messages in a mailbox of the row `imap`, unless `--messages` says otherwise. */
+/** Number of messages in a mailbox of the rows `imap` and `pop3`, unless `--messages` says otherwise. */
 const IMAP_MESSAGES = 10_000;
 
 const { values } = parseArgs({
@@ -71,6 +72,7 @@ const GROUPS: readonly Group[] = [
   imapPush,
   imapIdle,
   imapLoad(Number(values.messages ?? IMAP_MESSAGES)),
+  pop3(Number(values.messages ?? IMAP_MESSAGES)),
   memory(Number(values.seconds ?? MEMORY_SECONDS)),
   marketing(Number(values.contacts ?? MARKETING_CONTACTS)),
 ];

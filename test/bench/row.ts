@@ -36,7 +36,8 @@ export type Job =
   | 'broadcast'
   | `SMTP in, ${string}`
   | `SMTP to mailbox, ${string}`
-  | `IMAP, ${string}`;
+  | `IMAP, ${string}`
+  | `POP3, ${string}`;
 export type Role = 'bare path' | 'peer' | 'measured';
 
 export type Row = {

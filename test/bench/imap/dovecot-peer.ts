@@ -3,7 +3,7 @@
  * Dovecot does.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCertificate } from '../../interop/certificate.ts';
 import { freePort, listens } from '../../support/loopback.ts';
@@ -14,18 +14,24 @@ import type { ImapServer } from './system.ts';
 export type Format = 'maildir' | 'mdbox';
 
 const DOVECOT = '/usr/sbin/dovecot';
+/** POP3 is a package of its own, which only its benchmark installs. */
+const POP3 = '/usr/lib/dovecot/pop3';
 const START_TIMEOUT_MS = 15_000;
 const PASSWORD = 'secret-word';
 const OUTPUT_KEPT = 2_000;
 
 /** Starts Dovecot, which stores the mail of each user in this format. It ends with this program. */
-export async function startDovecot(workspace: Workspace, format: Format, users: number): Promise<ImapServer> {
+export async function startDovecot(
+  workspace: Workspace,
+  format: Format,
+  users: number,
+): Promise<ImapServer & { pop3Port: number }> {
   const folder = workspace.newFolder(`dovecot-${format}`);
   mkdirSync(join(folder, 'mail'));
   execFileSync('chown', ['nobody:nogroup', join(folder, 'mail')]);
-  const port = await freePort();
+  const [port, pop3Port] = [await freePort(), await freePort()];
   const certificate = await writeCertificate(folder, 'peer.test');
-  writeFileSync(join(folder, 'dovecot.conf'), configuration({ folder, format, port, certificate }));
+  writeFileSync(join(folder, 'dovecot.conf'), configuration({ folder, format, port, pop3Port, certificate }));
   const program = startProgram(DOVECOT, ['-F', '-c', join(folder, 'dovecot.conf')]);
   try {
     await until('Dovecot listens', START_TIMEOUT_MS, () => listens(port));
@@ -36,6 +42,7 @@ export async function startDovecot(workspace: Workspace, format: Format, users: 
   }
   return {
     port,
+    pop3Port,
     pids: [program.pid],
     users: Array.from({ length: users }, (_, index) => ({ username: `user${index}`, password: PASSWORD })),
     stop: () => program.stop(),
@@ -54,16 +61,17 @@ type Configuration = {
   folder: string;
   format: Format;
   port: number;
+  pop3Port: number;
   certificate: { key: string; certificate: string };
 };
 
 /** dovecot.conf(5). Beyond the defaults: no limit for connections of one address, and as many logins at a time as there may be. */
-function configuration({ folder, format, port, certificate }: Configuration): string {
+function configuration({ folder, format, port, pop3Port, certificate }: Configuration): string {
   return `
 base_dir = ${folder}/run
 state_dir = ${folder}/state
 log_path = ${folder}/log
-protocols = imap
+protocols = imap ${existsSync(POP3) ? 'pop3' : ''}
 listen = 127.0.0.1
 ssl = required
 ssl_cert = <${certificate.certificate}
@@ -91,6 +99,15 @@ service imap-login {
 }
 service imap {
   process_limit = 1000
+}
+service pop3-login {
+  inet_listener pop3 {
+    port = 0
+  }
+  inet_listener pop3s {
+    port = ${pop3Port}
+    ssl = yes
+  }
 }
 `;
 }

@@ -16,7 +16,7 @@ const QUIET_MS = 10_000;
 const QUIET_TIMEOUT_MS = 15 * 60_000;
 const POLL_MS = 1_000;
 
-export type PostriderImap = ImapServer & { daemon: DaemonProcess; smtpPort: number };
+export type PostriderImap = ImapServer & { daemon: DaemonProcess; smtpPort: number; pop3Port: number };
 
 /** Starts the daemon with this number of mailboxes. It ends with this program. */
 export async function startPostriderImap(
@@ -24,13 +24,15 @@ export async function startPostriderImap(
   users: number,
   env: Record<string, string> = {},
 ): Promise<PostriderImap> {
-  const [port, smtpPort] = [await freePort(), await freePort()];
+  const [port, smtpPort, pop3Port] = [await freePort(), await freePort(), await freePort()];
   const daemon = await startDaemonProcess({
     dataDir: workspace.newFolder('postrider'),
     env: {
       POSTRIDER_HOSTNAME: HOSTNAME,
       POSTRIDER_IMAP_ADDRESS: '127.0.0.1',
       POSTRIDER_IMAP_PORT: String(port),
+      POSTRIDER_POP3_ADDRESS: '127.0.0.1',
+      POSTRIDER_POP3_PORT: String(pop3Port),
       POSTRIDER_MANAGESIEVE_PORT: '0',
       POSTRIDER_SMTP_ADDRESS: '127.0.0.1',
       POSTRIDER_SMTP_PORT: String(smtpPort),
@@ -52,7 +54,7 @@ export async function startPostriderImap(
   // The first mailbox opens the listener.
   await until('Postrider listens for IMAP', START_TIMEOUT_MS, () => listens(port));
   return {
-    ...{ port, smtpPort, daemon },
+    ...{ port, smtpPort, pop3Port, daemon },
     pids: [daemon.pid],
     users: addresses.map((username) => ({ username, password: PASSWORD })),
     async stop() {

@@ -24,18 +24,19 @@ export const FOLDER = 'Filled';
 /** Messages in one command while a mailbox is filled. */
 const BATCH = 200;
 
-/** Fills the mailbox of the first user, and makes an empty one for each. */
+/** Fills a mailbox of the first user, which is created unless it is the INBOX. */
 export async function fillSystem<Server extends ImapServer>(
   server: Server,
   messages: number,
+  folder = FOLDER,
 ): Promise<Server & ImapSystem> {
   const [first] = server.users;
   if (!first) throw new Error('the server has no users');
   const login = () => ImapConnection.login(server.port, first);
   const connection = await login();
-  await connection.run(`CREATE ${FOLDER}`);
+  if (folder !== 'INBOX') await connection.run(`CREATE ${folder}`);
   for (let from = 0; from < messages; from += BATCH)
-    await connection.append(FOLDER, sampleMessages(Math.min(BATCH, messages - from), from));
+    await connection.append(folder, sampleMessages(Math.min(BATCH, messages - from), from));
   connection.close();
   return { ...server, login };
 }
