@@ -9,6 +9,7 @@ const PACKAGES = {
   fetchmail: '/usr/bin/fetchmail',
   getmail6: '/usr/bin/getmail',
   isync: '/usr/bin/mbsync',
+  mpop: '/usr/bin/mpop',
   mutt: '/usr/bin/mutt',
   neomutt: '/usr/bin/neomutt',
   offlineimap3: '/usr/bin/offlineimap',

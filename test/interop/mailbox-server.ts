@@ -17,6 +17,7 @@ export type MailboxServer = {
   imapPort: number;
   /** Ports at which people send: with TLS from the first byte, and with STARTTLS. */
   submission: { tlsPort: number; starttlsPort: number };
+  pop3Port: number;
   /** A directory for what mail programs write. */
   home: string;
   /** File of the certificate of the daemon, in PEM. */
@@ -35,11 +36,11 @@ export type MailboxServer = {
 /** Starts a daemon with a mailbox for `reader@sandbox.localhost`, or at the sandbox of another host name. */
 export async function startMailboxServer(hostname = HOST): Promise<MailboxServer> {
   const [home, address] = [temporaryDirectory('mailbox'), `reader@sandbox.${hostname}`];
-  const [imapPort, smtpPort] = [await freePort(), await freePort()];
   const submission = { tlsPort: await freePort(), starttlsPort: await freePort() };
+  const [imapPort, pop3Port, smtpPort] = [await freePort(), await freePort(), await freePort()];
   const env = {
     POSTRIDER_IMAP_PORT: String(imapPort),
-    POSTRIDER_POP3_PORT: '0',
+    POSTRIDER_POP3_PORT: String(pop3Port),
     POSTRIDER_MANAGESIEVE_PORT: '0',
     POSTRIDER_SMTP_PORT: String(smtpPort),
     POSTRIDER_SUBMISSION_ENABLED: 'true',
@@ -61,6 +62,7 @@ export async function startMailboxServer(hostname = HOST): Promise<MailboxServer
     password,
     imapPort,
     submission,
+    pop3Port,
     home,
     certificate,
     client,
