@@ -115,35 +115,41 @@ test('getmail fetches what is new, and then deletes', async () => {
   assert.deepEqual(await left(), []);
 });
 
-for (const pipelining of ['on', 'off'])
+for (const pipelining of ['on', 'off'] as const) {
   test(`mpop fetches what is new, and then deletes, with pipelining ${pipelining}`, async () => {
     const mail = join(home, `mpop-${pipelining}`);
-    // Its TLS library trusts no certificate that has signed itself, and asks for RSA.
-    const certificate = await readFile(join(server.daemon.dataDir, 'tls', 'self-signed', 'rsa.pem'));
-    const fingerprint = new X509Certificate(certificate).fingerprint256;
-    const fetch = async (keep: string): Promise<void> => {
-      const settings = join(home, 'mpoprc');
-      const text = `account default
-host ${HOST}
-port ${server.pop3Port}
-user ${server.address}
-password ${server.password}
-tls on
-tls_starttls off
-tls_fingerprint ${fingerprint}
-pipelining ${pipelining}
-keep ${keep}
-uidls_file ${home}/uidls-${pipelining}
-delivery mbox ${mail}
-`;
-      await writeFile(settings, text, { mode: 0o600 });
-      await run('mpop', [`--file=${settings}`, '--quiet'], { timeout: TIMEOUT_MS });
-    };
-    await fetch('on');
-    await fetch('on');
+    await runMpop({ mail, pipelining, keep: 'on' });
+    await runMpop({ mail, pipelining, keep: 'on' });
     assertFetched(await readFile(mail, 'utf8'));
     assert.deepEqual(await left(), SUBJECTS.toSorted());
-    await fetch('off');
+    await runMpop({ mail, pipelining, keep: 'off' });
     assert.deepEqual(await left(), []);
     assertFetched(await readFile(mail, 'utf8'));
   });
+}
+
+async function runMpop({
+  mail,
+  pipelining,
+  keep,
+}: Record<'mail' | 'pipelining' | 'keep', string>): Promise<void> {
+  // Its TLS library trusts no certificate that has signed itself, and asks for RSA.
+  const certificate = await readFile(join(server.daemon.dataDir, 'tls', 'self-signed', 'rsa.pem'));
+  const lines = [
+    'account default',
+    `host ${HOST}`,
+    `port ${server.pop3Port}`,
+    `user ${server.address}`,
+    `password ${server.password}`,
+    'tls on',
+    'tls_starttls off',
+    `tls_fingerprint ${new X509Certificate(certificate).fingerprint256}`,
+    `pipelining ${pipelining}`,
+    `keep ${keep}`,
+    `uidls_file ${mail}.uidls`,
+    `delivery mbox ${mail}`,
+  ];
+  const settings = join(home, 'mpoprc');
+  await writeFile(settings, `${lines.join('\n')}\n`, { mode: 0o600 });
+  await run('mpop', [`--file=${settings}`, '--quiet'], { timeout: TIMEOUT_MS });
+}

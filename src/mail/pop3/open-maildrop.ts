@@ -34,8 +34,8 @@ export class OpenMaildrop {
     return `${this.maildrop.uidValidity}.${this.maildrop.uids[index]}`;
   }
 
+  /** Marks a message that is not marked yet. */
   delete(index: number): void {
-    if (!this.has(index)) return;
     this.#isDeleted[index] = 1;
     this.count--;
     this.sizeBytes -= this.sizeOf(index);

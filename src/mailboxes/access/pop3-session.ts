@@ -1,8 +1,8 @@
 /** Sessions of POP3 connections: the main thread decides who logs in, and the thread of the account has the messages. */
-import type { Refusal as ImapRefusal } from '../../mail/imap/session.ts';
 import { isRefusal, type Maildrop, type Refusal, type Session } from '../../mail/pop3/session.ts';
 import type { RemoteMaildrop } from '../account/remote.ts';
 import type { LoginRefusal } from '../credential.ts';
+import { toRefusal } from './pop3-refusal.ts';
 import { ReadAhead } from './read-ahead.ts';
 import type { LoginAnswer, LoginCalls, Sessions } from './session.ts';
 
@@ -63,19 +63,11 @@ async function openMaildrop(remote: RemoteMaildrop): Promise<Maildrop | Refusal>
   return {
     ...listing,
     ended: remote.ended.then(toRefusal),
-    async *retrieve(index) {
-      const refusal = yield* ahead.read(index);
-      return refusal && toRefusal(refusal);
-    },
+    retrieve: (index) => ahead.read(index),
     async quit(removed) {
       await ahead.stop();
       const refusal = await remote.quitMaildrop(removed);
       return refusal && toRefusal(refusal);
     },
   };
-}
-
-/** An account that ends its sessions does so in the words of IMAP. */
-function toRefusal(refusal: Refusal | ImapRefusal): Refusal {
-  return refusal.refused === true ? refusal : { refused: true, code: 'SYS/TEMP', text: refusal.text };
 }

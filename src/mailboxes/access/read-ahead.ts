@@ -3,19 +3,21 @@
  * together with a message that follows the one before: first one, then twice as many each time. What comes waits here in part of a
  * chunk, and in the few chunks that the link holds.
  */
+import type { Chunks } from '../../mail/pop3/session.ts';
+import type { RemoteMaildrop } from '../account/remote.ts';
+import { toRefusal } from './pop3-refusal.ts';
 
-/** Octets of some messages, one after the other, and what completes them when not all of them can be read. */
-type Messages<Refused> = AsyncGenerator<Buffer, Refused | undefined, undefined>;
-type Read<Refused> = (from: number, count: number) => Messages<Refused>;
+/** Octets of some messages, one after the other, and the refusal that ends them when not all of them can be read. */
+type Messages = ReturnType<RemoteMaildrop['retrieve']>;
 
 /** Maximum number of messages that are asked for at once. Each time costs less than a tenth of a millisecond. Our own limit. */
 const MAX_MESSAGES = 1_024;
 const NOTHING = Buffer.alloc(0);
 
-export class ReadAhead<Refused> {
+export class ReadAhead {
   readonly #sizes: Uint32Array;
-  readonly #read: Read<Refused>;
-  #messages: Messages<Refused> | undefined;
+  readonly #read: RemoteMaildrop['retrieve'];
+  #messages: Messages | undefined;
   /** Octets that have come and were not asked for yet. */
   #rest: Buffer = NOTHING;
   /** Index of the message that begins with the rest, and of the first one behind those that were asked for. */
@@ -24,20 +26,20 @@ export class ReadAhead<Refused> {
   #count = 1;
 
   /** Reads nothing yet. `sizes` are the exact sizes of all messages. */
-  constructor(sizes: Uint32Array, read: Read<Refused>) {
+  constructor(sizes: Uint32Array, read: RemoteMaildrop['retrieve']) {
     this.#sizes = sizes;
     this.#read = read;
   }
 
   /** Yields the octets of a message. Whoever reads it to its end reads the one behind it faster. */
-  async *read(index: number): Messages<Refused> {
+  async *read(index: number): Chunks {
     const messages = await this.#find(index);
     let left = this.#sizes[index] as number;
     try {
       while (left > 0) {
         if (this.#rest.length === 0) {
           const next = await messages.next();
-          if (next.done) return next.value ?? raise(`message ${index} is shorter than it was`);
+          if (next.done) return next.value ? toRefusal(next.value) : raise(`message ${index} is too short`);
           this.#rest = next.value;
         }
         const piece = this.#rest.subarray(0, left);
@@ -62,7 +64,7 @@ export class ReadAhead<Refused> {
   }
 
   /** Returns the octets that begin with this message. */
-  async #find(index: number): Promise<Messages<Refused>> {
+  async #find(index: number): Promise<Messages> {
     const follows = index === this.#next;
     if (this.#messages && follows && index < this.#end) return this.#messages;
     await this.stop();

@@ -118,6 +118,9 @@ test('each command has its state and its arguments', async (t) => {
   for (const command of ['STAT', 'LIST', 'UIDL', 'RETR 1', 'TOP 1 1', 'DELE 1', 'RSET', 'NOOP'])
     assert.equal(await early.ask(command), '-ERR The command needs a login', command);
   assert.equal(await early.ask('PASS x'), '-ERR USER comes first');
+  await early.ask('USER x');
+  assert.match(await early.ask('PASS wrong'), /^-ERR \[AUTH\]/);
+  assert.equal(await early.ask('PASS x'), '-ERR USER comes first');
   assert.equal(await early.ask('USER'), '-ERR The command needs the name of a user');
   assert.equal(await early.ask('STLS'), '-ERR TLS is not available');
   assert.equal(await early.ask('APOP a b'), '-ERR The command is unknown');
@@ -228,14 +231,14 @@ test('a message that cannot be read is refused, and one that cannot be read to i
   const refusal = { refused: true, code: 'SYS/PERM', text: 'The message could not be read' } as const;
   const drop = createMemoryMaildrop([FIRST, SECOND, FIRST], {
     async *retrieve(index) {
-      for (let piece = 0; piece < index; piece++) yield Buffer.from('Subject: x\r\n');
+      for (let piece = 0; piece < index; piece++) yield Buffer.from(piece === 0 ? 'a: b\r\n\r\n' : 'x\r\n');
       return refusal;
     },
   });
   const client = await (await startServer(t, { drop })).open();
   for (const number of [1, 2])
     assert.equal(await client.ask(`RETR ${number}`), '-ERR [SYS/PERM] The message could not be read');
-  assert.deepEqual(await client.askLong('RETR 3'), ['+OK', 'Subject: x', 'closed']);
+  assert.deepEqual(await client.askLong('RETR 3'), ['+OK', 'a: b', '', 'closed']);
 });
 
 test('an error of the session says nothing about itself, and is logged', async (t) => {

@@ -126,6 +126,7 @@ test('a session sees what was there at login, whatever others deliver and remove
   assert.match((await imap('NOOP')).join(), /1 EXPUNGE/);
   assert.equal((await (await open(name)).askLong('LIST')).length, 2);
   await removeUnused(account);
+  assert.equal((await account.db.read.selectFrom('contents').select('id').execute()).length, 1);
   assert.deepEqual((await checkAccount(account)).findings, []);
 });
 

@@ -2,6 +2,7 @@
 import { ConnectionFault } from '../../access/fault.ts';
 import { MessageEncoder } from '../encode-message.ts';
 import type { Chunks } from '../session.ts';
+import { withSurrogateHeader } from '../surrogate-header.ts';
 import { type Command, type Connection, dropOf, findMessage, type Result, refuse } from './command.ts';
 
 export const retr: Command = {
@@ -10,7 +11,7 @@ export const retr: Command = {
     const drop = dropOf(connection);
     const index = findMessage(drop, argument.trim());
     if (typeof index !== 'number') return index;
-    return await sendMessage(connection, drop.maildrop.retrieve(index), new MessageEncoder());
+    return await sendMessage(connection, messageFor(connection, index), new MessageEncoder());
   },
 };
 
@@ -25,9 +26,15 @@ export const top: Command = {
     const index = findMessage(drop, number);
     if (typeof index !== 'number') return index;
     if (!LINES.test(lines) || rest.length > 0) return refuse('The command needs a number of lines');
-    return await sendMessage(connection, drop.maildrop.retrieve(index), new MessageEncoder(Number(lines)));
+    return await sendMessage(connection, messageFor(connection, index), new MessageEncoder(Number(lines)));
   },
 };
+
+/** Returns the message at an index as the client reads it. */
+function messageFor(connection: Connection, index: number): Chunks {
+  const chunks = dropOf(connection).maildrop.retrieve(index);
+  return connection.isUtf8 ? chunks : withSurrogateHeader(chunks);
+}
 
 const STATUS = Buffer.from('+OK\r\n');
 

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isRefusal, type Refusal } from '../../../src/mail/pop3/session.ts';
+import { createPop3Session } from '../../../src/mailboxes/access/pop3-session.ts';
+import type { LoginAnswer } from '../../../src/mailboxes/access/session.ts';
+import type { AccountLink, RemoteMaildrop } from '../../../src/mailboxes/account/remote.ts';
+
+const CLIENT = { address: '192.0.2.1', port: 1, localAddress: '192.0.2.2', localPort: 995, tls: undefined };
+const ADMITTED = { link: 'one', session: 7, disabledCapabilities: [] };
+const IN_USE: Refusal = { refused: true, code: 'IN-USE', text: 'Another session has the maildrop' };
+
+function open(answer: LoginAnswer | Promise<LoginAnswer>, { isInUse = false } = {}) {
+  const events: string[] = [];
+  const remote: RemoteMaildrop = {
+    ended: new Promise(() => {}),
+    async openMaildrop() {
+      const messages = { uids: Uint32Array.of(1, 2), sizes: Uint32Array.of(3, 3) };
+      return isInUse ? IN_USE : { uidValidity: 1, ...messages };
+    },
+    async *retrieve(from, count) {
+      try {
+        events.push(`retrieve ${from} ${count}`);
+        yield Buffer.from('abcdef');
+        return undefined;
+      } finally {
+        events.push('end of retrieve');
+      }
+    },
+    async quitMaildrop(indexes) {
+      events.push(`quit ${indexes}`);
+      return undefined;
+    },
+    close: () => void events.push('close'),
+  };
+  const link: AccountLink = { open: () => assert.fail(), openMaildrop: () => remote };
+  const asked: unknown[] = [];
+  const main = {
+    async login(request: unknown) {
+      asked.push(request);
+      return await answer;
+    },
+  } as unknown as Parameters<typeof createPop3Session>[0]['main'];
+  const session = createPop3Session({ main, links: new Map([['one', link]]) });
+  const login = () => session.login({ username: 'ann', password: 'word', client: CLIENT });
+  return { events, asked, session, login };
+}
+
+test('the main thread decides who logs in, and what is read ahead ends before messages are removed', async () => {
+  const { asked, events, login, session } = open(ADMITTED);
+  const drop = await login();
+  if (isRefusal(drop)) assert.fail(drop.text);
+  const { protocol, address } = asked[0] as { protocol: string; address: string };
+  assert.deepEqual([protocol, address], ['pop3', '192.0.2.1']);
+  assert.equal((await drop.retrieve(0).next()).value?.toString(), 'abc');
+  assert.equal(await drop.quit([1]), undefined);
+  session.close();
+  assert.deepEqual(events, ['retrieve 0 2', 'end of retrieve', 'quit 1', 'close']);
+});
+
+test('a session whose maildrop is in use ends at once, so that a client that tries again leaves nothing open', async () => {
+  const { events, login } = open(ADMITTED, { isInUse: true });
+  assert.deepEqual(await login(), IN_USE);
+  assert.deepEqual(events, ['close']);
+});
+
+test('the maildrop of a client that went away during its login is closed', async () => {
+  const answer = Promise.withResolvers<LoginAnswer>();
+  const { events, login, session } = open(answer.promise);
+  const done = login();
+  session.close();
+  answer.resolve(ADMITTED);
+  await done;
+  assert.deepEqual(events, ['close']);
+});
+
+test('each refusal of a login has its response code', async () => {
+  const codeOf = async (answer: LoginAnswer) => {
+    const refusal = await open(answer).login();
+    return isRefusal(refusal) ? refusal.code : undefined;
+  };
+  assert.equal(await codeOf({ refused: 'credentials' }), 'AUTH');
+  assert.equal(await codeOf({ refused: 'limited' }), 'SYS/TEMP');
+  assert.equal(await codeOf({ refused: 'suspended' }), 'SYS/PERM');
+  assert.equal(await codeOf({ refused: 'damaged' }), 'SYS/PERM');
+  assert.equal(await codeOf({ refused: 'unavailable' }), 'SYS/TEMP');
+  // The thread of the account has died in the meantime.
+  assert.equal(await codeOf({ ...ADMITTED, link: 'gone' }), 'SYS/TEMP');
+});
