@@ -12,8 +12,8 @@ import { contentChunks } from './content.ts';
 import { expungeAny } from './expunge-messages.ts';
 import { findFolderByName } from './folder-store.ts';
 import { INBOX } from './folders.ts';
-import { Responses } from './imap/responses.ts';
 import { listSummaries } from './message-store.ts';
+import { release } from './remote-messages.ts';
 import { findStored, listStored, type Stored } from './stored-message-store.ts';
 import type { MessageRow } from './tables.ts';
 
@@ -21,6 +21,9 @@ import type { MessageRow } from './tables.ts';
 const MESSAGES_PER_SLICE = 500;
 /** Number of octets of messages that are read at once. A message that is larger is read alone. */
 const OCTETS_PER_BATCH = 256 * 1024;
+
+/** Size of a chunk for the connection. Many small ones would make two threads wait for each other. Our own choice. */
+const CHUNK_OCTETS = 128 * 1024;
 
 const COLUMNS = ['prefix', 'crc32', 'octets'] as const;
 type StoredOctets = Stored<(typeof COLUMNS)[number]>;
@@ -68,26 +71,34 @@ class Maildrop implements AccountMaildrop {
   async *retrieve(from: number, count: number): Chunks {
     const { clock, log } = this.#account.app;
     const pause = createPause(clock);
-    const responses = new Responses();
     const end = Math.min(from + count, this.#uids.length);
+    let pieces: Buffer[] = [];
+    let octets = 0;
+    const take = (): Buffer => {
+      const chunk = release(Buffer.concat(pieces));
+      pieces = [];
+      octets = 0;
+      return chunk;
+    };
     for (let start = from; start < end; ) {
       const next = this.#batchEnd(start, end);
       const found = await this.#read(start, next);
       for (; start < next; start++) {
         try {
           for await (const piece of this.#octetsOf(found.get(this.#uids[start] as number))) {
-            responses.addPieces([piece]);
-            if (responses.isFull) yield* responses.take();
+            pieces.push(piece);
+            octets += piece.length;
+            if (octets >= CHUNK_OCTETS) yield take();
           }
         } catch (error) {
           log.error({ err: error, mailbox: this.#account.id }, 'a message could not be read');
-          yield* responses.take();
+          if (octets > 0) yield take();
           return UNREADABLE;
         }
         await pause();
       }
     }
-    yield* responses.take();
+    if (octets > 0) yield take();
     return undefined;
   }
 
