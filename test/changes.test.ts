@@ -101,7 +101,7 @@ const SUBJECTS: readonly Subject[] = [
       status: 'suspended',
       disabledCapabilities: ['BINARY', 'IDLE'],
     },
-    linked: ['password', 'scramLogin'],
+    linked: ['members', 'password', 'scramLogin'],
   },
   {
     path: '/domains',

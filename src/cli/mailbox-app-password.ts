@@ -7,7 +7,13 @@ import { withControl } from './context.ts';
 import { formatList, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-type Settings = { name: string; protocol?: string[]; allowIp?: string[]; expiresAt?: string };
+type Settings = {
+  name: string;
+  member?: string;
+  protocol?: string[];
+  allowIp?: string[];
+  expiresAt?: string;
+};
 
 /** Adds the commands to those of `mailbox`. */
 export function addAppPasswordCommands(mailbox: Command, terminal: Terminal): void {
@@ -55,11 +61,13 @@ function addCreate(appPassword: Command, terminal: Terminal): void {
       '--allow-ip <addresses...>',
       'addresses or CIDR blocks from which it may be used; without it, any',
     )
+    .option('--member <address>', 'address of the member that it is for, where the mailbox is shared')
     .option('--expires-at <time>', 'time in ISO 8601 at which it expires; without it, never')
     .action((name: string, options: Settings, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const body = {
           name: options.name,
+          ...(options.member !== undefined && { member: options.member }),
           ...(options.protocol !== undefined && { protocols: options.protocol }),
           ...(options.allowIp !== undefined && { allowedIps: options.allowIp }),
           ...(options.expiresAt !== undefined && { expiresAt: options.expiresAt }),

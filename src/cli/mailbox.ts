@@ -6,6 +6,7 @@ import { withControl } from './context.ts';
 import { addAliasCommands } from './mailbox-alias.ts';
 import { addAppPasswordCommands } from './mailbox-app-password.ts';
 import { addFilterCommands } from './mailbox-filters.ts';
+import { addMemberCommands } from './mailbox-member.ts';
 import { addRepairCommands } from './mailbox-repair.ts';
 import { formatSettings } from './mailbox-settings.ts';
 import { addTransferCommands } from './mailbox-transfer.ts';
@@ -42,6 +43,7 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
   addPasswd(mailbox, terminal);
   addAppPasswordCommands(mailbox, terminal);
   addAliasCommands(mailbox, terminal);
+  addMemberCommands(mailbox, terminal);
   addFilterCommands(mailbox, terminal);
   addTransferCommands(mailbox, terminal);
   addRepairCommands(mailbox, terminal);
@@ -69,7 +71,8 @@ function addCreate(mailbox: Command, terminal: Terminal): void {
     .addOption(quotaOption())
     .option('--password-stdin', 'take the password from standard input')
     .option('--scram', SCRAM_HELP)
-    .action((address: string, options: Settings & { tenant?: string }, command: Command) =>
+    .option('--shared', 'create a shared mailbox, which members use and which has no password')
+    .action((address: string, options: Settings & { tenant?: string; shared?: true }, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const { tenant } = options;
         const body = {
@@ -78,6 +81,7 @@ function addCreate(mailbox: Command, terminal: Terminal): void {
           ...(tenant !== undefined && { tenant }),
           ...(options.passwordStdin && { password: await terminal.readLine() }),
           ...(options.scram && { scramLogin: true }),
+          ...(options.shared && { kind: 'shared' }),
         };
         const made = await control.request<WithPassword>('POST', '/mailboxes', body);
         show(made, () => passwordText(`Mailbox ${made.address}`, made));
@@ -181,7 +185,8 @@ function settingsOf({ name, quota }: Settings) {
   };
 }
 
-function passwordText(what: string, { password }: WithPassword): string {
+function passwordText(what: string, { password, kind }: WithPassword): string {
+  if (kind === 'shared') return `${what} is shared; give it members, and app passwords for them`;
   return password === null
     ? `${what} has the password that you gave`
     : `${what}; its password is shown only once:\n${password}`;

@@ -10,6 +10,8 @@ export type MailboxRow = {
   /** Domain of the address, in lower case and A-labels: one of the tenant, or the sandbox domain. */
   domain: string;
   displayName: string | null;
+  /** A `shared` mailbox has members and no password. */
+  kind: 'personal' | 'shared';
   /** Hash of the password (mailboxes/passwords/hash.ts). */
   passwordHash: string;
   /** 0 when only app passwords open the mailbox. */
@@ -84,6 +86,8 @@ export type AppPasswordRow = {
   id: Id<'apw'>;
   tenantId: Id<'ten'>;
   mailboxId: Id<'mbx'>;
+  /** The mailbox of the member that has it, for a shared mailbox; null for a personal one. */
+  memberId: Id<'mbx'> | null;
   name: string;
   /** JSON list of the protocols (mailboxes/protocols.ts) in which it is valid. */
   protocols: string;
@@ -108,3 +112,6 @@ export type MailboxFilterRow = {
   /** Sieve script that the filters have become, which runs before that of the owner. */
   script: string;
 };
+
+/** Written by mailboxes/members/store.ts: the owner of a personal mailbox uses a shared one. */
+export type MailboxMemberRow = { mailboxId: Id<'mbx'>; memberId: Id<'mbx'> };

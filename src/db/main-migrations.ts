@@ -43,6 +43,7 @@ import { deliveryPlans } from './migrations/0051-delivery-plans.ts';
 import { mailboxFilters } from './migrations/0052-mailbox-filters.ts';
 import { scramOfPasswords } from './migrations/0053-scram-of-passwords.ts';
 import { waitingMailOfMailboxes } from './migrations/0054-waiting-mail-of-mailboxes.ts';
+import { sharedMailboxes } from './migrations/0056-shared-mailboxes.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -88,4 +89,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   mailboxFilters,
   scramOfPasswords,
   waitingMailOfMailboxes,
+  sharedMailboxes,
 ];

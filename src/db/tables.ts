@@ -27,6 +27,7 @@ import type {
   AppPasswordRow,
   MailboxAliasRow,
   MailboxFilterRow,
+  MailboxMemberRow,
   MailboxRemovalRow,
   MailboxRow,
   MailboxScriptRow,
@@ -386,6 +387,7 @@ export type Tables = {
   mailboxScripts: MailboxScriptRow;
   scriptMemories: ScriptMemoryRow;
   appPasswords: AppPasswordRow;
+  mailboxMembers: MailboxMemberRow;
   migrations: MigrationRow;
   starts: StartRow;
   installation: InstallationRow;

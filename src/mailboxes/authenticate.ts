@@ -73,6 +73,13 @@ export function createAuthenticator(app: LoginApp): Authenticate {
     return refuse(attempt);
   }
 
+  /** The login of a member to a shared mailbox is a line in the log, because all members use the same address. */
+  function logMember({ credential }: Login, { account, address, protocol }: Attempt): void {
+    if (credential.kind === 'password' || credential.row.memberId === null) return;
+    const { id: appPasswordId, memberId } = credential.row;
+    app.log.info({ account, memberId, appPasswordId, address, protocol }, 'a member has logged in');
+  }
+
   function refuse({ account, address, protocol }: Attempt): LoginResult {
     app.log.info({ account, address, protocol }, 'a login has failed');
     return { refused: 'credentials' };
@@ -109,6 +116,7 @@ export function createAuthenticator(app: LoginApp): Authenticate {
     const renewed = await renewLogin(app, result);
     if ('refused' in renewed) return renewed;
     recordUse(app, renewed);
+    logMember(renewed, attempt);
     return { ...result, mailbox: renewed.mailbox };
   }
 

@@ -7,11 +7,13 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { sandboxDomain } from '../domains/name.ts';
 import { invalid, readAll } from '../system/errors.ts';
 import { readAliases } from './address.ts';
+import { endSessionsOfGone, endSessionsOfMember } from './app-passwords/revoke.ts';
+import { listAppPasswordsOf } from './app-passwords/store.ts';
 import { readDisabledCapabilities } from './disabled-capabilities.ts';
 import { type Filters, filtersIn } from './filters/filters.ts';
 import { readFilters } from './filters/read.ts';
 import { findFilters } from './filters/store.ts';
-import { derivePassword } from './passwords/derive.ts';
+import { derivePassword, requireNoPassword } from './passwords/derive.ts';
 import { readPassword } from './passwords/password.ts';
 import type { RunningAccounts } from './running-accounts.ts';
 import type { MailboxChange } from './schemas.ts';
@@ -37,6 +39,8 @@ export async function changeMailbox(
       disabledCapabilities === undefined ? undefined : readDisabledCapabilities(disabledCapabilities),
   });
   const before = await getMailbox(app.db.read, tenantId, id);
+  if (before.kind === 'shared') requireNoPassword(change);
+  const used = await listAppPasswordsOf(app.db.read, before.id);
   const filters = await readChangedFilters(app, before.id, filtersIn(change));
   const derived = await derive(before, read, change.scramLogin);
   const after = await app.db.commit(updateMailbox, {
@@ -45,6 +49,7 @@ export async function changeMailbox(
     now: app.clock.now(),
     change: {
       ...(displayName !== undefined && { displayName }),
+      ...(change.members !== undefined && { members: change.members }),
       ...(named !== undefined && { aliases: { aliases: named, sandbox: sandboxDomain(app.config) } }),
       ...(quotaBytes !== undefined && { quotaBytes }),
       ...(status !== undefined && { status }),
@@ -55,6 +60,8 @@ export async function changeMailbox(
     },
   });
   await tellSessions(app.accounts, before, after);
+  await endSessionsOfGone(app, used);
+  if (before.status === 'active' && after.status === 'suspended') await endSessionsOfMember(app, after.id);
   return after;
 }
 

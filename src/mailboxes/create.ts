@@ -6,10 +6,11 @@ import { readAll } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import { BYTES_PER_MEGABYTE } from '../tenants/stored-mail/store.ts';
 import { readAliases, readNewAddress } from './address.ts';
+import { withItsDetails } from './details.ts';
 import { readDisabledCapabilities } from './disabled-capabilities.ts';
 import { filtersIn, NO_FILTERS } from './filters/filters.ts';
 import { readFilters } from './filters/read.ts';
-import { derivePassword } from './passwords/derive.ts';
+import { derivePassword, NO_PASSWORD, requireNoPassword } from './passwords/derive.ts';
 import { generatePassword, readPassword } from './passwords/password.ts';
 import { newScramSalt } from './passwords/scram-verifier.ts';
 import type { MailboxDetails, NewMailbox } from './schemas.ts';
@@ -27,7 +28,9 @@ export async function createMailbox(
   tenantId: MailboxRow['tenantId'],
   wanted: NewMailbox,
 ): Promise<CreatedMailbox> {
-  const { displayName = null, disabledCapabilities = [], passwordLogin = true } = wanted;
+  const { displayName = null, disabledCapabilities = [], kind = 'personal', members = [] } = wanted;
+  const { passwordLogin = kind === 'personal' } = wanted;
+  if (kind === 'shared') requireNoPassword(wanted);
   const { scramLogin, quotaBytes = app.config.mailboxes.quotaMegabytes * BYTES_PER_MEGABYTE } = wanted;
   const { address, aliases, chosen, disabled, filters } = readAll({
     address: () => readNewAddress(app.config, wanted.address),
@@ -42,20 +45,23 @@ export async function createMailbox(
     { tenantId, quotaBytes, ...address },
     { sandbox, now: app.clock.now() },
   );
-  const generated = chosen === null ? generatePassword() : null;
+  const generated = chosen === null && kind === 'personal' ? generatePassword() : null;
   const scramSalt = newScramSalt();
-  const derived = await derivePassword(chosen ?? generated ?? '', {
+  const password = chosen ?? generated;
+  const derivation = {
     owner: tenantId,
     salt: scramSalt,
     // A password that the server has made cannot be guessed, whatever it is stored as.
     hasScram: scramLogin ?? generated !== null,
-  });
+  };
+  const derived = password === null ? NO_PASSWORD : await derivePassword(password, derivation);
   const now = app.clock.now();
   const mailbox: MailboxRow = {
     id: newId('mbx', now),
     tenantId,
     ...address,
     displayName,
+    kind,
     ...derived,
     passwordLogin: passwordLogin ? 1 : 0,
     scramSalt,
@@ -69,8 +75,8 @@ export async function createMailbox(
     createdAt: now,
     updatedAt: now,
   };
-  await app.db.commit(insertMailbox, { mailbox, aliases, filters, sandbox });
+  await app.db.commit(insertMailbox, { mailbox, aliases, filters, members, sandbox });
   app.wakeups.notify('mailboxes');
-  const sorted = aliases.map((alias) => alias.address).toSorted();
-  return { ...mailbox, aliases: sorted, filters, password: generated };
+  const shown = await withItsDetails(app.db.read, mailbox);
+  return { ...shown, password: generated };
 }

@@ -49,5 +49,7 @@ async function isValid(
 ): Promise<boolean> {
   if (credential.kind === 'password') return passwordLogin === 1 && passwordHash === before.passwordHash;
   const row = await findAppPasswordById(app.db.read, credential.row.id);
-  return row !== undefined && !hasExpired(row, app.clock.now());
+  if (!row || hasExpired(row, app.clock.now())) return false;
+  // A member that is suspended may not use shared mailboxes either.
+  return row.memberId === null || (await findMailboxById(app.db.read, row.memberId))?.status !== 'suspended';
 }

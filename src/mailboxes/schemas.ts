@@ -12,6 +12,8 @@ const MAX_NAME_CHARACTERS = 200;
 const MAX_QUOTA_BYTES = 2 ** 50;
 /** Maximum number of aliases of a mailbox. Our own limit. */
 const MAX_ALIASES = 100;
+/** Maximum number of members of a shared mailbox: each may have an app password. Our own limit. */
+const MAX_MEMBERS = 50;
 /** Maximum number of disabled capabilities: more than there are. Our own limit. */
 const MAX_DISABLED = 100;
 
@@ -27,6 +29,10 @@ const settings = {
   }),
   passwordLogin: Type.Boolean({
     description: 'False when only app passwords open the mailbox.',
+  }),
+  members: Type.Array(Type.String(), {
+    maxItems: MAX_MEMBERS,
+    description: 'Addresses of the mailboxes whose owners use this one, if it is shared.',
   }),
   ...filterFields,
   aliases: Type.Array(Type.String(), {
@@ -55,6 +61,11 @@ const status = Type.Enum(['active', 'suspended'], {
   description: 'A `suspended` mailbox takes no mail, so that senders try again later, and nobody may log in.',
 });
 
+const kind = Type.Enum(['personal', 'shared'], {
+  description:
+    'A `shared` mailbox has no password: its members sign in to it with app passwords of their own, and may send from its addresses.',
+});
+
 const EXAMPLE = { address: 'ann@shop.example', displayName: 'Ann Lee' };
 
 export const newMailboxSchema = Type.Object(
@@ -64,6 +75,8 @@ export const newMailboxSchema = Type.Object(
         'Address at a verified domain whose `productType` is `mailbox` or `both`. Letters are compared without case. ' +
         'Without a domain, use an address at the sandbox domain `sandbox.<hostname>`, which all accounts share.',
     }),
+    kind: Type.Optional(kind),
+    members: Type.Optional(settings.members),
     displayName: Type.Optional(settings.displayName),
     aliases: Type.Optional(settings.aliases),
     vacation: Type.Optional(settings.vacation),
@@ -100,6 +113,8 @@ export const mailboxFilter = {
 const shownFields = {
   id: Type.String(),
   address: Type.String({ description: 'Address in lower case, with its domain in A-labels.' }),
+  kind,
+  members: Type.Array(Type.String()),
   displayName: settings.displayName,
   passwordLogin: settings.passwordLogin,
   aliases: Type.Array(Type.String(), { description: 'Its further addresses, in alphabetical order.' }),
@@ -123,6 +138,8 @@ const shownFields = {
 const SHOWN_EXAMPLE = {
   id: 'mbx_01khq3z5vgxw1r8t6n2m4c9b7d',
   ...EXAMPLE,
+  kind: 'personal',
+  members: [],
   passwordLogin: true,
   aliases: ['sales@shop.example'],
   scramLogin: true,
@@ -144,7 +161,8 @@ export const createdMailboxSchema = Type.Object(
   {
     ...shownFields,
     password: Type.Union([Type.String(), Type.Null()], {
-      description: 'The password that the server made; null when the request had one.',
+      description:
+        'The password that the server made; null when the request had one, and for a shared mailbox.',
     }),
   },
   {
@@ -161,14 +179,16 @@ export const createdMailboxSchema = Type.Object(
   },
 );
 
-/** A mailbox with its aliases, in alphabetical order, and what it does with its mail by itself. */
-export type MailboxDetails = MailboxRow & { aliases: string[]; filters: Filters };
+/** A mailbox with its aliases and members, in alphabetical order, and what it does with its mail by itself. */
+export type MailboxDetails = MailboxRow & { aliases: string[]; members: string[]; filters: Filters };
 
 /** Returns a mailbox as the API shows it. */
 export function showMailbox(row: MailboxDetails): Static<typeof mailboxSchema> {
   return {
     id: row.id,
     address: row.address,
+    kind: row.kind,
+    members: row.members,
     displayName: row.displayName,
     passwordLogin: row.passwordLogin === 1,
     aliases: row.aliases,

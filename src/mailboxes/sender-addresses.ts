@@ -3,10 +3,11 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { addressKey, withoutTag } from '../mail/address.ts';
 import { findAddressOwner } from './addresses/store.ts';
+import { isMember } from './members/store.ts';
 
 /**
- * Returns true when the owner of a mailbox may write from an address: from the one of the mailbox, from its aliases, and from each of
- * these with a tag. Being the catch-all of a domain allows nothing, because other people may have addresses there.
+ * Returns true when the owner of a mailbox may write from an address: from the one of the mailbox, from its aliases, from those of the shared
+ * mailboxes that it is a member of, and from each of these with a tag. Being the catch-all of a domain allows nothing, because other people may have addresses there.
  */
 export async function mayUseAddress(
   tx: Tx,
@@ -21,5 +22,6 @@ export async function mayUseAddress(
   const owner =
     (await findAddressOwner(tx, key)) ??
     (name === undefined ? undefined : await findAddressOwner(tx, `${name}${key.slice(at)}`));
-  return owner?.id === id;
+  if (!owner) return false;
+  return owner.id === id || (await isMember(tx, { mailboxId: owner.id, memberId: id }));
 }

@@ -20,6 +20,7 @@ import { requireNewAddress, requireNewAliases, type WantedAddress } from './addr
 import { deleteAliases, findAddressOwner, insertAliases, type NewAlias } from './addresses/store.ts';
 import type { Filters } from './filters/filters.ts';
 import { changeFilters, deleteFiltersOf, putFilters } from './filters/store.ts';
+import { replaceMembers } from './members/store.ts';
 import { deleteMemoriesOf } from './scripts/memory-store.ts';
 import { deleteScriptsOf } from './scripts/store.ts';
 
@@ -36,13 +37,14 @@ type TenantId = MailboxRow['tenantId'];
  */
 export const insertMailbox = defineWrite(
   'mailboxes.insert',
-  async (tx, { mailbox, aliases = [], filters, sandbox }: NewMailbox) => {
+  async (tx, { mailbox, aliases = [], filters, members = [], sandbox }: NewMailbox) => {
     const circumstances = { sandbox, now: mailbox.createdAt };
     await requireNewMailbox(tx, mailbox, circumstances);
     await tx.insertInto('mailboxes').values(mailbox).execute();
     await requireNewAliases(tx, { owner: mailbox, aliases }, circumstances);
     await insertAliases(tx, mailbox, aliases);
     if (filters) await putFilters(tx, mailbox.id, filters);
+    await replaceMembers(tx, mailbox, members);
   },
 );
 
@@ -50,6 +52,8 @@ type NewMailbox = {
   mailbox: MailboxRow;
   aliases?: readonly NewAlias[];
   filters?: Filters;
+  /** Addresses of the members of a shared mailbox. */
+  members?: readonly string[];
   sandbox: string;
 };
 type NewQuota = Pick<MailboxRow, 'tenantId' | 'quotaBytes'>;
@@ -172,6 +176,7 @@ type MailboxChange = Partial<
     status: 'active' | 'suspended';
     aliases: WantedAliases;
     filters: Partial<Filters>;
+    members: readonly string[];
   }
 >;
 
@@ -187,10 +192,12 @@ export const updateMailbox = defineWrite(
     { tenantId, id, change, now }: { tenantId: TenantId; id: string; change: MailboxChange; now: number },
   ): Promise<MailboxRow> => {
     const before = await getMailbox(tx, tenantId, id);
-    const { aliases, filters, ...fields } = change;
+    const { aliases, filters, members, ...fields } = change;
     const hasOtherAliases = aliases !== undefined && (await changeAliases(tx, before, { ...aliases, now }));
     const hasOtherFilters = filters !== undefined && (await changeFilters(tx, before.id, filters));
-    if (!hasOtherAliases && !hasOtherFilters && hasValues<MailboxRow>(before, fields)) return before;
+    const hasOtherMembers = members !== undefined && (await replaceMembers(tx, before, members));
+    const hasOtherDetails = hasOtherAliases || hasOtherFilters || hasOtherMembers;
+    if (!hasOtherDetails && hasValues<MailboxRow>(before, fields)) return before;
     if (change.status !== undefined && before.status === 'damaged') {
       throw new AppError('invalid_state', 'The mailbox is damaged; its operator has to repair it first', {
         param: 'status',

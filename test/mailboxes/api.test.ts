@@ -47,6 +47,8 @@ test('a mailbox is created with a password that is shown once, and that opens it
   assert.deepEqual(shown, {
     id: shown.id,
     address,
+    kind: 'personal',
+    members: [],
     displayName: null,
     passwordLogin: true,
     aliases: [],

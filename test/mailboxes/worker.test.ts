@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { accountFolder } from '../../src/mailboxes/account/folder.ts';
 import { deleteMailbox } from '../../src/mailboxes/delete.ts';
+import { noAccounts } from '../../src/mailboxes/running-accounts.ts';
 import { findNextRemoval } from '../../src/mailboxes/store.ts';
 import { createRemovalWork } from '../../src/mailboxes/worker.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -23,7 +24,7 @@ async function deleted(): Promise<{ id: MailboxRow['id']; folder: string }> {
   const folder = accountFolder(app.config.dataDir, id);
   mkdirSync(join(folder, 'blobs'), { recursive: true });
   writeFileSync(join(folder, 'blobs', 'message'), 'Subject: Hello\r\n\r\n');
-  await deleteMailbox(app, tenantId, id);
+  await deleteMailbox({ ...app, accounts: noAccounts }, tenantId, id);
   return { id, folder };
 }
 
@@ -62,7 +63,7 @@ test('a removal that a crash has interrupted is made after its lease', async () 
 test('a mailbox without a folder is removed too, and deleting one wakes the work', async (t) => {
   const notify = t.mock.method(app.wakeups, 'notify');
   const { id } = await addMailbox(world, { address: 'empty@people.example' });
-  await deleteMailbox(app, tenantId, id);
+  await deleteMailbox({ ...app, accounts: noAccounts }, tenantId, id);
   assert.deepEqual(notify.mock.calls[0]?.arguments, ['mailboxes']);
   const work = createRemovalWork(app, async () => {});
   const { items } = await work.lease(10);

@@ -1,8 +1,10 @@
 /** Creates an app password: one for each mail program, which can be limited and revoked alone. */
 import type { App } from '../../app.ts';
 import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
+import { invalid } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { readKeyLimits } from '../../tenants/key-request.ts';
+import { getPerson } from '../members/store.ts';
 import { hashInTurn } from '../passwords/hash.ts';
 import { createScramVerifier } from '../passwords/scram-verifier.ts';
 import { PROTOCOLS } from '../protocols.ts';
@@ -23,9 +25,10 @@ export async function createAppPassword(
   tenantId: MailboxRow['tenantId'],
   { mailboxId, wanted }: { mailboxId: string; wanted: NewAppPassword },
 ): Promise<CreatedAppPassword> {
-  const { name, protocols = PROTOCOLS } = wanted;
+  const { name, protocols = PROTOCOLS, member } = wanted;
   const { allowedIps, expiresAt } = readKeyLimits(wanted, app.clock.now());
   const mailbox = await getMailbox(app.db.read, tenantId, mailboxId);
+  const memberId = await readMember(app, mailbox, member);
   await requireAppPasswordLimit(app.db.read, mailbox.id);
   const secret = generateSecret();
   const password = showSecret(secret);
@@ -37,6 +40,7 @@ export async function createAppPassword(
     id: newId('apw', now),
     tenantId,
     mailboxId: mailbox.id,
+    memberId,
     name,
     protocols: JSON.stringify([...new Set(protocols)]),
     allowedIps: allowedIps && JSON.stringify(allowedIps),
@@ -49,4 +53,21 @@ export async function createAppPassword(
   };
   await app.db.commit(insertAppPassword, row);
   return { ...row, password };
+}
+
+/**
+ * Returns the mailbox of the member that an app password of a shared mailbox is for; null for a personal mailbox. The write checks that it
+ * is a member.
+ * @throws AppError validation_error
+ */
+async function readMember(
+  { db }: Pick<App, 'db'>,
+  { kind, tenantId }: MailboxRow,
+  member: string | undefined,
+): Promise<MailboxRow['id'] | null> {
+  if (kind === 'personal' && member === undefined) return null;
+  if (kind === 'personal') throw invalid('member', '`member` is for a shared mailbox');
+  if (member === undefined)
+    throw invalid('member', '`member` is needed: an app password of a shared mailbox is for a member');
+  return (await getPerson(db.read, tenantId, { param: 'member', address: member })).id;
 }

@@ -1,8 +1,8 @@
-/** Revokes an app password. */
+/** Revokes app passwords, and ends their sessions. */
 import type { App } from '../../app.ts';
 import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import type { RunningAccounts } from '../running-accounts.ts';
-import { deleteAppPassword } from './store.ts';
+import { deleteAppPassword, findAppPasswordById, listAppPasswordsOfMember } from './store.ts';
 
 /**
  * Deletes an app password, and ends its sessions. Other sessions of the mailbox go on.
@@ -16,4 +16,22 @@ export async function revokeAppPassword(
   const row = await app.db.commit(deleteAppPassword, { tenantId, ...named });
   await app.accounts.endSessions(row.mailboxId, row.id);
   return row;
+}
+
+/** Ends the sessions of those of these app passwords that are deleted, as they are with a membership or a mailbox. */
+export async function endSessionsOfGone(
+  { db, accounts }: Pick<App, 'db'> & { accounts: RunningAccounts },
+  rows: readonly AppPasswordRow[],
+): Promise<void> {
+  for (const { id, mailboxId } of rows)
+    if (!(await findAppPasswordById(db.read, id))) await accounts.endSessions(mailboxId, id);
+}
+
+/** Ends the sessions of a member in shared mailboxes. */
+export async function endSessionsOfMember(
+  { db, accounts }: Pick<App, 'db'> & { accounts: RunningAccounts },
+  memberId: MailboxRow['id'],
+): Promise<void> {
+  for (const { id, mailboxId } of await listAppPasswordsOfMember(db.read, memberId))
+    await accounts.endSessions(mailboxId, id);
 }

@@ -42,6 +42,9 @@ export const newAppPasswordSchema = Type.Object(
         description: 'Protocols in which the password is valid; all of them unless they are given.',
       }),
     ),
+    member: Type.Optional(
+      Type.String({ description: 'Address of the member that the password of a shared mailbox is for.' }),
+    ),
     allowedIps: Type.Optional(allowedIps),
     expiresAt: Type.Optional(expiresAt),
   },
@@ -52,6 +55,9 @@ export type NewAppPassword = Static<typeof newAppPasswordSchema>;
 const shownFields = {
   id: Type.String(),
   mailboxId: Type.String(),
+  memberId: Type.Union([Type.String(), Type.Null()], {
+    description: 'The mailbox of the member that has the password; null for a personal mailbox.',
+  }),
   name,
   protocols: Type.Array(protocol),
   hint: Type.String({ description: 'The first 8 characters, by which the password can be recognised.' }),
@@ -66,6 +72,7 @@ const shownFields = {
 const SHOWN_EXAMPLE = {
   id: 'apw_01khq3z5vgxw1r8t6n2m4c9b7d',
   mailboxId: 'mbx_01khq3z5vgxw1r8t6n2m4c9b7d',
+  memberId: null,
   ...EXAMPLE,
   hint: 'k3n8vq7w',
   createdAt: '2026-03-01T09:00:00.000Z',
@@ -98,6 +105,7 @@ export function showAppPassword(row: AppPasswordRow): Static<typeof appPasswordS
   return {
     id: row.id,
     mailboxId: row.mailboxId,
+    memberId: row.memberId,
     name: row.name,
     protocols: protocolsOf(row),
     hint: row.hint,

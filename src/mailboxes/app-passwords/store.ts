@@ -3,7 +3,8 @@ import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
 import { type Param, statement } from '../../db/statement.ts';
-import { limitReached, notFound } from '../../system/errors.ts';
+import { invalid, limitReached, notFound } from '../../system/errors.ts';
+import { isMember } from '../members/store.ts';
 import { getMailbox } from '../store.ts';
 
 /** Maximum number of app passwords of a mailbox. A SCRAM proof is tried against each of them. Our own limit. */
@@ -15,13 +16,16 @@ type Named = { tenantId: TenantId; mailboxId: string; id: string };
 
 /**
  * Stores a new app password.
- * @throws AppError not_found when the mailbox is deleted; validation_error when it has the maximum number of app passwords
+ * @throws AppError not_found when the mailbox is deleted; validation_error when it has the maximum number of app passwords, or when the
+ * member is none
  */
 export const insertAppPassword = defineWrite(
   'mailboxes.insertAppPassword',
   async (tx, row: AppPasswordRow): Promise<void> => {
-    const { tenantId, mailboxId } = row;
+    const { tenantId, mailboxId, memberId } = row;
     await getMailbox(tx, tenantId, mailboxId);
+    if (memberId !== null && !(await isMember(tx, { mailboxId, memberId })))
+      throw invalid('member', '`member` is not a member of the mailbox');
     await requireAppPasswordLimit(tx, mailboxId);
     await tx.insertInto('appPasswords').values(row).execute();
   },
@@ -108,6 +112,11 @@ const ofMailbox = statement((db, param: Param<Pick<AppPasswordRow, 'mailboxId'>>
 /** Returns all app passwords of a mailbox, which are at most `MAX_APP_PASSWORDS`. */
 export function listAppPasswordsOf(tx: Tx, mailboxId: MailboxRow['id']): Promise<AppPasswordRow[]> {
   return ofMailbox.all(tx, { mailboxId });
+}
+
+/** Returns the app passwords that a member has for shared mailboxes. */
+export function listAppPasswordsOfMember(tx: Tx, memberId: MailboxRow['id']): Promise<AppPasswordRow[]> {
+  return tx.selectFrom('appPasswords').selectAll().where('memberId', '=', memberId).execute();
 }
 
 const byId = statement((db, param: Param<Pick<AppPasswordRow, 'id'>>) =>

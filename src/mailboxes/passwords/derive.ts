@@ -1,7 +1,14 @@
 /** Derives what is stored of a password, which can be compared with it, and from which it cannot be read. */
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import { invalid } from '../../system/errors.ts';
 import { hashInTurn, hashPassword } from './hash.ts';
 import { createScramVerifier, prepareForScram } from './scram-verifier.ts';
+
+/** Stands for the password of a shared mailbox, which no password matches. */
+export const NO_PASSWORD: Pick<MailboxRow, 'passwordHash' | 'scramVerifier'> = {
+  passwordHash: '',
+  scramVerifier: null,
+};
 
 type Derivation = {
   /** The tenant who waits for it. */
@@ -26,4 +33,17 @@ export async function derivePassword(
   if (prepared === undefined) return { passwordHash, scramVerifier: null };
   const verifier = await hashInTurn(owner, () => createScramVerifier(prepared, salt));
   return { passwordHash, scramVerifier: JSON.stringify(verifier) };
+}
+
+type Fields = { password?: string; passwordLogin?: boolean; scramLogin?: boolean };
+
+/**
+ * Refuses a password for a shared mailbox.
+ * @throws AppError validation_error
+ */
+export function requireNoPassword({ password, passwordLogin, scramLogin }: Fields): void {
+  const wanted = { password: password !== undefined, passwordLogin, scramLogin };
+  for (const [param, isWanted] of Object.entries(wanted))
+    if (isWanted)
+      throw invalid(param, `\`${param}\`: a shared mailbox has no password; its members have app passwords`);
 }

@@ -33,6 +33,7 @@ test('an app password is shown once, opens the mailbox, and is gone when it is r
   assert.deepEqual(shown, {
     id: shown.id,
     mailboxId: mailbox.id,
+    memberId: null,
     name: 'Phone',
     protocols: ['imap', 'pop3', 'smtp', 'sieve'],
     hint: password.slice(0, 9).replace('-', ''),
