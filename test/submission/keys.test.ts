@@ -77,6 +77,15 @@ test('the limits of a key apply: its permission, its domain and its addresses', 
   assert.match(await submit(limited, { ...own, message: MESSAGE }), /^550 5\.7\.1 /);
 });
 
+test('a tag without its key is refused by its form', async () => {
+  const client = await world.logIn('x', world.liveKey);
+  const message = MESSAGE.replace('campaign: spring', 'spring');
+  assert.match(
+    await submit(client, { ...mail, message }),
+    /^550 5\.6\.0 A tag is a key and a value, such as /,
+  );
+});
+
 test('a key that was revoked sends nothing more in an open session', async () => {
   const token = await newKey({});
   const client = await world.logIn('x', token);
