@@ -6,6 +6,7 @@ import { type DaemonProcess, startDaemonProcess } from '../../support/daemon.ts'
 import { freePort, listens } from '../../support/loopback.ts';
 import { until } from '../program.ts';
 import type { Workspace } from '../workspace.ts';
+import type { ImapUser } from './client.ts';
 import type { ImapServer } from './system.ts';
 
 const HOSTNAME = 'postrider.test';
@@ -47,16 +48,24 @@ export async function startPostriderImap(
     ...['key', 'create', '--tenant', tenant.id, '--mode', 'live'],
     ...['--permission', 'full_access', '--name', 'bench'],
   ])) as { token: string };
+  async function create<Answer>(path: string, body: object): Promise<Answer> {
+    const { status, body: answer } = await daemon.request('POST', path, key.token, body);
+    if (status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer)}`);
+    return answer as Answer;
+  }
+  const credentials: ImapUser[] = [];
   for (const address of addresses) {
-    const created = await daemon.request('POST', '/v1/mailboxes', key.token, { address, password: PASSWORD });
-    if (created.status !== 201) throw new Error(`POST /v1/mailboxes: ${JSON.stringify(created.body)}`);
+    const { id } = await create<{ id: string }>('/v1/mailboxes', { address, password: PASSWORD });
+    // Mail programs log in with app passwords, which cost no Argon2.
+    const made = await create<{ password: string }>(`/v1/mailboxes/${id}/app-passwords`, { name: 'bench' });
+    credentials.push({ username: address, password: made.password });
   }
   // The first mailbox opens the listener.
   await until('Postrider listens for IMAP', START_TIMEOUT_MS, () => listens(port));
   return {
     ...{ port, smtpPort, pop3Port, daemon },
     pids: [daemon.pid],
-    users: addresses.map((username) => ({ username, password: PASSWORD })),
+    users: credentials,
     async stop() {
       await daemon.kill('SIGKILL');
     },
