@@ -62,6 +62,7 @@ export async function openSession({ programs }: { programs: 'real' | 'stand-in' 
     POSTRIDER_SMTP_PORT: '0',
     POSTRIDER_SUBMISSION_ENABLED: 'false',
     POSTRIDER_IMAP_PORT: '0',
+    POSTRIDER_POP3_PORT: '0',
     POSTRIDER_MANAGESIEVE_PORT: '0',
     POSTRIDER_HTTP_METRICS: 'true',
     POSTRIDER_LOG_LEVEL: 'silent',
