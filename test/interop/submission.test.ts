@@ -126,8 +126,8 @@ const PROGRAMS: Readonly<Record<string, (mail: Mail) => Promise<void>>> = {
       [
         `set smtp_url="${url}" smtp_pass="${password}" from="${server.address}" realname="Writer"`,
         `set ssl_starttls=yes ssl_force_tls=yes certificate_file="${certificates}" copy=no use_envelope_from=yes`,
-        // Otherwise mutt tries SCRAM alone, and API keys log in by PLAIN or LOGIN.
-        'set smtp_authenticators="plain"',
+        // By itself mutt tries SCRAM-SHA-256-PLUS alone, for which it has no channel binding. API keys log in by PLAIN or LOGIN.
+        `set smtp_authenticators="${password === key ? 'plain' : 'scram-sha-256'}"`,
       ].join('\n'),
     );
     await run('mutt', ['-F', settings, '-s', subject, to], { input: 'Hello from a program.\n' });
