@@ -9,6 +9,8 @@ const PACKAGES = {
   fetchmail: '/usr/bin/fetchmail',
   getmail6: '/usr/bin/getmail',
   isync: '/usr/bin/mbsync',
+  // Cyrus SASL, by which mbsync logs in, has SCRAM there.
+  'libsasl2-modules': '/usr/share/doc/libsasl2-modules/copyright',
   mpop: '/usr/bin/mpop',
   mutt: '/usr/bin/mutt',
   neomutt: '/usr/bin/neomutt',

@@ -1,0 +1,64 @@
+/** Logins by SCRAM of programs that others have written: mbsync with Cyrus SASL, and msmtp with GNU SASL. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { HOST, type MailboxServer, startMailboxServer } from './mailbox-server.ts';
+
+const TIMEOUT_MS = 60_000;
+const run = promisify(execFile);
+
+let server: MailboxServer;
+let appPassword: string;
+before(async () => {
+  server = await startMailboxServer();
+  const made = await server.daemon.cli(['mailbox', 'app-password', 'create', server.address, '--name', 'a']);
+  appPassword = (made as { password: string }).password;
+});
+after(() => server.stop());
+
+/** Runs mbsync with this password, and returns what it lists, or what it says of a refusal. */
+async function mbsync(password: string): Promise<string> {
+  const { home, imapPort, address, certificate } = server;
+  const settings = [
+    ...['IMAPAccount a', `Host ${HOST}`, `Port ${imapPort}`, `User ${address}`, `Pass ${password}`],
+    ...['AuthMechs SCRAM-SHA-256', 'SSLType IMAPS', 'SystemCertificates no'],
+    ...[`CertificateFile ${certificate}`, '', 'IMAPStore far', 'Account a', ''],
+    ...['MaildirStore near', `Path ${home}/mail/`, `Inbox ${home}/mail/INBOX`, ''],
+    ...['Channel c', 'Far :far:', 'Near :near:', 'Patterns INBOX', ''],
+  ];
+  const file = join(home, 'mbsyncrc');
+  await mkdir(join(home, 'mail'), { recursive: true });
+  await writeFile(file, settings.join('\n'));
+  const { stdout } = await run('mbsync', ['-c', file, '-l', 'c'], { timeout: TIMEOUT_MS }).catch(
+    ({ stderr }: { stderr: string }) => ({ stdout: stderr }),
+  );
+  return stdout;
+}
+
+test('mbsync logs in with an app password and with one that the server has made, and with no other', async () => {
+  assert.equal(await mbsync(appPassword), 'INBOX\n');
+  assert.equal(await mbsync(appPassword.replaceAll('-', '')), 'INBOX\n');
+  assert.equal(await mbsync(server.password), 'INBOX\n');
+  assert.match(await mbsync('correct-horse'), /NO \[AUTHENTICATIONFAILED\]/);
+});
+
+test('msmtp sends a message after a login by SCRAM', async () => {
+  const { home, address, submission } = server;
+  const settings = [
+    ...['account default', `host ${HOST}`, `port ${submission.tlsPort}`, 'tls on', 'tls_starttls off'],
+    // GnuTLS does not trust a self-signed certificate that is no authority.
+    ...['tls_certcheck off', 'auth scram-sha-256', `user ${address}`, `password ${appPassword}`],
+    `from ${address}`,
+  ];
+  const file = join(home, 'msmtprc');
+  await writeFile(file, `${settings.join('\n')}\n`, { mode: 0o600 });
+  const sending = run('msmtp', ['-C', file, address], { timeout: TIMEOUT_MS });
+  sending.child.stdin?.end(`From: ${address}\nTo: ${address}\nSubject: By SCRAM\n\nHello\n`);
+  await sending;
+  const deadline = Date.now() + TIMEOUT_MS;
+  while (!('By SCRAM' in (await server.flagsIn('INBOX'))))
+    assert.ok(Date.now() < deadline, 'it has not come');
+});
