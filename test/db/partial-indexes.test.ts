@@ -19,6 +19,7 @@ import { expireReceivedContent } from '../../src/inbound/store.ts';
 import { leaseTasks } from '../../src/inbound/tasks/lease.ts';
 import { listWaitingQueues, releaseTasks } from '../../src/inbound/tasks/store.ts';
 import { leaseJobs, listWaiting, releaseJobs, requireFewWaiting, sweepJobs } from '../../src/jobs/store.ts';
+import { listAppPasswordsOfMember } from '../../src/mailboxes/app-passwords/store.ts';
 import { findActiveScript } from '../../src/mailboxes/scripts/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
 import { findNextNotificationTime, leaseNotifications } from '../../src/queue/notifications/store.ts';
@@ -105,6 +106,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     findNextNotificationTime,
     (tx) => leaseNotifications.run(tx, { now: 1, until: 2, limit: 3 }),
   ],
+  appPasswordsByMember: [(tx) => listAppPasswordsOfMember(tx, 'mbx_1')],
   mailboxScriptsActive: [(tx) => findActiveScript(tx, 'mbx_1')],
   messagesOfMailboxes: [(tx) => readUnsentBytes(tx, 'mbx_1')],
   submittedMessagesDue: [
