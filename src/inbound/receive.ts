@@ -26,7 +26,7 @@ import { judgeSpam, type SpamApp } from './spam/judge.ts';
 import { storedBytesOf } from './store.ts';
 
 export type ReceiveApp = SpamApp &
-  Pick<App, 'db' | 'disk' | 'guards' | 'random' | 'wakeups'> & {
+  Pick<App, 'db' | 'disk' | 'guards' | 'random' | 'sealer' | 'wakeups'> & {
     inboundMetrics: InboundMetrics;
     authenticator: Pick<Authenticator, 'begin'>;
     directory: Pick<Directory, 'noteStored'>;

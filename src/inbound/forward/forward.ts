@@ -9,15 +9,16 @@ import type { MessageRow } from '../../db/tables.ts';
 import { installationKeyOf } from '../../domains/installation/key.ts';
 import { bounceDomain } from '../../domains/records.ts';
 import { maxAgeMs } from '../../emails/request/schedule.ts';
-import { addressKey } from '../../mail/address.ts';
 import { sealMessage } from '../../mail/arc/seal.ts';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { fieldValue, type HeaderField, splitFields } from '../../mail/dkim/verify/header-fields.ts';
 import { MAX_HEADER_BYTES } from '../../mail/header-limits.ts';
+import { FORWARD_MARK } from '../../mail/trace-fields.ts';
 import type { NewNotification } from '../../queue/notifications/store.ts';
 import type { NewRecipient } from '../../queue/store.ts';
 import { newId } from '../../system/ids.ts';
+import { forwardMark, readForwardMarks } from './mark.ts';
 import { provenSenderOf } from './proven-sender.ts';
 import { senderRewritingOf } from './rewriting.ts';
 import { NOTHING_COMPOSED, newRecipient } from './rows.ts';
@@ -27,7 +28,10 @@ export type Forwarding = {
   recipient: string;
   /** Addresses that the message goes to. */
   addresses: readonly string[];
-  /** The message in place of the received one, with a header that was edited. Its bytes are not committed yet. */
+  /**
+   * The message in place of the received one, with a header that was edited. Its bytes are not committed yet. The caller has looked for
+   * loops in the header that was received.
+   */
   edited?: { blobId: NonNullable<ReceivedMessageRow['blobId']>; bytes: Buffer } | undefined;
 };
 
@@ -61,10 +65,10 @@ export async function buildForward(
   const header = await readHeader(content);
   if (!header) return { kind: 'refused', reason: 'malformed' };
   const fields = splitFields(header.toString('latin1'));
-  if (hasPassed(fields, recipient)) return { kind: 'refused', reason: 'loop' };
+  if (!edited && hasPassed(app, fields, recipient)) return { kind: 'refused', reason: 'loop' };
   const bodyHash = await hashBody(content, header.length);
   const now = app.clock.now();
-  const own = ownFields(received, recipient);
+  const own = ownFields(app, received, recipient);
   const message: MessageRow = {
     ...NOTHING_COMPOSED,
     id: newId('em', now),
@@ -106,12 +110,10 @@ async function readHeader(content: Content): Promise<Buffer | undefined> {
   return head.length === content.sizeBytes ? head : undefined;
 }
 
-/** Returns true when the message has come to the recipient before (RFC 9228 section 4), so that it would go round in circles. */
-function hasPassed(fields: readonly HeaderField[], recipient: string): boolean {
-  const key = addressKey(recipient);
-  return fields.some(
-    (field) => field.name === 'delivered-to' && addressKey(fieldValue(field).trim()) === key,
-  );
+/** Returns true when the message was forwarded from the recipient before, so that it would go round in circles. */
+function hasPassed(app: ForwardApp, fields: readonly HeaderField[], recipient: string): boolean {
+  const marks = fields.filter(({ name }) => name === FORWARD_MARK.toLowerCase());
+  return readForwardMarks(app, marks.map(fieldValue)).has(recipient);
 }
 
 async function hashBody(content: Content, headerBytes: number): Promise<string> {
@@ -125,12 +127,13 @@ async function hashBody(content: Content, headerBytes: number): Promise<string> 
 }
 
 /**
- * Returns the fields that were added when the message was received, and the trace of its recipient above them, one character for each
+ * Returns the fields that were added when the message was received, with its recipient (RFC 9228) and the mark above them, one character for each
  * octet. Return-Path belongs to a delivery, and this is none (RFC 5321 section 4.4).
  */
-function ownFields({ trace }: ReceivedMessageRow, recipient: string): string {
+function ownFields(app: ForwardApp, { trace }: ReceivedMessageRow, recipient: string): string {
   const lines = trace.replace(/^Return-Path:.*\r\n/, '');
-  return Buffer.from(`Delivered-To: ${recipient}\r\n${lines}`).toString('latin1');
+  const mark = forwardMark(app, recipient);
+  return Buffer.from(`${mark}Delivered-To: ${recipient}\r\n${lines}`).toString('latin1');
 }
 
 type Sealed = { own: string; header: Buffer; fields: readonly HeaderField[]; bodyHash: string };

@@ -77,7 +77,13 @@ test('mail to postmaster and abuse goes to the operator once, with its trace, a 
   assert.ok(raw.endsWith(`\r\n${SENT}`), 'nothing of the author is changed');
   const names = raw.slice(0, -SENT.length).match(/^[A-Za-z-]+(?=:)/gm);
   const set = ['ARC-Seal', 'ARC-Message-Signature', 'ARC-Authentication-Results'];
-  assert.deepEqual(names, [...set, 'Delivered-To', 'Authentication-Results', 'Received']);
+  assert.deepEqual(names, [
+    ...set,
+    'X-Postrider-Forwarded',
+    'Delivered-To',
+    'Authentication-Results',
+    'Received',
+  ]);
   assert.match(raw, /\r\nDelivered-To: postmaster@shop\.example\r\n/);
   assert.match(raw, /ARC-Authentication-Results: i=1; mx\.postrider\.example;\r\n spf=pass/);
   const { kind, state } = await lastTask();
@@ -135,11 +141,13 @@ test('a bounce of forwarded mail goes to the sender that it was forwarded for, a
   assert.equal(await run(), 0);
 });
 
-test('mail that has come to the recipient before is not forwarded again', async () => {
+test('mail that was forwarded from the recipient before is not forwarded again', async () => {
+  const { raw } = await receive({ to: TO });
   const before = (await queued()).length;
   const client = await world.open();
-  for (const trace of [`Delivered-To: ${TO}`, `delivered-to:\r\n  ${TO.toUpperCase()} `]) {
-    await sendMail(client, { to: TO, message: `Delivered-To: x@y.example\r\n${trace}\r\n${MESSAGE}` });
+  const [mark = ''] = /^X-Postrider-Forwarded: .*\r\n/m.exec(raw) ?? [];
+  for (const trace of [mark, mark.toLowerCase().slice(0, 22) + mark.slice(22).replace(' ', '\r\n  ')]) {
+    await sendMail(client, { to: TO, message: `Delivered-To: x@y.example\r\n${trace}${MESSAGE}` });
     assert.equal(await run(), 1);
     const { state, error } = await lastTask();
     assert.equal(state, 'failed');
@@ -148,6 +156,13 @@ test('mail that has come to the recipient before is not forwarded again', async 
   assert.equal((await queued()).length, before);
   const [warning] = world.lines.filter(({ msg }) => msg === 'a task of received mail was given up');
   assert.match(String(warning?.['error']), /loops/);
+});
+
+test('a sender cannot make a message look as if it had been forwarded', async () => {
+  const { raw } = await receive({ to: TO });
+  const [, name] = /^X-Postrider-Forwarded: (.*)\.(.*)\r$/m.exec(raw) ?? [];
+  const forged = `Delivered-To: ${TO}\r\nX-Postrider-Forwarded: ${name}.${name}\r\nX-Postrider-Forwarded: x\r\n`;
+  assert.deepEqual((await receive({ to: TO, message: forged + MESSAGE })).to, ['Ops@operator.example']);
 });
 
 test('a message with more than 50 Received fields is refused before it is stored', async () => {
@@ -178,7 +193,7 @@ test('a chain of others is continued as far as it was valid, and left alone when
   for (const [result, cv, expected] of [
     ['pass', 'none', /^ARC-Seal: i=2; a=rsa-sha256; cv=pass;/],
     ['fail', 'none', /^ARC-Seal: i=2; a=rsa-sha256; cv=fail;/],
-    ['fail', 'fail', /^Delivered-To: /],
+    ['fail', 'fail', /^X-Postrider-Forwarded: /],
   ] as const) {
     world.knobs.result = { ...PASS, arc: { result, sets: [], reason: '' } };
     const { raw } = await receive({ to: TO, message: set(cv) + MESSAGE });

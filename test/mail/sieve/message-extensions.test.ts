@@ -230,6 +230,15 @@ test('the header is edited (RFC 5293)', () => {
   );
   const traced = 'Received: x\nAuto-Submitted: no\n\n';
   assert.equal(headerOf('deleteheader "received"; deleteheader "auto-submitted";', traced), undefined);
+  // Fields of servers are neither removed nor made.
+  for (const name of ['Received', 'Return-Path', 'Delivered-To', 'Authentication-Results', 'ARC-Seal'].concat(
+    ['DKIM-Signature', 'X-Postrider-Forwarded'],
+  ))
+    assert.equal(
+      headerOf(`deleteheader "${name}"; addheader "${name}" "x";`, `${name}: a\n\n`),
+      undefined,
+      name,
+    );
 });
 
 test('edits are checked and bounded', () => {

@@ -1,6 +1,6 @@
 /** Runs the scripts of a mailbox for a message, and answers what they ask about the account. */
-import { addressKey } from '../../../mail/address.ts';
 import type { Question } from '../../../mail/sieve/run/question.ts';
+import { FORWARD_MARK } from '../../../mail/trace-fields.ts';
 import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { claim, isRemembered } from '../../../mailboxes/scripts/memory-store.ts';
 import type { NamedScript, RunJob, ScriptResult } from '../../../mailboxes/scripts/script-job.ts';
@@ -8,8 +8,9 @@ import { findScript, listScripts } from '../../../mailboxes/scripts/store.ts';
 import { DAY_MS } from '../../../system/clock.ts';
 import { ConcurrencyLimiter } from '../../../system/concurrency-limiter.ts';
 import { VERSION } from '../../../version.ts';
+import { readForwardMarks } from '../../forward/mark.ts';
 import { type DecidingApp, fieldsOf, type ScriptedMessage } from './delivery.ts';
-import { type Plan, planAfterFailure, planOf, withoutRedirects } from './plan.ts';
+import { limitRedirects, type Plan, planAfterFailure, planOf } from './plan.ts';
 
 export type Decision = { kind: 'decided'; plan: Plan } | { kind: 'busy'; reason: string };
 
@@ -21,6 +22,12 @@ const PROVISIONAL_MS = 7 * DAY_MS;
 const MAX_BODIES = 2;
 /** Score of a message that is twice as bad as one that is flagged counts as certain spam. */
 const CERTAIN_SPAM = 2;
+
+/**
+ * Maximum number of redirects of a message that another address here has sent on: mailboxes that all redirect to several others would
+ * multiply it with each step. Our own limit.
+ */
+const MAX_FURTHER_REDIRECTS = 1;
 
 const bodies = new ConcurrencyLimiter({ maxRunning: MAX_BODIES, perFree: 1 });
 
@@ -42,7 +49,7 @@ export async function decide(
       case 'failed':
         return { kind: 'decided', plan: planAfterFailure(result.failure) };
       case 'done':
-        return { kind: 'decided', plan: planFor(delivery, result) };
+        return { kind: 'decided', plan: planFor(app, delivery, result) };
       case 'question': {
         const { question } = result;
         job = {
@@ -66,18 +73,21 @@ export async function decide(
   return { kind: 'decided', plan: planAfterFailure(failure) };
 }
 
-/** A message that was delivered to this mailbox before, and was sent on from it, goes round in circles (RFC 9228 section 4). */
+/** A message that this mailbox has sent on before goes round in circles, whatever the scripts have made of its header. */
 function planFor(
+  app: DecidingApp,
   { header, mailbox }: ScriptedMessage,
   { actions, remembered }: Extract<ScriptResult, { kind: 'done' }>,
 ): Plan {
   const plan = planOf(actions, remembered);
   if (plan.outgoing.every(({ kind }) => kind !== 'redirect')) return plan;
-  const own = addressKey(mailbox.address);
-  const hasPassed = fieldsOf({ header }).some(
-    ({ name, value }) => name === 'delivered-to' && addressKey(value) === own,
+  const marks = fieldsOf({ header }).filter(({ name }) => name === FORWARD_MARK.toLowerCase());
+  const passed = readForwardMarks(
+    app,
+    marks.map(({ value }) => value),
   );
-  return hasPassed ? withoutRedirects(plan) : plan;
+  if (passed.has(mailbox.address)) return limitRedirects(plan, 0);
+  return passed.count > 0 ? limitRedirects(plan, MAX_FURTHER_REDIRECTS) : plan;
 }
 
 function firstJob(

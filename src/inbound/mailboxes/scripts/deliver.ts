@@ -19,7 +19,7 @@ import { readHeader, type ScriptApp, type ScriptedDelivery } from './delivery.ts
 import { noteFailure } from './failure-note.ts';
 import { fileMessage } from './file.ts';
 import { type BuiltMail, buildOutgoing } from './outgoing.ts';
-import { hasSeveralSteps, type Plan } from './plan.ts';
+import { hasSeveralSteps, keptUnless, type Plan } from './plan.ts';
 import { findPlan, storePlan } from './plan-store.ts';
 import { settleDelivery } from './settle.ts';
 
@@ -48,6 +48,8 @@ export async function deliverByScripts(
   }
   const built = await buildOutgoing(app, delivery, plan.outgoing);
   return await discardOnRefusal(app.blobs, built.flatMap(blobsOf), async () => {
+    const kept = await keepUnsent(app, delivery, { plan, built });
+    if (kept.kind !== 'delivered') return kept;
     const copied = await fileCopies(app, delivery, built);
     if (copied.kind !== 'delivered') return copied;
     return { kind: 'settled', isSettled: await settle(app, delivery, { plan, built }) };
@@ -128,6 +130,21 @@ async function fileCopies(
 }
 
 type Settled = { plan: Plan; built: readonly BuiltMail[] };
+
+/** Keeps a message that was to be sent on and cannot be, when the plan stores it nowhere. */
+async function keepUnsent(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  { plan, built }: Settled,
+): Promise<DeliveryResult> {
+  const isAllSent = countRedirects(built) === countRedirects(plan.outgoing);
+  const { filings } = keptUnless(isAllSent, plan);
+  return filings === plan.filings ? { kind: 'delivered' } : await fileMessage(app, delivery, filings);
+}
+
+function countRedirects(mail: readonly { kind: string }[]): number {
+  return mail.filter(({ kind }) => kind === 'redirect').length;
+}
 
 /** Ends the task together with what the scripts send. Returns false when the lease of the task is no longer valid. */
 async function settle(

@@ -10,7 +10,7 @@ import type { ScriptRunner } from '../../../mailboxes/scripts/runner.ts';
 import type { LeasedTask } from '../../tasks/store.ts';
 
 /** The parts of the app that run scripts. */
-export type DecidingApp = Pick<App, 'db' | 'clock' | 'config'> & {
+export type DecidingApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'> & {
   mailboxDelivery: MailboxTargets;
   scriptRunner: Pick<ScriptRunner, 'run'>;
 };

@@ -1,13 +1,53 @@
 /** Puts a message together whose header a script has edited (RFC 5293). */
+import { readFieldLines } from '../../../mail/message/header-block.ts';
 import type { ScriptedDelivery } from './delivery.ts';
 
-/** Returns the message with this header, which is in base64 and ends with its empty line. */
-export async function editedMessage({ content, header }: ScriptedDelivery, edited: string): Promise<Buffer> {
-  const pieces: Buffer[] = [Buffer.from(edited, 'base64')];
+/** Returns the message with this header, which ends with its empty line. */
+export async function editedMessage(
+  { content, header }: Pick<ScriptedDelivery, 'content' | 'header'>,
+  edited: Buffer,
+): Promise<Buffer> {
+  const pieces: Buffer[] = [edited];
   let skippedBytes = header.length;
   for await (const chunk of content.chunks()) {
     pieces.push(chunk.subarray(Math.min(skippedBytes, chunk.length)));
     skippedBytes = Math.max(0, skippedBytes - chunk.length);
   }
   return Buffer.concat(pieces);
+}
+
+/** Fields of which a message has one (RFC 5322 section 3.6), and that say who wrote it. Where there are two, programs show different ones. */
+const ORIGIN = ['date', 'from', 'message-id', 'sender'];
+
+/** Returns true when an edited header names its origin more often than the one that was received. */
+export function repeatsOrigin(edited: Buffer, received: Buffer): boolean {
+  const [now, before] = [countNames(edited), countNames(received)];
+  return ORIGIN.some((name) => (now.get(name) ?? 0) > Math.max(before.get(name) ?? 0, 1));
+}
+
+function countNames(header: Buffer): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { name } of readFieldLines(header, { start: 0, end: header.length }))
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+/**
+ * Returns an edited header without the fields that were added when the message was received. A script cannot change them, but other
+ * fields may stand between them.
+ */
+export function withoutPrefix(edited: Buffer, prefix: string): Buffer {
+  const added = linesOf(Buffer.from(prefix));
+  const kept = linesOf(edited).filter((lines) => {
+    const index = added.findIndex((other) => other.equals(lines));
+    if (index >= 0) added.splice(index, 1);
+    return index < 0;
+  });
+  return Buffer.concat(kept);
+}
+
+function linesOf(header: Buffer): Buffer[] {
+  return Array.from(readFieldLines(header, { start: 0, end: header.length }), ({ start, end }) =>
+    header.subarray(start, end),
+  );
 }

@@ -33,7 +33,7 @@ async function fileInto(
     ...(header === null
       ? { content: contentOf(delivery), prefix }
       : // The script has seen the fields of this mailbox, and may have changed them.
-        { content: wholeBytes(await editedMessage(delivery, header)), prefix: '' }),
+        { content: wholeBytes(await editedMessage(delivery, Buffer.from(header, 'base64'))), prefix: '' }),
     isJunk: isDefault && message.flagged === 1,
     receivedAt: message.createdAt,
     target,

@@ -17,7 +17,7 @@ import { type BuiltForward, buildForward } from '../../forward/forward.ts';
 import { buildOwnMail, type OwnMail, postmasterOf } from '../../forward/own-mail.ts';
 import { provenSenderOf } from '../../forward/proven-sender.ts';
 import { fieldsOf, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
-import { editedMessage } from './edited-message.ts';
+import { editedMessage, repeatsOrigin, withoutPrefix } from './edited-message.ts';
 import { buildPersonalMail } from './personal-mail.ts';
 import type { Notification, Outgoing, Redirect, Rejection, Vacation } from './plan.ts';
 
@@ -45,7 +45,10 @@ const MAX_NOTIFIED = 4;
 /** X.7.1 is a refusal by policy (RFC 3463 section 3.8, RFC 5429 section 2.2). */
 const REFUSED = '5.7.1';
 
-/** Returns what is sent. Something that must not be sent, such as a reply to a mailing list, is left out. */
+/**
+ * Returns what is sent. Something that must not be sent, such as a reply to a mailing list, is left out, and so is a redirect that cannot
+ * be built: the caller keeps its message.
+ */
 export async function buildOutgoing(
   app: ScriptApp,
   delivery: ScriptedDelivery,
@@ -79,7 +82,11 @@ async function buildRedirect(
   const to = asciiAddress(address);
   if (to === undefined) return undefined;
   const { message, mailbox } = delivery;
-  const edited = header === null ? undefined : await prepareEdited(app, delivery, header);
+  // The fields of the reception are added again when the message is forwarded.
+  const changed = header === null ? undefined : withoutPrefix(Buffer.from(header, 'base64'), delivery.prefix);
+  // A message with a second author would be sealed here, although the script may have named anybody.
+  if (changed && repeatsOrigin(changed, delivery.header)) return undefined;
+  const edited = changed && (await prepareEdited(app, delivery, changed));
   const forward = await buildForward(app, message, { recipient: mailbox.address, addresses: [to], edited });
   if (forward.kind === 'built') return { kind: 'redirect', forward, blob: edited?.blob };
   if (edited) await app.blobs.discard(edited.blob);
@@ -87,12 +94,8 @@ async function buildRedirect(
   return undefined;
 }
 
-/** The trace is added when the message is forwarded, so it is left out of the edited header where the script has not changed it. */
-async function prepareEdited({ blobs }: ScriptApp, delivery: ScriptedDelivery, header: string) {
-  const whole = await editedMessage(delivery, header);
-  const prefix = Buffer.from(delivery.prefix);
-  const at = whole.indexOf(prefix);
-  const bytes = at < 0 ? whole : Buffer.concat([whole.subarray(0, at), whole.subarray(at + prefix.length)]);
+async function prepareEdited({ blobs }: ScriptApp, delivery: ScriptedDelivery, header: Buffer) {
+  const bytes = await editedMessage(delivery, header);
   const blob = await blobs.prepare([bytes]);
   return { blob, blobId: blob.id, bytes };
 }

@@ -51,17 +51,24 @@ export function planOf(actions: readonly Action[], remembered: readonly Remember
   return { filings, outgoing, remembered, failure: null };
 }
 
+/** Stores a message as it was received, where no script files it. */
+const KEPT: Filing = { ...INBOX, header: null, isDefault: true };
+
 /** Returns the plan for scripts that have failed: the message is kept (RFC 5228 section 2.10.6). */
 export function planAfterFailure(failure: ScriptFailure): Plan {
-  return { filings: [{ ...INBOX, header: null, isDefault: true }], outgoing: [], remembered: [], failure };
+  return { filings: [KEPT], outgoing: [], remembered: [], failure };
 }
 
-/** Returns the plan without the redirects that would send the message round in circles. A message that nothing else keeps is kept. */
-export function withoutRedirects(plan: Plan): Plan {
-  const outgoing = plan.outgoing.filter(({ kind }) => kind !== 'redirect');
-  if (outgoing.length === plan.outgoing.length) return plan;
-  const filings = plan.filings.length > 0 ? plan.filings : [{ ...INBOX, header: null, isDefault: true }];
-  return { ...plan, filings, outgoing };
+/** Returns the plan with the first `max` of its redirects. A message that is not sent somewhere, and that nothing else keeps, is kept. */
+export function limitRedirects(plan: Plan, max: number): Plan {
+  let redirects = 0;
+  const outgoing = plan.outgoing.filter(({ kind }) => kind !== 'redirect' || ++redirects <= max);
+  return keptUnless(outgoing.length === plan.outgoing.length, { ...plan, outgoing });
+}
+
+/** Returns the plan, which also keeps the message when not all is sent and nothing else stores it. */
+export function keptUnless(isAllSent: boolean, plan: Plan): Plan {
+  return isAllSent || plan.filings.length > 0 ? plan : { ...plan, filings: [KEPT] };
 }
 
 /**

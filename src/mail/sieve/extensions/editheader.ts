@@ -1,13 +1,14 @@
 /** The actions `addheader` and `deleteheader` (RFC 5293). */
 import { isFieldName, textField } from '../../message/headers.ts';
+import { isTraceField } from '../../trace-fields.ts';
 import type { Call, CommandDefinition, Extension } from '../compile/definition.ts';
 import { occurrencesOf } from '../match/fields.ts';
 import { compileMatcher, KEYS, MATCH_TAGS } from '../match/match-types.ts';
 import type { HeaderLines } from '../run/header-view.ts';
 import type { Run } from '../run/run.ts';
 
-/** Fields that a script cannot remove (RFC 5293 section 6): they tell loops and automatic mail from other mail. */
-const PROTECTED: ReadonlySet<string> = new Set(['received', 'auto-submitted']);
+/** Field that a script cannot remove either, because it tells automatic mail from other mail (RFC 5293 section 6). */
+const AUTO_SUBMITTED = 'auto-submitted';
 /** Maximum length of a value. RFC 5293 section 4 asks for 998. Our own limit. */
 const MAX_VALUE_CHARACTERS = 4_096;
 
@@ -26,6 +27,8 @@ const ADD: CommandDefinition = {
     const isLast = call.has(':last');
     return (run) => {
       const field = makeField(run, name.read(run), value.read(run));
+      // Fields that tell loops from other mail, and that others trust, are left to servers.
+      if (isTraceField(field.name)) return undefined;
       edit(run, isLast ? [...run.whole.fields, field] : [field, ...run.whole.fields]);
       return undefined;
     };
@@ -59,7 +62,7 @@ const DELETE: CommandDefinition = {
     const isMatch = matcherOf(call);
     return (run) => {
       const field = name.read(run).toLowerCase();
-      if (PROTECTED.has(field)) return undefined;
+      if (isTraceField(field) || field === AUTO_SUBMITTED) return undefined;
       const { fields, header } = run.whole;
       const named = fields.filter((lines) => lines.name === field);
       const values = header.values(field);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { forwardMark } from '../../../../src/inbound/forward/mark.ts';
 import { PASS } from '../../mail-world.ts';
 import { openScriptWorld } from './world.ts';
 
@@ -84,11 +85,46 @@ test('a message is sent on with a rewritten sender and the trace of the mailbox,
 });
 
 test('a message that has been here before is not sent on again, and is kept instead', async () => {
-  const { address } = await world.add('redirect "bob@other.example";');
+  const script = 'require "editheader"; deleteheader "X-Postrider-Forwarded"; addheader "X" "1";';
+  const { address } = await world.add(`${script} redirect "bob@other.example";`);
   const queued = await watchQueue();
-  await world.receive(address, { header: [`Delivered-To: ${address.toUpperCase()}`] });
+  await world.receive(address, { header: [forwardMark(world.app, address.toUpperCase()).trim()] });
   await world.run();
   assert.deepEqual(await queued(), []);
+  assert.deepEqual(places(), ['INBOX']);
+});
+
+test('a sender cannot keep a message from being sent on', async () => {
+  const { address } = await world.add('redirect "bob@other.example";');
+  const queued = await watchQueue();
+  const header = [`Delivered-To: ${address}`, 'X-Postrider-Forwarded: a.b', 'X-Postrider-Forwarded: '];
+  await world.receive(address, { header });
+  await world.run();
+  assert.equal((await queued()).length, 1);
+  assert.deepEqual(places(), []);
+});
+
+test('a message that another address here has sent on is sent on once more at most, and kept', async () => {
+  const script = 'redirect "bob@other.example"; redirect "carl@other.example";';
+  const { address } = await world.add(script);
+  const queued = await watchQueue();
+  await world.receive(address, { header: [forwardMark(world.app, 'dora@people.example').trim()] });
+  await world.run();
+  assert.deepEqual(
+    (await queued()).map(({ to }) => to),
+    [['bob@other.example']],
+  );
+  assert.deepEqual(places(), ['INBOX']);
+});
+
+test('a message that cannot be sent on is kept', async () => {
+  const { address } = await world.add(
+    `require "editheader"; redirect "bob@other.example"; addheader "From" "ceo@bank.example"; redirect "carl@other.example";`,
+  );
+  const queued = await watchQueue();
+  await world.receive(address);
+  await world.run();
+  assert.equal((await queued()).length, 1);
   assert.deepEqual(places(), ['INBOX']);
 });
 
@@ -225,6 +261,18 @@ test('an edited header replaces that of the message, in folders and in what is s
   const [redirected] = await queued();
   assert.match(redirected?.text ?? '', /^X-Sorted: yes\r\nFrom: /);
   assert.doesNotMatch(redirected?.text ?? '', /Subject:|Delivered-To:/);
+});
+
+test('a message is sent on although its script removes the fields of the reception', async () => {
+  const script = `require "editheader"; addheader "X-Top" "1"; deleteheader "Authentication-Results"; deleteheader "Return-Path";
+    deleteheader "Delivered-To"; redirect "bob@other.example";`;
+  const { address } = await world.add(script);
+  const queued = await watchQueue();
+  await world.receive(address);
+  await world.run();
+  const [redirected] = await queued();
+  assert.match(redirected?.text ?? '', /^X-Top: 1\r\nFrom: /);
+  assert.deepEqual(places(), []);
 });
 
 test('a message that is refused after it was accepted is reported to a proven sender alone', async () => {
