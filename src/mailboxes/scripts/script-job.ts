@@ -13,7 +13,7 @@ import { runScript } from '../../mail/sieve/run-script.ts';
 export type NamedScript = { name: string; content: string };
 
 /** A run of scripts for one message: each one runs only when the one before it keeps the message in INBOX by itself. */
-export type RunJob = Omit<RunInput, 'scripts'> & {
+export type RunJob = Omit<RunInput, 'scripts' | 'earlier'> & {
   kind: 'run';
   scripts: readonly NamedScript[];
   /** False when `message` has the header alone. */
@@ -92,7 +92,7 @@ function runAll(job: SentRun): ScriptResult {
     const needed = needsOf(script.script, included);
     if (needed.scripts && job.included === undefined) return { kind: 'needs', what: 'scripts' };
     if (needed.body && !job.isWhole) return { kind: 'needs', what: 'body' };
-    const outcome = runScript(script.script, { ...job, scripts: included });
+    const outcome = runScript(script.script, { ...job, scripts: included, earlier: actions });
     if (outcome.kind === 'question') return outcome;
     if (outcome.kind === 'failed') return failure(outcome.error.script ?? name, outcome.error);
     remembered.push(...outcome.remembered);

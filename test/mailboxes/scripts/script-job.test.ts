@@ -41,6 +41,20 @@ test('a script runs only when the one before it keeps the message by itself', ()
   assert.deepEqual(foldersOf(run([sent('discard;'), later])), []);
 });
 
+test('limits, repetitions and conflicts are about all scripts of a message', () => {
+  const redirects = (...names: string[]) =>
+    sent(`require "copy"; ${names.map((n) => `redirect :copy "${n}@b.example";`).join(' ')}`);
+  const four = redirects('a', 'b', 'c', 'd');
+  assert.deepEqual(foldersOf(run([four, redirects('A', 'd')])), [...Array(4).fill('redirect'), 'keep']);
+  const result = run([four, redirects('e')]);
+  assert.ok(result.kind === 'failed' && /may redirect a message 4 times/.test(result.failure.message));
+  const rejects = sent('require "reject"; reject "No.";');
+  assert.equal(run([four, rejects]).kind, 'failed');
+  const answers = sent('require "vacation"; vacation "Away.";');
+  assert.deepEqual(foldersOf(run([answers, rejects])), ['vacation', 'reject']);
+  assert.deepEqual(foldersOf(run([answers, answers])), ['vacation', 'vacation', 'keep']);
+});
+
 test('a job without the content of a script is for a thread that has compiled it', () => {
   const script = sent('discard;');
   const later = { ...script, content: undefined };

@@ -35,17 +35,22 @@ const INBOX: Target = {
   flags: [],
 };
 
-/** Returns the plan for the actions of scripts. Of several automatic replies, which come from several scripts, the first one counts. */
+/**
+ * Returns the plan for the actions of scripts. Of several automatic replies, which come from several scripts, the first one counts. A
+ * message that is rejected has that answer alone (RFC 5429 section 2.4).
+ */
 export function planOf(actions: readonly Action[], remembered: readonly RememberedKey[]): Plan {
   const filings: Filing[] = [];
   const outgoing: Outgoing[] = [];
+  const isAnswered = () => outgoing.some(({ kind }) => kind === 'vacation');
+  const isRejected = actions.some(({ kind }) => kind === 'reject');
   for (const { line: _line, script: _script, header: edited, ...action } of actions) {
     const header = edited === undefined ? null : Buffer.from(edited).toString('base64');
     if (action.kind === 'keep') filings.push({ ...INBOX, flags: action.flags, header, isDefault: true });
     else if (action.kind === 'fileinto') {
       const { kind: _kind, ...target } = action;
       filings.push({ ...target, header, isDefault: false });
-    } else if (action.kind !== 'vacation' || !outgoing.some(({ kind }) => kind === 'vacation'))
+    } else if (action.kind !== 'vacation' || !(isRejected || isAnswered()))
       outgoing.push({ ...action, header });
   }
   return { filings, outgoing, remembered, failure: null };

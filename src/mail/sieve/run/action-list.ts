@@ -1,4 +1,5 @@
 /** The actions that a run has taken so far, with their limits and with whether the message is still kept by itself. */
+import { addressKey } from '../../address.ts';
 import type { Action, Target } from '../actions.ts';
 
 /** Maximum number of redirects of one message. Our own limit, so that a message cannot be multiplied (RFC 5228 section 10). */
@@ -38,20 +39,26 @@ export function targetOf(mailbox: string, options: ActionOptions, flags: readonl
 
 export class ActionList {
   readonly actions: Action[] = [];
+  readonly #earlier: readonly Action[];
   /** True until an action replaces the implicit keep (RFC 5228 section 2.10.2). */
   isImplicitlyKept = true;
 
+  /** `earlier` are the actions of the scripts that ran before for the same message: limits and conflicts are about all of them. */
+  constructor(earlier: readonly Action[] = []) {
+    this.#earlier = earlier;
+  }
+
   /** Adds an action. Returns what is wrong with it, if anything. */
   add(action: Action): string | undefined {
-    const conflict = findConflict(action, this.actions);
+    const conflict = findConflict(action, this);
     if (conflict) return conflict;
-    const same = this.actions.find((other) => isSame(other, action));
+    const same = this.all.find((other) => isSame(other, action));
     if (same) {
       // If a message is filed twice, the last flags count (RFC 5232 section 3).
       if ('flags' in same && 'flags' in action) same.flags = action.flags;
       return undefined;
     }
-    if (this.actions.length >= MAX_ACTIONS) return `a script may take ${MAX_ACTIONS} actions`;
+    if (this.all.length >= MAX_ACTIONS) return `a script may take ${MAX_ACTIONS} actions`;
     if (this.#count('redirect') >= MAX_REDIRECTS && action.kind === 'redirect')
       return `a script may redirect a message ${MAX_REDIRECTS} times`;
     if (this.#count('notify') >= MAX_NOTIFICATIONS && action.kind === 'notify')
@@ -60,14 +67,20 @@ export class ActionList {
     return undefined;
   }
 
+  /** The actions of all scripts. */
+  get all(): readonly Action[] {
+    return [...this.#earlier, ...this.actions];
+  }
+
   #count(kind: Action['kind']): number {
-    return this.actions.filter((action) => action.kind === kind).length;
+    return this.all.filter((action) => action.kind === kind).length;
   }
 }
 
 /** Returns true for an action that would do the same again (RFC 5228 section 2.10.3). */
 function isSame(first: Action, second: Action): boolean {
-  if (first.kind === 'redirect' && second.kind === 'redirect') return first.address === second.address;
+  if (first.kind === 'redirect' && second.kind === 'redirect')
+    return addressKey(first.address) === addressKey(second.address);
   if (first.kind === 'keep' && second.kind === 'keep') return true;
   if (first.kind !== 'fileinto' || second.kind !== 'fileinto') return false;
   return (
@@ -83,7 +96,9 @@ const MAX_NOTIFICATIONS = 4;
 /** Actions that deliver the message, which contradicts a refusal, or that answer it (RFC 5429 section 2.4). */
 const AGAINST_REJECT: ReadonlySet<string> = new Set(['keep', 'fileinto', 'redirect', 'vacation']);
 
-function findConflict(action: Action, others: readonly Action[]): string | undefined {
+function findConflict(action: Action, { actions, all }: ActionList): string | undefined {
+  // Each script may answer. The first answer counts (inbound/mailboxes/scripts/plan.ts), and none when the message is rejected.
+  const others = all.filter((other) => other.kind !== 'vacation' || actions.includes(other));
   const has = (kind: Action['kind']) => others.some((other) => other.kind === kind);
   if (action.kind === 'vacation' && has('vacation')) return 'a message can be answered by `vacation` once';
   if (action.kind === 'reject' && has('reject')) return 'a message can be rejected once';

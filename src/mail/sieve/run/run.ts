@@ -58,6 +58,8 @@ export type RunInput = {
   answers: readonly Answered[];
   /** Scripts that the script includes, directly or not, by `<location>/<name>`. */
   scripts: ReadonlyMap<string, CheckedScript>;
+  /** Actions of the scripts that ran before this one for the same message. None by default. */
+  earlier?: readonly Action[];
   /** How likely it is that the message is spam, from 0 to 100; undefined when it was not tested (RFC 5235). */
   spamPercent: number | undefined;
 };
@@ -91,7 +93,7 @@ export class Run {
   /** Keys of the scripts that were included so far, and of those that run. */
   readonly included = new Set<string>();
   readonly including: string[] = [];
-  readonly list = new ActionList();
+  readonly list: ActionList;
   readonly remembered: RememberedKey[] = [];
   /** Texts of the last `:matches` that was true (RFC 5229 section 3.2). */
   matchValues: readonly string[] = [];
@@ -108,6 +110,7 @@ export class Run {
 
   constructor(input: RunInput) {
     this.input = input;
+    this.list = new ActionList(input.earlier);
     this.whole = new SieveMessage(input.message);
     this.message = this.whole;
     this.#answers = new Answers(input.answers);
