@@ -22,6 +22,8 @@ const DOMAIN_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
 
 /** Returns a session, which serves one connection. */
 export function createSubmissionSession(app: SubmissionApp): Session {
+  /** The user that was accepted, and is logged in once the exchange has ended: a client that does not believe the server cancels it. */
+  let accepted: User | undefined;
   let user: User | undefined;
   let sender: Sender | undefined;
   let recipients: SubmittedRecipient[] = [];
@@ -33,9 +35,8 @@ export function createSubmissionSession(app: SubmissionApp): Session {
   }
 
   function admit(login: LoginAnswer): Reply | undefined {
-    if ('refusal' in login) return login.refusal;
-    user = login.user;
-    return undefined;
+    accepted = 'refusal' in login ? undefined : login.user;
+    return 'refusal' in login ? login.refusal : undefined;
   }
 
   return {
@@ -48,6 +49,9 @@ export function createSubmissionSession(app: SubmissionApp): Session {
         const login = await logInByProof(app, proof, client);
         const serverSignature = 'refusal' in login ? undefined : login.serverSignature;
         return { answer: admit(login), serverSignature };
+      },
+      loggedIn() {
+        user = accepted;
       },
     },
     async mail(given, client) {

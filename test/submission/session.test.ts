@@ -85,16 +85,18 @@ test('a person logs in by SCRAM, bound to the connection', async () => {
   );
   const encode = (text: string) => Buffer.from(text).toString('base64');
   const read = (reply: string) => Buffer.from(reply.slice(4), 'base64').toString();
-  const logIn = async (bound: Buffer) => {
+  const logIn = async (bound: Buffer, last = '') => {
     const scram = createScramClient({
       ...{ username: world.ann.address, password: PASSWORD },
       ...{ header: 'p=tls-exporter,,', binding: bound },
     });
     const challenge = await client.ask(`AUTH SCRAM-SHA-256-PLUS ${encode(scram.first)}\r\n`);
     const final = await client.ask(`${encode(scram.final(read(challenge)))}\r\n`);
-    return scram.believes(read(final)) ? await client.ask('\r\n') : final;
+    return scram.believes(read(final)) ? await client.ask(`${last}\r\n`) : final;
   };
   assert.match(await logIn(Buffer.alloc(32)), /^535 5\.7\.8 /);
+  assert.match(await submit(client), /^530 /);
+  assert.match(await logIn(binding, '*'), /^501 5\.0\.0 /, 'the client does not believe the server');
   assert.match(await submit(client), /^530 /);
   assert.match(await logIn(binding), /^235 /);
   assert.match(await submit(client), /^250 /);

@@ -54,12 +54,14 @@ export type Recipient = {
   dsn?: string;
 };
 
-/** Decisions about logins. A reply refuses. */
+/** Decisions about logins. A reply refuses. Who is accepted has logged in only once `loggedIn` is called. */
 type Logins = {
   login(credentials: PasswordCredentials, client: SmtpClient): Promise<Reply | undefined>;
   /** Returns the key of a name for SCRAM, whether a user has the name or not. */
   scramKey(username: string): Promise<ScramKey>;
   loginByProof(proof: ScramProof, client: SmtpClient): Promise<ScramAnswer<Reply | undefined>>;
+  /** The exchange has ended with success (235): the client that was accepted last is logged in. After SCRAM it may still cancel. */
+  loggedIn(): void;
 };
 
 /**

@@ -19,7 +19,13 @@ async function start(t: TestContext) {
   const server = await startServer(t, {
     tls: STARTTLS,
     submission: { maxHoldSeconds: 3_600 },
-    hooks: { logins: { login, ...createScramSession({ username: 'ann', password: 'secret' }, login) } },
+    hooks: {
+      logins: {
+        login,
+        loggedIn: () => {},
+        ...createScramSession({ username: 'ann', password: 'secret' }, login),
+      },
+    },
   });
   return { ...server, asked };
 }

@@ -36,6 +36,7 @@ export const auth: Command = {
       context.metrics.refused('auth');
       return refusal;
     }
+    connection.session.logins?.loggedIn();
     connection.isLoggedIn = true;
     if (client.protocol === 'ESMTPS') connection.client = { ...client, protocol: 'ESMTPSA' };
     return ACCEPTED;
