@@ -13,9 +13,13 @@ export type ChannelBinding = (type: string) => Buffer | undefined;
 const EXPORTER_LABEL = 'EXPORTER-Channel-Binding';
 const EXPORTER_BYTES = 32;
 
-/** Returns the bindings of a connection; undefined without TLS, which has none. */
+/**
+ * Returns the bindings of a connection; undefined where no type works: without TLS, and for example in a resumed session of TLS 1.2. PLUS
+ * is not offered there, and clients log in by other mechanisms.
+ */
 export function channelBindingOf(socket: Socket): ChannelBinding | undefined {
   if (!(socket instanceof TLSSocket)) return undefined;
+  if (socket.getProtocol() !== 'TLSv1.3' && !endPointOf(socket)) return undefined;
   return (type) => {
     if (type === 'tls-exporter') return exporterOf(socket);
     if (type === 'tls-server-end-point') return endPointOf(socket);

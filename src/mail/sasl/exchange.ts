@@ -31,7 +31,7 @@ export type Ask = (challenge: string) => Promise<string>;
 /** A name and a password that a client has sent. Whether they are right is not known. */
 export type PasswordCredentials = { username: string; password: string };
 
-/** `refused`: the login is not bound to this connection, which is a failed login. */
+/** `unsupported`: another mechanism may work. `refused`: the login is not bound to this connection, which is a failed login. */
 type SaslFault = 'unsupported' | 'malformed' | 'too-long' | 'cancelled' | 'refused';
 
 /** Ends an exchange that the client does not follow. Nothing was compared with a password. The message is one line for the client. */

@@ -88,7 +88,8 @@ function readBinding({ isPlus, binding }: ScramVariant, flag: string, type: stri
     throw new SaslError('refused', 'The server offers channel bindings, which the client was not told');
   if (type === undefined) return Buffer.alloc(0);
   const data = binding?.(type);
-  if (!data) throw new SaslError('refused', 'The connection does not have this type of channel binding');
+  // Another password would not help, so the login must not fail as one with a wrong password does.
+  if (!data) throw new SaslError('unsupported', 'The connection does not have this type of channel binding');
   return data;
 }
 

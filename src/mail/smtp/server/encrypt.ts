@@ -24,7 +24,7 @@ export async function encrypt(
     throw new ConnectionFault('tls_handshake', undefined);
   });
   connection.wire = new Wire(context.clock, secure);
-  connection.binding = channelBindingOf(secure);
+  connection.binding = context.options.submission && channelBindingOf(secure);
   connection.client = {
     ...connection.client,
     tls: {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { TLSSocket } from 'node:tls';
 import type { PasswordCredentials } from '../../../../src/mail/sasl/exchange.ts';
 import type { Reply } from '../../../../src/mail/smtp/server/session.ts';
 import { createScramSession } from '../../../support/scram-client.ts';
@@ -92,6 +93,28 @@ for (const [what, [lines, code]] of Object.entries(REFUSALS))
     assert.match(await client.ask(`AUTH PLAIN ${PLAIN}\r\n`), /^235/);
     client.socket.destroy();
   });
+
+test('a channel binding is offered only where one works, and a type that does not is no wrong password', async (t) => {
+  const { dial } = await start(t);
+  async function begin(session?: Buffer) {
+    const client = dial();
+    await client.reply();
+    await client.ask('STARTTLS\r\n');
+    const secure = await client.encrypt({ maxVersion: 'TLSv1.2', ...(session && { session }) });
+    return {
+      secure,
+      socket: secure.socket as TLSSocket,
+      greeting: await secure.ask('EHLO client.example\r\n'),
+    };
+  }
+  const full = await begin();
+  assert.match(full.greeting, /AUTH SCRAM-SHA-256-PLUS /);
+  const unique = base64('p=tls-unique,,n=ann,r=abc');
+  assert.match(await full.secure.ask(`AUTH SCRAM-SHA-256-PLUS ${unique}\r\n`), /^504 5\.5\.4/);
+  const resumed = await begin(full.socket.getSession());
+  assert.ok(resumed.socket.isSessionReused());
+  assert.match(resumed.greeting, /AUTH SCRAM-SHA-256 PLAIN/);
+});
 
 test('a login comes once, after EHLO, outside of a message, over TLS, and alone', async (t) => {
   const server = await start(t);

@@ -1,7 +1,7 @@
 /** An SMTP server with memory sessions on loopback, and a client that sends bytes and reads replies. */
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import { connect as connectTls } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { SmtpServerOptions } from '../../../../src/mail/smtp/server/options.ts';
 import { listenSmtp } from '../../../../src/mail/smtp/server/server.ts';
 import type { Session } from '../../../../src/mail/smtp/server/session.ts';
@@ -75,7 +75,7 @@ export type TestClient = {
   /** Returns the codes of everything up to the end of the connection. */
   rest(): Promise<string[]>;
   /** Begins TLS on this connection. */
-  encrypt(): Promise<TestClient>;
+  encrypt(options?: Pick<ConnectionOptions, 'maxVersion' | 'session'>): Promise<TestClient>;
 };
 
 /** Wraps a socket of an SMTP client. */
@@ -128,16 +128,15 @@ export function createClient(socket: Socket): TestClient {
         if (next.startsWith('closed')) return codes;
       }
     },
-    encrypt(): Promise<TestClient> {
+    encrypt(options = {}): Promise<TestClient> {
       socket.removeAllListeners('data').removeAllListeners('end');
       return new Promise((resolve, reject) => {
         const fail = () => reject(new Error('the connection is closed'));
         // TLS reports nothing on a connection that has already ended.
         if (socket.destroyed || isClosed) return fail();
         socket.once('close', fail);
-        const secure = connectTls({ socket, servername: 'mx.test', rejectUnauthorized: false }, () =>
-          resolve(createClient(secure)),
-        );
+        const asked = { ...options, socket, servername: 'mx.test', rejectUnauthorized: false };
+        const secure = connectTls(asked, () => resolve(createClient(secure)));
         secure.once('error', reject).once('close', fail);
       });
     },

@@ -37,7 +37,7 @@ export type Connection = {
   readonly session: Session;
   wire: Wire;
   client: SmtpClient;
-  /** Values to which a login may be bound; undefined without TLS. */
+  /** Values to which a login may be bound; undefined where there are none, and where nobody logs in. */
   binding: ChannelBinding | undefined;
   transaction: Transaction | undefined;
   /** Counts since the beginning or the last accepted message. */
