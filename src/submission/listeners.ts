@@ -11,6 +11,8 @@ import { createSubmissionApp } from './submission-app.ts';
 
 /** Share of the files of the process that the connections of each port may use, as those of port 25. Our own limit. */
 const MAX_SHARE_OF_FILES = 1 / 6;
+/** Number of ports. */
+const PORTS = 2;
 /** Time in which messages that are being received are completed when the daemon stops, in milliseconds. */
 const DRAIN_MS = 25_000;
 /** Maximum time for which mail can be held: one year, which may be a leap year, as in the API. */
@@ -32,7 +34,8 @@ export async function openSubmission(
 ): Promise<SubmissionListener> {
   const { enabled, address, port, tlsPort, connections } = app.config.submission;
   if (!enabled) return { address: '', addresses: [], close: async () => {} };
-  const submissionApp = createSubmissionApp(app, authenticate);
+  const perPort = Math.min(connections, Math.floor(readMaxOpenFiles() * MAX_SHARE_OF_FILES));
+  const submissionApp = createSubmissionApp(app, authenticate, perPort * PORTS);
   const listen = (
     options: Pick<SmtpServerOptions, 'section' | 'tls'> & { port: number },
   ): Promise<Listener> =>
@@ -43,7 +46,7 @@ export async function openSubmission(
         hostname: app.config.hostname,
         protocol: 'smtp',
         submission: { maxHoldSeconds: MAX_HOLD_SECONDS },
-        limits: { connections: Math.min(connections, Math.floor(readMaxOpenFiles() * MAX_SHARE_OF_FILES)) },
+        limits: { connections: perPort },
         openSession: () => createSubmissionSession(submissionApp),
       }),
     );

@@ -15,6 +15,12 @@ import type { SubmittedRecipient, User } from './users/user.ts';
 /** The replies to mail without a login (RFC 4954 section 6, RFC 3207 section 4). */
 const NEEDS_LOGIN: Reply = { code: 530, status: '5.7.0', text: 'A login is needed first' };
 const NEEDS_TLS: Reply = { code: 530, status: '5.7.0', text: 'TLS is needed first; begin with STARTTLS' };
+/** Ends the connection of a user that has too many. Another one is free again in a while. */
+const TOO_MANY_CONNECTIONS: Reply = {
+  code: 421,
+  status: '4.7.0',
+  text: 'You have too many connections; try again later',
+};
 /** X.1.2 is a domain that nothing can be sent to (RFC 3463 section 3.2). */
 const NO_DOMAIN = { code: 550, status: '5.1.2' } as const;
 /** Matches a domain of two labels or more, as DNS has them. */
@@ -25,6 +31,7 @@ export function createSubmissionSession(app: SubmissionApp): Session {
   /** The user that was accepted, and is logged in once the exchange has ended: a client that does not believe the server cancels it. */
   let accepted: User | undefined;
   let user: User | undefined;
+  let endConnection = () => {};
   let sender: Sender | undefined;
   let recipients: SubmittedRecipient[] = [];
 
@@ -35,8 +42,14 @@ export function createSubmissionSession(app: SubmissionApp): Session {
   }
 
   function admit(login: LoginAnswer): Reply | undefined {
-    accepted = 'refusal' in login ? undefined : login.user;
-    return 'refusal' in login ? login.refusal : undefined;
+    accepted = undefined;
+    if ('refusal' in login) return login.refusal;
+    endConnection();
+    const taken = app.userConnections.take(login.user);
+    endConnection = taken ?? (() => {});
+    if (!taken) return TOO_MANY_CONNECTIONS;
+    accepted = login.user;
+    return undefined;
   }
 
   return {
@@ -47,8 +60,9 @@ export function createSubmissionSession(app: SubmissionApp): Session {
       scramKey: app.scramKey,
       async loginByProof(proof, client) {
         const login = await logInByProof(app, proof, client);
-        const serverSignature = 'refusal' in login ? undefined : login.serverSignature;
-        return { answer: admit(login), serverSignature };
+        const answer = admit(login);
+        const isAccepted = !('refusal' in login) && answer === undefined;
+        return { answer, serverSignature: isAccepted ? login.serverSignature : undefined };
       },
       loggedIn() {
         user = accepted;
@@ -87,7 +101,9 @@ export function createSubmissionSession(app: SubmissionApp): Session {
       sender = undefined;
       recipients = [];
     },
-    close() {},
+    close() {
+      endConnection();
+    },
   };
 }
 

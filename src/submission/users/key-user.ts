@@ -35,6 +35,8 @@ export function createKeyUser(app: SubmissionApp, key: PlannedKey, token: string
   };
 
   return {
+    tenantId,
+    id: keyId,
     logFields: { keyId },
     async beginMessage() {
       await requireValidKey();

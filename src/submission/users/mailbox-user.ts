@@ -27,6 +27,8 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
   const isOfSandbox = isSandboxDomain(app.config, mailbox.domain);
 
   return {
+    tenantId,
+    id: mailboxId,
     logFields: { mailboxId },
     async beginMessage() {
       await requireCurrent(app, login);

@@ -1,4 +1,5 @@
 /** Somebody who has logged in to hand over mail: the owner of a mailbox, or an application with an API key. */
+import type { TenantRow } from '../../db/tables.ts';
 import type { Mailbox } from '../../mail/address.ts';
 import type { Reply, Sender } from '../../mail/smtp/server/session.ts';
 import type { StoredMessage } from '../message.ts';
@@ -32,6 +33,9 @@ export function needsUtf8({ envelope, recipients, hasUtf8Header }: Submission): 
 }
 
 export type User = {
+  tenantId: TenantRow['id'];
+  /** Id of the mailbox or of the API key. */
+  id: string;
   /** Identifies the user in the log. */
   logFields: Readonly<Record<string, string>>;
   /**

@@ -6,7 +6,15 @@ import type { Socket } from 'node:net';
 import { plainAddress } from '../../../system/address-block.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
 import { refusalReply } from '../refusal.ts';
-import { ask, type Connection, fault, type SmtpContext, sendReply, splitLine } from './commands/command.ts';
+import {
+  ask,
+  type Connection,
+  fault,
+  lineMs,
+  type SmtpContext,
+  sendReply,
+  splitLine,
+} from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
 import { encrypt } from './encrypt.ts';
 import { ClientGone, ConnectionFault } from './fault.ts';
@@ -48,7 +56,7 @@ export async function serveConnection(context: SmtpContext, socket: Socket): Pro
     await sendBanner(connection);
     while (connection.isOpen) {
       if (context.shutdown) throw context.shutdown;
-      await connection.runLine(await connection.wire.readLine(context.commandMs()));
+      await connection.runLine(await connection.wire.readLine(lineMs(connection)));
     }
   } catch (error) {
     reportEnd(connection, error);
@@ -74,6 +82,7 @@ function openConnection(context: SmtpContext, socket: Socket): Connection {
       protocol: 'SMTP',
     },
     binding: undefined,
+    beganAt: context.clock.elapsed(),
     transaction: undefined,
     counts: { errors: 0, idleCommands: 0, refusedRecipients: 0, deferredRecipients: 0 },
     isExempt: false,

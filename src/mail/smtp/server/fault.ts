@@ -12,6 +12,7 @@ export type FaultReason =
   | 'null_octet'
   | 'message_size'
   | 'chunk_size'
+  | 'login_needed'
   | 'errors'
   | 'commands'
   | 'refused_recipients'

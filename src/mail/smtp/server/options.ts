@@ -49,6 +49,8 @@ export type SmtpLimits = {
   refusedRecipients: number;
   /** Maximum number of recipients that are refused for now, counted in the same way. */
   deferredRecipients: number;
+  /** Time from the beginning of a connection to its login, at a listener for submission. */
+  loginMs: number;
   /** Time for the next command. */
   commandMs: number;
   /** Time for the next command while connections are scarce: more than half of all are open. */
@@ -81,6 +83,8 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   refusedRecipients: 10,
   // A client may announce many more recipients than a message may have. Our own limit.
   deferredRecipients: 1_000,
+  // IMAP has the same time. Our own limit.
+  loginMs: MINUTE_MS,
   // A server should wait at least 5 minutes (RFC 5321 section 4.5.3.2.7).
   commandMs: 5 * MINUTE_MS,
   // Postfix shortens its timeouts under stress, too (STRESS_README).

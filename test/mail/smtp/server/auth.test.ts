@@ -3,6 +3,8 @@ import { type TestContext, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import type { PasswordCredentials } from '../../../../src/mail/sasl/exchange.ts';
 import type { Reply } from '../../../../src/mail/smtp/server/session.ts';
+import type { Clock } from '../../../../src/system/clock.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
 import { createScramSession } from '../../../support/scram-client.ts';
 import { STARTTLS, startServer, type TestClient } from './fixture.ts';
 
@@ -10,7 +12,7 @@ const REFUSED: Reply = { code: 535, status: '5.7.8', text: 'No' };
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const PLAIN = base64('\0ann\0secret');
 
-async function start(t: TestContext) {
+async function start(t: TestContext, clock: Clock = createFakeClock(0)) {
   const asked: string[] = [];
   async function login({ username = 'ann', password }: Partial<PasswordCredentials>) {
     asked.push(`${username} ${password}`);
@@ -18,6 +20,7 @@ async function start(t: TestContext) {
     return password === 'secret' ? undefined : REFUSED;
   }
   const server = await startServer(t, {
+    clock,
     tls: STARTTLS,
     submission: { maxHoldSeconds: 3_600 },
     hooks: {
@@ -146,6 +149,25 @@ test('a long answer, and too many wrong ones, end the connection', async (t) => 
     assert.match(await guessing.ask(`AUTH PLAIN ${base64(`\0ann\0${guess}`)}\r\n`), /^535/);
   await guessing.ask(`AUTH PLAIN ${base64('\0ann\0x')}\r\n`);
   assert.match(await guessing.reply(), /^421/);
+});
+
+test('a client has a minute until its login, and its message is not read before', async (t) => {
+  const clock = createFakeClock(0);
+  const server = await start(t, clock);
+  const client = await encrypted(server);
+  await clock.advance(50_000);
+  assert.match(await client.ask('NOOP\r\n'), /^250/);
+  await client.ask('AUTH PLAIN\r\n');
+  await clock.advance(10_000);
+  assert.match(await client.reply(), /^421 4\.4\.2/);
+  const known = await encrypted(server);
+  await known.ask(`AUTH PLAIN ${PLAIN}\r\n`);
+  await clock.advance(4 * 60_000);
+  assert.match(await known.ask('NOOP\r\n'), /^250/);
+  known.socket.destroy();
+  const stranger = await encrypted(server);
+  assert.match(await stranger.ask('BDAT 1000000\r\n'), /^530 5\.7\.0/);
+  assert.equal(await stranger.reply(), 'closed');
 });
 
 test('a listener for mail of strangers offers no login', async (t) => {

@@ -2,7 +2,7 @@
 import { SaslError } from '../../../sasl/exchange.ts';
 import { offeredMechanisms, runMechanism, type SaslSession } from '../../../sasl/mechanisms.ts';
 import type { Reply } from '../session.ts';
-import { BAD_SEQUENCE, type Command, type Connection, replyToError } from './command.ts';
+import { BAD_SEQUENCE, type Command, type Connection, lineMs, replyToError } from './command.ts';
 
 const ARGUMENT = /^([A-Za-z0-9_-]{1,20})(?: +(\S+))?$/;
 const MALFORMED: Reply = { code: 501, status: '5.5.4', text: 'The argument of AUTH must be a mechanism' };
@@ -49,13 +49,13 @@ async function logIn(
   mechanism: string,
   initial: string | undefined,
 ): Promise<Reply | undefined> {
-  const { context, wire, binding } = connection;
+  const { wire, binding } = connection;
   const channel = {
     initial,
     binding,
     ask(challenge: string) {
       wire.send(`334 ${challenge}\r\n`);
-      return wire.readLine(context.commandMs());
+      return wire.readLine(lineMs(connection));
     },
   };
   try {

@@ -3,7 +3,15 @@ import { type BodySource, MessageAbandoned } from '../body.ts';
 import { MessageDeadline } from '../message-deadline.ts';
 import { OctetCheck } from '../octet-check.ts';
 import type { Reply } from '../session.ts';
-import { BAD_SEQUENCE, type Command, type Connection, endlessMessage, fault, splitLine } from './command.ts';
+import {
+  BAD_SEQUENCE,
+  type Command,
+  type Connection,
+  endlessMessage,
+  fault,
+  needsLogin,
+  splitLine,
+} from './command.ts';
 import { NO_RECIPIENTS, receive } from './receive.ts';
 
 type Chunk = { sizeBytes: number; isLast: boolean };
@@ -15,6 +23,8 @@ const ARGUMENT = /^([0-9]{1,15})( +LAST)?$/i;
  */
 const MAX_CHUNKS = 10_000;
 const TOO_MANY_CHUNKS: Reply = { code: 421, status: '4.7.0', text: 'The message has too many chunks' };
+/** A chunk follows at once, and nothing of a stranger's message is read. */
+const NEEDS_LOGIN: Reply = { code: 530, status: '5.7.0', text: 'A login is needed first' };
 /** Commands that give up a message between two chunks. Any other command is answered, and the message goes on. */
 const ABANDONING = new Set(['RSET', 'HELO', 'EHLO', 'LHLO', 'STARTTLS', 'QUIT']);
 
@@ -22,6 +32,7 @@ export const bdat: Command = {
   group: 'within',
   async run(connection, argument) {
     const { transaction } = connection;
+    if (needsLogin(connection)) fault('login_needed', NEEDS_LOGIN);
     const source = new ChunkSource(connection, parseChunk(connection, argument));
     if (!transaction || transaction.recipients === 0) {
       // The chunk follows without waiting for a reply, so it is always read.

@@ -39,6 +39,8 @@ export type Connection = {
   client: SmtpClient;
   /** Values to which a login may be bound; undefined where there are none, and where nobody logs in. */
   binding: ChannelBinding | undefined;
+  /** Time at which the connection began, on the monotonic clock. */
+  readonly beganAt: number;
   transaction: Transaction | undefined;
   /** Counts since the beginning or the last accepted message. */
   readonly counts: {
@@ -85,6 +87,19 @@ export const BAD_ARGUMENT: Reply = {
   status: '5.5.4',
   text: 'The argument of the command is malformed',
 };
+
+/** Returns true while the client must log in, and may do little else. */
+export function needsLogin({ context, isLoggedIn }: Pick<Connection, 'context' | 'isLoggedIn'>): boolean {
+  return context.options.submission !== undefined && !isLoggedIn;
+}
+
+/** Returns the time for the next line of the client. Until its login it is within `loginMs` of the beginning. */
+export function lineMs(connection: Pick<Connection, 'context' | 'isLoggedIn' | 'beganAt'>): number {
+  const { context, beganAt } = connection;
+  if (!needsLogin(connection)) return context.commandMs();
+  const untilLogin = beganAt + context.limits.loginMs - context.clock.elapsed();
+  return Math.max(0, Math.min(context.commandMs(), untilLogin));
+}
 
 /** Asks the session. An error that it throws is a refusal. */
 export async function ask(
