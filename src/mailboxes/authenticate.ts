@@ -65,9 +65,9 @@ export function createAuthenticator(app: LoginApp): Authenticate {
     attempt: ProofRequest & Named,
   ): Promise<LoginResult> {
     const known = await listVerifiers(app, mailbox, attempt);
+    const proven = await findProven(known, attempt);
     // Others have tried meanwhile. From here on nothing waits, so many attempts at once are no more attempts.
     if (!failures.mayTry(attempt)) return { refused: 'limited' };
-    const proven = findProven(known, attempt);
     if (mailbox && proven) return { mailbox, ...proven };
     failures.failed(attempt);
     return refuse(attempt);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createAuthenticator } from '../../src/mailboxes/authenticate.ts';
 import { createScramKeys } from '../../src/mailboxes/scram-keys.ts';
+import { findProven, listVerifiers } from '../../src/mailboxes/scram-proof.ts';
 import { findMailboxById } from '../../src/mailboxes/store.ts';
 import { SANDBOX } from '../emails/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -102,6 +103,29 @@ test('a name that nobody has gets a salt that stays, and that other installation
   const other = await openTestApp();
   t.after(() => other.close());
   assert.notEqual((await createScramKeys(other.app)(`nobody@${SANDBOX}`)).salt, nobody.salt);
+});
+
+test('a wrong proof costs the same for a name that nobody has, and for one with the most app passwords', async () => {
+  const { mailbox } = await create();
+  const row = await findMailboxById(app.db.read, mailbox.id);
+  const [one] = await listVerifiers(app, row, { protocol: 'imap', address: '192.0.2.1' });
+  assert.ok(one);
+  const tried = async (known: (typeof one)[]) => {
+    let count = 0;
+    const message = 'x';
+    const proof = {
+      username: '',
+      message,
+      get proof() {
+        count += 1;
+        return 'AAAA';
+      },
+    };
+    assert.equal(await findProven(known, proof), undefined);
+    return count;
+  };
+  assert.equal(await tried([]), 101);
+  assert.equal(await tried(Array(101).fill(one)), 101);
 });
 
 test('wrong proofs count as wrong passwords, for names that exist and names that do not', async () => {

@@ -53,7 +53,7 @@ export async function openSubmissionWorld(
   const authenticate: Authenticate = async (request) => {
     const mailbox = await findMailboxByAddress(app.db.read, addressKey(request.username));
     if (mailbox && 'proof' in request) {
-      const proven = findProven(await listVerifiers(app, mailbox, request), request);
+      const proven = await findProven(await listVerifiers(app, mailbox, request), request);
       return proven ? { mailbox, ...proven } : { refused: 'credentials' };
     }
     if (!mailbox || 'proof' in request || request.password !== PASSWORD) return { refused: 'credentials' };
