@@ -49,8 +49,9 @@ function toAnswer(app: SubmissionApp, result: LoginResult): LoginAnswer {
   return { user: createMailboxUser(app, result), serverSignature: result.serverSignature };
 }
 
-/** Wrong keys count towards the client's address, as in the API. */
+/** Wrong keys count towards the client's address. Beyond the limit none is looked up. */
 async function logInWithKey(app: SubmissionApp, token: string, address: string): Promise<LoginAnswer> {
+  if (!app.wrongKeys.mayTake(address)) return { refusal: REFUSALS.limited };
   try {
     const key = await getValidKey(app, app.knownKeys, token);
     requirePeer(key, address);
@@ -59,7 +60,8 @@ async function logInWithKey(app: SubmissionApp, token: string, address: string):
     return { user: createKeyUser(app, key, token) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    if (!app.guards.unauthenticated.take(address).allowed) return { refusal: REFUSALS.limited };
+    app.wrongKeys.take(address);
+    app.log.info({ address, protocol: 'smtp', reason: error.message }, 'a login with an API key has failed');
     return { refusal: { ...refusalReply(error), code: 535, status: '5.7.8' } };
   }
 }

@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { createInFlight, type InFlight } from '../emails/idempotency/in-flight.ts';
 import type { Authenticate } from '../mailboxes/authenticate.ts';
 import { createScramKeys } from '../mailboxes/scram-keys.ts';
+import { type AddressLimit, createAddressLimit } from '../system/guards/address-limit.ts';
 import { createUseRecord, type Need } from '../tenants/key-access.ts';
 import { createKnownKeys, type KnownKeys } from '../tenants/known-keys.ts';
 import { createRateLimit, type RateLimit } from '../tenants/rate-limit.ts';
@@ -13,11 +14,16 @@ export type SubmissionApp = App & {
   authenticate: Authenticate;
   scramKey: ReturnType<typeof createScramKeys>;
   knownKeys: KnownKeys;
+  /** Counts wrong API keys of client addresses. It is not that of the HTTP API, which tries here would use up. */
+  wrongKeys: AddressLimit;
   recordKeyUse: ReturnType<typeof createUseRecord>;
   rateLimit: RateLimit;
   inFlight: InFlight;
   userConnections: UserConnections;
 };
+
+/** Maximum rate of wrong API keys of a client address: 20 in ten minutes, as for passwords of mailboxes. Our own limit. */
+const WRONG_KEYS = { requestsPerSecond: 20 / 600, burst: 20 };
 
 /** The permission that an API key must have. */
 export const NEEDS: Need = 'send';
@@ -36,6 +42,7 @@ export function createSubmissionApp(
     authenticate,
     scramKey: createScramKeys(app),
     knownKeys: createKnownKeys(app),
+    wrongKeys: createAddressLimit(app.clock, WRONG_KEYS),
     recordKeyUse: createUseRecord(app),
     rateLimit: createRateLimit(app.guards.tenants),
     inFlight: createInFlight(app.clock),

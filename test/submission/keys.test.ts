@@ -77,6 +77,32 @@ test('the limits of a key apply: its permission, its domain and its addresses', 
   assert.match(await submit(limited, { ...own, message: MESSAGE }), /^550 5\.7\.1 /);
 });
 
+test('the number of recipients that a key may name is told after its login', async () => {
+  const client = await world.logIn('x', world.liveKey);
+  assert.match(await client.ask('EHLO client.example\r\n'), /^250-LIMITS RCPTMAX=50\r$/m);
+  const person = await world.logIn();
+  assert.match(await person.ask('EHLO client.example\r\n'), /^250-LIMITS RCPTMAX=100\r$/m);
+});
+
+test('wrong keys of an address are limited and logged', async (t) => {
+  const info = t.mock.method(app.log, 'info');
+  const address = '127.0.0.9';
+  const attempt = async (count: number, token: string) => {
+    const client = await world.open(address);
+    const replies: string[] = [];
+    for (let index = 0; index < count; index++)
+      replies.push((await client.ask(`AUTH PLAIN ${plain('x', token)}\r\n`)).slice(0, 9));
+    client.socket.destroy();
+    return new Set(replies);
+  };
+  const wrong = `${world.liveKey.slice(0, -1)}_`;
+  assert.deepEqual(await attempt(10, wrong), new Set(['535 5.7.8']));
+  assert.deepEqual(await attempt(10, wrong), new Set(['535 5.7.8']));
+  assert.deepEqual(await attempt(1, world.liveKey), new Set(['454 4.7.0']));
+  const logged = info.mock.calls.filter(({ arguments: [, text] }) => /API key has failed/.test(`${text}`));
+  assert.equal(logged.length, 20);
+});
+
 test('a tag without its key is refused by its form', async () => {
   const client = await world.logIn('x', world.liveKey);
   const message = MESSAGE.replace('campaign: spring', 'spring');
