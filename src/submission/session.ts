@@ -66,6 +66,7 @@ export function createSubmissionSession(app: SubmissionApp): Session {
       },
       loggedIn() {
         user = accepted;
+        return { maxRecipients: user?.maxRecipients };
       },
     },
     async mail(given, client) {

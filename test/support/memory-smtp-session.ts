@@ -56,7 +56,7 @@ export function createMemorySessions(hooks: Hooks = {}): MemorySessions {
         scramKey: async (username) => hooks.logins?.scramKey(username) ?? { salt: '', iterations: 1 },
         loginByProof: async (proof, client) =>
           (await hooks.logins?.loginByProof(proof, client)) ?? { answer: undefined },
-        loggedIn: () => hooks.logins?.loggedIn(),
+        loggedIn: () => hooks.logins?.loggedIn() ?? {},
       },
       async mail(given, client) {
         calls.mail++;

@@ -37,6 +37,7 @@ export function createKeyUser(app: SubmissionApp, key: PlannedKey, token: string
   return {
     tenantId,
     id: keyId,
+    maxRecipients: MAX_RECIPIENTS,
     logFields: { keyId },
     async beginMessage() {
       await requireValidKey();

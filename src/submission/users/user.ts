@@ -36,6 +36,8 @@ export type User = {
   tenantId: TenantRow['id'];
   /** Id of the mailbox or of the API key. */
   id: string;
+  /** Maximum number of recipients of a message, where it is less than that of the server. */
+  maxRecipients?: number;
   /** Identifies the user in the log. */
   logFields: Readonly<Record<string, string>>;
   /**

@@ -88,6 +88,7 @@ function openConnection(context: SmtpContext, socket: Socket): Connection {
     isExempt: false,
     isOpen: true,
     isLoggedIn: false,
+    maxRecipients: context.limits.recipients,
     runLine: (line) => runLine(connection, line),
   };
   return connection;

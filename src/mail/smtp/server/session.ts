@@ -60,8 +60,11 @@ type Logins = {
   /** Returns the key of a name for SCRAM, whether a user has the name or not. */
   scramKey(username: string): Promise<ScramKey>;
   loginByProof(proof: ScramProof, client: SmtpClient): Promise<ScramAnswer<Reply | undefined>>;
-  /** The exchange has ended with success (235): the client that was accepted last is logged in. After SCRAM it may still cancel. */
-  loggedIn(): void;
+  /**
+   * The exchange has ended with success (235): the client that was accepted last is logged in. After SCRAM it may still cancel. Returns the
+   * maximum number of recipients of its messages, where it is less than that of the server.
+   */
+  loggedIn(): { maxRecipients?: number | undefined };
 };
 
 /**

@@ -59,15 +59,15 @@ export class Wire {
   }
 
   /**
-   * Returns the next command line without its CRLF.
+   * Returns the next command line without its CRLF, of at most `maxBytes`.
    * @throws ConnectionFault when the line has not ended after `timeoutMs`, when it is malformed, or when `interrupt` was
    * called; ClientGone
    */
-  async readLine(timeoutMs: number): Promise<string> {
+  async readLine(timeoutMs: number, maxBytes = MAX_LINE_BYTES): Promise<string> {
     let isDeadlineSet = false;
     for (;;) {
       if (this.#interruption) throw this.#interruption;
-      const line = this.#takeLine();
+      const line = this.#takeLine(maxBytes);
       if (line !== undefined && this.#held.length < MAX_HELD_CHARACTERS) return line;
       if (line !== undefined) this.#line = line;
       if (!isDeadlineSet) this.#deadline.set(timeoutMs);
@@ -155,7 +155,7 @@ export class Wire {
     return this.#unreadBytes >= MAX_UNREAD_BYTES || this.#chunks.length >= MAX_UNREAD_CHUNKS;
   }
 
-  #takeLine(): string | undefined {
+  #takeLine(maxBytes: number): string | undefined {
     const given = this.#line;
     if (given !== undefined) {
       this.#line = undefined;
@@ -164,18 +164,18 @@ export class Wire {
     const bytes = this.#takeChunk();
     if (!bytes) return undefined;
     const end = bytes.indexOf(LF);
-    if (end > 0 && end <= MAX_LINE_BYTES + 1 && bytes[end - 1] === CR) {
+    if (end > 0 && end <= maxBytes + 1 && bytes[end - 1] === CR) {
       this.unreadBytes(bytes.subarray(end + 1));
       return bytes.toString('utf8', 0, end - 1);
     }
     // A line that ends with a bare LF might be read as two by another server, and as one by this one.
-    if (end >= 0 && end <= MAX_LINE_BYTES + 1)
+    if (end >= 0 && end <= maxBytes + 1)
       throw lineFault('bare_line_feed', 'A command must end with CRLF, not with a bare LF');
-    if (bytes.length > MAX_LINE_BYTES + 1)
-      throw lineFault('line_length', `A command must have at most ${MAX_LINE_BYTES} octets`);
+    if (bytes.length > maxBytes + 1)
+      throw lineFault('line_length', `A command must have at most ${maxBytes} octets`);
     const more = this.#takeChunk();
     this.unreadBytes(more ? Buffer.concat([bytes, more]) : bytes);
-    return more && this.#takeLine();
+    return more && this.#takeLine(maxBytes);
   }
 
   #takeChunk(): Buffer | undefined {

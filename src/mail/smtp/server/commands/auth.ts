@@ -1,5 +1,5 @@
 /** AUTH (RFC 4954): the client logs in, by a mechanism of SASL. */
-import { SaslError } from '../../../sasl/exchange.ts';
+import { MAX_ANSWER_OCTETS, SaslError } from '../../../sasl/exchange.ts';
 import { offeredMechanisms, runMechanism, type SaslSession } from '../../../sasl/mechanisms.ts';
 import type { Reply } from '../session.ts';
 import { BAD_SEQUENCE, type Command, type Connection, lineMs, replyToError } from './command.ts';
@@ -36,7 +36,8 @@ export const auth: Command = {
       context.metrics.refused('auth');
       return refusal;
     }
-    connection.session.logins?.loggedIn();
+    const { maxRecipients = context.limits.recipients } = connection.session.logins?.loggedIn() ?? {};
+    connection.maxRecipients = maxRecipients;
     connection.isLoggedIn = true;
     if (client.protocol === 'ESMTPS') connection.client = { ...client, protocol: 'ESMTPSA' };
     return ACCEPTED;
@@ -55,7 +56,7 @@ async function logIn(
     binding,
     ask(challenge: string) {
       wire.send(`334 ${challenge}\r\n`);
-      return wire.readLine(lineMs(connection));
+      return wire.readLine(lineMs(connection), MAX_ANSWER_OCTETS);
     },
   };
   try {

@@ -54,6 +54,8 @@ export type Connection = {
   isOpen: boolean;
   /** True once the client has logged in. */
   isLoggedIn: boolean;
+  /** Maximum number of recipients of a message, as EHLO tells it. The session refuses more where its limit is the smaller one. */
+  maxRecipients: number;
   /** Runs one command line and sends its reply. */
   runLine(line: string): Promise<void>;
 };

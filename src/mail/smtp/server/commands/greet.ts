@@ -46,7 +46,7 @@ function protocolOf(protocol: 'SMTP' | 'ESMTP' | 'LMTP', { client, isLoggedIn }:
   return isLoggedIn ? `${protocol}SA` : `${protocol}S`;
 }
 
-function extensions({ context, client, binding, isLoggedIn }: Connection): string[] {
+function extensions({ context, client, binding, isLoggedIn, maxRecipients }: Connection): string[] {
   const { clock, options, limits } = context;
   const { submission } = options;
   return [
@@ -59,7 +59,7 @@ function extensions({ context, client, binding, isLoggedIn }: Connection): strin
     'CHUNKING',
     'ENHANCEDSTATUSCODES',
     // Clients that know this limit (RFC 9422 section 4) do not run into it.
-    `LIMITS RCPTMAX=${limits.recipients}`,
+    `LIMITS RCPTMAX=${maxRecipients}`,
     ...(submission ? ['DSN', futureRelease(submission, clock.now())] : []),
     // A password is not asked for without TLS, nor a second time (RFC 4954 sections 3 and 4).
     ...(submission && client.tls && !isLoggedIn ? [`AUTH ${offeredMechanisms(binding).join(' ')}`] : []),
