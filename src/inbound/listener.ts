@@ -4,17 +4,12 @@ import { listenSmtp } from '../mail/smtp/server/server.ts';
 import { plainAddress } from '../system/address-block.ts';
 import { createAddressLimit } from '../system/guards/address-limit.ts';
 import { type Listener, listenAt } from '../system/listen.ts';
+import { maxFilesOf } from '../system/open-files.ts';
 import type { InboundApp } from './inbound-app.ts';
 import { openLmtp } from './lmtp/listener.ts';
 import { watchTasks } from './metrics.ts';
 import { createInboundSession, type SessionApp } from './session.ts';
 
-/**
- * Share of the files of the process that connections of this listener may use. Each may open one more file, for a large message,
- * and the last third is for everything else. A connection for which no file is left is closed without a reply, and so is every
- * other one of the daemon; clients beyond this share are answered 421. Our own limit.
- */
-const MAX_SHARE_OF_FILES = 1 / 3;
 /** Time in which messages that are being received are completed when the daemon stops, in milliseconds. */
 const DRAIN_MS = 25_000;
 /** Maximum rate of the lines about refused recipients of one client. Our own limits. */
@@ -29,10 +24,8 @@ export async function openInbound(
   certificates: Pick<Certificates, 'store'>,
 ): Promise<Listener> {
   const { trustedProxies, address } = app.config.smtp;
-  const connections = Math.min(
-    app.config.smtp.connections,
-    Math.floor(app.maxOpenFiles * MAX_SHARE_OF_FILES),
-  );
+  // Clients beyond it are answered 421.
+  const connections = Math.min(app.config.smtp.connections, maxFilesOf('smtp', app.maxOpenFiles));
   const proxies = new Set(trustedProxies.map(plainAddress));
   const sessionApp: SessionApp = {
     ...app,

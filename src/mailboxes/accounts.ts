@@ -2,7 +2,7 @@
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { AppError, notFound } from '../system/errors.ts';
-import { readMaxOpenFiles } from '../system/open-files.ts';
+import { maxFilesOf, readMaxOpenFiles } from '../system/open-files.ts';
 import type { LazyThread } from '../system/thread.ts';
 import { accountFolder } from './account/folder.ts';
 import type { AccountSettings } from './account/open-accounts.ts';
@@ -38,8 +38,6 @@ export type Accounts = MailboxDelivery &
 
 type AccountsApp = Pick<App, 'db' | 'config' | 'log' | 'clock'>;
 
-/** Share of the files of the process that accounts may use, as connections may (access/part.ts). Our own limit. */
-const MAX_SHARE_OF_FILES = 1 / 3;
 /** Files of an open account: two databases, each with its WAL. */
 const FILES_PER_ACCOUNT = 4;
 
@@ -52,7 +50,7 @@ export function createAccounts(
   threads: readonly AccountThread[],
   maxOpenFiles: number = readMaxOpenFiles(),
 ): Accounts {
-  const maxPlaces = (maxOpenFiles * MAX_SHARE_OF_FILES) / FILES_PER_ACCOUNT;
+  const maxPlaces = maxFilesOf('mailboxes', maxOpenFiles) / FILES_PER_ACCOUNT;
   const places = new AccountPlaces({ threads: threads.length, maxPlaces }, (thread, id) =>
     isClosed(callsOf(thread).closeIdle({ id })),
   );

@@ -5,12 +5,10 @@ import type { SmtpServerOptions } from '../mail/smtp/server/options.ts';
 import { listenSmtp } from '../mail/smtp/server/server.ts';
 import type { Authenticate } from '../mailboxes/authenticate.ts';
 import { type Listener, listenAt } from '../system/listen.ts';
-import { readMaxOpenFiles } from '../system/open-files.ts';
+import { maxFilesOf } from '../system/open-files.ts';
 import { createSubmissionSession } from './session.ts';
 import { createSubmissionApp } from './submission-app.ts';
 
-/** Share of the files of the process that the connections of each port may use, as those of port 25. Our own limit. */
-const MAX_SHARE_OF_FILES = 1 / 6;
 /** Number of ports. */
 const PORTS = 2;
 /** Time in which messages that are being received are completed when the daemon stops, in milliseconds. */
@@ -34,7 +32,7 @@ export async function openSubmission(
 ): Promise<SubmissionListener> {
   const { enabled, address, port, tlsPort, connections } = app.config.submission;
   if (!enabled) return { address: '', addresses: [], close: async () => {} };
-  const perPort = Math.min(connections, Math.floor(readMaxOpenFiles() * MAX_SHARE_OF_FILES));
+  const perPort = Math.min(connections, Math.floor(maxFilesOf('submission') / PORTS));
   const submissionApp = createSubmissionApp(app, authenticate, perPort * PORTS);
   const listen = (
     options: Pick<SmtpServerOptions, 'section' | 'tls'> & { port: number },

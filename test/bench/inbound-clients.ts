@@ -1,6 +1,8 @@
 /** Rows about clients that bring no mail, and what an honest client notices of them. */
+
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { FILE_SHARES } from '../../src/system/open-files.ts';
 import { type InboundDaemon, startInboundDaemon } from './inbound-daemon.ts';
 import { PLAIN_AUTHOR } from './inbound-messages.ts';
 import { SENDER_DOMAIN } from './message.ts';
@@ -70,8 +72,6 @@ export async function measureIdle(workspace: Workspace, zone: string): Promise<M
   }
 }
 
-/** The daemon uses a third of its open files for connections. */
-const FILES_PER_CONNECTION = 3;
 const OPEN_FILES = 40_000;
 /** Connections of the honest client, and files that the daemon has open anyway. */
 const SPARE_CONNECTIONS = 100;
@@ -86,7 +86,7 @@ function raiseOpenFiles(): number {
 
 /** Returns clients that fit into a limit of open files. A process without rights cannot raise its hard limit. */
 function waitingClients(openFiles: number): WaitingClients {
-  const connections = Math.floor(openFiles / FILES_PER_CONNECTION) - SPARE_CONNECTIONS;
+  const connections = Math.floor(openFiles * FILE_SHARES.smtp) - SPARE_CONNECTIONS;
   return { ...WAITING, idle: Math.min(WAITING.idle, connections - WAITING.dripping) };
 }
 

@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { openMailWorld } from './mail-world.ts';
 
-/** A third of the files is for connections to the listener. */
-const world = await openMailWorld({ replace: () => ({ maxOpenFiles: 6 }) });
+/** A fifth of the files is for connections to the listener. */
+const world = await openMailWorld({ replace: () => ({ maxOpenFiles: 10 }) });
 
 test('a client is told 421 while there are files left for everything else', async () => {
   const [first, second] = [await world.open(), await world.open()];

@@ -122,10 +122,10 @@ test('beyond the maximum the least recently used account is closed, unless it is
   assert.deepEqual(thread.asked.slice(2), ['mbx_3', 'mbx_4']);
 });
 
-test('accounts use a third of the files at most, and those that nobody uses make room', async () => {
+test('accounts use a fifth of the files at most, and those that nobody uses make room', async () => {
   let isInUse = true;
   const thread = threadOf({ closeIdle: async () => !isInUse });
-  const accounts = createAccounts(test1.app, [thread], 4 * 3 * 4);
+  const accounts = createAccounts(test1.app, [thread], 4 * 5 * 4);
   const use = (name: string) => accounts.run(mailboxOf(name), async () => name);
   for (const name of ['a', 'b', 'c', 'd']) await use(name);
   await assert.rejects(use('e'), { code: 'unavailable' });

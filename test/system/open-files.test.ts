@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import { parseMaxOpenFiles, readMaxOpenFiles } from '../../src/system/open-files.ts';
+import { FILE_SHARES, maxFilesOf, parseMaxOpenFiles, readMaxOpenFiles } from '../../src/system/open-files.ts';
 
 const limits = (files: string) =>
   `Limit                     Soft Limit           Hard Limit           Units\n` +
@@ -17,4 +17,11 @@ test('the limit that counts is read, and a process without one has no limit', ()
 test('the limit of this process is what the shell says of it', () => {
   const said = execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim();
   assert.equal(String(readMaxOpenFiles()), said.replace('unlimited', 'Infinity'));
+});
+
+test('the shares of the files leave some for everything else', () => {
+  const shares = Object.values(FILE_SHARES);
+  assert.ok(shares.reduce((sum, share) => sum + share, 0) < 0.9);
+  assert.equal(maxFilesOf('smtp', 1_024), 204);
+  assert.equal(maxFilesOf('smtp', Number.POSITIVE_INFINITY), Number.POSITIVE_INFINITY);
 });

@@ -8,7 +8,7 @@ import { SIEVE_EXTENSIONS } from '../../mail/sieve/extensions/table.ts';
 import { MAX_REDIRECTS } from '../../mail/sieve/run/action-list.ts';
 import type { CertificateStore } from '../../system/certificates.ts';
 import { type Listener, listenAt } from '../../system/listen.ts';
-import { readMaxOpenFiles } from '../../system/open-files.ts';
+import { maxFilesOf } from '../../system/open-files.ts';
 import type { SystemApp } from '../../thread-app.ts';
 import { createPop3Session } from './pop3-session.ts';
 import { createScriptSession } from './script-session.ts';
@@ -26,8 +26,6 @@ type Port = { section: string; port: number; mode: 'immediate' | 'starttls' };
 type Protocol = {
   name: AccessProtocolName;
   ports(config: Config): readonly Port[];
-  /** Share of the files of the process that its connections may use. Our own limits; SMTP has a third, too. */
-  maxShareOfFiles: number;
   listen(app: SystemApp, options: Options, sessions: Sessions): Promise<Listener>;
 };
 
@@ -37,14 +35,12 @@ const PROTOCOLS: readonly Protocol[] = [
   {
     name: 'imap',
     ports: ({ imap }) => tlsPorts('imap', imap),
-    maxShareOfFiles: 1 / 3,
     listen: (app, options, sessions) =>
       listenImap(app, { ...options, openSession: () => createAccessSession(sessions) }),
   },
   {
     name: 'pop3',
     ports: ({ pop3 }) => tlsPorts('pop3', pop3),
-    maxShareOfFiles: 1 / 24,
     listen: (app, options, sessions) =>
       listenPop3(app, {
         ...options,
@@ -55,7 +51,6 @@ const PROTOCOLS: readonly Protocol[] = [
   {
     name: 'managesieve',
     ports: ({ managesieve }) => [{ section: 'managesieve', port: managesieve.port, mode: 'starttls' }],
-    maxShareOfFiles: 1 / 30,
     listen: (app, options, { main }) =>
       listenManageSieve(app, {
         ...options,
@@ -88,10 +83,11 @@ export async function openListeners(
   const { config } = app;
   await using opened = new AsyncDisposableStack();
   const listeners: { name: AccessProtocolName; listener: Listener }[] = [];
-  for (const { name, ports, maxShareOfFiles, listen } of PROTOCOLS) {
+  for (const { name, ports: portsOf, listen } of PROTOCOLS) {
     const { address, connections } = config[name];
-    const limits = { connections: Math.min(connections, Math.floor(readMaxOpenFiles() * maxShareOfFiles)) };
-    for (const { section, port, mode } of ports(config)) {
+    const ports = portsOf(config);
+    const limits = { connections: Math.min(connections, Math.floor(maxFilesOf(name) / ports.length)) };
+    for (const { section, port, mode } of ports) {
       const common = { section, hostname: config.hostname, tls: { mode, certificates }, limits };
       const listener = await listenAt(address, (at) =>
         listen(app, { ...common, at: { address: at, port } }, sessions),
