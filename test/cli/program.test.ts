@@ -242,6 +242,10 @@ test('the example configuration is the one in config/, and is what the defaults 
   // Without a configuration file, the daemon serves this machine alone, at ports that need no privileges.
   const smtp = { ...defaults.smtp, address: '::', port: 25 };
   const imap = { ...defaults.imap, address: '::', port: 993, starttlsPort: 143 };
-  const ownOfFile = { dataDir: inFile.dataDir, development: false, dataDirIsDefault: false, smtp, imap };
-  assert.deepEqual(inFile, { ...defaults, ...ownOfFile });
+  const pop3 = { ...defaults.pop3, address: '::', port: 995, starttlsPort: 110 };
+  const managesieve = { ...defaults.managesieve, address: '::', port: 4190 };
+  const submission = { ...defaults.submission, address: '::', tlsPort: 465, port: 587 };
+  const { dataDir } = inFile;
+  const ofFile = { dataDir, development: false, dataDirIsDefault: false };
+  assert.deepEqual(inFile, { ...defaults, ...ofFile, smtp, imap, pop3, managesieve, submission });
 });
