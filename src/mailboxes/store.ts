@@ -13,6 +13,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
+import { cancelMailOf } from '../queue/submitted/stop.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
 import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../tenants/stored-mail/store.ts';
 import { changeAliases, type WantedAliases } from './addresses/change.ts';
@@ -213,13 +214,14 @@ export const updateMailbox = defineWrite(
 );
 
 /**
- * Deletes a mailbox. Its addresses are free at once; its folder is removed later (mailboxes/worker.ts).
+ * Deletes a mailbox, and cancels its mail that waits to be sent. Its addresses are free at once; its folder is removed later (mailboxes/worker.ts).
  * @throws AppError not_found
  */
 export const endMailbox = defineWrite(
   'mailboxes.end',
   async (tx, { tenantId, id, now }: { tenantId: TenantId; id: string; now: number }): Promise<void> => {
     const { id: mailboxId } = await getMailbox(tx, tenantId, id);
+    await cancelMailOf(tx, { mailboxId, now });
     await deleteScriptsOf(tx, mailboxId);
     await deleteMemoriesOf(tx, mailboxId);
     await deleteFiltersOf(tx, mailboxId);

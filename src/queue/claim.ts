@@ -13,6 +13,7 @@ import { withPart } from './parts/store.ts';
 import { type Change, changeRecipients } from './state/change.ts';
 import type { Transition } from './state/transition.ts';
 import { findMessage, type SpooledMessage } from './store.ts';
+import { findWriterStop } from './submitted/stop.ts';
 
 /** A delivery is the content of one SMTP transaction: a message and those of its recipients that go to one site. */
 export type Delivery = { message: SpooledMessage; recipients: RecipientRow[] };
@@ -109,15 +110,17 @@ async function claimMessage(
 }
 
 /**
- * Returns the change that a copy gets instead of a claim when its broadcast is not being sent: it is parked while the
+ * Returns the change that mail gets instead of a claim. A copy whose broadcast is not being sent is parked while the
  * broadcast is paused, and canceled with it. A broadcast whose copies were all tried is sent, and they may be tried again.
- * The copy of a contact that was deleted is canceled, because its choices were deleted with it.
+ * The copy of a contact that was deleted is canceled, because its choices were deleted with it. The mail of a person is canceled
+ * when the mailbox was deleted or suspended.
  */
 async function findStop(
   tx: Tx,
-  { broadcastId, contactId }: SpooledMessage,
+  { broadcastId, contactId, mailboxId }: SpooledMessage,
   contactAddress: string | undefined,
 ): Promise<Transition | undefined> {
+  if (mailboxId !== null) return findWriterStop(tx, mailboxId);
   if (broadcastId === null) return undefined;
   switch (await findBroadcastStatus(tx, broadcastId)) {
     case 'sending':

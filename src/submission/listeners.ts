@@ -13,8 +13,11 @@ import { createSubmissionApp } from './submission-app.ts';
 const PORTS = 2;
 /** Time in which messages that are being received are completed when the daemon stops, in milliseconds. */
 const DRAIN_MS = 25_000;
-/** Maximum time for which mail can be held: one year, which may be a leap year, as in the API. */
-const MAX_HOLD_SECONDS = 366 * 24 * 3_600;
+/**
+ * Maximum time for which mail can be held: 30 days. Whoever has stolen a password fills no more days than these, and people plan no further
+ * ahead; applications that do can use the API. Our own limit.
+ */
+const MAX_HOLD_SECONDS = 30 * 24 * 3_600;
 
 type SubmissionListener = Listener & {
   /** Addresses that are listened on: that with TLS from the first byte, and that with STARTTLS. None while submission is off. */

@@ -6,13 +6,17 @@ import { sql } from 'kysely';
 import { defineRead, type Tx } from '../../db/operation.ts';
 import type { DomainRow } from '../../db/tables.ts';
 
-/** Selects the domain's scheduled mail. The second condition is that of the index `messagesScheduled`. */
+/**
+ * Selects the domain's scheduled mail. The condition of the dates is that of the index `messagesScheduled`. The held mail of people is left
+ * out: nobody but its writer knows of it, and the writer is told when it fails because the domain was deleted.
+ */
 function scheduledMail(tx: Tx, { domainId, now }: { domainId: DomainRow['id']; now: number }) {
   return tx
     .selectFrom('messages')
     .where('domainId', '=', domainId)
     .where(sql<boolean>`"datedAt" > "createdAt"`)
     .where('datedAt', '>', now)
+    .where('mailboxId', 'is', null)
     .where('status', '=', 'queued');
 }
 

@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import { deleteEmptyBlobs, emptyBlob, type StoredBytes } from '../../blobs/store.ts';
 import type { SetBack } from '../../db/due-times.ts';
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { SubmittedMessageRow } from '../../db/submission-tables.ts';
@@ -61,6 +62,32 @@ const waitingBytes = statement((db, param: Param<Owner>) =>
     .where(sql<boolean>`messages."mailboxId" IS NOT NULL`)
     .where('messages.mailboxId', '=', param('mailboxId')),
 );
+
+const unsentMessages = statement((db, param: Param<Owner & { limit: number }>) =>
+  db
+    .selectFrom('messages')
+    .select('id')
+    .where(sql<boolean>`"mailboxId" IS NOT NULL`)
+    .where('mailboxId', '=', param('mailboxId'))
+    .limit(constant(param('limit'))),
+);
+
+/** Returns the ids of messages of a mailbox that are not deleted, because they have not reached all of their recipients. */
+export async function listUnsent(tx: Tx, mailboxId: Owner['mailboxId'], limit: number): Promise<string[]> {
+  return (await unsentMessages.all(tx, { mailboxId, limit })).map(({ id }) => id);
+}
+
+const statusOfMailbox = statement((db, param: Param<Owner>) =>
+  db.selectFrom('mailboxes').select('status').where('id', '=', param('mailboxId')),
+);
+
+/** Returns the status of the mailbox that a message is from; undefined when the mailbox was deleted. */
+export async function findStatusOfMailbox(
+  tx: Tx,
+  mailboxId: Owner['mailboxId'],
+): Promise<MailboxRow['status'] | undefined> {
+  return (await statusOfMailbox.first(tx, { mailboxId }))?.status;
+}
 
 /** Returns the size of the messages of a mailbox that have not reached all of their recipients, in bytes. */
 export async function readUnsentBytes(tx: Tx, mailboxId: Owner['mailboxId']): Promise<number> {
