@@ -44,6 +44,7 @@ import { mailboxFilters } from './migrations/0052-mailbox-filters.ts';
 import { scramOfPasswords } from './migrations/0053-scram-of-passwords.ts';
 import { waitingMailOfMailboxes } from './migrations/0054-waiting-mail-of-mailboxes.ts';
 import { sharedMailboxes } from './migrations/0056-shared-mailboxes.ts';
+import { unsentMailOfTenants } from './migrations/0057-unsent-mail-of-tenants.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -90,4 +91,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   scramOfPasswords,
   waitingMailOfMailboxes,
   sharedMailboxes,
+  unsentMailOfTenants,
 ];

@@ -4,6 +4,9 @@ import type { Id } from '../system/ids.ts';
 /** Written by queue/submitted/store.ts: a message of a mailbox, whose owner is told what becomes of it. It ends with the message. */
 export type SubmittedMessageRow = {
   messageId: string;
+  tenantId: Id<'ten'>;
+  /** Size of the message. */
+  sizeBytes: number;
   /** Time at which the message is looked at again, which is the end of the lease of a running look. Null while only an attempt can bring news. */
   dueAt: number | null;
   /** JSON object of what was told about each recipient, by its position (submission/reports/plan.ts). */

@@ -5,7 +5,7 @@ import { defineWrite } from '../db/operation.ts';
 import type { BlobRow, MessageRow } from '../db/tables.ts';
 import { enqueue, type NewRecipient } from '../queue/store.ts';
 import { insertSubmitted } from '../queue/submitted/store.ts';
-import { type Limits, requireInWrite } from './limits/limits.ts';
+import { type Limits, requireInWrite, requireRoomOfTenant } from './limits/limits.ts';
 import { recordRecipients } from './limits/store.ts';
 
 type Accepting = {
@@ -25,13 +25,15 @@ type Accepting = {
 export const acceptSubmitted = defineWrite(
   'submission.accept',
   async (tx, { blob, message, mailboxId, recipients, limits, firstLook }: Accepting): Promise<void> => {
-    const { createdAt: now } = message;
+    const { id: messageId, tenantId, createdAt: now } = message;
+    const { sizeBytes } = blob;
     const addresses = recipients.map(({ address }) => address);
     await requireInWrite(tx, { mailboxId, addresses, limits, now });
+    await requireRoomOfTenant(tx, tenantId, sizeBytes);
     await recordRecipients(tx, { mailboxId, addresses, now });
     await insertBlob(tx, blob);
     await enqueue(tx, message, recipients);
-    await insertSubmitted(tx, { messageId: message.id, dueAt: firstLook });
+    await insertSubmitted(tx, { messageId, tenantId, sizeBytes, dueAt: firstLook });
   },
   { crashPoints: { beforeCommit: 'submission-before-commit', afterCommit: 'submission-after-commit' } },
 );

@@ -246,6 +246,20 @@ test('no more mail is taken from a mailbox of which too much waits', async () =>
   assert.match(await submit(client, mail), /^452 4\.2\.2 /);
 });
 
+test('no more mail is taken from a tenant of whose mail too much waits', async () => {
+  const client = await world.logIn();
+  const { id } = await world.queued(await submit(client));
+  const sizes = (sizeBytes: number) => {
+    const side = openWriting(join(world.dataDir, 'postrider.db'), 'NORMAL');
+    side.prepare('UPDATE submittedMessages SET sizeBytes = ? WHERE messageId = ?').run(sizeBytes, id);
+    side.close();
+  };
+  sizes(4 * 1024 ** 3);
+  assert.match(await submit(client), /^452 4\.2\.2 .* of your tenant /);
+  sizes(0);
+  assert.match(await submit(client), /^250 /);
+});
+
 test('sessions at the same time do not exceed the limits together', async () => {
   const { address } = await addMailbox(world, { address: 'race@people.example' });
   const message = MESSAGE.replace('ann@', 'race@');

@@ -14,10 +14,13 @@ import { deleteMessages } from '../store.ts';
 
 type MessageId = Pick<SubmittedMessageRow, 'messageId'>;
 type Due = Pick<SubmittedMessageRow, 'messageId' | 'dueAt'>;
+type NewSubmitted = Pick<SubmittedMessageRow, 'messageId' | 'tenantId' | 'sizeBytes' | 'dueAt'>;
 
-const insert = statement((db, param: Param<Due>) =>
+const insert = statement((db, param: Param<NewSubmitted>) =>
   db.insertInto('submittedMessages').values({
     messageId: param('messageId'),
+    tenantId: param('tenantId'),
+    sizeBytes: param('sizeBytes'),
     dueAt: param('dueAt'),
     told: '{}',
     report: null,
@@ -26,7 +29,7 @@ const insert = statement((db, param: Param<Due>) =>
 );
 
 /** Stores that a person has sent a message, as part of the write that queues it. `dueAt` is the time of the first look at it. */
-export async function insertSubmitted(tx: Tx, submitted: Due): Promise<void> {
+export async function insertSubmitted(tx: Tx, submitted: NewSubmitted): Promise<void> {
   await insert.all(tx, submitted);
 }
 
@@ -92,6 +95,24 @@ export async function findStatusOfMailbox(
 /** Returns the size of the messages of a mailbox that have not reached all of their recipients, in bytes. */
 export async function readUnsentBytes(tx: Tx, mailboxId: Owner['mailboxId']): Promise<number> {
   return (await waitingBytes.first(tx, { mailboxId }))?.bytes ?? 0;
+}
+
+type Unsent = { messages: number; bytes: number };
+
+const unsentOf = statement((db, param: Param<Pick<SubmittedMessageRow, 'tenantId'>>) =>
+  db
+    .selectFrom('submittedMessages')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('messages'),
+      fn.sum<number | null>('sizeBytes').as('bytes'),
+    ])
+    .where('tenantId', '=', param('tenantId')),
+);
+
+/** Returns the number and the size in bytes of a tenant's messages of people that have not reached all of their recipients. */
+export async function readUnsentOfTenant(tx: Tx, tenantId: SubmittedMessageRow['tenantId']): Promise<Unsent> {
+  const row = await unsentOf.first(tx, { tenantId });
+  return { messages: row?.messages ?? 0, bytes: row?.bytes ?? 0 };
 }
 
 const first = statement((db) =>

@@ -5,15 +5,22 @@
 import type { App } from '../../app.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Tx } from '../../db/operation.ts';
-import { readUnsentBytes } from '../../queue/submitted/store.ts';
+import type { TenantRow } from '../../db/tables.ts';
+import { readUnsentBytes, readUnsentOfTenant } from '../../queue/submitted/store.ts';
 import { AppError } from '../../system/errors.ts';
+import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../../tenants/stored-mail/store.ts';
 import { countNew, readUse } from './store.ts';
 
 /**
- * Size of the messages of a mailbox that wait for their recipients, from which no more are taken. Mail that is held for a year, or that no
+ * Size of the messages of a mailbox that wait for their recipients, from which no more are taken. Mail that is held for weeks, or that no
  * server takes, could otherwise fill the disk. Our own limit.
  */
 const MAX_UNSENT_BYTES = 1024 * 1024 * 1024;
+/**
+ * Size and number of the messages that wait in all mailboxes of a tenant together, from which no more are taken. The plan may allow fewer bytes. The number is bounded because each
+ * accepted message adds up all of them. Our own limits.
+ */
+const MAX_UNSENT_OF_TENANT = { bytes: 4 * MAX_UNSENT_BYTES, messages: 10_000 };
 
 /** Maximum numbers of recipients within 24 hours. */
 export type Limits = Pick<App['config']['submission'], 'recipientsPerDay' | 'newRecipientsPerDay'>;
@@ -52,4 +59,25 @@ export async function requireInWrite(
       'rate_limited',
       `The mailbox may write to ${newRecipientsPerDay} recipients a day to whom it has not written before`,
     );
+}
+
+/**
+ * Checks, as part of the write that accepts a message of this size, that the mail of the tenant's mailboxes that waits for its recipients
+ * stays within its bounds, one of which is what the plan lets the tenant store.
+ * @throws AppError quota_exceeded
+ */
+export async function requireRoomOfTenant(
+  tx: Tx,
+  tenantId: TenantRow['id'],
+  sizeBytes: number,
+): Promise<void> {
+  const unsent = await readUnsentOfTenant(tx, tenantId);
+  const plan = await findPlanName(tx, tenantId);
+  const megabytes = plan === undefined ? 0 : ((await findStoredLimit(tx, plan)) ?? Infinity);
+  const maxBytes = Math.min(MAX_UNSENT_OF_TENANT.bytes, megabytes * BYTES_PER_MEGABYTE);
+  if (unsent.messages < MAX_UNSENT_OF_TENANT.messages && unsent.bytes + sizeBytes <= maxBytes) return;
+  throw new AppError(
+    'quota_exceeded',
+    'Too much mail of the mailboxes of your tenant waits for its recipients',
+  );
 }

@@ -52,5 +52,7 @@ async function queueMail(
   await insertBlob(tx, mail.blob);
   await enqueue(tx, mail.message, mail.recipients);
   // The row has the message deleted once it has reached its end.
-  if (mail.message.mailboxId !== null) await insertSubmitted(tx, { messageId: mail.message.id, dueAt: null });
+  const { id: messageId, tenantId, mailboxId } = mail.message;
+  const { sizeBytes } = mail.blob;
+  if (mailboxId !== null) await insertSubmitted(tx, { messageId, tenantId, sizeBytes, dueAt: null });
 }
