@@ -72,7 +72,8 @@ export function createSubmissionSession(app: SubmissionApp): Session {
     async mail(given, client) {
       if (!user) return client.tls ? NEEDS_LOGIN : NEEDS_TLS;
       requireCapacity(app);
-      await user.beginMessage();
+      const ended = await user.beginMessage();
+      if (ended) return ended;
       const { address } = given;
       // Receipts that a message was read have no sender (RFC 8098 section 2.1).
       const refusal =

@@ -118,7 +118,7 @@ test('a key that was revoked sends nothing more in an open session', async () =>
   const keys = await world.request('GET', '/v1/api-keys', { key: world.liveKey });
   const { id } = keys.body.data[0];
   await world.request('DELETE', `/v1/api-keys/${id}`, { key: world.liveKey });
-  assert.match(await client.ask(`MAIL FROM:<${FROM}>\r\n`), /^535 5\.7\.8 /);
+  assert.match(await client.ask(`MAIL FROM:<${FROM}>\r\n`), /^421 4\.7\.0 /);
 });
 
 test('test keys deliver nothing, and the sandbox writes to the simulator', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { openWriting } from '../../src/db/connection.ts';
-import { updateMailbox } from '../../src/mailboxes/store.ts';
+import { recordDamage, recordRepair, updateMailbox } from '../../src/mailboxes/store.ts';
 import { SANDBOX } from '../emails/fixtures.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
 import { createScramClient } from '../support/scram-client.ts';
@@ -278,8 +278,18 @@ test('sessions at the same time do not exceed the limits together', async () => 
 test('a session ends with the mailbox, and with its password', async () => {
   const { id, address } = await addMailbox(world, { address: 'left@people.example' });
   const client = await world.logIn(address);
+  const begun = await world.logIn(address);
+  const message = MESSAGE.replace('ann@', 'left@');
+  for (const command of [`MAIL FROM:<${address}>`, 'RCPT TO:<bob@receiver.example>', 'DATA'])
+    assert.match(await begun.ask(`${command}\r\n`), /^[23]/);
+  await app.db.commit(recordDamage, { id, now: clock.now() });
+  assert.match(await client.ask(`MAIL FROM:<${address}>\r\n`), /^451 4\.3\.2 The mailbox is damaged/);
+  await app.db.commit(recordRepair, { id, status: 'active', now: clock.now() });
   await app.db.commit(updateMailbox, { tenantId, id, change: { passwordHash: 'another' }, now: clock.now() });
-  assert.match(await submit(client, { from: address }), /^550 .* has changed since the login/);
+  // A program that keeps the connection keeps its message, too.
+  assert.match(await client.ask(`MAIL FROM:<${address}>\r\n`), /^421 4\.7\.0 The login does not stand/);
+  assert.match(await begun.ask(`${message}.\r\n`), /^421 4\.7\.0 /);
+  assert.equal((await world.messages()).filter(({ mailboxId }) => mailboxId === id).length, 0);
 });
 
 test('a message is held until the time that its writer names', async () => {

@@ -12,6 +12,7 @@ import { getValidKey, requireNeed } from '../../tenants/key-access.ts';
 import type { PlannedKey } from '../../tenants/store.ts';
 import { buildEmail } from '../email.ts';
 import { readClaim } from '../idempotency.ts';
+import { LOGIN_HAS_ENDED, RefusedMessage } from '../refused-message.ts';
 import { NEEDS, type SubmissionApp } from '../submission-app.ts';
 import { refuseSuppressed } from '../suppressed.ts';
 import type { Submission, SubmittedRecipient, User } from './user.ts';
@@ -40,9 +41,15 @@ export function createKeyUser(app: SubmissionApp, key: PlannedKey, token: string
     maxRecipients: MAX_RECIPIENTS,
     logFields: { keyId },
     async beginMessage() {
-      await requireValidKey();
+      try {
+        await requireValidKey();
+      } catch (error) {
+        if (isEndOfKey(error)) return LOGIN_HAS_ENDED;
+        throw error;
+      }
       const { requestsPerSecond } = key;
-      if (requestsPerSecond === null || app.rateLimit.take(tenantId, requestsPerSecond).allowed) return;
+      if (requestsPerSecond === null || app.rateLimit.take(tenantId, requestsPerSecond).allowed)
+        return undefined;
       throw new AppError('rate_limited', `Your plan allows ${requestsPerSecond} requests per second`);
     },
     async refuseSender({ domain }) {
@@ -81,8 +88,13 @@ async function accept(
     return response.id;
   } catch (error) {
     if (error instanceof AppError) await app.blobs.discard(blob);
-    throw error;
+    throw isEndOfKey(error) ? new RefusedMessage(LOGIN_HAS_ENDED) : error;
   }
+}
+
+/** Returns true for the error of a key that has expired since the login, or was revoked. */
+function isEndOfKey(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'invalid_api_key';
 }
 
 function isSimulatorOnly(

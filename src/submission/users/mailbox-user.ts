@@ -14,7 +14,7 @@ import { isoTime } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { acceptSubmitted } from '../accept.ts';
 import { requireWithinLimits } from '../limits/limits.ts';
-import { notAuthorized } from '../refused-message.ts';
+import { LOGIN_HAS_ENDED, notAuthorized, RefusedMessage } from '../refused-message.ts';
 import { firstLookAt } from '../reports/plan.ts';
 import type { SubmissionApp } from '../submission-app.ts';
 import { refuseSuppressed } from '../suppressed.ts';
@@ -31,7 +31,7 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
     id: mailboxId,
     logFields: { mailboxId },
     async beginMessage() {
-      await requireCurrent(app, login);
+      return findEnd(app, login);
     },
     async refuseSender({ address }) {
       if (await mayUseAddress(app.db.read, mailbox, address)) return undefined;
@@ -61,7 +61,11 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
           domain,
           dsn,
         }));
-        await requireCurrent(app, login);
+        const ended = await findEnd(app, login);
+        if (ended) {
+          await app.blobs.discard(blob);
+          throw new RefusedMessage(ended);
+        }
         const { config } = app;
         const { recipientsPerDay, newRecipientsPerDay } = config.submission;
         const limits = { recipientsPerDay, newRecipientsPerDay };
@@ -85,12 +89,18 @@ function staysHere({ config }: Pick<SubmissionApp, 'config'>, { domain }: Submit
 }
 
 /**
- * Checks that the login still stands: a session can last longer than its password.
- * @throws AppError invalid_state
+ * Returns undefined while the login stands, and a refusal otherwise: a session can last longer than its password.
+ * @throws AppError unavailable while the mailbox waits for its repair
  */
-async function requireCurrent(app: Pick<SubmissionApp, 'db' | 'clock'>, login: Login): Promise<void> {
-  if ('refused' in (await renewLogin(app, login)))
-    throw new AppError('invalid_state', 'The mailbox has changed since the login; log in again');
+async function findEnd(
+  app: Pick<SubmissionApp, 'db' | 'clock'>,
+  login: Login,
+): Promise<typeof LOGIN_HAS_ENDED | undefined> {
+  const renewed = await renewLogin(app, login);
+  if (!('refused' in renewed)) return undefined;
+  if (renewed.refused === 'damaged')
+    throw new AppError('unavailable', 'The mailbox is damaged and waits for its repair; try again later');
+  return LOGIN_HAS_ENDED;
 }
 
 /**

@@ -41,10 +41,10 @@ export type User = {
   /** Identifies the user in the log. */
   logFields: Readonly<Record<string, string>>;
   /**
-   * Checks that the login is still valid, and counts the message that begins.
+   * Checks that the login still stands, and counts the message that begins.
    * @throws AppError
    */
-  beginMessage(): Promise<void>;
+  beginMessage(): Promise<Reply | undefined>;
   /**
    * Decides about an address that the mail is from.
    * @throws AppError
