@@ -38,7 +38,7 @@ export type TargetFolder = {
 export type DeliveryResult = { kind: 'delivered' } | { kind: 'waiting'; reason: string };
 
 export type MailboxDelivery = {
-  /** Stores a message. A full mailbox takes it too, because its quota was compared before the message was accepted. */
+  /** Stores a message. A full mailbox takes it too: the quota of received mail was compared before it was accepted, and reports are small. */
   deliver(request: DeliveryRequest): Promise<DeliveryResult>;
 };
 

@@ -28,8 +28,15 @@ type Look = { row: SubmittedMessageRow; message: SpooledMessage; recipients: Rec
 const CONCURRENCY = 8;
 /** Length of a lease, in milliseconds. A look takes a fraction of a second, or as long as a mailbox is busy. */
 const LEASE_MS = 600_000;
+/**
+ * Maximum size of what a report returns of the header. Headers can have 256 KiB, and reports come to full mailboxes too; the fields that
+ * people know a message by are at the beginning. Our own limit.
+ */
+const MAX_RETURNED_BYTES = 16 * 1024;
 /** Time after which a mailbox that could not take a report is asked again, in milliseconds. Our own limit. */
 const WAIT_MS = 60_000;
+
+const CRLF = '\r\n';
 
 /** Returns the work that tells the writers of messages. */
 export function createReportsWork(app: ReportApp): Work<string> {
@@ -95,7 +102,10 @@ async function read({ db }: Pick<App, 'db'>, messageId: string): Promise<Look | 
   return row && message && { row, message, recipients: await listRecipients(db.read, messageId) };
 }
 
-/** Delivers a report. Returns false when the mailbox cannot take it at the moment. A mailbox that was deleted is told nothing. */
+/**
+ * Delivers a report. Returns false when the mailbox cannot take it at the moment. A mailbox that was deleted is told nothing, and a full one
+ * only of failures.
+ */
 async function deliver(
   app: ReportApp,
   { row, message, recipients }: Look,
@@ -104,6 +114,7 @@ async function deliver(
   const mailbox =
     message.mailboxId === null ? undefined : await findMailboxById(app.db.read, message.mailboxId);
   if (!mailbox) return true;
+  if (action !== 'failed' && mailbox.usedBytes >= mailbox.quotaBytes) return true;
   const hostname = app.config.hostname.toLowerCase();
   const now = app.clock.now();
   const bytes = composeSubmissionReport({
@@ -131,12 +142,14 @@ async function deliver(
   return result.kind === 'delivered';
 }
 
-/** Returns the header of the message. A report about a message whose bytes are damaged has none. */
+/** Returns the header of the message, or the lines at its beginning. A report about a message whose bytes are damaged has none. */
 async function readHeader(app: Pick<App, 'blobs'>, { blobId, headerBytes }: SpooledMessage): Promise<Buffer> {
   if (blobId === null) return Buffer.alloc(0);
   try {
     const content = await app.blobs.open(blobId);
-    return (await content.head(headerBytes)).subarray(0, -'\r\n'.length);
+    const head = await content.head(Math.min(headerBytes, MAX_RETURNED_BYTES));
+    const isWhole = head.length === headerBytes;
+    return isWhole ? head.subarray(0, -CRLF.length) : head.subarray(0, head.lastIndexOf(CRLF) + CRLF.length);
   } catch (error) {
     if (!(error instanceof DamagedBlobError)) throw error;
     return Buffer.alloc(0);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { DeliveryRequest, DeliveryResult } from '../../../src/mailboxes/delivery.ts';
+import { recordUsage } from '../../../src/mailboxes/store.ts';
 import { createReportsWork } from '../../../src/submission/reports/work.ts';
 import { openSubmissionWorld } from '../submission-world.ts';
 
@@ -44,12 +45,12 @@ function textOf({ content }: DeliveryRequest): string {
   return Buffer.from(content.bytes ?? []).toString();
 }
 
-async function send(to: string, parameters = ''): Promise<string> {
+async function send(to: string, parameters = '', fields = ''): Promise<string> {
   const client = await world.logIn();
   for (const command of ['MAIL FROM:<ann@people.example>', `RCPT TO:<${to}>${parameters}`, 'DATA'])
     assert.match(await client.ask(`${command}\r\n`), /^[23]/);
   const reply = await client.ask(
-    'From: ann@people.example\r\nSubject: Secret plan\r\n\r\nThe secret body\r\n.\r\n',
+    `From: ann@people.example\r\nSubject: Secret plan\r\n${fields}\r\nThe secret body\r\n.\r\n`,
   );
   client.socket.destroy();
   return (await world.queued(reply)).id;
@@ -155,4 +156,29 @@ test('the writer chooses what is reported', async () => {
   await run();
   assert.match(textOf(delivered[0] ?? assert.fail()), /Action: delivered\r\nStatus: 2\.0\.0\r\n/);
   assert.equal(await exists(id), false);
+});
+
+test('a report returns at most 16 KiB of the header, in whole lines', async () => {
+  const field = `X-Filler: ${'and so on '.repeat(4)}.\r\n`;
+  await send('bob@nomail.example', '', field.repeat(900));
+  await world.deliverDue();
+  await run();
+  const text = textOf(delivered[0] ?? assert.fail());
+  assert.ok(text.length > 16_384 && text.length < 20_000, String(text.length));
+  assert.match(text, /Subject: Secret plan/);
+  assert.ok(!text.replaceAll(field, '').includes('X-Filler'));
+});
+
+test('a full mailbox is told of failures alone', async () => {
+  const usage = { id: world.ann.id, messageCount: 1, lastModseq: 1 };
+  await app.db.commit(recordUsage, { ...usage, usedBytes: world.ann.quotaBytes });
+  await send('delivered@simulator.mx.postrider.example', ' NOTIFY=SUCCESS');
+  await send('bob@nomail.example');
+  await world.deliverDue();
+  await run();
+  assert.deepEqual(
+    delivered.map((one) => /^Action: .*/m.exec(textOf(one))?.[0]?.trim()),
+    ['Action: failed'],
+  );
+  await app.db.commit(recordUsage, { ...usage, usedBytes: 0 });
 });
