@@ -44,6 +44,16 @@ export const expireAttempts = defineWrite(
   { priority: 'bulk' },
 );
 
+/** Deletes the attempts of a message, as part of the write that deletes the message and before its recipients are gone. */
+export async function deleteAttemptsOf(tx: Tx, messageId: RecipientRow['messageId']): Promise<void> {
+  await tx
+    .deleteFrom('attempts')
+    .where('recipientId', 'in', (where) =>
+      where.selectFrom('recipients').select('recipients.id').where('messageId', '=', messageId),
+    )
+    .execute();
+}
+
 type NewAttempt = Omit<AttemptRow, 'id' | 'recipientId' | 'messageId' | 'tenantId'>;
 
 /** Stores one attempt to deliver to the recipient, as part of the write that ends the attempt. */

@@ -10,6 +10,7 @@ import { defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { SubmittedMessageRow } from '../../db/submission-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
+import { deleteAttemptsOf } from '../attempts/store.ts';
 import { deleteMessages } from '../store.ts';
 
 type MessageId = Pick<SubmittedMessageRow, 'messageId'>;
@@ -179,13 +180,14 @@ export const settleSubmitted = defineWrite(
 );
 
 /**
- * Deletes a message about which there is nothing more to tell, with its bytes. Returns the bytes that are in a file, which the caller
+ * Deletes a message about which there is nothing more to tell, with its bytes and attempts. Returns the bytes that are in a file, which the caller
  * discards.
  */
 export const endSubmitted = defineWrite(
   'queue.endSubmitted',
   async (tx, { id, blobId }: Pick<MessageRow, 'id' | 'blobId'>): Promise<StoredBytes | undefined> => {
     await tx.deleteFrom('submittedMessages').where('messageId', '=', id).execute();
+    await deleteAttemptsOf(tx, id);
     await deleteMessages(tx, [id]);
     const file = blobId === null ? undefined : await emptyBlob(tx, blobId);
     if (blobId !== null) await deleteEmptyBlobs(tx, [blobId]);
