@@ -262,7 +262,7 @@ function startWorkers(app: App, { inbound, routes, mailboxes }: Parts): Stoppabl
     startWork(app, createComplaintWork(app)),
     startWork(app, createUnsubscribeWork(app)),
     startWork(app, createForwardWork(app)),
-    startWork(app, createNotificationWork(app)),
+    startWork(app, createNotificationWork({ ...app, mailboxDelivery: accounts })),
     startWork(app, createDmarcReportWork(app)),
     startWork(app, createReportWork(inbound)),
     startWork(app, createPostStart(app, routes)),

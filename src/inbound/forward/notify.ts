@@ -17,6 +17,7 @@ import type { Clock } from '../../system/clock.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { newId } from '../../system/ids.ts';
 import type { Work } from '../../system/worker.ts';
+import { GIVE_BACK, type GivingBackApp, giveBack } from './give-back.ts';
 import { buildOwnMail, type OwnMail, postmasterOf } from './own-mail.ts';
 import { settleNotification } from './settle.ts';
 
@@ -40,11 +41,13 @@ const LOOP = /^\d\.4\.6$/;
 /** The status of a failure for which nobody gave another one (RFC 3463 X.0.0). */
 const UNKNOWN_STATUS = '5.0.0';
 
-type Built = { result: 'queued'; mail: OwnMail } | { result: 'deleted' | 'given_up' | 'limited' | 'loop' };
+type Built =
+  | { result: 'queued'; mail: OwnMail }
+  | { result: 'deleted' | 'given_back' | 'given_up' | 'limited' | 'loop' };
 
 /** Returns the work that sends notifications. */
 export function createNotificationWork(
-  app: App,
+  app: GivingBackApp,
   { domainRate = DOMAIN_RATE }: { domainRate?: typeof DOMAIN_RATE } = {},
 ): Work<LeasedNotification> {
   const { db, clock } = app;
@@ -73,19 +76,22 @@ export function createNotificationWork(
       const { result } = built;
       results.inc({ result });
       if (mail) app.wakeups.notify('queue');
-      else app.log.warn({ emailId: messageId, result }, 'a sender was not told of a failure');
+      else if (result !== 'given_back')
+        app.log.warn({ emailId: messageId, result }, 'a sender was not told of a failure');
     },
   };
 }
 
 async function build(
-  app: App,
+  app: GivingBackApp,
   { messageId, address, recipient, attempts }: LeasedNotification,
   mayTell: (to: Mailbox) => boolean,
 ): Promise<Built> {
   if (attempts > MAX_ATTEMPTS) return { result: 'given_up' };
   const message = await findMessage(app.db.read, messageId);
   const failed = (await listRecipients(app.db.read, messageId)).filter(({ state }) => state === 'bounced');
+  if (address === GIVE_BACK)
+    return { result: message && (await giveBack(app, message, recipient)) ? 'given_back' : 'deleted' };
   const to = parseMailbox(address);
   if (!message || message.blobId === null || !to) return { result: 'deleted' };
   const { blobId } = message;

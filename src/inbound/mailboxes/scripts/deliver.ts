@@ -46,7 +46,7 @@ export async function deliverByScripts(
     const noted = await noteFailure(app, delivery, plan.failure);
     if (noted.kind !== 'delivered') return noted;
   }
-  const built = await buildOutgoing(app, delivery, plan.outgoing);
+  const built = await buildOutgoing(app, delivery, plan);
   return await discardOnRefusal(app.blobs, built.flatMap(blobsOf), async () => {
     const kept = await keepUnsent(app, delivery, { plan, built });
     if (kept.kind !== 'delivered') return kept;

@@ -14,12 +14,13 @@ import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { mayUseAddress } from '../../../mailboxes/sender-addresses.ts';
 import { newId } from '../../../system/ids.ts';
 import { type BuiltForward, buildForward } from '../../forward/forward.ts';
+import { GIVE_BACK } from '../../forward/give-back.ts';
 import { buildOwnMail, type OwnMail, postmasterOf } from '../../forward/own-mail.ts';
 import { provenSenderOf } from '../../forward/proven-sender.ts';
 import { fieldsOf, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
 import { editedMessage, repeatsOrigin, withoutPrefix } from './edited-message.ts';
 import { buildPersonalMail } from './personal-mail.ts';
-import type { Notification, Outgoing, Redirect, Rejection, Vacation } from './plan.ts';
+import type { Notification, Plan, Redirect, Rejection, Vacation } from './plan.ts';
 
 /** A reply is sent only when no other delivery has claimed its key. */
 type ReplyClaim = { key: string; expiresAt: number };
@@ -52,14 +53,14 @@ const REFUSED = '5.7.1';
 export async function buildOutgoing(
   app: ScriptApp,
   delivery: ScriptedDelivery,
-  outgoing: readonly Outgoing[],
+  { outgoing, filings }: Pick<Plan, 'outgoing' | 'filings'>,
 ): Promise<BuiltMail[]> {
   const built: (BuiltMail | undefined)[] = [];
   let notified = 0;
   for (const action of outgoing)
     switch (action.kind) {
       case 'redirect':
-        built.push(await buildRedirect(app, delivery, action));
+        built.push(withOwner(await buildRedirect(app, delivery, action), delivery, filings.length > 0));
         break;
       case 'vacation':
         built.push(await buildVacation(app, delivery, action));
@@ -74,11 +75,23 @@ export async function buildOutgoing(
   return built.filter((mail) => mail !== undefined);
 }
 
+/** When nobody is told that the redirect has failed, the mailbox gets a message back that it stores nowhere. */
+function withOwner(
+  built: Extract<BuiltMail, { kind: 'redirect' }> | undefined,
+  { mailbox }: ScriptedDelivery,
+  isStored: boolean,
+): BuiltMail | undefined {
+  if (!built || isStored || built.forward.notification) return built;
+  const { id: messageId } = built.forward.message;
+  const notification = { messageId, address: GIVE_BACK, recipient: mailbox.address };
+  return { ...built, forward: { ...built.forward, notification } };
+}
+
 async function buildRedirect(
   app: ScriptApp,
   delivery: ScriptedDelivery,
   { address, header }: Redirect,
-): Promise<BuiltMail | undefined> {
+): Promise<Extract<BuiltMail, { kind: 'redirect' }> | undefined> {
   const to = asciiAddress(address);
   if (to === undefined) return undefined;
   const { message, mailbox } = delivery;

@@ -1,6 +1,7 @@
 /** Mailboxes of two installations whose scripts send mail to each other, and answer it. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { createNotificationWork } from '../../../../src/inbound/forward/notify.ts';
 import { createLocalReceiver } from '../../../../src/inbound/local.ts';
 import { createMailboxWork } from '../../../../src/inbound/mailboxes/work.ts';
 import { createScriptRunner } from '../../../../src/mailboxes/scripts/runner.ts';
@@ -12,11 +13,11 @@ import { addMailbox } from '../../../mailboxes/fixtures.ts';
 import { dialHosts, type Hosts } from '../../../support/loopback.ts';
 import { waitUntil } from '../../../support/wait-until.ts';
 import { zoneDns } from '../../../support/zone-dns.ts';
-import { type MailWorld, openMailWorld, sendMail } from '../../mail-world.ts';
+import { type MailWorld, openMailWorld, PASS, sendMail } from '../../mail-world.ts';
 
 const hosts: Hosts = {};
 const system = {
-  dns: zoneDns('one.example A 192.0.2.1\ntwo.example A 192.0.2.2'),
+  dns: zoneDns('one.example A 192.0.2.1\ntwo.example A 192.0.2.2\nrefusing.example MX 0 .'),
   dial: dialHosts(hosts),
 };
 const STOP_MS = 1_000;
@@ -42,6 +43,7 @@ async function openInstallation(domain: string, address: string, script: string)
   const workers = [
     startDelivering(app, createLocalReceiver(app)),
     startWork(app, createMailboxWork({ ...app, scriptRunner, mailboxDelivery })),
+    startWork(app, createNotificationWork({ ...app, mailboxDelivery })),
   ];
   after(async () => {
     await Promise.all(workers.map((worker) => worker.stop(STOP_MS)));
@@ -92,4 +94,19 @@ test('two mailboxes that answer each other stop after one answer', async () => {
   await settle(three);
   assert.equal((await three.messages()).length, 2, 'the message, and one answer');
   assert.equal(three.stored.length, 2);
+});
+
+test('a message that cannot be sent on comes back to its mailbox when nobody else is told', async () => {
+  const to = 'ann@five.example';
+  const five = await openInstallation('five.example', to, 'redirect "bob@refusing.example";');
+  const dmarc = { ...PASS.dmarc, result: 'none' } as typeof PASS.dmarc;
+  five.knobs.result = { ...PASS, spf: { ...PASS.spf, result: 'none' }, dmarc };
+  const message = `From: eve@sender.example\r\nTo: ${to}\r\nSubject: Hi\r\n\r\nHi\r\n`;
+  assert.match(await sendMail(await five.open(), { to, message }), /^250 /);
+  await settle(five);
+  await waitUntil(async () => {
+    await five.clock.advance(10_000);
+    return five.stored.length > 0;
+  }, 'the message is stored');
+  assert.match(five.stored.join(), /^em_[a-z0-9]+\/back$/);
 });
