@@ -21,7 +21,7 @@ import { findReceived } from '../store.ts';
 import { type LeasedTask, putBackTask } from '../tasks/store.ts';
 import { createTaskWork, type TaskOutcome } from '../tasks/worker.ts';
 import { deliverByScripts, deliveryIdOf, type ScriptedTask } from './scripts/deliver.ts';
-import { dropPlan } from './scripts/plan-store.ts';
+import { dropPlan, findPlan } from './scripts/plan-store.ts';
 import { prefixOf } from './scripts/prefix.ts';
 
 /** Maximum number of messages that are delivered at the same time. Deliveries of an account share a commit. Our own limit. */
@@ -90,7 +90,9 @@ async function deliver(app: MailboxApp, delivery: Delivery): Promise<DeliveryRes
   try {
     const prefix = prefixOf(message, mailbox);
     const scripts = await scriptsOf(app.db.read, mailbox);
-    if (scripts.length > 0) return await deliverByScripts(app, { ...delivery, prefix, scripts });
+    // A plan is carried out, also when the owner has deactivated the script that made it.
+    if (scripts.length > 0 || (await findPlan(app.db.read, task.id)))
+      return await deliverByScripts(app, { ...delivery, prefix, scripts });
     return await app.mailboxDelivery.deliver({
       mailboxId: mailbox.id,
       deliveryId: deliveryIdOf(message, task),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { forwardMark } from '../../../../src/inbound/forward/mark.ts';
+import { activateScript } from '../../../../src/mailboxes/scripts/store.ts';
 import { PASS } from '../../mail-world.ts';
 import { openScriptWorld } from './world.ts';
 
@@ -348,4 +349,22 @@ test('a lease that has run out settles nothing, and the next run does', async ()
     (await queued()).map(({ to }) => to),
     [['bob@other.example']],
   );
+});
+
+test('what a script has decided is carried out, also when the owner deactivates it before the next attempt', async () => {
+  const mailbox = await world.add('require "fileinto"; fileinto "Work"; redirect "late@other.example";');
+  const queued = await watchQueue();
+  await world.receive(mailbox.address);
+  replaced.deliver = () => ({ kind: 'waiting', reason: 'busy' });
+  await world.run();
+  delete replaced.deliver;
+  await world.app.db.commit(activateScript, { mailboxId: mailbox.id, name: '' });
+  await world.clock.advance(20 * 60_000);
+  await world.run();
+  assert.deepEqual(places(), ['Work']);
+  assert.deepEqual(
+    (await queued()).map(({ to }) => to),
+    [['late@other.example']],
+  );
+  assert.deepEqual(await world.app.db.read.selectFrom('deliveryPlans').selectAll().execute(), []);
 });
