@@ -36,7 +36,8 @@ export async function refusalByScripts(
   const content = app.blobs.openPrepared(blob);
   let reason: string | undefined;
   for (const recipient of recipients) {
-    reason = await reasonToRefuse(app, recipient, content);
+    // A mailbox that cannot be asked, since it is damaged or busy, must not refuse the mail of others. Its script decides at the delivery.
+    reason = await reasonToRefuse(app, recipient, content).catch(() => undefined);
     if (reason === undefined) return undefined;
   }
   // X.7.1 is a refusal by policy (RFC 3463 section 3.8).

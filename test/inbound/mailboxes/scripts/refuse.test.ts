@@ -1,6 +1,7 @@
 /** Scripts that refuse mail before the answer to DATA. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { AppError } from '../../../../src/system/errors.ts';
 import { sendMail } from '../../mail-world.ts';
 import { openScriptWorld } from './world.ts';
 
@@ -53,4 +54,16 @@ test('a message that is seen for the first time is no duplicate when it is deliv
   await world.run();
   assert.ok(world.stored.length > 0);
   assert.match(await send(address, message), /^550 5\.7\.1 Twice\./);
+});
+
+test('a damaged mailbox whose script asks for its folders refuses nothing', async () => {
+  const asking = await world.add('require ["reject", "mailbox"]; if not mailboxexists "x" { reject "No."; }');
+  const { address } = await world.add(REJECT);
+  const { some } = world.folders;
+  world.folders.some = () => {
+    throw new AppError('unavailable', 'The mailbox is damaged');
+  };
+  assert.match(await send([address, asking.address]), /^250 /);
+  world.folders.some = some;
+  assert.match(await send([address, asking.address]), /^550.5\.7\.1 /);
 });
