@@ -10,7 +10,7 @@ import { ConcurrencyLimiter } from '../../../system/concurrency-limiter.ts';
 import { VERSION } from '../../../version.ts';
 import { readForwardMarks } from '../../forward/mark.ts';
 import { type DecidingApp, fieldsOf, type ScriptedMessage } from './delivery.ts';
-import { limitRedirects, type Plan, planAfterFailure, planOf } from './plan.ts';
+import { excessOf, limitRedirects, type Plan, planAfterFailure, planOf } from './plan.ts';
 
 export type Decision = { kind: 'decided'; plan: Plan } | { kind: 'busy'; reason: string };
 
@@ -49,7 +49,7 @@ export async function decide(
       case 'failed':
         return { kind: 'decided', plan: planAfterFailure(result.failure) };
       case 'done':
-        return { kind: 'decided', plan: planFor(app, delivery, result) };
+        return { kind: 'decided', plan: boundedPlan(planFor(app, delivery, result), scripts) };
       case 'question': {
         const { question } = result;
         job = {
@@ -65,12 +65,16 @@ export async function decide(
             : { ...job, included: await listIncludable(app, delivery) };
     }
   }
-  const failure = {
-    script: scripts.at(-1)?.name ?? '',
-    line: 0,
-    message: `it asks more than ${MAX_RUNS} questions`,
-  };
-  return { kind: 'decided', plan: planAfterFailure(failure) };
+  return { kind: 'decided', plan: failedPlan(scripts, `it asks more than ${MAX_RUNS} questions`) };
+}
+
+function boundedPlan(plan: Plan, scripts: readonly NamedScript[]): Plan {
+  const excess = excessOf(plan);
+  return excess === undefined ? plan : failedPlan(scripts, excess);
+}
+
+function failedPlan(scripts: readonly NamedScript[], message: string): Plan {
+  return planAfterFailure({ script: scripts.at(-1)?.name ?? '', line: 0, message });
 }
 
 /** A message that this mailbox has sent on before goes round in circles, whatever the scripts have made of its header. */

@@ -22,6 +22,7 @@ import { type BuiltMail, buildOutgoing } from './outgoing.ts';
 import { hasSeveralSteps, keptUnless, type Plan } from './plan.ts';
 import { findPlan, storePlan } from './plan-store.ts';
 import { settleDelivery } from './settle.ts';
+import { withinQuota } from './within-quota.ts';
 
 export type ScriptedTask = {
   task: LeasedTask;
@@ -89,8 +90,9 @@ async function findOrDecide(
   const kept = await findPlan(app.db.read, taskId);
   if (kept) return { kind: 'decided', plan: kept };
   const decision = await decide(app, delivery, scripts);
-  if (decision.kind === 'busy' || !hasSeveralSteps(decision.plan)) return decision;
-  return { kind: 'decided', plan: await app.db.commit(storePlan, { taskId, plan: decision.plan }) };
+  if (decision.kind === 'busy') return decision;
+  const plan = await withinQuota(app, delivery, decision.plan);
+  return { kind: 'decided', plan: hasSeveralSteps(plan) ? await storePlan(app, taskId, plan) : plan };
 }
 
 const DONE = {

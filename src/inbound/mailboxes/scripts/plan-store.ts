@@ -1,9 +1,10 @@
 /** Stores the plans of deliveries. All SQL of this table is here, and nothing else writes it. */
 
+import type { App } from '../../../app.ts';
 import type { DeliveryPlanRow, ReceivedTaskRow } from '../../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../../db/operation.ts';
 import { type Param, statement } from '../../../db/statement.ts';
-import type { Plan } from './plan.ts';
+import { type Plan, packPlan, unpackPlan } from './plan.ts';
 
 type TaskId = DeliveryPlanRow['taskId'];
 
@@ -14,7 +15,7 @@ const byTask = statement((db, param: Param<{ taskId: TaskId }>) =>
 /** Returns the plan that an earlier run of the task has stored; undefined when there is none. */
 export async function findPlan(tx: Tx, taskId: TaskId): Promise<Plan | undefined> {
   const row = await byTask.first(tx, { taskId });
-  return row && (JSON.parse(row.plan) as Plan);
+  return row && unpackPlan(row.plan);
 }
 
 const insert = statement((db, param: Param<DeliveryPlanRow>) =>
@@ -24,15 +25,20 @@ const insert = statement((db, param: Param<DeliveryPlanRow>) =>
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Stores the plan of a task, unless it has one. Returns the one that is stored, which no later run of the scripts changes. */
-export const storePlan = defineWrite(
+/** Stores the text of a plan, unless the task has one, and returns the text that is stored. */
+const storePackedPlan = defineWrite(
   'inbound.storePlan',
-  async (tx, { taskId, plan }: { taskId: TaskId; plan: Plan }): Promise<Plan> => {
-    await insert.all(tx, { taskId, plan: JSON.stringify(plan) });
-    return (await findPlan(tx, taskId)) ?? plan;
+  async (tx, row: DeliveryPlanRow): Promise<string> => {
+    await insert.all(tx, row);
+    return (await byTask.first(tx, row))?.plan ?? row.plan;
   },
   { crashPoints: { beforeCommit: 'script-plan-before-commit', afterCommit: 'script-plan-after-commit' } },
 );
+
+/** Stores the plan of a task, unless it has one. Returns the one that is stored, which no later run of the scripts changes. */
+export async function storePlan({ db }: Pick<App, 'db'>, taskId: TaskId, plan: Plan): Promise<Plan> {
+  return unpackPlan(await db.commit(storePackedPlan, { taskId, plan: packPlan(plan) }));
+}
 
 const remove = statement((db, param: Param<{ taskId: TaskId }>) =>
   db.deleteFrom('deliveryPlans').where('taskId', '=', param('taskId')),

@@ -3,6 +3,14 @@ import type { Action, Target } from '../../../mail/sieve/actions.ts';
 import type { RememberedKey } from '../../../mail/sieve/run/question.ts';
 import type { ScriptFailure } from '../../../mailboxes/scripts/script-job.ts';
 
+/**
+ * Maximum size of all copies of edited headers in a plan, in octets: each folder and each redirect has one. It bounds what a small message
+ * becomes. Our own limit: common headers have up to 16 KB.
+ */
+const MAX_EDITED_BYTES = 512 * 1024;
+/** Maximum size of a plan as it is stored, in characters. It allows edited headers, in base64, and texts. Our own limit. */
+const MAX_PLAN_CHARACTERS = 1024 * 1024;
+
 /** A header that a script has edited, in base64 with its empty line; null for that of the message. */
 type EditedHeader = { header: string | null };
 
@@ -44,8 +52,11 @@ export function planOf(actions: readonly Action[], remembered: readonly Remember
   const outgoing: Outgoing[] = [];
   const isAnswered = () => outgoing.some(({ kind }) => kind === 'vacation');
   const isRejected = actions.some(({ kind }) => kind === 'reject');
+  const headers = new Map<Uint8Array, string>();
   for (const { line: _line, script: _script, header: edited, ...action } of actions) {
-    const header = edited === undefined ? null : Buffer.from(edited).toString('base64');
+    const header =
+      edited === undefined ? null : (headers.get(edited) ?? Buffer.from(edited).toString('base64'));
+    if (edited && header !== null) headers.set(edited, header);
     if (action.kind === 'keep') filings.push({ ...INBOX, flags: action.flags, header, isDefault: true });
     else if (action.kind === 'fileinto') {
       const { kind: _kind, ...target } = action;
@@ -58,6 +69,47 @@ export function planOf(actions: readonly Action[], remembered: readonly Remember
 
 /** Stores a message as it was received, where no script files it. */
 const KEPT: Filing = { ...INBOX, header: null, isDefault: true };
+
+/** Returns the plan as the text that is stored. Each edited header is in it once. */
+export function packPlan({ filings, outgoing, ...rest }: Plan): string {
+  const headers = [...new Set([...filings, ...outgoing].flatMap(({ header }) => header ?? []))];
+  const pack = <Part extends EditedHeader>(part: Part) => ({
+    ...part,
+    header: part.header === null ? null : headers.indexOf(part.header),
+  });
+  return JSON.stringify({ ...rest, headers, filings: filings.map(pack), outgoing: outgoing.map(pack) });
+}
+
+type Packed<Part> = Part extends EditedHeader ? Omit<Part, 'header'> & { header: number | null } : never;
+type PackedPlan = Omit<Plan, 'filings' | 'outgoing'> & {
+  headers: readonly string[];
+  filings: readonly Packed<Filing>[];
+  outgoing: readonly Packed<Outgoing>[];
+};
+
+/** Returns the plan that `packPlan` has made a text of. */
+export function unpackPlan(text: string): Plan {
+  const { headers, filings, outgoing, ...rest } = JSON.parse(text) as PackedPlan;
+  const unpack = <Part extends { header: number | null }>(part: Part) => ({
+    ...part,
+    header: part.header === null ? null : (headers[part.header] ?? null),
+  });
+  return {
+    ...rest,
+    filings: filings.map(unpack),
+    outgoing: outgoing.map((part) => unpack(part) as Outgoing),
+  };
+}
+
+/** Returns why a plan is too large to be carried out; undefined when it is not. */
+export function excessOf(plan: Plan): string | undefined {
+  const copies = [...plan.filings, ...plan.outgoing];
+  const characters = copies.reduce((sum, { header }) => sum + (header?.length ?? 0), 0);
+  // Base64 takes four characters for three octets.
+  if ((characters / 4) * 3 > MAX_EDITED_BYTES)
+    return `the headers that it has edited may have ${MAX_EDITED_BYTES} octets in all copies of a message`;
+  return packPlan(plan).length > MAX_PLAN_CHARACTERS ? 'the texts of its actions are too long' : undefined;
+}
 
 /** Returns the plan for scripts that have failed: the message is kept (RFC 5228 section 2.10.6). */
 export function planAfterFailure(failure: ScriptFailure): Plan {

@@ -368,3 +368,43 @@ test('what a script has decided is carried out, also when the owner deactivates 
   );
   assert.deepEqual(await world.app.db.read.selectFrom('deliveryPlans').selectAll().execute(), []);
 });
+
+/** Adds fields of some 4 KB, and files the message into this number of folders besides INBOX. */
+function editingScript(fields: number, folders: number): string {
+  const text = 'x '.repeat(2_000);
+  const added = Array.from({ length: fields }, (_, index) => `addheader "X-${index}" "${text}";`);
+  const filed = Array.from({ length: folders }, (_, index) => `fileinto "F${index}";`);
+  return ['require ["editheader", "fileinto"];', ...added, ...filed, 'keep;'].join('\n');
+}
+
+test('a plan has each edited header once, and scripts fail whose edits make a small message large', async () => {
+  const moderate = await world.add(editingScript(4, 20));
+  await world.receive(moderate.address);
+  replaced.deliver = () => ({ kind: 'waiting', reason: 'busy' });
+  await world.run();
+  const [row] = await world.app.db.read.selectFrom('deliveryPlans').selectAll().execute();
+  assert.ok(row && row.plan.length < 40_000, `${row?.plan.length} characters`);
+  delete replaced.deliver;
+  await world.clock.advance(20 * 60_000);
+  await world.run();
+  assert.equal(stored.length, 21);
+  for (const { text } of stored) assert.match(text, /^X-3: x x/);
+  stored.length = 0;
+  const large = await world.add(editingScript(8, 20));
+  await world.receive(large.address);
+  await world.run();
+  assert.deepEqual(stored.map(({ deliveryId }) => deliveryId.replace(/^.*\//, '')).sort(), ['0', 'note']);
+});
+
+test('copies and edits that a mailbox has no room for are left out', async () => {
+  const { address } = await world.add(editingScript(1, 2), { quotaBytes: 10_000 });
+  await world.receive(address);
+  await world.run();
+  assert.deepEqual(places(), ['F0', 'F1'], 'the third copy does not fit');
+  stored.length = 0;
+  const full = await world.add(editingScript(1, 2), { quotaBytes: 1_000 });
+  await world.receive(full.address);
+  await world.run();
+  assert.deepEqual(places(), ['F0']);
+  assert.doesNotMatch(stored[0]?.text ?? '', /X-0/);
+});
