@@ -16,6 +16,11 @@ export type Decision = { kind: 'decided'; plan: Plan } | { kind: 'busy'; reason:
 
 /** Maximum number of runs for one message: each asks for one thing more. Our own limit. */
 const MAX_RUNS = 64;
+/**
+ * Time after which no further run of the scripts begins for a message, in milliseconds. It is shorter than the lease of a task, also with
+ * the time that a last run waits for a thread. Our own limit.
+ */
+const MAX_RUNS_MS = 10_000;
 /** Time for which a message counts as seen while its scripts run, in milliseconds. They then say for how long it does. */
 const PROVISIONAL_MS = 7 * DAY_MS;
 /** Maximum number of messages whose bodies are held for scripts at the same time: each may be as large as a message is. Our own limit. */
@@ -33,13 +38,16 @@ const bodies = new ConcurrencyLimiter({ maxRunning: MAX_BODIES, perFree: 1 });
 
 /** The delivery that claims what the scripts ask about; undefined where they only say what they would do. */
 type Claimant = { deliveryId: string | undefined };
+/** Time of `clock.elapsed()` after which no further run begins. */
+type Limited = { endsAt?: number };
 
 /** Returns what the scripts decide. A run that asks something is repeated with the answer. */
 export async function decide(
   app: DecidingApp,
-  delivery: ScriptedMessage & Claimant,
+  delivery: ScriptedMessage & Claimant & Limited,
   scripts: readonly NamedScript[],
 ): Promise<Decision> {
+  const { endsAt = app.clock.elapsed() + MAX_RUNS_MS } = delivery;
   let job = firstJob(app, delivery, scripts);
   for (let runs = 0; runs < MAX_RUNS; runs++) {
     const result = await run(app, delivery, job);
@@ -64,6 +72,8 @@ export async function decide(
             ? { ...job, isWhole: true }
             : { ...job, included: await listIncludable(app, delivery) };
     }
+    if (app.clock.elapsed() >= endsAt)
+      return { kind: 'decided', plan: failedPlan(scripts, 'it takes too long with all that it asks') };
   }
   return { kind: 'decided', plan: failedPlan(scripts, `it asks more than ${MAX_RUNS} questions`) };
 }

@@ -21,6 +21,11 @@ type Recipient = { row: ReceivedRecipientRow; message: ReceivedRows['message'] }
 
 /** Matches a script that may refuse a message, by itself or by one that it includes. */
 const MAY_REFUSE = /reject|include/i;
+/**
+ * Time after which no further script of a transaction is asked, in milliseconds: a client that waits long for the reply to its message
+ * gives up, and sends again what was accepted. Our own limit.
+ */
+const MAX_ASKING_MS = 5_000;
 /** Maximum number of lines of a reason in the reply, and of characters of each. Our own limits. */
 const MAX_LINES = 5;
 const MAX_CHARACTERS = 200;
@@ -34,10 +39,12 @@ export async function refusalByScripts(
   const recipients = groups.flatMap(({ message, recipients: rows }) => rows.map((row) => ({ row, message })));
   if (recipients.some(({ row }) => row.kind !== 'mailbox')) return undefined;
   const content = app.blobs.openPrepared(blob);
+  const endsAt = app.clock.elapsed() + MAX_ASKING_MS;
   let reason: string | undefined;
   for (const recipient of recipients) {
+    if (app.clock.elapsed() >= endsAt) return undefined;
     // A mailbox that cannot be asked, since it is damaged or busy, must not refuse the mail of others. Its script decides at the delivery.
-    reason = await reasonToRefuse(app, recipient, content).catch(() => undefined);
+    reason = await reasonToRefuse(app, { ...recipient, endsAt }, content).catch(() => undefined);
     if (reason === undefined) return undefined;
   }
   // X.7.1 is a refusal by policy (RFC 3463 section 3.8).
@@ -46,7 +53,7 @@ export async function refusalByScripts(
 
 async function reasonToRefuse(
   app: RefusingApp,
-  { row, message }: Recipient,
+  { row, message, endsAt }: Recipient & { endsAt: number },
   content: Content,
 ): Promise<string | undefined> {
   const mailbox = await findMailboxById(app.db.read, row.targetId as MailboxRow['id']);
@@ -62,6 +69,7 @@ async function reasonToRefuse(
       content,
       prefix: prefixOf(message, mailbox),
       deliveryId: undefined,
+      endsAt,
     },
     scripts,
   );

@@ -67,3 +67,44 @@ test('a damaged mailbox whose script asks for its folders refuses nothing', asyn
   world.folders.some = some;
   assert.match(await send([address, asking.address]), /^550.5\.7\.1 /);
 });
+
+test('scripts of a transaction that take too long together refuse nothing', async () => {
+  const slow = await world.add('keep;');
+  const other = await world.add('keep;');
+  const reject = {
+    kind: 'reject',
+    reason: 'No.',
+    isExtended: false,
+    line: 1,
+    script: undefined,
+    header: undefined,
+  };
+  let runs = 0;
+  world.replaced.run = async () => {
+    runs++;
+    await world.clock.advance(3_000);
+    return { kind: 'done', actions: [reject as never], remembered: [] };
+  };
+  for (const { id } of [slow, other]) await world.activate(id, REJECT);
+  assert.match(
+    await send([slow.address, other.address]),
+    /^550-?.5\.7\.1 /,
+    'both are asked within the time',
+  );
+  const third = await world.add(REJECT);
+  runs = 0;
+  assert.match(await send([slow.address, other.address, third.address]), /^250 /);
+  assert.equal(runs, 2);
+  runs = 0;
+  world.replaced.run = async () => {
+    await world.clock.advance(3_000);
+    return { kind: 'question', question: { kind: 'mailboxesExist', names: [`${runs++}`] } };
+  };
+  assert.match(await send(third.address), /^250 /);
+  assert.equal(runs, 2);
+  world.stored.length = 0;
+  runs = 0;
+  await world.run();
+  assert.ok(runs <= 4 * world.stored.length, `${runs} runs`);
+  delete world.replaced.run;
+});
