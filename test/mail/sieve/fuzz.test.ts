@@ -129,6 +129,24 @@ const HOSTILE: readonly [name: string, script: string, message: string, end: Reg
     /^failed: the script takes more than 200000 steps$/,
   ],
   [
+    'patterns of Unicode',
+    `require "comparator-i;unicode-casemap"; ${'if header :comparator "i;unicode-casemap" :matches "x" "*ü?é*" { stop; }\n'.repeat(100)}`,
+    `X: ${'é'.repeat(60_000)}\n\n`,
+    /^done$/,
+  ],
+  [
+    'folds of Unicode',
+    `require "comparator-i;unicode-casemap"; ${'if header :comparator "i;unicode-casemap" :contains "x" "zz" { stop; } if header :contains "x" "zz" { stop; }\n'.repeat(100)}`,
+    `X: ${'é'.repeat(60_000)}\n\n`,
+    /^failed: the script takes more than 200000 steps$/,
+  ],
+  [
+    'folds of variables',
+    `require ["variables", "comparator-i;unicode-casemap"]; set "a" "${'é'.repeat(4_000)}"; ${`if header :comparator "i;unicode-casemap" :is "x" "\${a}" { stop; }\n`.repeat(2_000)}`,
+    'X: a\n\n',
+    /^failed: the script takes more than 200000 steps$/,
+  ],
+  [
     'doubling',
     `require "variables"; set "a" "xxxxxxxx"; ${`set "a" "\${a}\${a}\${a}\${a}";`.repeat(5_000)}`,
     MESSAGE_A,

@@ -1,6 +1,6 @@
 /** The match types `:value` and `:count` (RFC 5231). */
 import { type Call, type Extension, MATCHING_TESTS, type MatchType } from '../compile/definition.ts';
-import { mapTexts } from '../compile/text.ts';
+import { foldKeys } from '../match/match-types.ts';
 
 /** Relations of an order: a negative number where the value of the message is less than the key. */
 const RELATIONS: Readonly<Record<string, (order: number) => boolean>> = {
@@ -22,13 +22,17 @@ const VALUE: MatchType = {
   needsSubstrings: false,
   compile({ call, comparator, keys }) {
     const holds = relationOf(call, ':value');
-    const folded = mapTexts(keys, comparator.fold);
+    const folded = foldKeys(keys, comparator);
     return (run, values) => {
       const texts = folded.read(run);
-      run.spend(values.length * texts.length);
-      return values.some((value) =>
-        texts.some((key) => holds(comparator.order(value.fold(comparator), key))),
-      );
+      return values.some((value) => {
+        const text = value.fold(comparator, run);
+        run.spend(texts.length);
+        return texts.some((key) => {
+          run.spendOnSearch(text.length + key.length);
+          return holds(comparator.order(text, key));
+        });
+      });
     };
   },
 };
@@ -37,7 +41,7 @@ const COUNT: MatchType = {
   needsSubstrings: false,
   compile({ call, comparator, keys }) {
     const holds = relationOf(call, ':count');
-    const folded = mapTexts(keys, comparator.fold);
+    const folded = foldKeys(keys, comparator);
     return (run, values) => {
       const count = comparator.fold(String(values.length));
       return folded.read(run).some((key) => holds(comparator.order(count, key)));

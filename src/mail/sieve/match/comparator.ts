@@ -42,6 +42,19 @@ export const ASCII_CASEMAP: Comparator = {
   hasSubstrings: true,
 };
 
+/** Limit of the work of a run. */
+export type FoldBudget = {
+  spendOnText(characters: number): void;
+  /** Counts characters that are mapped one by one. */
+  spendOnMapping(characters: number): void;
+};
+
+/** Counts the work of folding a text. */
+export function spendOnFolding(text: string, { character }: Comparator, budget: FoldBudget): void {
+  if (character === 'octet' || isAscii(text)) budget.spendOnText(text.length);
+  else budget.spendOnMapping(text.length);
+}
+
 /** A value that tests compare. Its folded form is kept, since most tests use one comparator. */
 export class MatchValue {
   readonly text: string;
@@ -53,8 +66,9 @@ export class MatchValue {
   }
 
   /** Returns the value in the form that a comparator compares. */
-  fold(comparator: Comparator): string {
+  fold(comparator: Comparator, budget: FoldBudget): string {
     if (this.#comparator !== comparator) {
+      spendOnFolding(this.text, comparator, budget);
       this.#folded = comparator.fold(this.text);
       this.#comparator = comparator;
     }

@@ -1,16 +1,31 @@
 /** The match types that every script has, and the tags of tests that compare values with keys (RFC 5228 section 2.7). */
 import type { Call, Matcher, MatchType, Parameter, Tag } from '../compile/definition.ts';
-import { mapTexts } from '../compile/text.ts';
+import { mapTexts, type Texts } from '../compile/text.ts';
+import type { Run } from '../run/run.ts';
+import { type Comparator, spendOnFolding } from './comparator.ts';
 import { matchPattern, parsePattern } from './pattern.ts';
+
+/** Returns the keys in the form that a comparator compares. */
+export function foldKeys(keys: Texts, comparator: Comparator): Pick<Texts, 'read'> {
+  if (keys.constants) return mapTexts(keys, comparator.fold);
+  return { read: (run) => readKeys(keys, comparator, run).map(comparator.fold) };
+}
+
+/** Returns the keys, which depend on the run, and counts the work of folding them. */
+function readKeys(keys: Texts, comparator: Comparator, run: Run): readonly string[] {
+  const texts = keys.read(run);
+  for (const text of texts) spendOnFolding(text, comparator, run);
+  return texts;
+}
 
 const IS: MatchType = {
   needsSubstrings: false,
   compile({ comparator, keys }) {
-    const folded = mapTexts(keys, comparator.fold);
+    const folded = foldKeys(keys, comparator);
     return (run, values) => {
       const texts = folded.read(run);
       run.spend(values.length * texts.length);
-      return values.some((value) => texts.includes(value.fold(comparator)));
+      return values.some((value) => texts.includes(value.fold(comparator, run)));
     };
   },
 };
@@ -18,11 +33,11 @@ const IS: MatchType = {
 const CONTAINS: MatchType = {
   needsSubstrings: true,
   compile({ comparator, keys }) {
-    const folded = mapTexts(keys, comparator.fold);
+    const folded = foldKeys(keys, comparator);
     return (run, values) => {
       const texts = folded.read(run);
       return values.some((value) => {
-        const text = value.fold(comparator);
+        const text = value.fold(comparator, run);
         run.spendOnSearch(texts.length * text.length);
         return texts.some((key) => text.includes(key));
       });
@@ -37,7 +52,7 @@ const MATCHES: MatchType = {
     const parse = (key: string) => parsePattern(key, comparator);
     const constants = keys.constants?.map(parse);
     return (run, values) => {
-      const patterns = constants ?? keys.read(run).map(parse);
+      const patterns = constants ?? readKeys(keys, comparator, run).map(parse);
       for (const value of values) {
         for (const pattern of patterns) {
           const match = matchPattern(pattern, value, run);

@@ -1,5 +1,5 @@
 /** Patterns of `:matches` for a comparator, which says what a character is and which texts are equal. */
-import { type Comparator, isAscii, type MatchValue } from './comparator.ts';
+import { type Comparator, type FoldBudget, isAscii, type MatchValue, spendOnFolding } from './comparator.ts';
 import { type Glob, matchGlob, parseGlob } from './glob.ts';
 
 type Pattern = {
@@ -11,7 +11,7 @@ type Pattern = {
 };
 
 /** Limit of the work of a run. */
-type Budget = { spendOnText(characters: number): void; spendOnSearch(characters: number): void };
+type Budget = FoldBudget & { spendOnSearch(characters: number): void };
 
 type Match = {
   /** Returns the text that matched, and then the texts that the wildcards stood for. */
@@ -27,48 +27,64 @@ export function parsePattern(key: string, comparator: Comparator): Pattern {
 export function matchPattern(pattern: Pattern, value: MatchValue, budget: Budget): Match | undefined {
   const { text } = value;
   budget.spendOnSearch(text.length);
-  const units = unitsOf(pattern, value);
+  const units = unitsOf(pattern, value, budget);
+  if (!units.isPlain) spendOnFolding(pattern.key, pattern.comparator, budget);
   const glob = units.isPlain ? pattern.glob : parseGlob(units.encode(pattern.key));
-  const encoded = units.encode(text);
+  const { encoded } = units;
   const places = matchGlob(glob, encoded, (comparisons) => budget.spendOnText(comparisons));
   if (!places) return undefined;
   return {
-    values: () => [
-      text,
-      ...wildcardRanges(glob, places).map(([start, end]) => units.slice(text, start, end)),
-    ],
+    values: () => [text, ...wildcardRanges(glob, places).map(([start, end]) => units.slice(start, end))],
   };
 }
 
-/** A folded form of text in which each character is one UTF-16 code unit. */
+/** A folded form of a value in which each character is one UTF-16 code unit. */
 type Units = {
   isPlain: boolean;
+  encoded: string;
+  /** Returns the form of another text. */
   encode(text: string): string;
-  /** Returns the characters of a text between two places in its encoded form. */
-  slice(text: string, start: number, end: number): string;
+  /** Returns the characters of the value between two places in its encoded form. */
+  slice(start: number, end: number): string;
 };
 
-function unitsOf(pattern: Pattern, value: MatchValue): Units {
+function unitsOf(pattern: Pattern, value: MatchValue, budget: Budget): Units {
   const { comparator } = pattern;
   const isPlain = comparator.character === 'octet' && !pattern.glob.wildcards.includes('?');
-  if (isPlain || (pattern.isAscii && isAscii(value.text))) return plainUnits(comparator, value);
-  return comparator.character === 'octet' ? octetUnits(comparator) : codePointUnits(comparator);
+  if (isPlain || (pattern.isAscii && isAscii(value.text))) return plainUnits(comparator, value, budget);
+  const known = unitsOfValues.get(value);
+  if (known?.comparator === comparator) return known.units;
+  spendOnFolding(value.text, comparator, budget);
+  const units =
+    comparator.character === 'octet' ? octetUnits(comparator, value) : codePointUnits(comparator, value);
+  unitsOfValues.set(value, { comparator, units });
+  return units;
 }
 
+/** Forms of values that are kept, one for each: many patterns are often compared with the same value. */
+const unitsOfValues = new WeakMap<MatchValue, { comparator: Comparator; units: Units }>();
+
 /** Folding keeps the places of characters here. */
-function plainUnits(comparator: Comparator, value: MatchValue): Units {
+function plainUnits(comparator: Comparator, value: MatchValue, budget: Budget): Units {
   return {
     isPlain: true,
-    encode: () => value.fold(comparator),
-    slice: (text, start, end) => text.slice(start, end),
+    encoded: value.fold(comparator, budget),
+    encode: comparator.fold,
+    slice: (start, end) => value.text.slice(start, end),
   };
 }
 
-function octetUnits(comparator: Comparator): Units {
+function octetUnits(comparator: Comparator, { text }: MatchValue): Units {
+  const encode = (other: string) => Buffer.from(comparator.fold(other)).toString('latin1');
+  let octets: Buffer | undefined;
   return {
     isPlain: false,
-    encode: (text) => Buffer.from(comparator.fold(text)).toString('latin1'),
-    slice: (text, start, end) => Buffer.from(text).toString('utf8', start, end),
+    encoded: encode(text),
+    encode,
+    slice(start, end) {
+      octets ??= Buffer.from(text);
+      return octets.toString('utf8', start, end);
+    },
   };
 }
 
@@ -77,9 +93,10 @@ const FIRST_SURROGATE = 0xd800;
 const SURROGATES = 0x800;
 
 /** Gives each character whose folded form is longer than a code unit a surrogate of its own, as far as there are enough. */
-function codePointUnits(comparator: Comparator): Units {
+function codePointUnits(comparator: Comparator, { text }: MatchValue): Units {
+  const units = new Map<string, string>();
   const surrogates = new Map<string, string>();
-  const unitOf = (character: string) => {
+  const makeUnit = (character: string) => {
     const folded = comparator.fold(character);
     if (folded.length === 1) return folded;
     const unit =
@@ -87,10 +104,21 @@ function codePointUnits(comparator: Comparator): Units {
     surrogates.set(folded, unit);
     return unit;
   };
+  const unitOf = (character: string) => {
+    const unit = units.get(character) ?? makeUnit(character);
+    units.set(character, unit);
+    return unit;
+  };
+  const encode = (other: string) => Array.from(other.normalize('NFC'), unitOf).join('');
+  let characters: string[] | undefined;
   return {
     isPlain: false,
-    encode: (text) => Array.from(text.normalize('NFC'), unitOf).join(''),
-    slice: (text, start, end) => [...text.normalize('NFC')].slice(start, end).join(''),
+    encoded: encode(text),
+    encode,
+    slice(start, end) {
+      characters ??= [...text.normalize('NFC')];
+      return characters.slice(start, end).join('');
+    },
   };
 }
 

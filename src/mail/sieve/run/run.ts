@@ -72,6 +72,8 @@ const MAX_STEPS = 200_000;
 /** Number of characters that take a step where text is made or compared one by one, and where it is searched. */
 const CHARACTERS_PER_STEP = 128;
 const SEARCHED_CHARACTERS_PER_STEP = 1_024;
+/** Number of characters that take a step where each of them is looked up in the tables of Unicode, which takes much longer. */
+const MAPPED_CHARACTERS_PER_STEP = 8;
 
 /** Ends a run that failed. It never leaves `runScript`. */
 export class RunFault extends Error {
@@ -134,6 +136,11 @@ export class Run {
   /** Counts text that is searched for another text. */
   spendOnSearch(characters: number): void {
     this.#spendPart(1 + characters / SEARCHED_CHARACTERS_PER_STEP);
+  }
+
+  /** Counts text whose characters are mapped one by one. */
+  spendOnMapping(characters: number): void {
+    this.#spendPart(characters / MAPPED_CHARACTERS_PER_STEP);
   }
 
   #spendPart(steps: number): void {
