@@ -21,6 +21,8 @@ export type DeliveryRequest = {
   receivedAt: number;
   /** The folder and the flags that a script has chosen. */
   target?: Target;
+  /** Id that the deliveries of a message to several targets share, so that a folder to which several of them lead stores it once. */
+  sharedId?: string;
 };
 
 /** A folder as scripts name it. */

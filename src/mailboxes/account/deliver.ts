@@ -14,6 +14,8 @@ import type { AccountTx } from './store.ts';
 type Delivery = {
   /** Id that is the same for every attempt of this delivery, and that no other one has. */
   deliveryId: string;
+  /** Id that several deliveries of the message share, of which a folder stores the first one. */
+  sharedId?: string;
   /** Name of the folder, or a special use such as `\Junk`. INBOX by default, and when there is no such folder. */
   folder?: string;
   content: PreparedContent;
@@ -36,13 +38,17 @@ const insertDelivered = defineWrite(
   'account.deliver',
   async (
     tx: AccountTx,
-    { deliveryId, folder = INBOX, messages, now }: DeliveryInput,
+    { deliveryId, sharedId, folder = INBOX, messages, now }: DeliveryInput,
   ): Promise<Committed | { isKnown: true }> => {
     if (!(await insertDelivery(tx, { id: deliveryId, at: now }))) return { isKnown: true };
     const found = folder.startsWith('\\')
       ? await findFolderBySpecialUse(tx, folder)
       : await findFolderByName(tx, folder);
-    return addInWrite(tx, { folder: found?.name ?? INBOX, messages, now });
+    const name = found?.name ?? INBOX;
+    // A message is filed into a folder once (RFC 5228 section 2.10.3).
+    if (sharedId !== undefined && !(await insertDelivery(tx, { id: `${sharedId}/in/${name}`, at: now })))
+      return { isKnown: true };
+    return addInWrite(tx, { folder: name, messages, now });
   },
   {
     crashPoints: {
@@ -58,7 +64,7 @@ const insertDelivered = defineWrite(
  */
 export async function deliver(
   account: OpenAccount,
-  { deliveryId, folder, content, prefix, flags, keywords = [], receivedAt }: Delivery,
+  { deliveryId, sharedId, folder, content, prefix, flags, keywords = [], receivedAt }: Delivery,
 ): Promise<Delivered> {
   const internalDate = { atMs: receivedAt, zoneMinutes: 0 };
   const messages = [{ content, flags, keywords, internalDate, prefix }];
@@ -67,6 +73,7 @@ export async function deliver(
     messages,
     now: account.app.clock.now(),
     ...(folder !== undefined && { folder }),
+    ...(sharedId !== undefined && { sharedId }),
   };
   const committed = await settle(account, [content], () =>
     account.db.commit(insertDelivered, input, (result) => {

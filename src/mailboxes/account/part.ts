@@ -177,7 +177,7 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
 /** Stores a message that was accepted. A delivery that was stored before changes nothing. */
 async function deliverRequest(
   account: OpenAccount,
-  { deliveryId, content, prefix, isJunk, receivedAt, target }: DeliveryRequest,
+  { deliveryId, sharedId, content, prefix, isJunk, receivedAt, target }: DeliveryRequest,
 ): Promise<DeliveryResult> {
   const folder = (target && (await findTarget(account, target))) ?? (isJunk ? '\\Junk' : undefined);
   const prepared = await prepareContent(account, content.file ?? [content.bytes]);
@@ -188,6 +188,7 @@ async function deliverRequest(
     ...readFlags(target?.flags ?? []),
     receivedAt,
     ...(folder !== undefined && { folder }),
+    ...(sharedId !== undefined && { sharedId }),
   });
   return { kind: 'delivered' };
 }

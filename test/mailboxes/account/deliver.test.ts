@@ -6,7 +6,13 @@ import type { OpenAccount } from '../../../src/mailboxes/account/account.ts';
 import { INLINE_BYTES, prepareContent } from '../../../src/mailboxes/account/content.ts';
 import { deliver } from '../../../src/mailboxes/account/deliver.ts';
 import { contentFolder } from '../../../src/mailboxes/account/folder.ts';
-import { deleteFolder, findFolder, INBOX, renameFolder } from '../../../src/mailboxes/account/folders.ts';
+import {
+  createFolder,
+  deleteFolder,
+  findFolder,
+  INBOX,
+  renameFolder,
+} from '../../../src/mailboxes/account/folders.ts';
 import { findMessage } from '../../../src/mailboxes/account/message-store.ts';
 import { createAccountApp, messageOf, openTestAccount, START_MS } from '../../support/test-account.ts';
 
@@ -75,4 +81,16 @@ test('a delivery has a crash point on both sides of its commit', async () => {
   reached.length = 0;
   await deliver(account, await delivery('points'));
   assert.deepEqual(reached, ['mailbox-delivery-before-commit', 'mailbox-delivery-after-commit']);
+});
+
+test('deliveries of a message to several targets are stored once in each folder', async () => {
+  await createFolder(account, 'Shared');
+  const shared = async (id: string, folder: string) =>
+    deliver(account, { ...(await delivery(id)), sharedId: 'message', folder });
+  const before = (await messagesIn(INBOX)) ?? 0;
+  assert.equal((await shared('message/0', 'Shared')).isKnown, false);
+  assert.equal((await shared('message/1', 'Missing')).isKnown, false);
+  assert.equal((await shared('message/2', INBOX)).isKnown, true);
+  assert.equal((await shared('message/3', 'Shared')).isKnown, true);
+  assert.deepEqual([await messagesIn('Shared'), await messagesIn(INBOX)], [1, before + 1]);
 });

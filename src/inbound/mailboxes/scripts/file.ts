@@ -14,7 +14,7 @@ export async function fileMessage(
   filings: readonly Filing[],
 ): Promise<DeliveryResult> {
   for (const [index, filing] of filings.entries()) {
-    const result = await fileInto(app, delivery, { filing, index });
+    const result = await fileInto(app, delivery, { filing, index, isOneOfSeveral: filings.length > 1 });
     if (result.kind !== 'delivered') return result;
   }
   return { kind: 'delivered' };
@@ -23,7 +23,7 @@ export async function fileMessage(
 async function fileInto(
   { mailboxDelivery }: ScriptApp,
   delivery: ScriptedDelivery,
-  { filing, index }: { filing: Filing; index: number },
+  { filing, index, isOneOfSeveral }: { filing: Filing; index: number; isOneOfSeveral: boolean },
 ): Promise<DeliveryResult> {
   const { mailbox, message, deliveryId, prefix } = delivery;
   const { header, isDefault, ...target } = filing;
@@ -37,6 +37,7 @@ async function fileInto(
     isJunk: isDefault && message.flagged === 1,
     receivedAt: message.createdAt,
     target,
+    ...(isOneOfSeveral && { sharedId: deliveryId }),
   });
 }
 

@@ -39,6 +39,7 @@ test('a script chooses folders and flags, and the message is stored once in each
   assert.deepEqual(lists?.target?.flags, ['\\Seen', 'work']);
   assert.equal(lists?.target?.createsMailbox, true);
   assert.equal(inbox?.deliveryId, `${lists?.deliveryId}/1`);
+  assert.deepEqual([lists?.sharedId, inbox?.sharedId], [lists?.deliveryId, lists?.deliveryId]);
   assert.match(lists?.text ?? '', new RegExp(`^Return-Path: .*\\r\\nDelivered-To: ${address}\\r\\n`));
   assert.equal((await world.tasks()).at(-1)?.state, 'done');
 });
