@@ -12,8 +12,8 @@ import type { Condition, Rule, Vacation } from './schemas.ts';
 const MAX_ADDRESSES = 4;
 /** Maximum size that a condition names: more than any message has. Our own limit. */
 const MAX_SIZE = 2 ** 31 - 1;
-/** Maximum size of the script that the filters become: beyond it the engine runs none. */
-const MAX_COMPILED_BYTES = 256 * 1024;
+/** Maximum size of the script that the filters become. It is checked on the thread that answers requests, in some 20 ms. Our own limit. */
+const MAX_COMPILED_BYTES = 64 * 1024;
 
 /**
  * Returns the filters with addresses in the form of the envelope.

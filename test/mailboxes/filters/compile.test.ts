@@ -154,6 +154,17 @@ test('filters that cannot be followed are refused by the name of their field', (
     ],
     [{ rules: [{ conditions: [{ field: 'larger', value: '10 MB' }] }] }, 'rules[0].conditions[0].value'],
     [{ rules: [{ conditions: [{ field: 'header', value: 'x' }] }] }, 'rules[0].conditions[0].header'],
+    [
+      {
+        rules: Array.from({ length: 100 }, () => ({
+          conditions: Array.from({ length: 20 }, () => ({
+            field: 'subject' as const,
+            value: 'a'.repeat(60),
+          })),
+        })),
+      },
+      'rules',
+    ],
     [{ rules: [{ conditions: [], fileInto: 'a//b' }] }, 'rules[0].fileInto'],
     [{ rules: [{ conditions: [], fileInto: 'a', discard: true }] }, 'rules[0].discard'],
   ];
