@@ -15,8 +15,8 @@ export type SubmittedHeader = {
   from: Mailbox;
   /** Text of From, unfolded. */
   fromText: string;
-  /** Address of the field Sender; undefined when there is none. */
-  sender: Mailbox | undefined;
+  /** All addresses that the message says that it is from: those of From and Sender. */
+  senders: readonly Mailbox[];
   /** Values of the fields that are read and removed, in order, by their names in lower case. */
   options: ReadonlyMap<string, readonly string[]>;
 };
@@ -47,11 +47,13 @@ export function readHeader(header: Buffer, authservId: string): SubmittedHeader 
   for (const field of fields.filter(({ name }) => OPTION_FIELDS.has(name)))
     options.set(field.name, [...(options.get(field.name) ?? []), textOf(field)]);
   const [author] = fields.filter(({ name }) => name === 'from');
+  const from = readOne(fields, 'From') ?? refuse('The message has no From field');
+  const sender = readOne(fields, 'Sender');
   return {
     fields: fields.filter((field) => !isRemoved(field, authservId)),
-    from: readOne(fields, 'From') ?? refuse('The message has no From field'),
+    from,
     fromText: author ? textOf(author) : '',
-    sender: readOne(fields, 'Sender'),
+    senders: sender ? [from, sender] : [from],
     options,
   };
 }

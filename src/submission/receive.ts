@@ -55,8 +55,8 @@ async function prepareHeader(
   header: SubmittedHeader,
   { user, client, id }: Preparing,
 ): Promise<Buffer> {
-  for (const one of [header.from, header.sender]) {
-    const refusal = one && (await user.refuseSender(one));
+  for (const one of header.senders) {
+    const refusal = await user.refuseSender(one);
     if (refusal) throw new RefusedMessage({ ...refusal, text: [refusal.text].flat().join(' ') });
   }
   const hasId = findText(header, 'message-id') !== undefined;

@@ -213,6 +213,56 @@ test('mailboxes of the sandbox write only to each other', async () => {
   assert.equal(stored.domainId, null);
 });
 
+test('mail from any address of the sandbox goes to nobody elsewhere', async () => {
+  const own = 'zed@people.example';
+  const role = `billing@${SANDBOX}`;
+  await addMailbox(world, { address: own, aliases: [role] });
+  const client = await world.logIn(own);
+  const inside = [`dev@${SANDBOX}`];
+  const outside = [`dev@${SANDBOX}`, 'bob@receiver.example'];
+  for (const [from, header] of [
+    [role, `From: ${own}`],
+    [own, `From: ${role}`],
+    ['', `From: ${own}\r\nSender: ${role}`],
+  ] as const) {
+    const mail = { from, message: `${header}\r\n\r\nHello\r\n` };
+    const before = (await world.messages()).length;
+    assert.match(await submit(client, { ...mail, to: outside }), /^550 5\.7\.1 .*write only to each other/);
+    assert.equal((await world.messages()).length, before);
+    assert.match(await submit(client, { ...mail, to: inside }), /^250/);
+  }
+  assert.match(
+    await submit(client, { from: own, to: outside, message: `From: ${own}\r\n\r\nHello\r\n` }),
+    /^250/,
+  );
+});
+
+test('a mailbox of the sandbox writes to everybody from its address at a verified domain', async () => {
+  const from = 'yan@people.example';
+  await addMailbox(world, { address: `yan@${SANDBOX}`, aliases: [from] });
+  const client = await world.logIn(`yan@${SANDBOX}`);
+  const stored = await world.queued(await submit(client, { from, message: `From: ${from}\r\n\r\nHello\r\n` }));
+  assert.notEqual(stored.domainId, null);
+});
+
+test('nobody writes from a domain that the tenant has lost', async () => {
+  const own = 'uma@people.example';
+  const lost = 'uma@lost.example';
+  await addMailbox(world, { address: own, aliases: [lost] });
+  const client = await world.logIn(own);
+  const submitAll = async () => [
+    await submit(client, { from: lost, message: `From: ${own}\r\n\r\nHello\r\n` }),
+    await submit(client, { from: own, message: `From: ${own}\r\nSender: ${lost}\r\n\r\nHello\r\n` }),
+    await submit(client, { from: own, message: `From: ${lost}\r\n\r\nHello\r\n` }),
+  ];
+  for (const reply of await submitAll()) assert.match(reply, /^250/);
+  const { body } = await world.request('GET', '/v1/domains?limit=100', { key: world.liveKey });
+  const { id } = body.data.find(({ name }: { name: string }) => name === 'lost.example');
+  const deleted = await world.request('DELETE', `/v1/domains/${id}`, { key: world.liveKey });
+  assert.equal(deleted.status, 204, JSON.stringify(deleted.body));
+  for (const reply of await submitAll()) assert.match(reply, /^550 5\.7\.1 .*is not one of yours/);
+});
+
 test('a mailbox writes to a limited number of recipients a day, and to fewer new ones', async () => {
   const { address } = await addMailbox(world, { address: 'mass@people.example' });
   const client = await world.logIn(address);

@@ -1,5 +1,6 @@
 /** The owner of a mailbox, who writes as one person. The message is no email of the API: it is kept only until it has reached its recipients. */
 
+import type { App } from '../../app.ts';
 import { memoryOf } from '../../blobs/blobs.ts';
 import { discardOnRefusal } from '../../blobs/discard-on-refusal.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
@@ -18,13 +19,12 @@ import { LOGIN_HAS_ENDED, notAuthorized, RefusedMessage } from '../refused-messa
 import { firstLookAt } from '../reports/plan.ts';
 import type { SubmissionApp } from '../submission-app.ts';
 import { refuseSuppressed } from '../suppressed.ts';
-import { needsUtf8, type Submission, type SubmittedRecipient, type User } from './user.ts';
+import { needsUtf8, type Submission, type SubmittedRecipient, senderDomainsOf, type User } from './user.ts';
 
 /** Returns the owner of a mailbox. */
 export function createMailboxUser(app: SubmissionApp, login: Login): User {
   const { mailbox } = login;
   const { id: mailboxId, tenantId } = mailbox;
-  const isOfSandbox = isSandboxDomain(app.config, mailbox.domain);
 
   return {
     tenantId,
@@ -33,15 +33,14 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
     async beginMessage() {
       return findEnd(app, login);
     },
-    async refuseSender({ address }) {
-      if (await mayUseAddress(app.db.read, mailbox, address)) return undefined;
-      return notAuthorized(`<${address}> is not an address of the mailbox ${mailbox.address}`);
+    async refuseSender({ address, domain }) {
+      if (!(await mayUseAddress(app.db.read, mailbox, address)))
+        return notAuthorized(`<${address}> is not an address of the mailbox ${mailbox.address}`);
+      // The mailbox keeps its addresses at a domain that its tenant has lost.
+      await getDomainId(app, { tenantId, domain });
+      return undefined;
     },
     async refuseRecipient(recipient, accepted) {
-      if (isOfSandbox && !staysHere(app, recipient)) {
-        const text = `<${recipient.address}>: mailboxes of ${mailbox.domain} write only to each other; use a verified domain`;
-        return notAuthorized(text);
-      }
       const refusal = await refuseSuppressed(app, tenantId, recipient.address);
       if (refusal) return refusal;
       await requireWithinLimits(app, {
@@ -83,7 +82,35 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
   };
 }
 
-/** Mail of the sandbox domain, which has no key, does not leave this machine. */
+/**
+ * Returns the id of a domain that the tenant may send from; null for the sandbox domain, which all tenants share.
+ * @throws AppError domain_not_verified
+ */
+async function getDomainId(
+  app: Pick<App, 'db' | 'clock' | 'config'>,
+  { tenantId, domain }: Pick<MailboxRow, 'tenantId' | 'domain'>,
+): Promise<MessageRow['domainId']> {
+  if (isSandboxDomain(app.config, domain)) return null;
+  const sender = { tenantId, mode: 'live', domain, simulatorOnly: false } as const;
+  return (await getSendingDomain(app, sender)).domainId;
+}
+
+/**
+ * Checks that mail from the sandbox domain, which has no key, goes to nobody elsewhere. Each address that it is from counts: the world
+ * would take any of them for one of this installation.
+ * @throws AppError domain_not_verified
+ */
+function requireLocalRecipients(app: Pick<App, 'config'>, submission: Submission): void {
+  const sandbox = [...senderDomainsOf(submission)].find((domain) => isSandboxDomain(app.config, domain));
+  const recipient = submission.recipients.find((one) => !staysHere(app, one));
+  if (sandbox === undefined || recipient === undefined) return;
+  throw new AppError(
+    'domain_not_verified',
+    `<${recipient.address}>: addresses of ${sandbox} write only to each other; use a verified domain`,
+  );
+}
+
+/** Returns true for a recipient whose mail does not leave this machine. */
 function staysHere({ config }: Pick<SubmissionApp, 'config'>, { domain }: SubmittedRecipient): boolean {
   return isSandboxDomain(config, domain) || isSimulatorDomain(config, domain);
 }
@@ -114,10 +141,8 @@ async function buildMessage(
 ): Promise<MessageRow> {
   const { id, blob, headerBytes, bodyHash, header, envelope } = submission;
   const { tenantId } = mailbox;
-  const { domain } = header.from;
-  const sender = isSandboxDomain(app.config, domain)
-    ? { domainId: null }
-    : await getSendingDomain(app, { tenantId, mode: 'live', domain, simulatorOnly: false });
+  requireLocalRecipients(app, submission);
+  const domainId = await getDomainId(app, { tenantId, domain: header.from.domain });
   const now = app.clock.now();
   const datedAt = Math.max(envelope.releaseAt ?? now, now);
   return {
@@ -128,7 +153,7 @@ async function buildMessage(
     topicId: null,
     status: 'queued',
     sender: header.from.address,
-    domainId: sender.domainId,
+    domainId,
     blobId: blob.id,
     headerBytes,
     bodyHash,

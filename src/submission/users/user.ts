@@ -32,6 +32,20 @@ export function needsUtf8({ envelope, recipients, hasUtf8Header }: Submission): 
   return hasUtf8Header || !addresses.every((address) => ASCII.test(address)) ? 1 : 0;
 }
 
+/** Returns the domain of an address in lower case; empty for the null sender. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+}
+
+/** Returns the domains of all addresses that a message says that it is from, in its envelope and in its header, each once. */
+export function senderDomainsOf({
+  envelope,
+  header,
+}: Pick<Submission, 'envelope' | 'header'>): ReadonlySet<string> {
+  const domains = new Set(header.senders.map(({ domain }) => domain));
+  return envelope.address === '' ? domains : domains.add(domainOf(envelope.address));
+}
+
 export type User = {
   tenantId: TenantRow['id'];
   /** Id of the mailbox or of the API key. */
