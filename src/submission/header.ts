@@ -5,6 +5,7 @@
 import { type Mailbox, parseMailbox } from '../mail/address.ts';
 import { fieldValue, type HeaderField, splitFields } from '../mail/dkim/verify/header-fields.ts';
 import { MAX_HEADER_LINES } from '../mail/header-limits.ts';
+import { decodeWords } from '../mail/message/decode-words.ts';
 import { namesAuthservId } from '../mail/message/results-owner.ts';
 import { decodeUtf8 } from '../mail/mime/header.ts';
 import { notAuthorized, RefusedMessage } from './refused-message.ts';
@@ -31,6 +32,10 @@ const REMOVED_FIELDS: ReadonlySet<string> = new Set(['bcc', 'resent-bcc', 'retur
 /** Matches a line that begins a field (RFC 5322 section 2.2), without the spaces of obsolete syntax. */
 const FIELD_LINE = /^[!-9;-~]{1,998}:/;
 const FOLDED_LINE = /^[ \t]/;
+/** Matches what looks like an address in brackets. */
+const BRACKETED_ADDRESS = /<[^>]*@|@[^<]*>/;
+/** Matches what makes a reader see text in another order than programs, and control characters. */
+const DISORDER = /[\p{Bidi_Control}\p{Cc}]/u;
 /** Matches an address with a name in a comment behind it, as old programs write it: `ann@example.com (Ann Lee)`. */
 const NAME_IN_COMMENT = /^([^\s<>()",:;]+) \(([^<>()@",:;\\=]*)\)$/;
 
@@ -106,11 +111,15 @@ function readOne(fields: readonly HeaderField[], name: 'From' | 'Sender'): Mailb
   const [field, ...more] = fields.filter((one) => one.name === name.toLowerCase());
   if (more.length > 0) refuse(`The message has more than one ${name} field`);
   if (!field) return undefined;
-  const text = textOf(field);
-  const mailbox = parseMailbox(text.replace(NAME_IN_COMMENT, '$2 <$1>'));
+  const text = textOf(field).replace(NAME_IN_COMMENT, '$2 <$1>');
+  const mailbox = parseMailbox(text);
   if (!mailbox) return refuse(`${name} must be one address, such as Ann <ann@example.com>`);
-  // Some programs decode a name before they look for the address in the field.
-  if (/<[^>]*@|@[^<]*>/.test(mailbox.name ?? ''))
+  const phrase = text.slice(0, Math.max(0, text.lastIndexOf('<')));
+  // Some programs decode a name before they look for the address in the field, also where RFC 2047 section 5 has no encoded-words.
+  const forms = [decodeWords(mailbox.name ?? ''), decodeWords(phrase)];
+  if (forms.some((form) => BRACKETED_ADDRESS.test(form)))
     refuse(`The name in ${name} must not look like another address`);
+  if (forms.some((form) => DISORDER.test(form) || form.includes('=?')))
+    refuse(`The name in ${name} must have nothing that cannot be shown: an unknown charset, or control characters`);
   return mailbox;
 }

@@ -130,6 +130,16 @@ const FORGED: Readonly<Record<string, string>> = {
   'two pairs of brackets': 'From: <bob@people.example> <ann@people.example>',
   'an address as the name': 'From: bob@people.example <ann@people.example>',
   'an encoded address as the name': 'From: =?utf-8?B?PGJvYkBwZW9wbGUuZXhhbXBsZT4=?= <ann@people.example>',
+  'an encoded address of another charset': 'From: =?iso-8859-1?q?=3Cbob=40people.example=3E?= <ann@people.example>',
+  'an encoded address in quotes': 'From: "=?utf-8?q?=3Cbob=40people.example=3E?=" <ann@people.example>',
+  'an encoded address next to text': 'From: x=?utf-8?q?=3Cbob=40people.example=3E?= <ann@people.example>',
+  'an address in two encoded parts':
+    'From: =?utf-8?q?=3Cbob?= =?iso-8859-1?q?=40people.example=3E?= <ann@people.example>',
+  'an encoded-word with a space': 'From: "=?utf-8?q?=3Cbob=40people.example =3E?=" <ann@people.example>',
+  'an encoded-word within another': 'From: =?utf-8?q?=3D=3Futf-8=3Fq=3Fx=3F=3D?= <ann@people.example>',
+  'an unknown charset': 'From: =?none?q?Bob?= <ann@people.example>',
+  'a name from right to left': 'From: "\u202eelpmaxe.elpoep@bob" <ann@people.example>',
+  'an encoded name from right to left': 'From: =?utf-8?b?4oCuYm9i?= <ann@people.example>',
   'an encoded field': 'From: =?utf-8?B?Ym9iQHBlb3BsZS5leGFtcGxl?=',
   'an encoded local part': 'From: =?utf-8?Q?ann?=@people.example',
   'a quoted address as the name': 'From: "<bob@people.example>" <ann@people.example>',
@@ -166,6 +176,7 @@ test('names in every usual form are kept', async () => {
     'ann@people.example (Ann Lee)',
     '"Lee, Ann" <ann@people.example>',
     '=?utf-8?Q?=C3=84nn?= <ann@people.example>',
+    '=?iso-8859-1?Q?=C4nn?= Lee <ann@people.example>',
     '\r\n\tAnn <ann@people.example>',
   ]) {
     const message = `From: ${from}\r\nSender: <ann@people.example>\r\n\r\nHello\r\n`;
