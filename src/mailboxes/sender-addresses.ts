@@ -17,8 +17,8 @@ export async function mayUseAddress(
   const key = addressKey(address);
   const at = key.lastIndexOf('@');
   const localPart = key.slice(0, at);
-  if (localPart === '*') return false;
   const name = withoutTag(localPart);
+  if ((name ?? localPart) === '*') return false;
   const owner =
     (await findAddressOwner(tx, key)) ??
     (name === undefined ? undefined : await findAddressOwner(tx, `${name}${key.slice(at)}`));
