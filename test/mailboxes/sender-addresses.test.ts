@@ -21,7 +21,13 @@ test('the owner of a mailbox may write from its address and its aliases, with ta
     assert.equal(await may(address), true, address);
   assert.equal(await may('ann@other.example'), true);
   for (const address of [
-    ...['bob@write.example', 'bob+x@write.example', 'anybody@write.example', '*@write.example', '*+x@write.example'],
+    ...[
+      'bob@write.example',
+      'bob+x@write.example',
+      'anybody@write.example',
+      '*@write.example',
+      '*+x@write.example',
+    ],
     ...['"ann+x"@write.example', '+ann@write.example', 'role@other.example', 'ann', ''],
   ])
     assert.equal(await may(address), false, address);

@@ -103,6 +103,18 @@ test('wrong keys of an address are limited and logged', async (t) => {
   assert.equal(logged.length, 20);
 });
 
+test('an address of the sandbox anywhere in a message keeps it here', async () => {
+  const client = await world.logIn('x', world.liveKey);
+  const sandbox = `dev@${SANDBOX}`;
+  for (const from of [
+    { from: FROM, message: `Sender: ${sandbox}\r\n${MESSAGE}` },
+    { from: sandbox, message: MESSAGE },
+  ]) {
+    assert.match(await submit(client, from), /^550 5\.7\.1 sandbox\./);
+    assert.match(await submit(client, { ...from, to: `delivered@${SIMULATOR}` }), /^250/);
+  }
+});
+
 test('a tag without its key is refused by its form', async () => {
   const client = await world.logIn('x', world.liveKey);
   const message = MESSAGE.replace('campaign: spring', 'spring');

@@ -15,7 +15,7 @@ import { readClaim } from '../idempotency.ts';
 import { LOGIN_HAS_ENDED, RefusedMessage } from '../refused-message.ts';
 import { NEEDS, type SubmissionApp } from '../submission-app.ts';
 import { refuseSuppressed } from '../suppressed.ts';
-import type { Submission, SubmittedRecipient, User } from './user.ts';
+import { type Submission, type SubmittedRecipient, senderDomainsOf, type User } from './user.ts';
 
 /** Maximum number of recipients of an email (specification 8). */
 const MAX_RECIPIENTS = 50;
@@ -78,6 +78,8 @@ async function accept(
     const claim = readClaim(app, caller, submission);
     const { response } = await answerOnce(app, { caller, claim }, async () => {
       const simulatorOnly = isSimulatorOnly(app, recipients);
+      for (const domain of senderDomainsOf(submission))
+        await requireSender(app, caller, { domain, simulatorOnly });
       const sender = await requireSender(app, caller, { domain: header.from.domain, simulatorOnly });
       const rows = buildEmail(app, caller, { submission, sender, simulatorOnly });
       const prepared = { rows: [rows], takenBy: () => [rows], requireValidKey };
