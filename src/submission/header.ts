@@ -31,7 +31,10 @@ const REMOVED_FIELDS: ReadonlySet<string> = new Set(['bcc', 'resent-bcc', 'retur
 
 /** Matches a line that begins a field (RFC 5322 section 2.2), without the spaces of obsolete syntax. */
 const FIELD_LINE = /^[!-9;-~]{1,998}:/;
-const FOLDED_LINE = /^[ \t]/;
+/** Matches a folded line. One of white space alone, which is obsolete (RFC 5322 section 4.2), ends the header for some programs. */
+const FOLDED_LINE = /^[ \t]+[^ \t]/;
+/** Fields that may stand once (RFC 5322 section 3.6). Programs disagree about which of several counts. From and Sender are read by themselves. */
+const SINGLE_FIELDS = ['date', 'reply-to', 'to', 'cc', 'message-id', 'in-reply-to', 'references', 'subject'];
 /** Matches what looks like an address in brackets. */
 const BRACKETED_ADDRESS = /<[^>]*@|@[^<]*>/;
 /** Matches what makes a reader see text in another order than programs, and control characters. */
@@ -48,6 +51,7 @@ export function readHeader(header: Buffer, authservId: string): SubmittedHeader 
   const text = header.toString('latin1');
   requireLines(text);
   const fields = splitFields(text);
+  requireSingleFields(fields);
   const options = new Map<string, string[]>();
   for (const field of fields.filter(({ name }) => OPTION_FIELDS.has(name)))
     options.set(field.name, [...(options.get(field.name) ?? []), textOf(field)]);
@@ -95,6 +99,12 @@ function requireLines(text: string): void {
   for (const [index, line] of lines.entries())
     if (!FIELD_LINE.test(line) && (index === 0 || !FOLDED_LINE.test(line)))
       refuseHeader(`Line ${index + 1} of the message is no header field; an empty line ends the header`);
+}
+
+function requireSingleFields(fields: readonly HeaderField[]): void {
+  for (const name of SINGLE_FIELDS)
+    if (fields.filter((field) => field.name === name).length > 1)
+      refuseHeader(`The message has more than one field \`${name}\``);
 }
 
 /** X.6.0 is a problem of the content (RFC 3463 section 3.7). */
