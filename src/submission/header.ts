@@ -16,7 +16,7 @@ export type SubmittedHeader = {
   from: Mailbox;
   /** Text of From, unfolded. */
   fromText: string;
-  /** All addresses that the message says that it is from: those of From and Sender. */
+  /** All addresses that the message says that it is from: those of From, Sender, Resent-From and Resent-Sender. */
   senders: readonly Mailbox[];
   /** Values of the fields that are read and removed, in order, by their names in lower case. */
   options: ReadonlyMap<string, readonly string[]>;
@@ -26,8 +26,8 @@ export type SubmittedHeader = {
 export const IDEMPOTENCY_FIELD = 'x-service-idempotency-key';
 export const TAG_FIELD = 'x-service-tag';
 const OPTION_FIELDS: ReadonlySet<string> = new Set([IDEMPOTENCY_FIELD, TAG_FIELD]);
-/** Fields that must not leave with the message (RFC 5322 section 3.6.3, RFC 5321 section 4.4). */
-const REMOVED_FIELDS: ReadonlySet<string> = new Set(['bcc', 'resent-bcc', 'return-path']);
+/** Fields that must not leave with the message (RFC 5322 section 3.6.3), and those that only receivers write (RFC 5321 section 4.4, RFC 7208 section 9.1). */
+const REMOVED_FIELDS: ReadonlySet<string> = new Set(['bcc', 'resent-bcc', 'return-path', 'received-spf']);
 
 /** Matches a line that begins a field (RFC 5322 section 2.2), without the spaces of obsolete syntax. */
 const FIELD_LINE = /^[!-9;-~]{1,998}:/;
@@ -57,12 +57,15 @@ export function readHeader(header: Buffer, authservId: string): SubmittedHeader 
     options.set(field.name, [...(options.get(field.name) ?? []), textOf(field)]);
   const [author] = fields.filter(({ name }) => name === 'from');
   const from = readOne(fields, 'From') ?? refuse('The message has no From field');
-  const sender = readOne(fields, 'Sender');
+  // Some programs show who has resent a message (RFC 5322 section 3.6.6) as who it comes from.
+  const others = (['Sender', 'Resent-From', 'Resent-Sender'] as const).flatMap(
+    (name) => readOne(fields, name) ?? [],
+  );
   return {
     fields: fields.filter((field) => !isRemoved(field, authservId)),
     from,
     fromText: author ? textOf(author) : '',
-    senders: sender ? [from, sender] : [from],
+    senders: [from, ...others],
     options,
   };
 }
@@ -90,7 +93,11 @@ function textOf(field: HeaderField): string {
 function isRemoved(field: HeaderField, authservId: string): boolean {
   if (REMOVED_FIELDS.has(field.name) || OPTION_FIELDS.has(field.name)) return true;
   // A field that claims to be ours would be believed by mail programs (RFC 8601 section 5).
-  return field.name === 'authentication-results' && namesAuthservId(fieldValue(field), authservId);
+  const value = fieldValue(field);
+  if (field.name === 'authentication-results') return namesAuthservId(value, authservId);
+  // The name stands behind the instance (RFC 8617 section 4.1.1).
+  const isArc = field.name === 'arc-authentication-results';
+  return isArc && namesAuthservId(value.slice(value.indexOf(';') + 1), authservId);
 }
 
 function requireLines(text: string): void {
@@ -116,8 +123,10 @@ function refuse(text: string): never {
   throw new RefusedMessage(notAuthorized(text));
 }
 
+type SenderField = 'From' | 'Sender' | 'Resent-From' | 'Resent-Sender';
+
 /** Returns the one address of a field that must stand at most once; undefined when it does not stand at all. */
-function readOne(fields: readonly HeaderField[], name: 'From' | 'Sender'): Mailbox | undefined {
+function readOne(fields: readonly HeaderField[], name: SenderField): Mailbox | undefined {
   const [field, ...more] = fields.filter((one) => one.name === name.toLowerCase());
   if (more.length > 0) refuse(`The message has more than one ${name} field`);
   if (!field) return undefined;
@@ -130,6 +139,8 @@ function readOne(fields: readonly HeaderField[], name: 'From' | 'Sender'): Mailb
   if (forms.some((form) => BRACKETED_ADDRESS.test(form)))
     refuse(`The name in ${name} must not look like another address`);
   if (forms.some((form) => DISORDER.test(form) || form.includes('=?')))
-    refuse(`The name in ${name} must have nothing that cannot be shown: an unknown charset, or control characters`);
+    refuse(
+      `The name in ${name} must have nothing that cannot be shown: an unknown charset, or control characters`,
+    );
   return mailbox;
 }

@@ -130,7 +130,8 @@ const FORGED: Readonly<Record<string, string>> = {
   'two pairs of brackets': 'From: <bob@people.example> <ann@people.example>',
   'an address as the name': 'From: bob@people.example <ann@people.example>',
   'an encoded address as the name': 'From: =?utf-8?B?PGJvYkBwZW9wbGUuZXhhbXBsZT4=?= <ann@people.example>',
-  'an encoded address of another charset': 'From: =?iso-8859-1?q?=3Cbob=40people.example=3E?= <ann@people.example>',
+  'an encoded address of another charset':
+    'From: =?iso-8859-1?q?=3Cbob=40people.example=3E?= <ann@people.example>',
   'an encoded address in quotes': 'From: "=?utf-8?q?=3Cbob=40people.example=3E?=" <ann@people.example>',
   'an encoded address next to text': 'From: x=?utf-8?q?=3Cbob=40people.example=3E?= <ann@people.example>',
   'an address in two encoded parts':
@@ -159,6 +160,9 @@ const FORGED: Readonly<Record<string, string>> = {
   'two lists of recipients': 'From: ann@people.example\r\nTo: a@receiver.example\r\nTo: b@receiver.example',
   'two ids': 'From: ann@people.example\r\nMessage-ID: <a@b.example>\r\nMessage-ID: <c@b.example>',
   'another sender': 'From: ann@people.example\r\nSender: bob@people.example',
+  'another person who resends': 'From: ann@people.example\r\nResent-From: bob@people.example',
+  'another sender who resends':
+    'From: ann@people.example\r\nResent-From: ann@people.example\r\nResent-Sender: bob@people.example',
   'two senders': 'From: ann@people.example\r\nSender: ann@people.example\r\nSender: bob@people.example',
   'a sender of many': 'From: ann@people.example\r\nSender: ann@people.example, bob@people.example',
 };
@@ -199,12 +203,17 @@ test('fields that must not leave are removed, and others stay', async () => {
     'Authentication-Results: other.example; dmarc=pass',
     'Date: Mon, 1 Jan 2024 00:00:00 +0100',
     'Message-ID: <own@people.example>',
+    'ARC-Authentication-Results: i=1; other.example; dmarc=pass',
+    'ARC-Authentication-Results: i=1; mx.postrider.example; dmarc=pass',
+    'Received-SPF: pass (mx.postrider.example: allowed)',
+    'Resent-From: Ann <ann@people.example>',
   ];
   const message = MESSAGE.replace('Subject:', `${fields.join('\r\n')}\r\nSubject:`);
   const stored = await world.queued(await submit(client, { message }));
   const raw = await world.raw(stored);
-  assert.doesNotMatch(raw, /Bcc|Return-Path|postrider\.example; dmarc/);
-  for (const kept of [fields[3], fields[4], fields[5]]) assert.ok(raw.includes(`${kept}\r\n`), kept);
+  assert.doesNotMatch(raw, /Bcc|Return-Path|Received-SPF|postrider\.example; dmarc/);
+  for (const kept of [fields[3], fields[4], fields[5], fields[6], fields[9]])
+    assert.ok(raw.includes(`${kept}\r\n`), kept);
   assert.equal(raw.match(/Message-ID/g)?.length, 1);
 });
 
@@ -257,7 +266,9 @@ test('a mailbox of the sandbox writes to everybody from its address at a verifie
   const from = 'yan@people.example';
   await addMailbox(world, { address: `yan@${SANDBOX}`, aliases: [from] });
   const client = await world.logIn(`yan@${SANDBOX}`);
-  const stored = await world.queued(await submit(client, { from, message: `From: ${from}\r\n\r\nHello\r\n` }));
+  const stored = await world.queued(
+    await submit(client, { from, message: `From: ${from}\r\n\r\nHello\r\n` }),
+  );
   assert.notEqual(stored.domainId, null);
 });
 
