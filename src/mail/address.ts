@@ -48,7 +48,7 @@ const NOT_LDH = /[^A-Za-z0-9.\u0080-\u{10ffff}-]/u;
  * Matches soft hyphens and zero-width spaces. Some programs drop them and others do not, so that one text would mean
  * two domains.
  */
-const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
+export const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 /**
  * Parses `a@b.example`, `<a@b.example>` or `Name <a@b.example>`. Returns undefined when `text` is anything else, or

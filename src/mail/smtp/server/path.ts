@@ -4,6 +4,7 @@
  */
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
+import { INVISIBLE } from '../../address.ts';
 
 type Path = {
   /** `localPart@domain` in one spelling: see `Recipient` in session.ts. Empty for the null sender. */
@@ -74,6 +75,7 @@ function unquoted(quotedString: string): string {
 
 /** Returns a domain in lower case, as A-labels. */
 function readDomain(name: string, isUtf8: boolean): string | undefined {
+  if (INVISIBLE.test(name)) return undefined;
   const domain = isUtf8 ? domainToASCII(name) : name.toLowerCase();
   if (domain.length > MAX_DOMAIN_OCTETS) return undefined;
   return domain.split('.').every((label) => LABEL.test(label)) ? domain : undefined;

@@ -53,6 +53,7 @@ const REFUSED = [
   '<a@[2001:db8::1]>',
   '<a@[x:y]>',
   '<a@xn--\u00fc.example>',
+  '<a@pay\u00adpal.example>',
   `<${'a'.repeat(65)}@b.example>`,
   `<${'ü'.repeat(33)}@b.example>`,
   `<a@${'b'.repeat(64)}.example>`,
