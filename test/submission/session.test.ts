@@ -194,6 +194,16 @@ test('names in every usual form are kept', async () => {
   }
 });
 
+test('a sender in UTF-8 is refused with the reason, and a domain in UTF-8 is none', async () => {
+  const client = await world.logIn();
+  const parameters = ' SMTPUTF8';
+  assert.match(await submit(client, { from: 'jörg@people.example', parameters }), /^550 5\.6\.7 /);
+  const message = MESSAGE.replace('ann@people', 'jörg@people');
+  assert.match(await submit(client, { message, parameters }), /^550 5\.6\.7 /);
+  const other = MESSAGE.replace('people.example', 'bücher.example');
+  assert.match(await submit(client, { message: other, parameters }), /^550 5\.7\.1 /);
+});
+
 test('fields that must not leave are removed, and others stay', async () => {
   const client = await world.logIn();
   const fields = [

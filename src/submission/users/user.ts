@@ -4,7 +4,7 @@ import type { Mailbox } from '../../mail/address.ts';
 import type { Reply, Sender } from '../../mail/smtp/server/session.ts';
 import type { StoredMessage } from '../message.ts';
 
-const ASCII = /^[ -~]*$/;
+export const ASCII = /^[ -~]*$/;
 
 /** A recipient that was accepted. */
 export type SubmittedRecipient = {
