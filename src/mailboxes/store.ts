@@ -4,7 +4,7 @@
  *
  * A mailbox needs a verified domain whose `productType` is for mailboxes when it is created. It then stays, whatever happens to
  * the verification: while another tenant receives the mail of the name, or none does, it gets no mail, and its owner still reads
- * the mail that it has. The sandbox domain is shared by all tenants and needs no verification.
+ * the mail that it has. When the tenant that receives gives the address to a mailbox of its own, the other one moves to the sandbox. The sandbox domain is shared by all tenants and needs no verification.
  */
 import { sql } from 'kysely';
 import type { SetBack } from '../db/due-times.ts';
@@ -18,7 +18,13 @@ import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
 import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../tenants/stored-mail/store.ts';
 import { changeAliases, type WantedAliases } from './addresses/change.ts';
 import { requireNewAddress, requireNewAliases, type WantedAddress } from './addresses/requirements.ts';
-import { deleteAliases, findAddressOwner, insertAliases, type NewAlias } from './addresses/store.ts';
+import {
+  deleteAliases,
+  deleteForeignAliases,
+  findAddressOwner,
+  insertAliases,
+  type NewAlias,
+} from './addresses/store.ts';
 import type { Filters } from './filters/filters.ts';
 import { changeFilters, deleteFiltersOf, putFilters } from './filters/store.ts';
 import { replaceMembers } from './members/store.ts';
@@ -41,6 +47,8 @@ export const insertMailbox = defineWrite(
   async (tx, { mailbox, aliases = [], filters, members = [], sandbox }: NewMailbox) => {
     const circumstances = { sandbox, now: mailbox.createdAt };
     await requireNewMailbox(tx, mailbox, circumstances);
+    await deleteForeignAliases(tx, mailbox, [mailbox.address]);
+    await moveForeignMailboxes(tx, mailbox, { ...circumstances, addresses: [mailbox, ...aliases] });
     await tx.insertInto('mailboxes').values(mailbox).execute();
     await requireNewAliases(tx, { owner: mailbox, aliases }, circumstances);
     await insertAliases(tx, mailbox, aliases);
@@ -48,6 +56,30 @@ export const insertMailbox = defineWrite(
     await replaceMembers(tx, mailbox, members);
   },
 );
+
+type Given = { addresses: readonly Pick<MailboxRow, 'address'>[]; sandbox: string; now: number };
+
+/**
+ * Moves the mailboxes of other tenants that have these addresses to the sandbox domain, as part of a write that fails unless this tenant
+ * receives the mail of the domains. They keep their mail, and people log in to them by the new address. Addresses at the sandbox stay.
+ */
+async function moveForeignMailboxes(
+  tx: Tx,
+  { tenantId }: Pick<MailboxRow, 'tenantId'>,
+  { addresses, sandbox, now }: Given,
+): Promise<void> {
+  await tx
+    .updateTable('mailboxes')
+    .set({ address: sql`id || '@' || ${sandbox}`, domain: sandbox, updatedAt: now })
+    .where('tenantId', '<>', tenantId)
+    .where('domain', '<>', sandbox)
+    .where(
+      'address',
+      'in',
+      addresses.map(({ address }) => address),
+    )
+    .execute();
+}
 
 type NewMailbox = {
   mailbox: MailboxRow;
@@ -195,6 +227,8 @@ export const updateMailbox = defineWrite(
     const before = await getMailbox(tx, tenantId, id);
     const { aliases, filters, members, ...fields } = change;
     const hasOtherAliases = aliases !== undefined && (await changeAliases(tx, before, { ...aliases, now }));
+    if (aliases && hasOtherAliases)
+      await moveForeignMailboxes(tx, before, { addresses: aliases.aliases, sandbox: aliases.sandbox, now });
     const hasOtherFilters = filters !== undefined && (await changeFilters(tx, before.id, filters));
     const hasOtherMembers = members !== undefined && (await replaceMembers(tx, before, members));
     const hasOtherDetails = hasOtherAliases || hasOtherFilters || hasOtherMembers;

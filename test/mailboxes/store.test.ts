@@ -5,6 +5,7 @@ import Sqlite from 'better-sqlite3';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { accountFolder } from '../../src/mailboxes/account/folder.ts';
 import { MAX_ALIASES_OF_TENANT } from '../../src/mailboxes/addresses/requirements.ts';
+import { withItsAliases } from '../../src/mailboxes/addresses/store.ts';
 import {
   endMailbox,
   endRemoval,
@@ -21,6 +22,7 @@ import {
   recordUsage,
   updateMailbox,
 } from '../../src/mailboxes/store.ts';
+import { addDomain } from '../domains/fixtures.ts';
 import { SANDBOX } from '../emails/fixtures.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { addMailbox } from './fixtures.ts';
@@ -142,6 +144,47 @@ test('an address is that of one mailbox, as its own or as an alias, whatever the
   assert.equal(await findMailboxByAddress(db.read, 'role@unique.example'), undefined);
   await db.commit(endMailbox, { tenantId: world.tenantId, id: first.id, now: 1_000 });
   await make('role@unique.example', 'first@unique.example');
+});
+
+test('who has lost a domain keeps the mail of its mailboxes, and their addresses until the new owner uses them', async () => {
+  await addDomain(world, {
+    name: 'sold.example',
+    status: 'verified',
+    productType: 'mailbox',
+    verifiedSince: -1,
+  });
+  const mine = await addMailbox(world, {
+    address: 'ann@sold.example',
+    aliases: ['*@sold.example', 'role@sold.example', 'kept@sold.example'],
+  });
+  const bob = await addMailbox(world, { address: 'bob@sold.example' });
+  const theirs = { ...world, ...(await world.addTenant('new owner')) };
+  await assert.rejects(addMailbox(theirs, { address: 'ann@sold.example' }), { code: 'domain_in_use' });
+  const { body } = await world.request('GET', '/v1/domains?limit=100', { key: world.liveKey });
+  const { id } = body.data.find(({ name }: { name: string }) => name === 'sold.example');
+  await world.request('DELETE', `/v1/domains/${id}`, { key: world.liveKey });
+
+  const ann = await addMailbox(theirs, { address: 'ann@sold.example', aliases: ['*@sold.example'] });
+  const moved = await findMailboxById(db.read, mine.id);
+  assert.deepEqual([moved?.address, moved?.domain], [`${mine.id}@${SANDBOX}`, SANDBOX]);
+  assert.equal((await findMailboxByAddress(db.read, 'ann@sold.example'))?.id, ann.id);
+  await addMailbox(theirs, { address: 'role@sold.example' });
+  const aliases = ['*', 'bob'].map((name) => ({ address: `${name}@sold.example`, domain: 'sold.example' }));
+  const change = { aliases: { aliases, sandbox: SANDBOX } };
+  await db.commit(updateMailbox, { tenantId: theirs.tenantId, id: ann.id, change, now: 2_000 });
+  assert.equal((await findMailboxById(db.read, bob.id))?.address, `${bob.id}@${SANDBOX}`);
+  assert.deepEqual((await withItsAliases(db.read, mine)).aliases, ['kept@sold.example']);
+  assert.deepEqual((await withItsAliases(db.read, ann)).aliases, ['*@sold.example', 'bob@sold.example']);
+});
+
+test('no tenant takes an address at the sandbox from another', async () => {
+  const address = `own@${SANDBOX}`;
+  await addMailbox(world, { address });
+  const theirs = { ...world, ...(await world.addTenant('thief')) };
+  await assert.rejects(addMailbox(theirs, { address }), { code: 'already_exists' });
+  await assert.rejects(addMailbox(theirs, { address: `thief@${SANDBOX}`, aliases: [address] }), {
+    code: 'already_exists',
+  });
 });
 
 test('the mailboxes of a tenant have a maximum number of aliases together', async () => {

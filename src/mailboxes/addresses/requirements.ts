@@ -21,7 +21,8 @@ export type WantedAddress = Pick<MailboxRow, 'tenantId' | 'address' | 'domain'>;
 type Circumstances = { sandbox: string; now: number; param: 'address' | 'aliases' };
 
 /**
- * Checks that a mailbox of the tenant may receive for the address.
+ * Checks that a mailbox of the tenant may receive for the address. Another tenant, which had it before it lost the domain, does not prevent
+ * this: the write takes the address from it.
  * @throws AppError domain_not_verified; domain_in_use when another tenant receives the mail of the domain; invalid_state when the
  * domain is not for mailboxes; already_exists, with `details.id` when the tenant owns the mailbox that has the address
  */
@@ -35,7 +36,10 @@ export async function requireNewAddress(
   // A message to the address would go to both tenants.
   else if (await hasForeignRoute(tx, wanted)) throw alreadyTaken(wanted, param);
   const owner = await findAddressOwner(tx, wanted.address);
-  if (owner) throw alreadyTaken(wanted, param, owner);
+  if (!owner) return;
+  // The tenant receives the mail of the domain, so another one that has the address has lost the domain, and gives way.
+  const givesWay = owner.tenantId !== wanted.tenantId && wanted.domain !== sandbox;
+  if (!givesWay) throw alreadyTaken(wanted, param, owner);
 }
 
 async function requireMailboxDomain(

@@ -95,13 +95,28 @@ export async function countAliases(tx: Tx, tenantId: MailboxRow['tenantId']): Pr
   return count;
 }
 
-/** Adds aliases to a mailbox, as part of a write that has checked them. */
+/** Deletes the aliases with these addresses that other tenants have, as part of a write that has checked that this tenant may have them. */
+export async function deleteForeignAliases(
+  tx: Tx,
+  { tenantId }: Pick<AddressOwner, 'tenantId'>,
+  addresses: readonly string[],
+): Promise<void> {
+  const aliases = tx.deleteFrom('mailboxAliases').where('tenantId', '<>', tenantId);
+  await aliases.where('address', 'in', addresses).execute();
+}
+
+/** Adds aliases to a mailbox, as part of a write that has checked them. Other tenants lose them. */
 export async function insertAliases(
   tx: Tx,
   { id: mailboxId, tenantId }: AddressOwner,
   aliases: readonly NewAlias[],
 ): Promise<void> {
   if (aliases.length === 0) return;
+  await deleteForeignAliases(
+    tx,
+    { tenantId },
+    aliases.map(({ address }) => address),
+  );
   const rows = aliases.map(({ address, domain }) => ({ address, domain, mailboxId, tenantId }));
   await tx.insertInto('mailboxAliases').values(rows).execute();
 }
