@@ -45,6 +45,7 @@ import { scramOfPasswords } from './migrations/0053-scram-of-passwords.ts';
 import { waitingMailOfMailboxes } from './migrations/0054-waiting-mail-of-mailboxes.ts';
 import { sharedMailboxes } from './migrations/0056-shared-mailboxes.ts';
 import { unsentMailOfTenants } from './migrations/0057-unsent-mail-of-tenants.ts';
+import { countsOfUnsentMail } from './migrations/0058-counts-of-unsent-mail.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -92,4 +93,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   waitingMailOfMailboxes,
   sharedMailboxes,
   unsentMailOfTenants,
+  countsOfUnsentMail,
 ];

@@ -17,6 +17,14 @@ export type SubmittedMessageRow = {
   reports: number;
 };
 
+/** Written by queue/submitted/unsent-store.ts: how much mail of people waits for its recipients. No row means none. */
+export type UnsentMailRow = {
+  /** The mailbox or the tenant that the messages belong to. Each message counts for both. */
+  owner: Id<'mbx'> | Id<'ten'>;
+  messages: number;
+  bytes: number;
+};
+
 /** Written by submission/limits/store.ts: to how many recipients a mailbox has written in an hour. */
 export type SubmissionCountRow = {
   mailboxId: Id<'mbx'>;

@@ -46,7 +46,12 @@ import type {
   TopicRow,
 } from './marketing-tables.ts';
 import type { InstallationKeyRow, InstallationRow, MigrationRow, StartRow } from './own-tables.ts';
-import type { CorrespondentRow, SubmissionCountRow, SubmittedMessageRow } from './submission-tables.ts';
+import type {
+  CorrespondentRow,
+  SubmissionCountRow,
+  SubmittedMessageRow,
+  UnsentMailRow,
+} from './submission-tables.ts';
 import type {
   EngagementRow,
   FirstEngagementRow,
@@ -374,6 +379,7 @@ export type Tables = {
   deliveryPlans: DeliveryPlanRow;
   failureNotifications: FailureNotificationRow;
   submittedMessages: SubmittedMessageRow;
+  unsentMail: UnsentMailRow;
   submissionCounts: SubmissionCountRow;
   correspondents: CorrespondentRow;
   dmarcReports: DmarcReportRow;

@@ -33,7 +33,7 @@ export const acceptSubmitted = defineWrite(
     await recordRecipients(tx, { mailboxId, addresses, now });
     await insertBlob(tx, blob);
     await enqueue(tx, message, recipients);
-    await insertSubmitted(tx, { messageId, tenantId, sizeBytes, dueAt: firstLook });
+    await insertSubmitted(tx, { messageId, tenantId, mailboxId, sizeBytes, dueAt: firstLook });
   },
   { crashPoints: { beforeCommit: 'submission-before-commit', afterCommit: 'submission-after-commit' } },
 );

@@ -23,7 +23,8 @@ import { listAppPasswordsOfMember } from '../../src/mailboxes/app-passwords/stor
 import { findActiveScript } from '../../src/mailboxes/scripts/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
 import { findNextNotificationTime, leaseNotifications } from '../../src/queue/notifications/store.ts';
-import { findNextSubmittedTime, leaseSubmitted, readUnsentBytes } from '../../src/queue/submitted/store.ts';
+import { cancelMailOf } from '../../src/queue/submitted/stop.ts';
+import { findNextSubmittedTime, leaseSubmitted } from '../../src/queue/submitted/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
 import { hastenEngagements } from '../../src/tracking/engagements/store.ts';
 import { findNextJudgement, listDueEngagements } from '../../src/tracking/judgement/store.ts';
@@ -108,7 +109,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   ],
   appPasswordsByMember: [(tx) => listAppPasswordsOfMember(tx, 'mbx_1')],
   mailboxScriptsActive: [(tx) => findActiveScript(tx, 'mbx_1')],
-  messagesOfMailboxes: [(tx) => readUnsentBytes(tx, 'mbx_1')],
+  messagesOfMailboxes: [(tx) => cancelMailOf(tx, { mailboxId: 'mbx_1', now: 1 })],
   submittedMessagesDue: [
     findNextSubmittedTime,
     (tx) => leaseSubmitted.run(tx, { now: 1, until: 2, limit: 3 }),

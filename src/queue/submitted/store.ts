@@ -12,10 +12,12 @@ import type { SubmittedMessageRow } from '../../db/submission-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { deleteAttemptsOf } from '../attempts/store.ts';
 import { deleteMessages } from '../store.ts';
+import { addUnsent, removeUnsent } from './unsent-store.ts';
 
 type MessageId = Pick<SubmittedMessageRow, 'messageId'>;
 type Due = Pick<SubmittedMessageRow, 'messageId' | 'dueAt'>;
 type NewSubmitted = Pick<SubmittedMessageRow, 'messageId' | 'tenantId' | 'sizeBytes' | 'dueAt'>;
+type Mailbox = { mailboxId: NonNullable<MessageRow['mailboxId']> };
 
 const insert = statement((db, param: Param<NewSubmitted>) =>
   db.insertInto('submittedMessages').values({
@@ -30,8 +32,13 @@ const insert = statement((db, param: Param<NewSubmitted>) =>
 );
 
 /** Stores that a person has sent a message, as part of the write that queues it. `dueAt` is the time of the first look at it. */
-export async function insertSubmitted(tx: Tx, submitted: NewSubmitted): Promise<void> {
+export async function insertSubmitted(
+  tx: Tx,
+  { mailboxId, ...submitted }: NewSubmitted & Mailbox,
+): Promise<void> {
+  const { tenantId, sizeBytes } = submitted;
   await insert.all(tx, submitted);
+  await addUnsent(tx, { owners: [mailboxId, tenantId], sizeBytes });
 }
 
 const setDue = statement((db, param: Param<Due>) =>
@@ -55,65 +62,31 @@ export function findSubmitted(tx: Tx, messageId: string): Promise<SubmittedMessa
   return byId.first(tx, { messageId });
 }
 
-type Owner = { mailboxId: NonNullable<MessageRow['mailboxId']> };
-
-const waitingBytes = statement((db, param: Param<Owner>) =>
-  db
-    .selectFrom('messages')
-    .innerJoin('blobs', 'blobs.id', 'messages.blobId')
-    .select(({ fn }) => fn.sum<number | null>('blobs.sizeBytes').as('bytes'))
-    // Literal, for the partial index `messagesOfMailboxes`.
-    .where(sql<boolean>`messages."mailboxId" IS NOT NULL`)
-    .where('messages.mailboxId', '=', param('mailboxId')),
-);
-
-const unsentMessages = statement((db, param: Param<Owner & { limit: number }>) =>
+const unsentMessages = statement((db, param: Param<Mailbox & { limit: number }>) =>
   db
     .selectFrom('messages')
     .select('id')
+    // Literal, for the partial index `messagesOfMailboxes`.
     .where(sql<boolean>`"mailboxId" IS NOT NULL`)
     .where('mailboxId', '=', param('mailboxId'))
     .limit(constant(param('limit'))),
 );
 
 /** Returns the ids of messages of a mailbox that are not deleted, because they have not reached all of their recipients. */
-export async function listUnsent(tx: Tx, mailboxId: Owner['mailboxId'], limit: number): Promise<string[]> {
+export async function listUnsent(tx: Tx, mailboxId: Mailbox['mailboxId'], limit: number): Promise<string[]> {
   return (await unsentMessages.all(tx, { mailboxId, limit })).map(({ id }) => id);
 }
 
-const statusOfMailbox = statement((db, param: Param<Owner>) =>
+const statusOfMailbox = statement((db, param: Param<Mailbox>) =>
   db.selectFrom('mailboxes').select('status').where('id', '=', param('mailboxId')),
 );
 
 /** Returns the status of the mailbox that a message is from; undefined when the mailbox was deleted. */
 export async function findStatusOfMailbox(
   tx: Tx,
-  mailboxId: Owner['mailboxId'],
+  mailboxId: Mailbox['mailboxId'],
 ): Promise<MailboxRow['status'] | undefined> {
   return (await statusOfMailbox.first(tx, { mailboxId }))?.status;
-}
-
-/** Returns the size of the messages of a mailbox that have not reached all of their recipients, in bytes. */
-export async function readUnsentBytes(tx: Tx, mailboxId: Owner['mailboxId']): Promise<number> {
-  return (await waitingBytes.first(tx, { mailboxId }))?.bytes ?? 0;
-}
-
-type Unsent = { messages: number; bytes: number };
-
-const unsentOf = statement((db, param: Param<Pick<SubmittedMessageRow, 'tenantId'>>) =>
-  db
-    .selectFrom('submittedMessages')
-    .select(({ fn }) => [
-      fn.countAll<number>().as('messages'),
-      fn.sum<number | null>('sizeBytes').as('bytes'),
-    ])
-    .where('tenantId', '=', param('tenantId')),
-);
-
-/** Returns the number and the size in bytes of a tenant's messages of people that have not reached all of their recipients. */
-export async function readUnsentOfTenant(tx: Tx, tenantId: SubmittedMessageRow['tenantId']): Promise<Unsent> {
-  const row = await unsentOf.first(tx, { tenantId });
-  return { messages: row?.messages ?? 0, bytes: row?.bytes ?? 0 };
 }
 
 const first = statement((db) =>
@@ -185,8 +158,17 @@ export const settleSubmitted = defineWrite(
  */
 export const endSubmitted = defineWrite(
   'queue.endSubmitted',
-  async (tx, { id, blobId }: Pick<MessageRow, 'id' | 'blobId'>): Promise<StoredBytes | undefined> => {
-    await tx.deleteFrom('submittedMessages').where('messageId', '=', id).execute();
+  async (
+    tx,
+    { id, blobId, mailboxId }: Pick<MessageRow, 'id' | 'blobId' | 'mailboxId'>,
+  ): Promise<StoredBytes | undefined> => {
+    const ended = await tx
+      .deleteFrom('submittedMessages')
+      .where('messageId', '=', id)
+      .returning(['tenantId', 'sizeBytes'])
+      .executeTakeFirst();
+    if (ended && mailboxId !== null)
+      await removeUnsent(tx, { owners: [mailboxId, ended.tenantId], sizeBytes: ended.sizeBytes });
     await deleteAttemptsOf(tx, id);
     await deleteMessages(tx, [id]);
     const file = blobId === null ? undefined : await emptyBlob(tx, blobId);

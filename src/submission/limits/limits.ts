@@ -6,7 +6,7 @@ import type { App } from '../../app.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import type { TenantRow } from '../../db/tables.ts';
-import { readUnsentBytes, readUnsentOfTenant } from '../../queue/submitted/store.ts';
+import { readUnsent } from '../../queue/submitted/unsent-store.ts';
 import { AppError } from '../../system/errors.ts';
 import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../../tenants/stored-mail/store.ts';
 import { countNew, readUse } from './store.ts';
@@ -17,10 +17,10 @@ import { countNew, readUse } from './store.ts';
  */
 const MAX_UNSENT_BYTES = 1024 * 1024 * 1024;
 /**
- * Size and number of the messages that wait in all mailboxes of a tenant together, from which no more are taken. The plan may allow fewer bytes. The number is bounded because each
- * accepted message adds up all of them. Our own limits.
+ * Size and number of the messages that wait in all mailboxes of a tenant together, from which no more are taken. The plan may allow fewer
+ * bytes. The number is bounded because small messages cost more rows than bytes. Our own limits.
  */
-const MAX_UNSENT_OF_TENANT = { bytes: 4 * MAX_UNSENT_BYTES, messages: 10_000 };
+const MAX_UNSENT_OF_TENANT = { bytes: 4 * MAX_UNSENT_BYTES, messages: 100_000 };
 
 /** Maximum numbers of recipients within 24 hours. */
 export type Limits = Pick<App['config']['submission'], 'recipientsPerDay' | 'newRecipientsPerDay'>;
@@ -47,7 +47,7 @@ export async function requireInWrite(
   { mailboxId, addresses, limits, now }: Question & { limits: Limits; now: number },
 ): Promise<void> {
   const { recipientsPerDay, newRecipientsPerDay } = limits;
-  if ((await readUnsentBytes(tx, mailboxId)) >= MAX_UNSENT_BYTES)
+  if ((await readUnsent(tx, mailboxId)).bytes >= MAX_UNSENT_BYTES)
     throw new AppError('quota_exceeded', 'Too much mail of the mailbox waits for its recipients');
   const use = await readUse(tx, mailboxId, now);
   if (use.recipients + addresses.length > recipientsPerDay)
@@ -71,7 +71,7 @@ export async function requireRoomOfTenant(
   tenantId: TenantRow['id'],
   sizeBytes: number,
 ): Promise<void> {
-  const unsent = await readUnsentOfTenant(tx, tenantId);
+  const unsent = await readUnsent(tx, tenantId);
   const plan = await findPlanName(tx, tenantId);
   const megabytes = plan === undefined ? 0 : ((await findStoredLimit(tx, plan)) ?? Infinity);
   const maxBytes = Math.min(MAX_UNSENT_OF_TENANT.bytes, megabytes * BYTES_PER_MEGABYTE);

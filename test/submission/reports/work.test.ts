@@ -84,6 +84,7 @@ test('a failure is reported once, and the message is deleted then', async () => 
   );
   assert.deepEqual(await app.db.read.selectFrom('submittedMessages').selectAll().execute(), []);
   assert.deepEqual(await app.db.read.selectFrom('attempts').selectAll().execute(), []);
+  assert.deepEqual(await app.db.read.selectFrom('unsentMail').selectAll().execute(), []);
   assert.deepEqual(
     await app.db.read.selectFrom('recipients').select('id').where('messageId', '=', id).execute(),
     [],

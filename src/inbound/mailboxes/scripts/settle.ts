@@ -54,5 +54,6 @@ async function queueMail(
   // The row has the message deleted once it has reached its end.
   const { id: messageId, tenantId, mailboxId } = mail.message;
   const { sizeBytes } = mail.blob;
-  if (mailboxId !== null) await insertSubmitted(tx, { messageId, tenantId, sizeBytes, dueAt: null });
+  if (mailboxId !== null)
+    await insertSubmitted(tx, { messageId, tenantId, mailboxId, sizeBytes, dueAt: null });
 }
