@@ -1,10 +1,29 @@
 /** Puts a message together whose header a script has edited (RFC 5293). */
+import type { MailboxRow } from '../../../db/mailbox-tables.ts';
 import { readFieldLines } from '../../../mail/message/header-block.ts';
-import type { ScriptedDelivery } from './delivery.ts';
+import { ConcurrencyLimiter } from '../../../system/concurrency-limiter.ts';
+import type { ScriptedMessage } from './delivery.ts';
 
-/** Returns the message with this header, which ends with its empty line. */
-export async function editedMessage(
-  { content, header }: Pick<ScriptedDelivery, 'content' | 'header'>,
+/** Size from which a message counts as large: as many smaller ones as are delivered at the same time take 32 MiB. Our own limit. */
+const LARGE_BYTES = 1024 * 1024;
+/** Maximum number of large messages that are held whole at the same time, each of them up to twice. Our own limit. */
+const MAX_LARGE = 2;
+
+const large = new ConcurrencyLimiter({ maxRunning: MAX_LARGE, perFree: 1 });
+
+/** Calls `use` with the message with this header, which ends with its empty line. Only some large messages are held at a time. */
+export async function withEdited<Result>(
+  delivery: Pick<ScriptedMessage, 'content' | 'header'> & { mailbox: Pick<MailboxRow, 'tenantId'> },
+  edited: Buffer,
+  use: (message: Buffer) => Promise<Result>,
+): Promise<Result> {
+  const run = async () => await use(await editedMessage(delivery, edited));
+  if (delivery.content.sizeBytes < LARGE_BYTES) return await run();
+  return await large.run(run, { owner: delivery.mailbox.tenantId });
+}
+
+async function editedMessage(
+  { content, header }: Pick<ScriptedMessage, 'content' | 'header'>,
   edited: Buffer,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [edited];

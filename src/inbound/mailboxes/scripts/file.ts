@@ -1,7 +1,7 @@
 /** Stores a message in the folders that its scripts name, once in each. */
 import type { DeliveredContent, DeliveryResult } from '../../../mailboxes/delivery.ts';
 import type { ScriptApp, ScriptedDelivery } from './delivery.ts';
-import { editedMessage } from './edited-message.ts';
+import { withEdited } from './edited-message.ts';
 import type { Filing } from './plan.ts';
 
 /**
@@ -27,18 +27,20 @@ async function fileInto(
 ): Promise<DeliveryResult> {
   const { mailbox, message, deliveryId, prefix } = delivery;
   const { header, isDefault, ...target } = filing;
-  return await mailboxDelivery.deliver({
-    mailboxId: mailbox.id,
-    deliveryId: index === 0 ? deliveryId : `${deliveryId}/${index}`,
-    ...(header === null
-      ? { content: contentOf(delivery), prefix }
-      : // The script has seen the fields of this mailbox, and may have changed them.
-        { content: wholeBytes(await editedMessage(delivery, Buffer.from(header, 'base64'))), prefix: '' }),
-    isJunk: isDefault && message.flagged === 1,
-    receivedAt: message.createdAt,
-    target,
-    ...(isOneOfSeveral && { sharedId: deliveryId }),
-  });
+  const store = (content: DeliveredContent, fields: string) =>
+    mailboxDelivery.deliver({
+      mailboxId: mailbox.id,
+      deliveryId: index === 0 ? deliveryId : `${deliveryId}/${index}`,
+      content,
+      prefix: fields,
+      isJunk: isDefault && message.flagged === 1,
+      receivedAt: message.createdAt,
+      target,
+      ...(isOneOfSeveral && { sharedId: deliveryId }),
+    });
+  if (header === null) return await store(contentOf(delivery), prefix);
+  // The script has seen the fields of this mailbox, and may have changed them.
+  return await withEdited(delivery, Buffer.from(header, 'base64'), (bytes) => store(wholeBytes(bytes), ''));
 }
 
 function contentOf({ content }: ScriptedDelivery): DeliveredContent {

@@ -18,7 +18,7 @@ import { GIVE_BACK } from '../../forward/give-back.ts';
 import { buildOwnMail, type OwnMail, postmasterOf } from '../../forward/own-mail.ts';
 import { provenSenderOf } from '../../forward/proven-sender.ts';
 import { fieldsOf, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
-import { editedMessage, repeatsOrigin, withoutPrefix } from './edited-message.ts';
+import { repeatsOrigin, withEdited, withoutPrefix } from './edited-message.ts';
 import { buildPersonalMail } from './personal-mail.ts';
 import type { Notification, Plan, Redirect, Rejection, Vacation } from './plan.ts';
 
@@ -99,18 +99,25 @@ async function buildRedirect(
   const changed = header === null ? undefined : withoutPrefix(Buffer.from(header, 'base64'), delivery.prefix);
   // A message with a second author would be sealed here, although the script may have named anybody.
   if (changed && repeatsOrigin(changed, delivery.header)) return undefined;
-  const edited = changed && (await prepareEdited(app, delivery, changed));
-  const forward = await buildForward(app, message, { recipient: mailbox.address, addresses: [to], edited });
-  if (forward.kind === 'built') return { kind: 'redirect', forward, blob: edited?.blob };
-  if (edited) await app.blobs.discard(edited.blob);
-  app.log.warn({ mailboxId: mailbox.id, reason: forward.reason }, 'a message could not be redirected');
-  return undefined;
+  const forwardTo = (edited?: Parameters<typeof buildForward>[2]['edited']) =>
+    buildForward(app, message, { recipient: mailbox.address, addresses: [to], edited });
+  if (!changed) return redirectOf(app, delivery, { forward: await forwardTo(), blob: undefined });
+  return await withEdited(delivery, changed, async (bytes) => {
+    const blob = await app.blobs.prepare([bytes]);
+    return redirectOf(app, delivery, { forward: await forwardTo({ blobId: blob.id, bytes }), blob });
+  });
 }
 
-async function prepareEdited({ blobs }: ScriptApp, delivery: ScriptedDelivery, header: Buffer) {
-  const bytes = await editedMessage(delivery, header);
-  const blob = await blobs.prepare([bytes]);
-  return { blob, blobId: blob.id, bytes };
+/** Returns the redirect; undefined when it cannot be built, whose bytes are then given up. */
+async function redirectOf(
+  { blobs, log }: ScriptApp,
+  { mailbox }: ScriptedDelivery,
+  { forward, blob }: { forward: BuiltForward; blob: BlobRow | undefined },
+): Promise<Extract<BuiltMail, { kind: 'redirect' }> | undefined> {
+  if (forward.kind === 'built') return { kind: 'redirect', forward, blob };
+  if (blob) await blobs.discard(blob);
+  log.warn({ mailboxId: mailbox.id, reason: forward.reason }, 'a message could not be redirected');
+  return undefined;
 }
 
 async function buildVacation(
