@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { forwardMark } from '../../../../src/inbound/forward/mark.ts';
+import { planOf } from '../../../../src/inbound/mailboxes/scripts/plan.ts';
+import type { Action } from '../../../../src/mail/sieve/actions.ts';
 import { activateScript } from '../../../../src/mailboxes/scripts/store.ts';
 import { PASS } from '../../mail-world.ts';
 import { openScriptWorld } from './world.ts';
@@ -275,6 +277,18 @@ test('a message is sent on although its script removes the fields of the recepti
   const [redirected] = await queued();
   assert.match(redirected?.text ?? '', /^X-Top: 1\r\nFrom: /);
   assert.deepEqual(places(), []);
+});
+
+test('a message that is rejected gets no other answer, whichever script comes first', () => {
+  const kinds = ['vacation', 'reject', 'vacation'] as const;
+  const plan = planOf(
+    kinds.map((kind) => ({ kind, header: undefined }) as unknown as Action),
+    [],
+  );
+  assert.deepEqual(
+    plan.outgoing.map(({ kind }) => kind),
+    ['reject'],
+  );
 });
 
 test('a message that is refused after it was accepted is reported to a proven sender alone', async () => {
