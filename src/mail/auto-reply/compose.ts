@@ -31,13 +31,17 @@ type Reply = {
 export function composeReply({ messageId, from, to, subject, text, isMime, fields }: Reply): ComposedMail {
   const headers = [{ name: 'Auto-Submitted', value: 'auto-replied' }, ...threadFields(fields)];
   const body = (isMime ? readEntity(text) : undefined) ?? textEntity('plain', text);
-  return compose({ messageId, from, to: [to], subject: subject ?? replySubject(fields), headers }, body);
+  return compose(
+    { messageId, from, to: [to], cc: [], subject: subject ?? replySubject(fields), headers },
+    body,
+  );
 }
 
 type Notification = {
   messageId: string;
   from: Mailbox;
   to: readonly Mailbox[];
+  cc: readonly Mailbox[];
   /** Address of the person whose script notifies. */
   owner: string;
   subject: string | undefined;
@@ -53,7 +57,7 @@ const IMPORTANCES = { 1: 'high', 2: 'normal', 3: 'low' } as const;
 
 /** Returns a notification about a message (RFC 5436 section 2.7), which is sent with the null sender. */
 export function composeNotification(notification: Notification): ComposedMail {
-  const { messageId, from, to, owner, subject, text, importance, headers, fields } = notification;
+  const { messageId, from, to, cc, owner, subject, text, importance, headers, fields } = notification;
   const own = [
     { name: 'Auto-Submitted', value: `auto-notified; owner-email="${owner}"` },
     ...(importance === 2 ? [] : [{ name: 'Importance', value: IMPORTANCES[importance] }]),
@@ -61,13 +65,16 @@ export function composeNotification(notification: Notification): ComposedMail {
   ];
   const about = subjectOf(fields) || 'a message without a subject';
   const body = textEntity('plain', text ?? `You have got a message: ${about}\n`);
-  return compose({ messageId, from, to, subject: subject ?? `Notification: ${about}`, headers: own }, body);
+  return compose(
+    { messageId, from, to, cc, subject: subject ?? `Notification: ${about}`, headers: own },
+    body,
+  );
 }
 
-type Head = Pick<Notification, 'messageId' | 'from' | 'to' | 'headers'> & { subject: string };
+type Head = Pick<Notification, 'messageId' | 'from' | 'to' | 'cc' | 'headers'> & { subject: string };
 
 function compose({ subject, ...head }: Head, body: Entity): ComposedMail {
-  const fields = writeMessageFields({ ...head, subject: oneLine(subject), cc: [], replyTo: [] });
+  const fields = writeMessageFields({ ...head, subject: oneLine(subject), replyTo: [] });
   const header = Buffer.from(`${fields}${body.fields}\r\n`, 'latin1');
   return { bytes: Buffer.concat([header, ...wholeBody(body)]), headerBytes: header.length };
 }

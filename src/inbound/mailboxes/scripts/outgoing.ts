@@ -12,6 +12,7 @@ import type { Target } from '../../../mail/sieve/actions.ts';
 import { withItsAliases } from '../../../mailboxes/addresses/store.ts';
 import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { mayUseAddress } from '../../../mailboxes/sender-addresses.ts';
+import { AppError } from '../../../system/errors.ts';
 import { newId } from '../../../system/ids.ts';
 import { type BuiltForward, buildForward } from '../../forward/forward.ts';
 import { GIVE_BACK } from '../../forward/give-back.ts';
@@ -57,21 +58,13 @@ export async function buildOutgoing(
 ): Promise<BuiltMail[]> {
   const built: (BuiltMail | undefined)[] = [];
   let notified = 0;
-  for (const action of outgoing)
-    switch (action.kind) {
-      case 'redirect':
-        built.push(withOwner(await buildRedirect(app, delivery, action), delivery, filings.length > 0));
-        break;
-      case 'vacation':
-        built.push(await buildVacation(app, delivery, action));
-        break;
-      case 'notify':
-        notified += action.to.length;
-        if (notified <= MAX_NOTIFIED) built.push(await buildNotification(app, delivery, action));
-        break;
-      case 'reject':
-        built.push(await buildRejection(app, delivery, action));
-    }
+  for (const action of outgoing) {
+    if (action.kind === 'notify') notified += action.to.length + action.cc.length;
+    if (action.kind === 'redirect')
+      built.push(withOwner(await buildRedirect(app, delivery, action), delivery, filings.length > 0));
+    else if (notified <= MAX_NOTIFIED || action.kind !== 'notify')
+      built.push(await buildOrLeaveOut(app, delivery, action));
+  }
   return built.filter((mail) => mail !== undefined);
 }
 
@@ -85,6 +78,39 @@ function withOwner(
   const { id: messageId } = built.forward.message;
   const notification = { messageId, address: GIVE_BACK, recipient: mailbox.address };
   return { ...built, forward: { ...built.forward, notification } };
+}
+
+type Composed = Exclude<Outgoing, Redirect>;
+
+/** Mail that cannot be composed now can never be, for instance for an address that needs SMTPUTF8. The delivery does not wait for it. */
+async function buildOrLeaveOut(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  action: Composed,
+): Promise<BuiltMail | undefined> {
+  try {
+    return await buildComposed(app, delivery, action);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const { id: mailboxId } = delivery.mailbox;
+    app.log.warn({ mailboxId, kind: action.kind, err: error }, 'mail of a script could not be composed');
+    return undefined;
+  }
+}
+
+function buildComposed(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  action: Composed,
+): Promise<BuiltMail | undefined> {
+  switch (action.kind) {
+    case 'vacation':
+      return buildVacation(app, delivery, action);
+    case 'notify':
+      return buildNotification(app, delivery, action);
+    case 'reject':
+      return buildRejection(app, delivery, action);
+  }
 }
 
 async function buildRedirect(
@@ -171,12 +197,14 @@ async function buildNotification(
   const { mailbox } = delivery;
   const fields = fieldsOf(delivery);
   const to = action.to.flatMap((address) => parseMailbox(address) ?? []);
+  const cc = action.cc.flatMap((address) => parseMailbox(address) ?? []);
   if (to.length === 0) return undefined;
   const id = newId('em', app.clock.now());
   const composed = composeNotification({
     messageId: messageIdOf(delivery, id),
     from: await fromOf(app, delivery, action),
     to,
+    cc,
     owner: mailbox.address,
     subject: action.subject,
     text: action.body,
@@ -184,7 +212,8 @@ async function buildNotification(
     headers: action.fields,
     fields,
   });
-  const mail = await buildPersonalMail(app, delivery, { id, composed, to: to.map(({ address }) => address) });
+  const addresses = [...to, ...cc].map(({ address }) => address);
+  const mail = await buildPersonalMail(app, delivery, { id, composed, to: addresses });
   return { kind: 'notify', mail, claim: undefined, copy: copyOf(app, action, composed) };
 }
 

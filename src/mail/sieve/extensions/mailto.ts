@@ -16,8 +16,8 @@ const MAX_RECIPIENTS = 4;
 const MAX_FIELDS = 10;
 const MAX_FIELD_CHARACTERS = 500;
 
-/** Fields that a URI may set. Others, such as From and Auto-Submitted, are left out (RFC 5436 section 2.7). */
-const ALLOWED_FIELD = /^(?:comments|importance|keywords|priority|reply-to|x-[a-z0-9-]{1,60})$/;
+/** Fields that a URI may set. Others, such as From, Reply-To and Auto-Submitted, are left out (RFC 5436 section 2.7). */
+const ALLOWED_FIELD = /^(?:comments|importance|keywords|priority|x-[a-z0-9-]{1,60})$/;
 const PRINTABLE = /^[ -~]*$/;
 
 type Field = { name: string; value: string };

@@ -213,6 +213,26 @@ test('notifications are sent by mail, except about automatic mail', async () => 
   );
 });
 
+test('a notification that cannot be written holds nothing else up, and one to several goes to all of them', async () => {
+  const script = `require ["enotify", "copy"]; redirect :copy "bob@other.example";
+    notify "mailto:%C3%BC@other.example";
+    notify "mailto:phone@other.example?cc=desk@other.example&reply-to=me@people.example";`;
+  const { address } = await world.add(script);
+  const queued = await watchQueue();
+  await world.receive(address);
+  await world.run();
+  assert.equal((await world.tasks()).at(-1)?.state, 'done');
+  const mail = await queued();
+  assert.deepEqual(mail.map(({ to }) => to.sort().join(' ')).sort(), [
+    'bob@other.example',
+    'desk@other.example phone@other.example',
+  ]);
+  const notification = mail.find(({ to }) => to.length === 2);
+  assert.deepEqual(places(), ['INBOX']);
+  assert.match(notification?.text ?? '', /\r\nCc: desk@other\.example\r\n/);
+  assert.doesNotMatch(notification?.text ?? '', /Reply-To/i);
+});
+
 test('a message that comes twice is noticed, also when both are delivered at the same time', async () => {
   const { address } = await world.add(
     'require ["duplicate", "fileinto"]; if duplicate { fileinto "Twice"; }',
