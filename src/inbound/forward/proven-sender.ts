@@ -42,11 +42,22 @@ function originalSender(app: SenderApp, { sender, remoteAddress }: Received): st
 }
 
 /**
- * Returns true when SPF passed for the sender's domain, or DMARC for a domain of the same owner. Mail without results was written on
- * this machine, with a return path of ours.
+ * Returns true when SPF or DMARC has failed for a message, and nothing proves its sender: an answer to it would probably reach somebody
+ * who has not written.
  */
-async function isProven({ auth }: Received, { domain }: Mailbox): Promise<boolean> {
-  if (auth === null) return true;
+export async function isProbablyForged(received: Received): Promise<boolean> {
+  const sender = parseMailbox(received.sender);
+  if (received.auth === null || !sender || (await isProven(received, sender))) return false;
+  const { spf, dmarc } = JSON.parse(received.auth) as AuthenticationResult;
+  return spf.result === 'fail' || spf.result === 'softfail' || dmarc.result === 'fail';
+}
+
+/**
+ * Returns true when SPF passed for the sender's domain, or DMARC for a domain of the same owner. Mail without results and without a
+ * client was written on this machine, with a return path of ours. Mail that another server has handed over has no results either.
+ */
+async function isProven({ auth, remoteAddress }: Received, { domain }: Mailbox): Promise<boolean> {
+  if (auth === null) return remoteAddress === '';
   const { spf, dmarc } = JSON.parse(auth) as AuthenticationResult;
   if (spf.result === 'pass' && spf.domain === domain) return true;
   return (

@@ -6,17 +6,22 @@ import { sql } from 'kysely';
 import type { MailboxRow, ScriptMemoryRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
+import { kindOf, type MemoryKey, type MemoryKind } from './memory-key.ts';
 
 /**
- * Maximum number of rows of a mailbox: RFC 5230 section 4.2 asks for at least 1,000. Beyond it, the row that expires first is forgotten.
- * Our own limit.
+ * Maximum number of rows of each kind of a mailbox. RFC 5230 section 4.2 asks for at least 1,000 replies. Our own limits.
  */
-export const MAX_MEMORIES = 2_000;
+export const MAX_MEMORIES: Readonly<Record<MemoryKind, number>> = {
+  duplicate: 2_000,
+  note: 100,
+  vacation: 2_000,
+};
 /** Maximum number of rows that one write removes. */
 const SWEEP_ROWS = 1_000;
 
 type MailboxId = MailboxRow['id'];
-type Claim = ScriptMemoryRow & { now: number };
+type Claim = Omit<ScriptMemoryRow, 'key'> & { key: MemoryKey; now: number };
+type Kind = { mailboxId: MailboxId; first: string; end: string; max: number };
 
 const insert = statement((db, param: Param<Claim>) =>
   db
@@ -44,14 +49,16 @@ const insert = statement((db, param: Param<Claim>) =>
     .returning('key'),
 );
 
-const firstExcess = statement((db, param: Param<{ mailboxId: MailboxId }>) =>
+const firstExcess = statement((db, param: Param<Kind>) =>
   db
     .selectFrom('scriptMemories')
-    .select('key')
+    .select(['key', 'expiresAt'])
     .where('mailboxId', '=', constant(param('mailboxId')))
+    .where('key', '>=', constant(param('first')))
+    .where('key', '<', constant(param('end')))
     .orderBy('expiresAt', 'desc')
     .limit(1)
-    .offset(sql.lit(MAX_MEMORIES)),
+    .offset(constant(param('max'))),
 );
 
 const remove = statement((db, param: Param<Pick<ScriptMemoryRow, 'mailboxId' | 'key'>>) =>
@@ -60,13 +67,21 @@ const remove = statement((db, param: Param<Pick<ScriptMemoryRow, 'mailboxId' | '
 
 /**
  * Adds a row for a delivery. Returns false, and changes nothing, when another delivery has added one with this key that has not expired
- * at `now`, in Unix milliseconds. A delivery that runs again gets the answer of its first run.
+ * at `now`, in Unix milliseconds, or when there are as many of its kind as there may be: who has written many messages must not be able to
+ * get replies again. Only a message that may come twice is then forgotten, the one that expires first. A delivery that runs again gets the
+ * answer of its first run.
  */
 export async function claimMemory(tx: Tx, claim: Claim): Promise<boolean> {
   if (!(await insert.first(tx, claim))) return false;
-  const excess = await firstExcess.first(tx, claim);
-  if (excess) await remove.all(tx, { mailboxId: claim.mailboxId, key: excess.key });
-  return true;
+  const { mailboxId, key, now } = claim;
+  const kind = kindOf(key);
+  // A semicolon follows the colon that ends the kind.
+  const range = { first: `${kind}:`, end: `${kind};` };
+  const excess = await firstExcess.first(tx, { mailboxId, ...range, max: MAX_MEMORIES[kind] });
+  if (!excess) return true;
+  const mayForget = kind === 'duplicate' || excess.expiresAt <= now;
+  await remove.all(tx, { mailboxId, key: mayForget ? excess.key : key });
+  return mayForget;
 }
 
 const unexpired = statement((db, param: Param<Pick<Claim, 'mailboxId' | 'key' | 'now'>>) =>

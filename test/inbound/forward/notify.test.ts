@@ -252,4 +252,6 @@ test('mail that was forwarded here twice is told to the sender before, and mail 
   assert.equal(await find({ remoteAddress: '192.0.2.1' }), undefined, 'a stranger names the sender');
   const returnPath = `b+0@bounce.${HOST}`;
   assert.equal(await find({ sender: returnPath, auth: null }), returnPath);
+  const handedOver = { sender: 'ann@sender.example', auth: null, remoteAddress: '127.0.0.1' };
+  assert.equal(await find(handedOver), undefined, 'another server of this machine has proven nobody');
 });

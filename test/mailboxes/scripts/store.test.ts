@@ -102,7 +102,7 @@ test('names have up to 256 characters, and no controls and line breaks', () => {
 
 test('a memory is claimed once until it expires, by each mailbox for itself', async () => {
   const [mailboxId, other] = [await newMailbox(), await newMailbox()];
-  const memory = { mailboxId, key: 'k', claimedBy: 'one', expiresAt: 200, now: 100 };
+  const memory = { mailboxId, key: 'vacation:k', claimedBy: 'one', expiresAt: 200, now: 100 };
   assert.equal(await db.commit(claim, memory), true);
   assert.equal(await db.commit(claim, memory), true, 'the same delivery runs again');
   assert.equal(await db.commit(claim, { ...memory, claimedBy: 'two' }), false);
@@ -111,22 +111,27 @@ test('a memory is claimed once until it expires, by each mailbox for itself', as
   assert.equal(await db.commit(claim, { ...memory, claimedBy: 'one', now: 299 }), false);
 });
 
-test('a mailbox remembers a bounded number, and forgets what expires first', async () => {
+test('a mailbox remembers a bounded number of each kind: messages are forgotten, and replies are refused', async () => {
   const mailboxId = await newMailbox();
-  const add = (index: number) =>
-    db.commit(claim, {
-      mailboxId,
-      key: `k${index}`,
-      claimedBy: `${index}`,
-      expiresAt: NOW + index,
-      now: NOW,
-    });
-  for (let first = 1; first <= MAX_MEMORIES; first += 500)
-    await Promise.all(Array.from({ length: 500 }, (_, index) => add(first + index)));
-  await add(MAX_MEMORIES + 1);
-  assert.equal(await memoriesOf(mailboxId), MAX_MEMORIES);
-  const again = { mailboxId, key: 'k1', claimedBy: 'other', expiresAt: NOW + MAX_MEMORIES, now: NOW };
-  assert.equal(await db.commit(claim, again), true, 'the first row was forgotten');
+  const memory = { mailboxId, claimedBy: 'one', now: NOW };
+  const counts = [];
+  for (const kind of ['duplicate', 'note', 'vacation'] as const) {
+    const max = MAX_MEMORIES[kind];
+    const add = (index: number) =>
+      db.commit(claim, { ...memory, key: `${kind}:${index}`, expiresAt: NOW + 1 + index });
+    await Promise.all(Array.from({ length: max }, (_, index) => add(index)));
+    const isTaken = await add(max + 1);
+    const again = { ...memory, key: `${kind}:0`, claimedBy: 'other', expiresAt: NOW + 1 } as const;
+    counts.push([isTaken, await db.commit(claim, again), await memoriesOf(mailboxId)]);
+    const later = { ...memory, key: `${kind}:later`, expiresAt: NOW + max, now: NOW + 1 } as const;
+    assert.equal(await db.commit(claim, later), true, 'a row has expired');
+  }
+  const { duplicate, note, vacation } = MAX_MEMORIES;
+  assert.deepEqual(counts, [
+    [true, true, duplicate],
+    [false, false, duplicate + note],
+    [false, false, duplicate + note + vacation],
+  ]);
 });
 
 async function memoriesOf(mailboxId: MailboxRow['id']): Promise<number> {
@@ -139,8 +144,8 @@ test('expired memories are swept, and nothing of a deleted mailbox stays', async
   const mailboxId = await newMailbox();
   await put(mailboxId, 'one');
   const memory = { mailboxId, claimedBy: 'one', now: 0 };
-  await db.commit(claim, { ...memory, key: 'old', expiresAt: NOW });
-  await db.commit(claim, { ...memory, key: 'new', expiresAt: NOW + 1 });
+  await db.commit(claim, { ...memory, key: 'note:old', expiresAt: NOW });
+  await db.commit(claim, { ...memory, key: 'note:new', expiresAt: NOW + 1 });
   await createMemorySweep(world.app).run('run');
   assert.equal(await memoriesOf(mailboxId), 1);
   await db.commit(endMailbox, { tenantId: world.tenantId, id: mailboxId, now: NOW });

@@ -1,7 +1,7 @@
 /** Builds what a mailbox sends because of a message: redirects, automatic replies, notifications, and refusals. */
 
 import type { BlobRow } from '../../../db/tables.ts';
-import { addressKey, type Mailbox, parseMailbox } from '../../../mail/address.ts';
+import { addressKey, type Mailbox, parseMailbox, withoutTag } from '../../../mail/address.ts';
 import { type ComposedMail, composeNotification, composeReply } from '../../../mail/auto-reply/compose.ts';
 import { reasonNotToReply } from '../../../mail/auto-reply/may-reply.ts';
 import { splitFields } from '../../../mail/dkim/verify/header-fields.ts';
@@ -10,21 +10,21 @@ import type { HeaderField } from '../../../mail/message/header-block.ts';
 import { dateField } from '../../../mail/message/headers.ts';
 import type { Target } from '../../../mail/sieve/actions.ts';
 import { withItsAliases } from '../../../mailboxes/addresses/store.ts';
-import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
+import { type MemoryKey, memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { mayUseAddress } from '../../../mailboxes/sender-addresses.ts';
 import { AppError } from '../../../system/errors.ts';
 import { newId } from '../../../system/ids.ts';
 import { type BuiltForward, buildForward } from '../../forward/forward.ts';
 import { GIVE_BACK } from '../../forward/give-back.ts';
 import { buildOwnMail, type OwnMail, postmasterOf } from '../../forward/own-mail.ts';
-import { provenSenderOf } from '../../forward/proven-sender.ts';
+import { isProbablyForged, provenSenderOf } from '../../forward/proven-sender.ts';
 import { fieldsOf, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
 import { repeatsOrigin, withEdited, withoutPrefix } from './edited-message.ts';
 import { buildPersonalMail } from './personal-mail.ts';
 import type { Notification, Plan, Redirect, Rejection, Vacation } from './plan.ts';
 
 /** A reply is sent only when no other delivery has claimed its key. */
-type ReplyClaim = { key: string; expiresAt: number };
+type ReplyClaim = { key: MemoryKey; expiresAt: number };
 
 /** Rows to add in the write that settles the delivery. */
 export type BuiltMail =
@@ -176,16 +176,23 @@ async function findReplyClaim(
   { action, fields }: { action: Vacation; fields: readonly HeaderField[] },
 ): Promise<ReplyClaim | undefined> {
   const { handle, seconds, addresses } = action;
-  // Spam, and mail whose author is probably forged, would make others get replies that they have not asked for.
-  if (message.flagged === 1) return undefined;
+  // Spam, and mail whose sender is probably forged, would make others get replies that they have not asked for.
+  if (message.flagged === 1 || (await isProbablyForged(message))) return undefined;
   const { aliases } = await withItsAliases(db.read, mailbox);
   // The owner is known by these addresses (RFC 5230 section 4.5).
   const own = [mailbox.address, recipient, ...aliases, ...addresses];
   if (reasonNotToReply({ sender: message.sender, fields, own }) !== undefined) return undefined;
   return {
-    key: memoryKey('vacation', handle, addressKey(message.sender)),
+    key: memoryKey('vacation', handle, keyWithoutTag(message.sender)),
     expiresAt: clock.now() + seconds * 1_000,
   };
+}
+
+/** All tags of an address are one person, who gets one reply. */
+function keyWithoutTag(address: string): string {
+  const at = address.lastIndexOf('@');
+  const localPart = address.slice(0, at);
+  return addressKey(`${withoutTag(localPart) ?? localPart}${address.slice(at)}`);
 }
 
 /** Builds a notification. The run has left out those about mail that a program has sent (RFC 5436 section 2.7). */

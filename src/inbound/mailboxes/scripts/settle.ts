@@ -5,6 +5,7 @@
 import { insertBlob } from '../../../blobs/store.ts';
 import type { ScriptMemoryRow } from '../../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../../db/operation.ts';
+import type { MemoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { claimMemory } from '../../../mailboxes/scripts/memory-store.ts';
 import { insertNotification } from '../../../queue/notifications/store.ts';
 import { enqueue } from '../../../queue/store.ts';
@@ -18,7 +19,7 @@ type Delivered = {
   /** The mailbox, and the delivery that claims what it remembers. */
   claimant: Pick<ScriptMemoryRow, 'mailboxId' | 'claimedBy'>;
   built: readonly BuiltMail[];
-  remembered: readonly Pick<ScriptMemoryRow, 'key' | 'expiresAt'>[];
+  remembered: readonly { key: MemoryKey; expiresAt: number }[];
 };
 
 /** Settles the delivery. Returns false, and changes nothing, when the lease of the task is no longer valid. */

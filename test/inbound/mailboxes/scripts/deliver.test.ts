@@ -198,6 +198,26 @@ test('programs, lists, spam and mail to others are not answered', async () => {
   assert.deepEqual(await queued(), []);
 });
 
+test('a sender that is probably forged is not answered, and the tags of an address are one sender', async () => {
+  const { address } = await world.add('require "vacation"; vacation "Away.";');
+  const queued = await watchQueue();
+  const results = { spf: PASS.spf, dmarc: { ...PASS.dmarc, result: 'none' } };
+  for (const result of ['fail', 'softfail'] as const) {
+    knobs.result = { ...PASS, ...results, spf: { ...PASS.spf, result } } as typeof PASS;
+    await world.receive(address);
+  }
+  const failed = { spf: { ...PASS.spf, result: 'none' }, dmarc: { ...PASS.dmarc, result: 'fail' } };
+  knobs.result = { ...PASS, ...failed } as typeof PASS;
+  await world.receive(address);
+  await world.run();
+  assert.deepEqual(await queued(), []);
+  knobs.result = PASS;
+  for (const from of ['ann+1@sender.example', 'Ann+2@sender.example', 'ann@sender.example'])
+    await world.receive(address, { from });
+  await world.run();
+  assert.equal((await queued()).length, 1);
+});
+
 test('notifications are sent by mail, except about automatic mail', async () => {
   const script = 'require "enotify"; notify :message "New mail" "mailto:phone@other.example";';
   const { address } = await world.add(script);
