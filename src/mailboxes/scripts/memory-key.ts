@@ -1,7 +1,8 @@
 /** Makes the keys of what scripts remember (memory-store.ts). */
 import { createHash } from 'node:crypto';
 
-export type MemoryKind = 'duplicate' | 'note' | 'vacation';
+/** Kinds of what scripts remember. `sent` and `notified` are recipients of redirects and replies, and of notifications. */
+export type MemoryKind = 'duplicate' | 'note' | 'vacation' | 'sent' | 'notified';
 export type MemoryKey = `${MemoryKind}:${string}`;
 
 /** Returns the kind of what a key stands for. */

@@ -15,13 +15,16 @@ export const MAX_MEMORIES: Readonly<Record<MemoryKind, number>> = {
   duplicate: 2_000,
   note: 100,
   vacation: 2_000,
+  // Recipients within 24 hours.
+  sent: 1_000,
+  notified: 50,
 };
 /** Maximum number of rows that one write removes. */
 const SWEEP_ROWS = 1_000;
 
 type MailboxId = MailboxRow['id'];
 type Claim = Omit<ScriptMemoryRow, 'key'> & { key: MemoryKey; now: number };
-type Kind = { mailboxId: MailboxId; first: string; end: string; max: number };
+type Range = { mailboxId: MailboxId; first: string; end: string };
 
 const insert = statement((db, param: Param<Claim>) =>
   db
@@ -49,7 +52,7 @@ const insert = statement((db, param: Param<Claim>) =>
     .returning('key'),
 );
 
-const firstExcess = statement((db, param: Param<Kind>) =>
+const firstExcess = statement((db, param: Param<Range & { max: number }>) =>
   db
     .selectFrom('scriptMemories')
     .select(['key', 'expiresAt'])
@@ -75,13 +78,34 @@ export async function claimMemory(tx: Tx, claim: Claim): Promise<boolean> {
   if (!(await insert.first(tx, claim))) return false;
   const { mailboxId, key, now } = claim;
   const kind = kindOf(key);
-  // A semicolon follows the colon that ends the kind.
-  const range = { first: `${kind}:`, end: `${kind};` };
-  const excess = await firstExcess.first(tx, { mailboxId, ...range, max: MAX_MEMORIES[kind] });
+  const excess = await firstExcess.first(tx, { mailboxId, ...rangeOf(kind), max: MAX_MEMORIES[kind] });
   if (!excess) return true;
   const mayForget = kind === 'duplicate' || excess.expiresAt <= now;
   await remove.all(tx, { mailboxId, key: mayForget ? excess.key : key });
   return mayForget;
+}
+
+/** Returns the keys of a kind: a semicolon follows the colon that ends the kind. */
+function rangeOf(kind: MemoryKind): Pick<Range, 'first' | 'end'> {
+  return { first: `${kind}:`, end: `${kind};` };
+}
+
+const count = statement((db, param: Param<Range & { now: number }>) =>
+  db
+    .selectFrom('scriptMemories')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('mailboxId', '=', constant(param('mailboxId')))
+    .where('key', '>=', constant(param('first')))
+    .where('key', '<', constant(param('end')))
+    .where('expiresAt', '>', constant(param('now'))),
+);
+
+/** Returns the number of rows of a kind that have not expired at `now`, in Unix milliseconds. */
+export async function countMemories(
+  tx: Tx,
+  { mailboxId, kind, now }: { mailboxId: MailboxId; kind: MemoryKind; now: number },
+): Promise<number> {
+  return (await count.first(tx, { mailboxId, ...rangeOf(kind), now }))?.count ?? 0;
 }
 
 const unexpired = statement((db, param: Param<Pick<Claim, 'mailboxId' | 'key' | 'now'>>) =>

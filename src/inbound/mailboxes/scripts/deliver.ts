@@ -18,6 +18,7 @@ import { type Decision, decide } from './decide.ts';
 import { readHeader, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
 import { noteFailure } from './failure-note.ts';
 import { fileMessage } from './file.ts';
+import { withinLimits } from './limit.ts';
 import { type BuiltMail, buildOutgoing } from './outgoing.ts';
 import { hasSeveralSteps, keptUnless, type Plan } from './plan.ts';
 import { findPlan, storePlan } from './plan-store.ts';
@@ -40,7 +41,8 @@ export async function deliverByScripts(
   const delivery = await openDelivery(app, task);
   const decision = await findOrDecide(app, delivery, scripts);
   if (decision.kind === 'busy') return { kind: 'waiting', reason: decision.reason };
-  const { plan } = decision;
+  const script = scripts.at(-1)?.name ?? '';
+  const plan = await withinLimits(app, delivery, { plan: decision.plan, script });
   const filed = await fileMessage(app, delivery, plan.filings);
   if (filed.kind !== 'delivered') return filed;
   if (plan.failure) {

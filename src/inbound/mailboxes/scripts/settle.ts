@@ -10,7 +10,9 @@ import { claimMemory } from '../../../mailboxes/scripts/memory-store.ts';
 import { insertNotification } from '../../../queue/notifications/store.ts';
 import { enqueue } from '../../../queue/store.ts';
 import { insertSubmitted } from '../../../queue/submitted/store.ts';
+import { AppError } from '../../../system/errors.ts';
 import { type Settlement, settleLeased } from '../../tasks/store.ts';
+import { countRecipients, limitOf } from './limit.ts';
 import type { BuiltMail } from './outgoing.ts';
 import { deletePlan } from './plan-store.ts';
 
@@ -22,7 +24,10 @@ type Delivered = {
   remembered: readonly { key: MemoryKey; expiresAt: number }[];
 };
 
-/** Settles the delivery. Returns false, and changes nothing, when the lease of the task is no longer valid. */
+/**
+ * Settles the delivery. Returns false, and changes nothing, when the lease of the task is no longer valid.
+ * @throws AppError rate_limited when other deliveries have used up how much the mailbox may send on
+ */
 export const settleDelivery = defineWrite(
   'inbound.settleDelivery',
   async (tx, { settlement, claimant, built, remembered }: Delivered): Promise<boolean> => {
@@ -40,8 +45,13 @@ async function queueMail(
   built: BuiltMail,
   claimant: Delivered['claimant'] & { now: number },
 ): Promise<void> {
+  const { message: sent, recipients: to } = built.kind === 'redirect' ? built.forward : built.mail;
+  const sending = { ...claimant, limit: limitOf(built.kind), messageId: sent.id, recipients: to.length };
   if (built.kind === 'redirect') {
     const { message, recipients, notification } = built.forward;
+    // The message is not kept, so it must not be left out. The delivery runs again, and then keeps it.
+    if (!(await countRecipients(tx, sending)))
+      throw new AppError('rate_limited', 'The mailbox has sent on too much mail');
     if (built.blob) await insertBlob(tx, built.blob);
     await enqueue(tx, message, recipients);
     if (notification) await insertNotification(tx, notification);
@@ -50,6 +60,7 @@ async function queueMail(
   const { mail, claim } = built;
   // Another delivery may have answered the same sender in the meantime.
   if (claim && !(await claimMemory(tx, { ...claimant, ...claim }))) return;
+  if (!(await countRecipients(tx, sending))) return;
   await insertBlob(tx, mail.blob);
   await enqueue(tx, mail.message, mail.recipients);
   // The row has the message deleted once it has reached its end.

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import type { MailboxRow } from '../../../../src/db/mailbox-tables.ts';
 import { forwardMark } from '../../../../src/inbound/forward/mark.ts';
 import { planOf } from '../../../../src/inbound/mailboxes/scripts/plan.ts';
 import type { Action } from '../../../../src/mail/sieve/actions.ts';
+import { claim, MAX_MEMORIES } from '../../../../src/mailboxes/scripts/memory-store.ts';
 import { activateScript } from '../../../../src/mailboxes/scripts/store.ts';
 import { PASS } from '../../mail-world.ts';
 import { openScriptWorld } from './world.ts';
@@ -251,6 +253,64 @@ test('a notification that cannot be written holds nothing else up, and one to se
   assert.deepEqual(places(), ['INBOX']);
   assert.match(notification?.text ?? '', /\r\nCc: desk@other\.example\r\n/);
   assert.doesNotMatch(notification?.text ?? '', /Reply-To/i);
+});
+
+test('spam is kept in the folder for spam, and causes no mail', async () => {
+  const script = `require ["vacation", "enotify"]; redirect "bob@other.example"; vacation "Away.";
+    notify "mailto:phone@other.example";`;
+  const { address } = await world.add(script);
+  const queued = await watchQueue();
+  const dmarc = { ...PASS.dmarc, result: 'fail', policy: 'quarantine' } as const;
+  knobs.result = { ...PASS, dmarc };
+  await world.receive(address);
+  await world.run();
+  assert.deepEqual([await queued(), places()], [[], ['INBOX junk']]);
+});
+
+/** Counts recipients of what the mailbox sends. */
+async function send(mailboxId: MailboxRow['id'], kind: 'sent' | 'notified', count: number): Promise<void> {
+  const memory = { mailboxId, claimedBy: 'other', expiresAt: world.clock.now() + 86_400_000 };
+  const keys = Array.from({ length: count }, (_, index) => `${kind}:${index}` as const);
+  const { db, clock } = world.app;
+  await Promise.all(keys.map((key) => db.commit(claim, { ...memory, key, now: clock.now() })));
+}
+
+test('a mailbox sends on a bounded number of messages a day, keeps the others, and tells its owner', async () => {
+  const { id, address } = await world.add('redirect "bob@other.example";');
+  const queued = await watchQueue();
+  await send(id, 'sent', MAX_MEMORIES.sent - 2);
+  await world.receive(address);
+  await world.run();
+  assert.deepEqual([(await queued()).length, places()], [1, []]);
+  // Another delivery sends the last one while this one is built.
+  await world.receive(address);
+  replaced.beforeCommit = (write) => {
+    if (write === 'inbound.settleDelivery') void send(id, 'sent', MAX_MEMORIES.sent - 1);
+  };
+  await world.run();
+  delete replaced.beforeCommit;
+  assert.deepEqual([(await queued()).length, places()], [1, []]);
+  await world.clock.advance(60_000);
+  await world.run();
+  assert.equal((await queued()).length, 1);
+  assert.deepEqual(places(), ['INBOX', 'undefined']);
+  assert.match(stored[1]?.text ?? '', /has failed: it sends to more than 1000 recipients a day/);
+  await world.clock.advance(86_400_000);
+  await world.receive(address);
+  await world.run();
+  assert.equal((await queued()).length, 2);
+});
+
+test('a mailbox sends a bounded number of notifications a day', async () => {
+  const { id, address } = await world.add('require "enotify"; notify "mailto:phone@other.example";');
+  const queued = await watchQueue();
+  await send(id, 'notified', MAX_MEMORIES.notified - 1);
+  for (let count = 0; count < 2; count++) {
+    await world.receive(address);
+    await world.run();
+  }
+  assert.equal((await queued()).length, 1);
+  assert.deepEqual(places(), ['INBOX', 'INBOX']);
 });
 
 test('a message that comes twice is noticed, also when both are delivered at the same time', async () => {
