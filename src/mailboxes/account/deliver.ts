@@ -11,13 +11,15 @@ import { findFolderByName, findFolderBySpecialUse } from './folder-store.ts';
 import { INBOX } from './folders.ts';
 import type { AccountTx } from './store.ts';
 
+type FolderChoice = { name: string } | { specialUse: string };
+
 type Delivery = {
   /** Id that is the same for every attempt of this delivery, and that no other one has. */
   deliveryId: string;
   /** Id that several deliveries of the message share, of which a folder stores the first one. */
   sharedId?: string;
-  /** Name of the folder, or a special use such as `\Junk`. INBOX by default, and when there is no such folder. */
-  folder?: string;
+  /** The folder by its name, or by a special use such as `\Junk`. INBOX by default, and when there is no such folder. */
+  folder?: FolderChoice;
   content: PreparedContent;
   /** Header fields of this recipient, in front of the content, each with its CRLF. */
   prefix: Uint8Array;
@@ -38,12 +40,13 @@ const insertDelivered = defineWrite(
   'account.deliver',
   async (
     tx: AccountTx,
-    { deliveryId, sharedId, folder = INBOX, messages, now }: DeliveryInput,
+    { deliveryId, sharedId, folder = { name: INBOX }, messages, now }: DeliveryInput,
   ): Promise<Committed | { isKnown: true }> => {
     if (!(await insertDelivery(tx, { id: deliveryId, at: now }))) return { isKnown: true };
-    const found = folder.startsWith('\\')
-      ? await findFolderBySpecialUse(tx, folder)
-      : await findFolderByName(tx, folder);
+    const found =
+      'name' in folder
+        ? await findFolderByName(tx, folder.name)
+        : await findFolderBySpecialUse(tx, folder.specialUse);
     const name = found?.name ?? INBOX;
     // A message is filed into a folder once (RFC 5228 section 2.10.3).
     if (sharedId !== undefined && !(await insertDelivery(tx, { id: `${sharedId}/in/${name}`, at: now })))

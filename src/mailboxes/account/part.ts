@@ -179,7 +179,8 @@ async function deliverRequest(
   account: OpenAccount,
   { deliveryId, sharedId, content, prefix, isJunk, receivedAt, target }: DeliveryRequest,
 ): Promise<DeliveryResult> {
-  const folder = (target && (await findTarget(account, target))) ?? (isJunk ? '\\Junk' : undefined);
+  const name = target && (await findTarget(account, target));
+  const folder = name !== undefined ? { name } : isJunk ? { specialUse: '\\Junk' } : undefined;
   const prepared = await prepareContent(account, content.file ?? [content.bytes]);
   await deliver(account, {
     deliveryId,

@@ -6,6 +6,9 @@ import type { OpenAccount } from './account.ts';
 import { createFolder, INBOX, listFolders, subscribe } from './folders.ts';
 import type { FolderRow } from './tables.ts';
 
+/** Number of folders from which on scripts create no more: texts of a message can name them. Our own limit. */
+const MAX_FOLDERS_WITH_SCRIPTS = 500;
+
 /** Returns the folders as scripts name them. */
 export async function listTargets(account: OpenAccount): Promise<TargetFolder[]> {
   const { folders } = await listFolders(account);
@@ -25,7 +28,7 @@ export async function findTarget(account: OpenAccount, target: Target): Promise<
     folders.find(({ objectId }) => objectId === mailboxId) ??
     folders.find((folder) => use !== undefined && folder.specialUse?.toLowerCase() === use) ??
     folders.find(({ name }) => name === mailbox);
-  if (found || !createsMailbox) return found?.name;
+  if (found || !createsMailbox || folders.length >= MAX_FOLDERS_WITH_SCRIPTS) return found?.name;
   return await createTarget(account, mailbox, findUse(folders, specialUse));
 }
 

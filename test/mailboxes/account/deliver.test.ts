@@ -11,9 +11,11 @@ import {
   deleteFolder,
   findFolder,
   INBOX,
+  listFolders,
   renameFolder,
 } from '../../../src/mailboxes/account/folders.ts';
 import { findMessage } from '../../../src/mailboxes/account/message-store.ts';
+import { findTarget } from '../../../src/mailboxes/account/targets.ts';
 import { createAccountApp, messageOf, openTestAccount, START_MS } from '../../support/test-account.ts';
 
 const reached: string[] = [];
@@ -66,15 +68,30 @@ test('deliveries of one turn with the same id are stored once', async () => {
 
 test('a folder is found by its special use, and INBOX takes what has no folder', async () => {
   await renameFolder(account, 'Junk', 'Spam');
-  await deliver(account, { ...(await delivery('junk')), folder: '\\Junk' });
+  await deliver(account, { ...(await delivery('junk')), folder: { specialUse: '\\Junk' } });
   assert.equal(await messagesIn('Spam'), 1);
   await deleteFolder(account, 'Spam');
   const before = (await messagesIn(INBOX))!;
-  await deliver(account, { ...(await delivery('junk again')), folder: '\\Junk' });
-  await deliver(account, { ...(await delivery('nowhere')), folder: 'nowhere' });
-  await deliver(account, { ...(await delivery('archived')), folder: 'Archive' });
+  await deliver(account, { ...(await delivery('junk again')), folder: { specialUse: '\\Junk' } });
+  await deliver(account, { ...(await delivery('nowhere')), folder: { name: 'nowhere' } });
+  await deliver(account, { ...(await delivery('archived')), folder: { name: 'Archive' } });
   assert.equal(await messagesIn(INBOX), before + 2);
   assert.equal(await messagesIn('Archive'), 1);
+});
+
+test('a folder whose name begins like a special use is a folder', async () => {
+  await createFolder(account, '\\Archive', null);
+  await deliver(account, { ...(await delivery('backslash')), folder: { name: '\\Archive' } });
+  assert.equal(await messagesIn('\\Archive'), 1);
+});
+
+test('scripts create folders up to a limit', async () => {
+  const target = { mailboxId: undefined, specialUse: undefined, createsMailbox: true, flags: [] };
+  const { folders } = await listFolders(account);
+  await createFolder(account, Array.from({ length: 499 - folders.length }, () => 'f').join('/'), null);
+  assert.equal(await findTarget(account, { ...target, mailbox: 'last' }), 'last');
+  assert.equal(await findTarget(account, { ...target, mailbox: 'more' }), undefined);
+  assert.equal(await findTarget(account, { ...target, mailbox: 'last' }), 'last');
 });
 
 test('a delivery has a crash point on both sides of its commit', async () => {
