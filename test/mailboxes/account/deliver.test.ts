@@ -102,8 +102,8 @@ test('a delivery has a crash point on both sides of its commit', async () => {
 
 test('deliveries of a message to several targets are stored once in each folder', async () => {
   await createFolder(account, 'Shared');
-  const shared = async (id: string, folder: string) =>
-    deliver(account, { ...(await delivery(id)), sharedId: 'message', folder });
+  const shared = async (id: string, name: string) =>
+    deliver(account, { ...(await delivery(id)), sharedId: 'message', folder: { name } });
   const before = (await messagesIn(INBOX)) ?? 0;
   assert.equal((await shared('message/0', 'Shared')).isKnown, false);
   assert.equal((await shared('message/1', 'Missing')).isKnown, false);

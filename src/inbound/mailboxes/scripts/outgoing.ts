@@ -21,7 +21,7 @@ import { isProbablyForged, provenSenderOf } from '../../forward/proven-sender.ts
 import { fieldsOf, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
 import { repeatsOrigin, withEdited, withoutPrefix } from './edited-message.ts';
 import { buildPersonalMail } from './personal-mail.ts';
-import type { Notification, Plan, Redirect, Rejection, Vacation } from './plan.ts';
+import type { Notification, Outgoing, Plan, Redirect, Rejection, Vacation } from './plan.ts';
 
 /** A reply is sent only when no other delivery has claimed its key. */
 type ReplyClaim = { key: MemoryKey; expiresAt: number };

@@ -24,7 +24,7 @@ export type Vacation = Sent<'vacation'>;
 export type Notification = Sent<'notify'>;
 export type Rejection = Sent<'reject'>;
 /** Something that the mailbox sends because of the message. */
-type Outgoing = Redirect | Vacation | Notification | Rejection;
+export type Outgoing = Redirect | Vacation | Notification | Rejection;
 
 export type Plan = {
   filings: readonly Filing[];
