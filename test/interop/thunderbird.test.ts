@@ -118,15 +118,21 @@ test('a large message is shown to its end', async () => {
   await untilListed(['Köln']);
 });
 
-test('new mail and the changes of other clients are shown while Thunderbird is in IDLE', async () => {
-  // By itself, Thunderbird would look for new mail after ten minutes only.
+/** By itself, Thunderbird would look for new mail after ten minutes only. */
+async function untilIdle(): Promise<void> {
   await until('Thunderbird waits for changes', async () =>
     /S-INBOX:SendData: \d+ IDLE\s*$/.test(
       (await thunderbird.imapLog()).split('\n').findLast((line) => line.includes('S-INBOX:SendData')) ?? '',
     ),
   );
+}
+
+test('new mail and the changes of other clients are shown while Thunderbird is in IDLE', async () => {
+  await untilIdle();
   await server.deliver('News');
   await untilListed(['Köln', 'News']);
+  // While it fetches the new message, Thunderbird does not look at changes of flags.
+  await untilIdle();
   await server.client.mailboxOpen('INBOX');
   await server.client.messageFlagsAdd({ subject: 'News' }, ['\\Flagged']);
   await until('the star is shown', async () => {
