@@ -7,7 +7,7 @@ import type { ReceivedRecipientRow } from '../../db/inbound-tables.ts';
 import type { Work } from '../../system/worker.ts';
 import { findReceived, listReceivedRecipients } from '../store.ts';
 import type { LeasedTask } from '../tasks/store.ts';
-import { createTaskWork, settlementOf, type TaskOutcome } from '../tasks/worker.ts';
+import { createTaskWork, DONE, settlementOf, type TaskOutcome } from '../tasks/worker.ts';
 import { type BuiltForward, buildForward, type Forwarding } from './forward.ts';
 import { settleForward } from './settle.ts';
 
@@ -43,15 +43,6 @@ export function createForwardWork(app: App): Work<LeasedTask> {
 
   return createTaskWork(app, { kind: 'forward', concurrency: CONCURRENCY, run });
 }
-
-const DONE = {
-  state: 'done',
-  dueAt: null,
-  responseStatus: null,
-  responseTimeMs: null,
-  responseBody: null,
-  error: null,
-} as const;
 
 async function build(app: App, { messageId, position }: LeasedTask): Promise<BuiltForward> {
   const { db, config } = app;

@@ -166,6 +166,16 @@ async function settle(app: TaskApp, task: LeasedTask, outcome: UnsettledOutcome)
   return isSettled;
 }
 
+/** The outcome of a task that is done without a post. Tasks whose writes also store other rows settle with it. */
+export const DONE = {
+  state: 'done',
+  dueAt: null,
+  responseStatus: null,
+  responseTimeMs: null,
+  responseBody: null,
+  error: null,
+} as const;
+
 /** Returns what `settleLeased` stores about an attempt. */
 export function settlementOf(
   { id, messageId, attempts, runId }: LeasedTask,

@@ -1,4 +1,4 @@
-/** What bounds a client: time, size, errors, and how much it leaves unread. */
+/** An IMAP client is limited in its time, its sizes, its errors, and in how much it leaves unread. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { privacyOf } from '../../../src/mail/access/client.ts';

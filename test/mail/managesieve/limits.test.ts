@@ -1,4 +1,4 @@
-/** What bounds a client: TLS before a login, time, size, and errors. */
+/** A ManageSieve client needs TLS before its login, and its time, its sizes and its errors are limited. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What an account remembers of its owner's judgement about spam. */
+/** An account records which messages its owner moves to and from Junk. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OpenAccount } from '../../../src/mailboxes/account/account.ts';

@@ -1,4 +1,4 @@
-/** What the threads of scripts do with a job, and the runner that gives them jobs. */
+/** The threads that run Sieve scripts carry out jobs, which the runner hands to them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createScriptRunner } from '../../../src/mailboxes/scripts/runner.ts';

@@ -13,7 +13,7 @@ import { claim } from '../../../mailboxes/scripts/memory-store.ts';
 import type { NamedScript } from '../../../mailboxes/scripts/script-job.ts';
 import { listReceivedRecipients } from '../../store.ts';
 import type { LeasedTask } from '../../tasks/store.ts';
-import { settlementOf, type TaskOutcome } from '../../tasks/worker.ts';
+import { DONE, settlementOf, type TaskOutcome } from '../../tasks/worker.ts';
 import { type Decision, decide } from './decide.ts';
 import { readHeader, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
 import { noteFailure } from './failure-note.ts';
@@ -96,15 +96,6 @@ async function findOrDecide(
   const plan = await withinQuota(app, delivery, decision.plan);
   return { kind: 'decided', plan: hasSeveralSteps(plan) ? await storePlan(app, taskId, plan) : plan };
 }
-
-const DONE = {
-  state: 'done',
-  dueAt: null,
-  responseStatus: null,
-  responseTimeMs: null,
-  responseBody: null,
-  error: null,
-} as const;
 
 /** Stores copies of what is sent (RFC 8580). A reply is sent for certain once its key is claimed, so its copy is stored then. */
 async function fileCopies(

@@ -44,7 +44,7 @@ export function withQuotedPrintable(header: Buffer, isTop: boolean): Buffer {
   const texts = fields.map(({ name, text }) => (name === 'content-transfer-encoding' ? ENCODING : text));
   const has = (name: string) => fields.some((field) => field.name === name);
   if (isTop && !has('mime-version')) texts.push('MIME-Version: 1.0');
-  // Without a type the text would count as ASCII (RFC 2045 section 5.2).
+  // A part without Content-Type counts as US-ASCII text (RFC 2045 section 5.2), so its UTF-8 text gets one.
   if (!has('content-type')) texts.push('Content-Type: text/plain; charset=utf-8');
   if (!has('content-transfer-encoding')) texts.push(ENCODING);
   return Buffer.from(`${texts.join('\r\n')}\r\n\r\n`, 'latin1');

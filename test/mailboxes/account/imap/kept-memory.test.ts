@@ -1,4 +1,4 @@
-/** What the sessions of an account keep has a bound for all of them together. */
+/** The memory of untold changes and of search results has one limit for all sessions of an account. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openImapAccount } from '../../../../src/mailboxes/account/imap/imap-account.ts';
