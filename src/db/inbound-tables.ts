@@ -140,7 +140,7 @@ export type ReceivedTaskRow = {
  * sent, so that there is one at most, or else with the message. */
 export type FailureNotificationRow = {
   messageId: string;
-  /** Address that is told: the sender of the message before it was forwarded. Empty when the mailbox `recipient` gets the message back. */
+  /** Address that is told: the sender of the message before it was forwarded. Empty when the mailbox with the id `recipient` gets the message back. */
   address: string;
   /** Recipient that the sender named. Where the message went from there concerns nobody else. */
   recipient: string;

@@ -11,6 +11,7 @@ import {
   findNextNotificationTime,
   type LeasedNotification,
   leaseNotifications,
+  putBackNotification,
 } from '../../queue/notifications/store.ts';
 import { findMessage, listRecipients, type SpooledMessage } from '../../queue/store.ts';
 import type { Clock } from '../../system/clock.ts';
@@ -30,6 +31,8 @@ const CONCURRENCY = 2;
 const LEASE_MS = 600_000;
 /** Number of runs after which a notification is given up, because each of them failed or ended the daemon. Our own limit. */
 const MAX_ATTEMPTS = 5;
+/** Time after which a mailbox that could not take its message back is asked again, in milliseconds. Our own limit. */
+const WAIT_MS = 5 * 60_000;
 /** Maximum rates of notifications to one address, and to one domain. Our own limits. */
 export const ADDRESS_RATE = { burst: 20, tokensPerSecond: 1 / 300 };
 const DOMAIN_RATE = { burst: 200, tokensPerSecond: 1 / 10 };
@@ -43,6 +46,7 @@ const UNKNOWN_STATUS = '5.0.0';
 
 type Built =
   | { result: 'queued'; mail: OwnMail }
+  | { result: 'waiting'; reason: string }
   | { result: 'deleted' | 'given_back' | 'given_up' | 'limited' | 'loop' };
 
 /** Returns the work that sends notifications. */
@@ -55,6 +59,18 @@ export function createNotificationWork(
   const results = app.metrics.counter('inbound_notifications_total', 'Notifications about failed forwards.', [
     'result',
   ]);
+
+  /** Waiting does not count as an attempt, so it never uses them up. */
+  async function putBack({ messageId, recipient: mailboxId, attempts }: LeasedNotification, reason: string) {
+    results.inc({ result: 'waiting' });
+    app.log.warn(
+      { emailId: messageId, mailboxId, reason },
+      'a mailbox cannot take its message back, which waits',
+    );
+    const dueAt = clock.now() + WAIT_MS;
+    await commitOutcome(app, putBackNotification, { messageId, dueAt, attempts: attempts - 1 });
+  }
+
   return {
     name: 'failure notifications',
     wakeOn: [],
@@ -70,6 +86,7 @@ export function createNotificationWork(
       const { messageId } = notification;
       app.crashPoint('notification-leased');
       const built = await build(app, notification, mayTell);
+      if (built.result === 'waiting') return await putBack(notification, built.reason);
       const mail = built.result === 'queued' ? built.mail : undefined;
       // A full disk only delays it; otherwise the row would wait for the end of its lease.
       if (!(await commitOutcome(app, settleNotification, { messageId, mail }))) return;
@@ -90,8 +107,7 @@ async function build(
   if (attempts > MAX_ATTEMPTS) return { result: 'given_up' };
   const message = await findMessage(app.db.read, messageId);
   const failed = (await listRecipients(app.db.read, messageId)).filter(({ state }) => state === 'bounced');
-  if (address === GIVE_BACK)
-    return { result: message && (await giveBack(app, message, recipient)) ? 'given_back' : 'deleted' };
+  if (address === GIVE_BACK) return message ? await giveBack(app, message, recipient) : { result: 'deleted' };
   const to = parseMailbox(address);
   if (!message || message.blobId === null || !to) return { result: 'deleted' };
   const { blobId } = message;

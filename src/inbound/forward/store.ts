@@ -8,6 +8,7 @@ import { deleteNotifications } from '../../queue/notifications/store.ts';
 import { deleteMessages } from '../../queue/store.ts';
 import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
 import { freeReceivedBytes } from '../store.ts';
+import { GIVE_BACK } from './give-back.ts';
 
 type Expiry = { endedBy: number; rows: number };
 
@@ -22,6 +23,9 @@ const nextEnded = statement((db, param: Param<Expiry>) =>
     .where('lastEventAt', '<=', constant(param('endedBy')))
     .where(sql<boolean>`NOT EXISTS (SELECT 1 FROM recipients WHERE recipients.messageId = messages.id
       AND recipients.state IN ('ready', 'in_flight', 'deferred', 'held'))`)
+    // A mailbox that takes its message back may be damaged for longer than mail is kept.
+    .where(sql<boolean>`NOT EXISTS (SELECT 1 FROM failureNotifications
+      WHERE failureNotifications.messageId = messages.id AND address = ${GIVE_BACK} AND failureNotifications.dueAt IS NOT NULL)`)
     .limit(constant(param('rows'))),
 );
 

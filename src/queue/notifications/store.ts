@@ -77,6 +77,23 @@ export const leaseNotifications = defineWrite(
   (tx, input: Lease): Promise<LeasedNotification[]> => lease.all(tx, input),
 );
 
+type PutBack = Pick<FailureNotificationRow, 'messageId' | 'attempts'> & { dueAt: number };
+
+const putBack = statement((db, param: Param<PutBack>) =>
+  db
+    .updateTable('failureNotifications')
+    .set({ dueAt: param('dueAt'), attempts: param('attempts') })
+    .where('messageId', '=', param('messageId')),
+);
+
+/** Makes a row due again at `dueAt`, in Unix milliseconds, with this number of attempts. */
+export const putBackNotification = defineWrite(
+  'queue.putBackNotification',
+  async (tx, input: PutBack): Promise<void> => {
+    await putBack.all(tx, input);
+  },
+);
+
 const end = statement((db, param: Param<{ messageId: string }>) =>
   db.deleteFrom('failureNotifications').where('messageId', '=', param('messageId')).returning('messageId'),
 );

@@ -76,7 +76,7 @@ function withOwner(
 ): BuiltMail | undefined {
   if (!built || isStored || built.forward.notification) return built;
   const { id: messageId } = built.forward.message;
-  const notification = { messageId, address: GIVE_BACK, recipient: mailbox.address };
+  const notification = { messageId, address: GIVE_BACK, recipient: mailbox.id };
   return { ...built, forward: { ...built.forward, notification } };
 }
 
