@@ -83,7 +83,7 @@ export function judgeRepeats(
     for (const [index, receipt] of receipts.entries()) {
       const earlier = receipts[index - 1];
       if (earlier === undefined) continue;
-      if (isExplained(earlier, receipt, endOfLifeMs)) verdict.duplicates += 1;
+      if (isRepeat(earlier, receipt, endOfLifeMs)) verdict.duplicates += 1;
       else verdict.unexplained.push(name);
       if (!isSame(earlier, receipt)) verdict.changed.push(name);
     }
@@ -91,7 +91,13 @@ export function judgeRepeats(
   return verdict;
 }
 
-function isExplained(earlier: Receipt, later: Receipt, endOfLifeMs: readonly number[]): boolean {
+type Arrival = Pick<Receipt, 'life' | 'atMs'>;
+
+/**
+ * Returns true when the daemon ended soon after the earlier arrival and sent the same again in a later life. The life is that which sent
+ * it: what a daemon has left in a socket can be read a moment after its end.
+ */
+export function isRepeat(earlier: Arrival, later: Arrival, endOfLifeMs: readonly number[]): boolean {
   const end = endOfLifeMs[earlier.life];
   return later.life > earlier.life && end !== undefined && isInDoubt(earlier.atMs, end);
 }

@@ -95,6 +95,7 @@ export function describeMailboxes({ done, figures, faults }: MailboxReport): str
     done,
     `changes answered with OK: ${changes.join(', ')}; without an answer: made ${figures.openDone}, not made ${figures.openUndone}`,
     `letters answered with 250: ${figures.accepted}; delivered, with those without an answer: ${figures.delivered}`,
+    ...(figures.inDoubt > 0 ? [`answered while the disk failed, and in doubt: ${figures.inDoubt}`] : []),
     `readings of a mailbox: ${figures.readings}, with ${figures.messages} messages in all`,
     ...describeFaults(faults),
   ];

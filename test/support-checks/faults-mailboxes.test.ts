@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   adopt,
+  doubtSince,
   type FoundFolder,
   type FoundMessage,
   judgeReading,
   lostLetters,
   nothingTold,
   raise,
+  settleOpen,
   type Told,
 } from '../faults/mailboxes/audit.ts';
 import { readMessage } from '../faults/mailboxes/client.ts';
@@ -130,6 +132,35 @@ for (const [name, { change, after }] of Object.entries(CHANGES))
     told.open = undefined;
     assert.equal(faultsOf(told, folder()).length > 0, true);
   });
+
+test('what was answered while the disk failed may be lost, and nothing that was answered before', () => {
+  const told = read(folder());
+  told.accepted.add('letter-1');
+  settleAppend(told, 3);
+  const since = { ...told, accepted: new Set(told.accepted) };
+  assert.equal(doubtSince(told, since), 0);
+  assert.deepEqual(faultsOf(told, folder()), ['INBOX: a message is lost']);
+  told.accepted.add('letter-2');
+  settleAppend(told, 4);
+  assert.equal(doubtSince(told, since), 2);
+  assert.deepEqual(lostLetters(told), ['letter-1']);
+  const [first, second, third] = [message(1), message(2), message(3)];
+  for (const messages of [
+    [first, second, third],
+    [first, second, third, message(4)],
+  ])
+    assert.deepEqual(faultsOf(told, folder({ messages })), []);
+  assert.deepEqual(faultsOf(told, folder({ messages: [first, second] })).length > 0, true);
+  adopt(told, [folder({ messages: [first, second, third, message(4)] })]);
+  assert.deepEqual(faultsOf(told, folder({ messages: [first, second, third] })), [
+    'INBOX: a message is lost',
+  ]);
+});
+
+function settleAppend(told: Told, uid: number): void {
+  told.open = { kind: 'append', folder: 'INBOX', token: `append-${uid}`, flags: '' };
+  settleOpen(told, { floors: new Map(told.floors), uids: [uid] });
+}
 
 test('a move and an expunge are whole', () => {
   const deleted = message(2, { flags: '\\Deleted' });

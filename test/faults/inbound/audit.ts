@@ -7,7 +7,7 @@ import Sqlite from 'better-sqlite3';
 import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import type { ReceivedWebhook } from '../../support/webhook-receiver.ts';
 import { isInDoubt } from '../doubt.ts';
-import { judgeRepeats, type Receipt } from '../judge.ts';
+import { isRepeat, judgeRepeats, type Receipt } from '../judge.ts';
 import { SENDER_DOMAIN } from '../world.ts';
 import {
   type ANSWERS,
@@ -87,8 +87,14 @@ export type InboundVerdict = {
   faults: string[];
 };
 
-/** A post to the route, as it came. */
-export type Post = { taskId: string; receivedId: string; fileHash: string | undefined; atMs: number };
+/** A post to the route, as it came, with the number of the daemon's life that made it. */
+export type Post = {
+  taskId: string;
+  receivedId: string;
+  fileHash: string | undefined;
+  life: number;
+  atMs: number;
+};
 
 /** Judges what was received. Pure: facts in, verdict out. */
 export function judgeInbound(facts: InboundFacts): InboundVerdict {
@@ -305,14 +311,15 @@ function isExpected(kind: (typeof ANSWERS)[number], state: ReaderState | undefin
   }
 }
 
-/** Reads a post. */
-export function readPost({ headers, body, receivedAtMs }: ReceivedWebhook): Post {
+/** Reads a post that this life of the daemon has made. */
+export function readPost({ headers, body, receivedAtMs }: ReceivedWebhook, life: number): Post {
   const { id, attachments } = JSON.parse(body) as { id: string; attachments: { content?: string }[] };
   const content = attachments[0]?.content;
   return {
     taskId: String(headers['x-service-delivery']),
     receivedId: id,
     fileHash: content === undefined ? undefined : hashOf(Buffer.from(content, 'base64')),
+    life,
     atMs: receivedAtMs,
   };
 }
@@ -325,7 +332,7 @@ function judgePosts(posts: readonly Post[], endOfLifeMs: readonly number[]) {
     for (const [index, post] of same.entries()) {
       const earlier = same[index - 1];
       if (!earlier) continue;
-      if (isExplained(earlier.atMs, post.atMs, endOfLifeMs)) explained += 1;
+      if (isRepeat(earlier, post, endOfLifeMs)) explained += 1;
       else faults.push('post: it came twice, without an end of the daemon in between');
     }
   }

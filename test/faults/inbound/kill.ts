@@ -98,7 +98,6 @@ async function liveAndDie(place: InboundWorld, plan: Plan, random: SeededRandom)
   await working;
   await requireKill(daemon);
   await world.endLife(atMs);
-  place.posts();
   return atPoint === (plan !== RANDOM);
 }
 

@@ -32,8 +32,8 @@ export type InboundWorld = {
   senders: Senders;
   port: number;
   mailboxId: Id<'mbx'>;
-  /** Everything that was posted to the route so far. */
-  posts(): Post[];
+  /** Everything that was posted to the route in lives that have ended. */
+  posts: Post[];
   /** Number of DMARC reports that were made due. */
   dueReports: number;
   close(): Promise<void>;
@@ -78,7 +78,7 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
     POSTRIDER_INBOUND_DMARC_REPORTS: 'true',
     ...options.env,
   };
-  const { world, daemon } = await beginWorld({
+  const { world: begun, daemon } = await beginWorld({
     random,
     name,
     env,
@@ -89,6 +89,16 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
     refuses: isRefused,
     ...(dataDir !== undefined && { dataDir }),
   });
+  const posts: Post[] = [];
+  const world: World = {
+    ...begun,
+    async endLife(endedAtMs) {
+      const life = begun.endOfLifeMs.length;
+      await begun.endLife(endedAtMs);
+      // A post with a file is large, so only what is judged is kept.
+      posts.push(...receiver.received.splice(0).map((post) => readPost(post, life)));
+    },
+  };
   const route = { address: ROUTE_ADDRESS, destination: receiver.url };
   const made = await patiently(() => daemon.request('POST', '/v1/inbound/routes', world.key, route));
   if (made.status !== 201) throw new Error(`POST /v1/inbound/routes: ${JSON.stringify(made.body)}`);
@@ -98,17 +108,12 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
   };
   const reports = reportAddress({ hostname: HOSTNAME }, { id: world.domainId as DomainRow['id'] });
   senders.add(await createReaders(world, daemon, readers), { complaints, reports });
-  const posts: Post[] = [];
   return {
     world,
     senders,
     port,
     mailboxId,
-    posts() {
-      // A post with a file is large, so only what is judged is kept.
-      posts.push(...receiver.received.splice(0).map(readPost));
-      return posts;
-    },
+    posts,
     dueReports: 0,
     async close() {
       await world.close();
@@ -133,7 +138,7 @@ export async function finishInbound(place: InboundWorld, daemon: DaemonProcess):
   const inbound = judgeInbound({
     letters,
     localEmails: world.load.acknowledged.filter(({ kind }) => kind === 'local').map(firstId),
-    posts: place.posts(),
+    posts: place.posts,
     receipts: receiptsApart,
     dueReports: place.dueReports,
     endOfLifeMs,

@@ -74,18 +74,17 @@ async function receiveUntilCut(
   while (senders.acknowledged.length === 0) await sleep(CUT_AFTER_MS.low);
   await sleep(random.between(CUT_AFTER_MS.low, CUT_AFTER_MS.high));
   const promised = new Map(senders.letters.map((letter) => [letter, new Set(letter.acknowledged.keys())]));
-  const posted = posts().length;
   const cutAtMs = Date.now();
   await cut();
   await daemon.kill('SIGKILL');
   over.abort();
   await running;
-  posts().splice(posted);
   for (const letter of senders.acknowledged) {
     const late = [...letter.acknowledged.keys()].filter((id) => !promised.get(letter)?.has(id));
     if (late.length > 0) senders.forget(letter, late);
   }
   await world.endLife(cutAtMs);
-  const { receiptsApart } = world;
-  receiptsApart.splice(0, Infinity, ...receiptsApart.filter(({ atMs }) => atMs < cutAtMs));
+  for (const arrivals of [posts, world.receiptsApart])
+    for (let index = arrivals.length - 1; index >= 0; index--)
+      if ((arrivals[index]?.atMs ?? 0) >= cutAtMs) arrivals.splice(index, 1);
 }

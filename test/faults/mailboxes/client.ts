@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { createClient, type TestClient } from '../../mail/imap/fixture.ts';
-import { type FoundFolder, type FoundMessage, raise, type Told } from './audit.ts';
+import { type FoundFolder, type FoundMessage, raise, settleOpen, type Told } from './audit.ts';
 import { messageOf, tokenIn } from './letter.ts';
 import { deleteByPop3 } from './maildrop.ts';
-import { type Change, changed, flagsOf } from './model.ts';
+import { type Change, flagsOf } from './model.ts';
 
 /** Reports that the connection ended, so that the outcome of the last command is not known. */
 export class ConnectionEnded extends Error {
@@ -63,9 +63,8 @@ export class MailboxClient {
     told.open = change;
     const lines =
       change.kind === 'quit' ? await this.#quit(change.uids) : await this.#ask(...commandOf(change));
-    const uids = this.#note(told, lines);
-    told.model = changed(told.model, change, uids);
-    told.open = undefined;
+    const floors = new Map(told.floors);
+    settleOpen(told, { floors, uids: this.#note(told, lines) });
   }
 
   async #readFolder(name: string): Promise<FoundFolder> {

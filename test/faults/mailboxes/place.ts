@@ -39,6 +39,8 @@ export type MailboxFigures = {
   /** Letters that were answered with 250, and those that were found. */
   accepted: number;
   delivered: number;
+  /** Changes and letters that were answered while the disk failed, so that they may be lost. */
+  inDoubt: number;
 };
 
 type MailboxVerdict = { figures: MailboxFigures; faults: string[] };
@@ -65,7 +67,7 @@ type Options = { random: SeededRandom; name: string; dataDir?: string; figures?:
 export function noFigures(): MailboxFigures {
   return {
     changes: {},
-    ...{ openDone: 0, openUndone: 0, readings: 0, messages: 0, accepted: 0, delivered: 0 },
+    ...{ openDone: 0, openUndone: 0, readings: 0, messages: 0, accepted: 0, delivered: 0, inDoubt: 0 },
   };
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createVolatileDisk, mountImage, type VolatileDisk } from '../disk/volatile-disk.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
+import { doubtSince } from './audit.ts';
 import {
   createMailboxWorld,
   finishMailboxes,
@@ -139,11 +140,14 @@ async function workUntilCut(
 function failing(kind: 'flush' | 'write'): End {
   return async (place, _random, disk) => {
     const { daemon, stopWork } = await beginWork(place);
+    const since = place.mailboxes.map(({ told }) => ({ ...told, accepted: new Set(told.accepted) }));
     await (kind === 'flush' ? disk.failFlushes('always') : disk.failWrites('always'));
     const ended = await Promise.race([daemon.exited.then(() => true), sleep(END_TIMEOUT_MS, false)]);
     if (!ended) await daemon.kill('SIGKILL');
     await stopWork();
     await disk.cut();
+    for (const [index, { told }] of place.mailboxes.entries())
+      place.figures.inDoubt += doubtSince(told, since[index] ?? told);
     await place.world.endLife(Date.now());
     return ended ? [] : [`the daemon lived on after a failed ${kind}`];
   };
