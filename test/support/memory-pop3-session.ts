@@ -1,5 +1,5 @@
 /** Sessions of the POP3 server that keep a maildrop in memory, for one user. One of them at a time has the maildrop. */
-import type { AccessClient } from '../../src/mail/access/client.ts';
+import type { Client } from '../../src/mail/connection/client.ts';
 import type { Chunks, Maildrop, OpenSession, Refusal, Session } from '../../src/mail/pop3/session.ts';
 import { createScramSession } from './scram-client.ts';
 
@@ -23,7 +23,7 @@ export function createMemoryMaildrop(texts: readonly string[] = [], hooks: Hooks
     messages: texts.map((text, index): Message => ({ uid: 10 * (index + 1), bytes: latin1(text) })),
     isTaken: false,
     openSessions: 0,
-    client: undefined as AccessClient | undefined,
+    client: undefined as Client | undefined,
     logins: [] as { username: string; password: string }[],
     end: ended.resolve,
     openSession: open satisfies OpenSession as OpenSession,

@@ -5,11 +5,11 @@ import { addressSite } from '../../system/address-block.ts';
 import type { CertificateStore } from '../../system/certificates.ts';
 import type { Clock } from '../../system/clock.ts';
 import type { Log } from '../../system/log.ts';
-import { type AccessClient, clientOf, tlsOf } from './client.ts';
+import { type Client, clientOf, tlsOf } from '../connection/client.ts';
 import { ConnectionFault } from './fault.ts';
 import type { AccessMetrics } from './metrics.ts';
 import type { AccessLimits, AccessServerOptions } from './options.ts';
-import type { Patience, Wire } from './wire.ts';
+import type { AccessPatience, AccessWire } from './wire.ts';
 
 /** State and settings that all connections of a listener share. */
 export type AccessContext<
@@ -37,8 +37,8 @@ export type AccessConnection = {
   readonly context: AccessContext;
   /** Socket of the network, or of TLS on top of it. */
   socket: Socket;
-  wire: Wire;
-  client: AccessClient;
+  wire: AccessWire;
+  client: Client;
   /** Time at which the connection began, on the monotonic clock. */
   readonly beganAt: number;
   /** Number of commands that were refused before login. */
@@ -78,7 +78,7 @@ export async function startTls(
 export function commandPatience(
   { context, beganAt }: Pick<AccessConnection, 'context' | 'beganAt'>,
   { hasLoggedIn }: { hasLoggedIn: boolean },
-): Patience {
+): AccessPatience {
   const { limits, clock } = context;
   if (hasLoggedIn) return { timeoutMs: limits.commandMs, reason: 'idle' };
   return { timeoutMs: Math.max(0, beganAt + limits.loginMs - clock.elapsed()), reason: 'login_time' };

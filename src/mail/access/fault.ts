@@ -1,4 +1,4 @@
-/** The two ways in which a connection ends before its client has said so. */
+/** The end of a connection by the server, before its client has said so. */
 
 /** Reasons for which the server ends a connection by itself, as the metrics name them. */
 export type FaultReason =
@@ -26,14 +26,5 @@ export class ConnectionFault extends Error {
     super(`the connection ended: ${reason}`);
     this.reason = reason;
     this.text = text;
-  }
-}
-
-/** Reports that the client has closed the connection. */
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone';
-
-  constructor() {
-    super('the client closed the connection');
   }
 }

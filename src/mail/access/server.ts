@@ -8,8 +8,9 @@ import { type Listener, listen } from '../../system/listen.ts';
 import { createPause } from '../../system/next-turn.ts';
 import type { System } from '../../system/system.ts';
 import { createTurns } from '../../system/turns.ts';
+import { ClientGone } from '../connection/client-gone.ts';
 import type { AccessConnection, AccessContext } from './connection.ts';
-import { ClientGone, ConnectionFault } from './fault.ts';
+import { ConnectionFault } from './fault.ts';
 import { createAccessMetrics } from './metrics.ts';
 import type { AccessLimits, AccessServerOptions } from './options.ts';
 

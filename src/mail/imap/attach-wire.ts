@@ -1,7 +1,7 @@
 /** Puts the framing of commands on a socket, or on a stream on top of it. */
 import type { Duplex } from 'node:stream';
 import { commandPatience } from '../access/connection.ts';
-import { type Patience, Wire } from '../access/wire.ts';
+import { type AccessPatience, openWire } from '../access/wire.ts';
 import type { Connection } from './commands/command.ts';
 import { Framing } from './framing.ts';
 
@@ -9,7 +9,7 @@ type Unattached = Omit<Connection, 'wire' | 'framing'>;
 
 /** Gives the connection a wire and a framing for this stream, and returns it. */
 export function attachWire(connection: Unattached, stream: Duplex): Connection {
-  const wire = new Wire(connection.context.clock, stream);
+  const wire = openWire(connection.context.clock, stream);
   const framing = new Framing({
     read: (purpose) => wire.read(patienceFor(connection, purpose)),
     unread: (bytes) => wire.unread(bytes),
@@ -18,7 +18,7 @@ export function attachWire(connection: Unattached, stream: Duplex): Connection {
   return Object.assign(connection, { wire, framing });
 }
 
-function patienceFor(connection: Unattached, purpose: 'command' | 'message'): Patience {
+function patienceFor(connection: Unattached, purpose: 'command' | 'message'): AccessPatience {
   const hasLoggedIn = connection.state.name !== 'not authenticated';
   if (purpose === 'command' || !hasLoggedIn) return commandPatience(connection, { hasLoggedIn });
   return { timeoutMs: connection.context.limits.dataBlockMs, reason: 'slow_data' };

@@ -2,7 +2,7 @@
  * Capabilities that the server advertises (RFC 9051 section 6.1.1). The list is the same before login and after it, because iOS decides
  * by what it sees first. A capability joins this list when the server and every session fulfil it.
  */
-import type { Privacy } from '../access/client.ts';
+import type { Privacy } from '../access/privacy.ts';
 import type { ChannelBinding } from '../sasl/channel-binding.ts';
 import { offeredMechanisms } from '../sasl/mechanisms.ts';
 

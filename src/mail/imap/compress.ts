@@ -6,7 +6,7 @@
  */
 import { Duplex, type Writable } from 'node:stream';
 import { constants, createInflateRaw, deflateRaw, type InflateRaw } from 'node:zlib';
-import { unpooled } from '../unpooled.ts';
+import { unpooled } from '../connection/unpooled.ts';
 
 /** Level of compression. RFC 4978 section 4 expects 25 to 40 % of the size from the cheapest one. */
 const LEVEL = constants.Z_BEST_SPEED;

@@ -4,10 +4,11 @@
  */
 import type { Socket } from 'node:net';
 import { AppError } from '../../system/errors.ts';
-import { clientOf } from '../access/client.ts';
 import { countError, newConnection } from '../access/connection.ts';
-import { ClientGone, ConnectionFault } from '../access/fault.ts';
+import { ConnectionFault } from '../access/fault.ts';
 import type { ServedConnection } from '../access/server.ts';
+import { clientOf } from '../connection/client.ts';
+import { ClientGone } from '../connection/client-gone.ts';
 import { attachWire } from './attach-wire.ts';
 import { bad, CommandError } from './command-error.ts';
 import { currentCapabilities } from './commands/capability.ts';

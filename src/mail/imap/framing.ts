@@ -6,7 +6,7 @@
  * A command that is too large is read to its end as far as the client sends it anyway, and its beginning is kept.
  */
 import { type LineSource, MAX_KEPT_OCTETS, Pieces, readLine, withoutLineEnd } from '../access/read-line.ts';
-import { unpooled } from '../unpooled.ts';
+import { unpooled } from '../connection/unpooled.ts';
 
 /** Bytes of a client. */
 export type ByteSource = {

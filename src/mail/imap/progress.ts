@@ -1,6 +1,6 @@
 /** Tells clients that a command which takes long goes on, so that they do not give up (RFC 9585). */
 import type { Clock, Timer } from '../../system/clock.ts';
-import type { Wire } from '../access/wire.ts';
+import type { AccessWire } from '../access/wire.ts';
 import { writeString } from './encode/strings.ts';
 
 /** Time between two notifications: 10 to 15 seconds (RFC 9585 section 4). */
@@ -8,7 +8,7 @@ const PROGRESS_MS = 12_000;
 /** Time between two notifications to a client that sends no more, of which the second fails when the client has gone. Our own choice. */
 const PROBE_MS = 1_000;
 
-type Client = { wire: Pick<Wire, 'send' | 'onInputEnd'>; clock: Clock };
+type Client = { wire: Pick<AccessWire, 'send' | 'onInputEnd'>; clock: Clock };
 
 /**
  * Runs a command, and meanwhile sends notifications without counts. Responses that the command sends end with a complete line, so that a

@@ -7,7 +7,7 @@
  * Everything that passes it, except the three objects themselves and the content of APPEND, is plain data that
  * another thread can receive.
  */
-import type { AccessClient } from '../access/client.ts';
+import type { Client } from '../connection/client.ts';
 import type { LoginSession } from '../sasl/login-session.ts';
 import type { FetchItem } from './fetch-item.ts';
 import type { MetadataEntry, MetadataQuery } from './metadata.ts';
@@ -19,7 +19,7 @@ import type { SortCriterion } from './sort.ts';
 import type { ThreadAlgorithm } from './thread.ts';
 
 /** Client of a connection. */
-export type ImapClient = AccessClient & {
+export type ImapClient = Client & {
   /** Fields that the client has sent with ID (RFC 2971), by their names in lower case. They are not verified. */
   id: Readonly<Record<string, string>>;
 };

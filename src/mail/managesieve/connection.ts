@@ -2,9 +2,10 @@
 import type { Socket } from 'node:net';
 import { AppError } from '../../system/errors.ts';
 import { countError, newConnection } from '../access/connection.ts';
-import { ClientGone, ConnectionFault } from '../access/fault.ts';
+import { ConnectionFault } from '../access/fault.ts';
 import type { ServedConnection } from '../access/server.ts';
-import { Wire } from '../access/wire.ts';
+import { openWire } from '../access/wire.ts';
+import { ClientGone } from '../connection/client-gone.ts';
 import {
   type Connection,
   type ManageSieveContext,
@@ -26,7 +27,7 @@ export function openConnection(context: ManageSieveContext, socket: Socket): Ser
     context,
     session: openSession(),
     account: undefined,
-    wire: new Wire(context.clock, socket),
+    wire: openWire(context.clock, socket),
   };
   return {
     connection,

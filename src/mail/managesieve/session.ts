@@ -3,7 +3,7 @@
  * responses. A session decides who may log in, and keeps and checks the scripts. The server calls one method of a connection at a time,
  * except `close`.
  */
-import type { AccessClient } from '../access/client.ts';
+import type { Client } from '../connection/client.ts';
 import type { LoginSession } from '../sasl/login-session.ts';
 
 /** Response codes of RFC 5804 section 1.3 that sessions use. */
@@ -24,7 +24,7 @@ export type Refusal = { refused: 'NO' | 'BYE'; code?: ResponseCode; text: string
 type Outcome = Promise<Refusal | undefined>;
 
 /** A new connection. An error that a method throws is logged and refused, unless it is an AppError. */
-export type Session = LoginSession<AccessClient, Account | Refusal> & {
+export type Session = LoginSession<Client, Account | Refusal> & {
   /** The connection has ended, in whatever state. No other call follows. */
   close(): void;
 };

@@ -1,6 +1,6 @@
 /** Capabilities that the server announces (RFC 2449 section 6). Those before login stay announced after it, except STLS. */
 import type { Socket } from 'node:net';
-import { type PrivacyContext, privacyOf } from '../access/client.ts';
+import { type PrivacyContext, privacyOf } from '../access/privacy.ts';
 import { channelBindingOf } from '../sasl/channel-binding.ts';
 import { offeredMechanisms } from '../sasl/mechanisms.ts';
 import type { Pop3ServerOptions } from './options.ts';

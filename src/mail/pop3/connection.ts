@@ -7,9 +7,10 @@ import type { Socket } from 'node:net';
 import { encodeProtocols } from '../../system/accept-tls.ts';
 import { AppError } from '../../system/errors.ts';
 import { countError, newConnection, startTls } from '../access/connection.ts';
-import { ClientGone, ConnectionFault } from '../access/fault.ts';
+import { ConnectionFault } from '../access/fault.ts';
 import type { ServedConnection } from '../access/server.ts';
-import { Wire } from '../access/wire.ts';
+import { openWire } from '../access/wire.ts';
+import { ClientGone } from '../connection/client-gone.ts';
 import {
   type Command,
   type Connection,
@@ -33,13 +34,13 @@ export function openConnection(context: Pop3Context, socket: Socket): ServedConn
     ...newConnection(context, socket),
     context,
     session: openSession(),
-    wire: new Wire(context.clock, socket),
+    wire: openWire(context.clock, socket),
     state: { name: 'authorization', user: undefined },
     isUtf8: false,
     async encrypt() {
       if (!tls) throw new ConnectionFault('tls_handshake', undefined);
       await startTls(connection, { certificates: tls.certificates, protocols: PROTOCOLS });
-      connection.wire = new Wire(context.clock, connection.socket);
+      connection.wire = openWire(context.clock, connection.socket);
     },
   };
   return {

@@ -3,7 +3,7 @@
  * marked as deleted, and how a message is written. A session decides who may log in and keeps the mail: a `Session` becomes a
  * `Maildrop` at login. The server calls one method of a connection at a time, except `close`.
  */
-import type { AccessClient } from '../access/client.ts';
+import type { Client } from '../connection/client.ts';
 import type { LoginSession } from '../sasl/login-session.ts';
 
 /**
@@ -15,7 +15,7 @@ type ResponseCode = 'AUTH' | 'IN-USE' | 'SYS/PERM' | 'SYS/TEMP' | 'UTF8';
 export type Refusal = { refused: true; code?: ResponseCode; text: string };
 
 /** A new connection. An error that a method throws is logged and refused, unless it is an AppError (refusal.ts). */
-export type Session = LoginSession<AccessClient, Maildrop | Refusal> & {
+export type Session = LoginSession<Client, Maildrop | Refusal> & {
   /** The connection has ended, in whatever state, and nothing is deleted. No other call follows. */
   close(): void;
 };

@@ -1,8 +1,8 @@
 /** An IMAP client is limited in its time, its sizes, its errors, and in how much it leaves unread. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { privacyOf } from '../../../src/mail/access/client.ts';
 import { MAX_UNSENT_BYTES } from '../../../src/mail/access/options.ts';
+import { privacyOf } from '../../../src/mail/access/privacy.ts';
 import { earlyCapabilities } from '../../../src/mail/imap/capabilities.ts';
 import { refusePlaintext } from '../../../src/mail/imap/commands/log-in.ts';
 import { DEFAULT_LIMITS } from '../../../src/mail/imap/options.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import type { AccessClient } from '../../../src/mail/access/client.ts';
+import type { Client } from '../../../src/mail/connection/client.ts';
 import { capabilitiesOf } from '../../../src/mail/pop3/capabilities.ts';
 import { refusePlaintext } from '../../../src/mail/pop3/commands/log-in.ts';
 import { DEFAULT_LIMITS } from '../../../src/mail/pop3/options.ts';
@@ -89,7 +89,7 @@ for (const [name, sent] of injections) {
 }
 
 test('a password needs TLS, except on loopback', () => {
-  const at = (address: string, tls: AccessClient['tls']) => ({
+  const at = (address: string, tls: Client['tls']) => ({
     socket: new Socket(),
     client: { address, tls },
     context: { options: { tls: starttls, implementation: 'Test' } },

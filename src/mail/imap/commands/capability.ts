@@ -1,5 +1,5 @@
 /** CAPABILITY (RFC 9051 section 6.1.1). */
-import { privacyOf } from '../../access/client.ts';
+import { privacyOf } from '../../access/privacy.ts';
 import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { COMPRESS_DEFLATE, capabilitiesOf, earlyCapabilities } from '../capabilities.ts';
 import { type Connection, defineCommand, noArguments, sendUntagged } from './command.ts';

@@ -1,6 +1,7 @@
 /** FETCH (RFC 9051 section 6.4.5). */
 import { AppError } from '../../../system/errors.ts';
-import { ClientGone, ConnectionFault } from '../../access/fault.ts';
+import { ConnectionFault } from '../../access/fault.ts';
+import { ClientGone } from '../../connection/client-gone.ts';
 import { bad, CommandError } from '../command-error.ts';
 import type { FetchItem } from '../fetch-item.ts';
 import type { Cursor } from '../parser/cursor.ts';

@@ -1,6 +1,7 @@
 /** Logs a user in, for LOGIN and AUTHENTICATE (RFC 9051 section 6.2). */
-import { type PrivacyContext, privacyOf } from '../../access/client.ts';
+
 import { ConnectionFault } from '../../access/fault.ts';
+import { type PrivacyContext, privacyOf } from '../../access/privacy.ts';
 import { capabilitiesOf } from '../capabilities.ts';
 import { type Account, isRefusal, type Refusal } from '../session.ts';
 import { type Connection, type Result, responseText } from './command.ts';

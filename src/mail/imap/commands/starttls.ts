@@ -1,5 +1,5 @@
 /** STARTTLS (RFC 9051 section 6.2.1). */
-import { privacyOf } from '../../access/client.ts';
+import { privacyOf } from '../../access/privacy.ts';
 import { CommandError } from '../command-error.ts';
 import { encrypt } from '../encrypt.ts';
 import { defineCommand, noArguments } from './command.ts';

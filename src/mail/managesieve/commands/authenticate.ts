@@ -1,5 +1,5 @@
 /** AUTHENTICATE and UNAUTHENTICATE (RFC 5804 sections 2.1 and 2.14.1). */
-import { privacyOf } from '../../access/client.ts';
+import { privacyOf } from '../../access/privacy.ts';
 import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { SaslError } from '../../sasl/exchange.ts';
 import { saslSessionOf } from '../../sasl/login-session.ts';

@@ -1,7 +1,7 @@
 /** Types that every command uses: the connection that it runs on, and the command itself. */
 
-import { privacyOf } from '../../access/client.ts';
 import type { AccessConnection, AccessContext } from '../../access/connection.ts';
+import { privacyOf } from '../../access/privacy.ts';
 import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { offeredMechanisms } from '../../sasl/mechanisms.ts';
 import type { Token } from '../framing.ts';

@@ -1,5 +1,5 @@
 /** CAPABILITY, STARTTLS, NOOP and LOGOUT (RFC 5804 section 2). */
-import { privacyOf } from '../../access/client.ts';
+import { privacyOf } from '../../access/privacy.ts';
 import { encrypt } from '../encrypt.ts';
 import { writeCompletion, writeString } from '../respond.ts';
 import { defineCommand, sendCapabilities } from './command.ts';

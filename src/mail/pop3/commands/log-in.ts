@@ -1,6 +1,7 @@
 /** Logs a user in, for PASS and AUTH. */
-import { type PrivacyContext, privacyOf } from '../../access/client.ts';
+
 import { ConnectionFault } from '../../access/fault.ts';
+import { type PrivacyContext, privacyOf } from '../../access/privacy.ts';
 import { OpenMaildrop } from '../open-maildrop.ts';
 import { isRefusal, type Maildrop, type Refusal } from '../session.ts';
 import { type Connection, type Result, refuse } from './command.ts';

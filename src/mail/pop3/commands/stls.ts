@@ -1,5 +1,5 @@
 /** STLS (RFC 2595 section 4). What the client has said before is forgotten. */
-import { privacyOf } from '../../access/client.ts';
+import { privacyOf } from '../../access/privacy.ts';
 import { type Command, refuse, refuseArgument } from './command.ts';
 
 export const stls: Command = {

@@ -5,7 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import { type Clock, TimeoutError } from '../../../system/clock.ts';
-import { Deadline } from '../../deadline.ts';
+import { Deadline } from '../../connection/deadline.ts';
 import { ReplyFormatError, ReplyReader, type SmtpReply } from '../reply.ts';
 import { networkError, protocolError, type SmtpPhase } from './failure.ts';
 import { PRESSED_CHECK_MS, PRESSED_TIMEOUT_MS } from './timeouts.ts';

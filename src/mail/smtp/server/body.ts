@@ -2,7 +2,8 @@
  * The body of one message, which a session reads. It limits the size and the time of the message, remembers why the
  * message must be refused, and drops what a session did not read.
  */
-import { ClientGone, ConnectionFault, type FaultReason } from './fault.ts';
+import { ClientGone } from '../../connection/client-gone.ts';
+import { ConnectionFault, type FaultReason } from './fault.ts';
 import type { Reply } from './session.ts';
 
 /** Bytes of a message, as DATA or BDAT brings them. */

@@ -3,9 +3,11 @@
  * `commands/`.
  */
 import type { Socket } from 'node:net';
-import { plainAddress } from '../../../system/address-block.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
+import { clientOf } from '../../connection/client.ts';
+import { ClientGone } from '../../connection/client-gone.ts';
 import { refusalReply } from '../refusal.ts';
+import { attachWire } from './attach-wire.ts';
 import {
   ask,
   type Connection,
@@ -17,11 +19,10 @@ import {
 } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
 import { encrypt } from './encrypt.ts';
-import { ClientGone, ConnectionFault } from './fault.ts';
+import { ConnectionFault } from './fault.ts';
 import { formatBareReply, formatReply } from './format-reply.ts';
 import { type ProxiedAddresses, readProxyHeader } from './proxy.ts';
 import type { Reply } from './session.ts';
-import { Wire } from './wire.ts';
 
 /** Matches lines of characters that commands may have. U+FFFD stands for bytes that are not UTF-8. */
 const CLEAN_LINE = /^[^\p{Cc}\ufffd]*$/u;
@@ -52,11 +53,11 @@ export async function serveConnection(context: SmtpContext, socket: Socket): Pro
   const connection = openConnection(context, socket);
   context.connections.add(connection);
   try {
-    await admit(connection, socket);
+    await admit(connection);
     await sendBanner(connection);
     while (connection.isOpen) {
       if (context.shutdown) throw context.shutdown;
-      await connection.runLine(await connection.wire.readLine(lineMs(connection)));
+      await connection.runLine(await connection.lines.read(lineMs(connection)));
     }
   } catch (error) {
     reportEnd(connection, error);
@@ -69,18 +70,11 @@ export async function serveConnection(context: SmtpContext, socket: Socket): Pro
 
 function openConnection(context: SmtpContext, socket: Socket): Connection {
   const connection: Connection = {
+    ...attachWire(context.clock, socket),
     context,
     session: context.options.openSession(),
-    wire: new Wire(context.clock, socket),
-    client: {
-      address: plainAddress(socket.remoteAddress ?? ''),
-      port: socket.remotePort ?? 0,
-      localAddress: plainAddress(socket.localAddress ?? ''),
-      localPort: socket.localPort ?? 0,
-      tls: undefined,
-      helo: undefined,
-      protocol: 'SMTP',
-    },
+    socket,
+    client: { ...clientOf(socket), helo: undefined, protocol: 'SMTP' },
     binding: undefined,
     beganAt: context.clock.elapsed(),
     transaction: undefined,
@@ -95,8 +89,8 @@ function openConnection(context: SmtpContext, socket: Socket): Connection {
 }
 
 /** Learns who the client is, applies the limits of its address, and begins TLS where a listener does so at once. */
-async function admit(connection: Connection, socket: Socket): Promise<void> {
-  const { context, client } = connection;
+async function admit(connection: Connection): Promise<void> {
+  const { context, client, socket } = connection;
   const { isProxy, tls } = context.options;
   const proxied = isProxy?.(client.address) ? await readProxiedAddresses(connection) : undefined;
   connection.client = { ...client, ...proxied };
@@ -112,11 +106,12 @@ async function readProxiedAddresses({
   const until = clock.elapsed() + limits.proxyHeaderMs;
   let bytes = Buffer.alloc(0);
   for (;;) {
-    bytes = Buffer.concat([bytes, await wire.readBytes(until - clock.elapsed())]);
+    const timeoutMs = until - clock.elapsed();
+    bytes = Buffer.concat([bytes, await wire.read({ timeoutMs, reason: 'slow_data' })]);
     const header = readProxyHeader(bytes);
     if (header.kind === 'malformed') throw new ConnectionFault('proxy_header', undefined);
     if (header.kind === 'incomplete') continue;
-    wire.unreadBytes(bytes.subarray(header.sizeBytes));
+    wire.unread(bytes.subarray(header.sizeBytes));
     return header.addresses;
   }
 }

@@ -1,10 +1,11 @@
 /** Puts TLS under a connection. */
 import { acceptTls } from '../../../system/accept-tls.ts';
 import type { CertificateStore } from '../../../system/certificates.ts';
+import { tlsOf } from '../../connection/client.ts';
 import { channelBindingOf } from '../../sasl/channel-binding.ts';
+import { attachWire } from './attach-wire.ts';
 import type { Connection } from './commands/command.ts';
 import { ConnectionFault } from './fault.ts';
-import { Wire } from './wire.ts';
 
 /**
  * Sends the replies that are held back and runs the handshake. Plaintext that came before counts as part of the
@@ -12,25 +13,19 @@ import { Wire } from './wire.ts';
  * @throws ConnectionFault
  */
 export async function encrypt(
-  connection: Pick<Connection, 'context' | 'client' | 'wire' | 'binding'>,
+  connection: Pick<Connection, 'context' | 'socket' | 'client' | 'wire' | 'lines' | 'binding'>,
   certificates: CertificateStore,
 ): Promise<void> {
-  const { context, wire } = connection;
-  const socket = wire.detach();
+  const { context, wire, socket } = connection;
+  wire.detach();
   const secure = await acceptTls(context.clock, socket, {
     certificates,
     timeoutMs: context.limits.handshakeMs,
   }).catch(() => {
     throw new ConnectionFault('tls_handshake', undefined);
   });
-  connection.wire = new Wire(context.clock, secure);
+  Object.assign(connection, attachWire(context.clock, secure));
+  connection.socket = secure;
   connection.binding = context.options.submission && channelBindingOf(secure);
-  connection.client = {
-    ...connection.client,
-    tls: {
-      version: secure.getProtocol() ?? '',
-      cipher: secure.getCipher().name,
-      serverName: secure.servername || undefined,
-    },
-  };
+  connection.client = { ...connection.client, tls: tlsOf(secure) };
 }

@@ -1,4 +1,4 @@
-/** The two ways in which a connection ends before QUIT. Both pass through a session that reads a body. */
+/** The end of a connection by the server, before QUIT. It passes through a session that reads a body. */
 import type { Reply } from './session.ts';
 
 /** Reasons for which the server refuses or ends something by itself, as the metrics name them. */
@@ -34,14 +34,5 @@ export class ConnectionFault extends Error {
     super(`the SMTP connection ended: ${reason}`);
     this.reason = reason;
     this.reply = reply;
-  }
-}
-
-/** Reports that the client has closed the connection. */
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone';
-
-  constructor() {
-    super('the SMTP client closed the connection');
   }
 }

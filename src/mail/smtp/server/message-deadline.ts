@@ -3,6 +3,8 @@
  * not that in which a session is busy. A client that sends one byte before each deadline comes to an end too.
  */
 import type { Clock } from '../../../system/clock.ts';
+import type { Wire } from '../../connection/wire.ts';
+import type { FaultReason } from './fault.ts';
 import type { SmtpLimits } from './options.ts';
 
 type DeadlineLimits = Pick<SmtpLimits, 'dataBlockMs' | 'dataMs' | 'minBytesPerSecond' | 'maxDataMs'>;
@@ -18,10 +20,11 @@ export class MessageDeadline {
     this.#limits = limits;
   }
 
-  /** Runs one wait with the time that is left for it, and returns the bytes that it brings. */
-  async read(wait: (timeoutMs: number) => Promise<Buffer>): Promise<Buffer> {
+  /** Returns the next bytes of the message, at most `maxBytes`, which come in the time that is left. @throws ConnectionFault; ClientGone */
+  async read(wire: Wire<FaultReason>, maxBytes?: number): Promise<Buffer> {
     const since = this.#clock.elapsed();
-    const bytes = await wait(this.#leftMs());
+    const patience = { timeoutMs: this.#leftMs(), reason: 'slow_data', isInterruptible: false } as const;
+    const bytes = await wire.read(patience, maxBytes);
     this.#waitedMs += this.#clock.elapsed() - since;
     this.#receivedBytes += bytes.length;
     return bytes;

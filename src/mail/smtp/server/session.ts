@@ -2,18 +2,12 @@
  * The interface between the SMTP server and the product. The server owns the wire and the order of commands; a session
  * decides who may send what to whom, and keeps the messages. The server calls one method of a session at a time.
  */
+import type { Client } from '../../connection/client.ts';
 import type { PasswordCredentials } from '../../sasl/exchange.ts';
 import type { ScramAnswer, ScramKey, ScramProof } from '../../sasl/scram.ts';
 
 /** Client of a connection. A new value replaces it at EHLO, at STARTTLS and for each transaction. */
-export type SmtpClient = {
-  /** IP address of the client, which a trusted proxy may have named. IPv4 addresses are in their plain form. */
-  address: string;
-  port: number;
-  localAddress: string;
-  localPort: number;
-  /** `serverName` is the name that the client asked for (SNI), in the client's spelling. */
-  tls: { version: string; cipher: string; serverName: string | undefined } | undefined;
+export type SmtpClient = Client & {
   /** Name given in HELO, EHLO or LHLO: at most 255 letters, digits and `.-_:[]`. It is not verified. */
   helo: string | undefined;
   protocol: SmtpProtocol;

@@ -50,13 +50,13 @@ async function logIn(
   mechanism: string,
   initial: string | undefined,
 ): Promise<Reply | undefined> {
-  const { wire, binding } = connection;
+  const { wire, lines, binding } = connection;
   const channel = {
     initial,
     binding,
     ask(challenge: string) {
       wire.send(`334 ${challenge}\r\n`);
-      return wire.readLine(lineMs(connection), MAX_ANSWER_OCTETS);
+      return lines.read(lineMs(connection), MAX_ANSWER_OCTETS);
     },
   };
   try {

@@ -92,19 +92,18 @@ class ChunkSource implements BodySource {
   }
 
   async #readBytes(): Promise<Buffer> {
-    const { wire } = this.#connection;
-    const bytes = await this.#deadline.read((timeoutMs) => wire.readBytes(timeoutMs, this.#leftBytes));
+    const bytes = await this.#deadline.read(this.#connection.wire, this.#leftBytes);
     this.#leftBytes -= bytes.length;
     return bytes;
   }
 
   /** Accepts a chunk and reads commands until the next one. */
   async #readNextChunk(): Promise<void> {
-    const { context, wire } = this.#connection;
+    const { context, wire, lines } = this.#connection;
     if (++this.#chunks > MAX_CHUNKS) fault('commands', TOO_MANY_CHUNKS);
-    wire.send(`250 2.0.0 ${this.#chunk.sizeBytes} octets received\r\n`);
+    wire.hold(`250 2.0.0 ${this.#chunk.sizeBytes} octets received\r\n`);
     for (;;) {
-      const line = await wire.readLine(context.commandMs());
+      const line = await lines.read(context.commandMs());
       const { verb, argument } = splitLine(line);
       if (verb === 'BDAT') {
         this.#chunk = parseChunk(this.#connection, argument);
@@ -112,7 +111,7 @@ class ChunkSource implements BodySource {
         return;
       }
       if (ABANDONING.has(verb)) {
-        wire.unreadLine(line);
+        lines.unread(line);
         throw new MessageAbandoned();
       }
       await this.#connection.runLine(line);

@@ -5,12 +5,12 @@ import { AppError } from '../../../../system/errors.ts';
 import type { Log } from '../../../../system/log.ts';
 import type { ChannelBinding } from '../../../sasl/channel-binding.ts';
 import { refusalReply } from '../../refusal.ts';
+import type { AttachedWire } from '../attach-wire.ts';
 import { ConnectionFault, type FaultReason } from '../fault.ts';
 import { formatReply } from '../format-reply.ts';
 import type { SmtpMetrics } from '../metrics.ts';
 import type { SmtpLimits, SmtpServerOptions } from '../options.ts';
 import type { Reply, Sender, Session, SmtpClient } from '../session.ts';
-import type { Wire } from '../wire.ts';
 
 /** State and settings that all connections of a listener share. */
 export type SmtpContext = {
@@ -32,10 +32,11 @@ export type SmtpContext = {
   limitAddress(socket: Socket, address: string, isProxied: boolean): boolean;
 };
 
-export type Connection = {
+export type Connection = AttachedWire & {
   readonly context: SmtpContext;
   readonly session: Session;
-  wire: Wire;
+  /** Socket of the network, or of TLS on top of it. */
+  socket: Socket;
   client: SmtpClient;
   /** Values to which a login may be bound; undefined where there are none, and where nobody logs in. */
   binding: ChannelBinding | undefined;
@@ -127,7 +128,7 @@ export function replyToError({ log }: Pick<SmtpContext, 'log'>, error: unknown):
 
 /** Sends a reply, after which a 421 ends the connection. Refusals are counted as errors unless they are counted elsewhere. */
 export function sendReply(connection: Connection, reply: Reply, isCounted = reply.code >= 400): void {
-  connection.wire.send(formatReply(reply));
+  connection.wire.hold(formatReply(reply));
   if (isCounted) connection.counts.errors++;
   if (reply.code === 421) connection.isOpen = false;
 }

@@ -1,11 +1,12 @@
 /** DATA (RFC 5321 section 4.1.1.4): brings the whole message, up to a line with only a dot. */
 import type { Clock } from '../../../../system/clock.ts';
+import type { Wire } from '../../../connection/wire.ts';
 import type { BodySource } from '../body.ts';
 import { DotDecoder } from '../dot-decoder.ts';
+import type { FaultReason } from '../fault.ts';
 import { formatBareReply } from '../format-reply.ts';
 import { MessageDeadline } from '../message-deadline.ts';
 import type { SmtpLimits } from '../options.ts';
-import type { Wire } from '../wire.ts';
 import { BAD_ARGUMENT, BAD_SEQUENCE, type Command, endlessMessage } from './command.ts';
 import { NO_RECIPIENTS, receive } from './receive.ts';
 
@@ -24,13 +25,13 @@ export const data: Command = {
 };
 
 class DotSource implements BodySource {
-  readonly #wire: Wire;
+  readonly #wire: Wire<FaultReason>;
   readonly #deadline: MessageDeadline;
   readonly #decoder = new DotDecoder();
   readonly #maxDiscardedBytes: number;
   #hasBegun = false;
 
-  constructor(wire: Wire, clock: Clock, limits: SmtpLimits) {
+  constructor(wire: Wire<FaultReason>, clock: Clock, limits: SmtpLimits) {
     this.#wire = wire;
     this.#deadline = new MessageDeadline(clock, limits);
     this.#maxDiscardedBytes = limits.messageBytes;
@@ -44,10 +45,10 @@ class DotSource implements BodySource {
     if (!this.#hasBegun) this.#wire.send(GO_AHEAD);
     this.#hasBegun = true;
     if (this.#decoder.excessBytes !== undefined) return undefined;
-    const chunk = await this.#deadline.read((timeoutMs) => this.#wire.readBytes(timeoutMs));
+    const chunk = await this.#deadline.read(this.#wire);
     const piece = this.#decoder.next(chunk);
     const { excessBytes } = this.#decoder;
-    if (excessBytes) this.#wire.unreadBytes(chunk.subarray(chunk.length - excessBytes));
+    if (excessBytes) this.#wire.unread(chunk.subarray(chunk.length - excessBytes));
     return piece;
   }
 

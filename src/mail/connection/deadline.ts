@@ -3,7 +3,7 @@
  * so a timer is moved only when it fires, or when it would fire too late. The deadline is not told when the awaited event
  * has happened: `onPassed` must check whether anything is still waited for.
  */
-import type { Clock, Timer } from '../system/clock.ts';
+import type { Clock, Timer } from '../../system/clock.ts';
 
 export class Deadline {
   readonly #clock: Clock;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Deadline } from '../../src/mail/deadline.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
-import { countTimers } from './smtp/client/session-fixture.ts';
+import { Deadline } from '../../../src/mail/connection/deadline.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { countTimers } from '../smtp/client/session-fixture.ts';
 
 function watched() {
   const { clock, timers, live } = countTimers(createFakeClock(0));
