@@ -13,3 +13,8 @@ export function noteStart(tookMs: number): void {
 export function isInDoubt(atMs: number, endMs: number): boolean {
   return endMs - atMs < Math.max(MIN_DOUBT_MS, slowestStartMs);
 }
+
+/** Says whether the daemon ended between the two times, and so soon after the earlier one that it had not recorded it. */
+export function endedInDoubt(earlierMs: number, laterMs: number, endOfLifeMs: readonly number[]): boolean {
+  return endOfLifeMs.some((end) => end >= earlierMs && end <= laterMs && isInDoubt(earlierMs, end));
+}

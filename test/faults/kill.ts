@@ -36,10 +36,7 @@ const KILLS_BETWEEN_RESTS = 4;
 const REST_TIMEOUT_MS = 60_000;
 const REACH_TIMEOUT_MS = 60_000;
 
-/**
- * Points that the load of this part does not reach. They have parts of their own (retention.ts, broadcast/, inbound/, mailboxes/); those of
- * submission and of scripts are reached by test/scenarios/submit.test.ts, test/submission and test/inbound/mailboxes/scripts.
- */
+/** Points that the load of this part does not reach. They have parts of their own (retention.ts, broadcast/, inbound/, mailboxes/, submission/, scripts/). */
 const OTHER_POINTS =
   /^(retention|compact|broadcast|mailbox|private|receive|inbound|forward|notification|dmarc-report|submission|report|script)-/;
 const POINTS = CRASH_POINTS.filter((name) => !OTHER_POINTS.test(name));

@@ -25,10 +25,7 @@ import { buildVolatileDisk } from './disk/volatile-disk.ts';
 import { runFailedFlushes } from './failed-flush.ts';
 import { runFewFiles } from './few-files.ts';
 import { runFullDisk } from './full-disk.ts';
-import { runInboundFullDisks } from './inbound/full-disk.ts';
-import { runInboundKills } from './inbound/kill.ts';
-import type { InboundReckoning } from './inbound/place.ts';
-import { runInboundCuts } from './inbound/power-cut.ts';
+import { cutReceiving, fillDiskOfReceived, killReceiving } from './inbound/parts.ts';
 import { runIoErrors } from './io-error.ts';
 import { runKills } from './kill.ts';
 import {
@@ -46,7 +43,6 @@ import {
   describeBroadcasts,
   describeCuts,
   describeDeaths,
-  describeInbound,
   describeKills,
   describeReckoning,
   describeSiege,
@@ -66,8 +62,10 @@ import {
   lackingForReadOnly,
 } from './requirements.ts';
 import { runRetentionKills } from './retention.ts';
+import { killScripts } from './scripts/part.ts';
 import { seededRandom } from './seeded-random.ts';
 import type { SiegeVerdict } from './siege.ts';
+import { cutSubmission, fillDiskOfSubmission, killSubmission } from './submission/parts.ts';
 import { runTerminations } from './terminate.ts';
 import { workingDirectory } from './undo.ts';
 
@@ -80,6 +78,8 @@ const SHORT = {
   cycles: 2,
   broadcast: { contacts: 1_000, kills: { named: 1, random: 6 }, cuts: 2, cutContacts: 1_000 },
   inbound: { kills: { named: 1, random: 2 }, cuts: 1 },
+  submission: { kills: { named: 1, random: 2 }, cuts: 1 },
+  scripts: { kills: { named: 1, random: 2 } },
   mailboxes: { kills: { named: 1, random: 2 }, cuts: 1, inputs: 10_000 },
   limitMinutes: 11,
 };
@@ -92,6 +92,8 @@ const FULL = {
   cycles: 20,
   broadcast: { contacts: 20_000, kills: { named: 3, random: 200 }, cuts: 10, cutContacts: 5_000 },
   inbound: { kills: { named: 16, random: 616 }, cuts: 6 },
+  submission: { kills: { named: 16, random: 104 }, cuts: 6 },
+  scripts: { kills: { named: 16, random: 104 } },
   mailboxes: { kills: { named: 18, random: 248 }, cuts: 50, inputs: 2_000_000 },
   limitMinutes: 150,
 };
@@ -115,16 +117,26 @@ const PARTS: Record<string, Part> = {
   mailboxes: { lacking: lackingForKills, run: killMailboxes },
   broadcast: { lacking: lackingForKills, run: killBroadcasts },
   kill: { lacking: lackingForKills, run: killAgainAndAgain },
+  submission: { lacking: lackingForKills, run: killSubmission },
+  scripts: { lacking: lackingForKills, run: killScripts },
   'power-cut': { lacking: lackingForPowerCuts, run: cutPower },
   'few-files': { lacking: lackingForFewFiles, run: takeFiles },
   'data-directory': { lacking: lackingForKills, run: tamperWithData },
   'inbound-full-disk': { lacking: lackingForFullDisks, run: fillDiskOfReceived },
+  'submission-full-disk': { lacking: lackingForFullDisks, run: fillDiskOfSubmission },
   control: { lacking: lackingForPowerCuts, run: cutPowerUnsafely },
   'broadcast-cut': { lacking: lackingForPowerCuts, run: cutBroadcasts },
   migration: { lacking: lackingForMigrations, run: cutMigrationsShort },
   terminate: { lacking: lackingForKills, run: terminateAgainAndAgain },
   'clock-jump': { lacking: lackingForClockJumps, run: jumpClock },
-  'inbound-cut': { lacking: lackingForPowerCuts, run: cutReceiving },
+  'inbound-cut': {
+    lacking: lackingForPowerCuts,
+    run: async (place) => cutReceiving(await withDisk(place)),
+  },
+  'submission-cut': {
+    lacking: lackingForPowerCuts,
+    run: async (place) => cutSubmission(await withDisk(place)),
+  },
   'failed-flush': { lacking: lackingForFailedFlushes, run: failFlushes },
   'full-disk': { lacking: lackingForFullDisks, run: fillDisk },
   retention: { lacking: lackingForKills, run: killRetention },
@@ -325,33 +337,6 @@ async function fillDiskOfBroadcasts({ directory, seed, cycles, broadcast }: Plac
 function endedWell(verdicts: readonly BroadcastVerdict[], done: string): Result {
   const ok = verdicts.every(({ faults }) => faults.length === 0);
   return { ok, lines: [done, ...describeBroadcasts(verdicts)] };
-}
-
-async function killReceiving({ seed, inbound }: Place): Promise<Result> {
-  const verdict = await runInboundKills({ seed, kills: inbound.kills });
-  const places = Object.entries(verdict.kills).map(([at, count]) => `${at} ${count}`);
-  const unreached = verdict.unreached.map((at) => `not reached in time: ${at}`);
-  const { ok, lines } = receivedWell([verdict], `kills: ${places.join(', ')}`);
-  return { ok: ok && unreached.length === 0, lines: [...lines, ...unreached] };
-}
-
-async function cutReceiving(place: Place): Promise<Result> {
-  const { cuts } = place.inbound;
-  return receivedWell(await runInboundCuts({ ...(await withDisk(place)), cuts }), `${cuts} cuts`);
-}
-
-async function fillDiskOfReceived({ directory, seed, inbound }: Place): Promise<Result> {
-  const cycles = inbound.cuts;
-  const verdict = await runInboundFullDisks({ directory, seed, cycles });
-  const deferrals = Object.entries(verdict.deferrals).map(([reply, count]) => `${reply} ${count}`);
-  return receivedWell([verdict], `${cycles} times; put off: ${deferrals.join(', ')}`);
-}
-
-function receivedWell(verdicts: readonly InboundReckoning[], done: string): Result {
-  const ok = verdicts.every(
-    ({ inbound, outbound }) => inbound.faults.length === 0 && wrongIn(outbound).length === 0,
-  );
-  return { ok, lines: [done, ...describeInbound(verdicts)] };
 }
 
 async function cutMigrationsShort({ directory, cycles, seed }: Place): Promise<Result> {

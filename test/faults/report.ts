@@ -127,7 +127,8 @@ export function describeReckoning(reckoning: Reckoning): string[] {
   ];
 }
 
-function describeFaults(faults: readonly string[]): string[] {
+/** Counts equal sentences, and shows the first ones. */
+export function describeFaults(faults: readonly string[]): string[] {
   const counted = Object.entries(Object.groupBy(faults, (fault) => fault));
   const shown = counted.slice(0, MAX_FAULTS_SHOWN).map(([fault, some]) => `${some?.length} x ${fault}`);
   const rest = counted.length - shown.length;

@@ -31,7 +31,13 @@ const FILE = fileOf({ number: 1 }).toString('latin1');
 
 function letter(change: Partial<Letter> = {}): Letter {
   const acknowledged = new Map([[MESSAGE_ID, 'in_1']]);
-  const same = { reader: undefined, hasFile: false, transmissions: 1, acknowledged };
+  const same = {
+    reader: undefined,
+    hasFile: false,
+    transmissions: 1,
+    acknowledged,
+    refused: new Set<string>(),
+  };
   return { kind: 'post', number: 1, ...same, ...change };
 }
 

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { DMARC_XML } from '../../mail/reports/fixtures.ts';
 import { signTestMessage, type TestKey } from '../../support/sign-message.ts';
+import type { Sent } from '../smtp-clients.ts';
 import { HOSTNAME, RECIPIENT_DOMAIN, SENDER_DOMAIN } from '../world.ts';
 import { MAILBOX_ADDRESS } from './mailbox.ts';
 import type { Reader } from './readers.ts';
@@ -14,17 +15,14 @@ import type { Reader } from './readers.ts';
 export const ANSWERS = ['bounce', 'complaint', 'unsubscribe'] as const;
 export type LetterKind = (typeof ANSWERS)[number] | 'post' | 'mailbox' | 'forward' | 'returned' | 'report';
 
-export type Letter = {
+/** The names of its transmissions are their Message-IDs without angle brackets. */
+export type Letter = Sent & {
   kind: LetterKind;
   /** Its place among all letters, from 1. */
   number: number;
   /** The reader whose mail it is about; undefined for a letter that answers nobody. */
   reader: Reader | undefined;
   hasFile: boolean;
-  /** Number of transmissions so far. */
-  transmissions: number;
-  /** Ids that the daemon answered with, by Message-ID without angle brackets. */
-  acknowledged: Map<string, string>;
 };
 
 /** Domains of the author of the letters, and of the provider that passes complaints on and signs them. */

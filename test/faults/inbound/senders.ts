@@ -1,12 +1,10 @@
 /**
- * Servers that send mail to the daemon, several messages in each session, and keep a record of every 250. Mail without a
- * reply, or with a reply that puts it off, is sent again.
+ * Servers that send mail to the daemon, several messages in each session. A letter that is sent again has another Message-ID, so that each
+ * transmission can be told from the others.
  */
-import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, type TestClient } from '../../mail/smtp/server/fixture.ts';
 import { rsaTestKey, type TestKey } from '../../support/sign-message.ts';
 import type { SeededRandom } from '../seeded-random.ts';
+import { type ClientsRun, SmtpClients } from '../smtp-clients.ts';
 import {
   type Addresses,
   ANSWERS,
@@ -18,17 +16,10 @@ import {
 } from './letter.ts';
 import type { Reader } from './readers.ts';
 
-export type SendersRun = {
+export type SendersRun = Pick<ClientsRun<Letter>, 'clients' | 'pauseMs' | 'signal' | 'persistent'> & {
   port: number;
-  clients: number;
-  /** Time between a reply and the next message of a client. */
-  pauseMs: number;
-  /** Ends the run, which waits for the message in transmission. */
-  signal: AbortSignal;
   /** Maximum number of new letters of this run; 0 only repeats. */
   most: number;
-  /** Default: a client whose connection ends takes the daemon for dead, and ends. */
-  persistent?: boolean;
   /** Kind of the first new letter. By default it is left to chance, like that of all others. */
   first?: LetterKind | undefined;
   /** Maximum number of answers of readers that are left to chance; by default as many as there are readers. */
@@ -46,11 +37,6 @@ const MAX_REPORTS = 500;
 const MAILBOX_SHARE = 0.4;
 /** Share of these letters that have a file. */
 const FILE_SHARE = 0.1;
-/** Time before a message that was put off is sent again, and before another connection. */
-const PATIENCE_MS = 50;
-/** An address of this network for each client: one address has a limited number of connections. */
-const FIRST_CLIENT = 20;
-const REPLY_TIMEOUT_MS = 30_000;
 
 /** What is left of a run. */
 type Left = { count: number; answers: number; first: LetterKind | undefined };
@@ -60,12 +46,7 @@ export class Senders {
   readonly key: TestKey = rsaTestKey();
   /** All letters, in the order of their first transmissions. */
   readonly letters: Letter[] = [];
-  /** Letters that no 250 was read for. */
-  readonly unanswered: Letter[] = [];
-  /** Replies that must not come: anything but 250, 421 and what puts a message off. */
-  readonly refusals: string[] = [];
-  /** Number of replies that put a message off, by the step and the code, such as `DATA 452`; `message` is the final dot. */
-  readonly deferrals = new Map<string, number>();
+  readonly #clients = new SmtpClients<Letter>();
   readonly #random: SeededRandom;
   readonly #readers: Reader[] = [];
   #addresses: Addresses = { complaints: '', reports: '' };
@@ -73,6 +54,21 @@ export class Senders {
 
   constructor(random: SeededRandom) {
     this.#random = random;
+  }
+
+  /** Letters that no 250 was read for. */
+  get unanswered(): readonly Letter[] {
+    return this.#clients.unanswered;
+  }
+
+  /** Replies that must not come. */
+  get refusals(): readonly string[] {
+    return this.#clients.refusals;
+  }
+
+  /** Number of replies that put a message off. */
+  get deferrals(): ReadonlyMap<string, number> {
+    return this.#clients.deferrals;
   }
 
   /** Adds readers whose mail leads to letters, and the addresses that letters go to. */
@@ -88,75 +84,21 @@ export class Senders {
 
   /** Takes replies for not read: the letters are sent again. */
   forget(letter: Letter, messageIds: readonly string[]): void {
-    for (const messageId of messageIds) letter.acknowledged.delete(messageId);
-    if (letter.acknowledged.size === 0) this.unanswered.push(letter);
+    this.#clients.forget(letter, messageIds);
   }
 
   /** Runs until the signal, the limit, or the daemon's end. */
-  async run(run: SendersRun): Promise<void> {
-    const left = { count: run.most, answers: run.answers ?? this.#readers.length, first: run.first };
-    await Promise.all(Array.from({ length: run.clients }, (_, client) => this.#client(run, left, client)));
-  }
-
-  async #client(run: SendersRun, left: Left, number: number): Promise<void> {
-    let client: TestClient | undefined;
-    while (!run.signal.aborted) {
-      const letter = this.unanswered.shift() ?? this.#next(left);
-      if (!letter) break;
-      client ??= await this.#open(run.port, number);
-      const isTaken = client !== undefined && (await this.#send(client, letter));
-      if (!isTaken) this.unanswered.push(letter);
-      if (!client || client.socket.destroyed || client.socket.readableEnded) {
-        client?.socket.destroy();
-        client = undefined;
-        if (!run.persistent) break;
-      }
-      await sleep(isTaken ? run.pauseMs : PATIENCE_MS);
-    }
-    client?.socket.destroy();
-  }
-
-  /** Opens a session. Returns undefined when there is no daemon, or none that takes mail. */
-  async #open(port: number, number: number): Promise<TestClient | undefined> {
-    const localAddress = `127.0.0.${FIRST_CLIENT + number}`;
-    const client = createClient(connect({ host: '127.0.0.1', port, localAddress, noDelay: true }));
-    client.socket.setTimeout(REPLY_TIMEOUT_MS, () => client.socket.destroy());
-    const banner = await client.reply();
-    const greeting = banner.startsWith('220') ? await client.ask('EHLO mx.author.test\r\n') : banner;
-    if (greeting.startsWith('250')) return client;
-    this.#note('EHLO', greeting);
-    client.socket.destroy();
-    return undefined;
-  }
-
-  /** Sends a letter. Returns true after a 250. */
-  async #send(client: TestClient, letter: Letter): Promise<boolean> {
-    letter.transmissions += 1;
-    const messageId = messageIdOf(letter, letter.transmissions);
-    const { from, to } = envelopeOf(letter, this.#addresses);
-    for (const command of [`MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'DATA']) {
-      const reply = await client.ask(`${command}\r\n`);
-      if (/^[23]/.test(reply)) continue;
-      this.#note(command.slice(0, 4), reply);
-      if (!client.socket.destroyed) await client.ask('RSET\r\n');
-      return false;
-    }
-    const reply = await client.ask(`${messageOf(letter, messageId, this.key)}.\r\n`);
-    const id = /^250 .*queued as (in_\w+)/.exec(reply)?.[1];
-    if (id === undefined) {
-      this.#note('message', reply);
-      return false;
-    }
-    letter.acknowledged.set(messageId, id);
-    return true;
-  }
-
-  /** A connection that ends says nothing: the daemon is gone, or will be asked again. */
-  #note(step: string, reply: string): void {
-    if (reply.startsWith('closed')) return;
-    const key = `${step} ${reply.slice(0, 3)}`;
-    if (reply.startsWith('4')) this.deferrals.set(key, (this.deferrals.get(key) ?? 0) + 1);
-    else this.refusals.push(`${step}: ${reply.trim().replace(/in_\w+/g, 'in_…')}`);
+  async run({ port, most, first, answers = this.#readers.length, ...run }: SendersRun): Promise<void> {
+    const left = { count: most, answers, first };
+    await this.#clients.run({
+      ...run,
+      serverFor: () => ({ port }),
+      next: () => this.#next(left),
+      transmissionOf: (letter, number) => {
+        const name = messageIdOf(letter, number);
+        return { name, ...envelopeOf(letter, this.#addresses), bytes: messageOf(letter, name, this.key) };
+      },
+    });
   }
 
   #next(left: Left): Letter | undefined {
@@ -173,6 +115,7 @@ export class Senders {
       hasFile: (kind === 'post' || kind === 'mailbox') && this.#random.share() < FILE_SHARE,
       transmissions: 0,
       acknowledged: new Map(),
+      refused: new Set(),
     };
     this.letters.push(letter);
     return letter;
