@@ -27,6 +27,8 @@ export type Claim = Delivery & {
   id: number;
   /** The key of the site that the delivery goes to. */
   site: string;
+  /** Tenant whose share of the connections the delivery uses: that of the queues that it was found in. */
+  scheduledFor: string;
   /** Time of the claim, in milliseconds of the monotonic clock. */
   claimedAt: number;
   /** Number of sessions that took this delivery and put it back. */

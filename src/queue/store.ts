@@ -78,6 +78,11 @@ export type NewRecipient = Pick<RecipientRow, 'field' | 'address' | 'domain'> & 
   suppressed: string | null;
   /** Parameters about notifications (mail/smtp/dsn-parameters.ts); by default none. */
   dsn?: string | null;
+  /**
+   * Tenant in whose delivery queue the recipient waits, and whose share of the connections its mail uses; by default that of the message.
+   * Mail that the installation sends because of a tenant's mailbox is not the tenant's, but must delay nobody else's.
+   */
+  scheduledFor?: string | undefined;
 };
 
 /**
@@ -90,17 +95,19 @@ export async function enqueue(
   recipients: readonly NewRecipient[],
 ): Promise<void> {
   await insertMessage.all(tx, message);
-  for (const [position, { field, address, domain, suppressed, dsn = null }] of recipients.entries()) {
+  const { tenantId, mode, kind } = message;
+  for (const [position, recipient] of recipients.entries()) {
+    const { field, address, domain, suppressed, dsn = null, scheduledFor = tenantId } = recipient;
     await insertRecipient.all(tx, {
       field,
       address,
       domain,
       id: newId('rcp', message.createdAt),
       messageId: message.id,
-      tenantId: message.tenantId,
-      mode: message.mode,
+      tenantId,
+      mode,
       position,
-      queue: queueKeyOf(message, domain),
+      queue: queueKeyOf({ mode, kind, tenantId: scheduledFor }, domain),
       state: suppressed === null ? 'ready' : 'suppressed',
       dueAt: suppressed === null ? message.datedAt : null,
       attempts: 0,

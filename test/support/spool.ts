@@ -153,7 +153,7 @@ async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
   const claimedAt = clock.elapsed();
   return deliveries.map((delivery, id) => ({
     ...delivery,
-    ...{ id, site: 'test', claimedAt, tries: 0, brokenOff: undefined },
+    ...{ id, site: 'test', scheduledFor: '', claimedAt, tries: 0, brokenOff: undefined },
   }));
 }
 

@@ -28,6 +28,8 @@ export type Forwarding = {
   recipient: string;
   /** Addresses that the message goes to. */
   addresses: readonly string[];
+  /** Tenant whose mailbox sends the message on; by default the installation does. */
+  scheduledFor?: string;
   /**
    * The message in place of the received one, with a header that was edited. Its bytes are not committed yet. The caller has looked for
    * loops in the header that was received.
@@ -57,7 +59,7 @@ const HEADER_END = '\r\n\r\n';
 export async function buildForward(
   app: ForwardApp,
   received: ReceivedMessageRow,
-  { recipient, addresses, edited }: Forwarding,
+  { recipient, addresses, scheduledFor, edited }: Forwarding,
 ): Promise<BuiltForward> {
   const { blobId } = edited ?? received;
   if (blobId === null) return { kind: 'refused', reason: 'deleted' };
@@ -86,7 +88,8 @@ export async function buildForward(
   };
   const address = await provenSenderOf(app, received, fields);
   const notification = address === undefined ? undefined : { messageId: message.id, address, recipient };
-  return { kind: 'built', message, recipients: addresses.map(newRecipient), notification };
+  const recipients = addresses.map((one) => newRecipient(one, scheduledFor));
+  return { kind: 'built', message, recipients, notification };
 }
 
 /** Bytes of a message as far as forwarding reads them. */

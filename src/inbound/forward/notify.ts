@@ -7,6 +7,7 @@ import { commitOutcome } from '../../db/commit-outcome.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { addressKey, type Mailbox, parseMailbox } from '../../mail/address.ts';
 import { composeFailureReport } from '../../mail/dsn/write.ts';
+import { parseQueueKey } from '../../queue/dispatch/delivery-queue.ts';
 import {
   findNextNotificationTime,
   type LeasedNotification,
@@ -158,5 +159,7 @@ async function write(
     arrivedAt,
     header: (await content.head(headerBytes)).subarray(0, -'\r\n'.length),
   });
-  return buildOwnMail(app, { id, ...composed, to: [to.address], returnPath: '', requireTls });
+  const scheduledFor = failed[0] && parseQueueKey(failed[0].queue).tenantId;
+  const envelope = { to: [to.address], scheduledFor, returnPath: '', requireTls };
+  return buildOwnMail(app, { id, ...composed, ...envelope });
 }

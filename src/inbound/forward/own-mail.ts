@@ -14,6 +14,8 @@ type Composed = Pick<MessageRow, 'id'> & {
   headerBytes: number;
   /** Addresses in ASCII. */
   to: readonly string[];
+  /** Tenant whose mailbox, or whose redirect, the mail is about; by default none. */
+  scheduledFor?: string | undefined;
 } & Partial<Pick<MessageRow, 'returnPath' | 'requireTls'>>;
 
 type OwnMailApp = Pick<App, 'blobs' | 'clock' | 'config'>;
@@ -26,7 +28,7 @@ export function postmasterOf({ hostname }: App['config']): string {
 /** Returns the rows of a composed message, which is dated and signed when it is sent. By default its bounces come to a return path. */
 export async function buildOwnMail(
   { blobs, clock, config }: OwnMailApp,
-  { id, bytes, headerBytes, to, returnPath = null, requireTls = 0 }: Composed,
+  { id, bytes, headerBytes, to, scheduledFor, returnPath = null, requireTls = 0 }: Composed,
 ): Promise<OwnMail> {
   const now = clock.now();
   const hash = createBodyHash();
@@ -47,5 +49,5 @@ export async function buildOwnMail(
     requireTls,
     traceFields: null,
   };
-  return { blob, message, recipients: to.map(newRecipient) };
+  return { blob, message, recipients: to.map((one) => newRecipient(one, scheduledFor)) };
 }

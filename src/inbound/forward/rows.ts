@@ -23,8 +23,8 @@ export const NOTHING_COMPOSED = {
   utf8: 0,
 } as const;
 
-/** Returns the recipient with this address, which is in ASCII. */
-export function newRecipient(address: string): NewRecipient {
+/** Returns the recipient with this address, which is in ASCII. By default it waits in the queue of the installation. */
+export function newRecipient(address: string, scheduledFor?: string): NewRecipient {
   const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
-  return { field: 'to', address, domain, suppressed: null };
+  return { field: 'to', address, domain, suppressed: null, scheduledFor };
 }

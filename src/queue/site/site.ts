@@ -4,7 +4,7 @@
  * each what a session holds until it is settled.
  */
 import type { Claim } from '../claim.ts';
-import type { DeliveryQueue } from '../dispatch/delivery-queue.ts';
+import { type DeliveryQueue, parseQueueKey } from '../dispatch/delivery-queue.ts';
 import type { Route } from '../dispatch/route.ts';
 import type { PrepareMessage } from '../prepare.ts';
 import type { Slot } from '../sessions/slots.ts';
@@ -82,12 +82,12 @@ export class Site {
 
   /** Yields the tenants whose mail waits here. A tenant may occur more than once. */
   *tenants(): Iterable<string> {
-    for (const { message } of this.#claimed) yield message.tenantId;
+    for (const { scheduledFor } of this.#claimed) yield scheduledFor;
     yield* this.#claimer.tenants();
   }
 
   hasMailOf(tenantId: string): boolean {
-    return this.#claimer.has(tenantId) || this.#claimed.some(({ message }) => message.tenantId === tenantId);
+    return this.#claimer.has(tenantId) || this.#claimed.some(({ scheduledFor }) => scheduledFor === tenantId);
   }
 
   get isEmpty(): boolean {
@@ -194,7 +194,7 @@ export class Site {
   #takeClaimed(slot: Slot): Claim | undefined {
     const next = this.#claimed.shift();
     if (!next) return undefined;
-    slot.assign(next.message.tenantId, this.isProven);
+    slot.assign(next.scheduledFor, this.isProven);
     this.#taken.set(next.id, { slot, sending: undefined });
     this.#lookAhead();
     return next;
@@ -244,7 +244,9 @@ export class Site {
     const claimedAt = this.#app.clock.elapsed();
     for (const delivery of deliveries) {
       const id = ++this.#lastClaimId;
-      this.#insert({ ...delivery, id, site: this.key, claimedAt, tries: 0, brokenOff: undefined });
+      const scheduledFor = parseQueueKey(delivery.recipients[0]?.queue ?? '').tenantId;
+      const claimed = { id, site: this.key, scheduledFor, claimedAt, tries: 0, brokenOff: undefined };
+      this.#insert({ ...delivery, ...claimed });
     }
     return deliveries.length > 0 || !this.#claimer.isEmpty;
   }

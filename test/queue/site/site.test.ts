@@ -271,6 +271,17 @@ test('a claim ends when its queues are exhausted, even while another tenant is h
   assert.equal(await takeFrom(site), undefined);
 });
 
+test('mail of the installation uses the connections of the tenant whose queue it waits in', async () => {
+  const waiting = { id: 'rcp_1', queue: 'live transactional ten_2 a.example' };
+  const { site } = openSite({}, [waiting]);
+  site.add(queue('a.example', holding('msg_1', 'msg_2'), { tenantId: 'ten_2' }));
+  const taking = slot();
+  await site.take(0, taking);
+  assert.equal(taking.charge?.tenantId, 'ten_2');
+  assert.deepEqual([...new Set(site.tenants())], ['ten_2']);
+  assert.deepEqual([site.hasMailOf('ten_2'), site.hasMailOf('ten_1')], [true, false]);
+});
+
 test('an idle session whose last delivery is not settled is not dismissed', async () => {
   const { site } = openSite();
   site.add(queue('a.example', holding('msg_1')));

@@ -121,12 +121,13 @@ async function buildRedirect(
   const to = asciiAddress(address);
   if (to === undefined) return undefined;
   const { message, mailbox } = delivery;
+  const { address: recipient, tenantId: scheduledFor } = mailbox;
   // The fields of the reception are added again when the message is forwarded.
   const changed = header === null ? undefined : withoutPrefix(Buffer.from(header, 'base64'), delivery.prefix);
   // A message with a second author would be sealed here, although the script may have named anybody.
   if (changed && repeatsOrigin(changed, delivery.header)) return undefined;
   const forwardTo = (edited?: Parameters<typeof buildForward>[2]['edited']) =>
-    buildForward(app, message, { recipient: mailbox.address, addresses: [to], edited });
+    buildForward(app, message, { recipient, addresses: [to], scheduledFor, edited });
   if (!changed) return redirectOf(app, delivery, { forward: await forwardTo(), blob: undefined });
   return await withEdited(delivery, changed, async (bytes) => {
     const blob = await app.blobs.prepare([bytes]);
@@ -227,7 +228,7 @@ async function buildNotification(
 /** A message that was accepted is refused by a report, and only to a sender that was proven, since others would be told of forged mail. */
 async function buildRejection(
   app: ScriptApp,
-  { message, header, recipient }: ScriptedDelivery,
+  { message, mailbox, header, recipient }: ScriptedDelivery,
   { reason }: Rejection,
 ): Promise<BuiltMail | undefined> {
   const address = await provenSenderOf(app, message, splitFields(header.toString('latin1')));
@@ -251,7 +252,8 @@ async function buildRejection(
     text: `This is the mail server ${hostname}.\n\nThe recipient <${recipient}> has refused your message:\n\n${reason}\n\nThe header of your message follows.\n`,
     recipients: [{ address: recipient, action: 'failed', status: REFUSED }],
   });
-  const mail = await buildOwnMail(app, { id, ...composed, to: [to.address], returnPath: '' });
+  const { tenantId: scheduledFor } = mailbox;
+  const mail = await buildOwnMail(app, { id, ...composed, to: [to.address], scheduledFor, returnPath: '' });
   return { kind: 'reject', mail, claim: undefined, copy: undefined };
 }
 
