@@ -4,15 +4,15 @@ import type { EmailRow, MessageRow } from '../db/tables.ts';
 import type { SenderDomain } from '../domains/sender.ts';
 import type { EmailRows } from '../emails/accept.ts';
 import { policyOf } from '../emails/build-rows.ts';
-import { maxAgeMs } from '../emails/request/schedule.ts';
 import { readTags, type Tag } from '../emails/request/tags.ts';
 import { addressKey } from '../mail/address.ts';
 import { readAddressList } from '../mail/message/address-list.ts';
 import { decodeWords } from '../mail/message/decode-words.ts';
 import { invalid } from '../system/errors.ts';
 import type { Caller } from '../tenants/authenticate.ts';
+import { buildMessage } from './build-message.ts';
 import { findText, type SubmittedHeader, TAG_FIELD } from './header.ts';
-import { needsUtf8, type Submission } from './users/user.ts';
+import type { Submission } from './users/user.ts';
 
 type Building = { submission: Submission; sender: SenderDomain; simulatorOnly: boolean };
 
@@ -30,22 +30,25 @@ type Field = 'to' | 'cc' | 'bcc';
  * @throws AppError validation_error for a malformed tag
  */
 export function buildEmail(
-  { config, clock }: Pick<App, 'config' | 'clock'>,
+  app: Pick<App, 'config' | 'clock'>,
   caller: Caller,
   { submission, sender, simulatorOnly }: Building,
 ): EmailRows {
   const { header, blob } = submission;
   const tags = tagsOf(header);
-  const now = clock.now();
   const named = { to: namesIn(header, 'to'), cc: namesIn(header, 'cc') };
   const recipients = submission.recipients.map(({ address, domain }) => ({
     field: fieldOf(named, address),
     address,
     domain,
   }));
-  const message = buildMessage({ config, now }, caller, { submission, sender });
+  const { tenantId, mode } = caller;
+  const message: MessageRow = {
+    ...buildMessage(app, submission, { tenantId, mode, domainId: sender.domainId }),
+    complaintHost: sender.returnPathHost,
+  };
   return {
-    ...policyOf(config, caller, { type: 'transactional', topic: undefined, recipients, simulatorOnly }),
+    ...policyOf(app.config, caller, { type: 'transactional', topic: undefined, recipients, simulatorOnly }),
     blob,
     source: undefined,
     textBytes: 0,
@@ -53,47 +56,6 @@ export function buildEmail(
     targets: [],
     message,
     email: buildRow(caller, { submission, message, tags, named, recipients }),
-  };
-}
-
-function buildMessage(
-  { config, now }: { config: App['config']; now: number },
-  { tenantId, mode }: Caller,
-  { submission, sender }: Pick<Building, 'submission' | 'sender'>,
-): MessageRow {
-  const { id, blob, headerBytes, bodyHash, header, envelope } = submission;
-  const datedAt = Math.max(envelope.releaseAt ?? now, now);
-  return {
-    id,
-    tenantId,
-    mode,
-    kind: 'transactional',
-    topicId: null,
-    status: 'queued',
-    sender: header.from.address,
-    domainId: sender.domainId,
-    blobId: blob.id,
-    headerBytes,
-    bodyHash,
-    datedAt,
-    signature: null,
-    createdAt: now,
-    expiresAt: datedAt + maxAgeMs(config, 'transactional'),
-    lastEventAt: now,
-    contentId: null,
-    composer: null,
-    fields: null,
-    mergeValues: null,
-    broadcastId: null,
-    contactId: null,
-    complaintHost: sender.returnPathHost,
-    // Bounces come to a return path of this installation, as for every email of the API.
-    returnPath: null,
-    requireTls: envelope.requireTls ? 1 : 0,
-    traceFields: null,
-    mailboxId: null,
-    dsn: null,
-    utf8: needsUtf8(submission),
   };
 }
 

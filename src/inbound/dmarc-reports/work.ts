@@ -3,6 +3,7 @@ import type { App } from '../../app.ts';
 import type { DmarcReportRow } from '../../db/inbound-tables.ts';
 import { type AggregateReport, composeReport, type Observation } from '../../mail/dmarc/aggregate-report.ts';
 import { findReportDestinations } from '../../mail/dmarc/destinations.ts';
+import { postmasterOf } from '../../mail/postmaster.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { ID_CHARACTERS, newId } from '../../system/ids.ts';
 import { periodic, type Work } from '../../system/worker.ts';
@@ -69,7 +70,7 @@ async function readReport(
   const submitter = app.config.hostname.toLowerCase();
   return {
     submitter,
-    contact: `postmaster@${submitter}`,
+    contact: postmasterOf(submitter).address,
     generator: `Postrider ${VERSION}`,
     domain,
     id: id.slice(-ID_CHARACTERS),

@@ -21,7 +21,7 @@ import { newId } from '../../system/ids.ts';
 import { forwardMark, readForwardMarks } from './mark.ts';
 import { provenSenderOf } from './proven-sender.ts';
 import { senderRewritingOf } from './rewriting.ts';
-import { NOTHING_COMPOSED, newRecipient } from './rows.ts';
+import { newRecipient, OWN_MESSAGE } from './rows.ts';
 
 export type Forwarding = {
   /** Address that the message came to. It becomes a part of the header, by which a loop is noticed. */
@@ -72,7 +72,7 @@ export async function buildForward(
   const now = app.clock.now();
   const own = ownFields(app, received, recipient);
   const message: MessageRow = {
-    ...NOTHING_COMPOSED,
+    ...OWN_MESSAGE,
     id: newId('em', now),
     sender: received.sender,
     blobId,

@@ -20,7 +20,7 @@ import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { newId } from '../../system/ids.ts';
 import type { Work } from '../../system/worker.ts';
 import { GIVE_BACK, type GivingBackApp, giveBack } from './give-back.ts';
-import { buildOwnMail, type OwnMail, postmasterOf } from './own-mail.ts';
+import { buildOwnMail, type OwnMail } from './own-mail.ts';
 import { settleNotification } from './settle.ts';
 
 /** Maximum number of notifications that are made at the same time. Our own limit. */
@@ -147,12 +147,6 @@ async function write(
   const composed = composeFailureReport({
     messageId: `${id}@${hostname}`,
     hostname,
-    from: {
-      name: 'Mail server',
-      address: postmasterOf(app.config),
-      localPart: 'postmaster',
-      domain: hostname,
-    },
     to,
     recipient,
     status: failed[0]?.enhancedCode ?? UNKNOWN_STATUS,

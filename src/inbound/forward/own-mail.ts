@@ -3,8 +3,9 @@ import type { App } from '../../app.ts';
 import type { BlobRow, MessageRow } from '../../db/tables.ts';
 import { maxAgeMs } from '../../emails/request/schedule.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
+import { postmasterOf } from '../../mail/postmaster.ts';
 import type { NewRecipient } from '../../queue/store.ts';
-import { NOTHING_COMPOSED, newRecipient } from './rows.ts';
+import { newRecipient, OWN_MESSAGE } from './rows.ts';
 
 export type OwnMail = { blob: BlobRow; message: MessageRow; recipients: readonly NewRecipient[] };
 
@@ -20,11 +21,6 @@ type Composed = Pick<MessageRow, 'id'> & {
 
 type OwnMailApp = Pick<App, 'blobs' | 'clock' | 'config'>;
 
-/** Returns the address of the postmaster of the installation, which its mail comes from. */
-export function postmasterOf({ hostname }: App['config']): string {
-  return `postmaster@${hostname.toLowerCase()}`;
-}
-
 /** Returns the rows of a composed message, which is dated and signed when it is sent. By default its bounces come to a return path. */
 export async function buildOwnMail(
   { blobs, clock, config }: OwnMailApp,
@@ -35,9 +31,9 @@ export async function buildOwnMail(
   hash.update(bytes.subarray(headerBytes));
   const blob = await blobs.prepare([bytes]);
   const message: MessageRow = {
-    ...NOTHING_COMPOSED,
+    ...OWN_MESSAGE,
     id,
-    sender: postmasterOf(config),
+    sender: postmasterOf(config.hostname).address,
     blobId: blob.id,
     headerBytes,
     bodyHash: hash.digest(),

@@ -1,22 +1,14 @@
 /** The parts of rows that all mail of this installation itself has in common. */
+import { STORED_MESSAGE } from '../../queue/contents/stored-message.ts';
 import type { NewRecipient } from '../../queue/store.ts';
 import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
 
-/** Columns of a message that is sent as its bytes are stored. */
-export const NOTHING_COMPOSED = {
+/** Columns of a message without a sender among the tenants. */
+export const OWN_MESSAGE = {
+  ...STORED_MESSAGE,
   tenantId: INSTALLATION_TENANT,
   mode: 'live',
-  kind: 'transactional',
-  topicId: null,
-  status: 'queued',
   domainId: null,
-  signature: null,
-  contentId: null,
-  composer: null,
-  fields: null,
-  mergeValues: null,
-  broadcastId: null,
-  contactId: null,
   complaintHost: null,
   mailboxId: null,
   dsn: null,

@@ -3,6 +3,7 @@ import type { Mailbox } from '../address.ts';
 import { chooseBoundary, leafEntity, multipart, textEntity, wholeBody } from '../message/entity.ts';
 import { formatDate, structuredField } from '../message/headers.ts';
 import { writeMessageFields } from '../message/message-fields.ts';
+import { postmasterOf } from '../postmaster.ts';
 import { formatTypedAddress } from './address.ts';
 
 /** Maximum length of what another server has written. Our own limit; replies are cut before. */
@@ -29,9 +30,8 @@ export type ReportedRecipient = {
 type DeliveryReport = {
   /** Message id of the notification, without its angle brackets. */
   messageId: string;
-  /** Host name of the server that reports. */
+  /** Host name of the server that reports, by its postmaster. */
   hostname: string;
-  from: Mailbox;
   /** The sender of the message. */
   to: Mailbox;
   subject: string;
@@ -74,9 +74,9 @@ export function composeFailureReport({ recipient, status, ...report }: FailureRe
  * message (RFC 8689 section 5). All of it is in ASCII. It is sent with the null sender.
  */
 export function composeReport(report: DeliveryReport): { bytes: Buffer; headerBytes: number } {
-  const { messageId, from, to, subject, header } = report;
+  const { messageId, hostname, to, subject, header } = report;
   const fields = writeMessageFields({
-    from,
+    from: postmasterOf(hostname),
     to: [to],
     cc: [],
     replyTo: [],

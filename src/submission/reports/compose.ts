@@ -1,8 +1,9 @@
 /** Writes what the writer of a message is told about its recipients (RFC 3464). It returns the header of the message alone. */
 import type { RecipientRow } from '../../db/tables.ts';
-import { type Mailbox, parseMailbox } from '../../mail/address.ts';
+import { parseMailbox } from '../../mail/address.ts';
 import { composeReport, type ReportedRecipient } from '../../mail/dsn/write.ts';
 import { dateField, formatDate } from '../../mail/message/headers.ts';
+import { postmasterOf } from '../../mail/postmaster.ts';
 import { envelopeIdOf, originalRecipientOf } from '../../mail/smtp/dsn-parameters.ts';
 import type { SpooledMessage } from '../../queue/store.ts';
 import type { PlannedReport } from './plan.ts';
@@ -38,8 +39,7 @@ export function composeSubmissionReport(composition: Composition): Buffer {
   const { bytes } = composeReport({
     messageId,
     hostname,
-    from: postmaster(hostname),
-    to: parseMailbox(message.returnPath ?? '') ?? postmaster(hostname),
+    to: parseMailbox(message.returnPath ?? '') ?? postmasterOf(hostname),
     subject: SUBJECTS[action],
     text: textFor(composition),
     envelopeId: envelopeIdOf(message.dsn),
@@ -48,11 +48,6 @@ export function composeSubmissionReport(composition: Composition): Buffer {
     header,
   });
   return Buffer.concat([Buffer.from(dateField(now), 'latin1'), bytes]);
-}
-
-function postmaster(hostname: string): Mailbox {
-  const address = `postmaster@${hostname}`;
-  return { name: 'Mail server', address, localPart: 'postmaster', domain: hostname };
 }
 
 function describe(

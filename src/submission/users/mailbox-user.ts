@@ -6,7 +6,6 @@ import { discardOnRefusal } from '../../blobs/discard-on-refusal.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { getSendingDomain, isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
-import { maxAgeMs } from '../../emails/request/schedule.ts';
 import { logAccepted } from '../../events/mail-log.ts';
 import { type Login, renewLogin } from '../../mailboxes/credential.ts';
 import { mayUseAddress } from '../../mailboxes/sender-addresses.ts';
@@ -14,12 +13,13 @@ import { queueKeyOf } from '../../queue/dispatch/delivery-queue.ts';
 import { isoTime } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { acceptSubmitted } from '../accept.ts';
+import { buildMessage } from '../build-message.ts';
 import { requireWithinLimits } from '../limits/limits.ts';
 import { LOGIN_HAS_ENDED, notAuthorized, RefusedMessage } from '../refused-message.ts';
 import { firstLookAt } from '../reports/plan.ts';
 import type { SubmissionApp } from '../submission-app.ts';
 import { refuseSuppressed } from '../suppressed.ts';
-import { needsUtf8, type Submission, type SubmittedRecipient, senderDomainsOf, type User } from './user.ts';
+import { type Submission, type SubmittedRecipient, senderDomainsOf, type User } from './user.ts';
 
 /** Returns the owner of a mailbox. */
 export function createMailboxUser(app: SubmissionApp, login: Login): User {
@@ -52,7 +52,7 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
     async accept(submission) {
       const { blob } = submission;
       const message = await discardOnRefusal(app.blobs, [blob], async () => {
-        const row = await buildMessage(app, mailbox, submission);
+        const row = await buildOwnMessage(app, mailbox, submission);
         const recipients = submission.recipients.map(({ address, domain, dsn }) => ({
           field: 'to' as const,
           suppressed: null,
@@ -134,47 +134,20 @@ async function findEnd(
  * Returns the row of the message.
  * @throws AppError domain_not_verified
  */
-async function buildMessage(
+async function buildOwnMessage(
   app: SubmissionApp,
   mailbox: MailboxRow,
   submission: Submission,
 ): Promise<MessageRow> {
-  const { id, blob, headerBytes, bodyHash, header, envelope } = submission;
-  const { tenantId } = mailbox;
+  const { header, envelope } = submission;
+  const { id: mailboxId, tenantId } = mailbox;
   requireLocalRecipients(app, submission);
   const domainId = await getDomainId(app, { tenantId, domain: header.from.domain });
-  const now = app.clock.now();
-  const datedAt = Math.max(envelope.releaseAt ?? now, now);
   return {
-    id,
-    tenantId,
-    mode: 'live',
-    kind: 'transactional',
-    topicId: null,
-    status: 'queued',
-    sender: header.from.address,
-    domainId,
-    blobId: blob.id,
-    headerBytes,
-    bodyHash,
-    datedAt,
-    signature: null,
-    createdAt: now,
-    expiresAt: datedAt + maxAgeMs(app.config, 'transactional'),
-    lastEventAt: now,
-    contentId: null,
-    composer: null,
-    fields: null,
-    mergeValues: null,
-    broadcastId: null,
-    contactId: null,
-    complaintHost: null,
+    ...buildMessage(app, submission, { tenantId, mode: 'live', domainId }),
     returnPath: envelope.address,
-    requireTls: envelope.requireTls ? 1 : 0,
-    traceFields: null,
-    mailboxId: mailbox.id,
+    mailboxId,
     dsn: envelope.dsn ?? null,
-    utf8: needsUtf8(submission),
   };
 }
 

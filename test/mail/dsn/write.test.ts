@@ -10,12 +10,6 @@ const HEADER = 'From: Ann <ann@sender.example>\r\nSubject: Help\r\nX-Long:\r\n o
 const REPORT: FailureReport = {
   messageId: 'em_1@mx.postrider.example',
   hostname: 'mx.postrider.example',
-  from: {
-    name: 'Mail server',
-    address: 'postmaster@mx.postrider.example',
-    localPart: 'postmaster',
-    domain: 'mx.postrider.example',
-  },
   to: { name: undefined, address: 'ann@sender.example', localPart: 'ann', domain: 'sender.example' },
   recipient: 'abuse@shop.example',
   status: '5.7.30',

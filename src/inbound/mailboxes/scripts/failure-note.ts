@@ -4,12 +4,12 @@ import { parseMailbox } from '../../../mail/address.ts';
 import { textEntity, wholeBody } from '../../../mail/message/entity.ts';
 import { dateField } from '../../../mail/message/headers.ts';
 import { writeMessageFields } from '../../../mail/message/message-fields.ts';
+import { postmasterOf } from '../../../mail/postmaster.ts';
 import type { DeliveryResult } from '../../../mailboxes/delivery.ts';
 import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { claim } from '../../../mailboxes/scripts/memory-store.ts';
 import type { ScriptFailure } from '../../../mailboxes/scripts/script-job.ts';
 import { DAY_MS } from '../../../system/clock.ts';
-import { postmasterOf } from '../../forward/own-mail.ts';
 import type { ScriptApp, ScriptedDelivery } from './delivery.ts';
 
 /** Minimum time between two notes about the same failure of the same script. Our own limit. */
@@ -43,12 +43,6 @@ function writeNote(
   { script, line, message: problem }: ScriptFailure,
 ): Buffer {
   const hostname = config.hostname.toLowerCase();
-  const from = {
-    name: 'Mail server',
-    address: postmasterOf(config),
-    localPart: 'postmaster',
-    domain: hostname,
-  };
   const to = parseMailbox(mailbox.address);
   const place = line > 0 ? `, line ${line}` : '';
   const text = [
@@ -63,7 +57,7 @@ function writeNote(
   ].join('\n');
   const body = textEntity('plain', text);
   const fields = writeMessageFields({
-    from,
+    from: postmasterOf(hostname),
     to: to ? [to] : [],
     cc: [],
     replyTo: [],

@@ -16,7 +16,7 @@ import { AppError } from '../../../system/errors.ts';
 import { newId } from '../../../system/ids.ts';
 import { type BuiltForward, buildForward } from '../../forward/forward.ts';
 import { GIVE_BACK } from '../../forward/give-back.ts';
-import { buildOwnMail, type OwnMail, postmasterOf } from '../../forward/own-mail.ts';
+import { buildOwnMail, type OwnMail } from '../../forward/own-mail.ts';
 import { isProbablyForged, provenSenderOf } from '../../forward/proven-sender.ts';
 import { fieldsOf, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
 import { repeatsOrigin, withEdited, withoutPrefix } from './edited-message.ts';
@@ -239,12 +239,6 @@ async function buildRejection(
   const composed = composeReport({
     messageId: `${id}@${hostname}`,
     hostname,
-    from: {
-      name: 'Mail server',
-      address: postmasterOf(app.config),
-      localPart: 'postmaster',
-      domain: hostname,
-    },
     to,
     arrivedAt: message.createdAt,
     header: header.subarray(0, -'\r\n'.length),

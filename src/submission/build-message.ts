@@ -1,0 +1,41 @@
+/** Builds the row of a message that a client has handed over, which is sent as it came. */
+import type { App } from '../app.ts';
+import type { MessageRow } from '../db/tables.ts';
+import { maxAgeMs } from '../emails/request/schedule.ts';
+import { STORED_MESSAGE } from '../queue/contents/stored-message.ts';
+import { needsUtf8, type Submission } from './users/user.ts';
+
+type Sender = Pick<MessageRow, 'tenantId' | 'mode' | 'domainId'>;
+
+/** Returns the row of a message whose bounces come to a return path of this installation, and which no mailbox has written. */
+export function buildMessage(
+  { config, clock }: Pick<App, 'config' | 'clock'>,
+  submission: Submission,
+  { tenantId, mode, domainId }: Sender,
+): MessageRow {
+  const { id, blob, headerBytes, bodyHash, header, envelope } = submission;
+  const now = clock.now();
+  const datedAt = Math.max(envelope.releaseAt ?? now, now);
+  return {
+    ...STORED_MESSAGE,
+    id,
+    tenantId,
+    mode,
+    sender: header.from.address,
+    domainId,
+    blobId: blob.id,
+    headerBytes,
+    bodyHash,
+    datedAt,
+    createdAt: now,
+    expiresAt: datedAt + maxAgeMs(config, 'transactional'),
+    lastEventAt: now,
+    complaintHost: null,
+    returnPath: null,
+    requireTls: envelope.requireTls ? 1 : 0,
+    traceFields: null,
+    mailboxId: null,
+    dsn: null,
+    utf8: needsUtf8(submission),
+  };
+}
