@@ -17,6 +17,7 @@ import type { HttpServer } from './http/transport/server.ts';
 import { registerInboundAdmin } from './inbound/admin-api.ts';
 import { registerMailboxAdmin } from './mailboxes/admin-api.ts';
 import { registerAppPasswordAdmin } from './mailboxes/app-passwords/admin-api.ts';
+import { registerOutboxAdmin } from './mailboxes/outbox/admin-api.ts';
 import { type MailboxRepairs, registerRepairAdmin } from './mailboxes/repairs.ts';
 import { noAccounts, type RunningAccounts } from './mailboxes/running-accounts.ts';
 import { registerTransferAdmin } from './mailboxes/transfer/admin-api.ts';
@@ -90,6 +91,7 @@ export async function createControlServer(
   registerInboundAdmin(server, app);
   registerMailboxAdmin(server, { ...app, accounts });
   registerAppPasswordAdmin(server, { ...app, accounts });
+  registerOutboxAdmin(server, app);
   registerTransferAdmin(server, app, mailboxContents);
   registerRepairAdmin(server, app, mailboxRepairs);
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));

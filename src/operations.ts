@@ -63,6 +63,7 @@ import './mailboxes/scripts/memory-store.ts';
 import './mailboxes/scripts/store.ts';
 import './mailboxes/store.ts';
 import './queue/attempts/store.ts';
+import './queue/submitted/stop.ts';
 import './queue/submitted/store.ts';
 import './submission/accept.ts';
 import './submission/limits/store.ts';

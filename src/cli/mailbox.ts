@@ -7,6 +7,7 @@ import { addAliasCommands } from './mailbox-alias.ts';
 import { addAppPasswordCommands } from './mailbox-app-password.ts';
 import { addFilterCommands } from './mailbox-filters.ts';
 import { addMemberCommands } from './mailbox-member.ts';
+import { addOutboxCommand } from './mailbox-outbox.ts';
 import { addRepairCommands } from './mailbox-repair.ts';
 import { formatSettings } from './mailbox-settings.ts';
 import { addTransferCommands } from './mailbox-transfer.ts';
@@ -45,6 +46,7 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
   addAliasCommands(mailbox, terminal);
   addMemberCommands(mailbox, terminal);
   addFilterCommands(mailbox, terminal);
+  addOutboxCommand(mailbox, terminal);
   addTransferCommands(mailbox, terminal);
   addRepairCommands(mailbox, terminal);
   mailbox

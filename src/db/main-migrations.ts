@@ -46,6 +46,7 @@ import { waitingMailOfMailboxes } from './migrations/0054-waiting-mail-of-mailbo
 import { sharedMailboxes } from './migrations/0056-shared-mailboxes.ts';
 import { unsentMailOfTenants } from './migrations/0057-unsent-mail-of-tenants.ts';
 import { countsOfUnsentMail } from './migrations/0058-counts-of-unsent-mail.ts';
+import { credentialsOfWaitingMail } from './migrations/0059-credentials-of-waiting-mail.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -94,4 +95,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   sharedMailboxes,
   unsentMailOfTenants,
   countsOfUnsentMail,
+  credentialsOfWaitingMail,
 ];

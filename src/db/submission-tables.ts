@@ -5,6 +5,11 @@ import type { Id } from '../system/ids.ts';
 export type SubmittedMessageRow = {
   messageId: string;
   tenantId: Id<'ten'>;
+  /**
+   * Credential with which the message was handed in (queue/submitted/credential.ts). Null for mail that a script has sent, and for mail
+   * from before this was stored.
+   */
+  handedInWith: string | null;
   /** Size of the message. */
   sizeBytes: number;
   /** Time at which the message is looked at again, which is the end of the lease of a running look. Null while only an attempt can bring news. */

@@ -13,7 +13,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import { cancelMailOf } from '../queue/submitted/stop.ts';
+import { cancelMailOf, cancelWithdrawn } from '../queue/submitted/stop.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
 import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../tenants/stored-mail/store.ts';
 import { changeAliases, type WantedAliases } from './addresses/change.ts';
@@ -243,6 +243,7 @@ export const updateMailbox = defineWrite(
     await requireQuotaInPlan(tx, { tenantId, quotaBytes: moreBytes });
     const { id: _, ...columns } = after;
     await tx.updateTable('mailboxes').set(columns).where('id', '=', before.id).execute();
+    await cancelWithdrawn(tx, { mailboxId: before.id, now });
     return after;
   },
 );

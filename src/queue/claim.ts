@@ -115,14 +115,15 @@ async function claimMessage(
  * Returns the change that mail gets instead of a claim. A copy whose broadcast is not being sent is parked while the
  * broadcast is paused, and canceled with it. A broadcast whose copies were all tried is sent, and they may be tried again.
  * The copy of a contact that was deleted is canceled, because its choices were deleted with it. The mail of a person is canceled
- * when the mailbox was deleted or suspended.
+ * when the mailbox was deleted or suspended, and what was held when its password was replaced.
  */
 async function findStop(
   tx: Tx,
-  { broadcastId, contactId, mailboxId }: SpooledMessage,
+  message: SpooledMessage,
   contactAddress: string | undefined,
 ): Promise<Transition | undefined> {
-  if (mailboxId !== null) return findWriterStop(tx, mailboxId);
+  const { broadcastId, contactId, mailboxId } = message;
+  if (mailboxId !== null) return findWriterStop(tx, { ...message, mailboxId });
   if (broadcastId === null) return undefined;
   switch (await findBroadcastStatus(tx, broadcastId)) {
     case 'sending':

@@ -4,6 +4,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { defineWrite } from '../db/operation.ts';
 import type { BlobRow, MessageRow } from '../db/tables.ts';
 import { enqueue, type NewRecipient } from '../queue/store.ts';
+import type { HandedInWith } from '../queue/submitted/credential.ts';
 import { insertSubmitted } from '../queue/submitted/store.ts';
 import { type Limits, requireInWrite, requireRoomOfTenant } from './limits/limits.ts';
 import { recordRecipients } from './limits/store.ts';
@@ -12,6 +13,7 @@ type Accepting = {
   blob: BlobRow;
   message: MessageRow;
   mailboxId: MailboxRow['id'];
+  handedInWith: HandedInWith;
   recipients: readonly NewRecipient[];
   limits: Limits;
   /** Time at which the writer is first told about a delay, in Unix milliseconds; null for a message about which nobody is told. */
@@ -24,7 +26,10 @@ type Accepting = {
  */
 export const acceptSubmitted = defineWrite(
   'submission.accept',
-  async (tx, { blob, message, mailboxId, recipients, limits, firstLook }: Accepting): Promise<void> => {
+  async (
+    tx,
+    { blob, message, mailboxId, handedInWith, recipients, limits, firstLook }: Accepting,
+  ): Promise<void> => {
     const { id: messageId, tenantId, createdAt: now } = message;
     const { sizeBytes } = blob;
     const addresses = recipients.map(({ address }) => address);
@@ -33,7 +38,8 @@ export const acceptSubmitted = defineWrite(
     await recordRecipients(tx, { mailboxId, addresses, now });
     await insertBlob(tx, blob);
     await enqueue(tx, message, recipients);
-    await insertSubmitted(tx, { messageId, tenantId, mailboxId, sizeBytes, dueAt: firstLook });
+    const dueAt = firstLook;
+    await insertSubmitted(tx, { messageId, tenantId, mailboxId, handedInWith, sizeBytes, dueAt });
   },
   { crashPoints: { beforeCommit: 'submission-before-commit', afterCommit: 'submission-after-commit' } },
 );

@@ -5,6 +5,8 @@ import { connect as connectTls } from 'node:tls';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import type { MessageRow, RecipientRow } from '../../src/db/tables.ts';
 import { addressKey } from '../../src/mail/address.ts';
+import { hashSecret, hintOf } from '../../src/mailboxes/app-passwords/secret.ts';
+import { listAppPasswordsByHint } from '../../src/mailboxes/app-passwords/store.ts';
 import type { Authenticate } from '../../src/mailboxes/authenticate.ts';
 import { createScramVerifier, newScramSalt } from '../../src/mailboxes/passwords/scram-verifier.ts';
 import { findProven, listVerifiers } from '../../src/mailboxes/scram-proof.ts';
@@ -56,8 +58,11 @@ export async function openSubmissionWorld(
       const proven = await findProven(await listVerifiers(app, mailbox, request), request);
       return proven ? { mailbox, ...proven } : { refused: 'credentials' };
     }
-    if (!mailbox || 'proof' in request || request.password !== PASSWORD) return { refused: 'credentials' };
-    return { mailbox, credential: { kind: 'password' } };
+    if (!mailbox || 'proof' in request) return { refused: 'credentials' };
+    if (request.password === PASSWORD) return { mailbox, credential: { kind: 'password' } };
+    const rows = await listAppPasswordsByHint(app.db.read, hintOf(request.password));
+    const row = rows.find(({ secretHash }) => secretHash === hashSecret(request.password));
+    return row ? { mailbox, credential: { kind: 'app-password', row } } : { refused: 'credentials' };
   };
   const listener = await openSubmission(app, { store: STARTTLS.certificates }, authenticate);
   const [tls = 0, starttls = 0] = listener.addresses.map((address) => Number(address.split(':').at(-1)));

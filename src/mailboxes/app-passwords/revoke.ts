@@ -9,11 +9,12 @@ import { deleteAppPassword, findAppPasswordById, listAppPasswordsOfMember } from
  * @throws AppError not_found
  */
 export async function revokeAppPassword(
-  app: Pick<App, 'db'> & { accounts: RunningAccounts },
+  app: Pick<App, 'db' | 'clock'> & { accounts: RunningAccounts },
   tenantId: MailboxRow['tenantId'],
   named: { mailboxId: string; id: string },
 ): Promise<AppPasswordRow> {
-  const row = await app.db.commit(deleteAppPassword, { tenantId, ...named });
+  const now = app.clock.now();
+  const row = await app.db.commit(deleteAppPassword, { tenantId, ...named, now });
   await app.accounts.endSessions(row.mailboxId, row.id);
   return row;
 }

@@ -3,6 +3,7 @@ import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
 import { type Param, statement } from '../../db/statement.ts';
+import { cancelWithdrawn } from '../../queue/submitted/stop.ts';
 import { invalid, limitReached, notFound } from '../../system/errors.ts';
 import { isMember } from '../members/store.ts';
 import { getMailbox } from '../store.ts';
@@ -84,14 +85,15 @@ export async function getAppPassword(
 }
 
 /**
- * Deletes an app password, and returns it.
+ * Deletes an app password, and returns it. Mail that was held with it is canceled. `now` is in Unix milliseconds.
  * @throws AppError not_found
  */
 export const deleteAppPassword = defineWrite(
   'mailboxes.deleteAppPassword',
-  async (tx, { tenantId, ...named }: Named): Promise<AppPasswordRow> => {
+  async (tx, { tenantId, now, ...named }: Named & { now: number }): Promise<AppPasswordRow> => {
     const row = await getAppPassword(tx, tenantId, named);
     await tx.deleteFrom('appPasswords').where('id', '=', row.id).execute();
+    await cancelWithdrawn(tx, { mailboxId: row.mailboxId, now });
     return row;
   },
 );

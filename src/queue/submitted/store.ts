@@ -5,7 +5,6 @@
 import { sql } from 'kysely';
 import { deleteEmptyBlobs, emptyBlob, type StoredBytes } from '../../blobs/store.ts';
 import type { SetBack } from '../../db/due-times.ts';
-import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { SubmittedMessageRow } from '../../db/submission-tables.ts';
@@ -16,13 +15,17 @@ import { addUnsent, removeUnsent } from './unsent-store.ts';
 
 type MessageId = Pick<SubmittedMessageRow, 'messageId'>;
 type Due = Pick<SubmittedMessageRow, 'messageId' | 'dueAt'>;
-type NewSubmitted = Pick<SubmittedMessageRow, 'messageId' | 'tenantId' | 'sizeBytes' | 'dueAt'>;
+type NewSubmitted = Pick<
+  SubmittedMessageRow,
+  'messageId' | 'tenantId' | 'handedInWith' | 'sizeBytes' | 'dueAt'
+>;
 type Mailbox = { mailboxId: NonNullable<MessageRow['mailboxId']> };
 
 const insert = statement((db, param: Param<NewSubmitted>) =>
   db.insertInto('submittedMessages').values({
     messageId: param('messageId'),
     tenantId: param('tenantId'),
+    handedInWith: param('handedInWith'),
     sizeBytes: param('sizeBytes'),
     dueAt: param('dueAt'),
     told: '{}',
@@ -60,33 +63,6 @@ const byId = statement((db, param: Param<MessageId>) =>
 /** Returns what is known about a message that a person has sent; undefined once there is nothing more to tell. */
 export function findSubmitted(tx: Tx, messageId: string): Promise<SubmittedMessageRow | undefined> {
   return byId.first(tx, { messageId });
-}
-
-const unsentMessages = statement((db, param: Param<Mailbox & { limit: number }>) =>
-  db
-    .selectFrom('messages')
-    .select('id')
-    // Literal, for the partial index `messagesOfMailboxes`.
-    .where(sql<boolean>`"mailboxId" IS NOT NULL`)
-    .where('mailboxId', '=', param('mailboxId'))
-    .limit(constant(param('limit'))),
-);
-
-/** Returns the ids of messages of a mailbox that are not deleted, because they have not reached all of their recipients. */
-export async function listUnsent(tx: Tx, mailboxId: Mailbox['mailboxId'], limit: number): Promise<string[]> {
-  return (await unsentMessages.all(tx, { mailboxId, limit })).map(({ id }) => id);
-}
-
-const statusOfMailbox = statement((db, param: Param<Mailbox>) =>
-  db.selectFrom('mailboxes').select('status').where('id', '=', param('mailboxId')),
-);
-
-/** Returns the status of the mailbox that a message is from; undefined when the mailbox was deleted. */
-export async function findStatusOfMailbox(
-  tx: Tx,
-  mailboxId: Mailbox['mailboxId'],
-): Promise<MailboxRow['status'] | undefined> {
-  return (await statusOfMailbox.first(tx, { mailboxId }))?.status;
 }
 
 const first = statement((db) =>

@@ -10,6 +10,7 @@ import { logAccepted } from '../../events/mail-log.ts';
 import { type Login, renewLogin } from '../../mailboxes/credential.ts';
 import { mayUseAddress } from '../../mailboxes/sender-addresses.ts';
 import { queueKeyOf } from '../../queue/dispatch/delivery-queue.ts';
+import { markOfPassword } from '../../queue/submitted/credential.ts';
 import { isoTime } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { acceptSubmitted } from '../accept.ts';
@@ -23,8 +24,9 @@ import { type Submission, type SubmittedRecipient, senderDomainsOf, type User } 
 
 /** Returns the owner of a mailbox. */
 export function createMailboxUser(app: SubmissionApp, login: Login): User {
-  const { mailbox } = login;
+  const { mailbox, credential } = login;
   const { id: mailboxId, tenantId } = mailbox;
+  const handedInWith = credential.kind === 'password' ? markOfPassword(mailbox) : credential.row.id;
 
   return {
     tenantId,
@@ -71,7 +73,7 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
         const firstLook = firstLookAt(row);
         await app.db.commit(
           acceptSubmitted,
-          { blob, message: row, mailboxId, recipients, limits, firstLook },
+          { blob, message: row, mailboxId, handedInWith, recipients, limits, firstLook },
           memoryOf(blob),
         );
         return row;

@@ -123,7 +123,7 @@ test('a login stands until its credential is revoked, expires or changes, or the
   assert.equal(await byApp(), 'credentials');
   const second = await addAppPassword(world, mailbox);
   const bySecond = await loginWith(second.secret);
-  await app.db.commit(deleteAppPassword, { tenantId, mailboxId: id, id: second.row.id });
+  await app.db.commit(deleteAppPassword, { tenantId, mailboxId: id, id: second.row.id, now: 1 });
   assert.equal(await bySecond(), 'credentials');
   assert.ok(await findAppPasswordById(app.db.read, row.id), 'an expired one is still listed');
 });

@@ -67,5 +67,12 @@ async function queueMail(
   const { id: messageId, tenantId, mailboxId } = mail.message;
   const { sizeBytes } = mail.blob;
   if (mailboxId !== null)
-    await insertSubmitted(tx, { messageId, tenantId, mailboxId, sizeBytes, dueAt: null });
+    await insertSubmitted(tx, {
+      messageId,
+      tenantId,
+      mailboxId,
+      sizeBytes,
+      handedInWith: null,
+      dueAt: null,
+    });
 }
