@@ -32,6 +32,7 @@ import { createMessageParser } from './mail/message/parse/parser.ts';
 import { registerMailboxesApi } from './mailboxes/api.ts';
 import { registerAppPasswordsApi } from './mailboxes/app-passwords/api.ts';
 import { createDiscoveryApp } from './mailboxes/discovery/app.ts';
+import { registerMailboxImportsApi } from './mailboxes/imports/api.ts';
 import { noAccounts, type RunningAccounts } from './mailboxes/running-accounts.ts';
 import { createPreferencesApp } from './preferences/app.tsx';
 import { registerStatisticsApi } from './statistics/api.ts';
@@ -123,6 +124,7 @@ export async function createApiServer(
       registerReportsApi(v1, app);
       registerMailboxesApi(v1, { ...app, accounts });
       registerAppPasswordsApi(v1, { ...app, accounts });
+      registerMailboxImportsApi(v1, app);
       registerApiKeysApi(v1, app);
       registerPlanApi(v1, app);
       done();

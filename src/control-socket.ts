@@ -17,6 +17,7 @@ import type { HttpServer } from './http/transport/server.ts';
 import { registerInboundAdmin } from './inbound/admin-api.ts';
 import { registerMailboxAdmin } from './mailboxes/admin-api.ts';
 import { registerAppPasswordAdmin } from './mailboxes/app-passwords/admin-api.ts';
+import { registerMailboxImportAdmin } from './mailboxes/imports/admin-api.ts';
 import { registerOutboxAdmin } from './mailboxes/outbox/admin-api.ts';
 import { type MailboxRepairs, registerRepairAdmin } from './mailboxes/repairs.ts';
 import { noAccounts, type RunningAccounts } from './mailboxes/running-accounts.ts';
@@ -93,6 +94,7 @@ export async function createControlServer(
   registerAppPasswordAdmin(server, { ...app, accounts });
   registerOutboxAdmin(server, app);
   registerTransferAdmin(server, app, mailboxContents);
+  registerMailboxImportAdmin(server, { ...app, runsImports: mailboxContents !== undefined });
   registerRepairAdmin(server, app, mailboxRepairs);
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));
   return server;

@@ -44,6 +44,8 @@ export const CRASH_POINTS = [
   'broadcast-end-before-commit',
   'mailbox-delivery-before-commit',
   'mailbox-delivery-after-commit',
+  'import-before-commit',
+  'import-after-commit',
   'mailbox-append-before-commit',
   'mailbox-append-after-commit',
   'mailbox-flags-before-commit',

@@ -47,6 +47,10 @@ import { moveInbound } from './inbound/set-back.ts';
 import { createUnsubscribeWork } from './inbound/unsubscribe/work.ts';
 import { moveDueJobs } from './jobs/store.ts';
 import { createJobSweep, startJobs } from './jobs/worker.ts';
+import { createImportReader } from './mailboxes/imports/reader.ts';
+import { moveDueImports } from './mailboxes/imports/store.ts';
+import type { ImportCalls } from './mailboxes/imports/turn.ts';
+import { createImportSweep, createImportWork } from './mailboxes/imports/worker.ts';
 import { createMemorySweep } from './mailboxes/scripts/worker.ts';
 import { createMailboxes, createMailboxStart, type Mailboxes } from './mailboxes/service.ts';
 import { moveDueRemovals } from './mailboxes/store.ts';
@@ -98,6 +102,7 @@ export const DUE_WORKS: readonly DueWork[] = [
   { move: (db) => db.commit(endRouteSuspensions, undefined) },
   { move: moveInbound, wakeup: 'inbound' },
   { move: (db, setBack) => db.commit(moveDueRemovals, setBack), wakeup: 'mailboxes' },
+  { move: (db, setBack) => db.commit(moveDueImports, setBack), wakeup: 'mailboxImports' },
 ];
 
 /** Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued. */
@@ -105,12 +110,12 @@ const DRAIN_MS = 30_000;
 
 /** Everything that accepts connections, in the order in which it opens. The first three addresses are shown. */
 const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
-  (app, { webhooks, routes, mailboxes }) =>
+  (app, { webhooks, routes, mailboxes, imports }) =>
     openApi(app, {
       webhooks: webhooks.calls,
       routes: routes.calls,
       accounts: mailboxes.accounts,
-      doThreadsRun: () => webhooks.isRunning && routes.isRunning && mailboxes.isRunning,
+      doThreadsRun: () => [webhooks, routes, mailboxes, imports].every(({ isRunning }) => isRunning),
     }),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
   (app, { certificates, mailboxes }) => openSubmission(app, certificates, mailboxes.authenticate),
@@ -205,6 +210,7 @@ type Threads = {
   webhooks: PartThread<WebhookCalls>;
   routes: LazyThread<RouteCalls>;
   mailboxes: Mailboxes;
+  imports: LazyThread<ImportCalls>;
 };
 
 /** Parts of the daemon that listeners need. */
@@ -216,11 +222,13 @@ type Parts = Threads & { certificates: Certificates; inbound: InboundApp };
  */
 async function startThreads(app: App, certificates: Certificates, inThreads: boolean): Promise<Threads> {
   const mailboxes = createMailboxes(app, certificates, { inThreads });
+  const imports = createImportReader(app, mailboxes.accounts, { inThreads });
   if (!inThreads) {
     return {
       webhooks: inThisThread(startWebhooks(app)),
       routes: inThisThread(startRoutePosts(app)),
       mailboxes,
+      imports,
     };
   }
   const routes = createLazyPartThread<RouteCalls>(app, POST_THREAD, ['post']);
@@ -228,7 +236,7 @@ async function startThreads(app: App, certificates: Certificates, inThreads: boo
     startPartThread<WebhookCalls>(app, WEBHOOK_THREAD),
     startPostsIfNeeded(app, routes),
   ]);
-  return { webhooks, routes, mailboxes };
+  return { webhooks, routes, mailboxes, imports };
 }
 
 const EXPORTS = {
@@ -238,7 +246,7 @@ const EXPORTS = {
   links: linkExport,
 };
 
-function startWorkers(app: App, { inbound, routes, mailboxes }: Parts): Stoppable[] {
+function startWorkers(app: App, { inbound, routes, mailboxes, imports }: Parts): Stoppable[] {
   const { accounts } = mailboxes;
   return [
     app.metrics.watchLoop(),
@@ -272,6 +280,8 @@ function startWorkers(app: App, { inbound, routes, mailboxes }: Parts): Stoppabl
     startWork(app, createReportsWork({ ...app, mailboxDelivery: accounts })),
     startWork(app, createRemovalWork(app, accounts.close)),
     startWork(app, createMemorySweep(app)),
+    startWork(app, createImportWork(app, imports.calls)),
+    startWork(app, createImportSweep(app)),
     startWork(app, createRetentionWork(app, [...receivedSteps(app), ...submissionSteps(app)])),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];

@@ -81,6 +81,11 @@ const LIMITS: readonly Limit[] = [
     body: () => ({ name: 'a' }),
   },
   {
+    path: async (party) => `/v1/mailboxes/${await mailboxOf(party)}/imports`,
+    ...{ table: 'mailboxImports', max: 50, noun: 'imports for this mailbox' },
+    body: () => ({ host: 'imap.example.com', user: 'a', password: 'b' }),
+  },
+  {
     ...{ path: '/v1/webhooks', table: 'webhookEndpoints', max: 50 },
     noun: 'webhook endpoints (live and test together)',
     body: () => ({ url: 'https://a.example/', events: ['email.sent'] }),

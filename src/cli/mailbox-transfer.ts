@@ -1,5 +1,5 @@
-/** The commands `postrider mailbox import` and `export` move mail from and to maildirs and mbox files. */
-import { type Command, Option } from 'commander';
+/** The commands `postrider mailbox import` and `export` move mail from and to maildirs and mbox files, and from other servers. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readArchive, UnknownArchiveError } from '../mailboxes/archive/read.ts';
 import type { ListedFolder } from '../mailboxes/transfer/contents.ts';
 import {
@@ -13,21 +13,42 @@ import { RECORDS_TYPE } from '../mailboxes/transfer/records.ts';
 import { realClock } from '../system/clock.ts';
 import { errorCode } from '../system/errors.ts';
 import { withControl } from './context.ts';
-import { CommandError } from './errors.ts';
+import { CommandError, UsageError } from './errors.ts';
+import { type ImapOptions, importByImap } from './mailbox-imports.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds the commands to those of `postrider mailbox`. */
 export function addTransferCommands(mailbox: Command, terminal: Terminal): void {
+  addImport(mailbox, terminal);
+  addExport(mailbox, terminal);
+}
+
+function addImport(mailbox: Command, terminal: Terminal): void {
   mailbox
     .command('import')
     .description(
-      'Import a maildir, an mbox file or a directory of mbox files, with folders, flags and dates. Run it again to continue an import that was interrupted: no message is imported twice.',
+      'Import a maildir, an mbox file or a directory of mbox files, or with --imap all mail of a user of another server, with folders, flags and dates. Run it again to continue an import that was interrupted, or to add what is new: no message is imported twice.',
     )
     .argument('<mailbox>', 'address or id')
-    .argument('<path>', 'maildir, mbox file or directory of mbox files')
+    .argument('[path]', 'maildir, mbox file or directory of mbox files')
     .option('--folder <name>', 'import into this folder, and other folders of the archive below it')
-    .action((...[address, path, { folder }, command]: Arguments<{ folder?: string }>) =>
+    .option('--imap <host>', 'import from this IMAP server; the password is read from standard input')
+    .option('--user <name>', 'name with which the owner logs in there')
+    .option('--port <port>', 'port of the server; without it, 993, and 143 for STARTTLS', toPort)
+    .option('--starttls', 'encrypt the connection by STARTTLS')
+    .option('--background', 'do not wait for the end of an import from a server')
+    .action((...[address, path, options, command]: Arguments<ImportOptions, string | undefined>) =>
       withControl(command, terminal, async (control, { show }) => {
+        const { folder, imap, user } = options;
+        if (imap !== undefined) {
+          if (path !== undefined || folder !== undefined || user === undefined)
+            throw new UsageError('--imap needs --user, and goes with neither a path nor --folder');
+          const wanted = { mailbox: address, options: { ...options, imap, user } };
+          const { value, text } = await importByImap(control, terminal, wanted);
+          show(value, () => text);
+          return;
+        }
+        if (path === undefined) throw new UsageError('A path or --imap says what is imported');
         const url = pathOf(address);
         const target = {
           findMissing: async (deliveryIds: readonly string[]) =>
@@ -50,6 +71,9 @@ export function addTransferCommands(mailbox: Command, terminal: Terminal): void 
         show(done, () => [`Imported ${counted(added)} into ${address}`, ...notes].join('; '));
       }),
     );
+}
+
+function addExport(mailbox: Command, terminal: Terminal): void {
   mailbox
     .command('export')
     .description(
@@ -83,9 +107,24 @@ export function addTransferCommands(mailbox: Command, terminal: Terminal): void 
 }
 
 /** Arguments of an action: a mailbox, a path, the options, and the command itself. */
-type Arguments<Options> = [string, string, Options, Command];
+type Arguments<Options, Path = string> = [string, Path, Options, Command];
+
+type ImportOptions = Partial<ImapOptions> & { folder?: string };
 
 type Format = { format: (typeof FORMATS)[number] };
+
+/**
+ * Reads the number of a port.
+ * @throws InvalidArgumentError
+ */
+function toPort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port <= MAX_PORT) return port;
+  throw new InvalidArgumentError(`It must be a number from 1 to ${MAX_PORT}.`);
+}
+
+/** Port numbers have 16 bits. */
+const MAX_PORT = 65_535;
 
 function pathOf(address: string): string {
   return `/mailboxes/${encodeURIComponent(address)}`;

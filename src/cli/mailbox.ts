@@ -6,6 +6,7 @@ import { withControl } from './context.ts';
 import { addAliasCommands } from './mailbox-alias.ts';
 import { addAppPasswordCommands } from './mailbox-app-password.ts';
 import { addFilterCommands } from './mailbox-filters.ts';
+import { addImportCommands } from './mailbox-imports.ts';
 import { addMemberCommands } from './mailbox-member.ts';
 import { addOutboxCommand } from './mailbox-outbox.ts';
 import { addRepairCommands } from './mailbox-repair.ts';
@@ -48,6 +49,7 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
   addFilterCommands(mailbox, terminal);
   addOutboxCommand(mailbox, terminal);
   addTransferCommands(mailbox, terminal);
+  addImportCommands(mailbox, terminal);
   addRepairCommands(mailbox, terminal);
   mailbox
     .command('delete')

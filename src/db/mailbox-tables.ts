@@ -52,7 +52,7 @@ export type MailboxAliasRow = {
 };
 
 /** Written by mailboxes/store.ts: a deleted mailbox whose folder still has to be removed. */
-export type MailboxRemovalRow = {
+type MailboxRemovalRow = {
   mailboxId: Id<'mbx'>;
   /** Time of the next attempt, which is the end of the lease of a running one. */
   dueAt: number;
@@ -114,4 +114,68 @@ export type MailboxFilterRow = {
 };
 
 /** Written by mailboxes/members/store.ts: the owner of a personal mailbox uses a shared one. */
-export type MailboxMemberRow = { mailboxId: Id<'mbx'>; memberId: Id<'mbx'> };
+type MailboxMemberRow = { mailboxId: Id<'mbx'>; memberId: Id<'mbx'> };
+
+/** Written by mailboxes/imports/store.ts: an import of mail from another server. It is deleted 30 days after its end, and with its mailbox. */
+export type MailboxImportRow = {
+  id: Id<'mim'>;
+  tenantId: Id<'ten'>;
+  mailboxId: Id<'mbx'>;
+  /** Name of the server, as a certificate must name it. */
+  host: string;
+  port: number;
+  /** `tls`: from the first octet on; `starttls`: after STARTTLS, without which nothing is sent. */
+  security: 'tls' | 'starttls';
+  user: string;
+  /** Sealed with the tenant and the id; null once the import has ended. */
+  password: string | null;
+  status: 'queued' | 'running' | 'completed' | 'failed';
+  /** Why it has failed, for programs. */
+  reason: 'mailbox_full' | 'login_refused' | 'source_refused' | 'source_unavailable' | 'internal' | null;
+  /** Why it has failed, or why it waits for another attempt. */
+  error: string | null;
+  /** JSON of `ImportCounts` (mailboxes/imports/counts.ts). */
+  progress: string;
+  /** Number of turns in a row that were interrupted and imported nothing. */
+  failedTurns: number;
+  /** Time of the next turn, which is the end of the lease of a running one; null once it has ended. */
+  dueAt: number | null;
+  createdAt: number;
+  startedAt: number | null;
+  finishedAt: number | null;
+};
+
+/** Written by mailboxes/imports/error-store.ts: a message, or a whole folder where the UID is 0, that could not be imported. */
+export type MailboxImportErrorRow = {
+  importId: Id<'mim'>;
+  /** Name of the folder on the other server. */
+  folder: string;
+  uid: number;
+  message: string;
+};
+
+/** Written by mailboxes/imports/folder-store.ts: a folder of another server of which a mailbox may have messages. */
+export type MailboxImportFolderRow = {
+  mailboxId: Id<'mbx'>;
+  /** Hash of the server, the user and the folder. */
+  folderKey: string;
+  /** UIDVALIDITY (RFC 9051 section 2.3.1.1) when the folder was last read, as decimal digits. */
+  uidValidity: string;
+  /** 1 when the folder has had another UIDVALIDITY: a message with an unknown UID may have been imported before. */
+  mayRepeat: 0 | 1;
+};
+
+/** The tables of mailboxes. */
+export type MailboxTables = {
+  mailboxes: MailboxRow;
+  mailboxAliases: MailboxAliasRow;
+  mailboxRemovals: MailboxRemovalRow;
+  mailboxFilters: MailboxFilterRow;
+  mailboxScripts: MailboxScriptRow;
+  scriptMemories: ScriptMemoryRow;
+  appPasswords: AppPasswordRow;
+  mailboxMembers: MailboxMemberRow;
+  mailboxImports: MailboxImportRow;
+  mailboxImportErrors: MailboxImportErrorRow;
+  mailboxImportFolders: MailboxImportFolderRow;
+};

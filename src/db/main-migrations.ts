@@ -47,6 +47,7 @@ import { sharedMailboxes } from './migrations/0056-shared-mailboxes.ts';
 import { unsentMailOfTenants } from './migrations/0057-unsent-mail-of-tenants.ts';
 import { countsOfUnsentMail } from './migrations/0058-counts-of-unsent-mail.ts';
 import { credentialsOfWaitingMail } from './migrations/0059-credentials-of-waiting-mail.ts';
+import { mailboxImports } from './migrations/0060-mailbox-imports.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -96,4 +97,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   unsentMailOfTenants,
   countsOfUnsentMail,
   credentialsOfWaitingMail,
+  mailboxImports,
 ];

@@ -23,16 +23,7 @@ import type {
   ReceivedTaskRow,
   StoredMailRow,
 } from './inbound-tables.ts';
-import type {
-  AppPasswordRow,
-  MailboxAliasRow,
-  MailboxFilterRow,
-  MailboxMemberRow,
-  MailboxRemovalRow,
-  MailboxRow,
-  MailboxScriptRow,
-  ScriptMemoryRow,
-} from './mailbox-tables.ts';
+import type { MailboxTables } from './mailbox-tables.ts';
 import type {
   AudienceRow,
   BroadcastRow,
@@ -328,7 +319,7 @@ export type EventRow = {
   fannedOut: 0 | 1;
 };
 
-export type Tables = {
+export type Tables = MailboxTables & {
   plans: PlanRow;
   tenants: TenantRow;
   usage: UsageRow;
@@ -386,14 +377,6 @@ export type Tables = {
   dmarcObservations: DmarcObservationRow;
   greylistEntries: GreylistEntryRow;
   receivedReports: ReceivedReportRow;
-  mailboxes: MailboxRow;
-  mailboxAliases: MailboxAliasRow;
-  mailboxRemovals: MailboxRemovalRow;
-  mailboxFilters: MailboxFilterRow;
-  mailboxScripts: MailboxScriptRow;
-  scriptMemories: ScriptMemoryRow;
-  appPasswords: AppPasswordRow;
-  mailboxMembers: MailboxMemberRow;
   migrations: MigrationRow;
   starts: StartRow;
   installation: InstallationRow;

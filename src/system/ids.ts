@@ -33,7 +33,8 @@ export type IdPrefix =
   | 'req'
   | 'rep'
   | 'mbx'
-  | 'apw';
+  | 'apw'
+  | 'mim';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 const TIME_CHARACTERS = 10;

@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import { type Clock, TimeoutError } from './clock.ts';
+import { errorCode } from './errors.ts';
 
 type TlsOptions = {
   /** Host name for SNI. An empty name sends none. */
@@ -84,6 +85,23 @@ export function startTls(clock: Clock, socket: Socket, options: TlsOptions): Pro
       resolve(secure);
     });
   });
+}
+
+/**
+ * Starts TLS with a server whose certificate must be valid for the name, and returns the socket at once. A certificate that is not
+ * trusted, and any other fault, is an `error` of the socket.
+ */
+export function connectVerified(socket: Socket, serverName: string, onSecure: () => void): TLSSocket {
+  const secureContext = CONTEXTS.verified();
+  return connect({ socket, servername: serverName, rejectUnauthorized: true, secureContext }, onSecure);
+}
+
+/** Codes of certificates that are refused, of Node and of OpenSSL. */
+const CERTIFICATE_CODE = /CERT|SELF_SIGNED|ISSUER|VERIFY|HOSTNAME_MISMATCH/;
+
+/** Returns true for the error of a socket whose certificate was refused. */
+export function isCertificateError(error: unknown): boolean {
+  return CERTIFICATE_CODE.test(errorCode(error) ?? '');
 }
 
 function once<Value>(make: () => Value): () => Value {

@@ -20,6 +20,13 @@ import { leaseTasks } from '../../src/inbound/tasks/lease.ts';
 import { listWaitingQueues, releaseTasks } from '../../src/inbound/tasks/store.ts';
 import { leaseJobs, listWaiting, releaseJobs, requireFewWaiting, sweepJobs } from '../../src/jobs/store.ts';
 import { listAppPasswordsOfMember } from '../../src/mailboxes/app-passwords/store.ts';
+import {
+  leaseImports,
+  listWaiting as listWaitingImports,
+  moveDueImports,
+  releaseImports,
+  sweepImports,
+} from '../../src/mailboxes/imports/store.ts';
 import { findActiveScript } from '../../src/mailboxes/scripts/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
 import { findNextNotificationTime, leaseNotifications } from '../../src/queue/notifications/store.ts';
@@ -108,6 +115,13 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     (tx) => leaseNotifications.run(tx, { now: 1, until: 2, limit: 3 }),
   ],
   appPasswordsByMember: [(tx) => listAppPasswordsOfMember(tx, 'mbx_1')],
+  mailboxImportsByDue: [
+    listWaitingImports,
+    (tx) => leaseImports.run(tx, { tenantIds: [tenantId], now: 1, until: 2 }),
+    (tx) => releaseImports.run(tx, { now: 1 }),
+    (tx) => moveDueImports.run(tx, { now: 1, setBackMs: 1 }),
+  ],
+  mailboxImportsByEnd: [(tx) => sweepImports.run(tx, { before: 1 })],
   mailboxScriptsActive: [(tx) => findActiveScript(tx, 'mbx_1')],
   messagesOfMailboxes: [(tx) => cancelMailOf(tx, { mailboxId: 'mbx_1', now: 1 })],
   submittedMessagesDue: [

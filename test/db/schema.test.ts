@@ -20,12 +20,11 @@ function dictionary(): Map<string, string[]> {
   const code = source.replace(/\/\*\*.*?\*\//gs, '');
   const names = (body: string) => body.split(';').flatMap((field) => /^\s*(\w+):/.exec(field)?.[1] ?? []);
   const rows = new Map(
-    [...code.matchAll(/export type (\w+Row) = \{(.*?)\};\n/gs)].map(([, name, body = '']) => [
-      name,
-      names(body),
-    ]),
+    [...code.matchAll(/\btype (\w+Row) = \{(.*?)\};\n/gs)].map(([, name, body = '']) => [name, names(body)]),
   );
-  const tables = /export type Tables = \{(.*?)\}/s.exec(code)?.[1] ?? '';
+  const tables = [...code.matchAll(/export type \w*Tables = (?:\w+ & )?\{(.*?)\}/gs)]
+    .map(([, fields]) => fields)
+    .join('');
   return new Map(
     [...tables.matchAll(/(\w+): (\w+);/g)].map(([, table = '', row]) => [table, rows.get(row) ?? []]),
   );

@@ -6,7 +6,7 @@ import { openSession, type Ran, type Session } from './examples.ts';
 import { type Block, findBlocks, PAGES } from './page.ts';
 
 /**
- * Headings whose `console` blocks are not run: they stay in the foreground, take minutes, or need root and systemd.
+ * Headings whose `console` blocks are not run: they stay in the foreground, take minutes, or need root and systemd or another server.
  * Every other command of the documents is in an `sh` block, and is run.
  */
 const NOT_RUN = [
@@ -16,6 +16,7 @@ const NOT_RUN = [
   'docs/backup.md: Restore',
   'docs/certificates.md: certbot',
   'docs/certificates.md: acme.sh',
+  'docs/mailboxes.md: Move in from another server',
   'docs/systemd.md: Run Postrider with systemd',
   'docs/upgrade.md: Install a new version',
 ];

@@ -54,6 +54,8 @@ const LISTS: Record<string, (number: number) => Promise<string>> = {
   '/inbound/messages': () => addReceived(world),
   '/mailboxes': async (number) => (await addMailbox(world, { address: `${number}@people.example` })).id,
   '/mailboxes/{mailboxId}/app-passwords': async () => (await addAppPassword(world, mailbox)).row.id,
+  '/mailboxes/{mailboxId}/imports': () =>
+    create(`/mailboxes/${mailbox.id}/imports`, { host: 'imap.example.com', user: 'a', password: 'b' }),
   '/api-keys': () => create('/api-keys', { name: 'n', permission: 'read_only' }),
   '/webhooks': () => create('/webhooks', { url: 'https://a.example/', events: ['email.sent'] }),
 };

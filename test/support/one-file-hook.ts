@@ -24,6 +24,7 @@ if (compiled !== null && !isMainThread) {
     'mailboxes/account/account-thread',
     'mailboxes/access/access-thread',
     'mailboxes/scripts/script-thread',
+    'mailboxes/imports/import-thread',
     'mail/message/parse/parse-thread',
     'mail/message/mime-thread',
     'mail/auth/auth-thread',

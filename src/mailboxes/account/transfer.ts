@@ -14,7 +14,7 @@ import { settleFlags } from './settle-flags.ts';
 import type { AccountTx } from './store.ts';
 
 type Import = Omit<Addition, 'messages'> & {
-  messages: readonly (Addition['messages'][number] & { deliveryId: string })[];
+  messages: readonly (Addition['messages'][number] & Pick<AddedMessage, 'deliveryId' | 'otherIds'>)[];
   now: number;
 };
 
@@ -28,6 +28,8 @@ const insertImported = defineWrite(
     const added: Import['messages'][number][] = [];
     for (const message of messages)
       if (await insertDelivery(tx, { id: message.deliveryId, at: FOR_EVER })) added.push(message);
+    for (const id of added.flatMap(({ otherIds = [] }) => otherIds))
+      await insertDelivery(tx, { id, at: FOR_EVER });
     if (added.length === 0) return undefined;
     const committed = await addInWrite(tx, { ...to, messages: added, now });
     if (!('refused' in committed)) return committed;
@@ -35,6 +37,7 @@ const insertImported = defineWrite(
       ? new AppError('invalid_state', 'The mailbox is full; raise its quota')
       : notFound('Folder');
   },
+  { crashPoints: { beforeCommit: 'import-before-commit', afterCommit: 'import-after-commit' } },
 );
 
 /**
@@ -67,10 +70,11 @@ async function ensureFolder(account: OpenAccount, name: string): Promise<void> {
 async function prepare(account: OpenAccount, messages: readonly AddedMessage[]): Promise<Import['messages']> {
   const prepared: Import['messages'][number][] = [];
   try {
-    for (const { deliveryId, flags, receivedAt, content } of messages)
+    for (const { deliveryId, otherIds = [], flags, receivedAt, content } of messages)
       prepared.push({
         deliveryId,
-        content: await prepareContent(account, [content]),
+        otherIds,
+        content: await prepareContent(account, 'path' in content ? content : [content]),
         ...readFlags(flags),
         internalDate: { atMs: receivedAt, zoneMinutes: 0 },
       });

@@ -2,8 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { INBOX_IN_INBOX, MAX_NAME_CHARACTERS } from '../folder-name.ts';
-import { fitName } from './fit-name.ts';
+import { validFolderName } from '../valid-folder-name.ts';
 import { readFromLine } from './mbox-format.ts';
 import { folderOfFile } from './mbox-names.ts';
 import { type ArchivedMessage, PIECE_BYTES } from './message.ts';
@@ -25,24 +24,12 @@ export async function* readArchive(path: string, folder = 'INBOX'): AsyncGenerat
   for await (const message of readAny(path))
     yield {
       ...message,
-      folder: validName(folder === 'INBOX' ? message.folder : nameBelow(folder, message.folder)),
+      folder: validFolderName(folder === 'INBOX' ? message.folder : nameBelow(folder, message.folder)),
     };
 }
 
 function nameBelow(folder: string, name: string): string {
   return name === 'INBOX' ? folder : `${folder}/${name}`;
-}
-
-/** Returns a name that a mailbox allows: file names may have control characters, levels without a name, and any length. */
-function validName(name: string): string {
-  const levels = name
-    .replace(/\p{Cc}/gu, '_')
-    .toWellFormed()
-    .split('/');
-  const valid = (levels.filter((level) => level !== '').join('/') || 'INBOX')
-    .replace(/^INBOX(?=\/|$)/i, 'INBOX')
-    .replace(INBOX_IN_INBOX, 'INBOX/INBOX_');
-  return valid.length > MAX_NAME_CHARACTERS ? fitName(valid, MAX_NAME_CHARACTERS) : valid;
 }
 
 async function* readAny(path: string): AsyncGenerator<ArchivedMessage> {

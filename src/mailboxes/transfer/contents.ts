@@ -10,7 +10,10 @@ export type AddedMessage = {
   flags: readonly string[];
   /** INTERNALDATE in Unix milliseconds. */
   receivedAt: number;
-  content: Uint8Array;
+  /** The bytes, or a durable file with them, which is linked where that is possible and stays. */
+  content: Uint8Array | { path: string; sha256: string };
+  /** Further ids that are known once the message is stored. It is stored whether they were known before or not. */
+  otherIds?: readonly string[];
 };
 
 /** A folder with its decoded name. */

@@ -7,9 +7,12 @@ import { checkAccount } from '../../../src/mailboxes/account/check.ts';
 import { INLINE_BYTES, prepareContent, readContent } from '../../../src/mailboxes/account/content.ts';
 import { deliver } from '../../../src/mailboxes/account/deliver.ts';
 import { openAccount } from '../../../src/mailboxes/account/open.ts';
+import { findMissing, importMessages } from '../../../src/mailboxes/account/transfer.ts';
 import { createAccountApp, messageOf, openTestAccount, START_MS } from '../../support/test-account.ts';
+import { importedBatch } from './imported-batch.ts';
 
 const CHILD = fileURLToPath(new URL('./delivering-child.ts', import.meta.url));
+const IMPORTING = fileURLToPath(new URL('./importing-child.ts', import.meta.url));
 
 for (const { point, size, stored } of [
   { point: 'mailbox-delivery-before-commit', size: INLINE_BYTES + 100, stored: 0 },
@@ -32,6 +35,29 @@ for (const { point, size, stored } of [
     const [message, ...more] = await messages();
     assert.deepEqual([message?.uid, more], [1, []]);
     assert.deepEqual(await readContent(account, message!.contentId), messageOf('delivered', size));
+    await account.close();
+  });
+}
+
+for (const { point, stored } of [
+  { point: 'import-before-commit', stored: 0 },
+  { point: 'import-after-commit', stored: 2 },
+]) {
+  test(`an import that is killed at ${point} is stored once when it is repeated`, async () => {
+    const app = createAccountApp();
+    const created = await openTestAccount(app);
+    await created.close();
+    const { folder } = created;
+    const child = spawn(process.execPath, [IMPORTING, folder, point], { stdio: 'inherit' });
+    assert.deepEqual(await once(child, 'close'), [null, 'SIGKILL']);
+    const account = await openAccount(app, { id: 'mbx_1', folder });
+    const count = async () => (await account.db.read.selectFrom('messages').select('uid').execute()).length;
+    assert.equal(await count(), stored);
+    const missing = await findMissing(account, ['one', 'two', 'content of one']);
+    assert.deepEqual(missing, stored === 0 ? ['one', 'two', 'content of one'] : []);
+    const { added } = await importMessages(account, importedBatch());
+    assert.deepEqual([added, await count()], [2 - stored, 2]);
+    assert.deepEqual((await checkAccount(account)).findings, []);
     await account.close();
   });
 }

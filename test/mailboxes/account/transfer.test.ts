@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { FolderChange } from '../../../src/mailboxes/account/changes.ts';
 import { deleteOldDeliveries } from '../../../src/mailboxes/account/delivery-store.ts';
@@ -13,6 +16,7 @@ import {
 import type { AddedMessage } from '../../../src/mailboxes/transfer/contents.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
 import { AppError } from '../../../src/system/errors.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { messageOf, openTestAccount, START_MS } from '../../support/test-account.ts';
 
 const account = await openTestAccount();
@@ -67,6 +71,27 @@ test('a message that was added once is left out, also after it was removed, and 
   await add('Gone', added('g'));
   await deleteFolder(account, 'Gone');
   assert.deepEqual(await findMissing(account, ['g']), []);
+});
+
+test('further ids of a message are known once it is stored, and say nothing about others', async () => {
+  assert.deepEqual(await add('INBOX', added('o1', { otherIds: ['o2'] })), { added: 1 });
+  assert.deepEqual(await findMissing(account, ['o1', 'o2', 'o3']), ['o3']);
+  assert.deepEqual(await add('INBOX', added('o3', { otherIds: ['o2'] })), { added: 1 });
+  await add('INBOX', added('o1', { otherIds: ['o4'] }));
+  assert.deepEqual(await findMissing(account, ['o4']), ['o4'], 'the message was not stored with it');
+});
+
+test('a file is linked, and stays', async () => {
+  const content = messageOf('file', 300_000);
+  const directory = temporaryDirectory('import');
+  const path = join(directory, 'message');
+  writeFileSync(path, content);
+  const file = { path, sha256: hash('sha256', content, 'hex') };
+  assert.deepEqual(await add('Files', added('f1', { content: file })), { added: 1 });
+  const [stored] = await readForExport(account, { folder: 'Files', afterUid: 0, maxBytes: 1_000_000 });
+  assert.ok(stored && content.equals(stored.content));
+  assert.ok(content.equals(readFileSync(path)));
+  rmSync(directory, { recursive: true });
 });
 
 test('a slice ends before it is too large, and has at least one message', async () => {

@@ -1,4 +1,5 @@
 /** Mailboxes in memory, for tests of what imports and exports them. */
+import { readFileSync } from 'node:fs';
 import type { MailboxContents, StoredMessage } from '../../../src/mailboxes/transfer/contents.ts';
 import { notFound } from '../../../src/system/errors.ts';
 
@@ -27,10 +28,11 @@ export function memoryContents(): MemoryContents {
       groups.push(messages.length);
       const to = folderOf(folder);
       let added = 0;
-      for (const { deliveryId, flags, receivedAt, content } of messages) {
+      for (const { deliveryId, otherIds = [], flags, receivedAt, content } of messages) {
         if (stored.has(deliveryId)) continue;
-        stored.add(deliveryId);
-        to.push({ uid: to.length + 1, flags, receivedAt, content: Buffer.from(content) });
+        for (const id of [deliveryId, ...otherIds]) stored.add(id);
+        const bytes = 'path' in content ? readFileSync(content.path) : Buffer.from(content);
+        to.push({ uid: to.length + 1, flags, receivedAt, content: bytes });
         added += 1;
       }
       return { added };

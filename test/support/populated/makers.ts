@@ -86,5 +86,11 @@ export const MAKERS: Readonly<Record<Prefix, (wanted: Wanted) => Promise<Made>>>
   mbx: ({ post, count }) =>
     post('/v1/mailboxes', { address: `person${count}@${SANDBOX}`, password: 'correct horse' }),
   apw: ({ post, ids }) => post(`/v1/mailboxes/${ids.mbx}/app-passwords`, { name: 'Phone' }),
+  mim: ({ post, ids }) =>
+    post(`/v1/mailboxes/${ids.mbx}/imports`, {
+      host: 'imap.example.com',
+      user: 'ann@example.com',
+      password: 'correct horse',
+    }),
   key: ({ post }) => post('/v1/api-keys', { name: 'reader', permission: 'read_only' }),
 };

@@ -10,7 +10,7 @@ import type { TestMethod } from '../test-app.ts';
 /** Nouns that a number follows, which is not an id. */
 const NUMBERED: readonly string[] = ['attachments'];
 
-/** Prefixes of ids, by the noun that stands before the id in a path. */
+/** Prefixes of ids, by the noun that stands before the id in a path, or by the first noun of the path and that one. */
 const PREFIX_OF = {
   emails: 'em',
   domains: 'dom',
@@ -32,6 +32,7 @@ const PREFIX_OF = {
   exports: 'exp',
   mailboxes: 'mbx',
   'app-passwords': 'apw',
+  'mailboxes/imports': 'mim',
   'api-keys': 'key',
 } as const satisfies Record<string, IdPrefix>;
 
@@ -103,7 +104,9 @@ function readOperation(
  * @throws Error for a noun that `PREFIX_OF` does not contain
  */
 function prefixOf(noun: string, path: string): Prefix {
-  const prefix = new Map<string, Prefix>(Object.entries(PREFIX_OF)).get(noun);
+  const prefixes = new Map<string, Prefix>(Object.entries(PREFIX_OF));
+  const [first = ''] = path.match(/(?<=^\/(?:v1\/)?)(?!v1\/)[\w-]+/) ?? [];
+  const prefix = prefixes.get(`${first}/${noun}`) ?? prefixes.get(noun);
   if (prefix !== undefined) return prefix;
   throw new Error(`PREFIX_OF has no prefix for "${noun}" in ${path}`);
 }

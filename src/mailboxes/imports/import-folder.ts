@@ -1,0 +1,252 @@
+/**
+ * Imports the messages of one folder that the mailbox does not know. What it knows is asked of the mailbox itself, so an import goes on
+ * after a crash where it ended, and a later one adds what is new.
+ */
+import { hash } from 'node:crypto';
+import type { Clock } from '../../system/clock.ts';
+import type { AddedMessage } from '../transfer/contents.ts';
+import { MAX_RECORD_BYTES } from '../transfer/records.ts';
+import type { SourceIds } from './message-ids.ts';
+import type { SourceConnection } from './source/connection.ts';
+import type { SourceFolder } from './source/folders.ts';
+import {
+  describeMessages,
+  fetchContents,
+  fetchPieces,
+  listUids,
+  MAX_SMALL_BYTES,
+  openSourceFolder,
+  type SourceMessage,
+} from './source/messages.ts';
+import { CommandRefused } from './source/source-error.ts';
+import type { Spool } from './spool.ts';
+import type { TargetCalls, TurnRequest } from './turn.ts';
+import type { TurnProgress } from './turn-progress.ts';
+
+/** Values that the parts of a turn share. */
+export type Turn = {
+  clock: Clock;
+  request: Pick<TurnRequest, 'mailboxId'>;
+  connection: SourceConnection;
+  target: TargetCalls;
+  progress: TurnProgress;
+  spool: Spool;
+  ids: SourceIds;
+  /** True when the turn has to end after what it is doing. */
+  isOver(): boolean;
+};
+
+/** Maximum number of messages that are asked for at once. Their UIDs fit into a command line of 8,000 octets. */
+const SLICE_MESSAGES = 500;
+/** Maximum number of messages that are stored in one commit, and their size. Two such batches are in memory. Our own limits. */
+const BATCH_MESSAGES = 200;
+const BATCH_BYTES = 2 * 1024 * 1024;
+
+/** The folder that is open. */
+type OpenFolder = SourceFolder & { uidValidity: string; mayRepeat: boolean };
+
+/** A message with its id. */
+type Identified = SourceMessage & { deliveryId: string };
+
+/**
+ * Imports a folder. Returns false when the turn was over before its end.
+ * @throws CommandRefused when the server does not show the folder; SourceError; StaleImportError; the errors of `MailboxContents`
+ */
+export async function importFolder(turn: Turn, folder: SourceFolder): Promise<boolean> {
+  const { connection, target, progress, ids } = turn;
+  const { mailboxId } = turn.request;
+  const uidValidity = await openSourceFolder(connection, folder.path);
+  const folderKey = ids.folderKey(folder.path);
+  const { mayRepeat } = await target.openFolder({ mailboxId, folderKey, uidValidity });
+  const open: OpenFolder = { ...folder, uidValidity, mayRepeat };
+  const uids = await listUids(connection);
+  progress.countFound(uids.length);
+  for (let start = 0; start < uids.length; start += SLICE_MESSAGES) {
+    if (turn.isOver()) return false;
+    const missing = await findMissingMessages(turn, open, uids.slice(start, start + SLICE_MESSAGES));
+    if (!(await importMessages(turn, open, missing))) return false;
+    await progress.reportSometimes();
+  }
+  return true;
+}
+
+/** Returns the messages that the mailbox does not know. Those with labels are known by the id that the server tells. */
+async function findMissingMessages(
+  turn: Turn,
+  folder: OpenFolder,
+  uids: readonly number[],
+): Promise<Identified[]> {
+  const { connection, ids, progress } = turn;
+  const byUid = (uid: number) => ids.byUid(folder, uid);
+  const asked = connection.hasLabels ? uids : await onlyMissing(turn, uids, byUid);
+  const described = await describeMessages(connection, asked);
+  progress.countFound(described.length - asked.length);
+  const idOf = ({ uid, labelledId }: SourceMessage) =>
+    labelledId === undefined ? byUid(uid) : ids.byLabelledId(labelledId);
+  const missing = connection.hasLabels ? await onlyMissing(turn, described, idOf) : described;
+  return missing.map((message) => ({ ...message, deliveryId: idOf(message) }));
+}
+
+/** Leaves out the items that the mailbox knows by their ids, and counts them. */
+async function onlyMissing<Item>(
+  { target, progress, request: { mailboxId } }: Turn,
+  items: readonly Item[],
+  idOf: (item: Item) => string,
+): Promise<Item[]> {
+  if (items.length === 0) return [];
+  const deliveryIds = items.map(idOf);
+  const missing = new Set(await target.findMissing({ mailboxId, deliveryIds }));
+  const found = items.filter((_, index) => missing.has(deliveryIds[index] as string));
+  progress.countKnown(items.length - found.length);
+  return found;
+}
+
+/** Imports messages in batches. While one is stored, the next one is fetched. Returns false when the turn was over before its end. */
+async function importMessages(
+  turn: Turn,
+  folder: OpenFolder,
+  messages: readonly Identified[],
+): Promise<boolean> {
+  let storing: Promise<void> = Promise.resolve();
+  try {
+    for (const batch of batchesOf(messages)) {
+      if (turn.isOver()) return false;
+      // The spool holds one large message at a time.
+      if (isLarge(batch[0])) await storing;
+      const fetched = await fetchBatch(turn, folder, batch);
+      await storing;
+      storing = store(turn, folder, fetched);
+      // The error is seen when the result is awaited, which the next fetch delays.
+      storing.catch(() => {});
+      if (isLarge(batch[0])) await storing;
+    }
+    return true;
+  } finally {
+    await storing;
+  }
+}
+
+/** Cuts messages into batches. A large message is a batch of its own. */
+function* batchesOf(messages: readonly Identified[]): Generator<Identified[]> {
+  let batch: Identified[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const isFull = batch.length === BATCH_MESSAGES || bytes + message.sizeBytes > BATCH_BYTES;
+    if (batch.length > 0 && (isLarge(message) || isFull)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    if (isLarge(message)) {
+      yield [message];
+      continue;
+    }
+    batch.push(message);
+    bytes += message.sizeBytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function isLarge(message: Identified | undefined): boolean {
+  return message !== undefined && message.sizeBytes > MAX_SMALL_BYTES;
+}
+
+/** A message with its content. */
+type Fetched = {
+  message: Identified;
+  content: Buffer | { path: string; sha256: string };
+  sizeBytes: number;
+  sha256: string;
+};
+
+/** Fetches a batch. The messages that the server does not give are recorded as errors. */
+async function fetchBatch(turn: Turn, folder: OpenFolder, batch: readonly Identified[]): Promise<Fetched[]> {
+  const [first] = batch;
+  if (first && isLarge(first)) return fetchLarge(turn, folder, first);
+  try {
+    const contents = await fetchContents(turn.connection, batch);
+    return batch.flatMap((message) => {
+      const content = contents.get(message.uid);
+      if (content)
+        return [{ message, content, sizeBytes: content.length, sha256: hash('sha256', content, 'hex') }];
+      turn.progress.fail(folder.path, message.uid, 'The server does not give the message');
+      return [];
+    });
+  } catch (error) {
+    if (!(error instanceof CommandRefused)) throw error;
+    if (batch.length === 1 && first) {
+      turn.progress.fail(folder.path, first.uid, error.message);
+      return [];
+    }
+    // One damaged message makes a server refuse all that were asked for with it.
+    const alone: Fetched[] = [];
+    for (const message of batch) alone.push(...(await fetchBatch(turn, folder, [message])));
+    return alone;
+  }
+}
+
+async function fetchLarge(turn: Turn, folder: OpenFolder, message: Identified): Promise<Fetched[]> {
+  const { progress, spool, connection } = turn;
+  const fail = (reason: string): Fetched[] => {
+    progress.fail(folder.path, message.uid, reason);
+    return [];
+  };
+  const tooLarge = `The message has more than ${MAX_RECORD_BYTES} bytes`;
+  if (message.sizeBytes > MAX_RECORD_BYTES) return fail(tooLarge);
+  try {
+    const spooled = await spool.write(reporting(turn, fetchPieces(connection, message.uid)));
+    if (!spooled) return fail(tooLarge);
+    const { path, sha256, sizeBytes } = spooled;
+    if (sizeBytes === 0) return fail('The server does not give the message');
+    return [{ message, content: { path, sha256 }, sizeBytes, sha256 }];
+  } catch (error) {
+    if (error instanceof CommandRefused) return fail(error.message);
+    throw error;
+  }
+}
+
+/** Yields the pieces, and keeps the lease while they arrive. */
+async function* reporting({ progress }: Turn, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    yield piece;
+    await progress.reportSometimes();
+  }
+}
+
+async function store(turn: Turn, folder: OpenFolder, fetched: readonly Fetched[]): Promise<void> {
+  const { target, progress, request, connection, ids, clock, spool } = turn;
+  const contentId = ({ sha256 }: Fetched) => ids.byContent(folder.path, sha256);
+  const added =
+    folder.mayRepeat && !connection.hasLabels ? await onlyMissing(turn, fetched, contentId) : fetched;
+  if (added.length > 0) {
+    const packed = pack(added.flatMap(({ content }) => (Buffer.isBuffer(content) ? [content] : [])));
+    let next = 0;
+    const messages = added.map((one): AddedMessage => {
+      const { deliveryId, flags, receivedAt = clock.now() } = one.message;
+      const content = Buffer.isBuffer(one.content) ? (packed[next++] as Uint8Array) : one.content;
+      const otherIds = connection.hasLabels ? [] : [contentId(one)];
+      return { deliveryId, otherIds, flags, receivedAt, content };
+    });
+    const { mailboxId } = request;
+    const [first] = packed;
+    const input = { mailboxId, folder: folder.target, messages };
+    const result = await target.add(input, first ? [first.buffer] : []);
+    const sizeBytes = added.reduce((sum, one) => sum + one.sizeBytes, 0);
+    progress.countImported(result.added, Math.round((sizeBytes * result.added) / added.length));
+    progress.countKnown(added.length - result.added);
+  }
+  if (fetched.some(({ content }) => !Buffer.isBuffer(content))) await spool.clear();
+  await progress.reportSometimes();
+}
+
+/** Copies contents into one memory, which moves to another thread without being copied again. */
+function pack(contents: readonly Buffer[]): Uint8Array<ArrayBuffer>[] {
+  const memory = new ArrayBuffer(contents.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  return contents.map((content) => {
+    const copy = new Uint8Array(memory, offset, content.length);
+    copy.set(content);
+    offset += content.length;
+    return copy;
+  });
+}

@@ -1,0 +1,99 @@
+/** Takes one turn of an import: it connects to the other server and imports its folders, until all are done or the turn is over. */
+import { AppError } from '../../system/errors.ts';
+import type { System } from '../../system/system.ts';
+import { importFolder, type Turn } from './import-folder.ts';
+import { createSourceIds } from './message-ids.ts';
+import { connectSource, type SourceConnection } from './source/connection.ts';
+import { listSourceFolders } from './source/folders.ts';
+import { CommandRefused, SourceError } from './source/source-error.ts';
+import { Spool } from './spool.ts';
+import { INTERNAL_FAILURE, type TargetCalls, type TurnEnd, type TurnRequest } from './turn.ts';
+import { StaleImportError, TurnProgress } from './turn-progress.ts';
+
+type TurnApp = Pick<System, 'clock' | 'dns' | 'targets' | 'dial' | 'log'>;
+
+/** Parts of the thread that turns run in. */
+type TurnParts = {
+  target: TargetCalls;
+  isStopping(): boolean;
+  /** Receives the session. Closing it ends the turn. */
+  onConnection(connection: SourceConnection): void;
+};
+
+/** Time after which a turn ends and others have theirs, in milliseconds. Our own limit. */
+const MAX_TURN_MS = 600_000;
+
+/** Takes a turn. It never rejects. */
+export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnParts): Promise<TurnEnd> {
+  const { clock } = app;
+  const progress = new TurnProgress(clock, parts.target, request);
+  const endsAt = clock.elapsed() + MAX_TURN_MS;
+  const spool = new Spool(request.spoolFolder);
+  let connection: SourceConnection | undefined;
+  try {
+    await spool.clear();
+    connection = await connectSource(app, request.settings);
+    parts.onConnection(connection);
+    const { target } = parts;
+    const ids = createSourceIds(request.settings);
+    const isOver = () => parts.isStopping() || clock.elapsed() >= endsAt;
+    const isDone = await importAll({ clock, request, connection, target, progress, spool, ids, isOver });
+    await progress.report();
+    return { kind: isDone ? 'completed' : 'paused' };
+  } catch (error) {
+    if (!(error instanceof StaleImportError)) await progress.report().catch(() => {});
+    if (parts.isStopping()) return { kind: 'paused' };
+    const end = endOf(error, progress.hasImported);
+    if (!end) app.log.error({ err: error, importId: request.id }, 'an import of mail failed');
+    return end ?? INTERNAL_FAILURE;
+  } finally {
+    connection?.close();
+    await spool.clear().catch(() => {});
+  }
+}
+
+/** Imports all folders. Returns false when the turn was over before. */
+async function importAll(turn: Turn): Promise<boolean> {
+  const { connection, target, progress, request } = turn;
+  const targets = await target.listTargets({ mailboxId: request.mailboxId });
+  const folders = await listSourceFolders(connection, targets);
+  progress.countFolders(folders.length);
+  for (const folder of folders) {
+    if (turn.isOver()) return false;
+    try {
+      if (!(await importFolder(turn, folder))) return false;
+    } catch (error) {
+      if (!concernsFolder(error)) throw error;
+      progress.fail(folder.path, 0, error.message);
+    }
+    progress.endFolder();
+    await progress.reportSometimes();
+  }
+  return true;
+}
+
+/** Returns true when the server does not show a folder, or the mailbox cannot have one more. */
+function concernsFolder(error: unknown): error is Error {
+  return error instanceof CommandRefused || (error instanceof AppError && error.code === 'validation_error');
+}
+
+/** Returns how the turn ends after this error; undefined for a bug. */
+function endOf(error: unknown, hasImported: boolean): TurnEnd | undefined {
+  if (error instanceof StaleImportError) return { kind: 'stale' };
+  if (error instanceof CommandRefused)
+    return {
+      kind: 'failed',
+      reason: 'source_refused',
+      error: `The server refuses a command: ${error.message}`,
+    };
+  if (error instanceof SourceError) {
+    const { fault, message } = error;
+    if (fault === 'source_unavailable') return { kind: 'interrupted', error: message, hasImported };
+    return { kind: 'failed', reason: fault, error: message };
+  }
+  if (!(error instanceof AppError)) return undefined;
+  // The mailbox was deleted, and its imports with it.
+  if (error.code === 'not_found') return { kind: 'stale' };
+  if (error.code === 'invalid_state') return { kind: 'failed', reason: 'mailbox_full', error: error.message };
+  return { kind: 'interrupted', error: error.message, hasImported };
+}

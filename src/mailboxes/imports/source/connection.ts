@@ -1,0 +1,229 @@
+/**
+ * A session with the server that mail is imported from. The server is not trusted: each exchange with it has a maximum number of octets
+ * and a maximum time, at which the session ends. An endless response, a million folders and a silent server cost no more than that.
+ */
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ImapFlow, type ImapTransport } from 'imapflow';
+import type { MailboxImportRow } from '../../../db/mailbox-tables.ts';
+import type { Clock } from '../../../system/clock.ts';
+import { errorCode, errorMessage } from '../../../system/errors.ts';
+import type { System } from '../../../system/system.ts';
+import { connectVerified, isCertificateError } from '../../../system/tls.ts';
+import { VERSION } from '../../../version.ts';
+import { dialHost } from './dial.ts';
+import { CommandRefused, SourceError, sourceText } from './source-error.ts';
+
+export type SourceSettings = Pick<MailboxImportRow, 'host' | 'port' | 'security' | 'user'> & {
+  password: string;
+};
+
+/** Limits of an exchange. */
+export type ExchangeLimits = { maxBytes: number; timeoutMs: number };
+
+/** Maximum size of one literal. Larger messages are fetched in pieces, and the size that a server tells of a small one may be wrong. */
+const MAX_LITERAL_BYTES = 8 * 1024 * 1024;
+/** Room for what stands around a literal in its response. */
+const RESPONSE_BYTES = 64 * 1024;
+/** Maximum number of words in one response. A message that is described has some dozen, and some hundred with many keywords. */
+const MAX_RESPONSE_TOKENS = 10_000;
+/** Maximum length of a line: the UIDs of 800,000 messages (messages.ts). */
+const MAX_LINE_BYTES = 6 * 1024 * 1024;
+/** Octets that a server may send without being asked, such as news of other sessions. */
+const UNASKED_BYTES = 256 * 1024;
+/** Greeting, STARTTLS, capabilities and login. */
+const LOGIN_LIMITS: ExchangeLimits = { maxBytes: 256 * 1024, timeoutMs: 60_000 };
+
+/**
+ * Connects and logs in.
+ * @throws SourceError
+ */
+export async function connectSource(
+  app: Pick<System, 'clock' | 'dns' | 'targets' | 'dial'>,
+  settings: SourceSettings,
+): Promise<SourceConnection> {
+  const connection = new SourceConnection(app.clock, await dialHost(app, settings), settings);
+  try {
+    await connection.exchange(LOGIN_LIMITS, (client) => client.connect());
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** The commands of a session, which run within an exchange. */
+type Commands = Pick<ImapFlow, 'connect' | 'list' | 'mailboxOpen' | 'search' | 'fetch' | 'fetchOne'>;
+
+export class SourceConnection {
+  readonly #clock: Clock;
+  readonly #host: string;
+  readonly #client: ImapFlow;
+  /** Octets that the server may still send. */
+  #leftBytes = UNASKED_BYTES;
+  #failure: SourceError | undefined;
+  readonly #failed = Promise.withResolvers<never>();
+  readonly #socket: Socket;
+
+  constructor(clock: Clock, socket: Socket, settings: SourceSettings) {
+    this.#clock = clock;
+    this.#host = settings.host;
+    this.#socket = socket;
+    this.#failed.promise.catch(() => {});
+    this.#client = createClient(settings, this.#transport(socket, settings));
+    this.#client.on('error', (error) => this.#fail(this.#unavailable(error)));
+  }
+
+  /** True for a server with labels, such as Gmail: a message has one id and is in as many folders as it has labels. */
+  get hasLabels(): boolean {
+    return this.#client.capabilities.has('X-GM-EXT-1');
+  }
+
+  /** Prefixes of the folders of this user, of those of other users, and of shared ones (RFC 2342). */
+  get namespaces(): { own: readonly string[]; others: readonly string[] } {
+    const { personal = [], other, shared } = this.#client.namespaces ?? {};
+    const prefixesOf = (list: readonly { prefix: string }[] | false | undefined) =>
+      (list || []).map(({ prefix }) => prefix);
+    return { own: prefixesOf(personal), others: [...prefixesOf(other), ...prefixesOf(shared)] };
+  }
+
+  /**
+   * Runs commands that may cost so much.
+   * @throws CommandRefused when the server answers NO or BAD; SourceError when the session has ended, also for the next exchanges
+   */
+  async exchange<Result>(
+    { maxBytes, timeoutMs }: ExchangeLimits,
+    run: (commands: Commands) => Promise<Result>,
+  ): Promise<Result> {
+    if (this.#failure) throw this.#failure;
+    this.#leftBytes = maxBytes;
+    const timer = this.#clock.after(timeoutMs, () => {
+      this.#fail(new SourceError('source_unavailable', `${this.#host} did not answer in time`));
+    });
+    try {
+      return await Promise.race([run(this.#client), this.#failed.promise]);
+    } catch (error) {
+      throw this.#failure ?? this.#judge(error);
+    } finally {
+      timer.cancel();
+      this.#leftBytes = UNASKED_BYTES;
+    }
+  }
+
+  /** Ends the session. */
+  close(): void {
+    this.#failure ??= new SourceError('source_unavailable', 'The session has ended');
+    this.#failed.reject(this.#failure);
+    this.#client.close();
+    this.#socket.destroy();
+  }
+
+  #fail(failure: SourceError): void {
+    this.#failure ??= failure;
+    this.close();
+  }
+
+  #judge(error: unknown): Error {
+    const { responseStatus, responseText, authenticationFailed } = error as ImapError;
+    const text = responseText ?? errorMessage(error);
+    if (isTemporary(error as ImapError)) {
+      this.#fail(new SourceError('source_unavailable', `${this.#host}: ${sourceText(text)}`));
+      return this.#failure as SourceError;
+    }
+    if (authenticationFailed)
+      return new SourceError('login_refused', `${this.#host} refuses the login: ${sourceText(text)}`);
+    if (responseStatus === 'NO' || responseStatus === 'BAD') return new CommandRefused(sourceText(text));
+    const failure = this.#unavailable(error);
+    this.#fail(failure);
+    return failure;
+  }
+
+  #unavailable(error: unknown): SourceError {
+    const text = sourceText(errorMessage(error));
+    if (isCertificateError(error))
+      return new SourceError('source_refused', `The certificate of ${this.#host} is not valid: ${text}`);
+    if (/STARTTLS/.test(text)) return new SourceError('source_refused', `${this.#host}: ${text}`);
+    const code = errorCode(error);
+    const details = code !== undefined && !text.includes(code) ? `${text} (${code})` : text;
+    return new SourceError('source_unavailable', `The session with ${this.#host} has ended: ${details}`);
+  }
+
+  /** Returns a transport over a connection that is open. The library connects to nothing by itself. */
+  #transport(socket: Socket, { host, security }: SourceSettings): ImapTransport {
+    const count = ({ length }: Buffer): void => {
+      this.#leftBytes -= length;
+      if (this.#leftBytes < 0)
+        this.#fail(new SourceError('source_unavailable', `${host} sends more than it was asked for`));
+    };
+    // The library begins to read the socket when it is told that the connection is open, and not later.
+    const counted = <Stream extends Duplex>(stream: () => Stream, begin: () => void) => {
+      return () => {
+        begin();
+        stream().on('data', count);
+      };
+    };
+    return {
+      connect(_options, onConnect) {
+        if (security === 'tls') {
+          const secure = connectVerified(socket, host, () => counted(() => secure, onConnect)());
+          return secure;
+        }
+        setImmediate(counted(() => socket, onConnect));
+        return socket;
+      },
+      upgrade(_plain, _options, onSecure) {
+        socket.off('data', count);
+        const secure = connectVerified(socket, host, () => counted(() => secure, onSecure)());
+        return secure;
+      },
+    };
+  }
+}
+
+/** Fields that the library adds to its errors. `response` is the response or its text. */
+type ImapError = {
+  code?: string;
+  response?: string | { attributes?: readonly { section?: readonly { value?: unknown }[] }[] };
+  responseStatus?: string;
+  responseText?: string;
+  serverResponseCode?: string;
+  authenticationFailed?: boolean;
+};
+
+/** Response codes of refusals that pass (RFC 5530 section 3); providers use THROTTLED and OVERQUOTA for too much at a time. */
+const TEMPORARY_CODES = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'THROTTLED', 'OVERQUOTA']);
+
+/** Returns true when the server refuses what it may accept later. */
+function isTemporary({ code, response, serverResponseCode }: ImapError): boolean {
+  if (code === 'ETHROTTLE') return true;
+  const section = typeof response === 'object' ? response.attributes?.[0]?.section?.[0]?.value : undefined;
+  return TEMPORARY_CODES.has(String(serverResponseCode ?? section ?? '').toUpperCase());
+}
+
+function createClient(
+  { host, port, security, user, password }: SourceSettings,
+  transport: ImapTransport,
+): ImapFlow {
+  return new ImapFlow({
+    host,
+    port,
+    transport,
+    ...(security === 'tls' ? { secure: true } : { secure: false, doSTARTTLS: true }),
+    auth: { user, pass: password },
+    clientInfo: { name: 'Postrider', version: VERSION },
+    logger: false,
+    // The exchanges have limits of their own; these are only not to be the shorter ones.
+    connectionTimeout: 2 * LOGIN_LIMITS.timeoutMs,
+    greetingTimeout: 2 * LOGIN_LIMITS.timeoutMs,
+    // Compressed octets cost more to read than they save, and a few of them can become very many.
+    disableCompression: true,
+    disableAutoEnable: true,
+    disableAutoIdle: true,
+    disableBinary: true,
+    disableIMAP4rev2: true,
+    maxLiteralSize: MAX_LITERAL_BYTES,
+    maxResponseSize: MAX_LITERAL_BYTES + RESPONSE_BYTES,
+    maxLineLength: MAX_LINE_BYTES,
+    maxResponseTokens: MAX_RESPONSE_TOKENS,
+  });
+}

@@ -1,0 +1,32 @@
+/** The errors of a server that mail is imported from. Their messages are for the person who imports. */
+import { cleanForeignText } from '../../../system/foreign-text.ts';
+
+/**
+ * Faults of a server. Other attempts cannot change that it refuses the login, or that nobody may connect to it (`source_refused`). They
+ * can help when it is `source_unavailable`.
+ */
+type SourceFault = 'login_refused' | 'source_refused' | 'source_unavailable';
+
+/** Maximum length of a text of the server that is shown. Our own limit. */
+const MAX_TEXT_CHARACTERS = 300;
+
+/** Reports that the session with the server has ended. */
+export class SourceError extends Error {
+  override readonly name = 'SourceError';
+  readonly fault: SourceFault;
+
+  constructor(fault: SourceFault, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.fault = fault;
+  }
+}
+
+/** Reports that the server has refused a command. The session goes on. */
+export class CommandRefused extends Error {
+  override readonly name = 'CommandRefused';
+}
+
+/** Returns a text of the server as one short line. */
+export function sourceText(text: string): string {
+  return cleanForeignText(text, MAX_TEXT_CHARACTERS);
+}

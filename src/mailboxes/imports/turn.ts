@@ -1,0 +1,69 @@
+/**
+ * The interface between the main thread, which decides which imports run and stores their progress, and the thread that reads the mail
+ * of other servers. An import runs in turns, so that a long one delays others only by one turn.
+ */
+import type { MailboxImportRow } from '../../db/mailbox-tables.ts';
+import type { TargetFolder } from '../delivery.ts';
+import type { AddedMessage } from '../transfer/contents.ts';
+import type { ImportCounts } from './counts.ts';
+import type { MessageError } from './error-store.ts';
+import type { SourceSettings } from './source/connection.ts';
+
+/** Values that a turn begins with. */
+export type TurnRequest = Pick<MailboxImportRow, 'id' | 'mailboxId'> & {
+  settings: SourceSettings;
+  counts: ImportCounts;
+  /** Folder for large messages on their way, on the disk of the account. Nothing else uses it. */
+  spoolFolder: string;
+};
+
+/**
+ * How a turn has ended: all messages were read; the next turn goes on (`paused`), at once or after a while (`interrupted`); the import
+ * was deleted (`stale`); or another turn cannot help.
+ */
+export type TurnEnd =
+  | { kind: 'completed' | 'paused' | 'stale' }
+  | { kind: 'interrupted'; error: string; hasImported: boolean }
+  | { kind: 'failed'; reason: NonNullable<MailboxImportRow['reason']>; error: string };
+
+/** The end of a turn that a bug has ended. */
+export const INTERNAL_FAILURE: TurnEnd = {
+  kind: 'failed',
+  reason: 'internal',
+  error: 'The server failed to process the import; what the counts say was imported',
+};
+
+/** Functions of the thread that reads. */
+export type ImportCalls = {
+  /** Takes a turn. It never rejects because of the other server. */
+  takeTurn(request: TurnRequest): Promise<TurnEnd>;
+};
+
+export const IMPORT_CALLS = ['takeTurn'] as const satisfies readonly (keyof ImportCalls)[];
+
+type OfMailbox = Pick<MailboxImportRow, 'mailboxId'>;
+
+/** Functions of the main thread for the one that reads. They throw the errors of `MailboxContents`. */
+export type TargetCalls = {
+  listTargets(input: OfMailbox): Promise<TargetFolder[]>;
+  openFolder(input: OfMailbox & { folderKey: string; uidValidity: string }): Promise<{ mayRepeat: boolean }>;
+  findMissing(input: OfMailbox & { deliveryIds: readonly string[] }): Promise<string[]>;
+  add(
+    input: OfMailbox & { folder: string; messages: readonly AddedMessage[] },
+    transfer?: readonly ArrayBuffer[],
+  ): Promise<{ added: number }>;
+  /** Stores the progress, and returns whether the import still runs. */
+  advance(input: {
+    id: MailboxImportRow['id'];
+    counts: ImportCounts;
+    errors: readonly MessageError[];
+  }): Promise<boolean>;
+};
+
+export const TARGET_CALLS = [
+  'listTargets',
+  'openFolder',
+  'findMissing',
+  'add',
+  'advance',
+] as const satisfies readonly (keyof TargetCalls)[];

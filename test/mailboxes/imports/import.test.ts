@@ -1,0 +1,202 @@
+/** Turns of imports from our own IMAP server with mail in memory. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { createSourceIds } from '../../../src/mailboxes/imports/message-ids.ts';
+import { endMailbox } from '../../../src/mailboxes/store.ts';
+import { createTargetGuard } from '../../../src/system/blocklist.ts';
+import { createDial } from '../../../src/system/dial.ts';
+import { AppError } from '../../../src/system/errors.ts';
+import { openTestApp } from '../../support/test-app.ts';
+import { zoneDns } from '../../support/zone-dns.ts';
+import { createImporter, HOST, startScripted, startSource } from './fixture.ts';
+
+const world = await openTestApp();
+after(() => world.close());
+
+const letter = (subject: string) => `Subject: ${subject}\r\n\r\n${subject}\r\n`;
+
+test('an import keeps folders, flags, keywords and dates, and a second one adds what is new', async (t) => {
+  const { port, mail } = await startSource(t);
+  mail.addMailbox('Gesendet', '\\Sent');
+  mail.addMailbox('Lists/dev');
+  mail.deliver('INBOX', letter('one'), ['\\Seen', '$Forwarded', 'todo']);
+  mail.deliver('Gesendet', letter('two'));
+  mail.deliver('Lists/dev', letter('three'), ['\\Flagged']);
+  const { run, contents } = await createImporter(world);
+  const first = await run(port);
+  assert.deepEqual(first.errors, []);
+  assert.deepEqual(first.end, { kind: 'completed' });
+  const { imported, known, failed, messages, foldersDone } = first.counts;
+  assert.deepEqual(
+    { imported, known, failed, messages, foldersDone },
+    { imported: 3, known: 0, failed: 0, messages: 3, foldersDone: 3 },
+  );
+  const flagsIn = (folder: string) => contents.folders.get(folder)?.map(({ flags }) => [...flags].sort());
+  assert.deepEqual(flagsIn('INBOX'), [['$Forwarded', '\\Seen', 'todo']]);
+  assert.deepEqual(flagsIn('Sent'), [[]]);
+  assert.deepEqual(flagsIn('Lists/dev'), [['\\Flagged']]);
+  mail.deliver('INBOX', letter('four'));
+  const second = await run(port);
+  assert.equal(second.counts.imported, 1);
+  assert.equal(second.counts.known, 3);
+});
+
+test('STARTTLS protects the login, and is not optional', async (t) => {
+  const { port, mail } = await startSource(t, { mode: 'starttls' });
+  mail.deliver('INBOX', letter('one'));
+  const { run } = await createImporter(world);
+  const { end, counts } = await run(port, { security: 'starttls' });
+  assert.deepEqual(end, { kind: 'completed' });
+  assert.equal(counts.imported, 1);
+});
+
+test('a wrong password ends the import, and says so', async (t) => {
+  const { port } = await startSource(t);
+  const { run } = await createImporter(world);
+  const { end } = await run(port, { password: 'wrong' });
+  assert.equal(end.kind === 'failed' && end.reason, 'login_refused');
+});
+
+test('large messages arrive in pieces', async (t) => {
+  const { port, mail } = await startSource(t);
+  const text = `Subject: large\r\n\r\n${'0123456789abcdef\r\n'.repeat(70_000)}`;
+  mail.deliver('INBOX', letter('small'));
+  mail.deliver('INBOX', text);
+  const { run, contents } = await createImporter(world);
+  const { end, errors } = await run(port);
+  assert.deepEqual(errors, []);
+  assert.deepEqual(end, { kind: 'completed' });
+  assert.ok(
+    contents.folders.get('INBOX')?.some(({ content }) => Buffer.from(content).equals(Buffer.from(text))),
+  );
+});
+
+test('a large message leaves no file behind', async (t) => {
+  const { port, mail } = await startSource(t);
+  mail.deliver('INBOX', letter('x'.repeat(1_100_000)));
+  const { run, spoolFolder } = await createImporter(world);
+  assert.equal((await run(port)).counts.imported, 1);
+  assert.ok(!existsSync(spoolFolder));
+});
+
+test('with another UIDVALIDITY, messages are found again by their content', async (t) => {
+  const { port, mail } = await startSource(t);
+  mail.deliver('INBOX', letter('one'));
+  mail.deliver('INBOX', letter('two'));
+  const { run, contents } = await createImporter(world);
+  await run(port);
+  const inbox = mail.mailboxes.get('INBOX') ?? assert.fail();
+  inbox.uidValidity += 1;
+  mail.deliver('INBOX', letter('three'));
+  const second = await run(port);
+  assert.deepEqual([second.counts.imported, second.counts.known], [1, 2]);
+  assert.equal(contents.folders.get('INBOX')?.length, 3);
+});
+
+test('equal messages of a folder are all imported', async (t) => {
+  const { port, mail } = await startSource(t);
+  for (let number = 0; number < 3; number++) mail.deliver('INBOX', letter('same'));
+  const { run, contents } = await createImporter(world);
+  await run(port);
+  assert.equal(contents.folders.get('INBOX')?.length, 3);
+});
+
+test('messages of another user, server, folder or UIDVALIDITY have other ids', () => {
+  const idOf = ({ host = 'h', user = 'u', path = 'p', uidValidity = '1' }) =>
+    createSourceIds({ host, user }).byUid({ path, uidValidity }, 1);
+  const others = [{}, { host: 'x' }, { user: 'x' }, { path: 'x' }, { uidValidity: '2' }].map(idOf);
+  assert.equal(new Set(others).size, others.length);
+});
+
+test('a full mailbox ends the import, and what was stored before stays', async (t) => {
+  const { port, mail } = await startSource(t);
+  for (let number = 0; number < 201; number++) mail.deliver('INBOX', letter(`${number}`));
+  const { run, contents, target } = await createImporter(world);
+  const { add } = target;
+  let batches = 0;
+  target.add = async (input) => {
+    batches += 1;
+    if (batches > 1) throw new AppError('invalid_state', 'The mailbox is full; raise its quota');
+    return add(input);
+  };
+  const { end, counts } = await run(port);
+  assert.deepEqual(end, {
+    kind: 'failed',
+    reason: 'mailbox_full',
+    error: 'The mailbox is full; raise its quota',
+  });
+  assert.equal(counts.imported, 200);
+  target.add = add;
+  const again = await run(port);
+  assert.deepEqual([again.counts.imported, again.counts.known], [1, 200]);
+  assert.equal(contents.folders.get('INBOX')?.length, 201);
+});
+
+test('a folder that the mailbox cannot have is an error, and the others are imported', async (t) => {
+  const { port, mail } = await startSource(t);
+  mail.addMailbox('Refused');
+  mail.deliver('Refused', letter('one'));
+  mail.deliver('INBOX', letter('two'));
+  const { run, target } = await createImporter(world);
+  const { add } = target;
+  target.add = async (input) => {
+    if (input.folder === 'Refused') throw new AppError('validation_error', 'You have 10000 mailboxes');
+    return add(input);
+  };
+  const { end, errors, counts } = await run(port);
+  assert.deepEqual(end, { kind: 'completed' });
+  assert.deepEqual(errors, [{ folder: 'Refused', uid: 0, message: 'You have 10000 mailboxes' }]);
+  assert.deepEqual([counts.imported, counts.foldersDone], [1, 2]);
+});
+
+test('private addresses and our own are refused in the same words as a name without an address', async () => {
+  const guard = createTargetGuard({ allow: [], own: ['203.0.113.9'] });
+  for (const zone of [`${HOST} A 127.0.0.1`, `${HOST} A 10.0.0.1`, `${HOST} A 203.0.113.9`, '']) {
+    const { app } = world;
+    const { run } = await createImporter(world, {
+      dns: zoneDns(zone),
+      targets: guard,
+      dial: createDial(guard, app.clock),
+    });
+    const { end } = await run(993);
+    assert.deepEqual(
+      end,
+      { kind: 'failed', reason: 'source_refused', error: `${HOST} has no public address` },
+      zone,
+    );
+  }
+});
+
+test('a certificate for another name ends the import before the login', async (t) => {
+  const commands: string[] = [];
+  const port = await startScripted(t, (command) => {
+    commands.push(command);
+    return undefined;
+  });
+  const { run } = await createImporter(world, { dns: zoneDns('other.example A 127.0.0.1') });
+  const { end } = await run(port, { host: 'other.example' });
+  assert.equal(end.kind === 'failed' && end.reason, 'source_refused', JSON.stringify(end));
+  assert.match(end.kind === 'failed' ? end.error : '', /^The certificate of other.example is not valid/);
+  assert.deepEqual(commands, []);
+});
+
+test('an import that is deleted ends its turn', async (t) => {
+  const { port, mail } = await startSource(t);
+  mail.deliver('INBOX', letter('one'));
+  const { run, target } = await createImporter(world);
+  target.advance = async () => false;
+  assert.deepEqual((await run(port)).end, { kind: 'stale' });
+});
+
+test('an import into a mailbox that is deleted meanwhile ends', async (t) => {
+  const { port, mail } = await startSource(t);
+  mail.deliver('INBOX', letter('one'));
+  const { run, target, mailbox } = await createImporter(world);
+  const { listTargets } = target;
+  target.listTargets = async (input) => {
+    await world.app.db.commit(endMailbox, { tenantId: world.tenantId, id: mailbox.id, now: 0 });
+    return listTargets(input);
+  };
+  assert.deepEqual((await run(port)).end, { kind: 'stale' });
+});

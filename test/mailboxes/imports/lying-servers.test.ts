@@ -1,0 +1,222 @@
+/** Turns of imports from servers that lie, send without end, or say nothing. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, test } from 'node:test';
+import type { TLSSocket } from 'node:tls';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { openTestApp } from '../../support/test-app.ts';
+import { createImporter, type Script, startScripted } from './fixture.ts';
+
+const clock = createFakeClock(Date.UTC(2026, 0, 1));
+const world = await openTestApp({ system: { clock } });
+after(() => world.close());
+
+const OPENED = '* 1 EXISTS\r\n* OK [UIDVALIDITY 7] ok\r\nTAG OK [READ-ONLY] done\r\n';
+
+/** Returns a script of a server with one message of these octets, which it answers to every FETCH. */
+const serving =
+  (fetch: Script): Script =>
+  (command, socket) => {
+    if (command.startsWith('EXAMINE')) return OPENED;
+    if (command.startsWith('UID SEARCH')) return '* SEARCH 1\r\nTAG OK done\r\n';
+    return command.startsWith('UID FETCH') ? fetch(command, socket) : undefined;
+  };
+
+/** Resolves when more can be written, or nobody reads any more. */
+async function drained(socket: TLSSocket): Promise<void> {
+  const ended = new AbortController();
+  const { signal } = ended;
+  await Promise.race(['drain', 'close'].map((name) => once(socket, name, { signal }))).catch(() => {});
+  ended.abort();
+}
+
+test('a list of a million folders ends the session', async (t) => {
+  const port = await startScripted(t, async (command, socket) => {
+    if (!/^LIST "" "?\*/.test(command)) return undefined;
+    const names = Array.from(
+      { length: 1_000 },
+      (_, index) => `* LIST () "/" ${'folder'.repeat(20)}${index}\r\n`,
+    ).join('');
+    for (let sent = 0; sent < 1_000 && !socket.destroyed; sent++)
+      if (!socket.write(names)) await drained(socket);
+    return 'TAG OK done\r\n';
+  });
+  const { run } = await createImporter(world);
+  const { end } = await run(port);
+  assert.match(end.kind === 'interrupted' ? end.error : end.kind, /sends more than it was asked for/);
+});
+
+test('a literal without end ends the session', async (t) => {
+  const port = await startScripted(
+    t,
+    serving((command, socket) => {
+      if (!command.includes('BODY')) return '* 1 FETCH (UID 1 FLAGS () RFC822.SIZE 10)\r\nTAG OK done\r\n';
+      socket.write('* 1 FETCH (UID 1 BODY[] {99999999999}\r\n');
+      return undefined;
+    }),
+  );
+  const { run } = await createImporter(world);
+  const { end } = await run(port);
+  assert.match(end.kind === 'interrupted' ? end.error : end.kind, /Literal size/);
+});
+
+test('a line without end ends the session', async (t) => {
+  const port = await startScripted(t, async (command, socket) => {
+    if (!command.startsWith('EXAMINE')) return undefined;
+    while (!socket.destroyed) if (!socket.write('a'.repeat(16_384))) await drained(socket);
+    return undefined;
+  });
+  const { run } = await createImporter(world);
+  const { end } = await run(port);
+  assert.match(end.kind === 'interrupted' ? end.error : end.kind, /sends more than it was asked for/);
+});
+
+test('a piece of a large message that is larger than what was asked for ends the session', async (t) => {
+  const size = 1024 * 1024;
+  const port = await startScripted(
+    t,
+    serving((command) => {
+      if (!command.includes('BODY'))
+        return `* 1 FETCH (UID 1 FLAGS () RFC822.SIZE ${2 * size})\r\nTAG OK done\r\n`;
+      return `* 1 FETCH (UID 1 BODY[]<0> {${size + 1}}\r\n${'x'.repeat(size + 1)})\r\nTAG OK done\r\n`;
+    }),
+  );
+  const { run } = await createImporter(world);
+  const { end, counts } = await run(port);
+  assert.match(end.kind === 'interrupted' ? end.error : end.kind, /sends more than it was asked for/);
+  assert.equal(counts.imported, 0);
+});
+
+test('a silent server is left after a while', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const port = await startScripted(t, (command) => {
+    if (!command.startsWith('EXAMINE')) return undefined;
+    asked.resolve();
+    return '';
+  });
+  const { run } = await createImporter(world);
+  const running = run(port);
+  await asked.promise;
+  await clock.advance(60_000);
+  const { end } = await running;
+  assert.match(end.kind === 'interrupted' ? end.error : end.kind, /did not answer in time/);
+});
+
+test('a server that cannot give one message makes the others no errors', async (t) => {
+  const text = 'Subject: a\r\n\r\na\r\n';
+  const port = await startScripted(t, (command) => {
+    if (command.startsWith('EXAMINE')) return OPENED.replace('* 1 EXISTS', '* 2 EXISTS');
+    if (command.startsWith('UID SEARCH')) return '* SEARCH 1 2\r\nTAG OK done\r\n';
+    if (!command.startsWith('UID FETCH')) return undefined;
+    const describe = (uid: number) => `* ${uid} FETCH (UID ${uid} FLAGS () RFC822.SIZE ${text.length})\r\n`;
+    if (!command.includes('BODY')) return `${describe(1)}${describe(2)}TAG OK done\r\n`;
+    if (!command.startsWith('UID FETCH 1 ')) return 'TAG NO [SERVERBUG] damaged\r\n';
+    return `* 1 FETCH (UID 1 BODY[] {${text.length}}\r\n${text})\r\nTAG OK done\r\n`;
+  });
+  const { run } = await createImporter(world);
+  const { end, errors, counts } = await run(port);
+  assert.deepEqual(end, { kind: 'completed' });
+  assert.deepEqual([counts.imported, counts.failed], [1, 1]);
+  assert.equal(errors[0]?.uid, 2);
+});
+
+test('messages that nobody asked for are not imported', async (t) => {
+  const text = 'Subject: a\r\n\r\na\r\n';
+  const port = await startScripted(
+    t,
+    serving((command) => {
+      const item = command.includes('BODY')
+        ? `BODY[] {${text.length}}\r\n${text}`
+        : 'FLAGS () RFC822.SIZE 10';
+      return [1, 2, 3]
+        .map((uid) => `* ${uid} FETCH (UID ${uid} ${item})\r\n`)
+        .join('')
+        .concat('TAG OK done\r\n');
+    }),
+  );
+  const { run, contents } = await createImporter(world);
+  const { counts } = await run(port);
+  assert.equal(counts.imported, 1);
+  assert.equal(contents.folders.get('INBOX')?.length, 1);
+});
+
+test('messages with labels are imported once, with their other labels as keywords', async (t) => {
+  const text = (id: number) => `Subject: ${id}\r\n\r\n`;
+  /** Ids of the messages of each folder, by UID. */
+  const folders: Record<string, number[]> = { INBOX: [101], Work: [101, 102], All: [101, 102, 103] };
+  let open: number[] = [];
+  const port = await startScripted(t, (command) => {
+    if (command === 'CAPABILITY') return '* CAPABILITY IMAP4rev1 SPECIAL-USE X-GM-EXT-1\r\nTAG OK done\r\n';
+    if (/^LIST "" "?\*/.test(command))
+      return '* LIST () "/" INBOX\r\n* LIST () "/" Work\r\n* LIST (\\All) "/" All\r\nTAG OK done\r\n';
+    const [, name = ''] = /^EXAMINE "?(\w+)/.exec(command) ?? [];
+    if (name !== '') {
+      open = folders[name] ?? [];
+      return OPENED.replace('* 1 EXISTS', `* ${open.length} EXISTS`);
+    }
+    if (command.startsWith('UID SEARCH'))
+      return `* SEARCH ${open.map((_, index) => index + 1).join(' ')}\r\nTAG OK done\r\n`;
+    if (!command.startsWith('UID FETCH')) return undefined;
+    return open
+      .map((id, index) => {
+        const item = command.includes('BODY')
+          ? `BODY[] {${text(id).length}}\r\n${text(id)}`
+          : `FLAGS () RFC822.SIZE 10 X-GM-LABELS (\\Inbox "Two Words")`;
+        return `* ${index + 1} FETCH (UID ${index + 1} X-GM-MSGID ${id} ${item})\r\n`;
+      })
+      .join('')
+      .concat('TAG OK done\r\n');
+  });
+  const { run, contents } = await createImporter(world);
+  const { end, counts, errors } = await run(port);
+  assert.deepEqual(errors, []);
+  assert.deepEqual(end, { kind: 'completed' });
+  assert.deepEqual([counts.messages, counts.imported, counts.known], [6, 3, 3]);
+  const sizes = ['INBOX', 'Work', 'Archive'].map((name) => contents.folders.get(name)?.length);
+  assert.deepEqual(sizes, [1, 1, 1]);
+  assert.deepEqual(contents.folders.get('INBOX')?.[0]?.flags, ['Two_Words']);
+});
+
+test('a server that is asked for too much at a time is tried again later', async (t) => {
+  for (const refusal of ['[THROTTLED] slow down', '[UNAVAILABLE] later']) {
+    const port = await startScripted(t, (command) =>
+      command.startsWith('EXAMINE') ? `TAG NO ${refusal}\r\n` : undefined,
+    );
+    const { run } = await createImporter(world);
+    const { end } = await run(port);
+    assert.equal(end.kind, 'interrupted', refusal);
+  }
+});
+
+test('a login that the server cannot check now is tried again later', async (t) => {
+  const port = await startScripted(t, (command) =>
+    command.startsWith('LOGIN') ? 'TAG NO [UNAVAILABLE] try later\r\n' : undefined,
+  );
+  const { run } = await createImporter(world);
+  const { end } = await run(port);
+  assert.equal(end.kind, 'interrupted', JSON.stringify(end));
+});
+
+test('a turn that is over ends before the next batch, and a later one goes on', async (t) => {
+  const text = 'Subject: a\r\n\r\na\r\n';
+  const port = await startScripted(
+    t,
+    serving((command) => {
+      const item = command.includes('BODY')
+        ? `BODY[] {${text.length}}\r\n${text}`
+        : 'FLAGS () RFC822.SIZE 10';
+      return `* 1 FETCH (UID 1 ${item})\r\nTAG OK done\r\n`;
+    }),
+  );
+  const { run, target } = await createImporter(world);
+  const { findMissing } = target;
+  target.findMissing = async (input) => {
+    await clock.advance(600_000);
+    return findMissing(input);
+  };
+  const first = await run(port);
+  assert.deepEqual([first.end.kind, first.counts.imported], ['paused', 0]);
+  target.findMissing = findMissing;
+  const second = await run(port);
+  assert.deepEqual([second.end.kind, second.counts.imported], ['completed', 1]);
+});

@@ -1,0 +1,213 @@
+/** Which imports take a turn, and what becomes of them, with a reader that answers what a test says. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { MailboxImportRow } from '../../../src/db/mailbox-tables.ts';
+import { createImport } from '../../../src/mailboxes/imports/create.ts';
+import { findImport, releaseImports } from '../../../src/mailboxes/imports/store.ts';
+import type { ImportCalls, TurnEnd, TurnRequest } from '../../../src/mailboxes/imports/turn.ts';
+import { createImportSweep, createImportWork } from '../../../src/mailboxes/imports/worker.ts';
+import { DAY_MS } from '../../../src/system/clock.ts';
+import { AppError } from '../../../src/system/errors.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { openTestApp } from '../../support/test-app.ts';
+import { addMailbox } from '../fixtures.ts';
+
+const clock = createFakeClock(Date.UTC(2026, 0, 1));
+const world = await openTestApp({ system: { clock, random: () => 0.5 } });
+after(() => world.close());
+const { app } = world;
+
+/** A reader whose turns end when the test says. */
+function createReader() {
+  const turns: { request: TurnRequest; end(end: TurnEnd | Error): void }[] = [];
+  const reader: ImportCalls = {
+    takeTurn: (request) =>
+      new Promise((resolve, reject) =>
+        turns.push({ request, end: (end) => (end instanceof Error ? reject(end) : resolve(end)) }),
+      ),
+  };
+  return { turns, reader };
+}
+
+let parties = 0;
+
+/** Returns a tenant of its own with a mailbox, and what starts imports. */
+async function newParty() {
+  const { tenantId } = await world.addTenant(`party ${++parties}`);
+  const mailbox = await addMailbox({ app, tenantId }, { address: `a${parties}@party${parties}.example` });
+  /** Starts an import, which waits longer than each that is started later. */
+  async function start(user: string): Promise<MailboxImportRow> {
+    await clock.advance(1);
+    return createImport(app, tenantId, {
+      mailboxId: mailbox.id,
+      wanted: { host: 'imap.example.com', user, password: 'secret' },
+    });
+  }
+  return { tenantId, start };
+}
+
+const find = async ({ id }: MailboxImportRow) => (await findImport(app.db.read, id)) ?? assert.fail();
+
+/** Leases like the worker, and runs each item in the background. */
+function createRunner() {
+  const { turns, reader } = createReader();
+  const work = createImportWork(app, reader);
+  const running = new Map<string, Promise<void>>();
+  return {
+    turns,
+    async lease(limit = work.concurrency - running.size): Promise<string[]> {
+      const { items } = await work.lease(limit);
+      for (const item of items) running.set(item.id, work.run(item));
+      return items.map(({ user }) => user);
+    },
+    /** Ends the oldest turn. */
+    async end(end: TurnEnd | Error): Promise<void> {
+      const turn = turns.shift() ?? assert.fail('no turn runs');
+      turn.end(end);
+      await running.get(turn.request.id);
+      running.delete(turn.request.id);
+    },
+  };
+}
+
+test('a tenant has one turn at a time, others come in between, and a paused import goes on after them', async () => {
+  const { lease, end, turns } = createRunner();
+  const [one, other] = [await newParty(), await newParty()];
+  await one.start('one-1');
+  await one.start('one-2');
+  await other.start('other');
+  assert.deepEqual(await lease(1), ['one-1']);
+  assert.deepEqual(await lease(), ['other'], 'the second import of the tenant waits');
+  await clock.advance(1);
+  await end({ kind: 'paused' });
+  assert.deepEqual(await lease(1), ['one-2'], 'the import that has waited longest is next');
+  await end({ kind: 'completed' });
+  await end({ kind: 'completed' });
+  assert.deepEqual(await lease(), ['one-1']);
+  assert.equal(turns[0]?.request.settings.password, 'secret');
+  await end({ kind: 'completed' });
+  assert.deepEqual(await lease(), []);
+});
+
+test('tenants with slow servers leave places as soon as their turns are over', async () => {
+  const { lease, end } = createRunner();
+  for (let number = 0; number < 5; number++) await (await newParty()).start(`slow-${number}`);
+  assert.equal((await lease()).length, 4);
+  assert.deepEqual(await lease(), []);
+  await end({ kind: 'paused' });
+  assert.deepEqual(await lease(), ['slow-4'], 'not the one that has just had its turn');
+  for (let number = 0; number < 4; number++) await end({ kind: 'completed' });
+  assert.equal((await lease()).length, 1);
+  await end({ kind: 'completed' });
+});
+
+test('an import that ends has no password and is not due', async () => {
+  const { lease, end } = createRunner();
+  const { start } = await newParty();
+  const row = await start('a');
+  await lease();
+  await end({ kind: 'failed', reason: 'mailbox_full', error: 'The mailbox is full' });
+  const ended = await find(row);
+  const { status, reason, error, password, dueAt, finishedAt } = ended;
+  assert.deepEqual(
+    { status, reason, error, password, dueAt, finishedAt },
+    {
+      ...{ status: 'failed', reason: 'mailbox_full', error: 'The mailbox is full' },
+      ...{ password: null, dueAt: null, finishedAt: clock.now() },
+    },
+  );
+});
+
+test('an import that is interrupted is tried again, each time later, and fails when that never helps', async () => {
+  const { lease, end } = createRunner();
+  const { start } = await newParty();
+  const row = await start('a');
+  const interrupt = async (hasImported: boolean): Promise<number> => {
+    assert.deepEqual(await lease(), ['a']);
+    await end({ kind: 'interrupted', error: 'no answer', hasImported });
+    const { dueAt, status, error } = await find(row);
+    if (dueAt === null) return 0;
+    assert.deepEqual([status, error], ['running', 'no answer']);
+    const delayMs = dueAt - clock.now();
+    await clock.advance(delayMs - 1);
+    assert.deepEqual(await lease(), []);
+    await clock.advance(1);
+    return delayMs / 1_000;
+  };
+  assert.deepEqual([await interrupt(false), await interrupt(false), await interrupt(true)], [20, 40, 10]);
+  const delays: number[] = [];
+  for (let delay = await interrupt(false); delay > 0; delay = await interrupt(false)) delays.push(delay);
+  assert.deepEqual(delays, [20, 40, 80, 160, 320, 640, 1_280, 1_800, 1_800]);
+  const { status, reason, error } = await find(row);
+  assert.deepEqual([status, reason, error], ['failed', 'source_unavailable', 'no answer']);
+});
+
+test('the death of the thread interrupts an import, and a bug ends it', async () => {
+  const { lease, end } = createRunner();
+  const { start } = await newParty();
+  const row = await start('a');
+  await lease();
+  await end(new AppError('unavailable', 'The thread starts again'));
+  assert.equal((await find(row)).error, 'The thread starts again');
+  await clock.advance(20_000);
+  await lease();
+  await end(new Error('a bug'));
+  assert.deepEqual([(await find(row)).status, (await find(row)).reason], ['failed', 'internal']);
+});
+
+test('an import that an earlier start was running goes on at once', async () => {
+  const { start } = await newParty();
+  await start('a');
+  assert.deepEqual(await createRunner().lease(), ['a']);
+  const later = createRunner();
+  assert.deepEqual(await later.lease(), ['a']);
+  await later.end({ kind: 'completed' });
+  assert.equal(await app.db.commit(releaseImports, { now: clock.now() }), 0);
+});
+
+test('after a refused login, the next import of the tenant waits, and those of others do not', async () => {
+  const { lease, end } = createRunner();
+  const [one, other] = [await newParty(), await newParty()];
+  await one.start('one-1');
+  await lease();
+  await one.start('one-2');
+  await end({ kind: 'failed', reason: 'login_refused', error: 'No' });
+  await other.start('other');
+  assert.deepEqual(await lease(), ['other']);
+  await clock.advance(29_998);
+  assert.deepEqual(await lease(), []);
+  await clock.advance(1);
+  assert.deepEqual(await lease(), ['one-2']);
+  await end({ kind: 'completed' });
+  await end({ kind: 'completed' });
+});
+
+test('an import that does not end fails after a week', async () => {
+  const { lease, end } = createRunner();
+  const { start } = await newParty();
+  const row = await start('a');
+  await lease();
+  await clock.advance(7 * DAY_MS - 1);
+  await end({ kind: 'paused' });
+  await lease();
+  await clock.advance(1);
+  await end({ kind: 'paused' });
+  const { status, reason, error } = await find(row);
+  assert.deepEqual([status, reason], ['failed', 'source_unavailable']);
+  assert.match(error ?? '', /^The import has not ended within 7 days/);
+});
+
+test('an import is removed 30 days after its end', async () => {
+  const { lease, end } = createRunner();
+  const { start } = await newParty();
+  const row = await start('a');
+  await lease();
+  await end({ kind: 'completed' });
+  const sweep = createImportSweep(app);
+  await clock.advance(30 * DAY_MS);
+  await sweep.run('run');
+  assert.ok(await findImport(app.db.read, row.id));
+  await clock.advance(1);
+  await sweep.run('run');
+  assert.equal(await findImport(app.db.read, row.id), undefined);
+});
