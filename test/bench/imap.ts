@@ -3,7 +3,7 @@
  * and filled once, because that takes longer than everything that is measured.
  */
 import { installPackages } from '../support/debian.ts';
-import { type Format, startDovecot } from './imap/dovecot-peer.ts';
+import { DOVECOT_PACKAGES, type Format, startDovecot } from './imap/dovecot-peer.ts';
 import * as measures from './imap/measures.ts';
 import { startPostriderImap } from './imap/postrider-server.ts';
 import { fillSystem, type ImapSystem } from './imap/system.ts';
@@ -60,11 +60,7 @@ export function imap(messages: number): Group {
     name: 'imap',
     async prepare(workspace) {
       if (process.getuid?.() !== 0) return { unavailable: 'Dovecot runs only as root' };
-      const reason = installPackages({
-        'dovecot-core': '/usr/sbin/dovecot',
-        'dovecot-imapd': '/usr/lib/dovecot/imap',
-        openssl: '/usr/bin/openssl',
-      });
+      const reason = installPackages(DOVECOT_PACKAGES);
       if (reason !== undefined) return { unavailable: reason };
       const dovecot = (format: Format) =>
         once(async () => fillSystem(await startDovecot(workspace, format, USERS), messages));

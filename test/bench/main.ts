@@ -18,6 +18,7 @@ import { imapLoad } from './imap/load.ts';
 import { imapPush } from './imap/push.ts';
 import { imap } from './imap.ts';
 import { inbound } from './inbound.ts';
+import { mailImport } from './mail-import.ts';
 import { marketing } from './marketing.ts';
 import { memory } from './memory.ts';
 import { metrics } from './metrics.ts';
@@ -69,6 +70,7 @@ const GROUPS: readonly Group[] = [
   sieve,
   submission,
   imap(Number(values.messages ?? IMAP_MESSAGES)),
+  mailImport(Number(values.messages ?? IMAP_MESSAGES)),
   imapPush,
   imapIdle,
   imapLoad(Number(values.messages ?? IMAP_MESSAGES)),

@@ -13,6 +13,15 @@ import type { ImapServer } from './system.ts';
 
 export type Format = 'maildir' | 'mdbox';
 
+/** Packages that Dovecot needs, with a program of each. */
+export const DOVECOT_PACKAGES = {
+  'dovecot-core': '/usr/sbin/dovecot',
+  'dovecot-imapd': '/usr/lib/dovecot/imap',
+  openssl: '/usr/bin/openssl',
+};
+/** Name in the certificate. */
+export const DOVECOT_HOST = 'peer.test';
+
 const DOVECOT = '/usr/sbin/dovecot';
 /** POP3 is a package of its own, which only its benchmark installs. */
 const POP3 = '/usr/lib/dovecot/pop3';
@@ -20,17 +29,20 @@ const START_TIMEOUT_MS = 15_000;
 const PASSWORD = 'secret-word';
 const OUTPUT_KEPT = 2_000;
 
+/** `certificate` is a file in PEM. */
+export type DovecotPeer = ImapServer & { certificate: string; pop3Port: number };
+
 /** Starts Dovecot, which stores the mail of each user in this format. It ends with this program. */
 export async function startDovecot(
   workspace: Workspace,
   format: Format,
   users: number,
-): Promise<ImapServer & { pop3Port: number }> {
+): Promise<DovecotPeer> {
   const folder = workspace.newFolder(`dovecot-${format}`);
   mkdirSync(join(folder, 'mail'));
   execFileSync('chown', ['nobody:nogroup', join(folder, 'mail')]);
   const [port, pop3Port] = [await freePort(), await freePort()];
-  const certificate = await writeCertificate(folder, 'peer.test');
+  const certificate = await writeCertificate(folder, DOVECOT_HOST);
   writeFileSync(join(folder, 'dovecot.conf'), configuration({ folder, format, port, pop3Port, certificate }));
   const program = startProgram(DOVECOT, ['-F', '-c', join(folder, 'dovecot.conf')]);
   try {
@@ -43,6 +55,7 @@ export async function startDovecot(
   return {
     port,
     pop3Port,
+    certificate: certificate.certificate,
     pids: [program.pid],
     users: Array.from({ length: users }, (_, index) => ({ username: `user${index}`, password: PASSWORD })),
     stop: () => program.stop(),

@@ -17,7 +17,13 @@ const QUIET_MS = 10_000;
 const QUIET_TIMEOUT_MS = 15 * 60_000;
 const POLL_MS = 1_000;
 
-export type PostriderImap = ImapServer & { daemon: DaemonProcess; smtpPort: number; pop3Port: number };
+/** `key` is an API key of the tenant of the mailboxes. */
+export type PostriderImap = ImapServer & {
+  daemon: DaemonProcess;
+  smtpPort: number;
+  pop3Port: number;
+  key: string;
+};
 
 /** Starts the daemon with this number of mailboxes. It ends with this program. */
 export async function startPostriderImap(
@@ -63,7 +69,7 @@ export async function startPostriderImap(
   // The first mailbox opens the listener.
   await until('Postrider listens for IMAP', START_TIMEOUT_MS, () => listens(port));
   return {
-    ...{ port, smtpPort, pop3Port, daemon },
+    ...{ port, smtpPort, pop3Port, daemon, key: key.token },
     pids: [daemon.pid],
     users: credentials,
     async stop() {
