@@ -1,7 +1,8 @@
 /** Builds the rows of one copy of a broadcast. It writes nothing, so a copy that cannot be made leaves nothing behind. */
 import type { BroadcastRecipientRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
+import type { EmailRow } from '../db/email-tables.ts';
 import type { ContactRow } from '../db/marketing-tables.ts';
-import type { EmailRow, MessageRow } from '../db/tables.ts';
+import type { MessageRow } from '../db/tables.ts';
 import { readMailbox } from '../emails/request/addresses.ts';
 import { asLine } from '../emails/request/line.ts';
 import { addressKey } from '../mail/address.ts';

@@ -9,7 +9,7 @@ import type { BroadcastCountsRow, BroadcastRecipientRow, BroadcastRunRow } from 
 import type { ConfirmationRequestRow, ConfirmationRow } from './confirmation-tables.ts';
 import type { ContentRow } from './content-tables.ts';
 import type { CountRow } from './counts-tables.ts';
-import type { EmailAddressRow, EmailTagRow, IdempotencyRow } from './email-tables.ts';
+import type { EmailAddressRow, EmailRow, EmailTagRow, IdempotencyRow } from './email-tables.ts';
 import type {
   DeliveryPlanRow,
   DmarcObservationRow,
@@ -43,6 +43,7 @@ import type {
   SubmittedMessageRow,
   UnsentMailRow,
 } from './submission-tables.ts';
+import type { ApiKeyRow, PlanRow, TenantRow, UsageRow } from './tenant-tables.ts';
 import type {
   EngagementRow,
   FirstEngagementRow,
@@ -52,52 +53,6 @@ import type {
 import type { WebhookDeliveryRow, WebhookEndpointRow, WebhookReplayRow } from './webhook-tables.ts';
 
 export type Mode = 'live' | 'test';
-
-/** Written by tenants/store.ts. */
-export type PlanRow = {
-  name: string;
-  /** Maximum number of emails in a calendar month; null means no limit. */
-  monthlyEmails: number | null;
-  /** Maximum number of requests per second; null means no limit. */
-  requestsPerSecond: number | null;
-  /** Maximum size of the received mail that a tenant stores, in units of 1024 * 1024 bytes; null means no limit. */
-  storedMegabytes: number | null;
-  createdAt: number;
-};
-
-/** Written by tenants/store.ts. */
-export type TenantRow = { id: Id<'ten'>; name: string; plan: string; createdAt: number };
-
-/** Written by tenants/store.ts: emails accepted in a calendar month (UTC), of tenants whose plan has a limit. */
-export type UsageRow = {
-  tenantId: Id<'ten'>;
-  /** Calendar month (UTC), such as `2026-11`. */
-  month: string;
-  emails: number;
-};
-
-export type Permission = 'full_access' | 'sending_access' | 'read_only';
-
-/** Written by tenants/store.ts. */
-export type ApiKeyRow = {
-  id: Id<'key'>;
-  tenantId: Id<'ten'>;
-  name: string;
-  mode: Mode;
-  permission: Permission;
-  /** The one domain that the key may send from; null allows every domain of its tenant. */
-  domainId: Id<'dom'> | null;
-  /** JSON list of the addresses and CIDR blocks from which the key may be used; null allows every address. */
-  allowedIps: string | null;
-  /** The 8 characters after the prefix. Keys are looked up by them. */
-  hint: string;
-  /** SHA-256 hash of the whole token, in hex. */
-  tokenHash: string;
-  createdAt: number;
-  lastUsedAt: number | null;
-  expiresAt: number | null;
-  revokedAt: number | null;
-};
 
 export type DomainStatus = 'pending' | 'verified' | 'failed' | 'temporary_failure';
 
@@ -266,44 +221,6 @@ export type RecipientRow = {
    * another server is responsible for them.
    */
   dsn: string | null;
-};
-
-/** Written by emails/store.ts. It holds the fields of an API email that its message does not have. Lists of addresses are
- * JSON. The long columns come last, so that lists and deliveries do not read past them. */
-export type EmailRow = {
-  id: Id<'em'>;
-  tenantId: Id<'ten'>;
-  mode: Mode;
-  type: 'transactional' | 'broadcast';
-  fromHeader: string;
-  fromAddress: string;
-  fromDomain: string;
-  toList: string;
-  ccList: string;
-  bccList: string;
-  replyToList: string;
-  subject: string;
-  /** JSON object of the header fields that the caller set. */
-  headers: string;
-  /** JSON list of `{ filename, contentType, contentId, sizeBytes }`. The bytes are in the message. */
-  attachments: string;
-  /** JSON object of tag names and values. */
-  tags: string;
-  /** Requested time of sending; null means at once. */
-  scheduledAt: number | null;
-  templateId: Id<'tpl'> | null;
-  topicId: Id<'top'> | null;
-  /** The broadcast that this email is a copy of; null for other emails. */
-  broadcastId: Id<'brd'> | null;
-  /** JSON list of the variables that had neither a value nor a fallback. */
-  missingVariables: string;
-  rfcMessageId: string;
-  createdAt: number;
-  /** Content as sent, of emails of versions before 0012. Later ones have it in `contents`. */
-  html: string | null;
-  text: string | null;
-  /** Time at which retention removed `html`, `text` and the message's blob. Null while the content is kept. */
-  contentDeletedAt: number | null;
 };
 
 /** Written by events/store.ts. `data` is JSON: what a webhook carries under `data`, without the fields of the email. */

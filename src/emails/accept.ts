@@ -5,8 +5,9 @@
 import { insertBlob } from '../blobs/store.ts';
 import { storeTally } from '../counts/store.ts';
 import { Tally } from '../counts/tally.ts';
+import type { EmailRow } from '../db/email-tables.ts';
 import { defineWrite, type Tx, type WriteOptions } from '../db/operation.ts';
-import type { BlobRow, EmailRow, MessageRow } from '../db/tables.ts';
+import type { BlobRow, MessageRow } from '../db/tables.ts';
 import { addressKey } from '../mail/address.ts';
 import type { NewSource } from '../queue/contents/source.ts';
 import { insertContent } from '../queue/contents/store.ts';

@@ -1,7 +1,8 @@
 /** Builds the rows of an accepted email before the transaction that writes them. */
 import type { Config } from '../config.ts';
+import type { EmailRow } from '../db/email-tables.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
-import type { EmailRow, MessageRow } from '../db/tables.ts';
+import type { MessageRow } from '../db/tables.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
 import { addressKey } from '../mail/address.ts';
 import type { Attachment } from '../mail/message/file-part.ts';

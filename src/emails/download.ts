@@ -4,7 +4,7 @@
  * bodies, since it may hold 25 MiB.
  */
 import type { App } from '../app.ts';
-import type { ApiKeyRow } from '../db/tables.ts';
+import type { ApiKeyRow } from '../db/tenant-tables.ts';
 import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { download } from '../system/download.ts';
 import { AppError, invalid } from '../system/errors.ts';

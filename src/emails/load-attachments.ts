@@ -1,6 +1,6 @@
 /** Loads the bytes of attachments: base64 content is checked, and remote files are fetched. */
 import type { App } from '../app.ts';
-import type { ApiKeyRow } from '../db/tables.ts';
+import type { ApiKeyRow } from '../db/tenant-tables.ts';
 import type { Attachment } from '../mail/message/file-part.ts';
 import { invalid } from '../system/errors.ts';
 import { base64Size, isBase64 } from './base64.ts';

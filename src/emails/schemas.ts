@@ -1,6 +1,7 @@
 /** Request schemas of the emails API (specification 4.1). show.ts has the schemas of its answers. */
 import { type Static, type TSchema, Type } from 'typebox';
-import type { EmailRow, EmailStatus } from '../db/tables.ts';
+import type { EmailRow } from '../db/email-tables.ts';
+import type { EmailStatus } from '../db/tables.ts';
 import { pageQuery } from '../http/json/page.ts';
 import type { VariableValue } from '../templates/render.ts';
 import { MAX_SUBJECT_CHARACTERS } from '../templates/render.ts';

@@ -1,6 +1,7 @@
 /** Answers of the emails API (specification 2.1). */
 import { type TSchema, Type } from 'typebox';
-import type { EmailRow, EventRow, MessageRow, RecipientRow } from '../db/tables.ts';
+import type { EmailRow } from '../db/email-tables.ts';
+import type { EventRow, MessageRow, RecipientRow } from '../db/tables.ts';
 import { pageSchema } from '../http/json/page.ts';
 import { recipientStatus } from '../queue/status.ts';
 import { isoTime } from '../system/clock.ts';

@@ -4,11 +4,11 @@
  */
 import { sql } from 'kysely';
 import { deleteEmptyBlobs, emptyBlob, type StoredBytes } from '../blobs/store.ts';
-import type { EmailAddressRow, EmailTagRow } from '../db/email-tables.ts';
+import type { EmailAddressRow, EmailRow, EmailTagRow } from '../db/email-tables.ts';
 import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import type { BlobRow, EmailRow, MessageRow, Mode } from '../db/tables.ts';
+import type { BlobRow, MessageRow, Mode } from '../db/tables.ts';
 import { isAboutOpenMail } from '../events/store.ts';
 import { addressKey } from '../mail/address.ts';
 import { cancelMessage, rescheduleMessage } from '../queue/state/cancel.ts';

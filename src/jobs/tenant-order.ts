@@ -2,7 +2,7 @@
  * Chooses the tenants whose job runs next. A tenant has one job at a time, and tenants are served round-robin: a tenant
  * with many long files delays another tenant only by the jobs that run.
  */
-import type { TenantRow } from '../db/tables.ts';
+import type { TenantRow } from '../db/tenant-tables.ts';
 import { RoundRobin } from '../system/round-robin.ts';
 import type { WaitingTenant } from './store.ts';
 

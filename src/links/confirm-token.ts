@@ -6,7 +6,7 @@
  * milliseconds, and the address.
  */
 import type { AudienceRow, ContactRow } from '../db/marketing-tables.ts';
-import type { TenantRow } from '../db/tables.ts';
+import type { TenantRow } from '../db/tenant-tables.ts';
 import { bytesToId, ID_BYTES, type IdPrefix, idToBytes } from '../system/ids.ts';
 import type { LinkKeys } from './keys.ts';
 import { maxTokenCharacters, openToken, sealToken } from './sealed-token.ts';

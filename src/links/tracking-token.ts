@@ -6,7 +6,7 @@
  * link (2), the first byte of the key's id, and the first 128 bits of an HMAC-SHA-256 of all bytes before.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { EmailRow } from '../db/tables.ts';
+import type { EmailRow } from '../db/email-tables.ts';
 import { bytesToId, ID_BYTES, idToBytes } from '../system/ids.ts';
 import type { LinkKeys } from './keys.ts';
 

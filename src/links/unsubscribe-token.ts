@@ -7,7 +7,7 @@
  * absent is zero. A token has at most 200 characters for an address of up to 69 bytes.
  */
 import type { ContactRow, TopicRow } from '../db/marketing-tables.ts';
-import type { TenantRow } from '../db/tables.ts';
+import type { TenantRow } from '../db/tenant-tables.ts';
 import { bytesToId, ID_BYTES, type IdPrefix, idToBytes } from '../system/ids.ts';
 import type { LinkKeys } from './keys.ts';
 import { maxTokenCharacters, openToken, sealToken } from './sealed-token.ts';

@@ -2,7 +2,8 @@
  * Finds out which email a complaint is about. Reports hide the addresses of readers, so that only a token of ours in the message
  * that they return names the email: in its return path, in the fields of RFC 9477, or in its link to unsubscribe.
  */
-import type { EmailRow, RecipientRow } from '../db/tables.ts';
+import type { EmailRow } from '../db/email-tables.ts';
+import type { RecipientRow } from '../db/tables.ts';
 import type { Links } from '../links/links.ts';
 import type { Subscription } from '../links/unsubscribe-token.ts';
 import { findValue, type HeaderField } from '../mail/mime/header.ts';

@@ -15,7 +15,8 @@
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { App } from '../app.ts';
-import type { EmailRow, RecipientRow } from '../db/tables.ts';
+import type { EmailRow } from '../db/email-tables.ts';
+import type { RecipientRow } from '../db/tables.ts';
 import { bytesToBase32, fromBase32, toBase32 } from '../system/base32.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { ID_CHARACTERS } from '../system/ids.ts';

@@ -1,6 +1,7 @@
 /** Builds the rows of an email that was handed over by SMTP. The message is sent as it came, and what the API shows is read from its header. */
 import type { App } from '../app.ts';
-import type { EmailRow, MessageRow } from '../db/tables.ts';
+import type { EmailRow } from '../db/email-tables.ts';
+import type { MessageRow } from '../db/tables.ts';
 import type { SenderDomain } from '../domains/sender.ts';
 import type { EmailRows } from '../emails/accept.ts';
 import { policyOf } from '../emails/build-rows.ts';

@@ -1,5 +1,5 @@
 /** Shares the connections of submission among those who have logged in, so that one user or one tenant leaves some to the others. */
-import type { TenantRow } from '../db/tables.ts';
+import type { TenantRow } from '../db/tenant-tables.ts';
 import { Shares } from '../system/shares.ts';
 
 /** Maximum number of connections of a mailbox, or of an API key: as many as one client address may have. Our own limit. */

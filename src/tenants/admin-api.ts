@@ -4,7 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import type { DomainRow, TenantRow } from '../db/tables.ts';
+import type { DomainRow } from '../db/tables.ts';
+import type { TenantRow } from '../db/tenant-tables.ts';
 import { notFound } from '../system/errors.ts';
 import { isId, newId } from '../system/ids.ts';
 import {

@@ -1,6 +1,6 @@
 /** Schemas of the admin API for tenants, plans and keys. */
 import { type Static, Type } from 'typebox';
-import type { ApiKeyRow, PlanRow, TenantRow } from '../db/tables.ts';
+import type { ApiKeyRow, PlanRow, TenantRow } from '../db/tenant-tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { allowedIps, keyName, mode, permission, showApiKey } from './schemas.ts';
 import type { KeyWithDomain } from './store.ts';

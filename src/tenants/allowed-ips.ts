@@ -1,7 +1,7 @@
 /** Limits the addresses from which a key may be used: addresses and CIDR blocks of IPv4 and IPv6. */
 import { type BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { ApiKeyRow } from '../db/tables.ts';
+import type { ApiKeyRow } from '../db/tenant-tables.ts';
 import { blockList } from '../system/blocklist.ts';
 import { invalid, readEach } from '../system/errors.ts';
 

@@ -4,7 +4,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify';
 import type { App } from '../app.ts';
-import type { ApiKeyRow, Mode, PlanRow } from '../db/tables.ts';
+import type { Mode } from '../db/tables.ts';
+import type { ApiKeyRow, PlanRow } from '../db/tenant-tables.ts';
 import { chargeAddress } from '../http/transport/address-limit.ts';
 import { AppError } from '../system/errors.ts';
 import {

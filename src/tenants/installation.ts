@@ -3,7 +3,7 @@
  * its metrics treat this mail like that of any tenant. It is no tenant for anybody else: it has no API keys, no domains and no
  * plan of its own, and it is not listed.
  */
-import type { TenantRow } from '../db/tables.ts';
+import type { TenantRow } from '../db/tenant-tables.ts';
 
 /** Id of the tenant. A migration has stored its row. */
 export const INSTALLATION_TENANT: TenantRow['id'] = 'ten_00000000000000000000000000';

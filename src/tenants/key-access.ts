@@ -1,6 +1,6 @@
 /** Finds an API key by its token, and decides what it may be used for. HTTP requests and SMTP sessions share this. */
 import type { App } from '../app.ts';
-import type { Permission } from '../db/tables.ts';
+import type { Permission } from '../db/tenant-tables.ts';
 import { AppError } from '../system/errors.ts';
 import { createLru } from '../system/lru.ts';
 import { allowsPeer } from './allowed-ips.ts';

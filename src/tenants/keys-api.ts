@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../app.ts';
-import type { ApiKeyRow } from '../db/tables.ts';
+import type { ApiKeyRow } from '../db/tenant-tables.ts';
 import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
 import { AppError } from '../system/errors.ts';
 import { type Caller, callerOf, hasLimits } from './authenticate.ts';

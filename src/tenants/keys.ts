@@ -4,7 +4,8 @@
  */
 import { hash, randomInt } from 'node:crypto';
 import type { App } from '../app.ts';
-import type { ApiKeyRow, Mode, Permission } from '../db/tables.ts';
+import type { Mode } from '../db/tables.ts';
+import type { ApiKeyRow, Permission } from '../db/tenant-tables.ts';
 import { newId } from '../system/ids.ts';
 import { endApiKey, insertApiKey, type KeyOwner, revokeApiKey } from './store.ts';
 

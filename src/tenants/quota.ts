@@ -3,7 +3,7 @@
  * concurrent requests nor a crash miscount. A write that is refused later undoes its count.
  */
 import type { Tx } from '../db/operation.ts';
-import type { TenantRow } from '../db/tables.ts';
+import type { TenantRow } from '../db/tenant-tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import { addUsage, getQuota, type Quota } from './store.ts';

@@ -3,7 +3,7 @@
  * holds the tokens of two seconds, so that a burst after a pause passes. A batch is one request.
  */
 import type { FastifyReply } from 'fastify';
-import type { TenantRow } from '../db/tables.ts';
+import type { TenantRow } from '../db/tenant-tables.ts';
 import { AppError } from '../system/errors.ts';
 import type { TokenBuckets } from '../system/guards/token-buckets.ts';
 

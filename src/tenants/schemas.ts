@@ -1,6 +1,6 @@
 /** Schemas of `/v1/api-keys` and `/v1/plan`. */
 import { type Static, Type } from 'typebox';
-import type { ApiKeyRow } from '../db/tables.ts';
+import type { ApiKeyRow } from '../db/tenant-tables.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { MAX_ALLOWED_IPS, showAllowedIps } from './allowed-ips.ts';

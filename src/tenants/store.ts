@@ -4,7 +4,8 @@ import type { Tx } from '../db/operation.ts';
 import { defineWrite } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import type { ApiKeyRow, DomainRow, PlanRow, TenantRow, UsageRow } from '../db/tables.ts';
+import type { DomainRow } from '../db/tables.ts';
+import type { ApiKeyRow, PlanRow, TenantRow, UsageRow } from '../db/tenant-tables.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
 import { INSTALLATION_TENANT } from './installation.ts';
 

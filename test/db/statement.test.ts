@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import { type Param, statement } from '../../src/db/statement.ts';
-import type { PlanRow } from '../../src/db/tables.ts';
+import type { PlanRow } from '../../src/db/tenant-tables.ts';
 import { openMemoryDatabase } from '../support/memory-database.ts';
 
 function open(prepared: string[] = []) {

@@ -1,7 +1,7 @@
 /** A key that is limited to one domain sees and changes only the mail of that domain. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Permission } from '../../src/db/tables.ts';
+import type { Permission } from '../../src/db/tenant-tables.ts';
 import type { Id } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';

@@ -3,9 +3,10 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EmailRow } from '../../src/db/email-tables.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import type { PageRequest } from '../../src/db/page.ts';
-import type { EmailRow, MessageRow } from '../../src/db/tables.ts';
+import type { MessageRow } from '../../src/db/tables.ts';
 import { listEmails } from '../../src/emails/list/read.ts';
 import type { EmailFilter, Filters } from '../../src/emails/list/store.ts';
 import { insertEmail } from '../../src/emails/store.ts';

@@ -7,7 +7,7 @@ import Sqlite from 'better-sqlite3';
 import { createApiServer } from '../../src/api.ts';
 import { openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import type { TenantRow } from '../../src/db/tables.ts';
+import type { TenantRow } from '../../src/db/tenant-tables.ts';
 import { releaseJobs } from '../../src/jobs/store.ts';
 import { exportHandlers, importHandlers, lease, runExport, runImport } from '../imports/jobs.ts';
 import { previousVersion, writePreviousVersion } from '../support/previous-version.ts';

@@ -1,6 +1,6 @@
 /** Stores the plans that tests give to their tenants. */
 import type { Db } from '../../src/db/database.ts';
-import type { PlanRow } from '../../src/db/tables.ts';
+import type { PlanRow } from '../../src/db/tenant-tables.ts';
 import { upsertPlan } from '../../src/tenants/store.ts';
 
 type Limits = Partial<Pick<PlanRow, 'monthlyEmails' | 'requestsPerSecond' | 'storedMegabytes'>>;

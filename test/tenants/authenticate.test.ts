@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import type { ApiKeyRow, Permission } from '../../src/db/tables.ts';
+import type { ApiKeyRow, Permission } from '../../src/db/tenant-tables.ts';
 import { createHttpServer } from '../../src/http/json/server.ts';
 import { callerOf, requireApiKey } from '../../src/tenants/authenticate.ts';
 import type { Need } from '../../src/tenants/key-access.ts';

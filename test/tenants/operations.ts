@@ -1,6 +1,6 @@
 /** The writes of the tests of quota: `chargeQuota` as the write that accepts emails uses it. */
 import { defineWrite } from '../../src/db/operation.ts';
-import type { TenantRow } from '../../src/db/tables.ts';
+import type { TenantRow } from '../../src/db/tenant-tables.ts';
 import { chargeQuota } from '../../src/tenants/quota.ts';
 import '../../src/tenants/store.ts';
 

@@ -1,7 +1,8 @@
 /** Reads what a preflight needs to know of mail that was sent before. This module writes nothing. */
+
+import type { EmailRow } from '../../db/email-tables.ts';
 import type { BroadcastRow } from '../../db/marketing-tables.ts';
 import { defineRead, type Tx } from '../../db/operation.ts';
-import type { EmailRow } from '../../db/tables.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { firstIdAt } from '../../system/ids.ts';
 

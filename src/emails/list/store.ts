@@ -5,9 +5,10 @@
  * parts.
  */
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import type { EmailRow } from '../../db/email-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { inSlice, type Slice } from '../../db/page.ts';
-import type { EmailRow, EmailStatus, MessageRow, Mode, RecipientState, Tables } from '../../db/tables.ts';
+import type { EmailStatus, MessageRow, Mode, RecipientState, Tables } from '../../db/tables.ts';
 import type { Tag } from '../request/tags.ts';
 import type { RecipientStatus } from '../schemas.ts';
 import type { EmailSummary } from '../show.ts';

@@ -2,8 +2,9 @@
  * Builds the body of a post to a route (specification 4.11): the fields of the specification first, then what we add.
  * Files are in the body while it stays within its maximum size; beyond that, the body has links to them.
  */
+
+import type { EmailRow } from '../../db/email-tables.ts';
 import type { ReceivedMessageRow, ReceivedRecipientRow } from '../../db/inbound-tables.ts';
-import type { EmailRow } from '../../db/tables.ts';
 import type { MessageContent } from '../../mail/message/parse/parser.ts';
 import { isoTime } from '../../system/clock.ts';
 import { isoTimeOrNull } from '../../webhooks/schemas.ts';

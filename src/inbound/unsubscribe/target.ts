@@ -2,7 +2,8 @@
  * Names the reader who unsubscribes by mail: the recipient of an email. A message to the addresses of several recipients of
  * one email has a task for each of them, because tasks with the same target are one.
  */
-import type { EmailRow, RecipientRow } from '../../db/tables.ts';
+import type { EmailRow } from '../../db/email-tables.ts';
+import type { RecipientRow } from '../../db/tables.ts';
 import { isId } from '../../system/ids.ts';
 
 type UnsubscribingReader = { emailId: EmailRow['id']; position: RecipientRow['position'] };

@@ -5,7 +5,7 @@
 import type { App } from '../../app.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Tx } from '../../db/operation.ts';
-import type { TenantRow } from '../../db/tables.ts';
+import type { TenantRow } from '../../db/tenant-tables.ts';
 import { readUnsent } from '../../queue/submitted/unsent-store.ts';
 import { AppError } from '../../system/errors.ts';
 import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../../tenants/stored-mail/store.ts';

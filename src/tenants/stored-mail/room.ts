@@ -6,7 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/database.ts';
 import { KeptAnswers } from '../../db/kept-answers.ts';
-import type { TenantRow } from '../../db/tables.ts';
+import type { TenantRow } from '../../db/tenant-tables.ts';
 import { findPlanName, findStoredLimit, fits, readStoredBytes } from './store.ts';
 
 type TenantId = TenantRow['id'];

@@ -7,7 +7,7 @@
 import type { StoredMailRow } from '../../db/inbound-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
-import type { PlanRow, TenantRow } from '../../db/tables.ts';
+import type { PlanRow, TenantRow } from '../../db/tenant-tables.ts';
 import { INSTALLATION_TENANT } from '../installation.ts';
 
 /** The owner of mail: a tenant, or null for the installation itself. */

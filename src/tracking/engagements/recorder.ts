@@ -3,7 +3,7 @@
  * once occupy one write at a time.
  */
 import type { App } from '../../app.ts';
-import type { TenantRow } from '../../db/tables.ts';
+import type { TenantRow } from '../../db/tenant-tables.ts';
 import { Shares } from '../../system/shares.ts';
 import { type EngagementRequest, recordEngagements } from './record.ts';
 

@@ -1,7 +1,9 @@
 /** Stores the addresses of tracked links. All SQL of the table is here. */
+
+import type { EmailRow } from '../../db/email-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import type { EmailRow, MessageRow } from '../../db/tables.ts';
+import type { MessageRow } from '../../db/tables.ts';
 import type { TrackedLinkRow } from '../../db/tracking-tables.ts';
 
 type OwnerId = TrackedLinkRow['ownerId'];

@@ -1,9 +1,10 @@
 /** A list by filters that seldom meet is read in parts: the same pages, however small the parts are. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EmailRow } from '../../../src/db/email-tables.ts';
 import type { Tx } from '../../../src/db/operation.ts';
 import type { Page, PageRequest } from '../../../src/db/page.ts';
-import type { DomainRow, EmailRow, EmailStatus } from '../../../src/db/tables.ts';
+import type { DomainRow, EmailStatus } from '../../../src/db/tables.ts';
 import { listEmails } from '../../../src/emails/list/read.ts';
 import type { EmailFilter, Filters } from '../../../src/emails/list/store.ts';
 import type { EmailSummary } from '../../../src/emails/show.ts';

@@ -1,6 +1,6 @@
 /** Writes that do nothing but count stored mail, as the writes of `inbound` do along with their rows. */
 import { defineWrite } from '../../../src/db/operation.ts';
-import type { TenantRow } from '../../../src/db/tables.ts';
+import type { TenantRow } from '../../../src/db/tenant-tables.ts';
 import { addStoredBytes, subtractStoredBytes } from '../../../src/tenants/stored-mail/store.ts';
 import '../../../src/tenants/store.ts';
 
