@@ -51,8 +51,8 @@ export type MailboxAliasRow = {
   tenantId: Id<'ten'>;
 };
 
-/** Written by mailboxes/store.ts: a deleted mailbox whose folder still has to be removed. */
-type MailboxRemovalRow = {
+/** Written by mailboxes/removal-store.ts: a deleted mailbox whose folder still has to be removed. */
+export type MailboxRemovalRow = {
   mailboxId: Id<'mbx'>;
   /** Time of the next attempt, which is the end of the lease of a running one. */
   dueAt: number;

@@ -1,18 +1,16 @@
 /**
- * Stores mailboxes, and which deleted ones still have a folder. All SQL of these tables is here, and nothing else writes them. Their
- * aliases are in addresses/store.ts.
+ * Stores mailboxes. All SQL of this table is here, and nothing else writes it. Their aliases are in addresses/store.ts.
  *
  * A mailbox needs a verified domain whose `productType` is for mailboxes when it is created. It then stays, whatever happens to
  * the verification: while another tenant receives the mail of the name, or none does, it gets no mail, and its owner still reads
  * the mail that it has. When the tenant that receives gives the address to a mailbox of its own, the other one moves to the sandbox. The sandbox domain is shared by all tenants and needs no verification.
  */
 import { sql } from 'kysely';
-import type { SetBack } from '../db/due-times.ts';
 import { hasValues } from '../db/has-values.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { constant, type Param, statement } from '../db/statement.ts';
+import { type Param, statement } from '../db/statement.ts';
 import { cancelMailOf, cancelWithdrawn } from '../queue/submitted/stop.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
 import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../tenants/stored-mail/store.ts';
@@ -28,6 +26,7 @@ import {
 import type { Filters } from './filters/filters.ts';
 import { changeFilters, deleteFiltersOf, putFilters } from './filters/store.ts';
 import { replaceMembers } from './members/store.ts';
+import { insertRemoval } from './removal-store.ts';
 import { deleteMemoriesOf } from './scripts/memory-store.ts';
 import { deleteScriptsOf } from './scripts/store.ts';
 
@@ -262,7 +261,7 @@ export const endMailbox = defineWrite(
     await deleteFiltersOf(tx, mailboxId);
     await deleteAliases(tx, mailboxId);
     await tx.deleteFrom('mailboxes').where('id', '=', mailboxId).execute();
-    await tx.insertInto('mailboxRemovals').values({ mailboxId, dueAt: now }).execute();
+    await insertRemoval(tx, { mailboxId, dueAt: now });
   },
 );
 
@@ -343,55 +342,5 @@ export const recordRepair = defineWrite(
     { id, status, now }: { id: MailboxId; status: 'active' | 'suspended'; now: number },
   ): Promise<void> => {
     await tx.updateTable('mailboxes').set({ status, updatedAt: now }).where('id', '=', id).execute();
-  },
-);
-
-const dueRemovals = statement((db, param: Param<{ now: number; limit: number }>) =>
-  db
-    .selectFrom('mailboxRemovals')
-    .select('mailboxId')
-    .where('dueAt', '<=', constant(param('now')))
-    .orderBy('dueAt')
-    .limit(constant(param('limit'))),
-);
-
-/** Leases deleted mailboxes whose folders are to be removed, the longest due first. They are due again at `until`. */
-export const leaseRemovals = defineWrite(
-  'mailboxes.leaseRemovals',
-  async (tx, { until, ...due }: { now: number; until: number; limit: number }): Promise<MailboxId[]> => {
-    const ids = (await dueRemovals.all(tx, due)).map(({ mailboxId }) => mailboxId);
-    if (ids.length > 0) {
-      await tx.updateTable('mailboxRemovals').set({ dueAt: until }).where('mailboxId', 'in', ids).execute();
-    }
-    return ids;
-  },
-);
-
-const nextRemoval = statement((db, _param: Param<object>) =>
-  db.selectFrom('mailboxRemovals').select('dueAt').orderBy('dueAt').limit(1),
-);
-
-/** Returns the time at which the next removal is due, in Unix milliseconds; undefined when nothing is to be removed. */
-export async function findNextRemoval(tx: Tx): Promise<number | undefined> {
-  return (await nextRemoval.first(tx, {}))?.dueAt;
-}
-
-/** Forgets a deleted mailbox whose folder is gone. */
-export const endRemoval = defineWrite(
-  'mailboxes.endRemoval',
-  async (tx, { id }: { id: MailboxId }): Promise<void> => {
-    await tx.deleteFrom('mailboxRemovals').where('mailboxId', '=', id).execute();
-  },
-);
-
-/** Moves the ends of the leases of removals when the wall clock was set back. */
-export const moveDueRemovals = defineWrite(
-  'mailboxes.moveDueRemovals',
-  async (tx, { now, setBackMs }: SetBack) => {
-    await tx
-      .updateTable('mailboxRemovals')
-      .set({ dueAt: sql`max(${now}, dueAt - ${setBackMs})` })
-      .where('dueAt', '>', now)
-      .execute();
   },
 );

@@ -10,8 +10,8 @@ import { flushPath } from '../db/flush-files.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Work } from '../system/worker.ts';
 import { accountFolder } from './account/folder.ts';
+import { endRemoval, findNextRemoval, leaseRemovals } from './removal-store.ts';
 import type { RunningAccounts } from './running-accounts.ts';
-import { endRemoval, findNextRemoval, leaseRemovals } from './store.ts';
 
 /** Length of a lease. It is longer than the removal of a large folder takes; a failed removal is tried again after it. */
 const LEASE_MS = 10 * 60_000;

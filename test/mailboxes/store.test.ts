@@ -7,15 +7,17 @@ import { accountFolder } from '../../src/mailboxes/account/folder.ts';
 import { MAX_ALIASES_OF_TENANT } from '../../src/mailboxes/addresses/requirements.ts';
 import { withItsAliases } from '../../src/mailboxes/addresses/store.ts';
 import {
-  endMailbox,
   endRemoval,
+  findNextRemoval,
+  leaseRemovals,
+  moveDueRemovals,
+} from '../../src/mailboxes/removal-store.ts';
+import {
+  endMailbox,
   findMailboxByAddress,
   findMailboxById,
-  findNextRemoval,
   getMailbox,
-  leaseRemovals,
   listMailboxes,
-  moveDueRemovals,
   recordDamage,
   recordLogin,
   recordRestoration,

@@ -3,16 +3,11 @@ import { defineWrite } from '../../db/operation.ts';
 import type { AddedMessage } from './changes.ts';
 import { releaseContents } from './content-store.ts';
 import { countsOf, negate } from './counts.ts';
+import { insertExpunged } from './expunged-store.ts';
 import { changeCounts, countAdded, findFolderById } from './folder-store.ts';
 import { findKeywords, NO_KEYWORDS } from './keyword-store.ts';
 import { createMessagePause } from './message-pause.ts';
-import {
-  copyMessages,
-  insertExpunged,
-  insertMessage,
-  listSummaries,
-  removeMessages,
-} from './message-store.ts';
+import { copyMessages, insertMessage, listSummaries, removeMessages } from './message-store.ts';
 import { applyPendingEdits } from './pending-edit-store.ts';
 import { recordSignals, verdictOfMove } from './spam-signal-store.ts';
 import { type AccountTx, findAccountRow } from './store.ts';

@@ -2,9 +2,10 @@
 import { defineWrite } from '../../db/operation.ts';
 import { releaseContents } from './content-store.ts';
 import { countsOf, negate } from './counts.ts';
+import { insertExpunged } from './expunged-store.ts';
 import { changeCounts, findFolderById } from './folder-store.ts';
 import { createMessagePause } from './message-pause.ts';
-import { insertExpunged, removeMessages } from './message-store.ts';
+import { removeMessages } from './message-store.ts';
 import { applyPendingEdits } from './pending-edit-store.ts';
 import { type AccountTx, nextModseq } from './store.ts';
 import type { MessageRow } from './tables.ts';

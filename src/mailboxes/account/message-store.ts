@@ -1,11 +1,12 @@
-/** Stores messages and the tombstones of those that were removed. All SQL of these tables is here, and nothing else writes them. */
+/** Stores messages. All SQL of this table is here, except what reads messages with their contents, and nothing else writes it. */
 import { sql } from 'kysely';
 import { type Param, statement } from '../../db/statement.ts';
 import { nextTurn } from '../../system/next-turn.ts';
 import type { AddedMessage, FlagEdit } from './changes.ts';
+import { insertExpunged } from './expunged-store.ts';
 import { DELETED, SEEN } from './flags.ts';
 import type { AccountTx } from './store.ts';
-import type { ExpungedRow, MessageRow } from './tables.ts';
+import type { MessageRow } from './tables.ts';
 
 const insert = statement((db: AccountTx, param: Param<MessageRow>) =>
   db.insertInto('messages').values({
@@ -75,34 +76,6 @@ export async function moveAllMessages(tx: AccountTx, { from, to, modseq }: Move)
   return moved;
 }
 
-const insertRange = statement((db: AccountTx, param: Param<ExpungedRow>) =>
-  db.insertInto('expunged').values({
-    folderId: param('folderId'),
-    modseq: param('modseq'),
-    uidFrom: param('uidFrom'),
-    uidTo: param('uidTo'),
-  }),
-);
-
-/** Remembers, as ranges, that UIDs were removed by a change. `uids` are sorted. */
-export async function insertExpunged(
-  tx: AccountTx,
-  { folderId, modseq, uids }: { folderId: number; modseq: number; uids: readonly number[] },
-): Promise<void> {
-  for (const [uidFrom, uidTo] of rangesOf(uids))
-    await insertRange.all(tx, { folderId, modseq, uidFrom, uidTo });
-}
-
-function rangesOf(uids: readonly number[]): [number, number][] {
-  const ranges: [number, number][] = [];
-  for (const uid of uids) {
-    const last = ranges.at(-1);
-    if (last && last[1] + 1 === uid) last[1] = uid;
-    else ranges.push([uid, uid]);
-  }
-  return ranges;
-}
-
 /** Returns the ids of folders that were deleted and still have messages or tombstones. Only the first row of each folder is read. */
 export async function listOrphanedFolders(tx: AccountTx): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
@@ -123,9 +96,8 @@ export async function listOrphanedFolders(tx: AccountTx): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Removes messages of a deleted folder, at most `count`, and the tombstones of the folder. Returns the ids of their contents. */
+/** Removes messages of a deleted folder, at most `count`. Returns the ids of their contents. */
 export async function deleteSomeMessages(tx: AccountTx, folderId: number, count: number): Promise<number[]> {
-  await tx.deleteFrom('expunged').where('folderId', '=', folderId).execute();
   const rows = await tx
     .deleteFrom('messages')
     .where('folderId', '=', folderId)
@@ -135,26 +107,6 @@ export async function deleteSomeMessages(tx: AccountTx, folderId: number, count:
     .returning('contentId')
     .execute();
   return rows.map(({ contentId }) => contentId);
-}
-
-/** Forgets the oldest tombstones of a folder that has more than `kept`. Returns the modseq up to which some are missing. */
-export async function forgetExpunged(
-  tx: AccountTx,
-  folderId: number,
-  kept: number,
-): Promise<number | undefined> {
-  const oldest = await tx
-    .selectFrom('expunged')
-    .select('modseq')
-    .where('folderId', '=', folderId)
-    .orderBy('modseq', 'desc')
-    .offset(kept)
-    .limit(1)
-    .executeTakeFirst();
-  if (!oldest) return undefined;
-  const { modseq } = oldest;
-  await tx.deleteFrom('expunged').where('folderId', '=', folderId).where('modseq', '<=', modseq).execute();
-  return modseq;
 }
 
 type After = { folderId: number; afterUid: number; limit: number };
@@ -367,23 +319,6 @@ export async function countMessagesFrom(
   from: Pick<UidRange, 'folderId' | 'uidFrom'>,
 ): Promise<number> {
   return (await countFrom.first(tx, from))?.messages ?? 0;
-}
-
-const expungedSince = statement((db: AccountTx, param: Param<Pick<ExpungedRow, 'folderId' | 'modseq'>>) =>
-  db
-    .selectFrom('expunged')
-    .select(['uidFrom', 'uidTo'])
-    .where('folderId', '=', param('folderId'))
-    .where('modseq', '>', param('modseq'))
-    .orderBy('uidFrom'),
-);
-
-/** Returns the ranges of UIDs that were removed from a folder after a modseq. */
-export function listExpunged(
-  tx: AccountTx,
-  since: Pick<ExpungedRow, 'folderId' | 'modseq'>,
-): Promise<Pick<ExpungedRow, 'uidFrom' | 'uidTo'>[]> {
-  return expungedSince.all(tx, since);
 }
 
 const deletedBytes = statement((db: AccountTx, param: Param<Pick<MessageRow, 'folderId'>>) =>

@@ -9,10 +9,11 @@ import type { OpenAccount } from './account.ts';
 import { removeUnusedFile } from './content.ts';
 import { isFileInUse, listReleased, releaseContents, removeUnusedContents } from './content-store.ts';
 import { deleteOldDeliveries } from './delivery-store.ts';
+import { deleteExpunged, forgetExpunged } from './expunged-store.ts';
 import { contentFolder } from './folder.ts';
 import { listFolderRows, raiseTombstoneFloor } from './folder-store.ts';
 import { listKeywordSetIds, removeUnusedKeywords } from './keyword-store.ts';
-import { deleteSomeMessages, forgetExpunged, listOrphanedFolders } from './message-store.ts';
+import { deleteSomeMessages, listOrphanedFolders } from './message-store.ts';
 import type { AccountTx } from './store.ts';
 
 /** Maximum number of rows that one write removes, which takes some milliseconds. Our own limit. */
@@ -26,6 +27,7 @@ const DELIVERY_AGE_MS = 90 * DAY_MS;
 const removeOrphans = defineWrite(
   'account.removeOrphans',
   async (tx: AccountTx, { folderId }: { folderId: number }): Promise<boolean> => {
+    await deleteExpunged(tx, folderId);
     const contentIds = await deleteSomeMessages(tx, folderId, MAX_REMOVED_ROWS);
     await releaseContents(tx, new Set(contentIds));
     return contentIds.length > 0;

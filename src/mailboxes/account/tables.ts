@@ -141,7 +141,7 @@ export type PendingEditRow = {
   unchangedSince: number | null;
 };
 
-/** Written by mailboxes/account/message-store.ts: ranges of UIDs that were removed by one change (RFC 7162 section 3.2.10). */
+/** Written by mailboxes/account/expunged-store.ts: ranges of UIDs that were removed by one change (RFC 7162 section 3.2.10). */
 export type ExpungedRow = { folderId: number; modseq: number; uidFrom: number; uidTo: number };
 
 /**

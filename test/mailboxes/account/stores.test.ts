@@ -8,6 +8,7 @@ import {
   releaseContents,
   removeUnusedContents,
 } from '../../../src/mailboxes/account/content-store.ts';
+import { insertExpunged } from '../../../src/mailboxes/account/expunged-store.ts';
 import {
   changeCounts,
   findFolderById,
@@ -21,7 +22,7 @@ import {
   listKeywordSets,
   NO_KEYWORDS,
 } from '../../../src/mailboxes/account/keyword-store.ts';
-import { findMessage, insertExpunged, insertMessage } from '../../../src/mailboxes/account/message-store.ts';
+import { findMessage, insertMessage } from '../../../src/mailboxes/account/message-store.ts';
 import { findAccountRow, nextModseq, nextUidValidity } from '../../../src/mailboxes/account/store.ts';
 import type { MessageRow } from '../../../src/mailboxes/account/tables.ts';
 import { addTestMessages, messageOf, openTestAccount, START_MS } from '../../support/test-account.ts';

@@ -5,8 +5,8 @@ import {
   type SequenceRange,
   type SequenceSet,
 } from '../../../mail/imap/sequence-set.ts';
+import { listExpunged } from '../expunged-store.ts';
 import { findFolderById } from '../folder-store.ts';
-import { listExpunged } from '../message-store.ts';
 import type { SelectedState } from './session-state.ts';
 import { lowerBound } from './sorted-uids.ts';
 import type { View } from './view.ts';
