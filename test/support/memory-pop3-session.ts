@@ -8,9 +8,9 @@ export const USER = { username: 'ann@people.example', password: 'a word with spa
 type Message = { uid: number; bytes: Buffer };
 
 type Hooks = {
-  /** Number of octets of the pieces in which messages are read. */
+  /** Number of octets of the pieces in which messages are read. By default they are in memory as a whole. */
   pieceOctets?: number;
-  retrieve?: (index: number) => Chunks;
+  retrieve?: Maildrop['retrieve'];
   quit?: Maildrop['quit'];
 };
 
@@ -63,7 +63,7 @@ export function createMemoryMaildrop(texts: readonly string[] = [], hooks: Hooks
       uids: Uint32Array.from(snapshot, ({ uid }) => uid),
       sizes: Uint32Array.from(snapshot, ({ bytes }) => bytes.length),
       ended: ended.promise,
-      retrieve: hooks.retrieve ?? ((index) => piecesOf(snapshot[index]?.bytes ?? Buffer.alloc(0))),
+      retrieve: hooks.retrieve ?? ((index) => read(snapshot[index] as Message)),
       async quit(removed) {
         const refusal = await hooks.quit?.(removed);
         release();
@@ -75,8 +75,12 @@ export function createMemoryMaildrop(texts: readonly string[] = [], hooks: Hooks
     };
   }
 
-  async function* piecesOf(bytes: Buffer): Chunks {
-    const size = hooks.pieceOctets ?? 64 * 1024;
+  function read({ bytes }: Message): Buffer | Chunks {
+    const { pieceOctets } = hooks;
+    return pieceOctets === undefined ? Buffer.from(bytes) : piecesOf(bytes, pieceOctets);
+  }
+
+  async function* piecesOf(bytes: Buffer, size: number): Chunks {
     for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size));
     return undefined;
   }

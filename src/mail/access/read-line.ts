@@ -42,6 +42,22 @@ export async function readLine(source: LineSource, maxBytes: number): Promise<Li
   }
 }
 
+/**
+ * Returns the next line without its end when it has arrived in one piece and is not too long; undefined means that `readLine` must
+ * read it. Clients send thousands of commands at once, which need no waiting.
+ */
+export function takeLine(
+  wire: { take(): Buffer | undefined; unread(bytes: Buffer): void },
+  maxBytes: number,
+): Buffer | undefined {
+  const chunk = wire.take();
+  if (!chunk) return undefined;
+  const end = chunk.indexOf(LF) + 1;
+  const hasLine = end > 0 && end <= maxBytes + LINE_END_OCTETS;
+  wire.unread(hasLine ? chunk.subarray(end) : chunk);
+  return hasLine ? withoutLineEnd(chunk.subarray(0, end)) : undefined;
+}
+
 /** Returns a line without the LF or CRLF at its end. */
 export function withoutLineEnd(line: Buffer): Buffer {
   const end = line.length - 1;

@@ -2,6 +2,10 @@
 import { CR, DOT, LF } from '../octets.ts';
 
 const HEADER_END = Buffer.from('\r\n\r\n');
+const LINE_END = '\r\n';
+const END = '.\r\n';
+/** Octets that follow a message, by the number of line ends that it lacks. */
+const ENDS = ['', LINE_END, `${LINE_END}${LINE_END}`].map((lineEnds) => Buffer.from(`${lineEnds}${END}`));
 /** Octet that stands for NUL, at which some clients stop reading. */
 const REPLACED_NUL = 0x80;
 /** Number of octets before a chunk in which the end of the header can begin. */
@@ -37,9 +41,9 @@ export class MessageEncoder {
    * Returns what follows the message: the CRLF that its last line lacks, the empty line that a message without a body may lack and that
    * some clients wait for, and the dot.
    */
-  end(): string {
-    const lineEnd = this.#last === LF ? '' : '\r\n';
-    return `${lineEnd}${this.#before === undefined ? '' : '\r\n'}.\r\n`;
+  end(): Buffer {
+    const lineEnds = (this.#last === LF ? 0 : 1) + (this.#before === undefined ? 0 : 1);
+    return ENDS[lineEnds] as Buffer;
   }
 
   /** Returns the offset behind the last octet of a chunk that is to be sent. */
@@ -59,10 +63,15 @@ export class MessageEncoder {
   #findBody(chunk: Buffer): number {
     const before = this.#before;
     if (before === undefined) return 0;
-    const joined = Buffer.concat([before, chunk]);
-    const end = joined.indexOf(HEADER_END);
-    this.#before = end < 0 ? joined.subarray(-MAX_BEFORE) : undefined;
-    return end < 0 ? chunk.length : end + HEADER_END.length - before.length;
+    const seam = Buffer.concat([before, chunk.subarray(0, MAX_BEFORE)]);
+    const endInSeam = seam.indexOf(HEADER_END);
+    const end = endInSeam < 0 ? chunk.indexOf(HEADER_END) : endInSeam - before.length;
+    if (endInSeam < 0 && end < 0) {
+      this.#before = (chunk.length < MAX_BEFORE ? seam : chunk).subarray(-MAX_BEFORE);
+      return chunk.length;
+    }
+    this.#before = undefined;
+    return end + HEADER_END.length;
   }
 }
 

@@ -31,8 +31,11 @@ export type Maildrop = {
   uids: Uint32Array;
   /** Resolves when the maildrop can no longer be used. The connection then ends, whatever it does. */
   ended?: Promise<Refusal>;
-  /** Yields the message at this index, from 0 on, while the client takes it. A refusal before the first octet is answered -ERR. */
-  retrieve(index: number): Chunks;
+  /**
+   * Returns the message at this index, from 0 on: the whole of it when it is in memory, as a buffer that the caller may change, and
+   * otherwise what yields it while the client takes it. A refusal before the first octet is answered -ERR.
+   */
+  retrieve(index: number): Buffer | Chunks;
   /** Removes messages in one commit, or returns the refusal when none was removed, and lets other sessions have the maildrop. */
   quit(removed: readonly number[]): Promise<Refusal | undefined>;
 };

@@ -6,6 +6,7 @@ import { isAscii } from 'node:buffer';
 import { type EnvelopeAddress, readAddressList } from '../message/address-list.ts';
 import { encodeWords } from '../message/encoded-word.ts';
 import { readFieldLines, unfoldValue } from '../message/header-block.ts';
+import { CR, LF } from '../octets.ts';
 import type { Chunks } from './session.ts';
 
 /** Fields with addresses (RFC 6858 section 2.1). */
@@ -100,7 +101,7 @@ export async function* withSurrogateHeader(chunks: Chunks): Chunks {
       const octets = next.done ? held : held.length === 0 ? next.value : Buffer.concat([held, next.value]);
       const end = endOfHeader(octets);
       if (end >= 0 || next.done) {
-        yield* surrogateMessage(octets, end < 0 ? octets.length : end);
+        yield surrogateMessage(octets);
         return next.done ? undefined : yield* chunks;
       }
       if (octets.length > MAX_HEADER_OCTETS) {
@@ -119,13 +120,16 @@ const NEEDS_UTF8 = { refused: true, code: 'UTF8', text: 'The header of the messa
 
 /** Returns the offset of the body; -1 when the header goes on. A message may begin with its body. */
 function endOfHeader(octets: Buffer): number {
-  if (octets.indexOf('\r\n') === 0) return 0;
+  if (octets[0] === CR && octets[1] === LF) return 0;
   const end = octets.indexOf(HEADER_END);
   return end < 0 ? -1 : end + HEADER_END.length;
 }
 
-function* surrogateMessage(octets: Buffer, end: number): Generator<Buffer> {
-  const header = octets.subarray(0, end);
-  if (isAscii(header)) yield octets;
-  else yield Buffer.concat([surrogateHeader(header), octets.subarray(end)]);
+/** Returns the beginning of a message, with its whole header, with a header that is ASCII. */
+export function surrogateMessage(octets: Buffer): Buffer {
+  if (isAscii(octets)) return octets;
+  const end = endOfHeader(octets);
+  const header = end < 0 ? octets : octets.subarray(0, end);
+  if (isAscii(header)) return octets;
+  return Buffer.concat([surrogateHeader(header), octets.subarray(header.length)]);
 }

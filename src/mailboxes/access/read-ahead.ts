@@ -31,8 +31,15 @@ export class ReadAhead {
     this.#read = read;
   }
 
-  /** Yields the octets of a message. Whoever reads it to its end reads the one behind it faster. */
-  async *read(index: number): Chunks {
+  /** Returns a message when all of it has come, and otherwise what yields it. Whoever reads it to its end reads the one behind it faster. */
+  read(index: number): Buffer | Chunks {
+    const size = this.#sizes[index] as number;
+    if (index !== this.#next || size > this.#rest.length) return this.#readPieces(index);
+    this.#next++;
+    return this.#take(size);
+  }
+
+  async *#readPieces(index: number): Chunks {
     const messages = await this.#find(index);
     let left = this.#sizes[index] as number;
     try {
@@ -42,8 +49,7 @@ export class ReadAhead {
           if (next.done) return next.value ? toRefusal(next.value) : raise(`message ${index} is too short`);
           this.#rest = next.value;
         }
-        const piece = this.#rest.subarray(0, left);
-        this.#rest = this.#rest.subarray(piece.length);
+        const piece = this.#take(left);
         left -= piece.length;
         yield piece;
       }
@@ -51,7 +57,7 @@ export class ReadAhead {
     } finally {
       // A client that wants only the first lines often wants those of the next message, too.
       if (left > this.#rest.length) await this.stop();
-      else this.#rest = this.#rest.subarray(left);
+      else this.#take(left);
       this.#next = index + 1;
     }
   }
@@ -61,6 +67,13 @@ export class ReadAhead {
     this.#rest = NOTHING;
     await this.#messages?.return(undefined);
     this.#messages = undefined;
+  }
+
+  /** Returns at most so many of the octets that have come. */
+  #take(octets: number): Buffer {
+    const taken = this.#rest.subarray(0, octets);
+    this.#rest = this.#rest.subarray(taken.length);
+    return taken;
   }
 
   /** Returns the octets that begin with this message. */

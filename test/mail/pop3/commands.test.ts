@@ -254,6 +254,18 @@ test('an error of the session says nothing about itself, and is logged', async (
   assert.equal(await client.ask('NOOP'), '+OK');
 });
 
+test('a maildrop that can no longer be used ends its connection before the next command, however many have come', async (t) => {
+  const drop = createMemoryMaildrop([FIRST], {
+    retrieve: () => {
+      drop.end({ refused: true, code: 'SYS/TEMP', text: 'The mailbox is closed' });
+      return Buffer.from(FIRST);
+    },
+  });
+  const client = await (await startServer(t, { drop })).open();
+  client.send('RETR 1\r\nNOOP\r\nNOOP\r\nNOOP\r\n');
+  assert.match((await client.rest()).join(), /^\+OK,.*,\.,(\+OK,)?-ERR \[SYS\/TEMP\] The mailbox is closed$/);
+});
+
 test('a maildrop that can no longer be used ends its connection', async (t) => {
   const { open, drop } = await startServer(t);
   const client = await open();

@@ -60,6 +60,9 @@ test('a line that is too long is refused once, and what follows it is read', asy
   const client = await open();
   assert.equal(await client.ask('x'.repeat(3 * commandBytes)), '-ERR The line is too long');
   assert.equal(await client.ask('NOOP'), '+OK');
+  client.send(`NOOP\r\n${'x'.repeat(commandBytes + 1)}\r\nSTAT\r\n`);
+  const answers = [await client.line(), await client.line(), await client.line()];
+  assert.deepEqual(answers, ['+OK', '-ERR The line is too long', '+OK 0 0']);
 });
 
 test('a client that guesses is ended', async (t) => {
@@ -112,6 +115,28 @@ test('a client that does not read stops the producer of its responses, and is en
   assert.equal(isEnded, false);
   await clock.advance(readMs);
   await waitUntil(() => isEnded && !drop.isTaken);
+});
+
+test('a client that asks for many messages and reads none gets no more of them', async (t) => {
+  const message = Buffer.alloc(64 * 1024, 'x');
+  let retrieved = 0;
+  const drop = createMemoryMaildrop(['a: b\r\n\r\n'], {
+    retrieve() {
+      retrieved += message.length;
+      return message;
+    },
+  });
+  const client = await (await startServer(t, { drop })).open();
+  client.socket.pause();
+  client.send('RETR 1\r\n'.repeat(5_000));
+  let before = -1;
+  let quietTurns = 0;
+  await waitUntil(() => {
+    quietTurns = retrieved === before && retrieved > 0 ? quietTurns + 1 : 0;
+    before = retrieved;
+    return quietTurns === 50;
+  });
+  assert.ok(retrieved >= MAX_UNSENT_BYTES && retrieved < 16 * 1024 * 1024, `${retrieved}`);
 });
 
 test('a listing of 100,000 messages is made while the client reads it', async () => {

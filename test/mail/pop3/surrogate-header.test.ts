@@ -69,8 +69,8 @@ test('whatever a header has, its surrogate is ASCII, and has short lines where i
 test('a client that asks for UTF8 gets the message as it is, and others get the surrogate, also of TOP', async (t) => {
   const message = 'Subject: Grüße\r\nX: y\r\n\r\nÜber\r\n';
   const latin1 = Buffer.from(message).toString('latin1');
-  for (const pieceOctets of [1, 5, 1_000]) {
-    const drop = createMemoryMaildrop([latin1], { pieceOctets });
+  for (const pieceOctets of [1, 5, 1_000, undefined]) {
+    const drop = createMemoryMaildrop([latin1], pieceOctets === undefined ? {} : { pieceOctets });
     const { dial, open } = await startServer(t, { drop });
     const shown = ['+OK', 'Subject: =?UTF-8?B?R3LDvMOfZQ==?=', 'X: y', ''];
     const plain = await open();

@@ -2,7 +2,7 @@
 import { ConnectionFault } from '../../access/fault.ts';
 import { MessageEncoder } from '../encode-message.ts';
 import type { Chunks } from '../session.ts';
-import { withSurrogateHeader } from '../surrogate-header.ts';
+import { surrogateMessage, withSurrogateHeader } from '../surrogate-header.ts';
 import { type Command, type Connection, dropOf, findMessage, type Result, refuse } from './command.ts';
 
 export const retr: Command = {
@@ -11,7 +11,7 @@ export const retr: Command = {
     const drop = dropOf(connection);
     const index = findMessage(drop, argument.trim());
     if (typeof index !== 'number') return index;
-    return await sendMessage(connection, messageFor(connection, index), new MessageEncoder());
+    return await sendMessage(connection, index, new MessageEncoder());
   },
 };
 
@@ -26,24 +26,34 @@ export const top: Command = {
     const index = findMessage(drop, number);
     if (typeof index !== 'number') return index;
     if (!LINES.test(lines) || rest.length > 0) return refuse('The command needs a number of lines');
-    return await sendMessage(connection, messageFor(connection, index), new MessageEncoder(Number(lines)));
+    return await sendMessage(connection, index, new MessageEncoder(Number(lines)));
   },
 };
 
-/** Returns the message at an index as the client reads it. */
-function messageFor(connection: Connection, index: number): Chunks {
-  const chunks = dropOf(connection).maildrop.retrieve(index);
-  return connection.isUtf8 ? chunks : withSurrogateHeader(chunks);
+/** Sends the message at an index. @throws ConnectionFault; ClientGone */
+async function sendMessage(connection: Connection, index: number, encoder: MessageEncoder): Promise<Result> {
+  const message = dropOf(connection).maildrop.retrieve(index);
+  if (Buffer.isBuffer(message)) return sendWhole(connection, message, encoder);
+  const chunks = connection.isUtf8 ? message : withSurrogateHeader(message);
+  return await sendChunks(connection, chunks, encoder);
 }
 
 const STATUS = Buffer.from('+OK\r\n');
+
+/** Sends a message that is in memory, without a copy: of a maildrop, thousands are sent one after the other. */
+function sendWhole({ wire, isUtf8 }: Connection, message: Buffer, encoder: MessageEncoder): Result {
+  wire.send(STATUS);
+  wire.send(encoder.next(isUtf8 ? message : surrogateMessage(message)));
+  wire.send(encoder.end());
+  return 'answered';
+}
 
 /**
  * Sends a message while the client reads it. The last octets and the dot leave in one write, because some clients look for both in one
  * packet. A message that cannot be read to its end ends the connection, because the client waits for the rest.
  * @throws ConnectionFault; ClientGone
  */
-async function sendMessage(
+async function sendChunks(
   { wire, context }: Connection,
   chunks: Chunks,
   encoder: MessageEncoder,
@@ -67,7 +77,7 @@ async function sendMessage(
   } finally {
     await chunks.return(undefined);
   }
-  wire.send(Buffer.concat([...held, Buffer.from(encoder.end())]));
+  wire.send(Buffer.concat([...held, encoder.end()]));
   return 'answered';
 }
 
