@@ -36,7 +36,7 @@ export type Accounts = MailboxDelivery &
     repairs: MailboxRepairs;
   };
 
-type AccountsApp = Pick<App, 'db' | 'config' | 'log' | 'clock'>;
+type AccountsApp = Pick<App, 'db' | 'config' | 'log' | 'clock' | 'wakeups'>;
 
 /** Files of an open account: two databases, each with its WAL. */
 const FILES_PER_ACCOUNT = 4;
@@ -93,6 +93,9 @@ export function createAccounts(
     }
   }
 
+  /** Protocols whose sessions are not in the threads ask again which of their logins still stand. */
+  const tellOthers = (id: MailboxId): void => app.wakeups.notify('logins', [id]);
+
   async function find(id: MailboxId): Promise<MailboxRow> {
     const mailbox = await findMailboxById(app.db.read, id);
     if (!mailbox) throw notFound('Mailbox');
@@ -112,15 +115,20 @@ export function createAccounts(
       }
     },
     listTargets: async (id) => run(await find(id), (account, calls) => calls.listTargets({ account })),
-    close: (id) =>
-      places.close(id, (thread) =>
+    close(id) {
+      tellOthers(id);
+      return places.close(id, (thread) =>
         isClosed(
           callsOf(thread)
             .close({ id })
             .then(() => true),
         ),
-      ),
-    endSessions: (id, credential) => tellOpen(id, (calls) => calls.endSessions({ id, credential })),
+      );
+    },
+    endSessions(id, credential) {
+      tellOthers(id);
+      return tellOpen(id, (calls) => calls.endSessions({ id, credential }));
+    },
     configure: (mailbox) =>
       tellOpen(mailbox.id, (calls) => calls.configure({ account: settingsOf(app, mailbox) })),
     contents: {

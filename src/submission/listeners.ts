@@ -48,11 +48,15 @@ export async function openSubmission(
         protocol: 'smtp',
         submission: { maxHoldSeconds: MAX_HOLD_SECONDS },
         limits: { connections: perPort },
-        openSession: () => createSubmissionSession(submissionApp),
+        openSession: (connection) => createSubmissionSession(submissionApp, connection),
       }),
     );
   await using opened = new AsyncDisposableStack();
-  opened.defer(() => submissionApp.knownKeys.close());
+  const closeApp = (): void => {
+    submissionApp.openLogins.close();
+    submissionApp.knownKeys.close();
+  };
+  opened.defer(closeApp);
   const immediate = { mode: 'immediate', certificates: store } as const;
   const first = opened.adopt(
     await listen({ section: 'submission_tls', port: tlsPort, tls: immediate }),
@@ -71,7 +75,7 @@ export async function openSubmission(
     addresses,
     async close() {
       await Promise.all([first.close(DRAIN_MS), second.close(DRAIN_MS)]);
-      submissionApp.knownKeys.close();
+      closeApp();
     },
   };
 }

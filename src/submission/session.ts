@@ -5,11 +5,11 @@
 import type { App } from '../app.ts';
 import { logRefused } from '../events/mail-log.ts';
 import { addressKey } from '../mail/address.ts';
-import type { Reply, Sender, Session, SmtpClient } from '../mail/smtp/server/session.ts';
+import type { Reply, Sender, Session, SessionConnection, SmtpClient } from '../mail/smtp/server/session.ts';
 import { overloadRefusal } from '../system/guards/overload.ts';
 import { type LoginAnswer, logIn, logInByProof } from './authenticate.ts';
 import { receiveSubmission } from './receive.ts';
-import { UTF8_SENDER } from './refused-message.ts';
+import { LOGIN_HAS_ENDED, UTF8_SENDER } from './refused-message.ts';
 import type { SubmissionApp } from './submission-app.ts';
 import { ASCII, domainOf, type SubmittedRecipient, type User } from './users/user.ts';
 
@@ -28,11 +28,12 @@ const NO_DOMAIN = { code: 550, status: '5.1.2' } as const;
 const DOMAIN_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
 
 /** Returns a session, which serves one connection. */
-export function createSubmissionSession(app: SubmissionApp): Session {
+export function createSubmissionSession(app: SubmissionApp, connection: SessionConnection): Session {
   /** The user that was accepted, and is logged in once the exchange has ended: a client that does not believe the server cancels it. */
   let accepted: User | undefined;
   let user: User | undefined;
-  let endConnection = () => {};
+  /** Gives back what the accepted user holds. */
+  let release = () => {};
   let sender: Sender | undefined;
   let recipients: SubmittedRecipient[] = [];
 
@@ -44,11 +45,16 @@ export function createSubmissionSession(app: SubmissionApp): Session {
 
   function admit(login: LoginAnswer): Reply | undefined {
     accepted = undefined;
+    release();
+    release = () => {};
     if ('refusal' in login) return login.refusal;
-    endConnection();
-    const taken = app.userConnections.take(login.user);
-    endConnection = taken ?? (() => {});
-    if (!taken) return TOO_MANY_CONNECTIONS;
+    const giveBack = app.userConnections.take(login.user);
+    if (!giveBack) return TOO_MANY_CONNECTIONS;
+    const endWatch = app.openLogins.watch(login.user, () => connection.end(LOGIN_HAS_ENDED));
+    release = () => {
+      endWatch();
+      giveBack();
+    };
     accepted = login.user;
     return undefined;
   }
@@ -106,7 +112,7 @@ export function createSubmissionSession(app: SubmissionApp): Session {
       recipients = [];
     },
     close() {
-      endConnection();
+      release();
     },
   };
 }

@@ -7,6 +7,7 @@ import { type AddressLimit, createAddressLimit } from '../system/guards/address-
 import { createUseRecord, type Need } from '../tenants/key-access.ts';
 import { createKnownKeys, type KnownKeys } from '../tenants/known-keys.ts';
 import { createRateLimit, type RateLimit } from '../tenants/rate-limit.ts';
+import { createOpenLogins, type OpenLogins } from './open-logins.ts';
 import { createUserConnections, type UserConnections } from './user-connections.ts';
 
 export type SubmissionApp = App & {
@@ -20,6 +21,7 @@ export type SubmissionApp = App & {
   rateLimit: RateLimit;
   inFlight: InFlight;
   userConnections: UserConnections;
+  openLogins: OpenLogins;
 };
 
 /** Maximum rate of wrong API keys of a client address: 20 in ten minutes, as for passwords of mailboxes. Our own limit. */
@@ -29,7 +31,7 @@ const WRONG_KEYS = { requestsPerSecond: 20 / 600, burst: 20 };
 export const NEEDS: Need = 'send';
 
 /**
- * Returns the app for submission. The caller closes its `knownKeys`.
+ * Returns the app for submission. The caller closes its `knownKeys` and its `openLogins`.
  * @param maxConnections maximum number of connections of all ports
  */
 export function createSubmissionApp(
@@ -47,5 +49,6 @@ export function createSubmissionApp(
     rateLimit: createRateLimit(app.guards.tenants),
     inFlight: createInFlight(app.clock),
     userConnections: createUserConnections(maxConnections),
+    openLogins: createOpenLogins(app),
   };
 }

@@ -31,6 +31,18 @@ export const realClock: Clock = {
   },
 };
 
+/** Calls `run` once when the wall clock has reached a time in Unix milliseconds, and never when it is null. */
+export function runAt(clock: Pick<Clock, 'now' | 'after'>, at: number | null, run: () => void): Timer {
+  if (at === null) return { cancel: () => {} };
+  const wait = (): Timer =>
+    clock.after(at - clock.now(), () => {
+      if (clock.now() >= at) run();
+      else timer = wait();
+    });
+  let timer = wait();
+  return { cancel: () => timer.cancel() };
+}
+
 /** Resolves after `delayMs`, or at once when `signal` aborts. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

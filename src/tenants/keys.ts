@@ -68,7 +68,7 @@ export async function revokeKey(
   id: ApiKeyRow['id'],
 ): Promise<ApiKeyRow> {
   const row = await app.db.commit(revokeApiKey, { id, now: app.clock.now() });
-  app.wakeups.notify('tenants');
+  tellOfEnd(app, id);
   return row;
 }
 
@@ -83,7 +83,13 @@ export async function deleteKey(
   id: string,
 ): Promise<void> {
   await app.db.commit(endApiKey, { owner, id, now: app.clock.now() });
-  app.wakeups.notify('tenants');
+  tellOfEnd(app, id);
+}
+
+/** Has keys in memory forgotten, and then asked for again by the sessions that were opened with this one. */
+function tellOfEnd({ wakeups }: Pick<App, 'wakeups'>, id: string): void {
+  wakeups.notify('tenants');
+  wakeups.notify('logins', [id]);
 }
 
 /** Returns the mode and the hint of a token, by which it is found; undefined for text without the form of a key. */

@@ -124,13 +124,19 @@ test('a tag without its key is refused by its form', async () => {
   );
 });
 
-test('a key that was revoked sends nothing more in an open session', async () => {
-  const token = await newKey({});
-  const client = await world.logIn('x', token);
+test('the sessions of a key end when it is revoked, or expires', async () => {
+  const client = await world.logIn('x', await newKey({}));
+  const expiresAt = new Date(world.clock.now() + 60_000).toISOString();
+  const passing = await world.logIn('x', await newKey({ expiresAt }));
+  const lasting = await world.logIn('x', world.liveKey);
   const keys = await world.request('GET', '/v1/api-keys', { key: world.liveKey });
-  const { id } = keys.body.data[0];
+  const { id } = keys.body.data[1];
   await world.request('DELETE', `/v1/api-keys/${id}`, { key: world.liveKey });
-  assert.match(await client.ask(`MAIL FROM:<${FROM}>\r\n`), /^421 4\.7\.0 /);
+  assert.match(await client.ask('NOOP\r\n'), /^421 4\.7\.0 /);
+  assert.match(await passing.ask('NOOP\r\n'), /^250 /);
+  await world.clock.advance(60_000);
+  assert.match(await passing.ask('NOOP\r\n'), /^421 4\.7\.0 /);
+  assert.match(await submit(lasting, mail), /^250 /);
 });
 
 test('test keys deliver nothing, and the sandbox writes to the simulator', async () => {

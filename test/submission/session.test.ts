@@ -358,7 +358,7 @@ test('sessions at the same time do not exceed the limits together', async () => 
   assert.deepEqual(replies, ['250 2.0.0', '451 4.7.0']);
 });
 
-test('a session ends with the mailbox, and with its password', async () => {
+test('a message of a damaged mailbox waits, and one of a login that has ended is not taken', async () => {
   const { id, address } = await addMailbox(world, { address: 'left@people.example' });
   const client = await world.logIn(address);
   const begun = await world.logIn(address);

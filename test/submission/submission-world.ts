@@ -5,8 +5,7 @@ import { connect as connectTls } from 'node:tls';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import type { MessageRow, RecipientRow } from '../../src/db/tables.ts';
 import { addressKey } from '../../src/mail/address.ts';
-import { hashSecret, hintOf } from '../../src/mailboxes/app-passwords/secret.ts';
-import { listAppPasswordsByHint } from '../../src/mailboxes/app-passwords/store.ts';
+import { findEntered } from '../../src/mailboxes/app-passwords/match.ts';
 import type { Authenticate } from '../../src/mailboxes/authenticate.ts';
 import { createScramVerifier, newScramSalt } from '../../src/mailboxes/passwords/scram-verifier.ts';
 import { findProven, listVerifiers } from '../../src/mailboxes/scram-proof.ts';
@@ -18,6 +17,9 @@ import { addMailbox } from '../mailboxes/fixtures.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 
 export const PASSWORD = 'correct horse';
+
+/** `afterComparison` runs when a password was compared, and before its login is known to anybody. */
+type WorldOptions = Parameters<typeof openSpool>[0] & { afterComparison?: () => Promise<unknown> };
 
 export type SubmissionWorld = Spool & {
   ports: { tls: number; starttls: number };
@@ -35,9 +37,10 @@ export type SubmissionWorld = Spool & {
 };
 
 /** Opens the world for the tests of the calling file. Ann has the mailbox `ann@people.example`. */
-export async function openSubmissionWorld(
-  options: Parameters<typeof openSpool>[0] = {},
-): Promise<SubmissionWorld> {
+export async function openSubmissionWorld({
+  afterComparison = async () => {},
+  ...options
+}: WorldOptions = {}): Promise<SubmissionWorld> {
   const spool = await openSpool({
     ...options,
     env: {
@@ -52,17 +55,23 @@ export async function openSubmissionWorld(
   const scramVerifier = JSON.stringify(await createScramVerifier(PASSWORD, scramSalt));
   const ann = await addMailbox(spool, { scramSalt, scramVerifier });
   /** Compares the password without its hash, which costs a tenth of a second. */
-  const authenticate: Authenticate = async (request) => {
+  const compare: Authenticate = async (request) => {
     const mailbox = await findMailboxByAddress(app.db.read, addressKey(request.username));
     if (mailbox && 'proof' in request) {
       const proven = await findProven(await listVerifiers(app, mailbox, request), request);
       return proven ? { mailbox, ...proven } : { refused: 'credentials' };
     }
     if (!mailbox || 'proof' in request) return { refused: 'credentials' };
-    if (request.password === PASSWORD) return { mailbox, credential: { kind: 'password' } };
-    const rows = await listAppPasswordsByHint(app.db.read, hintOf(request.password));
-    const row = rows.find(({ secretHash }) => secretHash === hashSecret(request.password));
-    return row ? { mailbox, credential: { kind: 'app-password', row } } : { refused: 'credentials' };
+    const row = await findEntered(app, mailbox.id, request);
+    if (row) return { mailbox, credential: { kind: 'app-password', row } };
+    return request.password === PASSWORD
+      ? { mailbox, credential: { kind: 'password' } }
+      : { refused: 'credentials' };
+  };
+  const authenticate: Authenticate = async (request) => {
+    const result = await compare(request);
+    await afterComparison();
+    return result;
   };
   const listener = await openSubmission(app, { store: STARTTLS.certificates }, authenticate);
   const [tls = 0, starttls = 0] = listener.addresses.map((address) => Number(address.split(':').at(-1)));

@@ -4,6 +4,7 @@ import type {
   Recipient,
   Sender,
   Session,
+  SessionConnection,
   SmtpClient,
 } from '../../src/mail/smtp/server/session.ts';
 
@@ -18,6 +19,8 @@ export type MemorySessions = {
   openSession: OpenSession;
   /** Messages that were read to their end, in that order. */
   messages: MemoryMessage[];
+  /** The connections of all sessions, which a hook may end. */
+  connections: SessionConnection[];
   /** Errors with which the reading of a body ended. */
   errors: Error[];
   /** Number of calls of each hook. */
@@ -32,13 +35,15 @@ type Hooks = Partial<Session>;
 export function createMemorySessions(hooks: Hooks = {}): MemorySessions {
   const messages: MemoryMessage[] = [];
   const errors: Error[] = [];
+  const connections: SessionConnection[] = [];
   const calls = { connect: 0, ehlo: 0, login: 0, mail: 0, rcpt: 0, data: 0, reset: 0, close: 0 };
   let opened = 0;
 
-  function openSession(): Session {
+  function openSession(connection: SessionConnection): Session {
     let sender: Sender | undefined;
     let recipients: Recipient[] = [];
     opened++;
+    connections.push(connection);
     return {
       async connect(client) {
         calls.connect++;
@@ -93,7 +98,7 @@ export function createMemorySessions(hooks: Hooks = {}): MemorySessions {
     };
   }
 
-  return { openSession, messages, errors, calls, openSessions: () => opened - calls.close };
+  return { openSession, messages, connections, errors, calls, openSessions: () => opened - calls.close };
 }
 
 /** Returns the whole body of a message. */

@@ -19,7 +19,7 @@ const LINGER_MS = 5_000;
 export type Patience<Reason extends string> = {
   timeoutMs: number;
   reason: Reason;
-  /** False for a wait that goes on after `interrupt`. */
+  /** False for a wait that goes on after `interrupt`, unless that is forced. */
   isInterruptible?: false;
 };
 
@@ -48,6 +48,7 @@ export class Wire<Reason extends string> {
   #isSignalled = false;
   #wake: (() => void) | undefined;
   #interruption: Error | undefined;
+  #isForced = false;
 
   constructor(clock: Clock, socket: Duplex, options: WireOptions<Reason>) {
     this.#clock = clock;
@@ -112,7 +113,7 @@ export class Wire<Reason extends string> {
    * @throws the faults of a timeout and of `interrupt`; ClientGone
    */
   async read(patience: Patience<Reason>, maxBytes = Number.POSITIVE_INFINITY): Promise<Buffer> {
-    if (patience.isInterruptible !== false) this.throwIfInterrupted();
+    this.#throwIfInterrupted(patience);
     if (this.#chunks.length === 0) await this.#waitForInput(patience);
     const chunk = this.take();
     if (!chunk) throw this.#options.timeoutFault(patience.reason);
@@ -155,9 +156,10 @@ export class Wire<Reason extends string> {
     return () => void this.#socket.off('end', listener);
   }
 
-  /** Ends the wait for a command with this error. No further command is read. */
-  interrupt(fault: Error): void {
+  /** Ends the wait for a command with this error, and any wait for input when it is forced. No further command is read. */
+  interrupt(fault: Error, { isForced = false } = {}): void {
     this.#interruption = fault;
+    this.#isForced ||= isForced;
     this.#onWake();
   }
 
@@ -203,7 +205,7 @@ export class Wire<Reason extends string> {
   ): Promise<'input' | 'signal' | 'timeout'> {
     this.#deadline.set(timeoutMs);
     for (;;) {
-      if (isInterruptible !== false) this.throwIfInterrupted();
+      this.#throwIfInterrupted({ isInterruptible });
       if (this.#chunks.length > 0) return 'input';
       if (isSignalAwaited && this.#isSignalled) {
         this.#isSignalled = false;
@@ -216,6 +218,10 @@ export class Wire<Reason extends string> {
       await this.#wait();
       if (this.#hasTimedOut) return 'timeout';
     }
+  }
+
+  #throwIfInterrupted({ isInterruptible }: { isInterruptible?: false | undefined }): void {
+    if (isInterruptible !== false || this.#isForced) this.throwIfInterrupted();
   }
 
   #wait(): Promise<void> {

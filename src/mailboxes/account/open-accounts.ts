@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { DamagedDatabaseError } from '../../db/private-database.ts';
 import type { Refusal } from '../../mail/imap/session.ts';
-import type { Timer } from '../../system/clock.ts';
+import { runAt } from '../../system/clock.ts';
 import type { SessionCredential } from '../credential.ts';
 import type { AccountApp, OpenAccount } from './account.ts';
 import { openAccount } from './open.ts';
@@ -160,7 +160,7 @@ export class OpenAccounts {
     const sessions = this.#entries.get(id)?.sessions;
     const session = { credential: credential.id, end };
     sessions?.add(session);
-    const expiry = this.#atExpiry(credential, () => end(EXPIRED));
+    const expiry = runAt(this.#app.clock, credential.expiresAt, () => end(EXPIRED));
     return () => {
       sessions?.delete(session);
       expiry.cancel();
@@ -222,19 +222,6 @@ export class OpenAccounts {
   async reportUsage(): Promise<void> {
     for (const entry of this.#entries.values())
       if (entry.closing === undefined) await this.#report(entry, { onlySizes: true });
-  }
-
-  /** Calls `run` when the credential expires. A timer may end early, because its delay has a maximum. */
-  #atExpiry({ expiresAt }: SessionCredential, run: () => void): Timer {
-    const { clock } = this.#app;
-    if (expiresAt === null) return { cancel: () => {} };
-    const wait = (): Timer =>
-      clock.after(expiresAt - clock.now(), () => {
-        if (clock.now() >= expiresAt) run();
-        else timer = wait();
-      });
-    let timer = wait();
-    return { cancel: () => timer.cancel() };
   }
 
   #begin(settings: AccountSettings): Entry {

@@ -30,9 +30,17 @@ const TOO_MANY: Reply = {
 export function createKeyUser(app: SubmissionApp, key: PlannedKey, token: string): User {
   const { id: keyId, tenantId, mode, domainId } = key;
   const caller: Caller = { tenantId, mode, keyId, domainId };
-  /** A session can last longer than its key. */
   const requireValidKey = async () => {
     requireNeed(await getValidKey(app, app.knownKeys, token), NEEDS);
+  };
+  const findEnd = async () => {
+    try {
+      await requireValidKey();
+      return undefined;
+    } catch (error) {
+      if (isEndOfKey(error)) return LOGIN_HAS_ENDED;
+      throw error;
+    }
   };
 
   return {
@@ -40,13 +48,11 @@ export function createKeyUser(app: SubmissionApp, key: PlannedKey, token: string
     id: keyId,
     maxRecipients: MAX_RECIPIENTS,
     logFields: { keyId },
+    expiresAt: key.expiresAt,
+    findEnd,
     async beginMessage() {
-      try {
-        await requireValidKey();
-      } catch (error) {
-        if (isEndOfKey(error)) return LOGIN_HAS_ENDED;
-        throw error;
-      }
+      const ended = await findEnd();
+      if (ended) return ended;
       const { requestsPerSecond } = key;
       if (requestsPerSecond === null || app.rateLimit.take(tenantId, requestsPerSecond).allowed)
         return undefined;

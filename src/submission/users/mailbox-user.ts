@@ -7,7 +7,7 @@ import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { getSendingDomain, isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
 import { logAccepted } from '../../events/mail-log.ts';
-import { type Login, renewLogin } from '../../mailboxes/credential.ts';
+import { type Login, renewLogin, sessionCredential } from '../../mailboxes/credential.ts';
 import { mayUseAddress } from '../../mailboxes/sender-addresses.ts';
 import { queueKeyOf } from '../../queue/dispatch/delivery-queue.ts';
 import { markOfPassword } from '../../queue/submitted/credential.ts';
@@ -32,9 +32,9 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
     tenantId,
     id: mailboxId,
     logFields: { mailboxId },
-    async beginMessage() {
-      return findEnd(app, login);
-    },
+    expiresAt: sessionCredential(login.credential).expiresAt,
+    findEnd: () => findEnd(app, login),
+    beginMessage: () => findEnd(app, login),
     async refuseSender({ address, domain }) {
       if (!(await mayUseAddress(app.db.read, mailbox, address)))
         return notAuthorized(`<${address}> is not an address of the mailbox ${mailbox.address}`);

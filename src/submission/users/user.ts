@@ -54,6 +54,13 @@ export type User = {
   maxRecipients?: number;
   /** Identifies the user in the log. */
   logFields: Readonly<Record<string, string>>;
+  /** Time at which the login ends by itself, in Unix milliseconds; null when it does not. */
+  expiresAt: number | null;
+  /**
+   * Returns undefined while the login stands, and a refusal otherwise: a session can last longer than its password or key.
+   * @throws AppError unavailable while nobody can say
+   */
+  findEnd(): Promise<Reply | undefined>;
   /**
    * Checks that the login still stands, and counts the message that begins.
    * @throws AppError

@@ -72,7 +72,9 @@ function openConnection(context: SmtpContext, socket: Socket): Connection {
   const connection: Connection = {
     ...attachWire(context.clock, socket),
     context,
-    session: context.options.openSession(),
+    session: context.options.openSession({
+      end: (reply) => connection.wire.interrupt(new ConnectionFault('session', reply), { isForced: true }),
+    }),
     socket,
     client: { ...clientOf(socket), helo: undefined, protocol: 'SMTP' },
     binding: undefined,

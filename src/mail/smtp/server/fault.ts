@@ -1,7 +1,7 @@
 /** The end of a connection by the server, before QUIT. It passes through a session that reads a body. */
 import type { Reply } from './session.ts';
 
-/** Reasons for which the server refuses or ends something by itself, as the metrics name them. */
+/** Reasons for which the server refuses or ends something by itself, or its session ends the connection, as the metrics name them. */
 export type FaultReason =
   | 'early_talker'
   | 'foreign_protocol'
@@ -22,6 +22,7 @@ export type FaultReason =
   | 'tls_handshake'
   | 'idle'
   | 'slow_data'
+  | 'session'
   | 'shutdown';
 
 /** Ends the connection. The client is told why, unless it could not read the reply. */

@@ -92,4 +92,13 @@ export type Session = {
   close(): void;
 };
 
-export type OpenSession = () => Session;
+/** The connection of a session, which the session may end at any time. */
+export type SessionConnection = {
+  /**
+   * Ends the connection before its next command, with this as the last reply. A message that is still arriving is cut off; one that has
+   * arrived is answered first.
+   */
+  end(reply: Reply): void;
+};
+
+export type OpenSession = (connection: SessionConnection) => Session;

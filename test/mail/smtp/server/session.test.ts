@@ -260,3 +260,42 @@ test('the protocol of a client is the keyword for the Received field', async (t)
     ['SMTP', 'UTF8SMTP', 'ESMTP'],
   );
 });
+
+/** The last reply of a connection that its session ends. */
+const ENDED: Reply = { code: 421, status: '4.7.0', text: 'The login has ended' };
+
+test('a session ends its connection at once, and cuts off a message that is arriving', async (t) => {
+  const { dial, sessions, metrics } = await startServer(t);
+  const idle = await greet(dial());
+  const sending = await greet(dial());
+  sending.send(`${ENVELOPE}DATA\r\n`);
+  await expect(sending, '250', '250', '354');
+  sending.send('Subject: Hi\r\n');
+  for (const connection of sessions.connections) connection.end(ENDED);
+  for (const [client, rest] of [
+    [idle, 'NOOP\r\n'],
+    [sending, '.\r\n'],
+  ] as const) {
+    assert.equal(await client.ask(rest), '421 4.7.0 The login has ended\r\n');
+    assert.equal(await client.reply(), 'closed');
+  }
+  assert.deepEqual(sessions.messages, []);
+  assert.match(await metrics(), /smtp_refusals_total\{listener="smtp",reason="session"\} 2/);
+});
+
+test('a message that has arrived is answered before its session ends the connection', async (t) => {
+  const { dial, sessions } = await startServer(t, {
+    hooks: {
+      async data(body) {
+        await readBody(body);
+        sessions.connections[0]?.end(ENDED);
+        return ACCEPTED;
+      },
+    },
+  });
+  const client = await greet(dial());
+  client.send(`${ENVELOPE}DATA\r\n`);
+  await expect(client, '250', '250', '354');
+  client.send('Subject: Hi\r\n\r\n.\r\nNOOP\r\n');
+  assert.deepEqual(await client.rest(), ['250', '421', 'closed']);
+});
