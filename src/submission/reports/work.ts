@@ -17,6 +17,7 @@ import {
   leaseSubmitted,
   settleSubmitted,
 } from '../../queue/submitted/store.ts';
+import { errorMessage } from '../../system/errors.ts';
 import type { Work } from '../../system/worker.ts';
 import { composeSubmissionReport } from './compose.ts';
 import { type PlannedReport, planReport, type Told, toldAfter } from './plan.ts';
@@ -69,7 +70,7 @@ export function createReportsWork(app: ReportApp): Work<string> {
     if (plan.kind === 'report') await settle({ report: JSON.stringify(plan.report), dueAt: now });
     else if (plan.kind === 'wait') await settle({ dueAt: plan.dueAt });
     else {
-      const file = await db.commit(endSubmitted, message);
+      const file = await commitOutcome(app, endSubmitted, message);
       if (file) await app.blobs.discard(file);
     }
   }
@@ -126,14 +127,17 @@ async function deliver(
     header: await readHeader(app, message),
     now,
   });
-  const result = await app.mailboxDelivery.deliver({
-    mailboxId: mailbox.id,
-    deliveryId: `${message.id}/report-${row.reports + 1}`,
-    content: { sizeBytes: bytes.length, bytes, file: undefined },
-    prefix: `Return-Path: <>\r\nDelivered-To: ${mailbox.address}\r\n`,
-    isJunk: false,
-    receivedAt: now,
-  });
+  const result = await app.mailboxDelivery
+    .deliver({
+      mailboxId: mailbox.id,
+      deliveryId: `${message.id}/report-${row.reports + 1}`,
+      content: { sizeBytes: bytes.length, bytes, file: undefined },
+      prefix: `Return-Path: <>\r\nDelivered-To: ${mailbox.address}\r\n`,
+      isJunk: false,
+      receivedAt: now,
+    })
+    // A mailbox whose files cannot be opened, for instance on a full disk, is asked again soon, and not when the lease ends.
+    .catch((error: unknown) => ({ kind: 'waiting', reason: errorMessage(error) }) as const);
   if (result.kind === 'waiting')
     app.log.warn(
       { mailboxId: mailbox.id, reason: result.reason },

@@ -4,6 +4,7 @@ import { beforeEach, test } from 'node:test';
 import type { DeliveryRequest, DeliveryResult } from '../../../src/mailboxes/delivery.ts';
 import { recordUsage } from '../../../src/mailboxes/store.ts';
 import { createReportsWork } from '../../../src/submission/reports/work.ts';
+import { AppError } from '../../../src/system/errors.ts';
 import { openSubmissionWorld } from '../submission-world.ts';
 
 const MINUTE_MS = 60_000;
@@ -14,21 +15,26 @@ const { app, clock } = world;
 world.addZone('nomail.example MX 0 .\nslow.example MX 10 mx.slow.example\nmx.slow.example A 192.0.2.9');
 
 const delivered: DeliveryRequest[] = [];
-let onDelivery = () => {};
+let onDelivery: () => Promise<void> | void = () => {};
 let answer: DeliveryResult = { kind: 'delivered' };
-const work = createReportsWork({
-  ...app,
-  mailboxDelivery: {
-    deliver: async (request) => {
-      delivered.push(request);
-      onDelivery();
-      return answer;
+/** Returns the work of a new start of the daemon. */
+const createWork = (db = app.db) =>
+  createReportsWork({
+    ...app,
+    db,
+    mailboxDelivery: {
+      deliver: async (request) => {
+        delivered.push(request);
+        await onDelivery();
+        return answer;
+      },
     },
-  },
-});
+  });
+let work = createWork();
 
 beforeEach(() => {
   delivered.length = 0;
+  onDelivery = () => {};
   answer = { kind: 'delivered' };
 });
 
@@ -99,11 +105,17 @@ test('a report that a mailbox cannot take waits, and keeps its id', async () => 
   answer = { kind: 'waiting', reason: 'the mailbox is damaged' };
   await run();
   answer = { kind: 'delivered' };
+  onDelivery = () => {
+    throw new Error('database or disk is full');
+  };
+  await clock.advance(MINUTE_MS);
+  await run();
+  onDelivery = () => {};
   await clock.advance(MINUTE_MS);
   await run();
   assert.deepEqual(
     delivered.map(({ deliveryId }) => deliveryId),
-    [`${id}/report-1`, `${id}/report-1`],
+    [`${id}/report-1`, `${id}/report-1`, `${id}/report-1`],
   );
   assert.equal(await exists(id), false);
 });
@@ -113,11 +125,16 @@ test('a crash after the delivery of a report delivers it again under its id', as
   await world.deliverDue();
   const items = async () => (await work.lease(10)).items;
   for (const item of await items()) await work.run(item);
-  onDelivery = () => {
-    throw new Error('the daemon ends here');
-  };
-  for (const item of await items()) await assert.rejects(work.run(item));
+  const [item = ''] = await items();
+  await new Promise<void>((resolve) => {
+    onDelivery = () => {
+      resolve();
+      return new Promise(() => {});
+    };
+    void work.run(item);
+  });
   onDelivery = () => {};
+  work = createWork();
   await clock.advance(11 * MINUTE_MS);
   await run();
   const [first, again, ...more] = delivered;
@@ -125,6 +142,26 @@ test('a crash after the delivery of a report delivers it again under its id', as
     [first?.deliveryId, again?.deliveryId, more.length],
     [`${id}/report-1`, `${id}/report-1`, 0],
   );
+  assert.equal(await exists(id), false);
+});
+
+test('a message about which all was told is deleted once there is room for the write', async () => {
+  const id = await send('bob@nomail.example');
+  await world.deliverDue();
+  let isFull = true;
+  const commit: typeof app.db.commit = (write, ...rest) => {
+    if (write.name !== 'queue.endSubmitted' || !isFull) return app.db.commit(write, ...rest);
+    isFull = false;
+    return Promise.reject(new AppError('unavailable', 'The disk is full'));
+  };
+  work = createWork({ ...app.db, commit });
+  let isOver = false;
+  const running = run().finally(() => {
+    isOver = true;
+  });
+  while (!isOver) await clock.advance(100);
+  await running;
+  work = createWork();
   assert.equal(await exists(id), false);
 });
 
