@@ -131,8 +131,7 @@ test('new mail and the changes of other clients are shown while Thunderbird is i
   await untilIdle();
   await server.deliver('News');
   await untilListed(['Köln', 'News']);
-  // While it fetches the new message, Thunderbird does not look at changes of flags.
-  await untilIdle();
+  // Thunderbird may still fetch the new message, and then does not look at changes of flags. IDLE tells them again.
   await server.client.mailboxOpen('INBOX');
   await server.client.messageFlagsAdd({ subject: 'News' }, ['\\Flagged']);
   await until('the star is shown', async () => {

@@ -232,7 +232,7 @@ export type Selection = {
 /**
  * `withoutExpunge` holds back what changes sequence numbers, for FETCH, STORE and SEARCH, whose clients may have sent more
  * commands with the old numbers (RFC 9051 section 7.5.1). `idle` is for the beginning of IDLE: when the client was told of new messages
- * at the end of a FETCH, where Thunderbird does not listen, their number is told again.
+ * or of flags at the end of a FETCH, where Thunderbird does not listen, it is told again.
  */
 export type ChangeKind = 'all' | 'withoutExpunge' | 'idle';
 

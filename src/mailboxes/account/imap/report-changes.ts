@@ -1,6 +1,6 @@
 /** Tells a client what has changed in the selected folder since it was told last (RFC 9051 section 7.5). */
 import { formatNumbers } from '../../../mail/imap/sequence-set.ts';
-import type { Chunks, SelectedMailbox } from '../../../mail/imap/session.ts';
+import type { ChangeKind, Chunks } from '../../../mail/imap/session.ts';
 import { fetchNew, type WantedItems, wantItems } from './fetch-new.ts';
 import { Responses } from './responses.ts';
 import { flagsItem, loadKeywords, type SelectedState } from './session-state.ts';
@@ -16,10 +16,7 @@ const MAX_OWN_MODSEQS = 1_000;
  * Yields what the client was not told yet: EXPUNGE, EXISTS, RECENT and FETCH responses, and how results of searches have changed.
  * Results leave a list while they still have their sequence numbers (RFC 5267 section 4.3.4), and join it last (RFC 5465 section 7).
  */
-export async function* reportChanges(
-  selected: SelectedState,
-  kind: Parameters<SelectedMailbox['changes']>[0],
-): Chunks {
+export async function* reportChanges(selected: SelectedState, kind: ChangeKind): Chunks {
   const { view, shared, features } = selected;
   const { state } = view;
   if (state.isDeleted && !view.isDeletedHere)
@@ -41,7 +38,7 @@ export async function* reportChanges(
     if (!features().rev2) responses.add(`* ${view.recentCount} RECENT\r\n`);
   }
   view.mayHaveMissedExists = kind !== 'idle' && (hasNew ? view.isFetching : view.mayHaveMissedExists);
-  if (flags) await addFlags(selected, known, responses);
+  if (flags) await addFlags(selected, responses, { known, kind });
   else view.forgetOwnFlags(MAX_OWN_MODSEQS);
   const wanted: WantedItems = new Map();
   for (let index = known; index < view.count && items.length > 0; index++) {
@@ -72,17 +69,22 @@ function addRemoved(
 }
 
 /** Adds FETCH responses for the messages that the client knew and that others have changed. */
-async function addFlags(selected: SelectedState, known: number, responses: Responses): Promise<void> {
+async function addFlags(
+  selected: SelectedState,
+  responses: Responses,
+  { known, kind }: { known: number; kind: ChangeKind },
+): Promise<void> {
   const { view, features } = selected;
-  const { state } = view;
-  const { highestModseq } = state;
-  if (highestModseq === view.toldModseq) return;
-  const untold = view.untold(known);
-  await loadKeywords(selected, untold, responses);
-  for (const entry of untold) {
+  const { highestModseq } = view.state;
+  const untold = highestModseq === view.toldModseq ? [] : view.untold(known);
+  view.noteToldFlags(untold);
+  const told = kind === 'idle' ? view.withMissedFlags(untold) : untold;
+  await loadKeywords(selected, told, responses);
+  for (const entry of told) {
     const modseq = features().condstore ? ` MODSEQ (${entry.modseq})` : '';
     responses.add(`* ${entry.number} FETCH (UID ${entry.uid} ${flagsItem(selected, entry)}${modseq})\r\n`);
   }
+  if (highestModseq === view.toldModseq) return;
   view.toldModseq = highestModseq;
   view.forgetOwnFlags();
 }

@@ -32,6 +32,12 @@ type OwnChanges = {
   removed: Set<number>;
 };
 
+/**
+ * Maximum number of messages whose flags are told again. Our own limit: whoever has changed more at once while a client fetched is seldom
+ * another person, and clients compare all flags from time to time.
+ */
+const MAX_MISSED_FLAGS = 1_000;
+
 export class View {
   readonly state: FolderState;
   readonly isReadOnly: boolean;
@@ -51,6 +57,8 @@ export class View {
   isFetching = false;
   /** The client was told of new messages at the end of a FETCH. */
   mayHaveMissedExists = false;
+  /** UIDs of messages of whose flags the client was told at the end of a FETCH. */
+  #missedFlags: Set<number> | undefined;
   /** The client itself has deleted the folder. */
   isDeletedHere = false;
   /** Own changes of the client. Most sessions only read, and have none. */
@@ -242,6 +250,26 @@ export class View {
       if (number > 0) entries.push(this.#entry(number, uid, index));
     }
     return entries;
+  }
+
+  /** Notes that the client was told of the flags of these messages. At the end of a FETCH, not all clients listen. */
+  noteToldFlags(told: readonly Entry[]): void {
+    if (!this.isFetching || told.length === 0) return;
+    const missed = new Set(this.#missedFlags);
+    for (const { uid } of told) {
+      missed.delete(uid);
+      missed.add(uid);
+    }
+    this.#missedFlags = new Set([...missed].slice(-MAX_MISSED_FLAGS));
+  }
+
+  /** Adds the messages whose flags the client may have missed to those of which it is told now, in order, and forgets the former. */
+  withMissedFlags(told: Entry[]): Entry[] {
+    if (!this.#missedFlags) return told;
+    const uids = new Set([...told.map(({ uid }) => uid), ...this.#missedFlags]);
+    this.#missedFlags = undefined;
+    const numbers = [...uids].map((uid) => this.numberOf(uid)).filter((number) => number > 0);
+    return numbers.sort((a, b) => a - b).flatMap((number) => this.entries([number, number]));
   }
 
   #entry(number: number, uid: number, index: number): Entry {

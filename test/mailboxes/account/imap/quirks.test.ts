@@ -87,6 +87,34 @@ test('quirk 18: IDLE repeats the number of messages that the client was told at 
   assert.equal(await client.line(), '* 4 EXISTS');
 });
 
+test('quirk 18: IDLE repeats the flags that the client was told at the end of FETCH, as they are now', async (t) => {
+  const { client, ask, connect } = await open(t, ['1', '2', '3', '4', '5']);
+  const other = await connect();
+  await ok(other.ask, 'STORE 1,3,5 +FLAGS.SILENT \\Flagged');
+  const flagged = (number: number): string => `* ${number} FETCH (UID ${number} FLAGS (\\Flagged \\Recent))`;
+  assert.deepEqual(await ok(ask, 'UID FETCH 2 UID'), ['* 2 FETCH (UID 2)', ...[1, 3, 5].map(flagged)]);
+  await ok(other.ask, 'STORE 5 +FLAGS.SILENT \\Deleted');
+  await ok(other.ask, 'EXPUNGE');
+  await ok(other.ask, 'STORE 4 +FLAGS.SILENT \\Seen');
+  assert.deepEqual(await ok(ask, 'NOOP'), ['* 5 EXPUNGE', '* 4 FETCH (UID 4 FLAGS (\\Seen \\Recent))']);
+  await ok(other.ask, 'STORE 2:3 +FLAGS.SILENT \\Answered');
+  assert.deepEqual(await ask('IDLE'), ['+ idling']);
+  assert.deepEqual(
+    [await client.line(), await client.line(), await client.line()],
+    [
+      flagged(1),
+      '* 2 FETCH (UID 2 FLAGS (\\Answered \\Recent))',
+      '* 3 FETCH (UID 3 FLAGS (\\Answered \\Flagged \\Recent))',
+    ],
+  );
+  client.send('DONE\r\n');
+  assert.match((await client.line()) ?? '', / OK /);
+  // The client has heard this, and the next thing that it is told is new.
+  assert.deepEqual(await ask('IDLE'), ['+ idling']);
+  await ok(other.ask, 'STORE 2 +FLAGS.SILENT \\Seen');
+  assert.equal(await client.line(), '* 2 FETCH (UID 2 FLAGS (\\Seen \\Answered \\Recent))');
+});
+
 test('quirk 22: UID comes first in a response, and the items follow as they were asked for', async (t) => {
   const { ask } = await open(t, ['1']);
   assert.match(

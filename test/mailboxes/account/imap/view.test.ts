@@ -55,6 +55,19 @@ test('views without differences have one list, before and after messages come an
   assert.deepEqual(listed(views[0] as View), folder.present);
 });
 
+test('the flags of the last 1,000 messages are told again, each once', () => {
+  const folder = new Folder();
+  folder.add(1_500);
+  const view = folder.open();
+  const all = view.entries([1, 1_500]);
+  const missed = (): number[] => view.withMissedFlags([]).map(({ uid }) => uid);
+  view.noteToldFlags(all);
+  assert.deepEqual(missed(), []);
+  view.isFetching = true;
+  for (let repeat = 0; repeat < 3; repeat++) view.noteToldFlags(all);
+  assert.deepEqual([missed(), missed()], [all.slice(500).map(({ uid }) => uid), []]);
+});
+
 test('each view has the messages that its client was told of', () => {
   for (let seed = 1; seed <= 20; seed++) {
     const random = createRandom(seed);
