@@ -28,9 +28,10 @@ function askFor({ api, method, before, after, payload, type }: ItemRoute, id: st
 
 test('no id, however it is written, is anything but not found', async () => {
   const time = world.populated.testApp.app.clock.now();
+  // Two dots alone, escaped or not, are resolved by the client, so they are no id on the wire.
   const ids = [
     ...PREFIXES.map((prefix): string => newId(prefix, time)),
-    ...['%00', 'em_%00', '%2F', '..%2F..%2Fetc', '%2e%2e', '%C3%28', '%ED%A0%80', '%F0%9F%92%A9'],
+    ...['%00', 'em_%00', '%2F', '..%2F..%2Fetc', '%2e%2e%2e', '%C3%28', '%ED%A0%80', '%F0%9F%92%A9'],
     ...['%0D%0AX-A:%20b', '__proto__', 'constructor', 'em_', '*', ':id', "'--", '%25', '%3F', '%23', '_'],
     ...['a'.repeat(320), 'a'.repeat(321), 'a'.repeat(9_000), 'a%2F'.repeat(1_000), '%', '%zz', '%u0000'],
     ...['a/b', 'a//', 'a@b.example%00', '%@rcpt.example', 'nobody@rcpt.example', '9'.repeat(26)],
