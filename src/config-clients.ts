@@ -81,5 +81,12 @@ export const submissionSection = listener(
       default: 200,
       description: 'Number of those to whom it has not written before.',
     }),
+    recipientsPerDayOfTenant: Type.Integer({
+      minimum: 1,
+      maximum: MAX_RECIPIENTS_PER_DAY,
+      default: 10_000,
+      description:
+        'Number of recipients that the mailboxes of an account may write to within 24 hours together. What their scripts send on has a limit of the same size of its own.',
+    }),
   },
 );

@@ -48,6 +48,7 @@ import { unsentMailOfTenants } from './migrations/0057-unsent-mail-of-tenants.ts
 import { countsOfUnsentMail } from './migrations/0058-counts-of-unsent-mail.ts';
 import { credentialsOfWaitingMail } from './migrations/0059-credentials-of-waiting-mail.ts';
 import { mailboxImports } from './migrations/0060-mailbox-imports.ts';
+import { countsByAddress } from './migrations/0061-counts-by-address.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -98,4 +99,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   countsOfUnsentMail,
   credentialsOfWaitingMail,
   mailboxImports,
+  countsByAddress,
 ];

@@ -30,21 +30,27 @@ export type UnsentMailRow = {
   bytes: number;
 };
 
-/** Written by submission/limits/store.ts: to how many recipients a mailbox has written in an hour. */
-export type SubmissionCountRow = {
-  mailboxId: Id<'mbx'>;
+/** Written by submission/limits/store.ts: to how many recipients a mailbox, or all those of a tenant, have written in an hour. */
+export type RecipientCountRow = {
+  /** Address of the mailbox, which it may have been given anew, or id of the tenant. */
+  owner: string;
   /** Number of the hour since the beginning of 1970. */
   hour: number;
+  /** Recipients of what people have submitted. */
   recipients: number;
-  /** Number of the recipients to whom the mailbox had not written before. */
+  /** Number of those to whom the mailbox had not written before. */
   newRecipients: number;
+  /** Recipients of redirects, replies and refusals of scripts. */
+  sentByScripts: number;
+  /** Recipients of notifications of scripts. */
+  notified: number;
 };
 
-/** Written by submission/limits/store.ts: an address that a mailbox has written to. */
+/** Written by submission/limits/store.ts: an address that a mailbox has written to. It ends with the mailbox. */
 export type CorrespondentRow = {
   mailboxId: Id<'mbx'>;
-  /** Address as its `addressKey`. */
-  address: string;
+  /** Hash of the address with a key of this installation (submission/limits/correspondents.ts). */
+  addressHash: string;
   /** Time of the last message to it. */
   lastAt: number;
 };

@@ -39,7 +39,7 @@ import type {
 import type { InstallationKeyRow, InstallationRow, MigrationRow, StartRow } from './own-tables.ts';
 import type {
   CorrespondentRow,
-  SubmissionCountRow,
+  RecipientCountRow,
   SubmittedMessageRow,
   UnsentMailRow,
 } from './submission-tables.ts';
@@ -288,7 +288,7 @@ export type Tables = MailboxTables & {
   failureNotifications: FailureNotificationRow;
   submittedMessages: SubmittedMessageRow;
   unsentMail: UnsentMailRow;
-  submissionCounts: SubmissionCountRow;
+  recipientCounts: RecipientCountRow;
   correspondents: CorrespondentRow;
   dmarcReports: DmarcReportRow;
   dmarcObservations: DmarcObservationRow;

@@ -12,9 +12,11 @@ import { recordRecipients } from './limits/store.ts';
 type Accepting = {
   blob: BlobRow;
   message: MessageRow;
-  mailboxId: MailboxRow['id'];
+  mailbox: Pick<MailboxRow, 'id' | 'address' | 'tenantId'>;
   handedInWith: HandedInWith;
   recipients: readonly NewRecipient[];
+  /** Hash of the address of each recipient (limits/correspondents.ts). */
+  addressHashes: readonly string[];
   limits: Limits;
   /** Time at which the writer is first told about a delay, in Unix milliseconds; null for a message about which nobody is told. */
   firstLook: number | null;
@@ -28,14 +30,15 @@ export const acceptSubmitted = defineWrite(
   'submission.accept',
   async (
     tx,
-    { blob, message, mailboxId, handedInWith, recipients, limits, firstLook }: Accepting,
+    { blob, message, mailbox, handedInWith, recipients, addressHashes, limits, firstLook }: Accepting,
   ): Promise<void> => {
     const { id: messageId, tenantId, createdAt: now } = message;
     const { sizeBytes } = blob;
-    const addresses = recipients.map(({ address }) => address);
-    await requireInWrite(tx, { mailboxId, addresses, limits, now });
+    const { id: mailboxId } = mailbox;
+    const question = { mailbox, recipients: recipients.length, addressHashes: () => addressHashes };
+    await requireInWrite(tx, { ...question, limits, now });
     await requireRoomOfTenant(tx, tenantId, sizeBytes);
-    await recordRecipients(tx, { mailboxId, addresses, now });
+    await recordRecipients(tx, { mailbox, addressHashes, now });
     await insertBlob(tx, blob);
     await enqueue(tx, message, recipients);
     const dueAt = firstLook;

@@ -1,8 +1,8 @@
 /** Makes the keys of what scripts remember (memory-store.ts). */
 import { createHash } from 'node:crypto';
 
-/** Kinds of what scripts remember. `sent` and `notified` are recipients of redirects and replies, and of notifications. */
-export type MemoryKind = 'duplicate' | 'note' | 'vacation' | 'sent' | 'notified';
+/** Kinds of what scripts remember. */
+export type MemoryKind = 'duplicate' | 'note' | 'vacation';
 export type MemoryKey = `${MemoryKind}:${string}`;
 
 /** Returns the kind of what a key stands for. */

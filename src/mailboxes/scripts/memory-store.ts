@@ -15,9 +15,6 @@ export const MAX_MEMORIES: Readonly<Record<MemoryKind, number>> = {
   duplicate: 2_000,
   note: 100,
   vacation: 2_000,
-  // Recipients within 24 hours.
-  sent: 1_000,
-  notified: 50,
 };
 /** Maximum number of rows that one write removes. */
 const SWEEP_ROWS = 1_000;
@@ -88,24 +85,6 @@ export async function claimMemory(tx: Tx, claim: Claim): Promise<boolean> {
 /** Returns the keys of a kind: a semicolon follows the colon that ends the kind. */
 function rangeOf(kind: MemoryKind): Pick<Range, 'first' | 'end'> {
   return { first: `${kind}:`, end: `${kind};` };
-}
-
-const count = statement((db, param: Param<Range & { now: number }>) =>
-  db
-    .selectFrom('scriptMemories')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('mailboxId', '=', constant(param('mailboxId')))
-    .where('key', '>=', constant(param('first')))
-    .where('key', '<', constant(param('end')))
-    .where('expiresAt', '>', constant(param('now'))),
-);
-
-/** Returns the number of rows of a kind that have not expired at `now`, in Unix milliseconds. */
-export async function countMemories(
-  tx: Tx,
-  { mailboxId, kind, now }: { mailboxId: MailboxId; kind: MemoryKind; now: number },
-): Promise<number> {
-  return (await count.first(tx, { mailboxId, ...rangeOf(kind), now }))?.count ?? 0;
 }
 
 const unexpired = statement((db, param: Param<Pick<Claim, 'mailboxId' | 'key' | 'now'>>) =>

@@ -9,7 +9,8 @@ import type { TenantRow } from '../../db/tenant-tables.ts';
 import { readUnsent } from '../../queue/submitted/unsent-store.ts';
 import { AppError } from '../../system/errors.ts';
 import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../../tenants/stored-mail/store.ts';
-import { countNew, readUse } from './store.ts';
+import { hashCorrespondent } from './correspondents.ts';
+import { type Counted, countNew, readUse } from './store.ts';
 
 /**
  * Size of the messages of a mailbox that wait for their recipients, from which no more are taken. Mail that is held for weeks, or that no
@@ -23,18 +24,31 @@ const MAX_UNSENT_BYTES = 1024 * 1024 * 1024;
 const MAX_UNSENT_OF_TENANT = { bytes: 4 * MAX_UNSENT_BYTES, messages: 100_000 };
 
 /** Maximum numbers of recipients within 24 hours. */
-export type Limits = Pick<App['config']['submission'], 'recipientsPerDay' | 'newRecipientsPerDay'>;
+export type Limits = Pick<
+  App['config']['submission'],
+  'recipientsPerDay' | 'newRecipientsPerDay' | 'recipientsPerDayOfTenant'
+>;
 
-type Question = { mailboxId: MailboxRow['id']; addresses: readonly string[] };
+type Question = {
+  mailbox: Counted & Pick<MailboxRow, 'id'>;
+  /** Number of recipients. */
+  recipients: number;
+  /** Returns the hash of each recipient's address (correspondents.ts). It is called when there is not space for as many new ones. */
+  addressHashes: () => readonly string[];
+};
 
 /**
  * Checks that a mailbox may write to these recipients of one message now.
  * @throws AppError rate_limited, quota_exceeded
  */
 export function requireWithinLimits(
-  { db, clock, config }: Pick<App, 'db' | 'clock' | 'config'>,
-  question: Question,
+  app: Pick<App, 'db' | 'clock' | 'config' | 'sealer'>,
+  mailbox: Question['mailbox'],
+  addresses: readonly string[],
 ): Promise<void> {
+  const { db, clock, config } = app;
+  const addressHashes = () => addresses.map((address) => hashCorrespondent(app, mailbox.id, address));
+  const question = { mailbox, recipients: addresses.length, addressHashes };
   return requireInWrite(db.read, { ...question, limits: config.submission, now: clock.now() });
 }
 
@@ -44,17 +58,22 @@ export function requireWithinLimits(
  */
 export async function requireInWrite(
   tx: Tx,
-  { mailboxId, addresses, limits, now }: Question & { limits: Limits; now: number },
+  { mailbox, recipients, addressHashes, limits, now }: Question & { limits: Limits; now: number },
 ): Promise<void> {
-  const { recipientsPerDay, newRecipientsPerDay } = limits;
-  if ((await readUnsent(tx, mailboxId)).bytes >= MAX_UNSENT_BYTES)
+  const { recipientsPerDay, newRecipientsPerDay, recipientsPerDayOfTenant } = limits;
+  if ((await readUnsent(tx, mailbox.id)).bytes >= MAX_UNSENT_BYTES)
     throw new AppError('quota_exceeded', 'Too much mail of the mailbox waits for its recipients');
-  const use = await readUse(tx, mailboxId, now);
-  if (use.recipients + addresses.length > recipientsPerDay)
+  const use = await readUse(tx, mailbox.address, now);
+  if (use.recipients + recipients > recipientsPerDay)
     throw new AppError('rate_limited', `The mailbox may write to ${recipientsPerDay} recipients a day`);
+  if ((await readUse(tx, mailbox.tenantId, now)).recipients + recipients > recipientsPerDayOfTenant)
+    throw new AppError(
+      'rate_limited',
+      `The mailboxes of your tenant may write to ${recipientsPerDayOfTenant} recipients a day together`,
+    );
   // Known addresses need not be looked up while there is space for new ones.
-  if (use.newRecipients + addresses.length <= newRecipientsPerDay) return;
-  if (use.newRecipients + (await countNew(tx, mailboxId, addresses)) > newRecipientsPerDay)
+  if (use.newRecipients + recipients <= newRecipientsPerDay) return;
+  if (use.newRecipients + (await countNew(tx, mailbox.id, addressHashes())) > newRecipientsPerDay)
     throw new AppError(
       'rate_limited',
       `The mailbox may write to ${newRecipientsPerDay} recipients a day to whom it has not written before`,

@@ -1,118 +1,138 @@
-/** Counts the recipients of the mail of people. All SQL of these tables is here, and nothing else writes them. */
-import { sql } from 'kysely';
+/** Counts the recipients of the mail of people and of their scripts. All SQL of these tables is here, and nothing else writes them. */
 import type { ExpirySlice } from '../../db/expiry.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import type { CorrespondentRow, SubmissionCountRow } from '../../db/submission-tables.ts';
-import { addressKey } from '../../mail/address.ts';
+import type { CorrespondentRow, RecipientCountRow } from '../../db/submission-tables.ts';
 
 const HOUR_MS = 3_600_000;
 const HOURS_PER_DAY = 24;
 
 type MailboxId = MailboxRow['id'];
-type Use = Pick<SubmissionCountRow, 'recipients' | 'newRecipients'>;
+type Owner = RecipientCountRow['owner'];
+/** Numbers of recipients. */
+export type Use = Omit<RecipientCountRow, 'owner' | 'hour'>;
 
-const useSince = statement((db, param: Param<Pick<SubmissionCountRow, 'mailboxId' | 'hour'>>) =>
+const NO_USE: Use = { recipients: 0, newRecipients: 0, sentByScripts: 0, notified: 0 };
+
+const useSince = statement((db, param: Param<Pick<RecipientCountRow, 'owner' | 'hour'>>) =>
   db
-    .selectFrom('submissionCounts')
+    .selectFrom('recipientCounts')
     .select(({ fn }) => [
-      fn.sum<number | null>('recipients').as('recipients'),
-      fn.sum<number | null>('newRecipients').as('newRecipients'),
+      fn.sum<number>('recipients').as('recipients'),
+      fn.sum<number>('newRecipients').as('newRecipients'),
+      fn.sum<number>('sentByScripts').as('sentByScripts'),
+      fn.sum<number>('notified').as('notified'),
     ])
-    .where('mailboxId', '=', param('mailboxId'))
-    .where('hour', '>', constant(param('hour'))),
+    .where('owner', '=', param('owner'))
+    .where('hour', '>', constant(param('hour')))
+    .groupBy('owner'),
 );
 
-/** Returns to how many recipients a mailbox has written within the last 24 hours, which begin with a full hour. */
-export async function readUse(tx: Tx, mailboxId: MailboxId, now: number): Promise<Use> {
-  const row = await useSince.first(tx, { mailboxId, hour: hourOf(now) - HOURS_PER_DAY });
-  return { recipients: row?.recipients ?? 0, newRecipients: row?.newRecipients ?? 0 };
+/** Returns to how many recipients a mailbox or a tenant has written within the last 24 hours, which begin with a full hour. */
+export async function readUse(tx: Tx, owner: Owner, now: number): Promise<Use> {
+  return (await useSince.first(tx, { owner, hour: hourOf(now) - HOURS_PER_DAY })) ?? NO_USE;
 }
 
-const correspondent = statement((db, param: Param<Pick<CorrespondentRow, 'mailboxId' | 'address'>>) =>
+const add = statement((db, param: Param<RecipientCountRow>) =>
   db
-    .selectFrom('correspondents')
-    .select('lastAt')
-    .where('mailboxId', '=', param('mailboxId'))
-    .where('address', '=', param('address')),
-);
-
-/** Returns the number of addresses that the mailbox has not written to before. */
-export async function countNew(tx: Tx, mailboxId: MailboxId, addresses: readonly string[]): Promise<number> {
-  let count = 0;
-  for (const address of addresses)
-    if (!(await correspondent.first(tx, { mailboxId, address: addressKey(address) }))) count += 1;
-  return count;
-}
-
-const addUse = statement((db, param: Param<SubmissionCountRow>) =>
-  db
-    .insertInto('submissionCounts')
+    .insertInto('recipientCounts')
     .values({
-      mailboxId: param('mailboxId'),
+      owner: param('owner'),
       hour: param('hour'),
       recipients: param('recipients'),
       newRecipients: param('newRecipients'),
+      sentByScripts: param('sentByScripts'),
+      notified: param('notified'),
     })
     .onConflict((conflict) =>
-      conflict.columns(['mailboxId', 'hour']).doUpdateSet(({ ref, eb }) => ({
-        recipients: eb('submissionCounts.recipients', '+', ref('excluded.recipients')),
-        newRecipients: eb('submissionCounts.newRecipients', '+', ref('excluded.newRecipients')),
+      conflict.columns(['owner', 'hour']).doUpdateSet(({ ref, eb }) => ({
+        recipients: eb('recipientCounts.recipients', '+', ref('excluded.recipients')),
+        newRecipients: eb('recipientCounts.newRecipients', '+', ref('excluded.newRecipients')),
+        sentByScripts: eb('recipientCounts.sentByScripts', '+', ref('excluded.sentByScripts')),
+        notified: eb('recipientCounts.notified', '+', ref('excluded.notified')),
       })),
     ),
 );
 
-const upsertCorrespondent = statement((db, param: Param<CorrespondentRow>) =>
-  db
-    .insertInto('correspondents')
-    .values({ mailboxId: param('mailboxId'), address: param('address'), lastAt: param('lastAt') })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['mailboxId', 'address'])
-        .doUpdateSet(({ ref }) => ({ lastAt: ref('excluded.lastAt') })),
-    ),
-);
+/** A mailbox as what it sends is counted: by its address, because a mailbox can be deleted and made anew, and for its tenant. */
+export type Counted = Pick<MailboxRow, 'address' | 'tenantId'>;
 
-type Recording = { mailboxId: MailboxId; addresses: readonly string[]; now: number };
-
-/** Counts the recipients of a message and remembers their addresses, as part of the write that accepts it. */
-export async function recordRecipients(tx: Tx, { mailboxId, addresses, now }: Recording): Promise<void> {
-  const newRecipients = await countNew(tx, mailboxId, addresses);
-  await addUse.all(tx, { mailboxId, hour: hourOf(now), recipients: addresses.length, newRecipients });
-  for (const address of addresses)
-    await upsertCorrespondent.all(tx, { mailboxId, address: addressKey(address), lastAt: now });
+/** Counts recipients for a mailbox and its tenant, as part of the write that queues their mail. */
+export async function addUse(
+  tx: Tx,
+  { address, tenantId }: Counted,
+  { now, ...use }: Partial<Use> & { now: number },
+): Promise<void> {
+  for (const owner of [address, tenantId]) await add.all(tx, { owner, hour: hourOf(now), ...NO_USE, ...use });
 }
 
 function hourOf(now: number): number {
   return Math.floor(now / HOUR_MS);
 }
 
-/** Finds a mailbox that was deleted and whose correspondents are still known. The owners are found by the index, one after the other. */
-const deletedOwner = sql<{ id: MailboxId }>`
-  WITH RECURSIVE owners(id) AS (
-    SELECT min("mailboxId") FROM correspondents
-    UNION ALL
-    SELECT (SELECT min("mailboxId") FROM correspondents WHERE "mailboxId" > owners.id) FROM owners WHERE owners.id IS NOT NULL
-  )
-  SELECT id FROM owners WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM mailboxes WHERE mailboxes.id = owners.id) LIMIT 1`;
+const correspondent = statement((db, param: Param<Pick<CorrespondentRow, 'mailboxId' | 'addressHash'>>) =>
+  db
+    .selectFrom('correspondents')
+    .select('lastAt')
+    .where('mailboxId', '=', param('mailboxId'))
+    .where('addressHash', '=', param('addressHash')),
+);
 
-/** Deletes the counts of days that are over, addresses to which nobody has written since `before`, and those of deleted mailboxes. */
+/** Returns the number of addresses that the mailbox has not written to before, by their hashes (correspondents.ts). */
+export async function countNew(
+  tx: Tx,
+  mailboxId: MailboxId,
+  addressHashes: readonly string[],
+): Promise<number> {
+  let count = 0;
+  for (const addressHash of addressHashes)
+    if (!(await correspondent.first(tx, { mailboxId, addressHash }))) count += 1;
+  return count;
+}
+
+const upsertCorrespondent = statement((db, param: Param<CorrespondentRow>) =>
+  db
+    .insertInto('correspondents')
+    .values({ mailboxId: param('mailboxId'), addressHash: param('addressHash'), lastAt: param('lastAt') })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['mailboxId', 'addressHash'])
+        .doUpdateSet(({ ref }) => ({ lastAt: ref('excluded.lastAt') })),
+    ),
+);
+
+type Recording = {
+  mailbox: Counted & Pick<MailboxRow, 'id'>;
+  /** Hash of each recipient's address. */
+  addressHashes: readonly string[];
+  now: number;
+};
+
+/** Counts the recipients of a message and remembers their addresses, as part of the write that accepts it. */
+export async function recordRecipients(tx: Tx, { mailbox, addressHashes, now }: Recording): Promise<void> {
+  const { id: mailboxId } = mailbox;
+  const newRecipients = await countNew(tx, mailboxId, addressHashes);
+  await addUse(tx, mailbox, { recipients: addressHashes.length, newRecipients, now });
+  for (const addressHash of addressHashes)
+    await upsertCorrespondent.all(tx, { mailboxId, addressHash, lastAt: now });
+}
+
+/** Deletes the counts of days that are over, and addresses to which nobody has written since `before`. */
 export const expireLimits = defineWrite(
   'submission.expireLimits',
   async (tx, { now, before, rows }: { now: number; before: number; rows: number }): Promise<ExpirySlice> => {
-    const owner = (await deletedOwner.execute(tx)).rows[0]?.id ?? '';
     const counts = await tx
-      .deleteFrom('submissionCounts')
+      .deleteFrom('recipientCounts')
       .where(({ eb, refTuple, selectFrom }) =>
         eb(
-          refTuple('mailboxId', 'hour'),
+          refTuple('owner', 'hour'),
           'in',
-          selectFrom('submissionCounts')
-            .select(['mailboxId', 'hour'])
+          selectFrom('recipientCounts')
+            .select(['owner', 'hour'])
             .where('hour', '<=', hourOf(now) - HOURS_PER_DAY)
             .limit(rows)
-            .$asTuple('mailboxId', 'hour'),
+            .$asTuple('owner', 'hour'),
         ),
       )
       .executeTakeFirst();
@@ -120,18 +140,18 @@ export const expireLimits = defineWrite(
       .deleteFrom('correspondents')
       .where(({ eb, refTuple, selectFrom }) =>
         eb(
-          refTuple('mailboxId', 'address'),
+          refTuple('mailboxId', 'addressHash'),
           'in',
           selectFrom('correspondents')
-            .select(['mailboxId', 'address'])
-            .where(owner === '' ? sql<boolean>`"lastAt" < ${before}` : sql<boolean>`"mailboxId" = ${owner}`)
+            .select(['mailboxId', 'addressHash'])
+            .where('lastAt', '<', before)
             .limit(rows)
-            .$asTuple('mailboxId', 'address'),
+            .$asTuple('mailboxId', 'addressHash'),
         ),
       )
       .executeTakeFirst();
     const deleted = [counts, addresses].map(({ numDeletedRows }) => Number(numDeletedRows));
-    const isWhole = owner === '' && deleted.every((number) => number < rows);
+    const isWhole = deleted.every((number) => number < rows);
     return { next: isWhole ? undefined : 'more', deleted: deleted.reduce((sum, number) => sum + number, 0) };
   },
   { priority: 'bulk' },

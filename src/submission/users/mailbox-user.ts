@@ -15,6 +15,7 @@ import { isoTime } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { acceptSubmitted } from '../accept.ts';
 import { buildMessage } from '../build-message.ts';
+import { hashCorrespondent } from '../limits/correspondents.ts';
 import { requireWithinLimits } from '../limits/limits.ts';
 import { LOGIN_HAS_ENDED, notAuthorized, RefusedMessage } from '../refused-message.ts';
 import { firstLookAt } from '../reports/plan.ts';
@@ -45,10 +46,8 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
     async refuseRecipient(recipient, accepted) {
       const refusal = await refuseSuppressed(app, tenantId, recipient.address);
       if (refusal) return refusal;
-      await requireWithinLimits(app, {
-        mailboxId,
-        addresses: [...accepted, recipient].map(({ address }) => address),
-      });
+      const addresses = [...accepted, recipient].map(({ address }) => address);
+      await requireWithinLimits(app, mailbox, addresses);
       return undefined;
     },
     async accept(submission) {
@@ -67,13 +66,23 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
           await app.blobs.discard(blob);
           throw new RefusedMessage(ended);
         }
-        const { config } = app;
-        const { recipientsPerDay, newRecipientsPerDay } = config.submission;
-        const limits = { recipientsPerDay, newRecipientsPerDay };
+        const { recipientsPerDay, newRecipientsPerDay, recipientsPerDayOfTenant } = app.config.submission;
+        const limits = { recipientsPerDay, newRecipientsPerDay, recipientsPerDayOfTenant };
+        const addressHashes = recipients.map(({ address }) => hashCorrespondent(app, mailboxId, address));
+        const counted = { id: mailboxId, address: mailbox.address, tenantId };
         const firstLook = firstLookAt(row);
         await app.db.commit(
           acceptSubmitted,
-          { blob, message: row, mailboxId, handedInWith, recipients, limits, firstLook },
+          {
+            blob,
+            message: row,
+            mailbox: counted,
+            handedInWith,
+            recipients,
+            addressHashes,
+            limits,
+            firstLook,
+          },
           memoryOf(blob),
         );
         return row;

@@ -148,9 +148,11 @@ async function settle(
   { plan, built }: Settled,
 ): Promise<boolean> {
   const now = app.clock.now();
+  const { address, tenantId } = mailbox;
   const isSettled = await app.db.commit(settleDelivery, {
     settlement: settlementOf(task, DONE, now),
     claimant: { mailboxId: mailbox.id, claimedBy: deliveryId },
+    sender: { mailbox: { address, tenantId }, maxOfTenant: app.config.submission.recipientsPerDayOfTenant },
     built: built.map(withoutCopy),
     remembered: plan.remembered.map(({ key, seconds }) => ({
       key: memoryKey('duplicate', key),

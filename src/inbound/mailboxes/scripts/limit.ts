@@ -2,24 +2,24 @@
  * Limits what the scripts of a mailbox send. Strangers decide how much mail comes, and can decide where a script sends it, so it has limits
  * of its own beside those of what the owner submits: nobody can use them up for the owner, nor send spam to the world by the mailbox.
  */
-import type { MailboxRow } from '../../../db/mailbox-tables.ts';
 import type { Tx } from '../../../db/operation.ts';
-import { type MemoryKind, memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
-import { claimMemory, countMemories, MAX_MEMORIES } from '../../../mailboxes/scripts/memory-store.ts';
-import { DAY_MS } from '../../../system/clock.ts';
+import { addUse, type Counted, readUse, type Use } from '../../../submission/limits/store.ts';
 import type { ScriptApp, ScriptedDelivery } from './delivery.ts';
 import { limitRedirects, type Outgoing, type Plan, planAfterFailure } from './plan.ts';
 
-type SentKind = Extract<MemoryKind, 'sent' | 'notified'>;
+type SentKind = Extract<keyof Use, 'sentByScripts' | 'notified'>;
+
+/** Maximum numbers of recipients of a mailbox within 24 hours. Our own limits. */
+export const MAX_SENT: Readonly<Record<SentKind, number>> = { sentByScripts: 1_000, notified: 50 };
 
 /** Returns the limit that counts something which is sent. */
 export function limitOf(kind: Outgoing['kind']): SentKind {
-  return kind === 'notify' ? 'notified' : 'sent';
+  return kind === 'notify' ? 'notified' : 'sentByScripts';
 }
 
 /**
  * Returns what may be done of a plan. Mail that looks like spam is kept, and causes no other mail than its refusal. A mailbox that has sent
- * on too much within 24 hours keeps the message, and its owner is told as if the script had failed.
+ * on too much within 24 hours, or a tenant whose mailboxes have together, keeps the message, and its owner is told as if the script had failed.
  */
 export async function withinLimits(
   app: ScriptApp,
@@ -31,20 +31,15 @@ export async function withinLimits(
     const kept = limitRedirects(plan, 0);
     return { ...kept, outgoing: kept.outgoing.filter(({ kind }) => kind === 'reject') };
   }
-  const hasSpaceFor = async (limit: SentKind) => {
-    const sent = plan.outgoing.filter(({ kind }) => limitOf(kind) === limit).reduce(addRecipients, 0);
-    const used = await countMemories(app.db.read, {
-      mailboxId: mailbox.id,
-      kind: limit,
-      now: app.clock.now(),
-    });
-    return used + sent <= MAX_MEMORIES[limit];
+  const problemOf = (limit: SentKind) => {
+    const recipients = plan.outgoing.filter(({ kind }) => limitOf(kind) === limit).reduce(addRecipients, 0);
+    const { recipientsPerDayOfTenant: maxOfTenant } = app.config.submission;
+    const sending = { mailbox, limit, recipients, maxOfTenant, now: app.clock.now() };
+    return recipients === 0 ? undefined : findExcess(app.db.read, sending);
   };
-  if (!(await hasSpaceFor('sent'))) {
-    const problem = `it sends to more than ${MAX_MEMORIES.sent} recipients a day`;
-    return planAfterFailure({ script, line: 0, message: problem });
-  }
-  if (await hasSpaceFor('notified')) return plan;
+  const problem = await problemOf('sentByScripts');
+  if (problem !== undefined) return planAfterFailure({ script, line: 0, message: problem });
+  if ((await problemOf('notified')) === undefined) return plan;
   return { ...plan, outgoing: plan.outgoing.filter(({ kind }) => kind !== 'notify') };
 }
 
@@ -53,22 +48,31 @@ function addRecipients(sum: number, action: Outgoing): number {
 }
 
 type Sending = {
-  mailboxId: MailboxRow['id'];
-  claimedBy: string;
-  now: number;
+  mailbox: Counted;
   limit: SentKind;
-  messageId: string;
   recipients: number;
+  /** Maximum number of recipients of the scripts of all mailboxes of the tenant within 24 hours. */
+  maxOfTenant: number;
+  now: number;
 };
 
-/** Counts the recipients of a message as part of the write that queues it. Returns false when they are too many. */
-export async function countRecipients(
+/** Returns what is wrong with sending to so many recipients more; undefined when nothing is. */
+async function findExcess(
   tx: Tx,
-  { limit, messageId, recipients, ...claimant }: Sending,
-): Promise<boolean> {
-  for (let position = 0; position < recipients; position++) {
-    const key = memoryKey(limit, messageId, `${position}`);
-    if (!(await claimMemory(tx, { ...claimant, key, expiresAt: claimant.now + DAY_MS }))) return false;
-  }
+  { mailbox: { address, tenantId }, limit, recipients, maxOfTenant, now }: Sending,
+): Promise<string | undefined> {
+  if ((await readUse(tx, address, now))[limit] + recipients > MAX_SENT[limit])
+    return `it sends to more than ${MAX_SENT[limit]} recipients a day`;
+  const ofTenant = await readUse(tx, tenantId, now);
+  if (ofTenant.sentByScripts + ofTenant.notified + recipients > maxOfTenant)
+    return `the mailboxes of its account send on to more than ${maxOfTenant} recipients a day together`;
+  return undefined;
+}
+
+/** Counts the recipients of a message as part of the write that queues it. Returns false, and counts none, when they are too many. */
+export async function countRecipients(tx: Tx, sending: Sending): Promise<boolean> {
+  if ((await findExcess(tx, sending)) !== undefined) return false;
+  const { mailbox, limit, recipients, now } = sending;
+  await addUse(tx, mailbox, { [limit]: recipients, now });
   return true;
 }

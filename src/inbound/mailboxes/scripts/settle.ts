@@ -20,6 +20,8 @@ type Delivered = {
   settlement: Settlement;
   /** The mailbox, and the delivery that claims what it remembers. */
   claimant: Pick<ScriptMemoryRow, 'mailboxId' | 'claimedBy'>;
+  /** The mailbox as what it sends is counted. */
+  sender: Pick<Parameters<typeof countRecipients>[1], 'mailbox' | 'maxOfTenant'>;
   built: readonly BuiltMail[];
   remembered: readonly { key: MemoryKey; expiresAt: number }[];
 };
@@ -30,11 +32,11 @@ type Delivered = {
  */
 export const settleDelivery = defineWrite(
   'inbound.settleDelivery',
-  async (tx, { settlement, claimant, built, remembered }: Delivered): Promise<boolean> => {
+  async (tx, { settlement, claimant, sender, built, remembered }: Delivered): Promise<boolean> => {
     if (!(await settleLeased(tx, settlement))) return false;
     await deletePlan(tx, settlement.id);
     for (const memory of remembered) await claimMemory(tx, { ...claimant, ...memory, now: settlement.now });
-    for (const mail of built) await queueMail(tx, mail, { ...claimant, now: settlement.now });
+    for (const mail of built) await queueMail(tx, mail, { claimant, sender, now: settlement.now });
     return true;
   },
   { crashPoints: { beforeCommit: 'script-settle-before-commit', afterCommit: 'script-settle-after-commit' } },
@@ -43,10 +45,10 @@ export const settleDelivery = defineWrite(
 async function queueMail(
   tx: Tx,
   built: BuiltMail,
-  claimant: Delivered['claimant'] & { now: number },
+  { claimant, sender, now }: Pick<Delivered, 'claimant' | 'sender'> & { now: number },
 ): Promise<void> {
-  const { message: sent, recipients: to } = built.kind === 'redirect' ? built.forward : built.mail;
-  const sending = { ...claimant, limit: limitOf(built.kind), messageId: sent.id, recipients: to.length };
+  const { recipients: to } = built.kind === 'redirect' ? built.forward : built.mail;
+  const sending = { ...sender, limit: limitOf(built.kind), recipients: to.length, now };
   if (built.kind === 'redirect') {
     const { message, recipients, notification } = built.forward;
     // The message is not kept, so it must not be left out. The delivery runs again, and then keeps it.
@@ -59,7 +61,7 @@ async function queueMail(
   }
   const { mail, claim } = built;
   // Another delivery may have answered the same sender in the meantime.
-  if (claim && !(await claimMemory(tx, { ...claimant, ...claim }))) return;
+  if (claim && !(await claimMemory(tx, { ...claimant, ...claim, now }))) return;
   if (!(await countRecipients(tx, sending))) return;
   await insertBlob(tx, mail.blob);
   await enqueue(tx, mail.message, mail.recipients);

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { beforeEach, test } from 'node:test';
-import type { MailboxRow } from '../../../../src/db/mailbox-tables.ts';
+import { openWriting } from '../../../../src/db/connection.ts';
+import { kyselyOn } from '../../../../src/db/dialect.ts';
 import { forwardMark } from '../../../../src/inbound/forward/mark.ts';
+import { MAX_SENT } from '../../../../src/inbound/mailboxes/scripts/limit.ts';
 import { planOf } from '../../../../src/inbound/mailboxes/scripts/plan.ts';
 import type { Action } from '../../../../src/mail/sieve/actions.ts';
-import { claim, MAX_MEMORIES } from '../../../../src/mailboxes/scripts/memory-store.ts';
 import { activateScript } from '../../../../src/mailboxes/scripts/store.ts';
+import { addUse } from '../../../../src/submission/limits/store.ts';
 import { PASS } from '../../mail-world.ts';
 import { openScriptWorld } from './world.ts';
 
@@ -275,30 +278,28 @@ test('spam is kept in the folder for spam, and causes no mail', async () => {
   assert.deepEqual([await queued(), places()], [[], ['INBOX junk']]);
 });
 
-/** Counts recipients of what the mailbox sends. */
-async function send(
-  mailboxId: MailboxRow['id'],
-  kind: 'sent' | 'notified',
-  count: number,
-  first = 0,
+/** Counts recipients of what the scripts of a mailbox, by default of its tenant alone, have sent to. */
+function send(
+  use: { sentByScripts?: number; notified?: number },
+  { address }: { address: string } = { address: 'others@people.example' },
 ): Promise<void> {
-  const memory = { mailboxId, claimedBy: 'other', expiresAt: world.clock.now() + 86_400_000 };
-  const keys = Array.from({ length: count }, (_, index) => `${kind}:${first + index}` as const);
-  const { db, clock } = world.app;
-  await Promise.all(keys.map((key) => db.commit(claim, { ...memory, key, now: clock.now() })));
+  const side = openWriting(join(world.test.dataDir, 'postrider.db'), 'NORMAL');
+  const counted = { address, tenantId: world.test.tenantId };
+  return addUse(kyselyOn(side), counted, { ...use, now: world.clock.now() }).finally(() => side.close());
 }
 
 test('a mailbox sends on a bounded number of messages a day, keeps the others, and tells its owner', async () => {
-  const { id, address } = await world.add('redirect "bob@other.example";');
+  const mailbox = await world.add('redirect "bob@other.example";');
+  const { address } = mailbox;
   const queued = await watchQueue();
-  await send(id, 'sent', MAX_MEMORIES.sent - 2);
+  await send({ sentByScripts: MAX_SENT.sentByScripts - 2 }, mailbox);
   await world.receive(address);
   await world.run();
   assert.deepEqual([(await queued()).length, places()], [1, []]);
   // Another delivery sends the last one while this one is built.
   await world.receive(address);
   replaced.beforeCommit = (write) => {
-    if (write === 'inbound.settleDelivery') void send(id, 'sent', 1, MAX_MEMORIES.sent);
+    if (write === 'inbound.settleDelivery') void send({ sentByScripts: 1 }, mailbox);
   };
   await world.run();
   delete replaced.beforeCommit;
@@ -314,10 +315,30 @@ test('a mailbox sends on a bounded number of messages a day, keeps the others, a
   assert.equal((await queued()).length, 2);
 });
 
-test('a mailbox sends a bounded number of notifications a day', async () => {
-  const { id, address } = await world.add('require "enotify"; notify "mailto:phone@other.example";');
+test('the mailboxes of a tenant send on to a bounded number of recipients a day together', async () => {
+  const { address } = await world.add('redirect "bob@other.example";');
+  const { recipientsPerDayOfTenant } = world.app.config.submission;
   const queued = await watchQueue();
-  await send(id, 'notified', MAX_MEMORIES.notified - 1);
+  // What the tests before have sent lies behind.
+  await world.clock.advance(90_000_000);
+  await send({ sentByScripts: recipientsPerDayOfTenant - 2, notified: 1 });
+  for (let count = 0; count < 2; count++) {
+    await world.receive(address);
+    await world.run();
+  }
+  assert.equal((await queued()).length, 1);
+  assert.match(
+    stored.at(-1)?.text ?? '',
+    /the mailboxes of its account send on to more than 10000 recipients/,
+  );
+  await world.clock.advance(90_000_000);
+});
+
+test('a mailbox sends a bounded number of notifications a day', async () => {
+  const mailbox = await world.add('require "enotify"; notify "mailto:phone@other.example";');
+  const { address } = mailbox;
+  const queued = await watchQueue();
+  await send({ notified: MAX_SENT.notified - 1 }, mailbox);
   for (let count = 0; count < 2; count++) {
     await world.receive(address);
     await world.run();
