@@ -14,6 +14,7 @@ import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from './clock.ts';
 import { errorMessage } from './errors.ts';
+import { Heartbeat } from './killable-threads/heartbeat.ts';
 import type { JobOptions, KillableThreadsOptions } from './killable-threads/options.ts';
 import { JobOutbox } from './killable-threads/outbox.ts';
 import type { FromJobThread, ThreadOutcome, ToJobThread } from './killable-threads/serve.ts';
@@ -27,14 +28,6 @@ import { YOUNG_MEGABYTES } from './thread/young-generation.ts';
 const SLOW_OWNER_MS = 10 * 60_000;
 /** Maximum number of slow owners that are remembered. Our own limit. */
 const MAX_SLOW_OWNERS = 10_000;
-
-/**
- * A thread with several jobs is asked this often whether its event loop still turns, and is ended after this many
- * questions in a row without an answer. The questions are counted, because a process that was suspended finds that much
- * time has passed and no message read. Our own limits.
- */
-export const PING_PERIOD_MS = 500;
-export const MAX_UNANSWERED_PINGS = 6;
 
 type Job<Input, Result> = Pick<JobOptions, 'owner' | 'timeoutMs'> & {
   input: Input;
@@ -60,8 +53,7 @@ type Thread<Input, Result> = {
    * Timer that terminates the thread. It runs while the thread is idle, unless this is the idle thread that is kept.
    */
   idleTimer: Timer | undefined;
-  pingTimer: Timer | undefined;
-  unansweredPings: number;
+  heartbeat: Heartbeat;
   /** The error with which the thread ended by itself. */
   error: unknown;
 };
@@ -224,7 +216,7 @@ export class KillableThreads<Input, Result> {
     thread.jobs.set(id, job);
     thread.worker.ref();
     thread.outbox.add({ id, input: job.input, transfer: job.transfer });
-    if (this.#jobsPerThread > 1 && !thread.pingTimer) this.#pingLater(thread);
+    if (this.#jobsPerThread > 1) thread.heartbeat.start();
   }
 
   #start(): void {
@@ -243,8 +235,10 @@ export class KillableThreads<Input, Result> {
       ),
       hadQuickJobsOnly: true,
       idleTimer: undefined,
-      pingTimer: undefined,
-      unansweredPings: 0,
+      heartbeat: new Heartbeat(this.#clock, {
+        ping: () => worker.postMessage({ kind: 'ping' } satisfies ToJobThread<Input>),
+        onBlocked: () => void this.#end(thread, 'overran', 'it has blocked its thread'),
+      }),
       error: undefined,
     };
     this.#threads.add(thread);
@@ -258,7 +252,7 @@ export class KillableThreads<Input, Result> {
   #receive(thread: Thread<Input, Result>, message: FromJobThread<Result>): void {
     // The jobs of a terminated thread are settled already, so a late message is dropped.
     if (thread.state === 'ending') return;
-    thread.unansweredPings = 0;
+    thread.heartbeat.markAnswered();
     switch (message.kind) {
       case 'ready':
         thread.state = 'ready';
@@ -277,8 +271,7 @@ export class KillableThreads<Input, Result> {
    * kept for the next job.
    */
   #markIdle(thread: Thread<Input, Result>): void {
-    thread.pingTimer?.cancel();
-    thread.pingTimer = undefined;
+    thread.heartbeat.stop();
     if (thread.state === 'retiring') {
       void this.#end(thread, 'closed', 'it has retired');
       return;
@@ -311,22 +304,10 @@ export class KillableThreads<Input, Result> {
     this.#dispatch();
   }
 
-  #pingLater(thread: Thread<Input, Result>): void {
-    thread.pingTimer = this.#clock.after(PING_PERIOD_MS, () => {
-      if (thread.unansweredPings >= MAX_UNANSWERED_PINGS) {
-        void this.#end(thread, 'overran', 'it has blocked its thread');
-        return;
-      }
-      thread.unansweredPings += 1;
-      thread.worker.postMessage({ kind: 'ping' } satisfies ToJobThread<Input>);
-      this.#pingLater(thread);
-    });
-  }
-
   async #end(thread: Thread<Input, Result>, reason: 'overran' | 'closed', message: string): Promise<void> {
     thread.state = 'ending';
     thread.idleTimer?.cancel();
-    thread.pingTimer?.cancel();
+    thread.heartbeat.stop();
     this.#settleJobsOf(thread, failed(reason, message));
     await thread.worker.terminate();
   }
@@ -334,7 +315,7 @@ export class KillableThreads<Input, Result> {
   #remove(thread: Thread<Input, Result>): void {
     this.#threads.delete(thread);
     thread.idleTimer?.cancel();
-    thread.pingTimer?.cancel();
+    thread.heartbeat.stop();
     // A thread that failed to start fails one job. Otherwise it would be started again for ever.
     const unstarted = thread.state === 'starting' ? this.#takeAny() : undefined;
     const outcome = failed('died', errorMessage(thread.error ?? 'the thread has ended'));
