@@ -1,12 +1,12 @@
 /** The sections of the configuration for mail programs of people: the listeners by which they read and send mail. */
 import { type TInteger, Type } from 'typebox';
-import { listener, port } from './config-fields.ts';
+import { connections, listener, port } from './config-fields.ts';
 
 /** Maximum number of recipients that a mailbox can be allowed to write to in a day. Our own limit. */
 const MAX_RECIPIENTS_PER_DAY = 10_000_000;
 /** The port without TLS from the first byte, and the maximum number of connections, of a protocol by which people read mail. */
-const readingSettings = (starttlsPort: number, connections: TInteger) => ({
-  connections,
+const readingSettings = (starttlsPort: number, maxConnections: TInteger) => ({
+  connections: maxConnections,
   starttls: Type.Boolean({
     default: false,
     description:
@@ -20,12 +20,7 @@ export const imapSection = listener(
   { address: '::', port: 993 },
   readingSettings(
     143,
-    Type.Integer({
-      minimum: 1,
-      maximum: 100_000,
-      default: 20_000,
-      description: 'Maximum number of open connections. A client holds about five for all of its time.',
-    }),
+    connections(20_000, 'Maximum number of open connections. A client holds about five for all of its time.'),
   ),
 );
 
@@ -34,12 +29,7 @@ export const pop3Section = listener(
   { address: '::', port: 995 },
   readingSettings(
     110,
-    Type.Integer({
-      minimum: 1,
-      maximum: 100_000,
-      default: 2_000,
-      description: 'Maximum number of open connections. A client holds one while it fetches mail.',
-    }),
+    connections(2_000, 'Maximum number of open connections. A client holds one while it fetches mail.'),
   ),
 );
 
@@ -47,12 +37,7 @@ export const managesieveSection = listener(
   'ManageSieve (RFC 5804), by which people manage the Sieve scripts of their mailboxes. Connections begin without TLS, and nobody logs in before STARTTLS, except on this machine.',
   { address: '::', port: 4190 },
   {
-    connections: Type.Integer({
-      minimum: 1,
-      maximum: 100_000,
-      default: 2_000,
-      description: 'Maximum number of open connections.',
-    }),
+    connections: connections(2_000, 'Maximum number of open connections.'),
   },
 );
 
@@ -62,12 +47,7 @@ export const submissionSection = listener(
   {
     enabled: Type.Boolean({ default: true, description: 'Listens on both ports.' }),
     tlsPort: port(465, 'Second port, with TLS from the first byte; 0 takes any free one.'),
-    connections: Type.Integer({
-      minimum: 1,
-      maximum: 100_000,
-      default: 5_000,
-      description: 'Maximum number of open connections of each port.',
-    }),
+    connections: connections(5_000, 'Maximum number of open connections of each port.'),
     recipientsPerDay: Type.Integer({
       minimum: 1,
       maximum: MAX_RECIPIENTS_PER_DAY,

@@ -1,12 +1,17 @@
 /** Kinds of settings that sections of the configuration have in common. */
 import { type TSchema, Type } from 'typebox';
 
+/** Maximum number of connections that a listener can be allowed. Our own limit. */
+const MAX_CONNECTIONS = 100_000;
 /** A hundred years. Our own limit. */
 const MAX_RETENTION_DAYS = 36_500;
 
 /** A TCP port. */
 export const port = (value: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: value, description });
+/** The number of connections that a listener keeps open. */
+export const connections = (value: number, description: string) =>
+  Type.Integer({ minimum: 1, maximum: MAX_CONNECTIONS, default: value, description });
 /** A number of days for which something is kept. */
 export const days = (value: number, description: string) =>
   Type.Integer({ minimum: 1, maximum: MAX_RETENTION_DAYS, default: value, description });
