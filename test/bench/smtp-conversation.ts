@@ -14,6 +14,20 @@ const LINE_END = '\r\n';
 /** Connects to a port of this machine. */
 export function converse(options: { port: number; localAddress?: string }): Conversation {
   const socket = connect({ host: '127.0.0.1', noDelay: true, ...options });
+  socket.on('error', () => socket.destroy());
+  const reply = repliesOf(socket);
+  return {
+    socket,
+    reply,
+    say(line) {
+      socket.write(line.endsWith(LINE_END) ? line : line + LINE_END);
+      return reply();
+    },
+  };
+}
+
+/** Returns a function that resolves with the last line of the next reply, and rejects when the connection ends. */
+export function repliesOf(socket: Socket): () => Promise<string> {
   let text = '';
   let waiting: PromiseWithResolvers<string> | undefined;
   const settle = () => {
@@ -28,21 +42,12 @@ export function converse(options: { port: number; localAddress?: string }): Conv
     text += part.toString('latin1');
     settle();
   });
-  socket.on('error', () => socket.destroy());
   socket.on('close', fail);
-  const reply = () => {
+  return () => {
     waiting = Promise.withResolvers();
     const { promise } = waiting;
     settle();
     if (socket.destroyed) fail();
     return promise;
-  };
-  return {
-    socket,
-    reply,
-    say(line) {
-      socket.write(line.endsWith(LINE_END) ? line : line + LINE_END);
-      return reply();
-    },
   };
 }

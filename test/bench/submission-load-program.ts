@@ -5,6 +5,7 @@
 import { connect, type TLSSocket } from 'node:tls';
 import type { LoadResult } from './observe.ts';
 import { percentile } from './percentile.ts';
+import { repliesOf } from './smtp-conversation.ts';
 
 export type SubmissionLoad = {
   port: number;
@@ -74,28 +75,4 @@ async function say(client: Client, text: string, code: string): Promise<void> {
 async function expect({ reply }: Client, code: string): Promise<void> {
   const line = await reply();
   if (!line.startsWith(code)) throw new Error(`the server answered ${line}`);
-}
-
-/** Returns a function that resolves with the last line of the next reply. */
-function repliesOf(socket: TLSSocket): () => Promise<string> {
-  let text = '';
-  let waiting: PromiseWithResolvers<string> | undefined;
-  const settle = () => {
-    const last = /^\d{3}(?: [^\r]*)?\r\n/m.exec(text);
-    if (!waiting || !last) return;
-    text = text.slice(last.index + last[0].length);
-    waiting.resolve(last[0].trimEnd());
-    waiting = undefined;
-  };
-  socket.on('data', (part: Buffer) => {
-    text += part.toString('latin1');
-    settle();
-  });
-  socket.on('close', () => waiting?.reject(new Error('the server closed the connection')));
-  return () => {
-    waiting = Promise.withResolvers();
-    const { promise } = waiting;
-    settle();
-    return promise;
-  };
 }

@@ -18,3 +18,18 @@ export async function waitUntil(
     await sleep(Math.min(pauseMs, PAUSE_MS.longest));
   }
 }
+
+/** Number of looks without an effect after which something is at rest. */
+const QUIET_LOOKS = 50;
+
+/** Waits until a number, which has grown from 0, has stopped to grow. */
+export async function waitUntilAtRest(read: () => number): Promise<void> {
+  let before = -1;
+  let quietLooks = 0;
+  await waitUntil(() => {
+    const now = read();
+    quietLooks = now === before && now > 0 ? quietLooks + 1 : 0;
+    before = now;
+    return quietLooks === QUIET_LOOKS;
+  });
+}

@@ -5,7 +5,7 @@
 import { base64Lines } from './base64.ts';
 import { LineEnds } from './crlf.ts';
 import { type OctetRange, readFieldLines } from './header-block.ts';
-import { type MimeEntity, readMimeTree, readOpaque, TooComplexError } from './mime-tree.ts';
+import { type MimeEntity, readTreeOrOpaque } from './mime-tree.ts';
 
 const CRLF = Buffer.from('\r\n');
 const BASE64 = Buffer.from('Content-Transfer-Encoding: base64\r\n');
@@ -21,7 +21,7 @@ export function encodeBinary(octets: Buffer): Buffer {
     output.push(lineEnds.next(clean));
   };
   let at = 0;
-  for (const { header, body, end } of binaryParts(readTree(octets))) {
+  for (const { header, body, end } of binaryParts(readTreeOrOpaque(octets))) {
     copy({ start: at, end: header });
     for (const field of readFieldLines(octets, { start: header, end: body })) {
       if (field.name === 'content-transfer-encoding') continue;
@@ -43,14 +43,5 @@ export function encodeBinary(octets: Buffer): Buffer {
     const inner = entity.message ? [entity.message] : entity.parts;
     for (const part of inner) yield* binaryParts(part);
     if (inner.length === 0 && octets.subarray(entity.body, entity.end).includes(0)) yield entity;
-  }
-}
-
-function readTree(octets: Buffer): MimeEntity {
-  try {
-    return readMimeTree(octets);
-  } catch (error) {
-    if (error instanceof TooComplexError) return readOpaque(octets);
-    throw error;
   }
 }

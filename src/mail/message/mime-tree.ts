@@ -247,6 +247,16 @@ export function readOpaque(octets: Buffer): MimeEntity {
   return { header: 0, body, end: octets.length, lines: 0, fields, ...description, ...inner };
 }
 
+/** Returns the structure of a message; one that is too complex is one part of unknown content. */
+export function readTreeOrOpaque(octets: Buffer): MimeEntity {
+  try {
+    return readMimeTree(octets);
+  } catch (error) {
+    if (error instanceof TooComplexError) return readOpaque(octets);
+    throw error;
+  }
+}
+
 /** Returns the offset after the first empty line. */
 function findBody(octets: Buffer): number {
   for (let start = 0; start < octets.length; ) {

@@ -1,4 +1,5 @@
 /** Writes a message as the lines of a multi-line response (RFC 1939 section 3), as a whole or up to a number of lines. */
+import { doubleDots } from '../double-dots.ts';
 import { CR, DOT, LF } from '../octets.ts';
 
 const HEADER_END = Buffer.from('\r\n\r\n');
@@ -34,7 +35,7 @@ export class MessageEncoder {
     for (let at = wanted.indexOf(0); at >= 0; at = wanted.indexOf(0, at + 1)) wanted[at] = REPLACED_NUL;
     const isLineStart = this.#last === LF;
     this.#last = wanted.at(-1) ?? this.#last;
-    return doubleDots(wanted, isLineStart);
+    return encodeDots(wanted, isLineStart);
   }
 
   /**
@@ -78,19 +79,10 @@ export class MessageEncoder {
 const LINE_WITH_DOT = Buffer.of(LF, DOT);
 
 /** Doubles the dot of each line that begins with one. Most messages have none, and are not copied. */
-function doubleDots(bytes: Buffer, isLineStart: boolean): Buffer {
+function encodeDots(bytes: Buffer, isLineStart: boolean): Buffer {
   const hasFirst = isLineStart && bytes[0] === DOT;
   if (!hasFirst && !bytes.includes(LINE_WITH_DOT)) return bytes;
-  const output = Buffer.allocUnsafe(bytes.length + countDots(bytes, isLineStart));
-  let previous = isLineStart ? LF : CR;
-  let to = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte === DOT && previous === LF) output[to++] = DOT;
-    output[to++] = byte;
-    previous = byte;
-  }
-  return output;
+  return doubleDots(bytes, { dots: countDots(bytes, isLineStart), isLineStart });
 }
 
 function countDots(bytes: Buffer, isLineStart: boolean): number {

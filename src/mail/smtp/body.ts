@@ -1,6 +1,7 @@
 /**
  * The form of a message on the wire: its line ends are checked and its leading dots doubled, in one pass over its bytes.
  */
+import { doubleDots } from '../double-dots.ts';
 import { CR, DOT, LF } from '../octets.ts';
 
 /**
@@ -27,7 +28,7 @@ export class WireEncoder {
     if (dots === undefined) return undefined;
     this.#endsWithCr = chunk.at(-1) === CR;
     this.#isAtLineStart = chunk.at(-1) === LF;
-    return dots === 0 ? chunk : doubleDots(chunk, dots, start === 0 && isLineStart);
+    return dots === 0 ? chunk : doubleDots(chunk, { dots, isLineStart: start === 0 && isLineStart });
   }
 
   /**
@@ -77,20 +78,6 @@ function countLeadingDots(bytes: Buffer, start: number, isLineStart: boolean): n
     if (bytes[at + 1] === DOT) dots++;
   }
   return dots;
-}
-
-/** Copies the bytes and doubles their leading dots. A copy of each line would cost more than its bytes. */
-function doubleDots(bytes: Buffer, dots: number, isLineStart: boolean): Buffer {
-  const output = Buffer.allocUnsafe(bytes.length + dots);
-  let previous = isLineStart ? LF : 0;
-  let to = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte === DOT && previous === LF) output[to++] = DOT;
-    output[to++] = byte;
-    previous = byte;
-  }
-  return output;
 }
 
 /** Views the bytes as a Buffer without copying them. */

@@ -1,5 +1,5 @@
 /** Tells the sessions of an account what has changed in it. Every change is told after its commit, in the order of modseq. */
-import type { MessageRow } from './tables.ts';
+import type { MessageRow, PendingEditRow } from './tables.ts';
 
 /** The changing facts of a message. */
 export type MessageSummary = { uid: number; flags: number; keywordSetId: number; modseq: number };
@@ -8,17 +8,7 @@ export type MessageSummary = { uid: number; flags: number; keywordSetId: number;
 export type AddedMessage = MessageSummary & { contentId: number };
 
 /** A change of the flags of all messages in a range of UIDs. Both ends belong to it. */
-export type FlagEdit = {
-  uidFrom: number;
-  uidTo: number;
-  /** Bits of system flags that stay, and bits that are added. */
-  keptFlags: number;
-  addedFlags: number;
-  /** Set of keywords that all messages get; null when each keeps its own. */
-  keywordSetId: number | null;
-  /** Messages that were changed after this modseq are left alone; null when there are no such messages. */
-  unchangedSince: number | null;
-};
+export type FlagEdit = Omit<PendingEditRow, 'folderId' | 'modseq'>;
 
 export type FolderChange = { folderId: number; modseq: number } & ChangeOrigin &
   (

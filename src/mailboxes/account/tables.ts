@@ -134,10 +134,12 @@ export type PendingEditRow = {
   modseq: number;
   uidFrom: number;
   uidTo: number;
+  /** Bits of system flags that stay, and bits that are added. */
   keptFlags: number;
   addedFlags: number;
-  /** 0 when all keywords are removed; null when each message keeps its own. */
+  /** Set of keywords that all messages get, 0 when all keywords are removed; null when each message keeps its own. */
   keywordSetId: number | null;
+  /** Messages that were changed after this modseq are left alone; null when there are no such messages. */
   unchangedSince: number | null;
 };
 

@@ -8,7 +8,7 @@ import { refusePlaintext } from '../../../src/mail/imap/commands/log-in.ts';
 import { DEFAULT_LIMITS } from '../../../src/mail/imap/options.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createMemoryMail } from '../../support/memory-imap-session.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitUntil, waitUntilAtRest } from '../../support/wait-until.ts';
 import { startServer, type TestClient } from './fixture.ts';
 
 const { loginMs, commandMs, dataBlockMs, keepAliveMs, readMs, earlyErrors } = DEFAULT_LIMITS;
@@ -162,14 +162,7 @@ test('a client that does not read stops the producer of its responses, and is en
   const client = await (await startServer(t, { mail, clock })).open('SELECT INBOX');
   client.socket.pause();
   client.send('x FETCH 1:* FLAGS\r\n');
-  // The producer is at rest when nothing was produced in many turns of the event loop.
-  let before = -1;
-  let quietTurns = 0;
-  await waitUntil(() => {
-    quietTurns = produced === before && produced > 0 ? quietTurns + 1 : 0;
-    before = produced;
-    return quietTurns === 50;
-  });
+  await waitUntilAtRest(() => produced);
   // The buffers of both sockets in the kernel take a few megabytes.
   const inKernel = 16 * 1024 * 1024;
   assert.ok(produced >= MAX_UNSENT_BYTES && produced < inKernel, `${produced}`);

@@ -7,6 +7,7 @@ import {
   SMALL_MESSAGE_BYTES,
 } from '../../../src/mail/message/mailbox-message-reader.ts';
 import { MessagesWaitError } from '../../../src/mail/message/parse/parser.ts';
+import { countTurns } from '../../support/count-turns.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { recordLog } from '../../support/record-log.ts';
 import { SECTIONS } from './mime-corpus.ts';
@@ -75,14 +76,8 @@ test('other work runs between small messages that take long', async () => {
   const clock = { ...createFakeClock(0), elapsed: () => (elapsedMs += 5) };
   const reader = createMailboxMessageReader({ clock, log });
   after(() => reader.close());
-  let turns = 0;
-  let isRunning = true;
-  const count = (): void => {
-    turns++;
-    if (isRunning) setImmediate(count).unref();
-  };
-  setImmediate(count).unref();
+  const endCount = countTurns();
   for (let index = 0; index < 20; index++) await reader.read(Buffer.from('Subject: a\r\n\r\nb'), 'mbx_1');
-  isRunning = false;
+  const turns = endCount();
   assert.ok(turns >= 19, `${turns}`);
 });

@@ -6,7 +6,7 @@ import { sendLines } from '../../../src/mail/pop3/commands/command.ts';
 import { DEFAULT_LIMITS } from '../../../src/mail/pop3/options.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createMemoryMaildrop } from '../../support/memory-pop3-session.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitUntil, waitUntilAtRest } from '../../support/wait-until.ts';
 import { LOGIN, startServer } from './fixture.ts';
 
 const { loginMs, commandMs, readMs, earlyErrors, commandBytes } = DEFAULT_LIMITS;
@@ -102,14 +102,7 @@ test('a client that does not read stops the producer of its responses, and is en
   const client = await (await startServer(t, { drop, clock })).open();
   client.socket.pause();
   client.send('RETR 1\r\n');
-  // The producer is at rest when nothing was produced in many turns of the event loop.
-  let before = -1;
-  let quietTurns = 0;
-  await waitUntil(() => {
-    quietTurns = produced === before && produced > 0 ? quietTurns + 1 : 0;
-    before = produced;
-    return quietTurns === 50;
-  });
+  await waitUntilAtRest(() => produced);
   // The buffers of both sockets in the kernel take a few megabytes.
   assert.ok(produced >= MAX_UNSENT_BYTES && produced < 16 * 1024 * 1024, `${produced}`);
   assert.equal(isEnded, false);

@@ -16,6 +16,7 @@ import type { FolderState } from '../../../src/mailboxes/account/imap/folder-sta
 import { findKeywords } from '../../../src/mailboxes/account/keyword-store.ts';
 import { listSummaries } from '../../../src/mailboxes/account/message-store.ts';
 import { settleFlags } from '../../../src/mailboxes/account/settle-flags.ts';
+import { countTurns } from '../../support/count-turns.ts';
 import { createRandom } from '../../support/random.ts';
 import { addTestMessages, messageOf, openTestAccount } from '../../support/test-account.ts';
 
@@ -161,22 +162,14 @@ test('other accounts go on while the flags of messages with different keywords c
     names: ['new', '\\Seen'],
     unchangedSince: undefined,
   };
-  let turns = 0;
-  let isRunning = true;
-  const count = (): void => {
-    turns++;
-    if (isRunning) setImmediate(count).unref();
-  };
-  setImmediate(count).unref();
+  const endCount = countTurns();
   const { edits } = await account.db.commit(changeFlags, change);
-  isRunning = false;
+  const turns = endCount();
   assert.equal(edits.length, 400);
   assert.ok(turns > 10, `${turns}`);
   // The second change looks at each message, and changes none.
-  turns = 0;
-  isRunning = true;
-  setImmediate(count).unref();
+  const endSecondCount = countTurns();
   assert.equal((await account.db.commit(changeFlags, change)).modseq, undefined);
-  isRunning = false;
-  assert.ok(turns > 5, `${turns}`);
+  const turnsOfSecond = endSecondCount();
+  assert.ok(turnsOfSecond > 5, `${turnsOfSecond}`);
 });

@@ -18,6 +18,7 @@ import {
 import { removeUnused } from '../../../src/mailboxes/account/remove-unused.ts';
 import { SearchDatabase } from '../../../src/mailboxes/account/search-database.ts';
 import { searchField } from '../../../src/mailboxes/account/search-fields.ts';
+import { countTurns } from '../../support/count-turns.ts';
 import { createRandom } from '../../support/random.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { addTestMessages, createAccountApp, messageOf, openTestAccount } from '../../support/test-account.ts';
@@ -179,19 +180,14 @@ test('a page keeps the other records when some change', () => {
 
 test('other accounts go on while a search looks at many pages, or they change', async () => {
   const contentIds = Array.from({ length: 100 }, (_, index) => index * CONTENTS_PER_PAGE);
-  let turns = 0;
-  let isRunning = true;
-  const count = (): void => {
-    turns++;
-    if (isRunning) setImmediate(count).unref();
-  };
-  setImmediate(count).unref();
+  const endCount = countTurns();
   await account.search.findInField(contentIds, { field: 'subject', needle: 'x' });
-  assert.ok(turns > 5, `${turns}`);
+  const turnsOfSearch = endCount();
+  assert.ok(turnsOfSearch > 5, `${turnsOfSearch}`);
   const fields = { subject: ['x'], from: [], to: [], cc: [], bcc: [] };
-  turns = 0;
+  const endSecondCount = countTurns();
   await account.search.addFields(contentIds.map((contentId) => ({ contentId, fields })));
   await account.search.remove(contentIds);
-  assert.ok(turns > 60, `${turns}`);
-  isRunning = false;
+  const turnsOfChange = endSecondCount();
+  assert.ok(turnsOfChange > 60, `${turnsOfChange}`);
 });

@@ -1,7 +1,7 @@
 /** The message of a run, whose header a script may edit (RFC 5293), and its parts. */
 import { findOctet } from '../../find-octet.ts';
 import { readFieldLines } from '../../message/header-block.ts';
-import { type MimeEntity, readMimeTree, readOpaque, TooComplexError } from '../../message/mime-tree.ts';
+import { type MimeEntity, readTreeOrOpaque } from '../../message/mime-tree.ts';
 import { LF } from '../../octets.ts';
 import { MatchValue } from '../match/comparator.ts';
 import { type HeaderLines, HeaderView } from './header-view.ts';
@@ -53,7 +53,7 @@ export class SieveMessage {
 
   /** The message as a part. One that is too complex has no parts inside. */
   get root(): SievePart {
-    this.#root ??= this.#toPart(readTree(this.octets));
+    this.#root ??= this.#toPart(readTreeOrOpaque(this.octets));
     return { ...this.#root, header: this.#header };
   }
 
@@ -94,15 +94,6 @@ export class SieveMessage {
     const header = new HeaderView(readLines(this.octets.subarray(0, entity.body), entity.header));
     const inner = entity.message ? [entity.message] : entity.parts;
     return { entity, header, parts: inner.map((part) => this.#toPart(part)) };
-  }
-}
-
-function readTree(octets: Buffer): MimeEntity {
-  try {
-    return readMimeTree(octets);
-  } catch (error) {
-    if (error instanceof TooComplexError) return readOpaque(octets);
-    throw error;
   }
 }
 
