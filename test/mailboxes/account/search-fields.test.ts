@@ -155,14 +155,12 @@ test('the fields of a removed content are removed', async () => {
   await own.close();
 });
 
-test('a page keeps the other records when some change', () => {
+test('a page keeps the other records when some change, and is searched whether it knows some or all contents', () => {
   const random = createRandom(3);
   const known = new Map<number, readonly string[]>();
   let page = emptyPage();
-  for (let turn = 0; turn < 200; turn++) {
-    const position = random(CONTENTS_PER_PAGE);
-    const values =
-      random(5) === 0 ? undefined : Array.from({ length: random(3) }, () => 'xyz'.slice(random(3)));
+  const randomValues = (): string[] => Array.from({ length: random(3) }, () => 'xyz'.slice(random(3)));
+  function change(position: number, values: readonly string[] | undefined): void {
     if (values) known.set(position, values);
     else known.delete(position);
     page = changePage(page, new Map([[position, values]]));
@@ -176,6 +174,19 @@ test('a page keeps the other records when some change', () => {
       assert.equal(missing.length, CONTENTS_PER_PAGE - known.size);
     }
   }
+  for (let turn = 0; turn < 200; turn++)
+    change(random(CONTENTS_PER_PAGE), random(5) === 0 ? undefined : randomValues());
+  for (let position = 0; position < CONTENTS_PER_PAGE; position++)
+    if (!known.has(position)) change(position, randomValues());
+  for (let turn = 0; turn < 50; turn++) change(random(CONTENTS_PER_PAGE), randomValues());
+  page = changePage(page, new Map([[7, ['y'.repeat(3_000)]]]));
+  assert.deepEqual(searchPage(page, 'y').tooLong, [7]);
+  assert.deepEqual(
+    searchPage(page, 'y').matching,
+    [...known.keys()]
+      .filter((at) => at !== 7 && known.get(at)?.some((value) => value.includes('y')))
+      .sort((a, b) => a - b),
+  );
 });
 
 test('other accounts go on while a search looks at many pages, or they change', async () => {
