@@ -68,7 +68,7 @@ async function measureMbsync(
   writeFileSync(
     settings,
     `IMAPAccount account
-Host 127.0.0.1
+Host localhost
 Port ${port}
 User ${username}
 Pass ${password}

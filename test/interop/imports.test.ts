@@ -1,5 +1,6 @@
 /** Mail moves in from a real Dovecot: all of it, once, wherever the daemon is killed, and later what is new. */
 import assert from 'node:assert/strict';
+import { chmodSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { ImapConnection } from '../bench/imap/client.ts';
 import {
@@ -25,7 +26,7 @@ let source: ImapConnection;
 
 before(async () => {
   assert.equal(installPackages(DOVECOT_PACKAGES), undefined);
-  dovecot = await startDovecot({ newFolder: () => temporaryDirectory('dovecot-source') }, 'maildir', 1);
+  dovecot = await startDovecot({ newFolder }, 'maildir', 1);
   dns = await startDnsServer(`${DOVECOT_HOST} A 127.0.0.1`);
   const [user] = dovecot.users;
   source = await ImapConnection.login(dovecot.port, user ?? assert.fail());
@@ -46,6 +47,13 @@ after(async () => {
   await dns?.close();
 });
 
+/** Dovecot's processes of the user `nobody` go through the folder. */
+function newFolder(): string {
+  const folder = temporaryDirectory('dovecot-source');
+  chmodSync(folder, 0o755);
+  return folder;
+}
+
 function start(crashAt?: string): Promise<DaemonProcess> {
   const env = {
     POSTRIDER_DNS_SERVERS: dns.address,
@@ -57,15 +65,17 @@ function start(crashAt?: string): Promise<DaemonProcess> {
 
 type Import = { id: string; status: string; imported: number; known: number; failed: number; error: string };
 
-/** Starts an import through the API. */
+/** Starts an import through the API, as soon as the daemon has caught up with its start. */
 async function startImport(key: string): Promise<string> {
-  const { body } = await daemon.request('GET', `/v1/mailboxes?address=${ADDRESS}`, key);
-  const [mailbox] = (body as { data: { id: string }[] }).data;
+  const mailbox = (await daemon.cli(['mailbox', 'show', ADDRESS])) as { id: string };
   const [user] = dovecot.users;
   const wanted = { host: DOVECOT_HOST, port: dovecot.port, user: user?.username, password: user?.password };
-  const made = await daemon.request('POST', `/v1/mailboxes/${mailbox?.id}/imports`, key, wanted);
-  assert.equal(made.status, 201, JSON.stringify(made.body));
-  return (made.body as Import).id;
+  return until('the import is started', async () => {
+    const made = await daemon.request('POST', `/v1/mailboxes/${mailbox.id}/imports`, key, wanted);
+    if (made.status === 503) return false;
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    return (made.body as Import).id;
+  });
 }
 
 const show = async (id: string) => (await daemon.cli(['mailbox', 'imports', 'show', id])) as Import;

@@ -31,7 +31,7 @@ export function createImportReader(
 
 /** Returns the functions for the thread that reads. */
 export function createTargetCalls(
-  app: Pick<App, 'db' | 'clock' | 'disk'>,
+  app: Pick<App, 'db' | 'clock'> & { disk: Pick<App['disk'], 'requireReserve'> },
   { contents, listTargets }: Target,
 ): TargetCalls {
   return {

@@ -19,8 +19,9 @@ export const DOVECOT_PACKAGES = {
   'dovecot-imapd': '/usr/lib/dovecot/imap',
   openssl: '/usr/bin/openssl',
 };
-/** Name in the certificate. */
+/** Names in the certificate: one of tests that have a DNS server, and one that every program can look up. */
 export const DOVECOT_HOST = 'peer.test';
+const LOCAL_HOST = 'localhost';
 
 const DOVECOT = '/usr/sbin/dovecot';
 /** POP3 is a package of its own, which only its benchmark installs. */
@@ -42,7 +43,7 @@ export async function startDovecot(
   mkdirSync(join(folder, 'mail'));
   execFileSync('chown', ['nobody:nogroup', join(folder, 'mail')]);
   const [port, pop3Port] = [await freePort(), await freePort()];
-  const certificate = await writeCertificate(folder, DOVECOT_HOST);
+  const certificate = await writeCertificate(folder, DOVECOT_HOST, LOCAL_HOST);
   writeFileSync(join(folder, 'dovecot.conf'), configuration({ folder, format, port, pop3Port, certificate }));
   const program = startProgram(DOVECOT, ['-F', '-c', join(folder, 'dovecot.conf')]);
   try {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
+import Sqlite from 'better-sqlite3';
 import { NO_COUNTS } from '../../../src/mailboxes/imports/counts.ts';
+import { openFolder } from '../../../src/mailboxes/imports/folder-store.ts';
 import { openPassword } from '../../../src/mailboxes/imports/password.ts';
 import { advanceImport, endImport, findImport, leaseImports } from '../../../src/mailboxes/imports/store.ts';
 import { endMailbox } from '../../../src/mailboxes/store.ts';
@@ -77,6 +80,35 @@ test('errors are shown as CSV that no spreadsheet executes, one for each message
   assert.equal((await ask('DELETE', `/${id}`)).status, 204);
   assert.equal(await advance([error(3, 'late')]), false, 'an import that was deleted does not run');
   assert.equal((await ask('GET', `/${id}/errors`)).status, 404);
+});
+
+test('an import has at most 1,000 errors', async () => {
+  const { body } = await ask('POST', '', WANTED);
+  await lease();
+  const errorsFrom = (first: number) =>
+    Array.from({ length: 600 }, (_, index) => ({ folder: 'INBOX', uid: first + index, message: 'No' }));
+  const advance = { id: body.id, progress: JSON.stringify(NO_COUNTS), until: clock.now() };
+  await db.commit(advanceImport, { ...advance, errors: errorsFrom(1) });
+  await db.commit(advanceImport, { ...advance, errors: errorsFrom(601) });
+  const { count } = await db.read
+    .selectFrom('mailboxImportErrors')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('importId', '=', body.id)
+    .executeTakeFirstOrThrow();
+  assert.equal(count, 1_000);
+  await ask('DELETE', `/${body.id}`);
+});
+
+test('a mailbox remembers 10,000 folders, and messages of others are compared by their content', async () => {
+  const { id: mailboxId } = mailbox;
+  const open = (folderKey: string) => db.commit(openFolder, { mailboxId, folderKey, uidValidity: '1' });
+  assert.deepEqual(await open('1'), { mayRepeat: false });
+  const database = new Sqlite(join(world.dataDir, 'postrider.db'));
+  const numbers = 'WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)';
+  database.prepare(`INSERT INTO mailboxImportFolders ${numbers} SELECT ?, i, '1', 0 FROM n`).run(mailboxId);
+  database.close();
+  assert.deepEqual(await open('one more'), { mayRepeat: true });
+  assert.deepEqual(await open('1'), { mayRepeat: false });
 });
 
 test('imports of a mailbox go with it', async () => {

@@ -1,9 +1,9 @@
 /** Servers that mail is imported from, and turns of imports into mailboxes in memory. */
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createServer, type TLSSocket } from 'node:tls';
+import { createServer } from 'node:tls';
 import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
 import { NO_COUNTS } from '../../../src/mailboxes/imports/counts.ts';
 import { createImport } from '../../../src/mailboxes/imports/create.ts';
@@ -47,16 +47,23 @@ export async function startSource(
 }
 
 /** Answers a command, without its tag, in a session of a scripted server. Undefined leaves it unanswered. */
-export type Script = (command: string, socket: TLSSocket) => string | undefined | Promise<string | undefined>;
+export type Script = (command: string, socket: Socket) => string | undefined | Promise<string | undefined>;
 
 /** Starts a server that answers as a script says, and to what everybody asks first as a server would. */
-export async function startScripted(t: Pick<TestContext, 'after'>, script: Script): Promise<number> {
+export async function startScripted(
+  t: Pick<TestContext, 'after'>,
+  script: Script,
+  {
+    isPlain = false,
+    greeting = '* OK [CAPABILITY IMAP4rev1] hello',
+  }: { isPlain?: boolean; greeting?: string | undefined } = {},
+): Promise<number> {
   const { certificate, key, restore } = await trustCertificate();
-  const sockets = new Set<TLSSocket>();
-  const server = createServer({ cert: certificate, key }, (socket) => {
+  const sockets = new Set<Socket>();
+  const serve = (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
-    socket.write('* OK [CAPABILITY IMAP4rev1] hello\r\n');
+    socket.write(`${greeting}\r\n`);
     let input = '';
     socket.on('data', async (chunk) => {
       input += chunk.toString('latin1');
@@ -67,7 +74,8 @@ export async function startScripted(t: Pick<TestContext, 'after'>, script: Scrip
         if (answer !== undefined) socket.write(answer.replaceAll('TAG', tag));
       }
     });
-  });
+  };
+  const server = isPlain ? createPlainServer(serve) : createServer({ cert: certificate, key }, serve);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
@@ -109,6 +117,7 @@ let mailboxes = 0;
 export async function createImporter(
   world: TestApp,
   system: Partial<Pick<System, 'clock' | 'dns' | 'targets' | 'dial'>> = {},
+  disk: Pick<TestApp['app']['disk'], 'requireReserve'> = world.app.disk,
 ): Promise<Importer> {
   const { app } = world;
   const mailbox = await addMailbox(world, { address: `import${++mailboxes}@people.example` });
@@ -118,7 +127,7 @@ export async function createImporter(
     mailboxId: name,
     specialUse: `\\${name}`,
   }));
-  const target = createTargetCalls(app, { contents, listTargets: async () => targets });
+  const target = createTargetCalls({ ...app, disk }, { contents, listTargets: async () => targets });
   const spoolFolder = join(world.dataDir, 'spool', mailbox.id);
   return {
     mailbox,

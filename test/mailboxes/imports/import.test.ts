@@ -1,6 +1,6 @@
 /** Turns of imports from our own IMAP server with mail in memory. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { createSourceIds } from '../../../src/mailboxes/imports/message-ids.ts';
 import { endMailbox } from '../../../src/mailboxes/store.ts';
@@ -9,7 +9,7 @@ import { createDial } from '../../../src/system/dial.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import { openTestApp } from '../../support/test-app.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
-import { createImporter, HOST, startScripted, startSource } from './fixture.ts';
+import { createImporter, HOST, type Script, startScripted, startSource } from './fixture.ts';
 
 const world = await openTestApp();
 after(() => world.close());
@@ -42,13 +42,39 @@ test('an import keeps folders, flags, keywords and dates, and a second one adds 
   assert.equal(second.counts.known, 3);
 });
 
-test('STARTTLS protects the login, and is not optional', async (t) => {
+test('STARTTLS protects the login', async (t) => {
   const { port, mail } = await startSource(t, { mode: 'starttls' });
   mail.deliver('INBOX', letter('one'));
   const { run } = await createImporter(world);
   const { end, counts } = await run(port, { security: 'starttls' });
   assert.deepEqual(end, { kind: 'completed' });
   assert.equal(counts.imported, 1);
+});
+
+test('without STARTTLS, or with octets between it and the handshake, nothing secret is sent', async (t) => {
+  const offer = '* CAPABILITY IMAP4rev1 STARTTLS\r\nTAG OK done\r\n';
+  const answers: { greeting?: string; capability?: string; starttls?: string }[] = [
+    {},
+    { greeting: '* PREAUTH [CAPABILITY IMAP4rev1 STARTTLS] hello' },
+    { capability: offer, starttls: 'TAG NO not now\r\n' },
+    { capability: offer, starttls: 'TAG OK begin\r\n* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\n' },
+  ];
+  for (const { greeting, capability, starttls } of answers) {
+    const commands: string[] = [];
+    const script: Script = (command) => {
+      commands.push(command.split(' ')[0] ?? '');
+      if (command === 'CAPABILITY') return capability;
+      return command === 'STARTTLS' ? starttls : undefined;
+    };
+    const port = await startScripted(t, script, { isPlain: true, greeting });
+    const { run } = await createImporter(world);
+    const { end } = await run(port, { security: 'starttls' });
+    assert.equal(end.kind === 'failed' && end.reason, 'source_refused', JSON.stringify(end));
+    assert.deepEqual(
+      commands.filter((name) => !['CAPABILITY', 'STARTTLS'].includes(name)),
+      [],
+    );
+  }
 });
 
 test('a wrong password ends the import, and says so', async (t) => {
@@ -166,6 +192,60 @@ test('private addresses and our own are refused in the same words as a name with
       zone,
     );
   }
+});
+
+test('the address that the guard allows is the one that is connected to, whatever DNS says later', async () => {
+  const guard = createTargetGuard({ allow: [], own: [] });
+  const answers = ['203.0.114.7', '127.0.0.1'];
+  const dialed: string[] = [];
+  const empty = zoneDns('');
+  const { run } = await createImporter(world, {
+    dns: {
+      ...empty,
+      fresh: { ...empty.fresh, a: async () => ({ kind: 'found', records: answers.splice(0, 1), ttlMs: 0 }) },
+    },
+    targets: guard,
+    async dial({ address }) {
+      dialed.push(address);
+      throw new Error('nobody is there');
+    },
+  });
+  assert.equal((await run(993)).end.kind, 'interrupted');
+  assert.deepEqual(dialed, ['203.0.114.7']);
+  assert.equal((await run(993)).end.kind, 'failed');
+  assert.equal(dialed.length, 1);
+});
+
+test('a disk without its reserve interrupts an import before anything is stored', async (t) => {
+  const { port, mail } = await startSource(t);
+  mail.deliver('INBOX', letter('one'));
+  const { run, contents } = await createImporter(
+    world,
+    {},
+    {
+      requireReserve() {
+        throw new AppError('unavailable', 'The disk is full');
+      },
+    },
+  );
+  const { end } = await run(port);
+  assert.deepEqual(end, { kind: 'interrupted', error: 'The disk is full', hasImported: false });
+  assert.deepEqual(contents.folders.get('INBOX') ?? [], []);
+});
+
+test('one large message is on the disk at a time', async (t) => {
+  const { port, mail } = await startSource(t);
+  for (const text of ['x', 'y', 'z']) mail.deliver('INBOX', letter(text.repeat(1_100_000)));
+  const { run, spoolFolder, target } = await createImporter(world);
+  const { add } = target;
+  const files: number[] = [];
+  target.add = (input) => {
+    const found = readdirSync(spoolFolder, { recursive: true, withFileTypes: true });
+    files.push(found.filter((entry) => entry.isFile()).length);
+    return add(input);
+  };
+  assert.equal((await run(port)).counts.imported, 3);
+  assert.deepEqual(files, [1, 1, 1]);
 });
 
 test('a certificate for another name ends the import before the login', async (t) => {

@@ -1,8 +1,8 @@
 /** Turns of imports from servers that lie, send without end, or say nothing. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { after, test } from 'node:test';
-import type { TLSSocket } from 'node:tls';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
 import { createImporter, type Script, startScripted } from './fixture.ts';
@@ -23,7 +23,7 @@ const serving =
   };
 
 /** Resolves when more can be written, or nobody reads any more. */
-async function drained(socket: TLSSocket): Promise<void> {
+async function drained(socket: Socket): Promise<void> {
   const ended = new AbortController();
   const { signal } = ended;
   await Promise.race(['drain', 'close'].map((name) => once(socket, name, { signal }))).catch(() => {});
@@ -69,6 +69,15 @@ test('a line without end ends the session', async (t) => {
   const { run } = await createImporter(world);
   const { end } = await run(port);
   assert.match(end.kind === 'interrupted' ? end.error : end.kind, /sends more than it was asked for/);
+});
+
+test('a response of very many words ends the session', async (t) => {
+  const port = await startScripted(t, (command) =>
+    command.startsWith('EXAMINE') ? `* FLAGS (${'a '.repeat(20_000)}a)\r\n${OPENED}` : undefined,
+  );
+  const { run } = await createImporter(world);
+  const { end } = await run(port);
+  assert.match(end.kind === 'interrupted' ? end.error : end.kind, /tokens/i);
 });
 
 test('a piece of a large message that is larger than what was asked for ends the session', async (t) => {

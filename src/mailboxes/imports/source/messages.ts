@@ -70,7 +70,7 @@ export async function describeMessages(
   const query = { uid: true, size: true, flags: true, internalDate: true, labels: hasLabels };
   const limits = { maxBytes: uids.length * DESCRIPTION_BYTES, timeoutMs: DESCRIPTION_TIMEOUT_MS };
   const described = new Map<number, SourceMessage>();
-  for (const message of await fetchWanted(connection, { uids, query, limits })) {
+  for (const message of await fetchAll(connection, { uids, query, limits })) {
     const { uid, size = 0, flags = [], internalDate, labels = [], emailId } = message;
     // News about flags, which the server sends unasked, has no size.
     if (message.size === undefined) continue;
@@ -97,7 +97,7 @@ export async function fetchContents(
   const sizeBytes = messages.reduce((sum, message) => sum + message.sizeBytes + AROUND_MESSAGE_BYTES, 0);
   const limits = { maxBytes: sizeBytes + ESTIMATE_BYTES, timeoutMs: FETCH_TIMEOUT_MS };
   const contents = new Map<number, Buffer>();
-  for (const { uid, source } of await fetchWanted(connection, {
+  for (const { uid, source } of await fetchAll(connection, {
     uids,
     query: { uid: true, source: true },
     limits,
@@ -127,16 +127,14 @@ export async function* fetchPieces(connection: SourceConnection, uid: number): A
 
 type Fetch = { uids: readonly number[]; query: object; limits: ExchangeLimits };
 
-/** Returns what the server tells of the messages that were asked for, and of no others. */
-async function fetchWanted(
+/** Returns what the server tells, which may be of other messages than those that were asked for. */
+async function fetchAll(
   connection: SourceConnection,
   { uids, query, limits }: Fetch,
 ): Promise<FetchMessageObject[]> {
-  const wanted = new Set(uids);
   return connection.exchange(limits, async (client) => {
     const messages: FetchMessageObject[] = [];
-    for await (const message of client.fetch(formatUids(uids), query, { uid: true }))
-      if (wanted.has(message.uid)) messages.push(message);
+    for await (const message of client.fetch(formatUids(uids), query, { uid: true })) messages.push(message);
     return messages;
   });
 }
