@@ -113,6 +113,23 @@ test('a sender cannot keep a message from being sent on', async () => {
   assert.deepEqual(places(), []);
 });
 
+test('a mark that somebody has copied from a message which was sent on holds for three weeks', async () => {
+  const { address } = await world.add('redirect "bob@other.example";');
+  const queued = await watchQueue();
+  const [name, value = ''] = forwardMark(world.app, address).trim().split(': ');
+  const receive = async (mark: string) => {
+    await world.receive(address, { header: [`${name}: ${mark}`] });
+    await world.run();
+    return (await queued()).length;
+  };
+  await world.clock.advance(21 * 86_400_000);
+  assert.equal(await receive(value), 0);
+  await world.clock.advance(86_400_000);
+  assert.equal(await receive(value), 1);
+  const today = Math.floor(world.clock.now() / 86_400_000).toString(36);
+  assert.equal(await receive(value.replace(/\.[^.]+\./, `.${today}.`)), 2, 'nobody can renew it');
+});
+
 test('a message that another address here has sent on is sent on once more at most, and kept', async () => {
   const script = 'redirect "bob@other.example"; redirect "carl@other.example";';
   const { address } = await world.add(script);
