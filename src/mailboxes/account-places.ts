@@ -34,7 +34,7 @@ export class AccountPlaces {
   readonly #places = new Map<MailboxId, Place>();
 
   /**
-   * Places accounts in so many threads. At most `maxPlaces` are open, in use or not.
+   * Places accounts in this number of threads. At most `maxPlaces` are open, in use or not.
    * @param closeIdle asks a thread to close an account that nobody uses
    */
   constructor({ threads, maxPlaces }: { threads: number; maxPlaces: number }, closeIdle: AskToClose) {

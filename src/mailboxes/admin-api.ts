@@ -21,7 +21,7 @@ import { findMailboxByAddress, findMailboxById, listNewestMailboxes } from './st
 
 type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'> & { accounts: RunningAccounts };
 
-/** Maximum number of mailboxes in one answer. */
+/** Maximum number of mailboxes in one answer. Our own limit. */
 const MAX_LISTED = 100;
 
 /** `tenant` is an id or a name. Without one, the mailbox belongs to the tenant that receives the mail of the domain. */

@@ -66,7 +66,7 @@ export function createAuthenticator(app: LoginApp): Authenticate {
   ): Promise<LoginResult> {
     const known = await listVerifiers(app, mailbox, attempt);
     const proven = await findProven(known, attempt);
-    // Others have tried meanwhile. From here on nothing waits, so many attempts at once are no more attempts.
+    // Other attempts may have failed meanwhile. Nothing waits from here on, so attempts at the same time cannot exceed the limit.
     if (!failures.mayTry(attempt)) return { refused: 'limited' };
     if (mailbox && proven) return { mailbox, ...proven };
     failures.failed(attempt);

@@ -18,7 +18,7 @@ type Accepting = {
   /** Hash of the address of each recipient (limits/correspondents.ts). */
   addressHashes: readonly string[];
   limits: Limits;
-  /** Time at which the writer is first told about a delay, in Unix milliseconds; null for a message about which nobody is told. */
+  /** Time at which a delay is first reported to the writer, in Unix milliseconds; null for a message that is never reported. */
   firstLook: number | null;
 };
 

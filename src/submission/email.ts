@@ -19,7 +19,7 @@ type Building = { submission: Submission; sender: SenderDomain; simulatorOnly: b
 
 /** Maximum number of addresses of a field that are read. Our own limit. */
 const MAX_ADDRESSES = 1_000;
-/** Maximum length of a subject that is stored. The message itself has all of it. */
+/** Maximum length of a subject that is stored, that of a line (RFC 5322 section 2.1.1). The message itself has all of it. */
 const MAX_SUBJECT_CHARACTERS = 998;
 /** Maximum number of tags of an email (specification 4.1). */
 const MAX_TAGS = 10;

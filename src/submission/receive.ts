@@ -13,7 +13,7 @@ type Envelope = {
   user: User;
   client: SmtpClient;
   envelope: Sender;
-  /** At least one. */
+  /** Recipients that were accepted, of which there is at least one. */
   recipients: readonly SubmittedRecipient[];
 };
 

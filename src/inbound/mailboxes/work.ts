@@ -35,7 +35,7 @@ const MAX_WAIT_MS = 15 * 60_000;
 const WAIT_SHARE = 4;
 /** Number of lines about one mailbox that cannot take mail: one at once, and then one in an hour. Our own limit. */
 const LINES = { burst: 1, tokensPerSecond: 1 / 3_600 };
-/** Maximum number of mailboxes whose lines are counted. */
+/** Maximum number of mailboxes whose log lines are counted, so that each has few of them. Our own limit. */
 const MAX_LOGGED_MAILBOXES = 1_000;
 
 type MailboxApp = App & {

@@ -44,5 +44,5 @@ export const ACCESS_LIMITS: AccessLimits = {
   handshakeMs: MINUTE_MS / 2,
 };
 
-/** Maximum number of bytes that wait to be sent to one client. Beyond it, its responses are not produced. */
+/** Maximum number of bytes that wait to be sent to one client. Beyond it, its responses are not produced. Our own limit. */
 export const MAX_UNSENT_BYTES = 512 * 1024;

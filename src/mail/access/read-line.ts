@@ -64,7 +64,7 @@ export function withoutLineEnd(line: Buffer): Buffer {
   return line.subarray(0, end > 0 && line[end - 1] === CR ? end - 1 : end);
 }
 
-/** Number of pieces that are held apart. A client can send each byte in a packet of its own, and each has a cost. */
+/** Number of pieces that are held apart. A client can send each byte in a packet of its own, and each has a cost. Our own limit. */
 const MAX_PIECES = 512;
 
 /** Bytes that are held until they are complete. */

@@ -1,6 +1,6 @@
 /**
  * A deadline that is set again and again, with one timer for all of them. A session sets two deadlines for each message,
- * so a timer is moved only when it fires, or when it would fire too late. The deadline is not told when the awaited event
+ * so a timer is moved only when it fires, or when it would fire too late. The deadline does not learn that the awaited event
  * has happened: `onPassed` must check whether anything is still waited for.
  */
 import type { Clock, Timer } from '../../system/clock.ts';

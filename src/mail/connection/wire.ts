@@ -8,9 +8,9 @@ import type { Clock } from '../../system/clock.ts';
 import { ClientGone } from './client-gone.ts';
 import { Deadline } from './deadline.ts';
 
-/** Input that is held while nothing reads it. Beyond it the socket is not read, which stops the client. */
+/** Size of the input that is held while nothing reads it. Beyond it the socket is not read, which stops the client. Our own limit. */
 const MAX_UNREAD_BYTES = 64 * 1024;
-/** Number of pieces of that input. A client that sends byte by byte makes many small ones, which have a cost of their own. */
+/** Number of pieces of that input. A client that sends byte by byte makes many small ones, which have a cost of their own. Our own limit. */
 const MAX_UNREAD_CHUNKS = 64;
 /** Time for which a client may read the last responses of a connection that has ended. */
 const LINGER_MS = 5_000;
@@ -67,7 +67,7 @@ export class Wire<Reason extends string> {
     return this.#unreadBytes > 0;
   }
 
-  /** True when so much waits to be sent that `drain` must come before the next command. */
+  /** True when `maxUnsentBytes` wait to be sent, so that `drain` must come before the next command. */
   get isFull(): boolean {
     return this.#socket.writableLength >= this.#options.maxUnsentBytes;
   }
@@ -86,8 +86,8 @@ export class Wire<Reason extends string> {
   }
 
   /**
-   * Sends what is held at the end of this turn of the event loop. What is for several clients then leaves together. Each write can wake
-   * a client that takes a core from the daemon, and would cost twice as much between two commands.
+   * Sends what is held at the end of this turn of the event loop. Responses to several clients then leave one right after the
+   * other: a write between two commands can wake a client that takes a core from the daemon, and costs twice as much.
    */
   flush(): void {
     if (!this.#isCorked || this.#isUncorkDue) return;
@@ -95,7 +95,7 @@ export class Wire<Reason extends string> {
     setImmediate(this.#onTurnEnd);
   }
 
-  /** Resolves when the client has read so much that the wire is not full. @throws the fault of a timeout; ClientGone */
+  /** Resolves when the client has read enough that the wire is no longer full. @throws the fault of a timeout; ClientGone */
   async drain(patience: Patience<Reason>): Promise<void> {
     if (this.#socket.destroyed) throw new ClientGone();
     if (!this.isFull) return;
@@ -198,7 +198,7 @@ export class Wire<Reason extends string> {
     socket.once('close', timer.cancel);
   }
 
-  /** Resolves with the event that has ended the wait; only a caller that awaits signals is told of them. */
+  /** Resolves with the event that has ended the wait; only a caller that awaits signals receives them. */
   async #waitForInput(
     { timeoutMs, isInterruptible }: Pick<Patience<Reason>, 'timeoutMs' | 'isInterruptible'>,
     isSignalAwaited = false,

@@ -44,7 +44,7 @@ export type NotifyRequest = {
 /** Before the first NOTIFY, the client is told of the selected mailbox alone (RFC 5465 section 3.1). */
 export const ALL_OF_SELECTED: SelectedEvents = { messages: true, flags: true, items: [] };
 
-/** NOTIFY NONE: the client is told nothing but what its commands answer. */
+/** NOTIFY NONE: the client receives nothing but the answers to its commands. */
 export const NO_EVENTS: NotifyRequest = {
   status: false,
   selected: { messages: false, flags: false, items: [] },

@@ -21,7 +21,7 @@ export type SearchKey =
    * message came into the mailbox (RFC 8514). `day` is YYYY-MM-DD.
    */
   | { kind: 'date'; of: 'internal' | 'sent' | 'saved'; comparison: 'before' | 'on' | 'since'; day: string }
-  /** Messages that arrived at least so many seconds ago, or at most (RFC 5032). */
+  /** Messages that arrived at least or at most this number of seconds ago (RFC 5032). */
   | { kind: 'older' | 'younger'; seconds: number }
   | { kind: 'larger' | 'smaller'; sizeBytes: number }
   /** EMAILID of the message (RFC 8474). */

@@ -225,7 +225,7 @@ export type Selection = {
   uidNext: number;
   highestModseq: number;
   flags: readonly string[];
-  /** Flags that the client can change for good; `\*` stands for new keywords. */
+  /** Flags that the client can change permanently; `\*` stands for new keywords. */
   permanentFlags: readonly string[];
 };
 

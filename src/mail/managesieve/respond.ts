@@ -1,6 +1,6 @@
 /** Writes responses (RFC 5804 section 4). */
 
-/** Maximum length of a quoted string in octets. */
+/** Maximum length of a quoted string in octets (RFC 5804 section 4, `quoted`). */
 const MAX_QUOTED_OCTETS = 1_024;
 /** Matches characters that a quoted string cannot have. */
 const UNQUOTABLE = /[\0\r\n]/;

@@ -8,7 +8,7 @@ import { type AccessProtocol, type AccessSystem, listenAccess } from '../access/
 import { openConnection } from './connection.ts';
 import { DEFAULT_LIMITS, type Pop3Limits, type Pop3ServerOptions } from './options.ts';
 
-/** Connections that end without a word: a client that is silent is not answered (RFC 1939 section 3). */
+/** Reasons for which a connection ends without a response: a client that is silent is not answered (RFC 1939 section 3). */
 const SILENT: readonly FaultReason[] = ['idle', 'login_time', 'slow_reader'];
 
 const POP3: AccessProtocol<Pop3ServerOptions, Pop3Limits> = {

@@ -27,7 +27,7 @@ export function channelBindingOf(socket: Socket): ChannelBinding | undefined {
   };
 }
 
-/** Returns the exported value of TLS 1.3. In TLS 1.2 it is safe only with extensions that Node does not tell of (RFC 9266 section 4.2). */
+/** Returns the exported value of TLS 1.3. In TLS 1.2 it is safe only with extensions that Node does not report (RFC 9266 section 4.2). */
 function exporterOf(socket: TLSSocket): Buffer | undefined {
   if (socket.getProtocol() !== 'TLSv1.3') return undefined;
   return socket.exportKeyingMaterial(EXPORTER_BYTES, EXPORTER_LABEL, Buffer.alloc(0));

@@ -69,7 +69,7 @@ export class ReadAhead {
     this.#messages = undefined;
   }
 
-  /** Returns at most so many of the octets that have come. */
+  /** Returns at most this number of the octets that have come. */
   #take(octets: number): Buffer {
     const taken = this.#rest.subarray(0, octets);
     this.#rest = this.#rest.subarray(taken.length);

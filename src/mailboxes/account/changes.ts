@@ -4,7 +4,7 @@ import type { MessageRow, PendingEditRow } from './tables.ts';
 /** The changing facts of a message. */
 export type MessageSummary = { uid: number; flags: number; keywordSetId: number; modseq: number };
 
-/** A message that was added, with the content that it has for good. */
+/** A message that was added, with its content, which never changes. */
 export type AddedMessage = MessageSummary & { contentId: number };
 
 /** A change of the flags of all messages in a range of UIDs. Both ends belong to it. */
@@ -21,7 +21,7 @@ export type FolderChange = { folderId: number; modseq: number } & ChangeOrigin &
     | { kind: 'renamed'; from: string; to: string; isBelow: boolean }
   );
 
-/** The session that has made a change, which is not told of it. Deliveries have none. */
+/** The session that has made a change, which does not receive it. Deliveries have none. */
 type ChangeOrigin = { origin?: object };
 
 /** A name was subscribed, or is no longer. */

@@ -65,7 +65,7 @@ export function searchPage(bytes: Uint8Array, text: string): Found {
   const found: Found = { matching: [], tooLong: [], missing: [] };
   let position = 0;
   let match = page.indexOf(needle);
-  // Most pages have nothing to say about a rare word, and most others have complete records only.
+  // Most pages do not have a rare word, and most others have complete records only.
   const isComplete = !page.includes(MISSING) && !page.includes(TOO_LONG);
   const findEnd = isComplete ? findComplete : findAnyEnd;
   for (let at = findEnd(page, 0); at >= 0; at = findEnd(page, at + 1)) {

@@ -89,7 +89,7 @@ export async function setMetadata(account: OpenAccount, setting: Setting): Promi
 
 /**
  * Gives a new folder the entries of another one, inside a write.
- * @throws AppError validation_error when the account has no room for them
+ * @throws AppError validation_error when they would exceed the limits of the account
  */
 export async function copyMetadata(tx: AccountTx, folders: { from: number; to: number }): Promise<void> {
   const copied = await listEntries(tx, folders.from);

@@ -95,7 +95,7 @@ const HEAP_MEGABYTES = 512;
 /** Period in which the sizes of changed accounts are reported, in milliseconds. */
 const USAGE_PERIOD_MS = 3_000;
 
-/** Options of the threads. Sessions of a thread that dies end with BYE, and their clients connect again. */
+/** Options of the threads. Sessions of a thread that fails end with BYE, and their clients connect again. */
 export const ACCOUNT_THREAD = {
   module: moduleBeside(import.meta.url, 'account-thread'),
   onDeath: 'restart',

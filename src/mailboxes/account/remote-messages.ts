@@ -49,13 +49,13 @@ export type Pulled =
   | { kind: 'content'; bytes: Uint8Array<ArrayBuffer>; isLast: boolean }
   /** A part of a message that is put together. The octets of a text follow. */
   | { kind: 'part'; part: MessagePart }
-  /** The client has gone away, or has sent something else. */
+  /** The client has closed the connection, or has sent something other than the part. */
   | { kind: 'failed' };
 
 /** Messages of one session to the thread of its account. */
 export type ToAccount = { session: number } & (
   | { kind: 'call'; call: number; request: Request }
-  /** The connection has taken so many chunks. */
+  /** The connection has taken this number of further chunks. */
   | { kind: 'taken'; call: number; chunks: number }
   /** No further chunk is wanted. */
   | { kind: 'stop'; call: number }

@@ -12,7 +12,7 @@ type Replacement = Addition & { now: number; replaced: { folderId: number; uid: 
 /** `removed` are the messages that were replaced, as they were. */
 type Outcome = { committed: Committed; removed: MessageRow[] } | { refused: 'gone' };
 
-/** Replaces a message. Nothing is changed when it is gone, or when the new one is refused. */
+/** Replaces a message. Nothing is changed when it was removed, or when the new one is refused. */
 export const replaceMessage = defineWrite(
   'account.replaceMessage',
   async (

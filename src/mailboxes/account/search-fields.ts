@@ -10,7 +10,7 @@ const SLICE_CONTENTS = 512;
 
 /**
  * Returns which of the contents have a text in a field, and those whose header must be read to tell. Fields that are missing are read
- * and stored. The prefixes of messages are not looked at: they have other fields (`MessageRow.prefix`).
+ * and stored. The prefixes of messages are not searched: they have other fields (`MessageRow.prefix`).
  */
 export async function searchField(
   account: OpenAccount,

@@ -30,7 +30,7 @@ export type AccountServer = {
   serve(account: Account | AccountMaildrop, onEnd: () => void): number;
   /** Ends the session with this refusal, which is a BYE. */
   end(session: number, refusal: Refusal): void;
-  /** False when the other thread has gone. */
+  /** False when the other thread has ended. */
   readonly isOpen: boolean;
 };
 
@@ -207,7 +207,7 @@ class ServedSession {
   readonly #options: SessionOptions;
   #selected: SelectedMailbox | undefined;
   #unwatch: (() => void) | undefined;
-  /** True while the client was told of changes, and has not asked for them. */
+  /** True while the other thread was notified of changes, and has not asked for them. */
   #isTold = false;
   #isOpen = true;
   #call: { number: number; served: ServedCall } | undefined;

@@ -1,6 +1,7 @@
 /**
  * The data dictionary of an account. `index.db` has these tables. Times are Unix milliseconds. The product calls an account a
- * mailbox, so what IMAP calls a mailbox is a folder here.
+ * mailbox, so what IMAP calls a mailbox is a folder here. A repair fills the tables of a new database by rebuild-store.ts, before any
+ * other store writes to it.
  */
 
 /** Written by mailboxes/account/store.ts. There is one row. */

@@ -1,7 +1,7 @@
 /** Shortens names that are longer than a file system or a mailbox allows. */
 import { createHash } from 'node:crypto';
 
-/** Maximum length of a name in file systems, in octets. */
+/** Maximum length of a name in file systems, in octets (NAME_MAX of Linux). */
 export const MAX_FILE_OCTETS = 255;
 /** Number of digits of the hash in a shortened name. */
 const HASH_DIGITS = 16;

@@ -66,7 +66,7 @@ async function* findMboxes(root: string, below: string): AsyncGenerator<string> 
   }
 }
 
-/** Maximum length of the first line. */
+/** Maximum length of the first line, which names the sender and a date. Our own limit. */
 const MAX_FIRST_BYTES = 1_024;
 
 async function isMbox(path: string): Promise<boolean> {

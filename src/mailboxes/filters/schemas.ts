@@ -10,7 +10,7 @@ const MAX_VALUE_CHARACTERS = 500;
 /** Maximum number of rules, and of conditions of a rule. Our own limits. */
 const MAX_RULES = 100;
 const MAX_CONDITIONS = 20;
-/** Maximum number of addresses that mail is forwarded to: that of the redirects of a message. */
+/** Maximum number of addresses that mail is forwarded to: that of the redirects of a message, which is our own limit. */
 const MAX_FORWARDS = 4;
 
 const text = (maxLength: number, options: { minLength?: number; description?: string } = {}) =>

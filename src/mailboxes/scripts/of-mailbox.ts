@@ -5,7 +5,7 @@ import { findFilterScript } from '../filters/store.ts';
 import type { NamedScript } from './script-job.ts';
 import { findActiveScript } from './store.ts';
 
-/** Name by which the owner is told of a failure of the filters, which are no script to them. */
+/** Name of the script of the filters in reports of its failure: its owner has not written a script. */
 const FILTERS = 'filters of the mailbox';
 
 /**

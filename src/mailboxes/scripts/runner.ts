@@ -32,7 +32,7 @@ const GROW_AFTER_MS = 150;
 const JOB_TIMEOUT_MS = 1_000;
 /** Maximum time that a job waits for a thread. A message then waits with its mailbox, and an owner is told to try again. */
 const WAIT_TIMEOUT_MS = 10_000;
-/** Maximum number of waiting jobs of one tenant: more than messages that are delivered at the same time. */
+/** Maximum number of waiting jobs of one tenant: more than messages that are delivered at the same time. Our own limit. */
 const MAX_WAITING = 200;
 const IDLE_TIMEOUT_MS = 60_000;
 /** Time below which a job counts as quick. */

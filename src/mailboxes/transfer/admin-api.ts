@@ -17,7 +17,7 @@ export type ImportRecord = Omit<AddedMessage, 'content'> & { folder: string };
 /** A message that is exported. */
 export type ExportRecord = { uid: number; flags: string[]; receivedAt: number };
 
-/** Maximum number of messages of one request. Their ids alone take some kilobytes. */
+/** Maximum number of messages of one request. Their ids alone take some kilobytes. Our own limit. */
 export const MAX_MESSAGES = 200;
 /** Size of the messages of one request, in bytes, unless it has only one. Each is in memory while it is stored. Our own limit. */
 export const BATCH_BYTES = 8 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /**
- * Decides what the writer of a message is told about its recipients, and when: once that one has failed, and of a delay after half an hour,
- * four hours and a day. What was told is never told again.
+ * Decides what the writer of a message is told about its recipients, and when: a failure at once, and a delay
+ * after half an hour, four hours and a day. Nothing is reported twice.
  */
 import type { MessageRow, RecipientRow } from '../../db/tables.ts';
 import { wantsNotification } from '../../mail/smtp/dsn-parameters.ts';
@@ -9,7 +9,7 @@ import { isEnded } from '../../queue/status.ts';
 /** A report about some recipients, by their positions. */
 export type PlannedReport = { action: 'failed' | 'delayed' | 'delivered'; positions: readonly number[] };
 
-/** The number of delays that a recipient's report has told of, or `end` once its end was told. */
+/** Reports that were made about each recipient, by its position: the number of delays, or `end` once its end was reported. */
 export type Told = Readonly<Record<string, number | 'end'>>;
 
 type Recipient = Pick<RecipientRow, 'position' | 'state' | 'dsn'>;
@@ -22,16 +22,16 @@ type Situation = {
 
 type Plan =
   | { kind: 'report'; report: PlannedReport }
-  /** There is nothing to tell now. `dueAt` is the time of the next look; null when only the end of a recipient brings something. */
+  /** There is nothing to report now. `dueAt` is the time of the next check; null when only the end of a recipient needs one. */
   | { kind: 'wait'; dueAt: number | null }
-  /** Every recipient has reached its end, and all was told. */
+  /** Every recipient has reached its end, and everything was reported. */
   | { kind: 'over' };
 
 const MINUTE_MS = 60_000;
-/** Ages at which the writer is told of a delay. */
+/** Ages of a message at which a delay is reported: at first soon, then a few times until its mail expires. Our own choice. */
 const DELAYS_MS: readonly number[] = [30 * MINUTE_MS, 240 * MINUTE_MS, 1_440 * MINUTE_MS];
 
-/** Returns the time of the first look at a message; null when its writer is told nothing, because it has no return path. */
+/** Returns the time of the first check of a message; null when nothing is reported, because it has no return path. */
 export function firstLookAt({ datedAt, returnPath }: Situation['message']): number | null {
   return returnPath === '' ? null : datedAt + (DELAYS_MS[0] ?? 0);
 }
@@ -66,7 +66,7 @@ const IS_DUE: Readonly<
     wantsNotification(dsn, 'SUCCESS'),
 };
 
-/** Returns the time at which the next delay of a recipient is told; undefined when there is none. */
+/** Returns the time at which the next delay of a recipient is reported; undefined when there is none. */
 function delayAt(
   { position, state, dsn }: Recipient,
   { datedAt }: Situation['message'],
@@ -83,7 +83,7 @@ function nextDelayAt({ message, recipients, told }: Situation): number | null {
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** Returns what was told once a report is delivered. A report about a delay counts for all ages that have passed. */
+/** Returns what was reported once a report is delivered. A report about a delay counts for all ages that have passed. */
 export function toldAfter(
   { action, positions }: PlannedReport,
   { message, told, now }: Pick<Situation, 'message' | 'told' | 'now'>,

@@ -1,6 +1,6 @@
 /**
  * Tells the writers of messages what becomes of them, with messages in their INBOX. A report is planned on disk before it is delivered, and
- * delivered under an id, so that it arrives once after any crash. A message about which all was told is deleted.
+ * delivered under an id, so that it arrives once after any crash. A message about which everything was reported is deleted.
  */
 import type { App } from '../../app.ts';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
@@ -25,7 +25,7 @@ import { type PlannedReport, planReport, type Told, toldAfter } from './plan.ts'
 type ReportApp = App & { mailboxDelivery: MailboxDelivery };
 type Look = { row: SubmittedMessageRow; message: SpooledMessage; recipients: RecipientRow[] };
 
-/** Maximum number of messages that are looked at at the same time. Our own limit. */
+/** Maximum number of messages that are checked at the same time. Our own limit. */
 const CONCURRENCY = 8;
 /** Length of a lease, in milliseconds. A look takes a fraction of a second, or as long as a mailbox is busy. */
 const LEASE_MS = 600_000;

@@ -14,7 +14,7 @@ import { excessOf, limitRedirects, type Plan, planAfterFailure, planOf } from '.
 
 export type Decision = { kind: 'decided'; plan: Plan } | { kind: 'busy'; reason: string };
 
-/** Maximum number of runs for one message: each asks for one thing more. Our own limit. */
+/** Maximum number of runs for one message: each run asks for one fact that the one before lacked. Our own limit. */
 const MAX_RUNS = 64;
 /**
  * Time after which no further run of the scripts begins for a message, in milliseconds. It is shorter than the lease of a task, also with

@@ -56,7 +56,7 @@ type Sending = {
   now: number;
 };
 
-/** Returns what is wrong with sending to so many recipients more; undefined when nothing is. */
+/** Returns the limit that this number of further recipients would exceed, as a text; undefined when there is none. */
 async function findExcess(
   tx: Tx,
   { mailbox: { address, tenantId }, limit, recipients, maxOfTenant, now }: Sending,

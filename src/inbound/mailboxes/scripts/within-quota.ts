@@ -1,10 +1,10 @@
-/** Leaves copies out of a plan that the mailbox has no room for. */
+/** Removes copies from a plan that would exceed the quota of the mailbox. */
 import { readWaitingBytes } from '../store.ts';
 import type { DecidingApp, ScriptedMessage } from './delivery.ts';
 import type { Filing, Plan } from './plan.ts';
 
 /**
- * Returns the plan with the copies that the quota has room for. The message itself was compared with the quota before it was accepted, so
+ * Returns the plan with the copies that fit into the quota. The message itself was compared with the quota before it was accepted, so
  * its first copy is always stored, with its own header where the edited one is too large.
  */
 export async function withinQuota(

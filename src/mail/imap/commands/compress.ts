@@ -33,6 +33,6 @@ function begin(connection: Connection): void {
     connection.wire.interrupt(new ConnectionFault('compression', 'The compressed data is malformed')),
   );
   attachWire(connection, connection.compression);
-  // A change may have signalled the wire that is gone.
+  // A change may have signalled the wire before this one.
   connection.wire.signal();
 }

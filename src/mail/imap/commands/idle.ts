@@ -17,7 +17,7 @@ import {
   sendUntagged,
 } from './command.ts';
 
-/** Maximum length of a line in IDLE. A longer one is no DONE. */
+/** Maximum length of a line in IDLE. A longer one is not DONE. Our own limit. */
 const MAX_LINE_OCTETS = 8_192;
 
 export const idle = defineCommand({

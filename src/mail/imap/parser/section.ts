@@ -6,7 +6,7 @@ import type { Cursor } from './cursor.ts';
 
 /** Maximum depth of a part number. Our own limit, beyond what a stored message can have. */
 const MAX_PART_DEPTH = 100;
-/** Maximum number of a part in its multipart: 32 bits. */
+/** Maximum number of a part in its multipart: 32 bits (RFC 9051 section 9, `nz-number`). */
 const MAX_PART = 2 ** 32 - 1;
 /** Maximum number of header fields in a section. Our own limit; a client asks for about twenty. */
 const MAX_FIELDS = 500;

@@ -1,4 +1,4 @@
-/** USER and PASS (RFC 1939 section 7). Whether a name exists is not told. */
+/** USER and PASS (RFC 1939 section 7). The responses do not reveal whether a name exists. */
 import { type Command, refuse } from './command.ts';
 import { admit, refusePlaintext } from './log-in.ts';
 

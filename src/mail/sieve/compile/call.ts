@@ -20,7 +20,7 @@ type CallCompiler = {
   findComparator(name: string, at: number): Comparator;
 };
 
-/** Maximum length of a value in an error message. */
+/** Maximum length of a value in an error message. Our own limit. */
 const MAX_SHOWN_CHARACTERS = 100;
 
 export class BoundCall implements Call {

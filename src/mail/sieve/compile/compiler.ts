@@ -14,10 +14,10 @@ import type { Registered, Registry } from './registry.ts';
 import { type Branch, chooseBranch, type Line, sequence } from './sequence.ts';
 import { constantText, type Text } from './text.ts';
 
-/** Maximum number of errors that are reported for one script. Our own limit: people mend the first ones first. */
+/** Maximum number of errors that are reported for one script. Our own limit: people correct the first ones first. */
 const MAX_ERRORS = 20;
 
-/** Ends a check that has found so many errors. */
+/** Ends a check that has found the maximum number of errors. */
 export class EnoughErrors extends Error {
   override readonly name = 'EnoughErrors';
 }

@@ -1,6 +1,6 @@
 /**
- * The things that an extension can add to the language: commands, tests, tags of either, comparators, and forms of strings. The base language is one of
- * them. `extensions/table.ts` lists them all.
+ * The parts that an extension can add to the language: commands, tests, tags of either, comparators, and forms of strings. The base
+ * language counts as an extension. `extensions/table.ts` lists them all.
  */
 import type { HeaderField } from '../../message/header-block.ts';
 import type { Comparator, MatchValue } from '../match/comparator.ts';

@@ -79,7 +79,7 @@ function find(piece: Piece, text: string, { from, end, spend }: Search): number 
   return found + piece.text.length <= end ? found : -1;
 }
 
-/** Number of bits in a word. */
+/** Number of bits in an element of the set of states. */
 const WORD_BITS = 32;
 
 /**

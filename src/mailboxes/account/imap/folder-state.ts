@@ -16,15 +16,15 @@ const FIRST_CAPACITY = 64;
 
 /** A removed message that clients may still read. */
 type Removed = {
-  /** Number of the removal, by which views know what they have told. */
+  /** Number of the removal, by which views know what they have reported. */
   removal: number;
-  /** The row that the message had; undefined when it can be read no more. */
+  /** The row that the message had; undefined when it can no longer be read. */
   message: MessageRow | undefined;
 };
 
 /** Session that has selected the folder, as far as the state needs to know it. */
 type StateView = {
-  /** Number of the last removal that the client was told of. */
+  /** Number of the last removal that was reported to the client. */
   readonly toldRemoval: number;
   /** The state has changed. */
   notify(change: FolderChange): void;
@@ -52,7 +52,7 @@ export class FolderState {
   /** Sets of keywords that messages have had since the folder was loaded. */
   readonly keywordSets = new Set<number>();
   readonly #removed = new Map<number, Removed>();
-  /** Index before which every message has `\Seen` or is gone. */
+  /** Index before which every message has `\Seen` or was removed. */
   #seenTo = 0;
 
   constructor({ id, uidValidity, uidNext, highestModseq, recentFrom }: FolderRow) {

@@ -27,7 +27,7 @@ export class KeptMemory {
     this.#accountId = id;
   }
 
-  /** Sets the number of bytes that are kept. Returns false, and changes nothing, when the account has no room for more. */
+  /** Sets the number of bytes that are kept. Returns false, and changes nothing, when they would exceed the limit of the account. */
   resize(bytes: number): boolean {
     if (bytes === this.#bytes) return true;
     this.#reservation ??= this.#budget.open(this.#accountId);

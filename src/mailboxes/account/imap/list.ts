@@ -18,7 +18,7 @@ import type { AccountState } from './account-state.ts';
 import { Responses } from './responses.ts';
 import { statusOf } from './status.ts';
 
-/** Names of the folders of an account, and what LIST tells of them. */
+/** Names of the folders of an account, and what LIST reports about them. */
 type Names = {
   folders: ReadonlyMap<string, FolderRow>;
   subscribed: ReadonlySet<string>;
@@ -70,7 +70,7 @@ export async function readNames({ db: { read } }: OpenAccount): Promise<Names> {
   };
 }
 
-/** Reads what LIST tells of one name. */
+/** Reads what LIST reports about one name. */
 export async function readName({ db: { read } }: OpenAccount, name: string): Promise<NameFacts> {
   return {
     folder: await findFolderByName(read, name),

@@ -24,7 +24,7 @@ type Session = {
   shared: AccountState;
   news: AccountNews;
   features: Features;
-  /** The selected folder, whose messages the view tells of. */
+  /** The selected folder, whose messages the view reports. */
   selectedId: number | undefined;
 };
 
@@ -141,7 +141,7 @@ async function addMetadata(told: Told, metadata: News['metadata']): Promise<void
   }
 }
 
-/** Returns what a STATUS response tells of changes (RFC 5465 sections 5.1 to 5.3). */
+/** Returns what a STATUS response reports about changes (RFC 5465 sections 5.1 to 5.3). */
 function statusItems(
   { messages, flags, identity }: StatusNews,
   events: ReadonlySet<NotifyEvent>,

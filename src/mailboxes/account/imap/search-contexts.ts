@@ -34,7 +34,7 @@ export class SearchContext {
   readonly items: readonly FetchItem[];
   /** UIDs that the client has in its list, in its order. */
   results: readonly number[] = [];
-  /** Modseq, last UID, last removal, and time, up to which changes were looked at. */
+  /** Modseq, last UID, last removal, and time, up to which changes were processed. */
   checkedModseq: number;
   checkedUid: number;
   checkedRemoval: number;
@@ -136,7 +136,7 @@ export class SearchContexts {
     return this.#contexts.length < MAX_CONTEXTS ? new SearchContext(this.#view, query, now) : undefined;
   }
 
-  /** Keeps a search that has run, with the UIDs that the client was told. Returns false when there is no room for them. */
+  /** Keeps a search that has run, with the UIDs that the client was told. Returns false when they would exceed the memory of the session. */
   keep(context: SearchContext, results: readonly number[]): boolean {
     context.results = results;
     this.#contexts = [...this.#contexts, context];

@@ -5,7 +5,7 @@ import type { OpenAccount } from '../account.ts';
 import { searchText } from '../search.ts';
 import type { TextKey } from './search-match.ts';
 
-/** A message as far as criteria of text look at it, beside its content. */
+/** Facts of a message that criteria of text need beside its content. */
 type Sought = { contentId: number; prefix: Uint8Array | undefined };
 
 type Matches = (key: TextKey, message: Sought) => boolean;

@@ -72,7 +72,7 @@ export async function* searchMessages(selected: SelectedState, query: SearchQuer
   return undefined;
 }
 
-/** Saves the result of a search. Returns false when there is no room for it, and leaves it empty (RFC 5182 section 2.5). */
+/** Saves the result of a search. Returns false when it would exceed the memory of the session, and leaves it empty (RFC 5182 section 2.5). */
 function saveResult({ view, savedMemory }: SelectedState, uids: number[]): boolean {
   const hasRoom = savedMemory.resize(uids.length * BYTES_PER_RESULT);
   view.saved = hasRoom ? uids.sort((a, b) => a - b) : [];

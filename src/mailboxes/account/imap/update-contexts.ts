@@ -1,4 +1,4 @@
-/** Tells a client how the results of its searches have changed (RFC 5267 section 4.3). Only messages that were changed are looked at. */
+/** Tells a client how the results of its searches have changed (RFC 5267 section 4.3). Only messages that were changed are compared. */
 import { writeNoUpdate, writeSearchUpdate } from '../../../mail/imap/encode/search.ts';
 import type { SearchKey } from '../../../mail/imap/search-key.ts';
 import type { Arrangement } from '../../../mail/imap/session.ts';
