@@ -1,6 +1,7 @@
 /** The interface between what receives mail and the mailboxes that store it. */
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Target } from '../mail/sieve/actions.ts';
+import type { Folder } from '../mail/sieve/run/folders.ts';
 
 /** The bytes of a message, or a file with them that nobody changes and that may be linked. */
 export type DeliveredContent = { sizeBytes: number } & (
@@ -25,14 +26,6 @@ export type DeliveryRequest = {
   sharedId?: string;
 };
 
-/** A folder as scripts name it. */
-export type TargetFolder = {
-  name: string;
-  /** Id that the folder keeps when it is renamed (RFC 8474 section 4). */
-  mailboxId: string;
-  specialUse: string | null;
-};
-
 /**
  * Result of a delivery. `delivered` means that the message is on disk, now or since an earlier call. `waiting` means that the mailbox
  * cannot take it at the moment, because it is damaged or busy or the disk is full; the reason is for the operator.
@@ -49,5 +42,5 @@ export type MailboxTargets = {
    * Returns the folders of a mailbox, for scripts that ask.
    * @throws AppError unavailable when the mailbox is damaged or busy; not_found
    */
-  listTargets(mailboxId: MailboxRow['id']): Promise<TargetFolder[]>;
+  listTargets(mailboxId: MailboxRow['id']): Promise<Folder[]>;
 };

@@ -1,7 +1,7 @@
 /** Runs a script for one message. */
 import type { Action } from './actions.ts';
-import { PendingQuestion, type Question, type RememberedKey } from './run/question.ts';
-import { Run, RunFault, type RunInput, type Script } from './run/run.ts';
+import { FoldersNeeded } from './run/folders.ts';
+import { type RememberedKey, Run, RunFault, type RunInput, type Script } from './run/run.ts';
 
 /** Error of a run, with the line on which it happened. */
 type RunError = {
@@ -19,10 +19,13 @@ export type Outcome =
       /** Keys to remember when the actions are taken (RFC 7352). */
       remembered: readonly RememberedKey[];
     }
-  /** The run must know something: it is to be run again with the answer, besides those that it was given. */
-  | { kind: 'question'; question: Question }
-  /** The script failed: the message is kept as it is, and no action is taken (RFC 5228 section 2.10.6). */
-  | { kind: 'failed'; error: RunError };
+  /** The script is to be run again with the folders of the account. */
+  | { kind: 'needs folders' }
+  /**
+   * The script failed: the message is kept as it is, and no action is taken (RFC 5228 section 2.10.6). `remembered` has the keys that it
+   * tested before.
+   */
+  | { kind: 'failed'; error: RunError; remembered: readonly RememberedKey[] };
 
 /** Returns what a script decides about a message. It depends on the input alone, and changes nothing. */
 export function runScript(script: Script, input: RunInput): Outcome {
@@ -41,8 +44,9 @@ export function runScript(script: Script, input: RunInput): Outcome {
       });
     return { kind: 'done', actions: list.actions, remembered };
   } catch (error) {
-    if (error instanceof PendingQuestion) return { kind: 'question', question: error.question };
+    if (error instanceof FoldersNeeded) return { kind: 'needs folders' };
     if (!(error instanceof RunFault)) throw error;
-    return { kind: 'failed', error: { line: run.line, script: run.script, message: error.message } };
+    const { line, script: name, remembered } = run;
+    return { kind: 'failed', error: { line, script: name, message: error.message }, remembered };
   }
 }

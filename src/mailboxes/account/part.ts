@@ -4,6 +4,7 @@
  */
 import type { MessagePort, Transferable } from 'node:worker_threads';
 import { createMailboxMessageReader } from '../../mail/message/mailbox-message-reader.ts';
+import type { Folder } from '../../mail/sieve/run/folders.ts';
 import { createByteBudget } from '../../system/guards/byte-budget.ts';
 import { createPortCalls } from '../../system/thread/calls.ts';
 import type { Part } from '../../system/thread/part.ts';
@@ -11,7 +12,7 @@ import { moduleBeside } from '../../system/thread.ts';
 import { periodic, startWork } from '../../system/worker.ts';
 import type { SystemApp } from '../../thread-app.ts';
 import type { SessionCredential } from '../credential.ts';
-import type { DeliveryRequest, DeliveryResult, TargetFolder } from '../delivery.ts';
+import type { DeliveryRequest, DeliveryResult } from '../delivery.ts';
 import type { Protocol } from '../protocols.ts';
 import type { ListedFolder, MailboxContents, StoredMessage } from '../transfer/contents.ts';
 import type { OpenAccount } from './account.ts';
@@ -52,7 +53,7 @@ export type AccountCalls = {
   /** Opens a session, and returns its number; undefined when there is no such link. */
   admit(input: Admitted): Promise<number | undefined>;
   deliver(input: { account: AccountSettings; request: DeliveryRequest }): Promise<DeliveryResult>;
-  listTargets(input: { account: AccountSettings }): Promise<TargetFolder[]>;
+  listTargets(input: { account: AccountSettings }): Promise<Folder[]>;
   findMissing(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<string[]>;
   importMessages(input: { account: AccountSettings; added: MessagesToAdd }): Promise<{ added: number }>;
   listFolders(input: { account: AccountSettings }): Promise<ListedFolder[]>;

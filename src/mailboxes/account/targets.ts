@@ -1,7 +1,7 @@
 /** Finds the folders that scripts name. */
 import type { Target } from '../../mail/sieve/actions.ts';
+import type { Folder } from '../../mail/sieve/run/folders.ts';
 import { AppError } from '../../system/errors.ts';
-import type { TargetFolder } from '../delivery.ts';
 import type { OpenAccount } from './account.ts';
 import { createFolder, INBOX, listFolders, subscribe } from './folders.ts';
 import type { FolderRow } from './tables.ts';
@@ -10,7 +10,7 @@ import type { FolderRow } from './tables.ts';
 const MAX_FOLDERS_WITH_SCRIPTS = 500;
 
 /** Returns the folders as scripts name them. */
-export async function listTargets(account: OpenAccount): Promise<TargetFolder[]> {
+export async function listTargets(account: OpenAccount): Promise<Folder[]> {
   const { folders } = await listFolders(account);
   return folders.map(({ name, objectId, specialUse }) => ({ name, mailboxId: objectId, specialUse }));
 }

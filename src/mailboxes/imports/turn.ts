@@ -3,7 +3,7 @@
  * of other servers. An import runs in turns, so that a long one delays others only by one turn.
  */
 import type { MailboxImportRow } from '../../db/mailbox-tables.ts';
-import type { TargetFolder } from '../delivery.ts';
+import type { Folder } from '../../mail/sieve/run/folders.ts';
 import type { AddedMessage } from '../transfer/contents.ts';
 import type { ImportCounts } from './counts.ts';
 import type { MessageError } from './error-store.ts';
@@ -45,7 +45,7 @@ type OfMailbox = Pick<MailboxImportRow, 'mailboxId'>;
 
 /** Functions of the main thread for the one that reads. They throw the errors of `MailboxContents`. */
 export type TargetCalls = {
-  listTargets(input: OfMailbox): Promise<TargetFolder[]>;
+  listTargets(input: OfMailbox): Promise<Folder[]>;
   openFolder(input: OfMailbox & { folderKey: string; uidValidity: string }): Promise<{ mayRepeat: boolean }>;
   findMissing(input: OfMailbox & { deliveryIds: readonly string[] }): Promise<string[]>;
   add(

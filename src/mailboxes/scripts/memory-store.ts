@@ -21,6 +21,7 @@ const SWEEP_ROWS = 1_000;
 
 type MailboxId = MailboxRow['id'];
 type Claim = Omit<ScriptMemoryRow, 'key'> & { key: MemoryKey; now: number };
+type Claims = Omit<Claim, 'key'> & { keys: readonly MemoryKey[] };
 type Range = { mailboxId: MailboxId; first: string; end: string };
 
 const insert = statement((db, param: Param<Claim>) =>
@@ -87,22 +88,36 @@ function rangeOf(kind: MemoryKind): Pick<Range, 'first' | 'end'> {
   return { first: `${kind}:`, end: `${kind};` };
 }
 
-const unexpired = statement((db, param: Param<Pick<Claim, 'mailboxId' | 'key' | 'now'>>) =>
+const unexpired = statement((db, param: Param<Omit<Claim, 'expiresAt'>>) =>
   db
     .selectFrom('scriptMemories')
     .select('key')
     .where('mailboxId', '=', param('mailboxId'))
     .where('key', '=', param('key'))
+    .where('claimedBy', '!=', param('claimedBy'))
     .where('expiresAt', '>', param('now')),
 );
 
-/** Returns true when there is a row that has not expired at `now`, in Unix milliseconds. */
-export async function isRemembered(
+/** Returns those of the keys that another delivery has added, and that have not expired at `now`, in Unix milliseconds. */
+export async function listClaimed(
   tx: Tx,
-  memory: Pick<Claim, 'mailboxId' | 'key' | 'now'>,
-): Promise<boolean> {
-  return (await unexpired.first(tx, memory)) !== undefined;
+  { keys, ...claim }: Omit<Claims, 'expiresAt'>,
+): Promise<readonly MemoryKey[]> {
+  const claimed: MemoryKey[] = [];
+  for (const key of keys) if (await unexpired.first(tx, { ...claim, key })) claimed.push(key);
+  return claimed;
 }
+
+/** Claims rows for a delivery, all or none. Returns the keys that another delivery has; none when the rows are claimed. */
+export const claimAll = defineWrite(
+  'mailboxes.claimMemories',
+  async (tx, { keys, ...claim }: Claims): Promise<readonly MemoryKey[]> => {
+    const claimed = await listClaimed(tx, { keys, ...claim });
+    if (claimed.length > 0) return claimed;
+    for (const key of keys) await claimMemory(tx, { ...claim, key });
+    return [];
+  },
+);
 
 /** Claims a row in a write of its own. */
 export const claim = defineWrite(

@@ -56,15 +56,15 @@ export function createScriptRunner(system: Pick<System, 'clock'>): ScriptRunner 
     heapMegabytes: HEAP_MEGABYTES,
   });
 
-  /** Keys of scripts that a thread has compiled. */
+  /** Tenants with the keys of scripts that a thread has compiled for them. */
   const compiled = new LRUCache<string, true>({ max: MAX_COMPILED });
 
-  function send(job: RunJob, { isComplete = false } = {}) {
+  function send(job: RunJob, owner: string, { isComplete = false } = {}) {
     const sendOne = ({ name, content }: NamedScript): SentScript => {
       const key = hash('sha256', content, 'base64');
-      return { name, key, content: compiled.has(key) && !isComplete ? undefined : content };
+      return { name, key, content: compiled.has(`${owner} ${key}`) && !isComplete ? undefined : content };
     };
-    return { ...job, scripts: job.scripts.map(sendOne), included: job.included?.map(sendOne) };
+    return { ...job, owner, scripts: job.scripts.map(sendOne), included: job.included.map(sendOne) };
   }
 
   async function attempt(job: ScriptJob, owner: string): Promise<ThreadOutcome<ScriptResult>> {
@@ -78,21 +78,22 @@ export function createScriptRunner(system: Pick<System, 'clock'>): ScriptRunner 
 
   return {
     async run(job, owner) {
-      const sent = send(job);
+      const sent = send(job, owner);
       let outcome = await attempt(sent, owner);
       // Another thread has compiled the scripts, or this one has forgotten them.
       if (outcome.kind === 'done' && outcome.result.kind === 'unknown')
-        outcome = await attempt(send(job, { isComplete: true }), owner);
+        outcome = await attempt(send(job, owner, { isComplete: true }), owner);
       if (outcome.kind === 'done') {
         const { result } = outcome;
         if (result.kind === 'checked' || result.kind === 'unknown')
           throw new Error(`a run was answered: ${result.kind}`);
-        for (const { key } of sent.scripts) compiled.set(key, true);
+        for (const { key } of [...sent.scripts, ...sent.included]) compiled.set(`${owner} ${key}`, true);
         return result;
       }
       if (isBusy(outcome)) return { kind: 'busy', reason: outcome.message };
       const script = job.scripts.at(-1)?.name ?? '';
-      return { kind: 'failed', failure: { script, line: 0, message: messageOf(outcome) } };
+      const failure = { script, line: 0, message: messageOf(outcome) };
+      return { kind: 'failed', failure, remembered: [] };
     },
     async findProblem(content, owner) {
       const outcome = await attempt({ kind: 'check', content }, owner);

@@ -2,12 +2,11 @@
  * The jobs for the threads of scripts: a job checks a script, or runs the scripts of a mailbox for one message. Jobs and results are plain
  * data, and `runJob` is called inside the threads (script-thread.ts).
  */
-import { LRUCache } from 'lru-cache';
 import type { Action } from '../../mail/sieve/actions.ts';
 import { checkScript } from '../../mail/sieve/check.ts';
-import type { Question, RememberedKey } from '../../mail/sieve/run/question.ts';
-import type { CheckedScript, RunInput, Script, ScriptName } from '../../mail/sieve/run/run.ts';
+import type { CheckedScript, RememberedKey, RunInput, Script, ScriptName } from '../../mail/sieve/run/run.ts';
 import { runScript } from '../../mail/sieve/run-script.ts';
+import { SharedCache } from '../../system/shared-cache.ts';
 
 /** A script with the name that its owner knows it by. */
 export type NamedScript = { name: string; content: string };
@@ -18,16 +17,20 @@ export type RunJob = Omit<RunInput, 'scripts' | 'earlier'> & {
   scripts: readonly NamedScript[];
   /** False when `message` has the header alone. */
   isWhole: boolean;
-  /** Scripts that the others include, by `<location>/<name>`. Undefined until they were asked for. */
-  included: readonly NamedScript[] | undefined;
+  /** Scripts that the others include, by `<location>/<name>`, as far as they were asked for. */
+  included: readonly NamedScript[];
+  /** Names of those that were asked for and do not exist. */
+  missing: readonly string[];
 };
 
 /** A script as a thread gets it: without its content once a thread has compiled it, because the content is larger than most headers. */
 export type SentScript = { name: string; key: string; content: string | undefined };
 
 type SentRun = Omit<RunJob, 'scripts' | 'included'> & {
+  /** The tenant, which has a share of the compiled scripts. */
+  owner: string;
   scripts: readonly SentScript[];
-  included: readonly SentScript[] | undefined;
+  included: readonly SentScript[];
 };
 
 export type ScriptJob = SentRun | { kind: 'check'; content: string };
@@ -35,29 +38,33 @@ export type ScriptJob = SentRun | { kind: 'check'; content: string };
 /** Why the scripts failed. `script` is the name of the script; `line` counts from 1. */
 export type ScriptFailure = { script: string; line: number; message: string };
 
+/** What a job is to be repeated with: the whole message, the folders of the account, or scripts that the others include. */
+export type Needed = { what: 'body' | 'folders' } | { what: 'scripts'; names: readonly string[] };
+
 export type ScriptResult =
+  /** `remembered` has the keys that the scripts took for new: the job is to be repeated when a message with one of them came before. */
   | { kind: 'done'; actions: readonly Action[]; remembered: readonly RememberedKey[] }
-  | { kind: 'failed'; failure: ScriptFailure }
-  /** The job is to be repeated with the answer. */
-  | { kind: 'question'; question: Question }
-  /** The job is to be repeated with the whole message, or with the scripts that the others may include. */
-  | { kind: 'needs'; what: 'body' | 'scripts' }
+  | { kind: 'failed'; failure: ScriptFailure; remembered: readonly RememberedKey[] }
+  | ({ kind: 'needs' } & Needed)
   /** The job is to be repeated with the contents of the scripts. */
   | { kind: 'unknown' }
   /** Result of a check: what is wrong with the script; undefined when it is correct. */
   | { kind: 'checked'; problem: string | undefined };
 
-/** Size of the texts whose compiled scripts a thread remembers. Our own limit: a compiled script takes some 45 times the size of its text. */
+/**
+ * Size of the texts whose compiled scripts a thread remembers, of which each tenant has a share. Our own limit: a compiled script takes some
+ * 45 times the size of its text.
+ */
 const MAX_REMEMBERED_CHARACTERS = 1024 * 1024;
 
-const compiled = new LRUCache<string, CheckedScript>({ maxSize: MAX_REMEMBERED_CHARACTERS });
+const compiled = new SharedCache<CheckedScript>(MAX_REMEMBERED_CHARACTERS);
 
-/** Returns the script; undefined when it was not compiled here, and its content is not known. */
-function compile({ key, content }: SentScript): CheckedScript | undefined {
-  const known = compiled.get(key);
+/** Returns the script; undefined when it was not compiled here for its owner, and its content is not known. */
+function compile(owner: string, { key, content }: SentScript): CheckedScript | undefined {
+  const known = compiled.get(owner, key);
   if (known || content === undefined) return known;
   const script = checkScript(content);
-  compiled.set(key, script, { size: content.length + 1 });
+  compiled.set(owner, key, { value: script, bytes: content.length });
   return script;
 }
 
@@ -77,8 +84,8 @@ function problemOf(script: CheckedScript): string | undefined {
 
 function runAll(job: SentRun): ScriptResult {
   const included = new Map<string, CheckedScript>();
-  for (const one of job.included ?? []) {
-    const script = compile(one);
+  for (const one of job.included) {
+    const script = compile(job.owner, one);
     if (!script) return { kind: 'unknown' };
     included.set(one.name, script);
   }
@@ -86,16 +93,21 @@ function runAll(job: SentRun): ScriptResult {
   const remembered: RememberedKey[] = [];
   for (const [index, sent] of job.scripts.entries()) {
     const { name } = sent;
-    const script = compile(sent);
+    const script = compile(job.owner, sent);
     if (!script) return { kind: 'unknown' };
-    if (script.kind === 'invalid') return failure(name, script.errors[0]);
-    const needed = needsOf(script.script, included);
-    if (needed.scripts && job.included === undefined) return { kind: 'needs', what: 'scripts' };
-    if (needed.body && !job.isWhole) return { kind: 'needs', what: 'body' };
+    if (script.kind === 'invalid')
+      return { kind: 'failed', failure: failureOf(name, script.errors[0]), remembered };
+    const { names, body } = needsOf(script.script, included);
+    const unknown = names.filter((key) => !included.has(key) && !job.missing.includes(key));
+    if (unknown.length > 0) return { kind: 'needs', what: 'scripts', names: unknown };
+    if (body && !job.isWhole) return { kind: 'needs', what: 'body' };
     const outcome = runScript(script.script, { ...job, scripts: included, earlier: actions });
-    if (outcome.kind === 'question') return outcome;
-    if (outcome.kind === 'failed') return failure(outcome.error.script ?? name, outcome.error);
+    if (outcome.kind === 'needs folders') return { kind: 'needs', what: 'folders' };
     remembered.push(...outcome.remembered);
+    if (outcome.kind === 'failed') {
+      const { error } = outcome;
+      return { kind: 'failed', failure: failureOf(error.script ?? name, error), remembered };
+    }
     const isLast = index === job.scripts.length - 1;
     const isKept = outcome.actions.some((action) => action.kind === 'keep' && action.isImplicit);
     actions.push(...outcome.actions.filter((action) => isLast || !isKept || !isImplicitKeep(action)));
@@ -108,15 +120,15 @@ function isImplicitKeep(action: Action): boolean {
   return action.kind === 'keep' && action.isImplicit;
 }
 
-function failure(script: string, error: { line: number; message: string } | undefined): ScriptResult {
-  return { kind: 'failed', failure: { script, line: error?.line ?? 0, message: error?.message ?? '' } };
+function failureOf(script: string, error: { line: number; message: string } | undefined): ScriptFailure {
+  return { script, line: error?.line ?? 0, message: error?.message ?? '' };
 }
 
-/** Returns what a script needs with all that it includes, as far as that is known. */
+/** Returns what a script needs with all that it includes, as far as that is known: the body, and scripts by their names. */
 function needsOf(
   script: Script,
   included: ReadonlyMap<string, CheckedScript>,
-): { body: boolean; scripts: boolean } {
+): { body: boolean; names: readonly string[] } {
   const seen = new Set<string>();
   const keyOf = ({ location, name }: ScriptName): string => `${location}/${name}`;
   const waiting = [script];
@@ -130,5 +142,5 @@ function needsOf(
       if (found?.kind === 'valid') waiting.push(found.script);
     }
   }
-  return { body, scripts: script.includes.length > 0 };
+  return { body, names: [...seen] };
 }

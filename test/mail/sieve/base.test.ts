@@ -221,6 +221,7 @@ test('an action is taken once, and a script redirects at most four times', () =>
   assert.deepEqual(outcome, {
     kind: 'failed',
     error: { line: 5, script: undefined, message: 'a script may redirect a message 4 times' },
+    remembered: [],
   });
 });
 

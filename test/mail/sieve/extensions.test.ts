@@ -180,32 +180,27 @@ test('flags are set as in RFC 5232', () => {
     assert.equal(flags(`setflag "a"; set "v" "b c b"; if ${text} { discard; }`).length, isTrue ? 0 : 1, text);
 });
 
-test('questions about mailboxes end the run, which goes on with the answer', () => {
-  for (const [text, question] of [
-    ['mailboxexists ["a", "b"]', { kind: 'mailboxesExist', names: ['a', 'b'] }],
-    ['mailboxidexists "F1"', { kind: 'mailboxIdsExist', ids: ['F1'] }],
-    ['specialuse_exists "\\\\Junk"', { kind: 'specialUsesExist', mailbox: undefined, uses: ['\\Junk'] }],
-    ['specialuse_exists "a" "\\\\Junk"', { kind: 'specialUsesExist', mailbox: 'a', uses: ['\\Junk'] }],
+test('tests of folders end the run once, which goes on with all folders', () => {
+  const folders = [
+    { name: 'a', mailboxId: 'F1', specialUse: null },
+    { name: 'b', mailboxId: 'F2', specialUse: '\\Junk' },
+    { name: 'c', mailboxId: 'F3', specialUse: '\\Sent' },
+  ];
+  for (const [text, isTrue] of [
+    ['mailboxexists ["a", "b"]', true],
+    ['mailboxexists ["a", "d"]', false],
+    ['mailboxidexists ["F1", "F2"]', true],
+    ['mailboxidexists ["F1", "a"]', false],
+    ['specialuse_exists "\\\\junk"', true],
+    ['specialuse_exists ["\\\\Junk", "\\\\Sent"]', true],
+    ['specialuse_exists ["\\\\Junk", "\\\\Trash"]', false],
+    ['specialuse_exists "b" "\\\\Junk"', true],
+    ['specialuse_exists "c" "\\\\Junk"', false],
   ] as const) {
     const script = `require ["mailbox", "mailboxid", "special-use"]; if ${text} { discard; }`;
-    assert.deepEqual(run(script), { kind: 'question', question });
-    assert.deepEqual(actionsOf(script, MESSAGE_A, { answers: [{ question, answer: true }] }), []);
-    assert.deepEqual(actionsOf(script, MESSAGE_A, { answers: [{ question, answer: false }] }), [
-      'implicit keep',
-    ]);
+    assert.deepEqual(run(script), { kind: 'needs folders' });
+    assert.deepEqual(actionsOf(script, MESSAGE_A, { folders }), isTrue ? [] : ['implicit keep'], text);
   }
-});
-
-test('a run asks a bounded number of questions', () => {
-  const script = `require ["mailbox", "variables"];
-    ${Array.from({ length: 65 }, (_, number) => `if mailboxexists "${number}" { }`).join('')}`;
-  const answers = Array.from({ length: 64 }, (_, number) => ({
-    question: { kind: 'mailboxesExist', names: [String(number)] } as const,
-    answer: true,
-  }));
-  assert.deepEqual(actionsOf(script, MESSAGE_A, { answers }), [
-    'failed: a script may ask 64 questions about the account',
-  ]);
 });
 
 test('fileinto says how the mailbox is found', () => {

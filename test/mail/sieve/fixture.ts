@@ -67,7 +67,8 @@ export function inputOf(message: string, changes: Partial<RunInput> = {}): RunIn
     environment: {},
     now: Date.UTC(2026, 10, 25, 10, 30),
     zoneMinutes: 0,
-    answers: [],
+    folders: undefined,
+    duplicates: [],
     scripts: new Map(),
     spamPercent: undefined,
     ...changes,
@@ -83,7 +84,7 @@ export function run(text: string, message = MESSAGE_A, changes: Partial<RunInput
 export function actionsOf(text: string, message = MESSAGE_A, changes: Partial<RunInput> = {}): string[] {
   const outcome = run(text, message, changes);
   if (outcome.kind === 'failed') return [`failed: ${outcome.error.message}`];
-  if (outcome.kind === 'question') return [`question: ${JSON.stringify(outcome.question)}`];
+  if (outcome.kind === 'needs folders') return [outcome.kind];
   return outcome.actions.map(describe);
 }
 

@@ -33,7 +33,8 @@ function actionsOf(filters: Partial<Filters>, now = NOW): string[] {
     environment: {},
     now,
     zoneMinutes: 120,
-    answers: [],
+    folders: undefined,
+    duplicates: [],
     scripts: new Map(),
     spamPercent: undefined,
   });

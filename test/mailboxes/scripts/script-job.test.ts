@@ -6,22 +6,25 @@ import { type RunJob, runJob, type SentScript } from '../../../src/mailboxes/scr
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 const HEADER = 'From: ann@sender.example\r\nSubject: Hello\r\n\r\n';
-const COMMON: Omit<RunJob, 'scripts' | 'included'> = {
+const COMMON: Omit<RunJob, 'scripts' | 'included'> & { owner: string } = {
   kind: 'run',
+  owner: 'ten_1',
   message: { octets: Buffer.from(HEADER), sizeBytes: HEADER.length },
   isWhole: false,
   envelope: { from: 'ann@sender.example', to: 'bob@people.example' },
   environment: {},
   now: 0,
   zoneMinutes: 0,
-  answers: [],
+  folders: undefined,
+  duplicates: [],
+  missing: [],
   spamPercent: undefined,
 };
 let keys = 0;
 
 const sent = (content: string, name = 'rules'): SentScript => ({ name, key: `${++keys}`, content });
-const run = (scripts: SentScript[], more: { included?: SentScript[] } = {}) =>
-  runJob({ ...COMMON, ...more, scripts, included: more.included });
+type More = { included?: SentScript[]; missing?: string[]; owner?: string };
+const run = (scripts: SentScript[], more: More = {}) => runJob({ ...COMMON, included: [], ...more, scripts });
 
 /** Returns the folders of a result. */
 function foldersOf(result: ReturnType<typeof runJob>): string[] {
@@ -69,10 +72,41 @@ test('a job says what it needs: the body, or the scripts that others include', (
     what: 'body',
   });
   const including = sent('require "include"; include "other";');
-  assert.deepEqual(run([including]), { kind: 'needs', what: 'scripts' });
+  assert.deepEqual(run([including]), { kind: 'needs', what: 'scripts', names: ['personal/other'] });
+  const folders = sent('require "mailbox"; if mailboxexists "x" { discard; }');
+  assert.deepEqual(run([folders]), { kind: 'needs', what: 'folders' });
   const other = sent('require "body"; if body :contains "x" { discard; }', 'personal/other');
   assert.deepEqual(run([including], { included: [other] }), { kind: 'needs', what: 'body' });
   assert.deepEqual(foldersOf(run([including], { included: [sent('discard;', 'personal/other')] })), []);
+});
+
+test('scripts are needed level by level, and only those that are included', () => {
+  const optional = (...names: string[]) =>
+    `require "include"; ${names.map((name) => `include :optional "${name}";`).join(' ')}`;
+  const first = sent(optional('b', 'c'));
+  const needs = (...names: string[]) => ({ kind: 'needs', what: 'scripts', names });
+  assert.deepEqual(run([first]), needs('personal/b', 'personal/c'));
+  const b = sent(optional('d', 'c'), 'personal/b');
+  assert.deepEqual(run([first], { included: [b] }), needs('personal/c', 'personal/d'));
+  assert.deepEqual(run([first], { included: [b], missing: ['personal/c'] }), needs('personal/d'));
+  const d = sent('discard;', 'personal/d');
+  assert.deepEqual(foldersOf(run([first], { included: [b, d], missing: ['personal/c'] })), []);
+  // The other script of the mailbox does not run, so what it includes is not needed.
+  assert.deepEqual(foldersOf(run([sent('discard;'), first])), []);
+});
+
+test('a tenant with many scripts leaves those of others compiled', () => {
+  const script = sent('discard;');
+  assert.deepEqual(foldersOf(run([script], { owner: 'ten_small' })), []);
+  const later = { ...script, content: undefined };
+  assert.deepEqual(run([later], { owner: 'ten_other' }), { kind: 'unknown' });
+  const large = () => sent(`keep; # ${'x'.repeat(120_000)}`);
+  const scripts = Array.from({ length: 10 }, large);
+  for (const one of scripts) run([one], { owner: 'ten_large' });
+  const [oldest] = scripts;
+  assert.ok(oldest);
+  assert.deepEqual(run([{ ...oldest, content: undefined }], { owner: 'ten_large' }), { kind: 'unknown' });
+  assert.deepEqual(foldersOf(run([later], { owner: 'ten_small' })), []);
 });
 
 test('a failure names the script and the line, also of a script that is not correct any more', () => {
@@ -87,7 +121,7 @@ test('a failure names the script and the line, also of a script that is not corr
 test('the runner sends a script once, and checks scripts', async () => {
   const runner = createScriptRunner({ clock: createFakeClock(0) });
   after(() => runner.close());
-  const job: RunJob = { ...COMMON, scripts: [{ name: 'rules', content: 'discard;' }], included: undefined };
+  const job: RunJob = { ...COMMON, scripts: [{ name: 'rules', content: 'discard;' }], included: [] };
   for (let count = 0; count < 3; count++)
     assert.deepEqual(await runner.run(job, 'ten_1'), { kind: 'done', actions: [], remembered: [] });
   assert.equal(await runner.findProblem('keep;', 'ten_1'), undefined);

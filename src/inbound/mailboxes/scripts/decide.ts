@@ -1,10 +1,10 @@
-/** Runs the scripts of a mailbox for a message, and answers what they ask about the account. */
-import type { Question } from '../../../mail/sieve/run/question.ts';
+/** Runs the scripts of a mailbox for a message, and gives them what they need to know about the account. */
+import type { MailboxRow } from '../../../db/mailbox-tables.ts';
 import { FORWARD_MARK } from '../../../mail/trace-fields.ts';
-import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
-import { claim, isRemembered } from '../../../mailboxes/scripts/memory-store.ts';
-import type { NamedScript, RunJob, ScriptResult } from '../../../mailboxes/scripts/script-job.ts';
-import { findScript, listScripts } from '../../../mailboxes/scripts/store.ts';
+import { type MemoryKey, memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
+import { claimAll, listClaimed } from '../../../mailboxes/scripts/memory-store.ts';
+import type { NamedScript, Needed, RunJob, ScriptResult } from '../../../mailboxes/scripts/script-job.ts';
+import { findScript } from '../../../mailboxes/scripts/store.ts';
 import { DAY_MS } from '../../../system/clock.ts';
 import { ConcurrencyLimiter } from '../../../system/concurrency-limiter.ts';
 import { VERSION } from '../../../version.ts';
@@ -14,13 +14,21 @@ import { excessOf, limitRedirects, type Plan, planAfterFailure, planOf } from '.
 
 export type Decision = { kind: 'decided'; plan: Plan } | { kind: 'busy'; reason: string };
 
-/** Maximum number of runs for one message: each run asks for one fact that the one before lacked. Our own limit. */
-const MAX_RUNS = 64;
+/**
+ * Maximum number of runs for one message: one each for the body and the folders, one for each level of included scripts, and some for
+ * messages that came before. Our own limit.
+ */
+const MAX_RUNS = 16;
 /**
  * Time after which no further run of the scripts begins for a message, in milliseconds. It is shorter than the lease of a task, also with
  * the time that a last run waits for a thread. Our own limit.
  */
 const MAX_RUNS_MS = 10_000;
+/**
+ * Maximum size of all scripts that are included for a message, in characters: all of them are compiled in the time of one run. Our own
+ * limit.
+ */
+const MAX_INCLUDED_CHARACTERS = 256 * 1024;
 /** Time for which a message counts as seen while its scripts run, in milliseconds. They then say for how long it does. */
 const PROVISIONAL_MS = 7 * DAY_MS;
 /** Maximum number of messages whose bodies are held for scripts at the same time: each may be as large as a message is. Our own limit. */
@@ -41,7 +49,7 @@ type Claimant = { deliveryId: string | undefined };
 /** Time of `clock.elapsed()` after which no further run begins. */
 type Limited = { endsAt?: number };
 
-/** Returns what the scripts decide. A run that asks something is repeated with the answer. */
+/** Returns what the scripts decide. A run that needs something more is repeated with it. */
 export async function decide(
   app: DecidingApp,
   delivery: ScriptedMessage & Claimant & Limited,
@@ -51,49 +59,51 @@ export async function decide(
   let job = firstJob(app, delivery, scripts);
   for (let runs = 0; runs < MAX_RUNS; runs++) {
     const result = await run(app, delivery, job);
-    switch (result.kind) {
-      case 'busy':
-        return result;
-      case 'failed':
-        return { kind: 'decided', plan: planAfterFailure(result.failure) };
-      case 'done':
-        return { kind: 'decided', plan: boundedPlan(planFor(app, delivery, result), scripts) };
-      case 'question': {
-        const { question } = result;
-        job = {
-          ...job,
-          answers: [...job.answers, { question, answer: await answerTo(app, delivery, question) }],
-        };
-        break;
-      }
-      case 'needs':
-        job =
-          result.what === 'body'
-            ? { ...job, isWhole: true }
-            : { ...job, included: await listIncludable(app, delivery) };
+    if (result.kind === 'busy') return result;
+    if (result.kind === 'needs') {
+      job = await withNeeded(app, delivery, { job, needed: result });
+      if (countIncluded(job) > MAX_INCLUDED_CHARACTERS)
+        return failed(
+          scripts,
+          `the scripts that it includes have more than ${MAX_INCLUDED_CHARACTERS} characters`,
+        );
+    } else {
+      const duplicates = await findDuplicates(app, delivery, { job, result });
+      if (duplicates.length === 0)
+        return { kind: 'decided', plan: planFor(app, delivery, { result, scripts }) };
+      job = { ...job, duplicates: [...job.duplicates, ...duplicates] };
     }
-    if (app.clock.elapsed() >= endsAt)
-      return { kind: 'decided', plan: failedPlan(scripts, 'it takes too long with all that it asks') };
+    if (app.clock.elapsed() >= endsAt) return failed(scripts, 'it takes too long with all that it needs');
   }
-  return { kind: 'decided', plan: failedPlan(scripts, `it asks more than ${MAX_RUNS} questions`) };
+  return failed(scripts, `it needs more than ${MAX_RUNS} runs`);
 }
 
-function boundedPlan(plan: Plan, scripts: readonly NamedScript[]): Plan {
-  const excess = excessOf(plan);
-  return excess === undefined ? plan : failedPlan(scripts, excess);
+function failed(scripts: readonly NamedScript[], message: string): Decision {
+  return { kind: 'decided', plan: failedPlan(scripts, message) };
+}
+
+function countIncluded({ included }: RunJob): number {
+  return included.reduce((sum, { content }) => sum + content.length, 0);
 }
 
 function failedPlan(scripts: readonly NamedScript[], message: string): Plan {
   return planAfterFailure({ script: scripts.at(-1)?.name ?? '', line: 0, message });
 }
 
+type Decided = {
+  result: Extract<ScriptResult, { kind: 'done' | 'failed' }>;
+  scripts: readonly NamedScript[];
+};
+
+function planFor(app: DecidingApp, message: ScriptedMessage, { result, scripts }: Decided): Plan {
+  if (result.kind === 'failed') return planAfterFailure(result.failure);
+  const plan = withoutLoops(app, message, planOf(result.actions, result.remembered));
+  const excess = excessOf(plan);
+  return excess === undefined ? plan : failedPlan(scripts, excess);
+}
+
 /** A message that this mailbox has sent on before goes round in circles, whatever the scripts have made of its header. */
-function planFor(
-  app: DecidingApp,
-  { header, mailbox }: ScriptedMessage,
-  { actions, remembered }: Extract<ScriptResult, { kind: 'done' }>,
-): Plan {
-  const plan = planOf(actions, remembered);
+function withoutLoops(app: DecidingApp, { header, mailbox }: ScriptedMessage, plan: Plan): Plan {
   if (plan.outgoing.every(({ kind }) => kind !== 'redirect')) return plan;
   const marks = fieldsOf({ header }).filter(({ name }) => name === FORWARD_MARK.toLowerCase());
   const passed = readForwardMarks(
@@ -121,8 +131,10 @@ function firstJob(
     environment: environmentOf(config.hostname, message.remoteAddress),
     now: clock.now(),
     zoneMinutes: 0,
-    answers: [],
-    included: undefined,
+    folders: undefined,
+    duplicates: [],
+    included: [],
+    missing: [],
     spamPercent: percent === undefined ? undefined : Math.min(Math.max(Math.round(percent), 0), 100),
   };
 }
@@ -160,49 +172,62 @@ async function readBody({ chunks }: ScriptedMessage['content'], headerBytes: num
   return Buffer.concat(pieces).subarray(headerBytes);
 }
 
-/** Returns the scripts of the mailbox under the names by which a script includes them. There are no global ones. */
-async function listIncludable({ db }: DecidingApp, { mailbox }: ScriptedMessage): Promise<NamedScript[]> {
-  const found: NamedScript[] = [];
-  for (const { name } of await listScripts(db.read, mailbox.id)) {
-    const script = await findScript(db.read, { mailboxId: mailbox.id, name });
-    if (script) found.push({ name: `personal/${name}`, content: script.content });
-  }
-  return found;
-}
-
-/** Answers a question about the account. @throws AppError unavailable when the mailbox cannot be asked */
-async function answerTo(
+/**
+ * Returns the job with what its run needed: all folders, and each script with its body, so that no run is repeated for the same kind of
+ * thing.
+ * @throws AppError unavailable when the mailbox cannot be asked for its folders
+ */
+async function withNeeded(
   app: DecidingApp,
-  delivery: ScriptedMessage & Claimant,
-  question: Question,
-): Promise<boolean> {
-  if (question.kind === 'isDuplicate') return isDuplicate(app, delivery, question.key);
-  const folders = await app.mailboxDelivery.listTargets(delivery.mailbox.id);
-  switch (question.kind) {
-    case 'mailboxesExist':
-      return question.names.every((name) => folders.some((folder) => folder.name === name));
-    case 'mailboxIdsExist':
-      return question.ids.every((id) => folders.some((folder) => folder.mailboxId === id));
-    case 'specialUsesExist': {
-      const { mailbox, uses } = question;
-      const candidates = folders.filter(({ name }) => mailbox === undefined || name === mailbox);
-      return uses.every((use) => candidates.some((folder) => isSameUse(folder.specialUse, use)));
-    }
+  { mailbox }: ScriptedMessage,
+  { job, needed }: { job: RunJob; needed: Needed },
+): Promise<RunJob> {
+  switch (needed.what) {
+    case 'body':
+      return { ...job, isWhole: true };
+    case 'folders':
+      return { ...job, folders: await app.mailboxDelivery.listTargets(mailbox.id) };
+    case 'scripts':
+      return await withIncluded(app, mailbox, { job, names: needed.names });
   }
 }
 
-function isSameUse(one: string | null, other: string): boolean {
-  return one?.toLowerCase() === other.toLowerCase();
+/** Location of the scripts of a mailbox, which is a part of the name of an included script. There are no scripts at the other one. */
+const PERSONAL = 'personal/';
+
+async function withIncluded(
+  { db }: DecidingApp,
+  { id: mailboxId }: MailboxRow,
+  { job, names }: { job: RunJob; names: readonly string[] },
+): Promise<RunJob> {
+  const included = [...job.included];
+  const missing = [...job.missing];
+  for (const name of names) {
+    const own = name.startsWith(PERSONAL) ? name.slice(PERSONAL.length) : undefined;
+    const script = own === undefined ? undefined : await findScript(db.read, { mailboxId, name: own });
+    if (script) included.push({ name, content: script.content });
+    else missing.push(name);
+  }
+  return { ...job, included, missing };
 }
 
-/** The first delivery that asks gets the key, also when several ask at the same time. */
-async function isDuplicate(
+/**
+ * Returns those keys that a run took for new, although a message with them came before. When there is none, the delivery claims them: of
+ * several that ask at the same time, the first one gets a key. A run that failed claims none.
+ */
+async function findDuplicates(
   { db, clock }: DecidingApp,
   { mailbox, deliveryId }: ScriptedMessage & Claimant,
-  key: string,
-): Promise<boolean> {
+  { job, result }: { job: RunJob; result: Decided['result'] },
+): Promise<string[]> {
+  const tested = result.remembered.map(({ key }) => key).filter((key) => !job.duplicates.includes(key));
+  if (tested.length === 0) return [];
   const now = clock.now();
-  const memory = { mailboxId: mailbox.id, key: memoryKey('duplicate', key), now };
-  if (deliveryId === undefined) return await isRemembered(db.read, memory);
-  return !(await db.commit(claim, { ...memory, claimedBy: deliveryId, expiresAt: now + PROVISIONAL_MS }));
+  const keys = tested.map((key) => memoryKey('duplicate', key));
+  const claims = { mailboxId: mailbox.id, keys, claimedBy: deliveryId ?? '', now };
+  const claimed =
+    deliveryId === undefined || result.kind === 'failed'
+      ? await listClaimed(db.read, claims)
+      : await db.commit(claimAll, { ...claims, expiresAt: now + PROVISIONAL_MS });
+  return tested.filter((_key, index) => claimed.includes(keys[index] as MemoryKey));
 }

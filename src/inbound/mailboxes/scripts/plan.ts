@@ -1,6 +1,6 @@
 /** The plan of a delivery: what scripts have decided about a message, as plain data that is kept until all of it is done. */
 import type { Action, Target } from '../../../mail/sieve/actions.ts';
-import type { RememberedKey } from '../../../mail/sieve/run/question.ts';
+import type { RememberedKey } from '../../../mail/sieve/run/run.ts';
 import type { ScriptFailure } from '../../../mailboxes/scripts/script-job.ts';
 
 /**

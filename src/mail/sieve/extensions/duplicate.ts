@@ -41,7 +41,7 @@ export const DUPLICATE: Extension = {
           if (id === undefined || seconds === 0) return false;
           const parts = JSON.stringify([handle?.read(run) ?? null, id]);
           const key = createHash('sha256').update(parts).digest('hex');
-          const isDuplicate = run.ask({ kind: 'isDuplicate', key });
+          const isDuplicate = run.duplicates.has(key);
           if (!isDuplicate || isMeasuredFromLast) remember(run, key, seconds);
           return isDuplicate;
         };

@@ -9,7 +9,7 @@ export const MAILBOX: Extension = {
       parameters: [{ name: 'mailbox names', type: 'texts' }],
       compile(call) {
         const names = call.texts('mailbox names');
-        return (run) => run.ask({ kind: 'mailboxesExist', names: names.read(run) });
+        return (run) => run.folders.haveNames(names.read(run));
       },
     },
   ],

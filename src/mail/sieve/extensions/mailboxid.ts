@@ -10,7 +10,7 @@ export const MAILBOXID: Extension = {
       parameters: [{ name: 'ids', type: 'texts' }],
       compile(call) {
         const ids = call.texts('ids');
-        return (run) => run.ask({ kind: 'mailboxIdsExist', ids: ids.read(run) });
+        return (run) => run.folders.haveIds(ids.read(run));
       },
     },
   ],

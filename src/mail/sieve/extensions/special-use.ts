@@ -17,8 +17,7 @@ export const SPECIAL_USES: Extension = {
       compile(call) {
         const mailbox = call.has('mailbox') ? call.text('mailbox') : undefined;
         const uses = call.texts('special uses');
-        return (run) =>
-          run.ask({ kind: 'specialUsesExist', mailbox: mailbox?.read(run), uses: uses.read(run) });
+        return (run) => run.folders.haveUses(mailbox?.read(run), uses.read(run));
       },
     },
   ],

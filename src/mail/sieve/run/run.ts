@@ -2,14 +2,7 @@
 import type { Action } from '../actions.ts';
 import type { ScriptError } from '../syntax/script-error.ts';
 import { ActionList } from './action-list.ts';
-import {
-  type Answered,
-  Answers,
-  MAX_QUESTIONS,
-  PendingQuestion,
-  type Question,
-  type RememberedKey,
-} from './question.ts';
+import { type Folder, Folders, FoldersNeeded } from './folders.ts';
 import { SieveMessage, type SievePart } from './sieve-message.ts';
 
 /** How a block ends early: with the script, with an included script, or with the loop of this name. */
@@ -54,8 +47,13 @@ export type RunInput = {
   now: number;
   /** Offset of the local time zone from UTC in minutes, positive to the east. */
   zoneMinutes: number;
-  /** Answers to the questions of earlier runs of the same script and message. */
-  answers: readonly Answered[];
+  /** Folders of the account; undefined until a run of the script has needed them. */
+  folders: readonly Folder[] | undefined;
+  /**
+   * Keys of `duplicate` that belong to messages which came before. The run takes each other key for a new one, and names it among those
+   * to remember: the caller runs the script again when it finds that one of them is known.
+   */
+  duplicates: readonly string[];
   /** Scripts that the script includes, directly or not, by `<location>/<name>`. */
   scripts: ReadonlyMap<string, CheckedScript>;
   /** Actions of the scripts that ran before this one for the same message. None by default. */
@@ -63,6 +61,9 @@ export type RunInput = {
   /** How likely it is that the message is spam, from 0 to 100; undefined when it was not tested (RFC 5235). */
   spamPercent: number | undefined;
 };
+
+/** A key that is remembered from the time at which the message is delivered on (RFC 7352). */
+export type RememberedKey = { key: string; seconds: number };
 
 /**
  * Maximum number of steps of a run. A command and a comparison of a value with a key are one step each. Our own limit: a script of 100
@@ -105,7 +106,9 @@ export class Run {
   line = 0;
   /** Name of the included script that runs; undefined in the script itself. */
   script: string | undefined;
-  readonly #answers: Answers;
+  /** Keys of messages that came before (RFC 7352). */
+  readonly duplicates: ReadonlySet<string>;
+  #folders: Folders | undefined;
   #steps = 0;
   /** Steps that are not whole yet. */
   #parts = 0;
@@ -115,7 +118,7 @@ export class Run {
     this.list = new ActionList(input.earlier);
     this.whole = new SieveMessage(input.message);
     this.message = this.whole;
-    this.#answers = new Answers(input.answers);
+    this.duplicates = new Set(input.duplicates);
   }
 
   beginCommand(line: number): void {
@@ -155,12 +158,11 @@ export class Run {
     throw new RunFault(message);
   }
 
-  /** Returns the answer to a question, or ends the run with it. */
-  ask(question: Question): boolean {
-    const answer = this.#answers.find(question);
-    if (answer !== undefined) return answer;
-    if (this.#answers.isFull) this.fail(`a script may ask ${MAX_QUESTIONS} questions about the account`);
-    throw new PendingQuestion(question);
+  /** Returns the folders of the account, or ends the run where they are not known. */
+  get folders(): Folders {
+    if (!this.input.folders) throw new FoldersNeeded();
+    this.#folders ??= new Folders(this.input.folders);
+    return this.#folders;
   }
 
   /** Takes an action, which replaces the implicit keep unless it leaves it. */

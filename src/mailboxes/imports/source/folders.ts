@@ -1,6 +1,6 @@
 /** Finds the folders of a server, and decides which folder of the mailbox takes the messages of each. */
 import type { ListResponse } from 'imapflow';
-import type { TargetFolder } from '../../delivery.ts';
+import type { Folder } from '../../../mail/sieve/run/folders.ts';
 import { validFolderName } from '../../valid-folder-name.ts';
 import type { ExchangeLimits, SourceConnection } from './connection.ts';
 
@@ -22,7 +22,7 @@ export type ListedSource = Pick<
 /** Returns the folders of a server in the order in which they are imported. */
 export async function listSourceFolders(
   connection: SourceConnection,
-  targets: readonly Pick<TargetFolder, 'name' | 'specialUse'>[],
+  targets: readonly Pick<Folder, 'name' | 'specialUse'>[],
 ): Promise<SourceFolder[]> {
   const listed = await connection.exchange(LIST_LIMITS, (commands) => commands.list());
   return mapFolders(listed, {
@@ -33,7 +33,7 @@ export async function listSourceFolders(
 }
 
 type Mapping = {
-  targets: readonly Pick<TargetFolder, 'name' | 'specialUse'>[];
+  targets: readonly Pick<Folder, 'name' | 'specialUse'>[];
   namespaces: SourceConnection['namespaces'];
   hasLabels: boolean;
 };

@@ -7,7 +7,7 @@ import { forwardMark } from '../../../../src/inbound/forward/mark.ts';
 import { MAX_SENT } from '../../../../src/inbound/mailboxes/scripts/limit.ts';
 import { planOf } from '../../../../src/inbound/mailboxes/scripts/plan.ts';
 import type { Action } from '../../../../src/mail/sieve/actions.ts';
-import { activateScript } from '../../../../src/mailboxes/scripts/store.ts';
+import { activateScript, putScript } from '../../../../src/mailboxes/scripts/store.ts';
 import { addUse } from '../../../../src/submission/limits/store.ts';
 import { PASS } from '../../mail-world.ts';
 import { openScriptWorld } from './world.ts';
@@ -372,6 +372,65 @@ test('a message that comes twice is noticed, also when both are delivered at the
   await world.receive(address);
   assert.equal(await world.run(), 2);
   assert.deepEqual(places().sort(), ['INBOX', 'Twice']);
+});
+
+test('what scripts ask about the account takes a bounded number of runs', async () => {
+  let runs = 0;
+  const questions = (name: string) =>
+    Array.from({ length: 20 }, (_, n) => `if ${name.replace('#', `${n}`)} { fileinto "${n}"; }`).join(' ');
+  const script = `require ["mailbox", "duplicate", "fileinto", "copy"];
+    ${questions('mailboxexists "#"')} ${questions('duplicate :uniqueid "#"')}`;
+  const { address } = await world.add(script);
+  folders.push({ name: '7', mailboxId: 'F1', specialUse: null });
+  replaced.run = async (job, owner) => {
+    runs++;
+    return await world.runScripts(job, owner);
+  };
+  await world.receive(address);
+  await world.run();
+  assert.deepEqual([places(), runs], [['7'], 2]);
+  await world.receive(address);
+  await world.run();
+  assert.equal(runs, 5, 'one run for the folders, and one for the keys that are known by now');
+  assert.deepEqual(places().slice(1).toSorted(), Array.from({ length: 20 }, (_, n) => `${n}`).toSorted());
+});
+
+test('a key is not claimed by a run that turns out to be wrong', async () => {
+  const script = `require ["duplicate", "fileinto"];
+    if duplicate :uniqueid "one" { fileinto "Twice"; } elsif duplicate :header "x-two" { fileinto "Wrong"; }`;
+  const { id, address } = await world.add(script);
+  await world.receive(address, { header: ['X-Two: a'] });
+  await world.receive(address, { header: ['X-Two: b'] });
+  await world.run();
+  assert.deepEqual(places(), ['INBOX', 'Twice']);
+  const memories = await world.app.db.read.selectFrom('scriptMemories').selectAll().execute();
+  assert.equal(memories.filter(({ mailboxId }) => mailboxId === id).length, 2, 'that of X-Two: a, not of b');
+});
+
+test('a script gets what it includes and nothing else, within a limit', async () => {
+  const { id, address } = await world.add('require ["include"]; include "a";');
+  const put = (name: string, content: string) =>
+    world.app.db.commit(putScript, { mailboxId: id, name, content, now: 1 });
+  await put(
+    'a',
+    'require ["include"]; include :optional "none"; include :global :optional "g"; include "b";',
+  );
+  await put('b', 'require ["fileinto"]; fileinto "B";');
+  await put('unused', `# ${'x'.repeat(100_000)}`);
+  const names = new Set<string>();
+  replaced.run = async (job, owner) => {
+    for (const { name } of job.included) names.add(name);
+    return await world.runScripts(job, owner);
+  };
+  await world.receive(address);
+  await world.run();
+  assert.deepEqual([places(), [...names]], [['B'], ['personal/a', 'personal/b']]);
+  const large = ['c', 'd', 'e'];
+  for (const name of large) await put(name, `keep; # ${'x'.repeat(100_000)}`);
+  await put('a', `require ["include"]; ${large.map((name) => `include "${name}";`).join(' ')}`);
+  await world.receive(address);
+  await world.run();
+  assert.match(stored.at(-1)?.text ?? '', /scripts that it includes have more than 262144 characters/);
 });
 
 test('a script that fails keeps the message, and its owner is told once a day', async () => {

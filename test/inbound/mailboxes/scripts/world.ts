@@ -2,7 +2,8 @@
 import { after } from 'node:test';
 import type { MailboxRow } from '../../../../src/db/mailbox-tables.ts';
 import { createMailboxWork } from '../../../../src/inbound/mailboxes/work.ts';
-import type { DeliveryRequest, DeliveryResult, TargetFolder } from '../../../../src/mailboxes/delivery.ts';
+import type { Folder } from '../../../../src/mail/sieve/run/folders.ts';
+import type { DeliveryRequest, DeliveryResult } from '../../../../src/mailboxes/delivery.ts';
 import { createScriptRunner, type ScriptRunner } from '../../../../src/mailboxes/scripts/runner.ts';
 import { activateScript, putScript } from '../../../../src/mailboxes/scripts/store.ts';
 import { addMailbox } from '../../../mailboxes/fixtures.ts';
@@ -13,11 +14,12 @@ export type Stored = DeliveryRequest & { text: string };
 
 export type ScriptWorld = MailWorld & {
   stored: Stored[];
-  folders: TargetFolder[];
+  folders: Folder[];
   /** Replaces answers of mailboxes and of the threads of scripts. */
   replaced: {
     deliver?: (request: DeliveryRequest) => DeliveryResult | undefined;
     run?: ScriptRunner['run'];
+    listTargets?: () => Folder[];
     /** Called with the name of each write before it is made. An error that it throws is that of the write. */
     beforeCommit?: (write: string) => void;
   };
@@ -28,6 +30,8 @@ export type ScriptWorld = MailWorld & {
   receive(to: string, message?: { from?: string; header?: readonly string[]; text?: string }): Promise<void>;
   /** Runs what is due, and returns how many tasks there were. */
   run(): Promise<number>;
+  /** Runs scripts as they run where `replaced` has no other answer. */
+  runScripts: ScriptRunner['run'];
   /** Messages that have entered the queue, with their recipients and texts. */
   queued(): Promise<
     { to: string[]; returnPath: string | null; trace: string; text: string; messageId: string }[]
@@ -37,14 +41,15 @@ export type ScriptWorld = MailWorld & {
 /** Opens the world for the tests of the calling file. */
 export async function openScriptWorld(): Promise<ScriptWorld> {
   const replaced: ScriptWorld['replaced'] = {};
-  const folders: TargetFolder[] = [];
+  const folders: Folder[] = [];
   let runner: ScriptRunner | undefined;
   after(() => runner?.close());
-  const run: ScriptRunner['run'] = (job, owner) => {
+  const runScripts: ScriptRunner['run'] = (job, owner) => {
     runner ??= createScriptRunner(world.app);
-    return (replaced.run ?? runner.run)(job, owner);
+    return runner.run(job, owner);
   };
-  const mailboxScripts = { scriptRunner: { run }, mailboxDelivery: { listTargets: async () => folders } };
+  const run: ScriptRunner['run'] = (job, owner) => (replaced.run ?? runScripts)(job, owner);
+  const mailboxScripts = { scriptRunner: { run }, mailboxDelivery: { listTargets: async () => replaced.listTargets?.() ?? folders } };
   const world = await openMailWorld({ replace: () => ({ mailboxScripts }) });
   const { app } = world;
   const stored: Stored[] = [];
@@ -63,7 +68,7 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
     db,
     scriptRunner: { run },
     mailboxDelivery: {
-      listTargets: async () => folders,
+      listTargets: async () => replaced.listTargets?.() ?? folders,
       async deliver(request) {
         const answer = replaced.deliver?.(request);
         if (answer) return answer;
@@ -83,6 +88,7 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
   }
   return {
     ...world,
+    runScripts,
     stored,
     folders,
     replaced,

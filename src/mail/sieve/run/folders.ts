@@ -1,0 +1,53 @@
+/** The folders of the account, about which the tests of scripts ask (RFC 5490, RFC 8579, RFC 9042). */
+
+export type Folder = {
+  name: string;
+  /** Id that the folder keeps when it is renamed (RFC 8474 section 4). */
+  mailboxId: string;
+  specialUse: string | null;
+};
+
+/** Ends a run that needs to know the folders. It never leaves `runScript`. */
+export class FoldersNeeded extends Error {
+  override readonly name = 'FoldersNeeded';
+
+  constructor() {
+    super('the run needs the folders of the account');
+  }
+}
+
+export class Folders {
+  readonly #names: ReadonlySet<string>;
+  readonly #ids: ReadonlySet<string>;
+  /** Names of the folders that have a special use, by the use in lower case. */
+  readonly #byUse = new Map<string, Set<string>>();
+
+  constructor(folders: readonly Folder[]) {
+    this.#names = new Set(folders.map(({ name }) => name));
+    this.#ids = new Set(folders.map(({ mailboxId }) => mailboxId));
+    for (const { name, specialUse } of folders) {
+      if (specialUse === null) continue;
+      const use = specialUse.toLowerCase();
+      const names = this.#byUse.get(use) ?? new Set();
+      this.#byUse.set(use, names.add(name));
+    }
+  }
+
+  /** Returns true when folders with all these names exist (RFC 5490 section 3.1). */
+  haveNames(names: readonly string[]): boolean {
+    return names.every((name) => this.#names.has(name));
+  }
+
+  /** Returns true when folders with all these ids exist (RFC 9042 section 6). */
+  haveIds(ids: readonly string[]): boolean {
+    return ids.every((id) => this.#ids.has(id));
+  }
+
+  /** Returns true when the folder, or any folder where it is undefined, has all these special uses (RFC 8579 section 3). */
+  haveUses(folder: string | undefined, uses: readonly string[]): boolean {
+    return uses.every((use) => {
+      const names = this.#byUse.get(use.toLowerCase());
+      return names !== undefined && (folder === undefined || names.has(folder));
+    });
+  }
+}
