@@ -54,7 +54,7 @@ export type Blobs = {
    */
   open(id: Id<'blob'>): Promise<BlobContent>;
   /** Opens the bytes of a blob that was prepared and is not committed yet. */
-  openPrepared(row: BlobRow): Pick<BlobContent, 'sizeBytes' | 'chunks'>;
+  openPrepared(row: BlobRow): BlobContent;
   /**
    * Writes bytes that can be made again to a file that is not part of any blob. The caller removes it.
    * @throws AppError unavailable, when the disk is full or the file cannot be written; any error of `pieces`

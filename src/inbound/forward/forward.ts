@@ -34,7 +34,7 @@ export type Forwarding = {
    * The message in place of the received one, with a header that was edited. Its bytes are not committed yet. The caller has looked for
    * loops in the header that was received.
    */
-  edited?: { blobId: NonNullable<ReceivedMessageRow['blobId']>; bytes: Buffer } | undefined;
+  edited?: { blobId: NonNullable<ReceivedMessageRow['blobId']>; content: BlobContent } | undefined;
 };
 
 /** The rows of a forwarded message, or the reason why it is not forwarded. */
@@ -63,7 +63,7 @@ export async function buildForward(
 ): Promise<BuiltForward> {
   const { blobId } = edited ?? received;
   if (blobId === null) return { kind: 'refused', reason: 'deleted' };
-  const content = edited ? bytesContent(edited.bytes) : await app.blobs.open(blobId);
+  const content = edited?.content ?? (await app.blobs.open(blobId));
   const header = await readHeader(content);
   if (!header) return { kind: 'refused', reason: 'malformed' };
   const fields = splitFields(header.toString('latin1'));
@@ -94,16 +94,6 @@ export async function buildForward(
 
 /** Bytes of a message as far as forwarding reads them. */
 type Content = Pick<BlobContent, 'sizeBytes' | 'head' | 'chunks'>;
-
-function bytesContent(bytes: Buffer): Content {
-  return {
-    sizeBytes: bytes.length,
-    head: async (count) => bytes.subarray(0, count),
-    async *chunks() {
-      yield bytes;
-    },
-  };
-}
 
 /** Returns the header with the empty line after it; undefined when the message has no end of a header within its limit. */
 async function readHeader(content: Content): Promise<Buffer | undefined> {

@@ -3,10 +3,9 @@
  * together with what the scripts send. What they have decided is kept, so that a crash between two of these steps changes nothing.
  */
 
-import { discardOnRefusal } from '../../../blobs/discard-on-refusal.ts';
+import { discardAll, discardOnRefusal } from '../../../blobs/discard-on-refusal.ts';
 import type { ReceivedMessageRow } from '../../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../../db/mailbox-tables.ts';
-import type { BlobRow } from '../../../db/tables.ts';
 import type { DeliveryResult } from '../../../mailboxes/delivery.ts';
 import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { claim } from '../../../mailboxes/scripts/memory-store.ts';
@@ -14,12 +13,13 @@ import type { NamedScript } from '../../../mailboxes/scripts/script-job.ts';
 import { listReceivedRecipients } from '../../store.ts';
 import type { LeasedTask } from '../../tasks/store.ts';
 import { DONE, settlementOf, type TaskOutcome } from '../../tasks/worker.ts';
+import { type BuiltMail, blobsOf } from './built-mail.ts';
 import { type Decision, decide } from './decide.ts';
 import { readHeader, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
 import { noteFailure } from './failure-note.ts';
 import { fileMessage } from './file.ts';
 import { withinLimits } from './limit.ts';
-import { type BuiltMail, buildOutgoing } from './outgoing.ts';
+import { buildOutgoing } from './outgoing.ts';
 import { hasSeveralSteps, keptUnless, type Plan } from './plan.ts';
 import { findPlan, storePlan } from './plan-store.ts';
 import { settleDelivery } from './settle.ts';
@@ -50,12 +50,12 @@ export async function deliverByScripts(
     if (noted.kind !== 'delivered') return noted;
   }
   const built = await buildOutgoing(app, delivery, plan);
-  return await discardOnRefusal(app.blobs, built.flatMap(blobsOf), async () => {
-    const kept = await keepUnsent(app, delivery, { plan, built });
-    if (kept.kind !== 'delivered') return kept;
-    const copied = await fileCopies(app, delivery, built);
-    if (copied.kind !== 'delivered') return copied;
-    return { kind: 'settled', isSettled: await settle(app, delivery, { plan, built }) };
+  const prepared = built.flatMap(blobsOf);
+  return await discardOnRefusal(app.blobs, prepared, async () => {
+    const copied = await fileRest(app, delivery, { plan, built });
+    const isSettled = copied.kind === 'delivered' && (await settle(app, delivery, { plan, built }));
+    if (!isSettled) await discardAll(app.blobs, prepared);
+    return copied.kind === 'delivered' ? { kind: 'settled', isSettled } : copied;
   });
 }
 
@@ -97,6 +97,16 @@ async function findOrDecide(
   return { kind: 'decided', plan: hasSeveralSteps(plan) ? await storePlan(app, taskId, plan) : plan };
 }
 
+/** Stores what the scripts have not filed: a message that is not sent after all, and copies of what is. */
+async function fileRest(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  settled: Settled,
+): Promise<DeliveryResult> {
+  const kept = await keepUnsent(app, delivery, settled);
+  return kept.kind === 'delivered' ? await fileCopies(app, delivery, settled.built) : kept;
+}
+
 /** Stores copies of what is sent (RFC 8580). A reply is sent for certain once its key is claimed, so its copy is stored then. */
 async function fileCopies(
   app: ScriptApp,
@@ -105,14 +115,14 @@ async function fileCopies(
 ): Promise<DeliveryResult> {
   const { mailbox, deliveryId } = delivery;
   const now = app.clock.now();
-  for (const [index, mail] of built.entries()) {
+  for (const mail of built) {
     if (mail.kind === 'redirect' || !mail.copy) continue;
     const memory = { mailboxId: mailbox.id, claimedBy: deliveryId, now };
     if (mail.claim && !(await app.db.commit(claim, { ...memory, ...mail.claim }))) continue;
     const { target, bytes } = mail.copy;
     const result = await app.mailboxDelivery.deliver({
       mailboxId: mailbox.id,
-      deliveryId: `${deliveryId}/copy/${index}`,
+      deliveryId: `${deliveryId}/copy/${mail.kind}/${mail.position}`,
       content: { sizeBytes: bytes.length, bytes, file: undefined },
       prefix: '',
       isJunk: false,
@@ -165,9 +175,4 @@ async function settle(
 
 function withoutCopy(built: BuiltMail): BuiltMail {
   return built.kind === 'redirect' ? built : { ...built, copy: undefined };
-}
-
-function blobsOf(built: BuiltMail): BlobRow[] {
-  if (built.kind === 'redirect') return built.blob ? [built.blob] : [];
-  return [built.mail.blob];
 }

@@ -1,38 +1,48 @@
-/** Puts a message together whose header a script has edited (RFC 5293). */
-import type { MailboxRow } from '../../../db/mailbox-tables.ts';
+/** Puts messages together whose header a script has edited (RFC 5293). */
+import type { Blobs } from '../../../blobs/blobs.ts';
+import type { BlobRow } from '../../../db/tables.ts';
 import { readFieldLines } from '../../../mail/message/header-block.ts';
-import { ConcurrencyLimiter } from '../../../system/concurrency-limiter.ts';
 import type { ScriptedMessage } from './delivery.ts';
 
-/** Size from which a message counts as large: as many smaller ones as are delivered at the same time take 32 MiB. Our own limit. */
-const LARGE_BYTES = 1024 * 1024;
-/** Maximum number of large messages that are held whole at the same time, each of them up to twice. Our own limit. */
-const MAX_LARGE = 2;
+/** The bytes of a message with other headers than its own, each of them written once and never held whole. */
+export class EditedMessages {
+  readonly #blobs: Pick<Blobs, 'prepare'>;
+  readonly #message: Pick<ScriptedMessage, 'content' | 'header'>;
+  readonly #rows = new Map<string, BlobRow>();
 
-const large = new ConcurrencyLimiter({ maxRunning: MAX_LARGE, perFree: 1 });
+  constructor(blobs: Pick<Blobs, 'prepare'>, message: Pick<ScriptedMessage, 'content' | 'header'>) {
+    this.#blobs = blobs;
+    this.#message = message;
+  }
 
-/** Calls `use` with the message with this header, which ends with its empty line. Only some large messages are held at a time. */
-export async function withEdited<Result>(
-  delivery: Pick<ScriptedMessage, 'content' | 'header'> & { mailbox: Pick<MailboxRow, 'tenantId'> },
-  edited: Buffer,
-  use: (message: Buffer) => Promise<Result>,
-): Promise<Result> {
-  const run = async () => await use(await editedMessage(delivery, edited));
-  if (delivery.content.sizeBytes < LARGE_BYTES) return await run();
-  return await large.run(run, { owner: delivery.mailbox.tenantId });
+  /** The blobs that were prepared. The caller discards those that no row names. */
+  get rows(): BlobRow[] {
+    return [...this.#rows.values()];
+  }
+
+  /**
+   * Prepares the message with this header, which ends with its empty line. Returns the same blob for the same header.
+   * @throws the errors of `Blobs.prepare`; DamagedBlobError
+   */
+  async prepare(header: Buffer): Promise<BlobRow> {
+    const key = header.toString('base64');
+    const row = this.#rows.get(key) ?? (await this.#blobs.prepare(piecesOf(this.#message, header)));
+    this.#rows.set(key, row);
+    return row;
+  }
 }
 
-async function editedMessage(
+/** Yields the message with another header. */
+async function* piecesOf(
   { content, header }: Pick<ScriptedMessage, 'content' | 'header'>,
   edited: Buffer,
-): Promise<Buffer> {
-  const pieces: Buffer[] = [edited];
+): AsyncGenerator<Uint8Array> {
+  yield edited;
   let skippedBytes = header.length;
   for await (const chunk of content.chunks()) {
-    pieces.push(chunk.subarray(Math.min(skippedBytes, chunk.length)));
+    yield chunk.subarray(Math.min(skippedBytes, chunk.length));
     skippedBytes = Math.max(0, skippedBytes - chunk.length);
   }
-  return Buffer.concat(pieces);
 }
 
 /** Fields of which a message has one (RFC 5322 section 3.6), and that say who wrote it. Where there are two, programs show different ones. */

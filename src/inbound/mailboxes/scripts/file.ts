@@ -1,7 +1,10 @@
 /** Stores a message in the folders that its scripts name, once in each. */
+
+import type { BlobContent } from '../../../blobs/blobs.ts';
+import { discardAll } from '../../../blobs/discard-on-refusal.ts';
 import type { DeliveredContent, DeliveryResult } from '../../../mailboxes/delivery.ts';
 import type { ScriptApp, ScriptedDelivery } from './delivery.ts';
-import { withEdited } from './edited-message.ts';
+import { EditedMessages } from './edited-message.ts';
 import type { Filing } from './plan.ts';
 
 /**
@@ -13,43 +16,51 @@ export async function fileMessage(
   delivery: ScriptedDelivery,
   filings: readonly Filing[],
 ): Promise<DeliveryResult> {
-  for (const [index, filing] of filings.entries()) {
-    const result = await fileInto(app, delivery, { filing, index, isOneOfSeveral: filings.length > 1 });
-    if (result.kind !== 'delivered') return result;
+  const edited = new EditedMessages(app.blobs, delivery);
+  try {
+    for (const [index, filing] of filings.entries()) {
+      const shared = filings.length > 1 && { sharedId: delivery.deliveryId };
+      const content = await contentOf(app, delivery, { edited, header: filing.header });
+      const result = await app.mailboxDelivery.deliver({
+        ...requestOf(delivery, filing),
+        ...content,
+        deliveryId: index === 0 ? delivery.deliveryId : `${delivery.deliveryId}/${index}`,
+        ...shared,
+      });
+      if (result.kind !== 'delivered') return result;
+    }
+    return { kind: 'delivered' };
+  } finally {
+    // The mailbox has bytes of its own, or a link to the file.
+    await discardAll(app.blobs, edited.rows);
   }
-  return { kind: 'delivered' };
 }
 
-async function fileInto(
-  { mailboxDelivery }: ScriptApp,
-  delivery: ScriptedDelivery,
-  { filing, index, isOneOfSeveral }: { filing: Filing; index: number; isOneOfSeveral: boolean },
-): Promise<DeliveryResult> {
-  const { mailbox, message, deliveryId, prefix } = delivery;
-  const { header, isDefault, ...target } = filing;
-  const store = (content: DeliveredContent, fields: string) =>
-    mailboxDelivery.deliver({
-      mailboxId: mailbox.id,
-      deliveryId: index === 0 ? deliveryId : `${deliveryId}/${index}`,
-      content,
-      prefix: fields,
-      isJunk: isDefault && message.flagged === 1,
-      receivedAt: message.createdAt,
-      target,
-      ...(isOneOfSeveral && { sharedId: deliveryId }),
-    });
-  if (header === null) return await store(contentOf(delivery), prefix);
-  // The script has seen the fields of this mailbox, and may have changed them.
-  return await withEdited(delivery, Buffer.from(header, 'base64'), (bytes) => store(wholeBytes(bytes), ''));
+function requestOf(
+  { mailbox, message }: ScriptedDelivery,
+  { header: _header, isDefault, ...target }: Filing,
+) {
+  return {
+    mailboxId: mailbox.id,
+    isJunk: isDefault && message.flagged === 1,
+    receivedAt: message.createdAt,
+    target,
+  };
 }
 
-function contentOf({ content }: ScriptedDelivery): DeliveredContent {
-  const { sizeBytes, inline, file } = content;
+/** Returns the bytes that are stored. A script that edits the header has seen the fields of this mailbox, and may have moved them. */
+async function contentOf(
+  { blobs }: ScriptApp,
+  { content, prefix }: ScriptedDelivery,
+  { edited, header }: { edited: EditedMessages; header: string | null },
+): Promise<{ content: DeliveredContent; prefix: string }> {
+  if (header === null) return { content: deliveredContent(content), prefix };
+  const row = await edited.prepare(Buffer.from(header, 'base64'));
+  return { content: deliveredContent(blobs.openPrepared(row)), prefix: '' };
+}
+
+function deliveredContent({ sizeBytes, inline, file }: BlobContent): DeliveredContent {
   if (inline) return { sizeBytes, bytes: inline, file: undefined };
   if (file) return { sizeBytes, bytes: undefined, file };
   throw new Error('a blob has neither bytes nor a file');
-}
-
-function wholeBytes(bytes: Buffer): DeliveredContent {
-  return { sizeBytes: bytes.length, bytes, file: undefined };
 }

@@ -1,6 +1,6 @@
 /** Builds what a mailbox sends because of a message: redirects, automatic replies, notifications, and refusals. */
 
-import type { BlobRow } from '../../../db/tables.ts';
+import { discardAll } from '../../../blobs/discard-on-refusal.ts';
 import { addressKey, type Mailbox, parseMailbox, withoutTag } from '../../../mail/address.ts';
 import { type ComposedMail, composeNotification, composeReply } from '../../../mail/auto-reply/compose.ts';
 import { reasonNotToReply } from '../../../mail/auto-reply/may-reply.ts';
@@ -10,37 +10,25 @@ import type { HeaderField } from '../../../mail/message/header-block.ts';
 import { dateField } from '../../../mail/message/headers.ts';
 import type { Target } from '../../../mail/sieve/actions.ts';
 import { withItsAliases } from '../../../mailboxes/addresses/store.ts';
-import { type MemoryKey, memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
+import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { mayUseAddress } from '../../../mailboxes/sender-addresses.ts';
 import { AppError } from '../../../system/errors.ts';
 import { newId } from '../../../system/ids.ts';
-import { type BuiltForward, buildForward } from '../../forward/forward.ts';
+import { buildForward } from '../../forward/forward.ts';
 import { GIVE_BACK } from '../../forward/give-back.ts';
-import { buildOwnMail, type OwnMail } from '../../forward/own-mail.ts';
+import { buildOwnMail } from '../../forward/own-mail.ts';
 import { isProbablyForged, provenSenderOf } from '../../forward/proven-sender.ts';
+import {
+  type BuiltAnswer,
+  type BuiltMail,
+  type BuiltRedirect,
+  blobsOf,
+  type ReplyClaim,
+} from './built-mail.ts';
 import { fieldsOf, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
-import { repeatsOrigin, withEdited, withoutPrefix } from './edited-message.ts';
+import { EditedMessages, repeatsOrigin, withoutPrefix } from './edited-message.ts';
 import { buildPersonalMail } from './personal-mail.ts';
 import type { Notification, Outgoing, Plan, Redirect, Rejection, Vacation } from './plan.ts';
-
-/** A reply is sent only when no other delivery has claimed its key. */
-type ReplyClaim = { key: MemoryKey; expiresAt: number };
-
-/** Rows to add in the write that settles the delivery. */
-export type BuiltMail =
-  | {
-      kind: 'redirect';
-      forward: Extract<BuiltForward, { kind: 'built' }>;
-      /** Bytes that were made for the redirect; undefined when it shares those of the message. */
-      blob: BlobRow | undefined;
-    }
-  | {
-      kind: 'vacation' | 'notify' | 'reject';
-      mail: OwnMail;
-      claim: ReplyClaim | undefined;
-      /** The folder that gets a copy, and the message with its date. */
-      copy: { target: Target; bytes: Buffer } | undefined;
-    };
 
 /** Maximum number of recipients of the notifications about a message. Our own limit. */
 const MAX_NOTIFIED = 4;
@@ -56,24 +44,33 @@ export async function buildOutgoing(
   delivery: ScriptedDelivery,
   { outgoing, filings }: Pick<Plan, 'outgoing' | 'filings'>,
 ): Promise<BuiltMail[]> {
-  const built: (BuiltMail | undefined)[] = [];
-  let notified = 0;
-  for (const action of outgoing) {
-    if (action.kind === 'notify') notified += action.to.length + action.cc.length;
-    if (action.kind === 'redirect')
-      built.push(withOwner(await buildRedirect(app, delivery, action), delivery, filings.length > 0));
-    else if (notified <= MAX_NOTIFIED || action.kind !== 'notify')
-      built.push(await buildOrLeaveOut(app, delivery, action));
+  const edited = new EditedMessages(app.blobs, delivery);
+  const built: BuiltMail[] = [];
+  try {
+    let notified = 0;
+    for (const [index, action] of outgoing.entries()) {
+      if (action.kind === 'notify') notified += action.to.length + action.cc.length;
+      if (action.kind === 'notify' && notified > MAX_NOTIFIED) continue;
+      const mail = await buildAction(app, delivery, { action, edited, isStored: filings.length > 0 });
+      const position = outgoing.slice(0, index).filter(({ kind }) => kind === action.kind).length;
+      if (mail) built.push({ ...mail, position });
+    }
+    return built;
+  } finally {
+    const used = new Set(built.flatMap(blobsOf));
+    await discardAll(
+      app.blobs,
+      edited.rows.filter((row) => !used.has(row)),
+    );
   }
-  return built.filter((mail) => mail !== undefined);
 }
 
 /** When nobody is told that the redirect has failed, the mailbox gets a message back that it stores nowhere. */
 function withOwner(
-  built: Extract<BuiltMail, { kind: 'redirect' }> | undefined,
+  built: BuiltRedirect | undefined,
   { mailbox }: ScriptedDelivery,
   isStored: boolean,
-): BuiltMail | undefined {
+): BuiltRedirect | undefined {
   if (!built || isStored || built.forward.notification) return built;
   const { id: messageId } = built.forward.message;
   const notification = { messageId, address: GIVE_BACK, recipient: mailbox.id };
@@ -82,12 +79,21 @@ function withOwner(
 
 type Composed = Exclude<Outgoing, Redirect>;
 
+async function buildAction(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  { action, edited, isStored }: { action: Outgoing; edited: EditedMessages; isStored: boolean },
+): Promise<BuiltRedirect | BuiltAnswer | undefined> {
+  if (action.kind !== 'redirect') return await buildOrLeaveOut(app, delivery, action);
+  return withOwner(await buildRedirect(app, delivery, { action, edited }), delivery, isStored);
+}
+
 /** Mail that cannot be composed now can never be, for instance for an address that needs SMTPUTF8. The delivery does not wait for it. */
 async function buildOrLeaveOut(
   app: ScriptApp,
   delivery: ScriptedDelivery,
   action: Composed,
-): Promise<BuiltMail | undefined> {
+): Promise<BuiltAnswer | undefined> {
   try {
     return await buildComposed(app, delivery, action);
   } catch (error) {
@@ -102,7 +108,7 @@ function buildComposed(
   app: ScriptApp,
   delivery: ScriptedDelivery,
   action: Composed,
-): Promise<BuiltMail | undefined> {
+): Promise<BuiltAnswer | undefined> {
   switch (action.kind) {
     case 'vacation':
       return buildVacation(app, delivery, action);
@@ -116,8 +122,8 @@ function buildComposed(
 async function buildRedirect(
   app: ScriptApp,
   delivery: ScriptedDelivery,
-  { address, header }: Redirect,
-): Promise<Extract<BuiltMail, { kind: 'redirect' }> | undefined> {
+  { action: { address, header }, edited }: { action: Redirect; edited: EditedMessages },
+): Promise<BuiltRedirect | undefined> {
   const to = asciiAddress(address);
   if (to === undefined) return undefined;
   const { message, mailbox } = delivery;
@@ -126,24 +132,16 @@ async function buildRedirect(
   const changed = header === null ? undefined : withoutPrefix(Buffer.from(header, 'base64'), delivery.prefix);
   // A message with a second author would be sealed here, although the script may have named anybody.
   if (changed && repeatsOrigin(changed, delivery.header)) return undefined;
-  const forwardTo = (edited?: Parameters<typeof buildForward>[2]['edited']) =>
-    buildForward(app, message, { recipient, addresses: [to], scheduledFor, edited });
-  if (!changed) return redirectOf(app, delivery, { forward: await forwardTo(), blob: undefined });
-  return await withEdited(delivery, changed, async (bytes) => {
-    const blob = await app.blobs.prepare([bytes]);
-    return redirectOf(app, delivery, { forward: await forwardTo({ blobId: blob.id, bytes }), blob });
+  const blob = changed && (await edited.prepare(changed));
+  const forward = await buildForward(app, message, {
+    recipient,
+    addresses: [to],
+    scheduledFor,
+    edited: blob && { blobId: blob.id, content: app.blobs.openPrepared(blob) },
   });
-}
-
-/** Returns the redirect; undefined when it cannot be built, whose bytes are then given up. */
-async function redirectOf(
-  { blobs, log }: ScriptApp,
-  { mailbox }: ScriptedDelivery,
-  { forward, blob }: { forward: BuiltForward; blob: BlobRow | undefined },
-): Promise<Extract<BuiltMail, { kind: 'redirect' }> | undefined> {
   if (forward.kind === 'built') return { kind: 'redirect', forward, blob };
-  if (blob) await blobs.discard(blob);
-  log.warn({ mailboxId: mailbox.id, reason: forward.reason }, 'a message could not be redirected');
+  const { reason } = forward;
+  app.log.warn({ mailboxId: mailbox.id, reason }, 'a message could not be redirected');
   return undefined;
 }
 
@@ -151,7 +149,7 @@ async function buildVacation(
   app: ScriptApp,
   delivery: ScriptedDelivery,
   action: Vacation,
-): Promise<BuiltMail | undefined> {
+): Promise<BuiltAnswer | undefined> {
   const fields = fieldsOf(delivery);
   const claim = await findReplyClaim(app, delivery, { action, fields });
   const to = parseMailbox(delivery.message.sender);
@@ -201,7 +199,7 @@ async function buildNotification(
   app: ScriptApp,
   delivery: ScriptedDelivery,
   action: Notification,
-): Promise<BuiltMail | undefined> {
+): Promise<BuiltAnswer | undefined> {
   const { mailbox } = delivery;
   const fields = fieldsOf(delivery);
   const to = action.to.flatMap((address) => parseMailbox(address) ?? []);
@@ -230,7 +228,7 @@ async function buildRejection(
   app: ScriptApp,
   { message, mailbox, header, recipient }: ScriptedDelivery,
   { reason }: Rejection,
-): Promise<BuiltMail | undefined> {
+): Promise<BuiltAnswer | undefined> {
   const address = await provenSenderOf(app, message, splitFields(header.toString('latin1')));
   const to = address === undefined ? undefined : parseMailbox(address);
   if (!to) return undefined;

@@ -5,6 +5,7 @@
 import { insertBlob } from '../../../blobs/store.ts';
 import type { ScriptMemoryRow } from '../../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../../db/operation.ts';
+import type { BlobRow } from '../../../db/tables.ts';
 import type { MemoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { claimMemory } from '../../../mailboxes/scripts/memory-store.ts';
 import { insertNotification } from '../../../queue/notifications/store.ts';
@@ -12,8 +13,8 @@ import { enqueue } from '../../../queue/store.ts';
 import { insertSubmitted } from '../../../queue/submitted/store.ts';
 import { AppError } from '../../../system/errors.ts';
 import { type Settlement, settleLeased } from '../../tasks/store.ts';
+import { type BuiltMail, blobsOf } from './built-mail.ts';
 import { countRecipients, limitOf } from './limit.ts';
-import type { BuiltMail } from './outgoing.ts';
 import { deletePlan } from './plan-store.ts';
 
 type Delivered = {
@@ -36,38 +37,49 @@ export const settleDelivery = defineWrite(
     if (!(await settleLeased(tx, settlement))) return false;
     await deletePlan(tx, settlement.id);
     for (const memory of remembered) await claimMemory(tx, { ...claimant, ...memory, now: settlement.now });
-    for (const mail of built) await queueMail(tx, mail, { claimant, sender, now: settlement.now });
+    const stored = new Set<BlobRow['id']>();
+    for (const mail of built) {
+      if (!(await mayQueue(tx, mail, { claimant, sender, now: settlement.now }))) continue;
+      for (const blob of blobsOf(mail)) {
+        if (!stored.has(blob.id)) await insertBlob(tx, blob);
+        stored.add(blob.id);
+      }
+      await queueMail(tx, mail);
+    }
     return true;
   },
   { crashPoints: { beforeCommit: 'script-settle-before-commit', afterCommit: 'script-settle-after-commit' } },
 );
 
-async function queueMail(
+/** Claims what a mail needs. Returns false for one that is left out. */
+async function mayQueue(
   tx: Tx,
   built: BuiltMail,
   { claimant, sender, now }: Pick<Delivered, 'claimant' | 'sender'> & { now: number },
-): Promise<void> {
-  const { recipients: to } = built.kind === 'redirect' ? built.forward : built.mail;
-  const sending = { ...sender, limit: limitOf(built.kind), recipients: to.length, now };
+): Promise<boolean> {
+  const { recipients } = built.kind === 'redirect' ? built.forward : built.mail;
+  const claim = built.kind === 'redirect' ? undefined : built.claim;
+  // Another delivery may have answered the same sender in the meantime.
+  if (claim && !(await claimMemory(tx, { ...claimant, ...claim, now }))) return false;
+  const sending = { ...sender, limit: limitOf(built.kind), recipients: recipients.length, now };
+  if (await countRecipients(tx, sending)) return true;
+  if (built.kind !== 'redirect') return false;
+  // The message is not kept, so it must not be left out. The delivery runs again, and then keeps it.
+  throw new AppError('rate_limited', 'The mailbox has sent on too much mail');
+}
+
+async function queueMail(tx: Tx, built: BuiltMail): Promise<void> {
   if (built.kind === 'redirect') {
     const { message, recipients, notification } = built.forward;
-    // The message is not kept, so it must not be left out. The delivery runs again, and then keeps it.
-    if (!(await countRecipients(tx, sending)))
-      throw new AppError('rate_limited', 'The mailbox has sent on too much mail');
-    if (built.blob) await insertBlob(tx, built.blob);
     await enqueue(tx, message, recipients);
     if (notification) await insertNotification(tx, notification);
     return;
   }
-  const { mail, claim } = built;
-  // Another delivery may have answered the same sender in the meantime.
-  if (claim && !(await claimMemory(tx, { ...claimant, ...claim, now }))) return;
-  if (!(await countRecipients(tx, sending))) return;
-  await insertBlob(tx, mail.blob);
-  await enqueue(tx, mail.message, mail.recipients);
+  const { message, recipients, blob } = built.mail;
+  await enqueue(tx, message, recipients);
   // The row has the message deleted once it has reached its end.
-  const { id: messageId, tenantId, mailboxId } = mail.message;
-  const { sizeBytes } = mail.blob;
+  const { id: messageId, tenantId, mailboxId } = message;
+  const { sizeBytes } = blob;
   if (mailboxId !== null)
     await insertSubmitted(tx, {
       messageId,

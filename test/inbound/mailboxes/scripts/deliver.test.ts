@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, test } from 'node:test';
 import { openWriting } from '../../../../src/db/connection.ts';
@@ -592,6 +593,71 @@ test('what a script has decided is carried out, also when the owner deactivates 
     [['late@other.example']],
   );
   assert.deepEqual(await world.app.db.read.selectFrom('deliveryPlans').selectAll().execute(), []);
+});
+
+test('a copy of what is sent is stored once, also when limits leave out something else in the next run', async () => {
+  const script = `require ["enotify", "vacation", "fcc"];
+    notify :fcc "Sent" "mailto:team@other.example"; vacation :fcc "Sent" "Away.";`;
+  const mailbox = await world.add(script);
+  await world.receive(mailbox.address);
+  replaced.beforeCommit = (write) => {
+    if (write === 'inbound.settleDelivery') throw new Error('the daemon ends here');
+  };
+  await world.run();
+  delete replaced.beforeCommit;
+  await send({ notified: MAX_SENT.notified }, mailbox);
+  await world.clock.advance(60_000);
+  await world.run();
+  assert.deepEqual(places(), ['INBOX', 'Sent', 'Sent']);
+});
+
+/** Returns the names of the files in which blobs are. */
+const blobFiles = () =>
+  readdirSync(join(world.test.dataDir, 'blobs'), { recursive: true })
+    .map(String)
+    .filter((name) => name.length > 60);
+
+test('a large message with an edited header is written once for each header, and no file stays behind', async () => {
+  const script = `require ["editheader", "fileinto", "copy"];
+    fileinto "Old"; addheader "X-A" "1"; fileinto "One"; fileinto "Two"; redirect "bob@other.example"; redirect "carl@other.example";`;
+  const { address } = await world.add(script, { quotaBytes: 50_000_000 });
+  await world.receive(address, { text: 'line\r\n'.repeat(60_000) });
+  const before = blobFiles();
+  const seen: string[][] = [];
+  replaced.deliver = ({ content, target }) => {
+    seen.push([target?.mailbox ?? '', content.file?.sha256 ?? '']);
+    return undefined;
+  };
+  const queued = await watchQueue();
+  await world.run();
+  assert.deepEqual(
+    seen.map(([folder]) => folder),
+    ['Old', 'One', 'Two'],
+  );
+  const [old, one, two] = seen.map(([, sha256]) => sha256 ?? '');
+  assert.ok(old !== '' && one !== '' && one === two && one !== old);
+  const rows = await world.app.db.read.selectFrom('messages').select(['id', 'blobId']).execute();
+  const redirects = (await queued()).map(({ messageId }) => rows.find(({ id }) => id === messageId)?.blobId);
+  assert.equal(redirects.length, 2);
+  assert.equal(redirects[0], redirects[1], 'both redirects have the same bytes');
+  assert.equal(blobFiles().length, before.length + 1, 'that of the redirects');
+});
+
+test('a redirect whose delivery has lost its lease leaves no file behind', async () => {
+  const script =
+    `require ["editheader", "date", "variables"];
+    if currentdate :matches "iso8601" "*" { addheader "X-Now" "$` + `{1}"; } redirect "bob@other.example";`;
+  const { address } = await world.add(script);
+  await world.receive(address, { text: 'line\r\n'.repeat(60_000) });
+  const before = blobFiles();
+  replaced.run = async (job, owner) => {
+    delete replaced.run;
+    await world.clock.advance(10 * 60_000);
+    await world.run();
+    return await world.runScripts(job, owner);
+  };
+  await world.run();
+  assert.equal(blobFiles().length, before.length + 1);
 });
 
 /** Adds fields of some 4 KB, and files the message into this number of folders besides INBOX. */

@@ -1,4 +1,5 @@
 /** An installation whose mailboxes have scripts, and keep what they are given in memory. */
+import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
 import type { MailboxRow } from '../../../../src/db/mailbox-tables.ts';
 import { createMailboxWork } from '../../../../src/inbound/mailboxes/work.ts';
@@ -49,7 +50,10 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
     return runner.run(job, owner);
   };
   const run: ScriptRunner['run'] = (job, owner) => (replaced.run ?? runScripts)(job, owner);
-  const mailboxScripts = { scriptRunner: { run }, mailboxDelivery: { listTargets: async () => replaced.listTargets?.() ?? folders } };
+  const mailboxScripts = {
+    scriptRunner: { run },
+    mailboxDelivery: { listTargets: async () => replaced.listTargets?.() ?? folders },
+  };
   const world = await openMailWorld({ replace: () => ({ mailboxScripts }) });
   const { app } = world;
   const stored: Stored[] = [];
@@ -75,7 +79,8 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
         const isKnown = stored.some(
           ({ mailboxId, deliveryId }) => mailboxId === request.mailboxId && deliveryId === request.deliveryId,
         );
-        const text = `${request.prefix}${Buffer.from(request.content.bytes ?? []).toString()}`;
+        const { bytes, file } = request.content;
+        const text = `${request.prefix}${file ? readFileSync(file.path) : Buffer.from(bytes)}`;
         if (!isKnown) stored.push({ ...request, text });
         return { kind: 'delivered' };
       },
