@@ -38,7 +38,7 @@ export type ScriptJob = SentRun | { kind: 'check'; content: string };
 /** Why the scripts failed. `script` is the name of the script; `line` counts from 1. */
 export type ScriptFailure = { script: string; line: number; message: string };
 
-/** What a job is to be repeated with: the whole message, the folders of the account, or scripts that the others include. */
+/** The whole message, the folders of the account, or scripts that the others include: a job is repeated with them. */
 export type Needed = { what: 'body' | 'folders' } | { what: 'scripts'; names: readonly string[] };
 
 export type ScriptResult =
