@@ -99,7 +99,10 @@ export async function checkClientRecords(
   return Object.fromEntries(await Promise.all(checks));
 }
 
-/** Judges SRV records: one of them leads to the right host and port. The target `.` stands alone (RFC 2782). */
+/**
+ * Judges SRV records: those with the best priority, which programs use, lead to the right host and port. The target `.` stands alone
+ * (RFC 2782).
+ */
 export function judgeSrv(answer: DnsAnswer<SrvRecord>, wanted: Pick<Srv, 'value' | 'port'>): Verdict {
   if (answer.kind === 'failed') return verdicts.unknown(answer.reason);
   const records = answer.kind === 'found' ? answer.records : [];
@@ -110,9 +113,17 @@ export function judgeSrv(answer: DnsAnswer<SrvRecord>, wanted: Pick<Srv, 'value'
   const isRight =
     wanted.value === '.'
       ? records.every(({ target }) => target === '')
-      : records.some(({ target, port }) => target === wanted.value && port === wanted.port);
+      : bestOf(records).every(({ target, port }) => target === wanted.value && port === wanted.port);
   if (isRight) return verdicts.verified(found);
   return wanted.value === '.'
     ? verdicts.wrong(found, 'This service is not offered; the only record must have the target "."')
-    : verdicts.wrong(found, `A record must lead to ${wanted.value}, port ${wanted.port}`);
+    : verdicts.wrong(
+        found,
+        `The records with the lowest priority must lead to ${wanted.value}, port ${wanted.port}`,
+      );
+}
+
+function bestOf(records: readonly SrvRecord[]): SrvRecord[] {
+  const best = Math.min(...records.map(({ priority }) => priority));
+  return records.filter(({ priority }) => priority === best);
 }

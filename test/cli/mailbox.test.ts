@@ -209,7 +209,7 @@ test('show prints the settings for mail programs, and the link to the profile as
   const { hostname, imap, pop3, submission, managesieve } = world.app.config;
   assert.match(output, /\n\nSERVICE +SERVER +PORT +ENCRYPTION +USER NAME\n/);
   assert.match(output, new RegExp(`\\nIMAP +${hostname} +${imap.port} +TLS +dee@people\\.example\\n`));
-  const url = 'https://autoconfig.people.example/profile.mobileconfig?emailaddress=dee%40people.example';
+  const url = `https://${hostname}/profile.mobileconfig?emailaddress=dee%40people.example`;
   assert.ok(output.includes(`open ${url} or scan this code:\n\n`));
   assert.ok(
     output.endsWith(`${await qrcode.toString(url, { type: 'utf8', small: true })}`.trimEnd().concat('\n')),

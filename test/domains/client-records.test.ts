@@ -113,11 +113,13 @@ test('the records are checked with the others, shown with what DNS has, and neve
   assert.ok(clientsOf(again.body).every(({ status }) => status === 'pending'));
 });
 
-test('one SRV record for this machine is enough, and the target "." stands alone', () => {
-  const srv = (target: string, port = 993) => ({ priority: 0, weight: 1, port, target });
+test('the SRV records with the best priority lead to this machine, and the target "." stands alone', () => {
+  const srv = (target: string, port = 993, priority = 0) => ({ priority, weight: 1, port, target });
   const judge = (records: ReturnType<typeof srv>[], value: string, port = 993) =>
     judgeSrv({ kind: 'found', records, ttlMs: 1 }, { value, port }).kind;
-  assert.equal(judge([srv('a.example'), srv(HOST)], HOST), 'verified');
+  assert.equal(judge([srv('a.example', 993, 5), srv(HOST)], HOST), 'verified');
+  assert.equal(judge([srv('a.example'), srv(HOST, 993, 5)], HOST), 'wrong', 'programs use the other one');
+  assert.equal(judge([srv('a.example'), srv(HOST)], HOST), 'wrong', 'some programs use the other one');
   assert.equal(judge([srv(HOST, 994)], HOST), 'wrong');
   assert.equal(judge([srv('')], HOST), 'wrong');
   assert.equal(judge([srv('', 0)], '.', 0), 'verified');

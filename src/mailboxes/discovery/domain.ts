@@ -1,6 +1,6 @@
 /**
- * Decides which domain a request for settings is about: by the Host of the request, or else by the address in it. Nothing here asks
- * whether an address exists, so that nobody learns it.
+ * Decides which domain a request for settings is about: by its Host, or else by the address in it. Nothing here asks whether an address
+ * exists, so that nobody learns it.
  */
 import type { App } from '../../app.ts';
 import { findName, sandboxDomain } from '../../domains/name.ts';
@@ -21,7 +21,7 @@ type Asked = {
 export type Subject = {
   /** Domain whose mail arrives here, in lower case and A-labels. */
   domain: string;
-  /** The address in the request when it can be one of a mailbox, in any case, whether it exists or not. */
+  /** The address in the request when it is at the domain, whether it exists or not. */
   address: string | undefined;
   /** True when the host of the request belongs to the domain alone. */
   isOwnHost: boolean;
@@ -29,16 +29,21 @@ export type Subject = {
 
 type DomainApp = Pick<App, 'db' | 'clock' | 'config'>;
 
-/** Returns what a request is about; undefined when it names no domain whose mail arrives here. */
+/**
+ * Returns what a request is about: the domain that its host belongs to, or else that of its address. An address at another domain is left
+ * out, so that nobody gets settings or a profile for it. Returns undefined when no mail arrives here for either domain.
+ */
 export async function findSubject(app: DomainApp, asked: Asked): Promise<Subject | undefined> {
   const parsed = asked.address?.endsWith('>') ? undefined : parseMailbox(asked.address ?? '');
-  const address = parsed?.address;
-  const own = findName(asked.host.replace(HOST_PREFIX, ''));
-  if (own !== undefined && (await isReceived(app, own)))
-    return { domain: own, address, isOwnHost: asked.host !== own };
-  const domain = parsed?.domain;
-  if (domain === undefined || !(await isReceived(app, domain))) return undefined;
-  return { domain, address, isOwnHost: false };
+  const ofHost = findName(asked.host.replace(HOST_PREFIX, ''));
+  const isOwnHost = asked.host !== ofHost;
+  // A host that is a domain itself may be that of the installation, where the mail programs of all domains ask.
+  for (const domain of isOwnHost ? [ofHost, parsed?.domain] : [parsed?.domain, ofHost]) {
+    if (domain === undefined || !(await isReceived(app, domain))) continue;
+    const address = parsed?.domain === domain ? parsed.address : undefined;
+    return { domain, address, isOwnHost: isOwnHost && domain === ofHost };
+  }
+  return undefined;
 }
 
 async function isReceived({ db, clock, config }: DomainApp, domain: string): Promise<boolean> {

@@ -16,19 +16,22 @@ export type MailSettings = {
 /** Returns the settings for a mailbox. */
 export function mailSettings(
   config: ClientConfig & Pick<Config, 'http'>,
-  { address, domain }: Pick<MailboxRow, 'address' | 'domain'>,
+  { address }: Pick<MailboxRow, 'address'>,
 ): MailSettings {
   const query = new URLSearchParams({ emailaddress: address });
   return {
     username: address,
     host: config.hostname,
     services: clientServices(config),
-    profileUrl: `${originFor(config, domain)}${PROFILE_PATH}?${query}`,
+    profileUrl: `${originOf(config)}${PROFILE_PATH}?${query}`,
   };
 }
 
-/** A daemon without a host name of its own serves this machine alone. */
-function originFor({ hostname, http }: ClientConfig & Pick<Config, 'http'>, domain: string): string {
+/**
+ * Returns the origin of the HTTP server. Its certificate is for the host name of the installation, and has those of the domains only where
+ * the operator has asked for them. A daemon without a host name of its own serves this machine alone.
+ */
+function originOf({ hostname, http }: ClientConfig & Pick<Config, 'http'>): string {
   if (http.publicUrl !== '') return http.publicUrl;
-  return hostname === 'localhost' ? `http://localhost:${http.port}` : `https://autoconfig.${domain}`;
+  return hostname === 'localhost' ? `http://localhost:${http.port}` : `https://${hostname}`;
 }

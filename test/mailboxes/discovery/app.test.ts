@@ -119,6 +119,7 @@ test('Autodiscover answers XML with the settings, or with the error of its proto
   assert.equal(await code(requestFor('a@people.example', 'mobilesync/responseschema/2006')), '601');
   assert.equal(await code(requestFor('a@unknown.example'), HOST), '500');
   assert.equal(await code(requestFor('no address')), '500');
+  assert.equal(await code(requestFor('bob@elsewhere.example')), '500', 'the host is not its domain');
   const entities = `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>${requestFor('&b;@people.example')}`;
   assert.equal(await code(entities), '600');
   const file = `<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]>${requestFor('&f;')}`;
@@ -169,6 +170,7 @@ test('the profile for Apple devices has no password, and keeps its identifiers',
   assert.ok(uuids((await profile('bob@people.example')).body)?.every((uuid) => !own.includes(uuid)));
   const without = (await ask('people.example', '/profile.mobileconfig')).body;
   assert.doesNotMatch(without, /EmailAddress<|Username/);
+  assert.equal((await profile('bob@elsewhere.example')).body, without, 'an address at another domain');
 });
 
 test('the JSON for other programs names the services at standard ports', async () => {
