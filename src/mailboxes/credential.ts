@@ -1,4 +1,5 @@
 /** The credentials that open a mailbox: its own password, and its app passwords. */
+import { hash } from 'node:crypto';
 import type { App } from '../app.ts';
 import type { AppPasswordRow, MailboxRow } from '../db/mailbox-tables.ts';
 import { hasExpired } from './app-passwords/match.ts';
@@ -34,22 +35,49 @@ export function sessionCredential(credential: Credential): SessionCredential {
   return { id: credential.row.id, expiresAt: credential.row.expiresAt };
 }
 
-/** Returns a login with the present row of its mailbox, or the reason why it does not stand any more. */
-export async function renewLogin(app: Pick<App, 'db' | 'clock'>, login: Login): Promise<LoginResult> {
-  const mailbox = await findMailboxById(app.db.read, login.mailbox.id);
-  if (!mailbox || !(await isValid(app, mailbox, login))) return { refused: 'credentials' };
-  if (mailbox.status !== 'active') return { refused: mailbox.status };
-  return { mailbox, credential: login.credential };
+/** Names a login, so that a thread can keep it: nothing in it helps to guess the password. */
+export type LoginMark = {
+  mailboxId: MailboxRow['id'];
+  credential: SessionCredential['id'];
+  /** Digest of the stored hash of the mailbox's own password, which a new password changes. */
+  passwordDigest: string;
+};
+
+/** Returns what names a login. */
+export function markOf({ mailbox, credential }: Login): LoginMark {
+  const { id } = sessionCredential(credential);
+  return { mailboxId: mailbox.id, credential: id, passwordDigest: digestOf(mailbox) };
 }
 
-async function isValid(
+function digestOf({ passwordHash }: MailboxRow): string {
+  return hash('sha256', passwordHash ?? '', 'base64');
+}
+
+/** Returns a login with the present rows, or the reason why it does not stand any more. */
+export function renewLogin(app: Pick<App, 'db' | 'clock'>, login: Login): Promise<LoginResult> {
+  return renewMarked(app, markOf(login));
+}
+
+/** Returns the login that a mark names, as `renewLogin` does. */
+export async function renewMarked(app: Pick<App, 'db' | 'clock'>, mark: LoginMark): Promise<LoginResult> {
+  const mailbox = await findMailboxById(app.db.read, mark.mailboxId);
+  const credential = mailbox && (await findCredential(app, mailbox, mark));
+  if (!credential) return { refused: 'credentials' };
+  if (mailbox.status !== 'active') return { refused: mailbox.status };
+  return { mailbox, credential };
+}
+
+async function findCredential(
   app: Pick<App, 'db' | 'clock'>,
-  { passwordHash, passwordLogin }: MailboxRow,
-  { mailbox: before, credential }: Login,
-): Promise<boolean> {
-  if (credential.kind === 'password') return passwordLogin === 1 && passwordHash === before.passwordHash;
-  const row = await findAppPasswordById(app.db.read, credential.row.id);
-  if (!row || hasExpired(row, app.clock.now())) return false;
+  mailbox: MailboxRow,
+  { credential: id, passwordDigest }: LoginMark,
+): Promise<Credential | undefined> {
+  if (id === 'password')
+    return mailbox.passwordLogin === 1 && digestOf(mailbox) === passwordDigest ? OWN_PASSWORD : undefined;
+  const row = await findAppPasswordById(app.db.read, id);
+  if (!row || hasExpired(row, app.clock.now())) return undefined;
   // A member that is suspended may not use shared mailboxes either.
-  return row.memberId === null || (await findMailboxById(app.db.read, row.memberId))?.status !== 'suspended';
+  const isSuspended =
+    row.memberId !== null && (await findMailboxById(app.db.read, row.memberId))?.status === 'suspended';
+  return isSuspended ? undefined : { kind: 'app-password', row };
 }

@@ -39,8 +39,8 @@ export type AccessConnection = {
   socket: Socket;
   wire: AccessWire;
   client: Client;
-  /** Time at which the connection began, on the monotonic clock. */
-  readonly beganAt: number;
+  /** Time at which the connection began without a login, on the monotonic clock. */
+  beganAt: number;
   /** Number of commands that were refused before login. */
   errors: number;
   isOpen: boolean;
@@ -74,7 +74,7 @@ export async function startTls(
   connection.client = { ...client, tls: tlsOf(secure) };
 }
 
-/** Returns how long the client may take for its next command. It has a minute for all that it does before its login, and then long times. */
+/** Returns how long the client may take for its next command. It has a minute for all that it does before a login, and then long times. */
 export function commandPatience(
   { context, beganAt }: Pick<AccessConnection, 'context' | 'beganAt'>,
   { hasLoggedIn }: { hasLoggedIn: boolean },

@@ -30,7 +30,7 @@ export function createScriptSession(main: ScriptCalls & Pick<LoginCalls, 'scramK
     scramKey: (username) => main.scramKey(username),
     async loginByProof({ client, ...proof }) {
       const answer = await main.loginToScripts({ ...proof, address: client.address, protocol: 'sieve' });
-      const serverSignature = 'refused' in answer ? undefined : answer.login.serverSignature;
+      const serverSignature = 'refused' in answer ? undefined : answer.serverSignature;
       return { answer: open(answer), serverSignature };
     },
     close() {},

@@ -6,7 +6,7 @@ import type { App } from '../../app.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Account, Refusal } from '../../mail/managesieve/session.ts';
 import type { Authenticate, LoginRequest } from '../authenticate.ts';
-import { type Login, type LoginRefusal, renewLogin } from '../credential.ts';
+import { type LoginMark, type LoginRefusal, markOf, renewMarked } from '../credential.ts';
 import { problemOfScriptName } from './name.ts';
 import type { ScriptRunner } from './runner.ts';
 import {
@@ -23,11 +23,18 @@ import {
   type ScriptRefusal,
 } from './store.ts';
 
-/** A login, which the connection hands over with each command. */
-export type ScriptLoginAnswer = { owner: string; login: Login } | { refused: LoginRefusal };
+/** A login, whose mark the connection hands over with each command. */
+export type ScriptLoginAnswer =
+  | {
+      owner: string;
+      login: LoginMark;
+      /** Proof of the server, after a login by a proof. */
+      serverSignature: string | undefined;
+    }
+  | { refused: LoginRefusal };
 
 type Methods = Omit<Account, 'owner'>;
-type ScriptCall = { login: Login; method: keyof Methods; args: readonly unknown[] };
+type ScriptCall = { login: LoginMark; method: keyof Methods; args: readonly unknown[] };
 
 /** Functions of the main thread for the thread of the connections. */
 export type ScriptCalls = {
@@ -69,10 +76,12 @@ export function createScriptCalls(app: ScriptsApp, authenticate: Authenticate): 
   return {
     async loginToScripts(request) {
       const answer = await authenticate(request);
-      return 'refused' in answer ? answer : { owner: answer.mailbox.address, login: answer };
+      if ('refused' in answer) return answer;
+      const { mailbox, serverSignature } = answer;
+      return { owner: mailbox.address, login: markOf(answer), serverSignature };
     },
     async manageScripts({ login, method, args }) {
-      const renewed = await renewLogin(app, login);
+      const renewed = await renewMarked(app, login);
       if ('refused' in renewed)
         return { refused: 'BYE', text: 'The login does not hold any more' } satisfies Refusal;
       const methods: Record<string, (...given: never[]) => Promise<unknown>> = scriptsOf(

@@ -54,8 +54,15 @@ test('a client has 60 s to log in, and then 30 minutes for each command', async 
   const client = await open();
   await clock.advance(30 * 60_000);
   assert.deepEqual(await client.run('NOOP'), ['OK "Done"']);
-  await clock.advance(commandMs);
+  assert.deepEqual(await client.run('UNAUTHENTICATE'), ['OK "Logged out of the account"']);
+  await clock.advance(loginMs - 1);
+  assert.deepEqual(await client.run(LOGIN), ['OK "Logged in"']);
+  assert.deepEqual(await client.run('UNAUTHENTICATE'), ['OK "Logged out of the account"']);
+  const again = await open();
+  await clock.advance(loginMs);
   assert.deepEqual(await client.rest(), ['BYE "The client took too long"']);
+  await clock.advance(commandMs - loginMs);
+  assert.deepEqual(await again.rest(), ['BYE "The client took too long"']);
 });
 
 test('a client that guesses is ended', async (t) => {

@@ -95,6 +95,21 @@ test('a login ends with its password, with a suspension, and with its mailbox', 
   }
 });
 
+test('the thread of the connections gets nothing by which a password could be guessed', async () => {
+  const { id } = await addMailbox(world, { address: 'secret@people.example', passwordHash: 'stored hash' });
+  const mailbox = await findMailboxById(app.db.read, id);
+  assert.ok(mailbox);
+  const { loginToScripts } = createScriptCalls({ ...app, scriptRunner }, async () => ({
+    mailbox,
+    credential: { kind: 'password' },
+  }));
+  const request = { username: '', password: '', address: CLIENT.address, protocol: 'sieve' } as const;
+  const answer = await loginToScripts(request);
+  assert.ok('login' in answer);
+  assert.deepEqual(Object.keys(answer.login), ['mailboxId', 'credential', 'passwordDigest']);
+  assert.doesNotMatch(JSON.stringify(answer), /stored hash/);
+});
+
 test('an owner finds no script of another mailbox', async () => {
   const [{ account: one }, { account: two }] = [await open(), await open()];
   await one.put('mine', 'keep;');

@@ -62,6 +62,8 @@ export const unauthenticate = defineCommand({
   parameters: [],
   async run(connection) {
     connection.account = undefined;
+    // The client has as much time for its next login as for the first one.
+    connection.beganAt = connection.context.clock.elapsed();
     return { text: 'Logged out of the account' };
   },
 });
