@@ -30,6 +30,11 @@ export function isSimulatorDomain(config: Pick<Config, 'hostname'>, domain: stri
   return domain.toLowerCase() === simulatorDomain(config);
 }
 
+/** Returns true for a domain whose mail never leaves this machine. */
+export function isLocalDomain(config: Pick<Config, 'hostname'>, domain: string): boolean {
+  return isSandboxDomain(config, domain) || isSimulatorDomain(config, domain);
+}
+
 /** The domain of a sender. Everything is null for the sandbox domain, which has no key and whose mail is not tracked. */
 export type SenderDomain = {
   domainId: Domain['id'] | null;

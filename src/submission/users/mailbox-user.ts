@@ -5,7 +5,7 @@ import { memoryOf } from '../../blobs/blobs.ts';
 import { discardOnRefusal } from '../../blobs/discard-on-refusal.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
-import { getSendingDomain, isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
+import { getSendingDomain, isLocalDomain, isSandboxDomain } from '../../domains/sender.ts';
 import { logAccepted } from '../../events/mail-log.ts';
 import { type Login, renewLogin, sessionCredential } from '../../mailboxes/credential.ts';
 import { mayUseAddress } from '../../mailboxes/sender-addresses.ts';
@@ -21,7 +21,7 @@ import { LOGIN_HAS_ENDED, notAuthorized, RefusedMessage } from '../refused-messa
 import { firstLookAt } from '../reports/plan.ts';
 import type { SubmissionApp } from '../submission-app.ts';
 import { refuseSuppressed } from '../suppressed.ts';
-import { type Submission, type SubmittedRecipient, senderDomainsOf, type User } from './user.ts';
+import { type Submission, senderDomainsOf, type User } from './user.ts';
 
 /** Returns the owner of a mailbox. */
 export function createMailboxUser(app: SubmissionApp, login: Login): User {
@@ -113,17 +113,12 @@ async function getDomainId(
  */
 function requireLocalRecipients(app: Pick<App, 'config'>, submission: Submission): void {
   const sandbox = [...senderDomainsOf(submission)].find((domain) => isSandboxDomain(app.config, domain));
-  const recipient = submission.recipients.find((one) => !staysHere(app, one));
+  const recipient = submission.recipients.find(({ domain }) => !isLocalDomain(app.config, domain));
   if (sandbox === undefined || recipient === undefined) return;
   throw new AppError(
     'domain_not_verified',
     `<${recipient.address}>: addresses of ${sandbox} write only to each other; use a verified domain`,
   );
-}
-
-/** Returns true for a recipient whose mail does not leave this machine. */
-function staysHere({ config }: Pick<SubmissionApp, 'config'>, { domain }: SubmittedRecipient): boolean {
-  return isSandboxDomain(config, domain) || isSimulatorDomain(config, domain);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Builds what a mailbox sends because of a message: redirects, automatic replies, notifications, and refusals. */
 
 import { discardAll } from '../../../blobs/discard-on-refusal.ts';
-import { addressKey, type Mailbox, parseMailbox, withoutTag } from '../../../mail/address.ts';
+import { addressKey, parseMailbox, withoutTag } from '../../../mail/address.ts';
 import { type ComposedMail, composeNotification, composeReply } from '../../../mail/auto-reply/compose.ts';
 import { reasonNotToReply } from '../../../mail/auto-reply/may-reply.ts';
 import { splitFields } from '../../../mail/dkim/verify/header-fields.ts';
@@ -11,13 +11,13 @@ import { dateField } from '../../../mail/message/headers.ts';
 import type { Target } from '../../../mail/sieve/actions.ts';
 import { withItsAliases } from '../../../mailboxes/addresses/store.ts';
 import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
-import { mayUseAddress } from '../../../mailboxes/sender-addresses.ts';
 import { AppError } from '../../../system/errors.ts';
 import { newId } from '../../../system/ids.ts';
 import { buildForward } from '../../forward/forward.ts';
 import { GIVE_BACK } from '../../forward/give-back.ts';
 import { buildOwnMail } from '../../forward/own-mail.ts';
 import { isProbablyForged, provenSenderOf } from '../../forward/proven-sender.ts';
+import { findAuthor } from './author.ts';
 import {
   type BuiltAnswer,
   type BuiltMail,
@@ -153,18 +153,19 @@ async function buildVacation(
   const fields = fieldsOf(delivery);
   const claim = await findReplyClaim(app, delivery, { action, fields });
   const to = parseMailbox(delivery.message.sender);
-  if (!claim || !to) return undefined;
+  const author = to && (await findAuthor(app, delivery.mailbox, { named: action.from, to: [to] }));
+  if (!claim || !to || !author) return undefined;
   const id = newId('em', app.clock.now());
   const composed = composeReply({
     messageId: messageIdOf(delivery, id),
-    from: await fromOf(app, delivery, action),
+    from: author.from,
     to,
     subject: action.subject,
     text: action.reason,
     isMime: action.isMime,
     fields,
   });
-  const mail = await buildPersonalMail(app, delivery, { id, composed, to: [to.address] });
+  const mail = await buildPersonalMail(app, delivery, { id, author, composed, to: [to.address] });
   return { kind: 'vacation', mail, claim, copy: copyOf(app, action, composed) };
 }
 
@@ -204,11 +205,12 @@ async function buildNotification(
   const fields = fieldsOf(delivery);
   const to = action.to.flatMap((address) => parseMailbox(address) ?? []);
   const cc = action.cc.flatMap((address) => parseMailbox(address) ?? []);
-  if (to.length === 0) return undefined;
+  const author = await findAuthor(app, mailbox, { named: action.from, to: [...to, ...cc] });
+  if (to.length === 0 || !author) return undefined;
   const id = newId('em', app.clock.now());
   const composed = composeNotification({
     messageId: messageIdOf(delivery, id),
-    from: await fromOf(app, delivery, action),
+    from: author.from,
     to,
     cc,
     owner: mailbox.address,
@@ -219,7 +221,7 @@ async function buildNotification(
     fields,
   });
   const addresses = [...to, ...cc].map(({ address }) => address);
-  const mail = await buildPersonalMail(app, delivery, { id, composed, to: addresses });
+  const mail = await buildPersonalMail(app, delivery, { id, author, composed, to: addresses });
   return { kind: 'notify', mail, claim: undefined, copy: copyOf(app, action, composed) };
 }
 
@@ -259,19 +261,6 @@ function copyOf(
 
 function messageIdOf({ mailbox }: ScriptedDelivery, id: string): string {
   return `${id}@${mailbox.domain}`;
-}
-
-/** Returns the author: the address that the script names, if the owner may use it (RFC 5230 section 4.3), or that of the mailbox. */
-async function fromOf(
-  { db }: ScriptApp,
-  { mailbox }: ScriptedDelivery,
-  { from }: { from: string | undefined },
-): Promise<Mailbox> {
-  const named = from === undefined ? undefined : parseMailbox(from);
-  if (named && (await mayUseAddress(db.read, mailbox, named.address))) return named;
-  const own = parseMailbox(mailbox.address);
-  if (!own) throw new Error('the address of a mailbox is not one');
-  return { ...own, name: mailbox.displayName ?? undefined };
 }
 
 /** Returns an address as the envelope has it; undefined when it needs SMTPUTF8 or is none. */

@@ -210,6 +210,28 @@ test('a reply comes from an address of its owner, whatever the script says', asy
   assert.deepEqual(froms.sort(), [`Ann <${own.address.replace('@', '+away@')}>`, other.address].sort());
 });
 
+test('nothing is sent from a domain that the tenant has lost, nor from the sandbox to the world', async () => {
+  const { db, config } = world.app;
+  const lost = 'lost.example';
+  const reply = (from: string) =>
+    `require ["vacation", "enotify"]; vacation ${from} "Away."; notify "mailto:x@other.example";`;
+  const own = await world.add(reply(`:from "ann@${lost}"`), { aliases: [`ann@${lost}`] });
+  const other = await world.add(reply(`:from "bob@people.example"`), {
+    address: `bob@${lost}`,
+    aliases: ['bob@people.example'],
+  });
+  const sandbox = await world.add(reply(''), { address: `cat@sandbox.${config.hostname.toLowerCase()}` });
+  const queued = await watchQueue();
+  for (const { address } of [own, other, sandbox]) await world.receive(address);
+  const domains = await db.read.selectFrom('domains').select(['id', 'name']).execute();
+  const { id } = domains.find(({ name }) => name === lost) ?? {};
+  assert.equal((await world.test.request('DELETE', `/v1/domains/${id}`)).status, 204);
+  await world.run();
+  const froms = (await queued()).map(({ text }) => /^From: (.*)\r\n/.exec(text)?.[1]);
+  assert.deepEqual(froms.sort(), ['bob@people.example', own.address, own.address].sort());
+  assert.equal(places().length, 3, 'each message is kept');
+});
+
 test('programs, lists, spam and mail to others are not answered', async () => {
   const { address } = await world.add('require "vacation"; vacation "Away.";');
   const queued = await watchQueue();

@@ -25,7 +25,7 @@ export type ScriptWorld = MailWorld & {
     beforeCommit?: (write: string) => void;
   };
   /** Adds a mailbox with this script. */
-  add(script: string, fields?: Partial<MailboxRow>): Promise<MailboxRow>;
+  add(script: string, fields?: Parameters<typeof addMailbox>[1]): Promise<MailboxRow>;
   activate(mailboxId: MailboxRow['id'], script: string, name?: string): Promise<void>;
   /** Receives a message for a mailbox. The lines of the header come before its text. */
   receive(to: string, message?: { from?: string; header?: readonly string[]; text?: string }): Promise<void>;
