@@ -23,6 +23,7 @@ export function capabilitiesOf(connection: Announcing, state: 'authorization' | 
     // Mailboxes keep mail for as long as its owner wants.
     'EXPIRE NEVER',
     'UTF8 USER',
+    'LANG',
     // Passwords are not asked for where others can read them (RFC 5034 section 4).
     ...(isPrivate ? ['USER', `SASL ${mechanisms.join(' ')}`] : []),
     ...(offersTls && state === 'authorization' ? ['STLS'] : []),

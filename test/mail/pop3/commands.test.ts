@@ -40,6 +40,19 @@ test('a user logs in, lists and reads messages, and leaves', async (t) => {
   assert.equal(drop.messages.length, 2);
 });
 
+test('responses are in English, which a client can choose before and after its login', async (t) => {
+  const { dial, open } = await startServer(t, { drop: twoMessages() });
+  const early = dial();
+  await early.line();
+  for (const client of [early, await open()]) {
+    assert.deepEqual(await client.askLong('LANG'), ['+OK Languages', 'en English']);
+    for (const range of ['en', 'EN', '*'])
+      assert.equal(await client.ask(`LANG ${range}`), '+OK en Responses are in English');
+    for (const range of ['de', 'en-US', 'en de'])
+      assert.equal(await client.ask(`LANG ${range}`), '-ERR Responses are in English alone');
+  }
+});
+
 test('what is marked as deleted is no longer there, and comes back with RSET', async (t) => {
   const { open, drop } = await startServer(t, { drop: twoMessages() });
   const client = await open();
@@ -105,7 +118,7 @@ test('capabilities are the same before and after login', async (t) => {
   const early = await client.askLong('CAPA');
   assert.deepEqual(early, [
     ...['+OK Capabilities', 'TOP', 'UIDL', 'PIPELINING', 'RESP-CODES', 'AUTH-RESP-CODE', 'EXPIRE NEVER'],
-    ...['UTF8 USER', 'USER', 'SASL SCRAM-SHA-256 PLAIN LOGIN', 'IMPLEMENTATION Test'],
+    ...['UTF8 USER', 'LANG', 'USER', 'SASL SCRAM-SHA-256 PLAIN LOGIN', 'IMPLEMENTATION Test'],
   ]);
   for (const command of LOGIN) await client.ask(command);
   assert.deepEqual(await client.askLong('capa'), early);

@@ -3,6 +3,7 @@ import { auth } from './auth.ts';
 import { capa } from './capa.ts';
 import type { Command } from './command.ts';
 import { dele, rset } from './dele.ts';
+import { lang } from './lang.ts';
 import { list, stat, uidl } from './list.ts';
 import { noop } from './noop.ts';
 import { quit } from './quit.ts';
@@ -19,6 +20,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map(
     AUTH: auth,
     STLS: stls,
     UTF8: utf8,
+    LANG: lang,
     STAT: stat,
     LIST: list,
     UIDL: uidl,
