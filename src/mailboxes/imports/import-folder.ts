@@ -18,7 +18,7 @@ import {
   openSourceFolder,
   type SourceMessage,
 } from './source/messages.ts';
-import { CommandRefused } from './source/source-error.ts';
+import { CommandRefused, SourceError } from './source/source-error.ts';
 import type { Spool } from './spool.ts';
 import type { TargetCalls, TurnRequest } from './turn.ts';
 import type { TurnProgress } from './turn-progress.ts';
@@ -27,7 +27,13 @@ import type { TurnProgress } from './turn-progress.ts';
 export type Turn = {
   clock: Clock;
   request: Pick<TurnRequest, 'mailboxId'>;
-  connection: SourceConnection;
+  /** The session, which `reconnect` replaces. */
+  readonly connection: SourceConnection;
+  /**
+   * Begins another session. Throws the cause when the turn is over, or has had its sessions.
+   * @throws SourceError
+   */
+  reconnect(cause: SourceError): Promise<void>;
   target: TargetCalls;
   progress: TurnProgress;
   spool: Spool;
@@ -76,14 +82,24 @@ async function findMissingMessages(
   folder: OpenFolder,
   uids: readonly number[],
 ): Promise<Identified[]> {
-  const { connection, ids, progress } = turn;
+  const { ids, progress } = turn;
+  const { hasLabels } = turn.connection;
   const byUid = (uid: number) => ids.byUid(folder, uid);
-  const asked = connection.hasLabels ? uids : await onlyMissing(turn, uids, byUid);
-  const described = await describeMessages(connection, asked);
-  progress.countFound(described.length - asked.length);
+  const asked = hasLabels ? uids : await onlyMissing(turn, uids, byUid);
+  const described = await askForEach(turn, folder, {
+    items: asked.map((uid) => ({ uid })),
+    async ask(wanted) {
+      const found = await describeMessages(
+        turn.connection,
+        wanted.map(({ uid }) => uid),
+      );
+      progress.countFound(found.length - wanted.length);
+      return found;
+    },
+  });
   const idOf = ({ uid, labelledId }: SourceMessage) =>
     labelledId === undefined ? byUid(uid) : ids.byLabelledId(labelledId);
-  const missing = connection.hasLabels ? await onlyMissing(turn, described, idOf) : described;
+  const missing = hasLabels ? await onlyMissing(turn, described, idOf) : described;
   return missing.map((message) => ({ ...message, deliveryId: idOf(message) }));
 }
 
@@ -163,46 +179,84 @@ type Fetched = {
 async function fetchBatch(turn: Turn, folder: OpenFolder, batch: readonly Identified[]): Promise<Fetched[]> {
   const [first] = batch;
   if (first && isLarge(first)) return fetchLarge(turn, folder, first);
+  return askForEach(turn, folder, {
+    items: batch,
+    async ask(wanted) {
+      const contents = await fetchContents(turn.connection, wanted);
+      return wanted.flatMap((message) => {
+        const content = contents.get(message.uid);
+        if (content)
+          return [{ message, content, sizeBytes: content.length, sha256: hash('sha256', content, 'hex') }];
+        turn.progress.fail(folder.path, message.uid, 'The server does not give the message');
+        return [];
+      });
+    },
+  });
+}
+
+type Asked<Item, Found> = {
+  items: readonly Item[];
+  ask(items: readonly Item[]): Promise<Found[]>;
+  /** True when the messages were asked for before. */
+  isAgain?: boolean;
+};
+
+/**
+ * Asks for messages, and for each alone when that fails: one damaged message makes a server refuse all that were asked for with it, or
+ * end the session, as Dovecot does. A message that cannot be had alone is recorded as an error.
+ */
+async function askForEach<Item extends { uid: number }, Found>(
+  turn: Turn,
+  folder: OpenFolder,
+  { items, ask, isAgain = false }: Asked<Item, Found>,
+): Promise<Found[]> {
   try {
-    const contents = await fetchContents(turn.connection, batch);
-    return batch.flatMap((message) => {
-      const content = contents.get(message.uid);
-      if (content)
-        return [{ message, content, sizeBytes: content.length, sha256: hash('sha256', content, 'hex') }];
-      turn.progress.fail(folder.path, message.uid, 'The server does not give the message');
-      return [];
-    });
+    return await ask(items);
   } catch (error) {
-    if (!(error instanceof CommandRefused)) throw error;
-    if (batch.length === 1 && first) {
-      turn.progress.fail(folder.path, first.uid, error.message);
+    const isLost = await resume(turn, folder, error);
+    const [first] = items;
+    if (items.length === 1 && first && (isAgain || !isLost)) {
+      turn.progress.fail(folder.path, first.uid, (error as Error).message);
       return [];
     }
-    // One damaged message makes a server refuse all that were asked for with it.
-    const alone: Fetched[] = [];
-    for (const message of batch) alone.push(...(await fetchBatch(turn, folder, [message])));
-    return alone;
+    const found: Found[] = [];
+    for (const item of items)
+      found.push(...(await askForEach(turn, folder, { items: [item], ask, isAgain: true })));
+    return found;
   }
 }
 
+/**
+ * Goes on after an error of the server: in the same session when it has refused a command, and otherwise in another one. Returns true
+ * when the session was lost.
+ * @throws the error when the import cannot go on
+ */
+async function resume(turn: Turn, folder: OpenFolder, error: unknown): Promise<boolean> {
+  if (error instanceof CommandRefused) return false;
+  if (!(error instanceof SourceError) || error.fault !== 'source_unavailable') throw error;
+  await turn.reconnect(error);
+  if ((await openSourceFolder(turn.connection, folder.path)) !== folder.uidValidity) throw error;
+  return true;
+}
+
 async function fetchLarge(turn: Turn, folder: OpenFolder, message: Identified): Promise<Fetched[]> {
-  const { progress, spool, connection } = turn;
+  const { progress, spool } = turn;
   const fail = (reason: string): Fetched[] => {
     progress.fail(folder.path, message.uid, reason);
     return [];
   };
   const tooLarge = `The message has more than ${MAX_RECORD_BYTES} bytes`;
   if (message.sizeBytes > MAX_RECORD_BYTES) return fail(tooLarge);
-  try {
-    const spooled = await spool.write(reporting(turn, fetchPieces(connection, message.uid)));
-    if (!spooled) return fail(tooLarge);
-    const { path, sha256, sizeBytes } = spooled;
-    if (sizeBytes === 0) return fail('The server does not give the message');
-    return [{ message, content: { path, sha256 }, sizeBytes, sha256 }];
-  } catch (error) {
-    if (error instanceof CommandRefused) return fail(error.message);
-    throw error;
-  }
+  return askForEach(turn, folder, {
+    items: [message],
+    async ask() {
+      const spooled = await spool.write(reporting(turn, fetchPieces(turn.connection, message.uid)));
+      if (!spooled) return fail(tooLarge);
+      const { path, sha256, sizeBytes } = spooled;
+      if (sizeBytes === 0) return fail('The server does not give the message');
+      return [{ message, content: { path, sha256 }, sizeBytes, sha256 }];
+    },
+  });
 }
 
 /** Yields the pieces, and keeps the lease while they arrive. */

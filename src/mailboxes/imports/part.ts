@@ -42,12 +42,12 @@ export async function startImportReader(
       async takeTurn(request) {
         // The library is loaded when it is needed: most installations never import.
         const { runTurn } = await import('./run-turn.ts');
-        let opened: SourceConnection | undefined;
+        const opened: SourceConnection[] = [];
         const turn = runTurn(app, request, {
           target,
           isStopping: () => isStopping,
           onConnection(connection) {
-            opened = connection;
+            opened.push(connection);
             connections.add(connection);
           },
         });
@@ -56,7 +56,7 @@ export async function startImportReader(
           return await turn;
         } finally {
           running.delete(turn);
-          if (opened) connections.delete(opened);
+          for (const connection of opened) connections.delete(connection);
         }
       },
     },

@@ -16,12 +16,18 @@ type TurnApp = Pick<System, 'clock' | 'dns' | 'targets' | 'dial' | 'log'>;
 type TurnParts = {
   target: TargetCalls;
   isStopping(): boolean;
-  /** Receives the session. Closing it ends the turn. */
+  /** Receives each session. Closing it while the part stops ends the turn. */
   onConnection(connection: SourceConnection): void;
 };
 
 /** Time after which a turn ends and others have theirs, in milliseconds. Our own limit. */
 const MAX_TURN_MS = 600_000;
+
+/**
+ * Maximum number of further sessions of a turn. Each message with which a server ends the session costs one or two, so a folder may have
+ * some dozen of them. Our own limit.
+ */
+const MAX_RECONNECTS = 50;
 
 /** Takes a turn. It never rejects. */
 export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnParts): Promise<TurnEnd> {
@@ -32,12 +38,34 @@ export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnPar
   let connection: SourceConnection | undefined;
   try {
     await spool.clear();
-    connection = await connectSource(app, request.settings);
-    parts.onConnection(connection);
+    const connect = async (): Promise<SourceConnection> => {
+      connection?.close();
+      connection = await connectSource(app, request.settings);
+      parts.onConnection(connection);
+      return connection;
+    };
+    let current = await connect();
     const { target } = parts;
     const ids = createSourceIds(request.settings);
     const isOver = () => parts.isStopping() || clock.elapsed() >= endsAt;
-    const isDone = await importAll({ clock, request, connection, target, progress, spool, ids, isOver });
+    let reconnects = 0;
+    const isDone = await importAll({
+      clock,
+      request,
+      target,
+      progress,
+      spool,
+      ids,
+      isOver,
+      get connection() {
+        return current;
+      },
+      async reconnect(cause) {
+        if (isOver() || reconnects === MAX_RECONNECTS) throw cause;
+        reconnects += 1;
+        current = await connect();
+      },
+    });
     await progress.report();
     return { kind: isDone ? 'completed' : 'paused' };
   } catch (error) {

@@ -46,7 +46,7 @@ test('a list of a million folders ends the session', async (t) => {
   assert.match(end.kind === 'interrupted' ? end.error : end.kind, /sends more than it was asked for/);
 });
 
-test('a literal without end ends the session', async (t) => {
+test('a literal without end ends the session, and the message is an error', async (t) => {
   const port = await startScripted(
     t,
     serving((command, socket) => {
@@ -56,8 +56,8 @@ test('a literal without end ends the session', async (t) => {
     }),
   );
   const { run } = await createImporter(world);
-  const { end } = await run(port);
-  assert.match(end.kind === 'interrupted' ? end.error : end.kind, /Literal size/);
+  const { errors } = await run(port);
+  assert.match(errors[0]?.message ?? '', /Literal size/);
 });
 
 test('a line without end ends the session', async (t) => {
@@ -80,7 +80,7 @@ test('a response of very many words ends the session', async (t) => {
   assert.match(end.kind === 'interrupted' ? end.error : end.kind, /tokens/i);
 });
 
-test('a piece of a large message that is larger than what was asked for ends the session', async (t) => {
+test('a piece of a large message that is larger than what was asked for is not imported', async (t) => {
   const size = 1024 * 1024;
   const port = await startScripted(
     t,
@@ -91,8 +91,8 @@ test('a piece of a large message that is larger than what was asked for ends the
     }),
   );
   const { run } = await createImporter(world);
-  const { end, counts } = await run(port);
-  assert.match(end.kind === 'interrupted' ? end.error : end.kind, /sends more than it was asked for/);
+  const { errors, counts } = await run(port);
+  assert.match(errors[0]?.message ?? '', /sends more than it was asked for/);
   assert.equal(counts.imported, 0);
 });
 
@@ -127,6 +127,65 @@ test('a server that cannot give one message makes the others no errors', async (
   assert.deepEqual(end, { kind: 'completed' });
   assert.deepEqual([counts.imported, counts.failed], [1, 1]);
   assert.equal(errors[0]?.uid, 2);
+});
+
+/** Serves messages, and ends the session when `isFatal` says so of the UIDs that are asked for. */
+function ending(
+  count: number,
+  isFatal: (uids: number[]) => boolean,
+): { script: Script; logins: () => number } {
+  const text = 'Subject: a\r\n\r\na\r\n';
+  let logins = 0;
+  const script: Script = (command, socket) => {
+    if (command.startsWith('LOGIN')) logins += 1;
+    if (command.startsWith('EXAMINE')) return OPENED.replace('* 1 EXISTS', `* ${count} EXISTS`);
+    const all = Array.from({ length: count }, (_, index) => index + 1);
+    if (command.startsWith('UID SEARCH')) return `* SEARCH ${all.join(' ')}\r\nTAG OK done\r\n`;
+    const [, first, last = first] = /^UID FETCH (\d+)(?::(\d+))? /.exec(command) ?? [];
+    if (first === undefined) return undefined;
+    const uids = all.slice(Number(first) - 1, Number(last));
+    const hasBody = command.includes('BODY');
+    if (hasBody && isFatal(uids)) {
+      socket.destroy();
+      return '';
+    }
+    const item = hasBody ? `BODY[] {${text.length}}\r\n${text}` : 'FLAGS () RFC822.SIZE 10';
+    return [...uids.map((uid) => `* ${uid} FETCH (UID ${uid} ${item})\r\n`), 'TAG OK done\r\n'].join('');
+  };
+  return { script, logins: () => logins };
+}
+
+test('a message with which the server ends the session is an error, and the others are imported', async (t) => {
+  const { script, logins } = ending(4, (uids) => uids.includes(2));
+  const { run } = await createImporter(world);
+  const { end, errors, counts } = await run(await startScripted(t, script));
+  assert.deepEqual(end, { kind: 'completed' });
+  assert.deepEqual([counts.messages, counts.imported, counts.failed], [4, 3, 1]);
+  assert.deepEqual(
+    errors.map(({ uid }) => uid),
+    [2],
+  );
+  assert.equal(logins(), 3);
+});
+
+test('a session that is lost once loses no message', async (t) => {
+  let isLost = false;
+  const { script } = ending(1, () => {
+    const isFatal = !isLost;
+    isLost = true;
+    return isFatal;
+  });
+  const { run } = await createImporter(world);
+  const { end, errors, counts } = await run(await startScripted(t, script));
+  assert.deepEqual([end, errors, counts.imported], [{ kind: 'completed' }, [], 1]);
+});
+
+test('a server that always ends the session is asked at most 51 times in a turn', async (t) => {
+  const { script, logins } = ending(60, () => true);
+  const { run } = await createImporter(world);
+  const { end } = await run(await startScripted(t, script));
+  assert.equal(end.kind, 'interrupted');
+  assert.equal(logins(), 51);
 });
 
 test('messages that nobody asked for are not imported', async (t) => {
