@@ -19,7 +19,7 @@ import type { RunningAccounts } from './running-accounts.ts';
 import { type MailboxDetails, mailboxChangeSchema, newMailboxSchema, showMailbox } from './schemas.ts';
 import { findMailboxByAddress, findMailboxById, listNewestMailboxes } from './store.ts';
 
-type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'> & { accounts: RunningAccounts };
+type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'sealer'> & { accounts: RunningAccounts };
 
 /** Maximum number of mailboxes in one answer. Our own limit. */
 const MAX_LISTED = 100;

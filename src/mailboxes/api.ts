@@ -21,7 +21,9 @@ import {
 } from './schemas.ts';
 import { getMailbox, listMailboxes } from './store.ts';
 
-type MailboxesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'> & { accounts: RunningAccounts };
+type MailboxesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'sealer'> & {
+  accounts: RunningAccounts;
+};
 
 /** Registers the routes of the mailboxes resource. */
 export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp): void {

@@ -12,8 +12,8 @@ import { filtersIn, NO_FILTERS } from './filters/filters.ts';
 import { readFilters } from './filters/read.ts';
 import { derivePassword, NO_PASSWORD, requireNoPassword } from './passwords/derive.ts';
 import { generatePassword, readPassword } from './passwords/password.ts';
-import { newScramSalt } from './passwords/scram-verifier.ts';
 import type { MailboxDetails, NewMailbox } from './schemas.ts';
+import { createScramSalts } from './scram-keys.ts';
 import { insertMailbox, requireNewMailbox } from './store.ts';
 
 /** A new mailbox, and the password that was made for it; null when the caller chose one. */
@@ -24,7 +24,7 @@ export type CreatedMailbox = MailboxDetails & { password: string | null };
  * @throws AppError validation_error, domain_not_verified, domain_in_use, invalid_state, already_exists, unavailable
  */
 export async function createMailbox(
-  app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>,
+  app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'sealer'>,
   tenantId: MailboxRow['tenantId'],
   wanted: NewMailbox,
 ): Promise<CreatedMailbox> {
@@ -46,7 +46,7 @@ export async function createMailbox(
     { sandbox, now: app.clock.now() },
   );
   const generated = chosen === null && kind === 'personal' ? generatePassword() : null;
-  const scramSalt = newScramSalt();
+  const scramSalt = createScramSalts(app)(address.address).toString('hex');
   const password = chosen ?? generated;
   const derivation = {
     owner: tenantId,

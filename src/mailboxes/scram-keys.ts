@@ -9,22 +9,23 @@ import { findMailboxByAddress } from './store.ts';
 const KEY_BYTES = 32;
 
 /**
- * Returns the function that finds the key of a user name. A name without a mailbox has a salt too, which is always the same. It is derived
- * from the master key, so that nobody else can compute it and compare.
+ * Returns the function that makes the salt of an address, which is an `addressKey`. It is derived from the master key, so that nobody else
+ * can compute it and compare. A mailbox gets it when it is made and keeps it; the address has the same one before and afterwards.
  */
-export function createScramKeys({
-  db,
-  sealer,
-}: Pick<App, 'db' | 'sealer'>): (username: string) => Promise<ScramKey> {
+export function createScramSalts({ sealer }: Pick<App, 'sealer'>): (account: string) => Buffer {
   const secret = Buffer.from(
     hkdfSync('sha256', sealer.key.export(), '', 'mailboxes: salts of unknown names', KEY_BYTES),
   );
-  const saltOf = (account: string) =>
-    createHmac('sha256', secret).update(account).digest().subarray(0, SCRAM_SALT_BYTES);
+  return (account) => createHmac('sha256', secret).update(account).digest().subarray(0, SCRAM_SALT_BYTES);
+}
+
+/** Returns the function that finds the key of a user name, which has a salt whether it has a mailbox or not. */
+export function createScramKeys(app: Pick<App, 'db' | 'sealer'>): (username: string) => Promise<ScramKey> {
+  const saltOf = createScramSalts(app);
   return async (username) => {
     const { account } = readAccount(username);
     const unknown = saltOf(account);
-    const mailbox = await findMailboxByAddress(db.read, account);
+    const mailbox = await findMailboxByAddress(app.db.read, account);
     const salt = mailbox ? Buffer.from(mailbox.scramSalt, 'hex') : unknown;
     return { salt: salt.toString('base64'), iterations: SCRAM_ITERATIONS };
   };

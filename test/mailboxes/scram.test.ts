@@ -105,6 +105,16 @@ test('a name that nobody has gets a salt that stays, and that other installation
   assert.notEqual((await createScramKeys(other.app)(`nobody@${SANDBOX}`)).salt, nobody.salt);
 });
 
+test('the salt of a name tells nobody when it gets a mailbox, or loses it', async () => {
+  const address = `later@${SANDBOX}`;
+  const before = await scramKey(address);
+  const created = await ask('POST', '', { address });
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  assert.deepEqual(await scramKey(address), before);
+  await ask('DELETE', `/${created.body.id}`);
+  assert.deepEqual(await scramKey(address), before);
+});
+
 test('a wrong proof costs the same for a name that nobody has, and for one with the most app passwords', async () => {
   const { mailbox } = await create();
   const row = await findMailboxById(app.db.read, mailbox.id);

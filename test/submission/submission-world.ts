@@ -1,4 +1,5 @@
 /** The application with its listeners for submission on loopback, mailboxes whose password is known, and clients that have logged in. */
+import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { after } from 'node:test';
 import { connect as connectTls } from 'node:tls';
@@ -7,7 +8,7 @@ import type { MessageRow, RecipientRow } from '../../src/db/tables.ts';
 import { addressKey } from '../../src/mail/address.ts';
 import { findEntered } from '../../src/mailboxes/app-passwords/match.ts';
 import type { Authenticate } from '../../src/mailboxes/authenticate.ts';
-import { createScramVerifier, newScramSalt } from '../../src/mailboxes/passwords/scram-verifier.ts';
+import { createScramVerifier } from '../../src/mailboxes/passwords/scram-verifier.ts';
 import { findProven, listVerifiers } from '../../src/mailboxes/scram-proof.ts';
 import { findMailboxByAddress } from '../../src/mailboxes/store.ts';
 import { listRecipients } from '../../src/queue/store.ts';
@@ -51,7 +52,7 @@ export async function openSubmissionWorld({
     },
   });
   const { app } = spool;
-  const scramSalt = newScramSalt();
+  const scramSalt = randomBytes(16).toString('hex');
   const scramVerifier = JSON.stringify(await createScramVerifier(PASSWORD, scramSalt));
   const ann = await addMailbox(spool, { scramSalt, scramVerifier });
   /** Compares the password without its hash, which costs a tenth of a second. */

@@ -1,10 +1,9 @@
 /** A client of SCRAM-SHA-256 (RFC 5802 section 3), and a session for servers under test that knows the password of one user. */
-import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type { PasswordCredentials } from '../../src/mail/sasl/exchange.ts';
 import type { ScramKey, ScramProof } from '../../src/mail/sasl/scram.ts';
 import {
   createScramVerifier,
-  newScramSalt,
   SCRAM_ITERATIONS,
   verifyProof,
 } from '../../src/mailboxes/passwords/scram-verifier.ts';
@@ -56,7 +55,7 @@ export function createScramSession<Request extends ScramProof, Answer>(
   { username, password }: PasswordCredentials,
   login: (credentials: Omit<Request, 'message' | 'proof'> & { password: string }) => Promise<Answer>,
 ) {
-  const salt = newScramSalt();
+  const salt = randomBytes(16).toString('hex');
   const verifier = createScramVerifier(password, salt);
   return {
     scramKey: async (): Promise<ScramKey> => ({

@@ -2,7 +2,7 @@
  * Verifiers of passwords for SCRAM-SHA-256 (RFC 5802 section 3, RFC 7677): with one, a proof can be checked, and none can be made.
  * All verifiers of a mailbox have its salt and the same number of iterations, so that one proof can be tried against each of them.
  */
-import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, pbkdf2, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { ScramProof } from '../../mail/sasl/scram.ts';
 import { invalid } from '../../system/errors.ts';
@@ -20,11 +20,6 @@ export const SCRAM_SALT_BYTES = 16;
 const KEY_BYTES = 32;
 
 const derive = promisify(pbkdf2);
-
-/** Returns a new salt for a mailbox, in hex. */
-export function newScramSalt(): string {
-  return randomBytes(SCRAM_SALT_BYTES).toString('hex');
-}
 
 /** Matches passwords that SASLprep does not change. */
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
