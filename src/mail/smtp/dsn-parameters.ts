@@ -9,6 +9,12 @@ const MAX_ORIGINAL_RECIPIENT_CHARACTERS = 500;
 /** Text in which `+`, `=` and what is not printable ASCII stand as `+` and two digits (RFC 3461 section 4). */
 const XTEXT = /^(?:[!-*,-<>-~]|\+[0-9A-F]{2})+$/;
 const ORIGINAL_RECIPIENT = /^[A-Za-z0-9-]{1,40};/;
+/**
+ * Text of an address in UTF-8, in which `+`, `=`, the backslash and what is no printable ASCII may stand as `\x{…}` with its code point
+ * (RFC 6533 section 3).
+ */
+const UNITEXT = /^(?:[!-*,-<>-[\]-~\u0080-\u{10ffff}]|\\x\{(?:[0-9A-F]{2,5}|10[0-9A-F]{4})\})+$/u;
+const UTF8_TYPE = /^utf-8;$/i;
 
 /** A notification about a recipient that a client can ask for. */
 type Notification = 'SUCCESS' | 'FAILURE' | 'DELAY';
@@ -40,9 +46,19 @@ export function readRecipientParameter(
     return isValid ? `NOTIFY=${[...new Set(asked)].join(',')}` : undefined;
   }
   const [type = ''] = ORIGINAL_RECIPIENT.exec(given) ?? [];
-  const isValid =
-    type !== '' && given.length <= MAX_ORIGINAL_RECIPIENT_CHARACTERS && XTEXT.test(given.slice(type.length));
-  return isValid ? `ORCPT=${given}` : undefined;
+  const text = given.slice(type.length);
+  if (type === '' || given.length > MAX_ORIGINAL_RECIPIENT_CHARACTERS) return undefined;
+  if (XTEXT.test(text)) return `ORCPT=${given}`;
+  // The form in ASCII goes to every server, and into every report (RFC 6533 section 3).
+  return UTF8_TYPE.test(type) && UNITEXT.test(text) ? `ORCPT=${type}${embedded(text)}` : undefined;
+}
+
+/** Returns a text in which each character that is not ASCII stands as its code point. */
+function embedded(text: string): string {
+  return text.replace(
+    /[\u0080-\u{10ffff}]/gu,
+    (character) => `\\x{${character.codePointAt(0)?.toString(16).toUpperCase()}}`,
+  );
 }
 
 /** Returns true when the sender is told this about a recipient with these parameters. */
