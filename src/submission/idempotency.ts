@@ -35,7 +35,9 @@ export function readClaim(
 function hashSubmission({ envelope, recipients, header, bodyHash }: Submission): string {
   const addresses = recipients.map(({ address }) => addressKey(address)).sort();
   const fields = header.fields.filter(({ name }) => !REWRITTEN_FIELDS.has(name)).map(({ text }) => text);
-  const parts = [addressKey(envelope.address), addresses, fields, bodyHash];
+  // A hold counts as it was asked for, because that for a time ends later each time.
+  const { hold = null, requireTls } = envelope;
+  const parts = [addressKey(envelope.address), addresses, fields, bodyHash, hold, requireTls];
   return createHash('sha256')
     .update(`SMTP ${JSON.stringify(parts)}`)
     .digest('hex');

@@ -22,6 +22,12 @@ const TOO_MANY_CONNECTIONS: Reply = {
   status: '4.7.0',
   text: 'You have too many connections; try again later',
 };
+/** Refuses parameters about notifications that are not sent (RFC 5321 section 4.1.1.11). */
+const NO_NOTIFICATIONS: Reply = {
+  code: 555,
+  status: '5.5.4',
+  text: 'Parameters of DSN have no effect with an API key; what becomes of the email is in its events',
+};
 /** X.1.2 is a domain that nothing can be sent to (RFC 3463 section 3.2). */
 const NO_DOMAIN = { code: 550, status: '5.1.2' } as const;
 /** Matches a domain of two labels or more, as DNS has them. */
@@ -73,11 +79,12 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
       },
       loggedIn() {
         user = accepted;
-        return { maxRecipients: user?.maxRecipients };
+        return { maxRecipients: user?.maxRecipients, hasNotifications: user?.hasNotifications };
       },
     },
     async mail(given, client) {
       if (!user) return client.tls ? NEEDS_LOGIN : NEEDS_TLS;
+      if (given.dsn !== undefined && !user.hasNotifications) return NO_NOTIFICATIONS;
       requireCapacity(app);
       const ended = await user.beginMessage();
       if (ended) return ended;
@@ -94,10 +101,12 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
       // The postmaster may be addressed without a domain (RFC 5321 section 4.1.1.3).
       const address = given.includes('@') ? given : `${given}@${app.config.hostname.toLowerCase()}`;
       const recipient = { address, domain: domainOf(address), dsn };
+      if (dsn !== null && !user?.hasNotifications) return NO_NOTIFICATIONS;
+      // A recipient that is named again is no other one.
+      if (recipients.some((one) => addressKey(one.address) === addressKey(address))) return undefined;
       const reply = await refuseRecipient(recipient);
       if (reply) logRefusal(app, client, { user, from: sender?.address ?? '', to: [address], reply });
-      else if (!recipients.some((one) => addressKey(one.address) === addressKey(address)))
-        recipients.push(recipient);
+      else recipients.push(recipient);
       return reply;
     },
     async data(body, client) {

@@ -1,12 +1,13 @@
 /** An application logs in with an API key, and its messages are emails of the API. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTenantPlan } from '../../src/tenants/store.ts';
 import { SANDBOX, SIMULATOR } from '../emails/fixtures.ts';
 import { SENDER_DOMAIN } from '../support/spool.ts';
 import { openSubmissionWorld, plain, submit } from './submission-world.ts';
 
 const world = await openSubmissionWorld();
-const { app } = world;
+const { app, tenantId } = world;
 const FROM = `orders@${SENDER_DOMAIN}`;
 const MESSAGE = [
   `From: Orders <${FROM}>`,
@@ -34,6 +35,8 @@ function idOf(reply: string): string {
 }
 
 test('a message becomes an email, whose id the reply has', async () => {
+  // Emails of the plan that has no maximum are not counted.
+  await app.db.commit(setTenantPlan, { tenant: tenantId, plan: 'free' });
   const client = await world.logIn('anything', world.liveKey);
   const to = ['bob@receiver.example', 'celine@receiver.example', 'dan@receiver.example'];
   const id = idOf(await submit(client, { ...mail, to }));
@@ -55,8 +58,19 @@ test('a message becomes an email, whose id the reply has', async () => {
   const usage = await app.db.read.selectFrom('usage').selectAll().execute();
   assert.deepEqual(
     usage.map(({ emails }) => emails),
-    [],
+    [1],
   );
+  await app.db.commit(setTenantPlan, { tenant: tenantId, plan: 'unlimited' });
+});
+
+test('a client cannot choose notifications, which do not go to it', async () => {
+  const client = await world.logIn('x', world.liveKey);
+  assert.doesNotMatch(await client.ask('EHLO client.example\r\n'), /^250[- ]DSN\r$/m);
+  assert.match(await client.ask(`MAIL FROM:<${FROM}> RET=HDRS\r\n`), /^555 5\.5\.4 /);
+  assert.match(await client.ask(`MAIL FROM:<${FROM}>\r\n`), /^250 /);
+  assert.match(await client.ask('RCPT TO:<bob@receiver.example> NOTIFY=NEVER\r\n'), /^555 5\.5\.4 /);
+  const person = await world.logIn();
+  assert.match(await person.ask('EHLO client.example\r\n'), /^250-DSN\r$/m);
 });
 
 test('the limits of a key apply: its permission, its domain and its addresses', async () => {
@@ -160,6 +174,16 @@ test('a message that is handed over again is sent once', async () => {
     await submit(client, { ...mail, message: withKey('Mon, 1 Jan 2024 00:00:00 +0000', 'Other') }),
     /^550 5\.5\.0 This Idempotency-Key/,
   );
+  const parameters = ' HOLDFOR=60';
+  const held = {
+    ...mail,
+    parameters,
+    message: withKey('Mon, 1 Jan 2024 00:00:00 +0000').replace('order-1', 'order-2'),
+  };
+  const once = idOf(await submit(client, held));
+  await world.clock.advance(5);
+  assert.equal(idOf(await submit(client, held)), once);
+  assert.match(await submit(client, { ...held, parameters: ' HOLDFOR=90' }), /^550 5\.5\.0 /);
   const emails = await app.db.read
     .selectFrom('emails')
     .select('id')

@@ -47,6 +47,8 @@ export function createKeyUser(app: SubmissionApp, key: PlannedKey, token: string
     tenantId,
     id: keyId,
     maxRecipients: MAX_RECIPIENTS,
+    // Bounces come to the return path of the installation, and become events.
+    hasNotifications: false,
     logFields: { keyId },
     expiresAt: key.expiresAt,
     findEnd,

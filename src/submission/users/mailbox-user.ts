@@ -32,6 +32,7 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
   return {
     tenantId,
     id: mailboxId,
+    hasNotifications: true,
     logFields: { mailboxId },
     expiresAt: sessionCredential(login.credential).expiresAt,
     findEnd: () => findEnd(app, login),

@@ -52,6 +52,8 @@ export type User = {
   id: string;
   /** Maximum number of recipients of a message, where it is less than that of the server. */
   maxRecipients?: number;
+  /** False when notifications do not go to the user, so that a client cannot choose among them (RFC 3461). */
+  hasNotifications: boolean;
   /** Identifies the user in the log. */
   logFields: Readonly<Record<string, string>>;
   /** Time at which the login ends by itself, in Unix milliseconds; null when it does not. */

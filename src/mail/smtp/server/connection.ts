@@ -85,6 +85,7 @@ function openConnection(context: SmtpContext, socket: Socket): Connection {
     isOpen: true,
     isLoggedIn: false,
     maxRecipients: context.limits.recipients,
+    hasNotifications: true,
     runLine: (line) => runLine(connection, line),
   };
   return connection;

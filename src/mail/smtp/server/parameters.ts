@@ -3,9 +3,7 @@ import { parseTimestamp } from '../../../system/clock.ts';
 import { readMessageParameter, readRecipientParameter } from '../dsn-parameters.ts';
 import type { Recipient, Reply, Sender } from './session.ts';
 
-/** Time for which a message is held, in seconds, or until which it is held, in Unix milliseconds (RFC 4865). */
-export type Hold = { seconds: number } | { until: number };
-type MailParameters = Omit<Sender, 'address' | 'releaseAt'> & { hold?: Hold };
+type MailParameters = Omit<Sender, 'address' | 'releaseAt'>;
 /** The extensions that the server offers on this connection. */
 type Offered = {
   requireTls: boolean;

@@ -19,6 +19,9 @@ export type SmtpProtocol = 'SMTP' | `${'ESMTP' | 'LMTP' | 'UTF8SMTP' | 'UTF8LMTP
 /** `status` is an enhanced status code (RFC 3463), by default `X.0.0` of the code's class. Each text is one line. */
 export type Reply = { code: number; status?: string; text: string | readonly string[] };
 
+/** Time for which a message is held, in seconds, or until which it is held, in Unix milliseconds (RFC 4865). */
+export type Hold = { seconds: number } | { until: number };
+
 /** Arguments of MAIL. */
 export type Sender = {
   /** Address in the form of `Recipient`; empty for the null sender. */
@@ -32,6 +35,8 @@ export type Sender = {
   requireTls: boolean;
   /** Parameters about notifications (smtp/dsn-parameters.ts); undefined when the client gave none. */
   dsn?: string;
+  /** The hold that the client asks for (RFC 4865), as it has written it. */
+  hold?: Hold;
   /** Time until which the client asks to hold the message (RFC 4865), in Unix milliseconds; undefined when it asks for nothing. */
   releaseAt?: number;
 };
@@ -56,9 +61,9 @@ type Logins = {
   loginByProof(proof: ScramProof, client: SmtpClient): Promise<ScramAnswer<Reply | undefined>>;
   /**
    * The exchange has ended with success (235): the client that was accepted last is logged in. After SCRAM it may still cancel. Returns the
-   * maximum number of recipients of its messages, where it is less than that of the server.
+   * maximum number of recipients of its messages, where it is less than that of the server, and false when DSN is not for it.
    */
-  loggedIn(): { maxRecipients?: number | undefined };
+  loggedIn(): { maxRecipients?: number | undefined; hasNotifications?: boolean | undefined };
 };
 
 /**

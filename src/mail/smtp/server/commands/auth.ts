@@ -36,8 +36,10 @@ export const auth: Command = {
       context.metrics.refused('auth');
       return refusal;
     }
-    const { maxRecipients = context.limits.recipients } = connection.session.logins?.loggedIn() ?? {};
+    const { maxRecipients = context.limits.recipients, hasNotifications = true } =
+      connection.session.logins?.loggedIn() ?? {};
     connection.maxRecipients = maxRecipients;
+    connection.hasNotifications = hasNotifications;
     connection.isLoggedIn = true;
     if (client.protocol === 'ESMTPS') connection.client = { ...client, protocol: 'ESMTPSA' };
     return ACCEPTED;

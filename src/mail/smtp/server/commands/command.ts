@@ -57,6 +57,8 @@ export type Connection = AttachedWire & {
   isLoggedIn: boolean;
   /** Maximum number of recipients of a message, as EHLO tells it. The session refuses more where its limit is the smaller one. */
   maxRecipients: number;
+  /** False when the client has logged in as somebody for whom DSN is not offered. */
+  hasNotifications: boolean;
   /** Runs one command line and sends its reply. */
   runLine(line: string): Promise<void>;
 };

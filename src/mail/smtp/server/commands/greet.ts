@@ -46,7 +46,8 @@ function protocolOf(protocol: 'SMTP' | 'ESMTP' | 'LMTP', { client, isLoggedIn }:
   return isLoggedIn ? `${protocol}SA` : `${protocol}S`;
 }
 
-function extensions({ context, client, binding, isLoggedIn, maxRecipients }: Connection): string[] {
+function extensions(connection: Connection): string[] {
+  const { context, client, binding, isLoggedIn, maxRecipients, hasNotifications } = connection;
   const { clock, options, limits } = context;
   const { submission } = options;
   return [
@@ -60,7 +61,8 @@ function extensions({ context, client, binding, isLoggedIn, maxRecipients }: Con
     'ENHANCEDSTATUSCODES',
     // Clients that know this limit (RFC 9422 section 4) do not run into it.
     `LIMITS RCPTMAX=${maxRecipients}`,
-    ...(submission ? ['DSN', futureRelease(submission, clock.now())] : []),
+    ...(submission && hasNotifications ? ['DSN'] : []),
+    ...(submission ? [futureRelease(submission, clock.now())] : []),
     // A password is not asked for without TLS, nor a second time (RFC 4954 sections 3 and 4).
     ...(submission && client.tls && !isLoggedIn ? [`AUTH ${offeredMechanisms(binding).join(' ')}`] : []),
     // STARTTLS is not offered once TLS has begun (RFC 3207 section 4.2), and REQUIRETLS only then (RFC 8689 section 2).

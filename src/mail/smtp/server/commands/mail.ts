@@ -1,7 +1,7 @@
 /** MAIL (RFC 5321 section 4.1.1.2): begins a transaction. */
-import { type Hold, parseMailParameters } from '../parameters.ts';
+import { parseMailParameters } from '../parameters.ts';
 import { parseReversePath } from '../path.ts';
-import type { Reply, SmtpProtocol } from '../session.ts';
+import type { Hold, Reply, SmtpProtocol } from '../session.ts';
 import { ask, BAD_SEQUENCE, type Command, type SmtpContext } from './command.ts';
 
 /** Spaces around the colon are not allowed, but common (RFC 5321 section 3.3). */
@@ -40,8 +40,8 @@ export const mail: Command = {
       isSubmission: context.options.submission !== undefined,
     });
     if ('refusal' in parsed) return parsed.refusal;
-    const { hold, ...parameters } = parsed.parameters;
-    const releaseAt = releaseTime(context, hold);
+    const { parameters } = parsed;
+    const releaseAt = releaseTime(context, parameters.hold);
     if (releaseAt === 'too late') return HELD_TOO_LONG;
     if (path.isUtf8 && !parameters.utf8) return NOT_UTF8;
     // A message that is too large is refused before it is sent (RFC 1870 section 6.1).
