@@ -131,7 +131,8 @@ test('new mail and the changes of other clients are shown while Thunderbird is i
   await untilIdle();
   await server.deliver('News');
   await untilListed(['Köln', 'News']);
-  // Thunderbird may still fetch the new message, and then does not look at changes of flags. IDLE tells them again.
+  // What comes while Thunderbird begins IDLE is not always looked at.
+  await untilIdle();
   await server.client.mailboxOpen('INBOX');
   await server.client.messageFlagsAdd({ subject: 'News' }, ['\\Flagged']);
   await until('the star is shown', async () => {
