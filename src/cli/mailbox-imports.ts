@@ -1,7 +1,7 @@
 /** Imports from other servers: `postrider mailbox import --imap` starts one and follows it, and `postrider mailbox imports` lists and stops them. */
 import type { Command } from 'commander';
 import type { OperatorImport, OperatorImportWithErrors } from '../mailboxes/imports/admin-api.ts';
-import { realClock, sleep } from '../system/clock.ts';
+import { realClock, sleepInForeground } from '../system/clock.ts';
 import { confirm } from './confirm.ts';
 import { withControl } from './context.ts';
 import type { ControlClient } from './control-client.ts';
@@ -63,7 +63,7 @@ async function follow(
       printedAt = realClock.elapsed();
       terminal.complain(`${progressOf(now)}${now.error === null ? '' : `; waiting: ${now.error}`}`);
     }
-    await sleep(realClock, waitMs);
+    await sleepInForeground(waitMs);
   }
 }
 

@@ -43,6 +43,11 @@ export function runAt(clock: Pick<Clock, 'now' | 'after'>, at: number | null, ru
   return { cancel: () => timer.cancel() };
 }
 
+/** Resolves after `delayMs` of real time. The program does not end meanwhile, as it would with a timer of `Clock`: this is for commands. */
+export function sleepInForeground(delayMs: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, delayMs));
+}
+
 /** Resolves after `delayMs`, or at once when `signal` aborts. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

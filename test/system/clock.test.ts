@@ -6,6 +6,7 @@ import {
   parseTimestamp,
   realClock,
   sleep,
+  sleepInForeground,
   TimeoutError,
   withTimeout,
 } from '../../src/system/clock.ts';
@@ -157,4 +158,12 @@ test('every time JavaScript writes is read back, and no other text throws anythi
       assert.ok(read === undefined || Number.isSafeInteger(read));
     }),
   );
+});
+
+test('a program does not end while it sleeps in the foreground', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  const sleeping = sleepInForeground(1);
+  assert.equal(timers(), before + 1);
+  await sleeping;
 });

@@ -216,7 +216,12 @@ async function askForEach<Item extends { uid: number }, Found>(
     const isLost = await resume(turn, folder, error);
     const [first] = items;
     if (items.length === 1 && first && (isAgain || !isLost)) {
-      turn.progress.fail(folder.path, first.uid, (error as Error).message);
+      const { message } = error as Error;
+      turn.progress.fail(
+        folder.path,
+        first.uid,
+        isLost ? `The server does not give the message: ${message}` : message,
+      );
       return [];
     }
     const found: Found[] = [];
