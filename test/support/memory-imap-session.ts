@@ -5,7 +5,7 @@
 
 import { writeBodyStructure } from '../../src/mail/imap/encode/body-structure.ts';
 import { writeEnvelope } from '../../src/mail/imap/encode/envelope.ts';
-import { writeFetch, writeFlags, writeInternalDate } from '../../src/mail/imap/encode/fetch.ts';
+import { writeInternalDate } from '../../src/mail/imap/encode/internal-date.ts';
 import { writeListed, writeStatus } from '../../src/mail/imap/encode/mailboxes.ts';
 import { writeMetadata, writeMetadataNames } from '../../src/mail/imap/encode/metadata.ts';
 import { numbersToSave, writeSearchResult } from '../../src/mail/imap/encode/search.ts';
@@ -48,6 +48,7 @@ import { chooseFields, findBinary, findSection, partialRange } from '../../src/m
 import { readSortKeys, readThreadKeys } from '../../src/mail/message/sort-keys.ts';
 import { decodeTransfer } from '../../src/mail/message/transfer-encoding.ts';
 import { withFixedSets } from '../../src/mailboxes/account/imap/search-contexts.ts';
+import { writeFetch, writeFlags } from './imap-responses.ts';
 import { createMemoryNotifications } from './memory-notifications.ts';
 import { createMemoryContexts } from './memory-search-contexts.ts';
 import { createScramSession } from './scram-client.ts';

@@ -1,6 +1,6 @@
 /** Writes the FETCH response of one message from what was read of it. */
 import { DamagedBlobError } from '../../../blobs/damaged.ts';
-import { writeInternalDate } from '../../../mail/imap/encode/fetch.ts';
+import { writeInternalDate } from '../../../mail/imap/encode/internal-date.ts';
 import { beginSection, type WirePieces, writeSection } from '../../../mail/imap/encode/section.ts';
 import { textFormOf, writeString } from '../../../mail/imap/encode/strings.ts';
 import type { FetchItem } from '../../../mail/imap/fetch-item.ts';
