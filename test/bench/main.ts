@@ -23,6 +23,7 @@ import { marketing } from './marketing.ts';
 import { memory } from './memory.ts';
 import { metrics } from './metrics.ts';
 import { million } from './million.ts';
+import { passwordLogins } from './password-logins.ts';
 import { pop3 } from './pop3.ts';
 import { postfix } from './postfix.ts';
 import { postrider } from './postrider.ts';
@@ -69,6 +70,7 @@ const GROUPS: readonly Group[] = [
   ...inbound,
   sieve,
   submission,
+  passwordLogins,
   imap(Number(values.messages ?? IMAP_MESSAGES)),
   mailImport(Number(values.messages ?? IMAP_MESSAGES)),
   imapPush,

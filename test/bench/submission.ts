@@ -119,7 +119,8 @@ async function startSubmitting(workspace: Workspace): Promise<Submitting> {
   return { ...postrider, port, stop };
 }
 
-async function withDaemon(
+/** Runs a measure with a daemon that has a mailbox. */
+export async function withDaemon(
   workspace: Workspace,
   measure: (daemon: Submitting) => Promise<Measure>,
 ): Promise<Measure> {
