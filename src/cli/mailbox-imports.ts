@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { OperatorImport, OperatorImportWithErrors } from '../mailboxes/imports/admin-api.ts';
 import { realClock, sleepInForeground } from '../system/clock.ts';
+import { errorCode } from '../system/errors.ts';
 import { confirm } from './confirm.ts';
 import { withControl } from './context.ts';
 import type { ControlClient } from './control-client.ts';
@@ -57,7 +58,7 @@ async function follow(
 ): Promise<OperatorImportWithErrors> {
   let printedAt = realClock.elapsed();
   for (let waitMs = MIN_LOOK_INTERVAL_MS; ; waitMs = Math.min(2 * waitMs, MAX_LOOK_INTERVAL_MS)) {
-    const now = await control.request<OperatorImportWithErrors>('GET', pathOf(id));
+    const now = await look(control, id);
     if (now.finishedAt !== null) return now;
     if (realClock.elapsed() - printedAt >= REPORT_INTERVAL_MS) {
       printedAt = realClock.elapsed();
@@ -66,6 +67,19 @@ async function follow(
     await sleepInForeground(waitMs);
   }
 }
+
+async function look(control: ControlClient, id: string): Promise<OperatorImportWithErrors> {
+  try {
+    return await control.request<OperatorImportWithErrors>('GET', pathOf(id));
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined || !LOST.has(code)) throw error;
+    throw new CommandError(`The daemon has stopped. It goes on with the import ${id} when it runs again`);
+  }
+}
+
+/** Codes of a connection to a daemon that has stopped. */
+const LOST = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE']);
 
 function progressOf({
   folders,

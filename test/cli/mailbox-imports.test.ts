@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { inspectCertificates } from '../../src/certificates/certificates.ts';
+import type { ControlClient } from '../../src/cli/control-client.ts';
+import { importByImap } from '../../src/cli/mailbox-imports.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import { NO_COUNTS } from '../../src/mailboxes/imports/counts.ts';
@@ -76,6 +78,18 @@ test('an import that fails says why', async () => {
   const { code, errors } = await run('import', address, ...SOURCE);
   assert.equal(code, 1);
   assert.match(errors, /The import failed: The mailbox is full; raise its quota; 5 imported/);
+});
+
+test('a daemon that stops meanwhile goes on with the import when it runs again', async () => {
+  const request = async (method: string) => {
+    if (method === 'POST') return { id: 'mim_1' };
+    throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+  };
+  const options = { imap: 'imap.example.com', user: 'ann' };
+  await assert.rejects(
+    importByImap({ request } as unknown as ControlClient, fakeTerminal(), { mailbox: address, options }),
+    { name: 'CommandError', message: /goes on with the import mim_1 when it runs again/ },
+  );
 });
 
 test('imports are listed, shown and deleted', async () => {
