@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import type { ReceivedWebhook } from '../../support/webhook-receiver.ts';
-import { isInDoubt } from '../doubt.ts';
+import { endedInDoubt } from '../doubt.ts';
 import { isRepeat, judgeRepeats, type Receipt } from '../judge.ts';
 import { SENDER_DOMAIN } from '../world.ts';
 import {
@@ -163,7 +163,7 @@ function judgeLocal(
     if (found.length === 0) verdict.lost += 1;
     for (const [index, row] of found.entries()) {
       const earlier = found[index - 1];
-      if (earlier && isExplained(earlier.atMs, row.atMs, endOfLifeMs)) verdict.repeated += 1;
+      if (earlier && endedInDoubt(earlier.atMs, row.atMs, endOfLifeMs)) verdict.repeated += 1;
       else if (earlier) verdict.unexplained += 1;
       if (row.state !== 'done') verdict.faults.push(`local: its task is ${row.state}`);
       if (!postsOf.has(row.id)) verdict.faults.push('local: it was never posted');
@@ -337,11 +337,6 @@ function judgePosts(posts: readonly Post[], endOfLifeMs: readonly number[]) {
     }
   }
   return { explained, faults };
-}
-
-/** Says whether the daemon ended between the two times, and so soon after the earlier one that it had not recorded it. */
-function isExplained(earlierMs: number, laterMs: number, endOfLifeMs: readonly number[]): boolean {
-  return endOfLifeMs.some((end) => end >= earlierMs && end <= laterMs && isInDoubt(earlierMs, end));
 }
 
 /** Reads the facts of a data directory that nobody else has open. */
