@@ -170,7 +170,8 @@ export async function finishSubmission(
 
 const LEFT = `
   SELECT (SELECT count(*) FROM messages WHERE mailboxId IS NOT NULL) + (SELECT count(*) FROM unsentMail)`;
-const COUNTED = 'SELECT coalesce(sum(recipients), 0) FROM submissionCounts';
+/** The counts of mailboxes: their tenant has counts of its own for the same recipients. */
+const COUNTED = "SELECT coalesce(sum(recipients), 0) FROM recipientCounts WHERE owner LIKE '%@%'";
 
 function readCounts(dataDir: string): { leftRows: number; counted: number } {
   const number = (database: Database, query: string) => Number(database.prepare(query).pluck().get());
