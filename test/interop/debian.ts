@@ -22,6 +22,9 @@ const PACKAGES = {
   'libnet-ssleay-perl': '/usr/share/doc/libnet-ssleay-perl/copyright',
   postfix: '/usr/lib/postfix/sbin/master',
   python3: '/usr/bin/python3',
+  // Logins by SCRAM-SHA-256-PLUS: GNU SASL, with a TLS that tells its channel binding.
+  libgsasl18: '/usr/share/doc/libgsasl18/copyright',
+  'python3-openssl': '/usr/lib/python3/dist-packages/OpenSSL/__init__.py',
   rspamd: '/usr/bin/rspamd',
   'sieve-connect': '/usr/bin/sieve-connect',
   spamassassin: '/usr/bin/spamassassin',

@@ -1,4 +1,4 @@
-/** Logins by SCRAM of programs that others have written: mbsync with Cyrus SASL, and msmtp with GNU SASL. */
+/** Logins by SCRAM of programs that others have written: mbsync with Cyrus SASL, and msmtp and Python with GNU SASL. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -61,4 +61,21 @@ test('msmtp sends a message after a login by SCRAM', async () => {
   const deadline = Date.now() + TIMEOUT_MS;
   while (!('By SCRAM' in (await server.flagsIn('INBOX'))))
     assert.ok(Date.now() < deadline, 'it has not come');
+});
+
+/** Logs in with GNU SASL, and returns the last reply. With `false`, the login is bound to another connection. */
+async function logInBound(password: string, ...more: readonly string[]): Promise<string> {
+  const script = join(import.meta.dirname, 'scram-plus.py');
+  const given = [script, String(server.submission.tlsPort), server.address, password, ...more];
+  const { stdout } = await run('/usr/bin/python3', given, { timeout: TIMEOUT_MS });
+  return stdout;
+}
+
+test('GNU SASL binds a login by SCRAM-SHA-256-PLUS to its connection, and to no other', async () => {
+  assert.match(await logInBound(appPassword), /^235 2\.7\.0 /);
+  assert.match(
+    await logInBound(appPassword, 'false'),
+    /^535 5\.7\.8 The login is bound to another connection/,
+  );
+  assert.match(await logInBound('correct-horse'), /^535 5\.7\.8 /);
 });
