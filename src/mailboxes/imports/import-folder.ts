@@ -73,7 +73,8 @@ export async function importFolder(turn: Turn, folder: SourceFolder): Promise<bo
     if (!(await importMessages(turn, open, missing))) return false;
     await progress.reportSometimes();
   }
-  return true;
+  // A turn that ends while messages are asked for alone leaves some of them out.
+  return !turn.isOver();
 }
 
 /** Returns the messages that the mailbox does not know. Those with labels are known by the id that the server tells. */
@@ -203,7 +204,7 @@ type Asked<Item, Found> = {
 
 /**
  * Asks for messages, and for each alone when that fails: one damaged message makes a server refuse all that were asked for with it, or
- * end the session, as Dovecot does. A message that cannot be had alone is recorded as an error.
+ * end the session, as Dovecot does. A message that cannot be had alone is recorded as an error. Returns fewer when the turn is over.
  */
 async function askForEach<Item extends { uid: number }, Found>(
   turn: Turn,
@@ -225,8 +226,11 @@ async function askForEach<Item extends { uid: number }, Found>(
       return [];
     }
     const found: Found[] = [];
-    for (const item of items)
+    for (const item of items) {
+      // A server may take very long for each of them.
+      if (turn.isOver()) break;
       found.push(...(await askForEach(turn, folder, { items: [item], ask, isAgain: true })));
+    }
     return found;
   }
 }

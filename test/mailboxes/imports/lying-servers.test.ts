@@ -288,3 +288,36 @@ test('a turn that is over ends before the next batch, and a later one goes on', 
   const second = await run(port);
   assert.deepEqual([second.end.kind, second.counts.imported], ['completed', 1]);
 });
+
+test('a turn also ends while messages are asked for alone, and a later one goes on', async (t) => {
+  const text = 'Subject: a\r\n\r\na\r\n';
+  let isSlow = true;
+  let alone = 0;
+  const port = await startScripted(t, async (command) => {
+    if (command.startsWith('EXAMINE')) return OPENED.replace('* 1 EXISTS', '* 3 EXISTS');
+    if (command.startsWith('UID SEARCH')) return '* SEARCH 1 2 3\r\nTAG OK done\r\n';
+    const [, first = '', last = first] = /^UID FETCH (\d+)(?::(\d+))? /.exec(command) ?? [];
+    if (first === '') return undefined;
+    const hasBody = command.includes('BODY');
+    if (hasBody && first !== last) return 'TAG NO one of them is damaged\r\n';
+    if (hasBody) {
+      alone += 1;
+      if (isSlow) await clock.advance(170_000);
+    }
+    const item = hasBody ? `BODY[] {${text.length}}\r\n${text}` : 'FLAGS () RFC822.SIZE 10';
+    const uids = [1, 2, 3].slice(Number(first) - 1, Number(last));
+    return [...uids.map((uid) => `* ${uid} FETCH (UID ${uid} ${item})\r\n`), 'TAG OK done\r\n'].join('');
+  });
+  const { run, target } = await createImporter(world);
+  const { findMissing } = target;
+  target.findMissing = async (input) => {
+    await clock.advance(500_000);
+    return findMissing(input);
+  };
+  const first = await run(port);
+  assert.deepEqual([first.end.kind, first.counts.imported, alone], ['paused', 1, 1]);
+  target.findMissing = findMissing;
+  isSlow = false;
+  const second = await run(port);
+  assert.deepEqual([second.end.kind, second.counts.imported, second.counts.known], ['completed', 2, 1]);
+});

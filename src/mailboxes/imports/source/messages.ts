@@ -28,6 +28,8 @@ const SEARCH_LIMITS: ExchangeLimits = { maxBytes: 6 * 1024 * 1024, timeoutMs: 30
 const DESCRIPTION_BYTES = 4 * 1024;
 const DESCRIPTION_TIMEOUT_MS = 120_000;
 const FETCH_TIMEOUT_MS = 180_000;
+/** The largest message takes at most half an hour, in which the import of another tenant may wait. */
+const PIECE_TIMEOUT_MS = 30_000;
 /** Octets around the content of a message in its response, and around a piece of one, with what else a server tells meanwhile. */
 const AROUND_MESSAGE_BYTES = 1024;
 const AROUND_PIECE_BYTES = 64 * 1024;
@@ -111,7 +113,7 @@ export async function fetchContents(
  * @throws CommandRefused, SourceError
  */
 export async function* fetchPieces(connection: SourceConnection, uid: number): AsyncGenerator<Buffer> {
-  const limits = { maxBytes: PIECE_BYTES + AROUND_PIECE_BYTES, timeoutMs: FETCH_TIMEOUT_MS };
+  const limits = { maxBytes: PIECE_BYTES + AROUND_PIECE_BYTES, timeoutMs: PIECE_TIMEOUT_MS };
   for (let start = 0; ; start += PIECE_BYTES) {
     const message = await connection.exchange(limits, (client) =>
       client.fetchOne(String(uid), { source: { start, maxLength: PIECE_BYTES } }, { uid: true }),
