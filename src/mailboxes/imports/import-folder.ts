@@ -259,7 +259,7 @@ async function fetchLarge(turn: Turn, folder: OpenFolder, message: Identified): 
   return askForEach(turn, folder, {
     items: [message],
     async ask() {
-      const spooled = await spool.write(reporting(turn, fetchPieces(turn.connection, message.uid)));
+      const spooled = await spool.write(reporting(turn, fetchPieces(turn.connection, message)));
       if (!spooled) return fail(tooLarge);
       const { path, sha256, sizeBytes } = spooled;
       if (sizeBytes === 0) return fail('The server does not give the message');

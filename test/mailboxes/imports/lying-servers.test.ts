@@ -96,6 +96,27 @@ test('a piece of a large message that is larger than what was asked for is not i
   assert.equal(counts.imported, 0);
 });
 
+test('a large message that is expunged while it is read is an error, and no part of it is imported', async (t) => {
+  const size = 1024 * 1024;
+  for (const rest of ['* 1 EXPUNGE\r\n', '* 1 FETCH (UID 1 BODY[]<1048576> NIL)\r\n']) {
+    const port = await startScripted(
+      t,
+      serving((command) => {
+        if (!command.includes('BODY'))
+          return `* 1 FETCH (UID 1 FLAGS () RFC822.SIZE ${3 * size})\r\nTAG OK done\r\n`;
+        const isFirst = command.includes('<0.');
+        const first = `* 1 FETCH (UID 1 BODY[]<0> {${size}}\r\n${'x'.repeat(size)})\r\n`;
+        return `${isFirst ? first : rest}TAG OK done\r\n`;
+      }),
+    );
+    const { run } = await createImporter(world);
+    const { end, counts, errors } = await run(port);
+    assert.deepEqual(end, { kind: 'completed' });
+    assert.equal(counts.imported, 0, rest);
+    assert.match(errors[0]?.message ?? '', /only a part/);
+  }
+});
+
 test('a silent server is left after a while', async (t) => {
   const asked = Promise.withResolvers<void>();
   const port = await startScripted(t, (command) => {

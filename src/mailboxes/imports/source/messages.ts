@@ -109,16 +109,23 @@ export async function fetchContents(
 }
 
 /**
- * Yields the content of a large message in pieces, nothing when the server does not give it.
- * @throws CommandRefused, SourceError
+ * Yields the content of a large message in pieces, nothing when the server does not give it. A piece that is shorter than what was asked
+ * for ends the message, since some servers only estimate its size. A piece that is missing before the end does not: another client may have
+ * expunged the message meanwhile.
+ * @throws CommandRefused when the server gives only a part of the message; SourceError
  */
-export async function* fetchPieces(connection: SourceConnection, uid: number): AsyncGenerator<Buffer> {
+export async function* fetchPieces(
+  connection: SourceConnection,
+  { uid, sizeBytes }: Pick<SourceMessage, 'uid' | 'sizeBytes'>,
+): AsyncGenerator<Buffer> {
   const limits = { maxBytes: PIECE_BYTES + AROUND_PIECE_BYTES, timeoutMs: PIECE_TIMEOUT_MS };
   for (let start = 0; ; start += PIECE_BYTES) {
     const message = await connection.exchange(limits, (client) =>
       client.fetchOne(String(uid), { source: { start, maxLength: PIECE_BYTES } }, { uid: true }),
     );
     const piece = message ? message.source : undefined;
+    if (!piece && start > 0 && start < sizeBytes)
+      throw new CommandRefused('The server gives only a part of the message');
     if (!piece || piece.length === 0) return;
     if (piece.length > PIECE_BYTES)
       throw new SourceError('source_unavailable', 'The server sends more than it was asked for');
