@@ -87,7 +87,8 @@ async function findMissingMessages(
   const { hasLabels } = turn.connection;
   const byUid = (uid: number) => ids.byUid(folder, uid);
   const asked = hasLabels ? uids : await onlyMissing(turn, uids, byUid);
-  const described = await askForEach(turn, folder, {
+  const described: SourceMessage[] = [];
+  const answers = askForEach(turn, folder, {
     items: asked.map((uid) => ({ uid })),
     async ask(wanted) {
       const found = await describeMessages(
@@ -98,6 +99,7 @@ async function findMissingMessages(
       return found;
     },
   });
+  for await (const found of answers) described.push(...found);
   const idOf = ({ uid, labelledId }: SourceMessage) =>
     labelledId === undefined ? byUid(uid) : ids.byLabelledId(labelledId);
   const missing = hasLabels ? await onlyMissing(turn, described, idOf) : described;
@@ -118,7 +120,7 @@ async function onlyMissing<Item>(
   return found;
 }
 
-/** Imports messages in batches. While one is stored, the next one is fetched. Returns false when the turn was over before its end. */
+/** Imports messages in batches. While one is stored, the next one is fetched, and no more. Returns false when the turn was over before its end. */
 async function importMessages(
   turn: Turn,
   folder: OpenFolder,
@@ -130,11 +132,12 @@ async function importMessages(
       if (turn.isOver()) return false;
       // The spool holds one large message at a time.
       if (isLarge(batch[0])) await storing;
-      const fetched = await fetchBatch(turn, folder, batch);
-      await storing;
-      storing = store(turn, folder, fetched);
-      // The error is seen when the result is awaited, which the next fetch delays.
-      storing.catch(() => {});
+      for await (const fetched of fetchBatch(turn, folder, batch)) {
+        await storing;
+        storing = store(turn, folder, fetched);
+        // The error is seen when the result is awaited, which the next fetch delays.
+        storing.catch(() => {});
+      }
       if (isLarge(batch[0])) await storing;
     }
     return true;
@@ -176,8 +179,8 @@ type Fetched = {
   sha256: string;
 };
 
-/** Fetches a batch. The messages that the server does not give are recorded as errors. */
-async function fetchBatch(turn: Turn, folder: OpenFolder, batch: readonly Identified[]): Promise<Fetched[]> {
+/** Yields the messages of a batch as they are fetched. Those that the server does not give are recorded as errors. */
+function fetchBatch(turn: Turn, folder: OpenFolder, batch: readonly Identified[]): AsyncGenerator<Fetched[]> {
   const [first] = batch;
   if (first && isLarge(first)) return fetchLarge(turn, folder, first);
   return askForEach(turn, folder, {
@@ -204,15 +207,18 @@ type Asked<Item, Found> = {
 
 /**
  * Asks for messages, and for each alone when that fails: one damaged message makes a server refuse all that were asked for with it, or
- * end the session, as Dovecot does. A message that cannot be had alone is recorded as an error. Returns fewer when the turn is over.
+ * end the session, as Dovecot does. Yields each answer before it asks for more, so that a server which refuses a batch cannot fill the
+ * memory with what it sends for each message alone. A message that cannot be had alone is recorded as an error. Yields fewer when the turn
+ * is over.
  */
-async function askForEach<Item extends { uid: number }, Found>(
+async function* askForEach<Item extends { uid: number }, Found>(
   turn: Turn,
   folder: OpenFolder,
   { items, ask, isAgain = false }: Asked<Item, Found>,
-): Promise<Found[]> {
+): AsyncGenerator<Found[]> {
+  let answer: Found[];
   try {
-    return await ask(items);
+    answer = await ask(items);
   } catch (error) {
     const isLost = await resume(turn, folder, error);
     const [first] = items;
@@ -223,16 +229,16 @@ async function askForEach<Item extends { uid: number }, Found>(
         first.uid,
         isLost ? `The server does not give the message: ${message}` : message,
       );
-      return [];
+      return;
     }
-    const found: Found[] = [];
     for (const item of items) {
       // A server may take very long for each of them.
-      if (turn.isOver()) break;
-      found.push(...(await askForEach(turn, folder, { items: [item], ask, isAgain: true })));
+      if (turn.isOver()) return;
+      yield* askForEach(turn, folder, { items: [item], ask, isAgain: true });
     }
-    return found;
+    return;
   }
+  yield answer;
 }
 
 /**
@@ -248,15 +254,18 @@ async function resume(turn: Turn, folder: OpenFolder, error: unknown): Promise<b
   return true;
 }
 
-async function fetchLarge(turn: Turn, folder: OpenFolder, message: Identified): Promise<Fetched[]> {
+async function* fetchLarge(turn: Turn, folder: OpenFolder, message: Identified): AsyncGenerator<Fetched[]> {
   const { progress, spool } = turn;
   const fail = (reason: string): Fetched[] => {
     progress.fail(folder.path, message.uid, reason);
     return [];
   };
   const tooLarge = `The message has more than ${MAX_RECORD_BYTES} bytes`;
-  if (message.sizeBytes > MAX_RECORD_BYTES) return fail(tooLarge);
-  return askForEach(turn, folder, {
+  if (message.sizeBytes > MAX_RECORD_BYTES) {
+    fail(tooLarge);
+    return;
+  }
+  yield* askForEach(turn, folder, {
     items: [message],
     async ask() {
       const spooled = await spool.write(reporting(turn, fetchPieces(turn.connection, message)));

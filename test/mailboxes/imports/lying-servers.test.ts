@@ -150,6 +150,25 @@ test('a server that cannot give one message makes the others no errors', async (
   assert.equal(errors[0]?.uid, 2);
 });
 
+test('messages of a refused batch are stored one by one, whatever their sizes are', async (t) => {
+  const uids = [1, 2, 3, 4];
+  const text = `Subject: a\r\n\r\n${'x'.repeat(2 * 1024 * 1024)}`;
+  const port = await startScripted(t, (command) => {
+    if (command.startsWith('EXAMINE')) return OPENED.replace('* 1 EXISTS', `* ${uids.length} EXISTS`);
+    if (command.startsWith('UID SEARCH')) return `* SEARCH ${uids.join(' ')}\r\nTAG OK done\r\n`;
+    const [, uid] = /^UID FETCH (\S+) /.exec(command) ?? [];
+    if (uid === undefined) return undefined;
+    if (!command.includes('BODY'))
+      return `${uids.map((each) => `* ${each} FETCH (UID ${each} FLAGS () RFC822.SIZE 1)\r\n`).join('')}TAG OK done\r\n`;
+    if (uid.includes(':')) return 'TAG NO damaged\r\n';
+    return `* ${uid} FETCH (UID ${uid} BODY[] {${text.length}}\r\n${text})\r\nTAG OK done\r\n`;
+  });
+  const { run, contents } = await createImporter(world);
+  const { end, counts } = await run(port);
+  assert.deepEqual([end.kind, counts.imported], ['completed', uids.length]);
+  assert.deepEqual(contents.groups, [1, 1, 1, 1]);
+});
+
 /** Serves messages, and ends the session when `isFatal` says so of the UIDs that are asked for. */
 function ending(
   count: number,
