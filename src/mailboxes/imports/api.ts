@@ -31,6 +31,7 @@ export function registerMailboxImportsApi(server: FastifyInstance, app: ImportsA
   imports.create(
     {
       body: newImportSchema,
+      refuses: ['invalid_state'],
       description:
         'Imports all folders of a user of another server, with flags and dates. Messages that were imported before from the same host and user are left out, so a later import adds what is new.',
     },

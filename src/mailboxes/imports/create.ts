@@ -4,7 +4,7 @@ import type { App } from '../../app.ts';
 import type { MailboxImportRow } from '../../db/mailbox-tables.ts';
 import { findName } from '../../domains/name.ts';
 import { isHostName } from '../../system/dns.ts';
-import { invalid } from '../../system/errors.ts';
+import { AppError, invalid } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { getMailbox } from '../store.ts';
 import { NO_COUNTS } from './counts.ts';
@@ -19,7 +19,7 @@ type CreateApp = Pick<App, 'db' | 'clock' | 'sealer' | 'wakeups'>;
 
 /**
  * Starts an import into a mailbox. Its first turn begins as soon as there is room.
- * @throws AppError not_found, validation_error
+ * @throws AppError not_found, validation_error; invalid_state while the mailbox is suspended
  */
 export async function createImport(
   app: CreateApp,
@@ -28,6 +28,7 @@ export async function createImport(
 ): Promise<MailboxImportRow> {
   const host = readHost(wanted.host);
   const mailbox = await getMailbox(app.db.read, tenantId, mailboxId);
+  if (mailbox.status === 'suspended') throw new AppError('invalid_state', 'The mailbox is suspended');
   const now = app.clock.now();
   const id = newId('mim', now);
   const { security = 'tls', user, password } = wanted;

@@ -3,6 +3,7 @@ import type { MailboxImportFolderRow } from '../../db/mailbox-tables.ts';
 import { defineWrite } from '../../db/operation.ts';
 import { notFound } from '../../system/errors.ts';
 import { findMailboxById } from '../store.ts';
+import { requireNotSuspended } from './store.ts';
 
 /** Maximum number of folders that are known of a mailbox. Messages of further ones are compared by their content. Our own limit. */
 const MAX_KNOWN_FOLDERS = 10_000;
@@ -12,12 +13,14 @@ type Opened = Pick<MailboxImportFolderRow, 'mailboxId' | 'folderKey' | 'uidValid
 /**
  * Records that a folder is imported with this UIDVALIDITY, before its first message is. Returns whether a message with a UID that is
  * not known may have been imported before: the folder has had another UIDVALIDITY, with which its messages had other UIDs.
- * @throws AppError not_found when the mailbox was deleted
+ * @throws AppError not_found when the mailbox was deleted; unavailable while it is suspended
  */
 export const openFolder = defineWrite(
   'mailboxImports.openFolder',
   async (tx, { mailboxId, folderKey, uidValidity }: Opened): Promise<{ mayRepeat: boolean }> => {
-    if (!(await findMailboxById(tx, mailboxId))) throw notFound('Mailbox');
+    const mailbox = await findMailboxById(tx, mailboxId);
+    if (!mailbox) throw notFound('Mailbox');
+    requireNotSuspended(mailbox);
     const known = await tx
       .selectFrom('mailboxImportFolders')
       .selectAll()

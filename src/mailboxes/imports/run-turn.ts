@@ -38,6 +38,8 @@ export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnPar
   let connection: SourceConnection | undefined;
   try {
     await spool.clear();
+    // Nothing is asked of the server when the import was deleted or its mailbox is suspended.
+    await progress.report();
     const connect = async (): Promise<SourceConnection> => {
       connection?.close();
       connection = await connectSource(app, request.settings);

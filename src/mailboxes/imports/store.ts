@@ -4,13 +4,13 @@
  */
 import { sql } from 'kysely';
 import type { SetBack } from '../../db/due-times.ts';
-import type { MailboxImportRow } from '../../db/mailbox-tables.ts';
+import type { MailboxImportRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { WaitingTenant } from '../../jobs/store.ts';
-import { limitReached, notFound } from '../../system/errors.ts';
-import { getMailbox } from '../store.ts';
+import { AppError, limitReached, notFound } from '../../system/errors.ts';
+import { findMailboxById, getMailbox } from '../store.ts';
 import { insertErrors, type MessageError } from './error-store.ts';
 
 type TenantId = MailboxImportRow['tenantId'];
@@ -159,6 +159,14 @@ export const moveDueImports = defineWrite(
   },
 );
 
+/**
+ * Checks that an import may reach the messages of its mailbox, which nobody may while it is suspended.
+ * @throws AppError unavailable, after which the import is tried again for some hours
+ */
+export function requireNotSuspended(mailbox: Pick<MailboxRow, 'status'> | undefined): void {
+  if (mailbox?.status === 'suspended') throw new AppError('unavailable', 'The mailbox is suspended');
+}
+
 type Advance = {
   id: ImportId;
   progress: string;
@@ -167,7 +175,10 @@ type Advance = {
   until: number;
 };
 
-/** Stores the progress of a running import, and extends its lease. Returns false when it does not run any more. */
+/**
+ * Stores the progress of a running import, and extends its lease. Returns false when it does not run any more.
+ * @throws AppError unavailable while the mailbox is suspended
+ */
 export const advanceImport = defineWrite(
   'mailboxImports.advance',
   async (tx, { id, progress, errors, until }: Advance): Promise<boolean> => {
@@ -176,9 +187,10 @@ export const advanceImport = defineWrite(
       .set({ progress, dueAt: until })
       .where('id', '=', id)
       .where('status', '=', 'running')
-      .returning('id')
+      .returning('mailboxId')
       .executeTakeFirst();
     if (!running) return false;
+    requireNotSuspended(await findMailboxById(tx, running.mailboxId));
     await insertErrors(tx, id, errors);
     return true;
   },

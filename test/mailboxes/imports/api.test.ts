@@ -6,7 +6,7 @@ import { NO_COUNTS } from '../../../src/mailboxes/imports/counts.ts';
 import { openFolder } from '../../../src/mailboxes/imports/folder-store.ts';
 import { openPassword } from '../../../src/mailboxes/imports/password.ts';
 import { advanceImport, endImport, findImport, leaseImports } from '../../../src/mailboxes/imports/store.ts';
-import { endMailbox } from '../../../src/mailboxes/store.ts';
+import { endMailbox, updateMailbox } from '../../../src/mailboxes/store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp, type TestMethod } from '../../support/test-app.ts';
 import { addMailbox } from '../fixtures.ts';
@@ -109,6 +109,26 @@ test('a mailbox remembers 10,000 folders, and messages of others are compared by
   database.close();
   assert.deepEqual(await open('one more'), { mayRepeat: true });
   assert.deepEqual(await open('1'), { mayRepeat: false });
+});
+
+test('while a mailbox is suspended no import begins, and one that runs stores nothing more', async () => {
+  const { body } = await ask('POST', '', WANTED);
+  await lease();
+  const changeStatus = (status: 'active' | 'suspended') =>
+    db.commit(updateMailbox, {
+      ...{ tenantId: world.tenantId, id: mailbox.id },
+      ...{ change: { status }, now: clock.now() },
+    });
+  await changeStatus('suspended');
+  const isUnavailable = { code: 'unavailable', message: 'The mailbox is suspended' };
+  const opened = { mailboxId: mailbox.id, folderKey: '1', uidValidity: '1' };
+  await assert.rejects(db.commit(openFolder, opened), isUnavailable);
+  const advance = { id: body.id, progress: JSON.stringify(NO_COUNTS), errors: [], until: clock.now() };
+  await assert.rejects(db.commit(advanceImport, advance), isUnavailable);
+  assert.equal((await ask('POST', '', WANTED)).status, 409);
+  await changeStatus('active');
+  assert.equal(await db.commit(advanceImport, advance), true);
+  await ask('DELETE', `/${body.id}`);
 });
 
 test('imports of a mailbox go with it', async () => {

@@ -103,7 +103,9 @@ export type Importer = {
   /** Takes a turn of a new import, and returns its end with the counts and the errors. */
   run(
     port: number,
-    settings?: Partial<{ host: string; user: string; password: string; security: 'tls' | 'starttls' }>,
+    settings?: Partial<{ host: string; user: string; password: string; security: 'tls' | 'starttls' }> & {
+      beforeTurn?(): Promise<void>;
+    },
   ): Promise<{
     end: TurnEnd;
     counts: typeof NO_COUNTS;
@@ -134,12 +136,13 @@ export async function createImporter(
     contents,
     target,
     spoolFolder,
-    async run(port, settings = {}) {
+    async run(port, { beforeTurn, ...settings } = {}) {
       const { username: user, password } = USER;
       const wanted = { host: HOST, user, password, security: 'tls' as const, ...settings, port };
       const row = await createImport(app, world.tenantId, { mailboxId: mailbox.id, wanted });
       const now = app.clock.now();
       await app.db.commit(leaseImports, { tenantIds: [world.tenantId], now, until: now + 60_000 });
+      await beforeTurn?.();
       let counts = NO_COUNTS;
       const errors: { folder: string; uid: number; message: string }[] = [];
       const recording: TargetCalls = {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { createSourceIds } from '../../../src/mailboxes/imports/message-ids.ts';
-import { endMailbox } from '../../../src/mailboxes/store.ts';
+import { endMailbox, updateMailbox } from '../../../src/mailboxes/store.ts';
 import { createTargetGuard } from '../../../src/system/blocklist.ts';
 import { createDial } from '../../../src/system/dial.ts';
 import { AppError } from '../../../src/system/errors.ts';
@@ -40,6 +40,23 @@ test('an import keeps folders, flags, keywords and dates, and a second one adds 
   const second = await run(port);
   assert.equal(second.counts.imported, 1);
   assert.equal(second.counts.known, 3);
+});
+
+test('nobody logs in for a suspended mailbox', async (t) => {
+  const commands: string[] = [];
+  const port = await startScripted(t, (command) => {
+    commands.push(command);
+    return undefined;
+  });
+  const { run, mailbox } = await createImporter(world);
+  const { end } = await run(port, {
+    async beforeTurn() {
+      const change = { status: 'suspended' } as const;
+      await world.app.db.commit(updateMailbox, { tenantId: world.tenantId, id: mailbox.id, change, now: 0 });
+    },
+  });
+  assert.deepEqual(end, { kind: 'interrupted', error: 'The mailbox is suspended', hasImported: false });
+  assert.deepEqual(commands, []);
 });
 
 test('STARTTLS protects the login', async (t) => {
