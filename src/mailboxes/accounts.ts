@@ -131,14 +131,7 @@ export function createAccounts(
     },
     configure: (mailbox) =>
       tellOpen(mailbox.id, (calls) => calls.configure({ account: settingsOf(app, mailbox) })),
-    contents: {
-      findMissing: async (id, deliveryIds) =>
-        run(await find(id), (account, calls) => calls.findMissing({ account, deliveryIds })),
-      add: async (id, added) =>
-        run(await find(id), (account, calls) => calls.importMessages({ account, added })),
-      listFolders: async (id) => run(await find(id), (account, calls) => calls.listFolders({ account })),
-      read: async (id, slice) => run(await find(id), (account, calls) => calls.read({ account, slice })),
-    },
+    contents: contentsOf(async (id, call) => run(await find(id), call)),
     repairs: {
       check: (mailbox, after) => run(mailbox, (account, calls) => calls.check({ account, after })),
       async repair(mailbox) {
@@ -151,6 +144,20 @@ export function createAccounts(
         return report;
       },
     },
+  };
+}
+
+/** Returns the messages of accounts, each of which `run` reaches by its id. */
+function contentsOf(
+  run: <Result>(id: MailboxId, call: AccountCall<Result>) => Promise<Result>,
+): MailboxContents {
+  return {
+    findMissing: (id, deliveryIds) =>
+      run(id, (account, calls) => calls.findMissing({ account, deliveryIds })),
+    add: (id, added) => run(id, (account, calls) => calls.importMessages({ account, added })),
+    remember: (id, deliveryIds) => run(id, (account, calls) => calls.remember({ account, deliveryIds })),
+    listFolders: (id) => run(id, (account, calls) => calls.listFolders({ account })),
+    read: (id, slice) => run(id, (account, calls) => calls.read({ account, slice })),
   };
 }
 

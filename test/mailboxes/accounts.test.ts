@@ -31,6 +31,7 @@ function threadOf(calls: Partial<AccountCalls> = {}) {
       deliver: async () => ({ kind: 'delivered' as const }),
       findMissing: async () => [],
       importMessages: async () => ({ added: 0 }),
+      remember: async () => {},
       listFolders: async () => [],
       read: async () => [],
       check: async () => ({ contents: 0, findings: [], next: null }),

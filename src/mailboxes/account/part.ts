@@ -27,7 +27,7 @@ import { type AccountReports, type AccountSettings, OpenAccounts } from './open-
 import { type RepairReport, repairAccount } from './repair.ts';
 import { type AccountServer, serveAccounts } from './serve-remote.ts';
 import { findTarget, listTargets } from './targets.ts';
-import { findMissing, importMessages, listForExport, readForExport } from './transfer.ts';
+import { findMissing, importMessages, listForExport, readForExport, rememberDeliveries } from './transfer.ts';
 
 /** Functions of the main thread for this one. */
 export type ReportCalls = {
@@ -56,6 +56,7 @@ export type AccountCalls = {
   listTargets(input: { account: AccountSettings }): Promise<Folder[]>;
   findMissing(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<string[]>;
   importMessages(input: { account: AccountSettings; added: MessagesToAdd }): Promise<{ added: number }>;
+  remember(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<void>;
   listFolders(input: { account: AccountSettings }): Promise<ListedFolder[]>;
   read(input: { account: AccountSettings; slice: Slice }): Promise<StoredMessage[]>;
   check(input: { account: AccountSettings; after: number }): Promise<CheckReport>;
@@ -78,6 +79,7 @@ export const ACCOUNT_CALLS = [
   'listTargets',
   'findMissing',
   'importMessages',
+  'remember',
   'listFolders',
   'read',
   'check',
@@ -155,6 +157,8 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
         accounts.use(settings, (account) =>
           importMessages(account, { ...added, quotaBytes: settings.quotaBytes }),
         ),
+      remember: ({ account: settings, deliveryIds }) =>
+        accounts.use(settings, (account) => rememberDeliveries(account, deliveryIds)),
       listFolders: ({ account: settings }) => accounts.use(settings, listForExport),
       read: ({ account: settings, slice }) =>
         accounts.use(settings, (account) => readForExport(account, slice)),

@@ -91,6 +91,21 @@ export async function findMissing(account: OpenAccount, deliveryIds: readonly st
   return deliveryIds.filter((id) => !known.has(id));
 }
 
+const insertKnown = defineWrite(
+  'account.rememberDeliveries',
+  async (tx: AccountTx, { ids }: { ids: readonly string[] }): Promise<void> => {
+    for (const id of ids) await insertDelivery(tx, { id, at: FOR_EVER });
+  },
+);
+
+/** Stores further delivery ids of messages that were added before, for ever. */
+export async function rememberDeliveries(
+  account: OpenAccount,
+  deliveryIds: readonly string[],
+): Promise<void> {
+  await account.db.commit(insertKnown, { ids: deliveryIds });
+}
+
 /** Returns all folders by name. */
 export async function listForExport(account: OpenAccount): Promise<ListedFolder[]> {
   const { folders } = await listFolders(account);

@@ -290,6 +290,7 @@ async function store(turn: Turn, folder: OpenFolder, fetched: readonly Fetched[]
   const contentId = ({ sha256 }: Fetched) => ids.byContent(folder.path, sha256);
   const added =
     folder.mayRepeat && !connection.hasLabels ? await onlyMissing(turn, fetched, contentId) : fetched;
+  if (added.length < fetched.length) await rememberOthers(turn, fetched, added);
   if (added.length > 0) {
     const packed = pack(added.flatMap(({ content }) => (Buffer.isBuffer(content) ? [content] : [])));
     let next = 0;
@@ -309,6 +310,17 @@ async function store(turn: Turn, folder: OpenFolder, fetched: readonly Fetched[]
   }
   if (fetched.some(({ content }) => !Buffer.isBuffer(content))) await spool.clear();
   await progress.reportSometimes();
+}
+
+/** Stores the ids of the messages that are known by their contents, so that no later turn fetches them again. */
+async function rememberOthers(
+  { target, request: { mailboxId } }: Turn,
+  fetched: readonly Fetched[],
+  added: readonly Fetched[],
+): Promise<void> {
+  const isAdded = new Set(added);
+  const others = fetched.filter((one) => !isAdded.has(one));
+  await target.remember({ mailboxId, deliveryIds: others.map(({ message }) => message.deliveryId) });
 }
 
 /** Copies contents into one memory, which moves to another thread without being copied again. */

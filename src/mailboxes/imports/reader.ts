@@ -38,6 +38,10 @@ export function createTargetCalls(
     listTargets: ({ mailboxId }) => listTargets(mailboxId),
     openFolder: (opened) => app.db.commit(openFolder, opened),
     findMissing: ({ mailboxId, deliveryIds }) => contents.findMissing(mailboxId, deliveryIds),
+    async remember({ mailboxId, deliveryIds }) {
+      app.disk.requireReserve();
+      await contents.remember(mailboxId, deliveryIds);
+    },
     async add({ mailboxId, ...added }) {
       app.disk.requireReserve();
       return contents.add(mailboxId, added);

@@ -48,6 +48,7 @@ export type TargetCalls = {
   listTargets(input: OfMailbox): Promise<Folder[]>;
   openFolder(input: OfMailbox & { folderKey: string; uidValidity: string }): Promise<{ mayRepeat: boolean }>;
   findMissing(input: OfMailbox & { deliveryIds: readonly string[] }): Promise<string[]>;
+  remember(input: OfMailbox & { deliveryIds: readonly string[] }): Promise<void>;
   add(
     input: OfMailbox & { folder: string; messages: readonly AddedMessage[] },
     transfer?: readonly ArrayBuffer[],
@@ -64,6 +65,7 @@ export const TARGET_CALLS = [
   'listTargets',
   'openFolder',
   'findMissing',
+  'remember',
   'add',
   'advance',
 ] as const satisfies readonly (keyof TargetCalls)[];

@@ -40,6 +40,8 @@ export type MailboxContents = {
     mailboxId: MailboxId,
     added: { folder: string; messages: readonly AddedMessage[] },
   ): Promise<{ added: number }>;
+  /** Stores further delivery ids of messages that were stored before, under other ids. They are then not missing any more. */
+  remember(mailboxId: MailboxId, deliveryIds: readonly string[]): Promise<void>;
   /** Returns all folders by name. */
   listFolders(mailboxId: MailboxId): Promise<ListedFolder[]>;
   /**

@@ -12,6 +12,7 @@ import {
   importMessages,
   listForExport,
   readForExport,
+  rememberDeliveries,
 } from '../../../src/mailboxes/account/transfer.ts';
 import type { AddedMessage } from '../../../src/mailboxes/transfer/contents.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
@@ -79,6 +80,13 @@ test('further ids of a message are known once it is stored, and say nothing abou
   assert.deepEqual(await add('INBOX', added('o3', { otherIds: ['o2'] })), { added: 1 });
   await add('INBOX', added('o1', { otherIds: ['o4'] }));
   assert.deepEqual(await findMissing(account, ['o4']), ['o4'], 'the message was not stored with it');
+});
+
+test('further ids that are remembered are known, and a message with one is left out', async () => {
+  await rememberDeliveries(account, ['r1', 'r2']);
+  await rememberDeliveries(account, ['r2']);
+  assert.deepEqual(await findMissing(account, ['r1', 'r2', 'r3']), ['r3']);
+  assert.deepEqual(await add('INBOX', added('r1')), { added: 0 });
 });
 
 test('a file is linked, and stays', async () => {

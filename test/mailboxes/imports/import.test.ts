@@ -127,7 +127,7 @@ test('with another UIDVALIDITY, messages are found again by their content', asyn
   const { port, mail } = await startSource(t);
   mail.deliver('INBOX', letter('one'));
   mail.deliver('INBOX', letter('two'));
-  const { run, contents } = await createImporter(world);
+  const { run, contents, target } = await createImporter(world);
   await run(port);
   const inbox = mail.mailboxes.get('INBOX') ?? assert.fail();
   inbox.uidValidity += 1;
@@ -135,6 +135,16 @@ test('with another UIDVALIDITY, messages are found again by their content', asyn
   const second = await run(port);
   assert.deepEqual([second.counts.imported, second.counts.known], [1, 2]);
   assert.equal(contents.folders.get('INBOX')?.length, 3);
+  const asked: number[] = [];
+  const { findMissing } = target;
+  target.findMissing = async (input) => {
+    const missing = await findMissing(input);
+    asked.push(missing.length);
+    return missing;
+  };
+  const third = await run(port);
+  assert.deepEqual([third.counts.imported, third.counts.known], [0, 3]);
+  assert.deepEqual(asked, [0], 'messages that are known by their content are not fetched again');
 });
 
 test('equal messages of a folder are all imported', async (t) => {

@@ -24,6 +24,9 @@ export function memoryContents(): MemoryContents {
     folders,
     groups,
     findMissing: async (_id, deliveryIds) => deliveryIds.filter((id) => !stored.has(id)),
+    async remember(_id, deliveryIds) {
+      for (const id of deliveryIds) stored.add(id);
+    },
     async add(_id, { folder, messages }) {
       groups.push(messages.length);
       const to = folderOf(folder);
