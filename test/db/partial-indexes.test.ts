@@ -118,7 +118,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   mailboxImportsByDue: [
     listWaitingImports,
     (tx) => leaseImports.run(tx, { tenantIds: [tenantId], now: 1, until: 2 }),
-    (tx) => releaseImports.run(tx, { now: 1 }),
+    (tx) => releaseImports.run(tx, { now: 1, delayMs: 1 }),
     (tx) => moveDueImports.run(tx, { now: 1, setBackMs: 1 }),
   ],
   mailboxImportsByEnd: [(tx) => sweepImports.run(tx, { before: 1 })],

@@ -118,7 +118,7 @@ const firstDue = statement((db, param: Param<{ tenantId: TenantId; now: number }
 
 type Lease = { tenantIds: readonly TenantId[]; now: number; until: number };
 
-/** Leases the import of each tenant that has waited longest. */
+/** Leases the import of each tenant that has waited longest. Its turn counts as failed until it ends in another way. */
 export const leaseImports = defineWrite(
   'mailboxImports.lease',
   async (tx, { tenantIds, now, until }: Lease): Promise<MailboxImportRow[]> => {
@@ -127,7 +127,8 @@ export const leaseImports = defineWrite(
       const row = await firstDue.first(tx, { tenantId, now });
       if (!row) continue;
       const startedAt = row.startedAt ?? now;
-      const change = { status: 'running', error: null, dueAt: until, startedAt } as const;
+      const failedTurns = row.failedTurns + 1;
+      const change = { status: 'running', error: null, dueAt: until, startedAt, failedTurns } as const;
       await tx.updateTable('mailboxImports').set(change).where('id', '=', row.id).execute();
       leased.push({ ...row, ...change });
     }
@@ -135,17 +136,23 @@ export const leaseImports = defineWrite(
   },
 );
 
-/** Makes the imports due that an earlier start of the daemon was running. Returns their number. */
-export const releaseImports = defineWrite('mailboxImports.release', async (tx, { now }: { now: number }) => {
-  const released = await tx
-    .updateTable('mailboxImports')
-    .set({ dueAt: now })
-    .where('dueAt', 'is not', null)
-    .where('status', '=', 'running')
-    .returning('id')
-    .execute();
-  return released.length;
-});
+/**
+ * Releases the imports that an earlier start of the daemon was running, and returns their number. After several failed turns in a row, an
+ * import waits: it must not end the daemon for ever.
+ */
+export const releaseImports = defineWrite(
+  'mailboxImports.release',
+  async (tx, { now, delayMs }: { now: number; delayMs: number }): Promise<number> => {
+    const released = await tx
+      .updateTable('mailboxImports')
+      .set({ dueAt: sql`${now} + max(0, failedTurns - 1) * ${delayMs}` })
+      .where('dueAt', 'is not', null)
+      .where('status', '=', 'running')
+      .returning('id')
+      .execute();
+    return released.length;
+  },
+);
 
 /** Moves due times, and the ends of leases, when the wall clock was set back. */
 export const moveDueImports = defineWrite(

@@ -27,6 +27,11 @@ export const LEASE_MS = 60_000;
 const MIN_RETRY_DELAY_MS = 10_000;
 const MAX_RETRY_DELAY_MS = 1_800_000;
 const RETRY_JITTER = 0.2;
+/**
+ * Imports under which the thread has ended go on at different times up to this delay, so that the one that ends it does so alone after a
+ * while, and is then the one that has failed. Our own value.
+ */
+const MAX_APART_MS = 900_000;
 /** Number of interrupted turns in a row, none of which has imported a message, after which an import fails: about two hours. */
 const MAX_FAILED_TURNS = 10;
 
@@ -48,6 +53,7 @@ type WorkerApp = Pick<App, 'db' | 'clock' | 'log' | 'random' | 'sealer' | 'confi
 export function createImportWork(app: WorkerApp, reader: ImportCalls): Work<MailboxImportRow> {
   const tenants = new TenantOrder();
   let isReleased = false;
+  let running = 0;
 
   function endTurn(tenantId: MailboxImportRow['tenantId'], delayMs: number): void {
     const end = () => {
@@ -64,7 +70,7 @@ export function createImportWork(app: WorkerApp, reader: ImportCalls): Work<Mail
     concurrency: MAX_RUNNING_IMPORTS,
     async lease(limit) {
       const now = app.clock.now();
-      if (!isReleased) await app.db.commit(releaseImports, { now });
+      if (!isReleased) await app.db.commit(releaseImports, { now, delayMs: MIN_RETRY_DELAY_MS });
       isReleased = true;
       const tenantIds = tenants.choose(await listWaiting(app.db.read), { now, limit });
       if (tenantIds.length === 0) return { items: [], nextDueAt: tenants.nextDueAt() };
@@ -74,33 +80,55 @@ export function createImportWork(app: WorkerApp, reader: ImportCalls): Work<Mail
     },
     async run(row) {
       let pauseMs = 0;
+      running += 1;
       try {
-        const end = await takeTurn(app, reader, row);
+        const end = await takeTurn(app, { reader, isAlone: () => running === 1 }, row);
         // When this write fails, the import falls due when its lease ends.
         await settle(app, row, end);
         if (end.kind === 'failed' && end.reason === 'login_refused') pauseMs = REFUSED_LOGIN_PAUSE_MS;
         app.log.info({ importId: row.id, end: end.kind }, 'a turn of an import of mail has ended');
       } finally {
+        running -= 1;
         endTurn(row.tenantId, pauseMs);
       }
     },
   };
 }
 
-async function takeTurn(app: WorkerApp, reader: ImportCalls, row: MailboxImportRow): Promise<TurnEnd> {
+/** How a turn has ended. `lost`: the thread has ended under several imports, and nobody knows under which one. */
+type End = TurnEnd | { kind: 'lost'; error: string };
+
+/** `isAlone` returns true when no other turn runs. */
+async function takeTurn(
+  app: WorkerApp,
+  { reader, isAlone }: { reader: ImportCalls; isAlone(): boolean },
+  row: MailboxImportRow,
+): Promise<End> {
   const { id, mailboxId, host, port, security, user } = row;
+  if (row.failedTurns > MAX_FAILED_TURNS)
+    return {
+      kind: 'failed',
+      reason: 'internal',
+      error: 'The server ended again and again during the import',
+    };
   try {
     const password = openPassword(app, row);
+    const counts = readCounts(row);
     return await reader.takeTurn({
       id,
       mailboxId,
-      settings: { host, port, security, user, password },
-      counts: readCounts(row),
+      settings: { host, port, security, user, password, hasLoggedIn: counts.folders > 0 },
+      counts,
       spoolFolder: spoolFolder(accountFolder(app.config.dataDir, mailboxId)),
     });
   } catch (error) {
     // The thread has died, or the daemon stops.
-    if (error instanceof AppError) return { kind: 'interrupted', error: error.message, hasImported: false };
+    if (error instanceof AppError) {
+      const { message } = error;
+      return isAlone()
+        ? { kind: 'interrupted', error: message, hasImported: false }
+        : { kind: 'lost', error: message };
+    }
     app.log.error({ err: error, importId: id }, 'an import of mail failed');
     return INTERNAL_FAILURE;
   }
@@ -111,12 +139,12 @@ const TOO_OLD = `The import has not ended within ${MAX_AGE_DAYS} days; another o
 type FailureReason = MailboxImportRow['reason'];
 
 /** Stores how a turn has ended. */
-async function settle(app: WorkerApp, row: MailboxImportRow, end: TurnEnd): Promise<void> {
+async function settle(app: WorkerApp, row: MailboxImportRow, end: End): Promise<void> {
   const { id } = row;
   const now = app.clock.now();
   const fail = (reason: FailureReason, error: string) =>
     app.db.commit(endImport, { id, now, status: 'failed', reason, error });
-  const goesOn = end.kind === 'paused' || end.kind === 'interrupted';
+  const goesOn = end.kind === 'paused' || end.kind === 'interrupted' || end.kind === 'lost';
   if (goesOn && now - (row.startedAt ?? now) >= MAX_AGE_DAYS * DAY_MS)
     return fail('source_unavailable', TOO_OLD);
   switch (end.kind) {
@@ -128,9 +156,13 @@ async function settle(app: WorkerApp, row: MailboxImportRow, end: TurnEnd): Prom
       return fail(end.reason, end.error);
     case 'paused':
       return app.db.commit(pauseImport, { id, error: null, failedTurns: 0, dueAt: now });
+    case 'lost': {
+      const dueAt = now + app.random() * MAX_APART_MS;
+      return app.db.commit(pauseImport, { id, error: end.error, failedTurns: row.failedTurns - 1, dueAt });
+    }
     case 'interrupted': {
       const { error } = end;
-      const failedTurns = end.hasImported ? 0 : row.failedTurns + 1;
+      const failedTurns = end.hasImported ? 0 : row.failedTurns;
       if (failedTurns >= MAX_FAILED_TURNS) return fail('source_unavailable', error);
       const delayMs = Math.min(MIN_RETRY_DELAY_MS * 2 ** failedTurns, MAX_RETRY_DELAY_MS);
       const dueAt = now + jitter(app.random, delayMs, RETRY_JITTER);

@@ -103,9 +103,13 @@ export type Importer = {
   /** Takes a turn of a new import, and returns its end with the counts and the errors. */
   run(
     port: number,
-    settings?: Partial<{ host: string; user: string; password: string; security: 'tls' | 'starttls' }> & {
-      beforeTurn?(): Promise<void>;
-    },
+    settings?: Partial<{
+      host: string;
+      user: string;
+      password: string;
+      security: 'tls' | 'starttls';
+      hasLoggedIn: boolean;
+    }> & { beforeTurn?(): Promise<void> },
   ): Promise<{
     end: TurnEnd;
     counts: typeof NO_COUNTS;
@@ -136,7 +140,7 @@ export async function createImporter(
     contents,
     target,
     spoolFolder,
-    async run(port, { beforeTurn, ...settings } = {}) {
+    async run(port, { beforeTurn, hasLoggedIn = false, ...settings } = {}) {
       const { username: user, password } = USER;
       const wanted = { host: HOST, user, password, security: 'tls' as const, ...settings, port };
       const row = await createImport(app, world.tenantId, { mailboxId: mailbox.id, wanted });
@@ -158,7 +162,7 @@ export async function createImporter(
         {
           id: row.id,
           mailboxId: mailbox.id,
-          settings: { ...wanted },
+          settings: { ...wanted, hasLoggedIn },
           counts: NO_COUNTS,
           spoolFolder,
         },

@@ -101,6 +101,21 @@ test('a wrong password ends the import, and says so', async (t) => {
   assert.equal(end.kind === 'failed' && end.reason, 'login_refused');
 });
 
+test('a login that was right before may be refused for a while, unless the server says that it is for good', async (t) => {
+  let answer = '';
+  const port = await startScripted(t, (command) => (command.startsWith('LOGIN') ? answer : undefined));
+  const { run } = await createImporter(world);
+  const endOf = async (code: string, hasLoggedIn: boolean) => {
+    answer = `TAG NO ${code}Too many simultaneous connections\r\n`;
+    const { end } = await run(port, { hasLoggedIn });
+    return end.kind === 'failed' ? end.reason : end.kind;
+  };
+  assert.equal(await endOf('', true), 'interrupted');
+  assert.equal(await endOf('', false), 'login_refused');
+  assert.equal(await endOf('[AUTHENTICATIONFAILED] ', true), 'login_refused');
+  assert.equal(await endOf('[SERVERBUG] ', false), 'interrupted');
+});
+
 test('large messages arrive in pieces', async (t) => {
   const { port, mail } = await startSource(t);
   const text = `Subject: large\r\n\r\n${'0123456789abcdef\r\n'.repeat(70_000)}`;

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
-import { createImporter, type Script, startScripted } from './fixture.ts';
+import { createImporter, HOST, type Script, startScripted } from './fixture.ts';
 
 const clock = createFakeClock(Date.UTC(2026, 0, 1));
 const world = await openTestApp({ system: { clock } });
@@ -44,6 +44,30 @@ test('a list of a million folders ends the session', async (t) => {
   const { run } = await createImporter(world);
   const { end } = await run(port);
   assert.match(end.kind === 'interrupted' ? end.error : end.kind, /sends more than it was asked for/);
+});
+
+test('a few octets that mean millions of messages cost nothing', { timeout: 20_000 }, async (t) => {
+  const range = '1:16777215';
+  const answers: Record<string, string> = {
+    search: `* 16777215 EXISTS\r\n* ESEARCH (TAG "x") UID ALL ${range}\r\nTAG OK done\r\n`,
+    open: OPENED.replace('1 EXISTS', '16777215 EXISTS'),
+    vanished: `${`* VANISHED ${range}\r\n`.repeat(20)}* SEARCH\r\nTAG OK done\r\n`,
+  };
+  const ends = new Map<string, string>();
+  for (const [name, answer] of Object.entries(answers)) {
+    const port = await startScripted(t, (command) => {
+      if (command.startsWith('EXAMINE')) return name === 'open' ? answer : OPENED;
+      return command.startsWith('UID SEARCH') ? answer : undefined;
+    });
+    const { run } = await createImporter(world);
+    const { end, errors } = await run(port);
+    ends.set(name, end.kind === 'interrupted' ? end.error : `${end.kind} ${errors[0]?.message ?? ''}`);
+  }
+  assert.deepEqual(Object.fromEntries(ends), {
+    search: `${HOST} tells of too many messages`,
+    open: 'completed The folder has more than 800000 messages',
+    vanished: 'completed ',
+  });
 });
 
 test('a literal without end ends the session, and the message is an error', async (t) => {

@@ -60,6 +60,12 @@ function createRunner() {
       for (const item of items) running.set(item.id, work.run(item));
       return items.map(({ user }) => user);
     },
+    /** Waits for all turns, which end in the same way when the test says how. */
+    async endAll(end?: TurnEnd | Error): Promise<void> {
+      for (const turn of end ? turns.splice(0) : []) turn.end(end ?? assert.fail());
+      await Promise.all(running.values());
+      running.clear();
+    },
     /** Ends the oldest turn. */
     async end(end: TurnEnd | Error): Promise<void> {
       const turn = turns.shift() ?? assert.fail('no turn runs');
@@ -155,6 +161,50 @@ test('the death of the thread interrupts an import, and a bug ends it', async ()
   assert.deepEqual([(await find(row)).status, (await find(row)).reason], ['failed', 'internal']);
 });
 
+test('the death of the thread under several imports is the fault of none, and each goes on at a time of its own', async () => {
+  const { lease, end, endAll } = createRunner();
+  const rows = [await (await newParty()).start('a'), await (await newParty()).start('b')];
+  assert.deepEqual(await lease(), ['a', 'b']);
+  await endAll(new AppError('unavailable', 'The thread starts again'));
+  for (const row of rows) {
+    const { failedTurns, dueAt, password } = await find(row);
+    assert.deepEqual([failedTurns, dueAt], [0, clock.now() + 450_000]);
+    assert.notEqual(password, null);
+  }
+  await clock.advance(450_000);
+  assert.deepEqual(await lease(1), ['a']);
+  await end(new AppError('unavailable', 'The thread starts again'));
+  assert.equal((await find(rows[0] ?? assert.fail())).failedTurns, 1, 'alone, it was the one');
+  await lease();
+  await end({ kind: 'completed' });
+  await clock.advance(20_000);
+  await lease();
+  await end({ kind: 'completed' });
+});
+
+test('an import under which the daemon ends again and again fails', async () => {
+  const { start } = await newParty();
+  const row = await start('a');
+  const dueAfter: number[] = [];
+  for (let crash = 0; crash < 10; crash++) {
+    const runner = createRunner();
+    const leased = await runner.lease();
+    if (leased.length === 0) {
+      dueAfter.push(((await find(row)).dueAt ?? 0) - clock.now());
+      await clock.advance(dueAfter.at(-1) ?? 0);
+      assert.deepEqual(await runner.lease(), ['a']);
+    }
+  }
+  assert.deepEqual(dueAfter.slice(0, 3), [10_000, 20_000, 30_000]);
+  const { lease, endAll } = createRunner();
+  await lease();
+  await clock.advance(90_000);
+  await lease();
+  await endAll();
+  const { status, reason, password } = await find(row);
+  assert.deepEqual([status, reason, password], ['failed', 'internal', null]);
+});
+
 test('an import that an earlier start was running goes on at once', async () => {
   const { start } = await newParty();
   await start('a');
@@ -162,7 +212,7 @@ test('an import that an earlier start was running goes on at once', async () => 
   const later = createRunner();
   assert.deepEqual(await later.lease(), ['a']);
   await later.end({ kind: 'completed' });
-  assert.equal(await app.db.commit(releaseImports, { now: clock.now() }), 0);
+  assert.equal(await app.db.commit(releaseImports, { now: clock.now(), delayMs: 1 }), 0);
 });
 
 test('after a refused login, the next import of the tenant waits, and those of others do not', async () => {

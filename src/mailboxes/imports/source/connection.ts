@@ -16,6 +16,8 @@ import { CommandRefused, SourceError, sourceText } from './source-error.ts';
 
 export type SourceSettings = Pick<MailboxImportRow, 'host' | 'port' | 'security' | 'user'> & {
   password: string;
+  /** An earlier turn of the import has logged in. */
+  hasLoggedIn: boolean;
 };
 
 /** Limits of an exchange. */
@@ -27,8 +29,13 @@ const MAX_LITERAL_BYTES = 8 * 1024 * 1024;
 const RESPONSE_BYTES = 64 * 1024;
 /** Maximum number of words in one response. A message that is described has some dozen, and some hundred with many keywords. */
 const MAX_RESPONSE_TOKENS = 10_000;
-/** Maximum length of a line: the UIDs of 800,000 messages (messages.ts). */
+/** Maximum length of a line: the UIDs of all messages of the largest folder. */
 const MAX_LINE_BYTES = 6 * 1024 * 1024;
+/**
+ * Maximum number of messages in a folder. The library makes a list of as many numbers as the server says that there are messages, even when
+ * it was sent a range of a few octets. Our own limit.
+ */
+export const MAX_FOLDER_MESSAGES = 800_000;
 /** Octets that a server may send without being asked, such as news of other sessions. */
 const UNASKED_BYTES = 256 * 1024;
 /** Greeting, STARTTLS, capabilities and login. */
@@ -58,6 +65,7 @@ type Commands = Pick<ImapFlow, 'connect' | 'list' | 'mailboxOpen' | 'search' | '
 export class SourceConnection {
   readonly #clock: Clock;
   readonly #host: string;
+  readonly #hasLoggedIn: boolean;
   readonly #client: ImapFlow;
   /** Octets that the server may still send. */
   #leftBytes = UNASKED_BYTES;
@@ -68,10 +76,15 @@ export class SourceConnection {
   constructor(clock: Clock, socket: Socket, settings: SourceSettings) {
     this.#clock = clock;
     this.#host = settings.host;
+    this.#hasLoggedIn = settings.hasLoggedIn;
     this.#socket = socket;
     this.#failed.promise.catch(() => {});
     this.#client = createClient(settings, this.#transport(socket, settings));
     this.#client.on('error', (error) => this.#fail(this.#unavailable(error)));
+    this.#client.on('exists', ({ count }) => {
+      if (count <= MAX_FOLDER_MESSAGES) return;
+      this.#fail(new SourceError('source_unavailable', `${this.#host} tells of too many messages`));
+    });
   }
 
   /** True for a server with labels, such as Gmail: a message has one id and is in as many folders as it has labels. */
@@ -126,7 +139,8 @@ export class SourceConnection {
   #judge(error: unknown): Error {
     const { responseStatus, responseText, authenticationFailed } = error as ImapError;
     const text = responseText ?? errorMessage(error);
-    if (isTemporary(error as ImapError)) {
+    const canPass = authenticationFailed === true && this.#hasLoggedIn && !isFinal(error as ImapError);
+    if (canPass || isTemporary(error as ImapError)) {
       this.#fail(new SourceError('source_unavailable', `${this.#host}: ${sourceText(text)}`));
       return this.#failure as SourceError;
     }
@@ -191,20 +205,32 @@ type ImapError = {
 };
 
 /** Response codes of refusals that pass (RFC 5530 section 3); providers use THROTTLED and OVERQUOTA for too much at a time. */
-const TEMPORARY_CODES = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'THROTTLED', 'OVERQUOTA']);
+const TEMPORARY_CODES = new Set(['UNAVAILABLE', 'SERVERBUG', 'INUSE', 'LIMIT', 'THROTTLED', 'OVERQUOTA']);
+/**
+ * Response codes of logins that are refused for good (RFC 5530 section 3). A refusal without one may mean that there are too many
+ * sessions, when the same password was right before.
+ */
+const FINAL_CODES = new Set(['AUTHENTICATIONFAILED', 'AUTHORIZATIONFAILED', 'EXPIRED', 'PRIVACYREQUIRED']);
 
 /** Returns true when the server refuses what it may accept later. */
-function isTemporary({ code, response, serverResponseCode }: ImapError): boolean {
-  if (code === 'ETHROTTLE') return true;
+function isTemporary(error: ImapError): boolean {
+  return error.code === 'ETHROTTLE' || TEMPORARY_CODES.has(responseCode(error));
+}
+
+function isFinal(error: ImapError): boolean {
+  return FINAL_CODES.has(responseCode(error));
+}
+
+function responseCode({ response, serverResponseCode }: ImapError): string {
   const section = typeof response === 'object' ? response.attributes?.[0]?.section?.[0]?.value : undefined;
-  return TEMPORARY_CODES.has(String(serverResponseCode ?? section ?? '').toUpperCase());
+  return String(serverResponseCode ?? section ?? '').toUpperCase();
 }
 
 function createClient(
   { host, port, security, user, password }: SourceSettings,
   transport: ImapTransport,
 ): ImapFlow {
-  return new ImapFlow({
+  const client = new ImapFlow({
     host,
     port,
     transport,
@@ -226,4 +252,6 @@ function createClient(
     maxLineLength: MAX_LINE_BYTES,
     maxResponseTokens: MAX_RESPONSE_TOKENS,
   });
+  // The library walks each number of a range that the server sends, and 16 million of them take seconds. An import needs no such news.
+  return Object.assign(client, { untaggedVanished: () => Promise.resolve() });
 }

@@ -1,6 +1,6 @@
 /** Reads the messages of a folder of the server that mail is imported from. */
 import type { FetchMessageObject } from 'imapflow';
-import type { ExchangeLimits, SourceConnection } from './connection.ts';
+import { type ExchangeLimits, MAX_FOLDER_MESSAGES, type SourceConnection } from './connection.ts';
 import { keptFlags } from './flags.ts';
 import { CommandRefused, SourceError } from './source-error.ts';
 
@@ -22,7 +22,7 @@ export const MAX_SMALL_BYTES = 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 
 const OPEN_LIMITS: ExchangeLimits = { maxBytes: 1024 * 1024, timeoutMs: 60_000 };
-/** The UIDs of 800,000 messages. */
+/** The UIDs of all messages of the largest folder. */
 const SEARCH_LIMITS: ExchangeLimits = { maxBytes: 6 * 1024 * 1024, timeoutMs: 300_000 };
 /** Octets that describe one message: some dozen flags and labels. */
 const DESCRIPTION_BYTES = 4 * 1024;
@@ -44,6 +44,8 @@ export async function openSourceFolder(connection: SourceConnection, path: strin
   const opened = await connection.exchange(OPEN_LIMITS, (commands) =>
     commands.mailboxOpen(path, { readOnly: true }),
   );
+  if (opened.exists > MAX_FOLDER_MESSAGES)
+    throw new CommandRefused(`The folder has more than ${MAX_FOLDER_MESSAGES} messages`);
   if (!opened.uidValidity) throw new CommandRefused('The folder has no UIDVALIDITY');
   return String(opened.uidValidity);
 }
@@ -57,7 +59,8 @@ export async function listUids(connection: SourceConnection): Promise<number[]> 
     client.search({ all: true }, { uid: true }),
   );
   if (!Array.isArray(found)) throw new CommandRefused('The messages cannot be listed');
-  return [...new Set(found)].sort((one, other) => one - other);
+  // The library has sorted them, each once.
+  return found;
 }
 
 /**
