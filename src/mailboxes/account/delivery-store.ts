@@ -49,3 +49,15 @@ export async function listKnownDeliveries(
   const rows = await knownOf.all(tx, { ids: JSON.stringify(ids) });
   return new Set(rows.map(({ id }) => id));
 }
+
+const countAt = statement((db: AccountTx, param: Param<{ at: number }>) =>
+  db
+    .selectFrom('deliveries')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('at', '=', param('at')),
+);
+
+/** Returns the number of deliveries of exactly this time. */
+export async function countDeliveriesAt(tx: AccountTx, at: number): Promise<number> {
+  return (await countAt.first(tx, { at }))?.count ?? 0;
+}

@@ -5,7 +5,7 @@ import type { AddedMessage, ListedFolder, StoredMessage } from '../transfer/cont
 import type { OpenAccount } from './account.ts';
 import { type Addition, addInWrite, type Committed, publishAdded, settle } from './add.ts';
 import { discard, prepareContent, readContent } from './content.ts';
-import { FOR_EVER, insertDelivery, listKnownDeliveries } from './delivery-store.ts';
+import { countDeliveriesAt, FOR_EVER, insertDelivery, listKnownDeliveries } from './delivery-store.ts';
 import { flagNames, readFlags } from './flags.ts';
 import { createFolder, findFolder, listFolders, subscribe } from './folders.ts';
 import { listKeywordSets } from './keyword-store.ts';
@@ -41,14 +41,46 @@ const insertImported = defineWrite(
 );
 
 /**
+ * Maximum number of ids of imports that an account keeps. They are outside of its quota, since they stay when the messages are removed,
+ * and take about 800 MB. A message from another server has two. Our own limit.
+ */
+const MAX_IMPORT_IDS = 4_000_000;
+
+/** At least the number of ids of imports that each open account keeps. Counting reads all ids, so it is done once while an account is open. */
+const keptIds = new WeakMap<OpenAccount, number>();
+
+/**
+ * Checks that the account may keep as many further ids of imports. They count as kept from then on, whether they are stored or not, until
+ * there seems to be no more room.
+ * @throws AppError invalid_state when there is none
+ */
+async function reserveImportIds(account: OpenAccount, count: number, maxIds: number): Promise<void> {
+  let kept = keptIds.get(account);
+  if (kept === undefined || kept + count > maxIds) kept = await countDeliveriesAt(account.db.read, FOR_EVER);
+  if (kept + count > maxIds)
+    throw new AppError('invalid_state', 'The mailbox has imported as many messages as it can remember');
+  keptIds.set(account, kept + count);
+}
+
+type ToImport = {
+  folder: string;
+  messages: readonly AddedMessage[];
+  quotaBytes: number;
+  /** Maximum number of ids of imports that the account keeps. */
+  maxIds?: number;
+};
+
+/**
  * Adds messages to a folder, which is created when there is none, in one commit. Messages that were added before are left out.
  * Returns the number of the others.
- * @throws AppError unavailable; invalid_state when the account is full; DamagedDatabaseError
+ * @throws AppError unavailable; invalid_state when the account is full, or keeps too many ids of imports; DamagedDatabaseError
  */
 export async function importMessages(
   account: OpenAccount,
-  { folder, messages, quotaBytes }: { folder: string; messages: readonly AddedMessage[]; quotaBytes: number },
+  { folder, messages, quotaBytes, maxIds = MAX_IMPORT_IDS }: ToImport,
 ): Promise<{ added: number }> {
+  const ids = messages.reduce((sum, { otherIds = [] }) => sum + 1 + otherIds.length, 0);
+  await reserveImportIds(account, ids, maxIds);
   await ensureFolder(account, folder);
   const prepared = await prepare(account, messages);
   const input: Import = { folder, messages: prepared, quotaBytes, now: account.app.clock.now() };
@@ -98,11 +130,16 @@ const insertKnown = defineWrite(
   },
 );
 
-/** Stores further delivery ids of messages that were added before, for ever. */
+/**
+ * Stores further delivery ids of messages that were added before, for ever.
+ * @throws AppError invalid_state when the account keeps too many
+ */
 export async function rememberDeliveries(
   account: OpenAccount,
   deliveryIds: readonly string[],
+  maxIds: number = MAX_IMPORT_IDS,
 ): Promise<void> {
+  await reserveImportIds(account, deliveryIds.length, maxIds);
   await account.db.commit(insertKnown, { ids: deliveryIds });
 }
 

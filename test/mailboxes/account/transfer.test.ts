@@ -123,6 +123,20 @@ test('an import that exceeds the quota adds nothing, and can be repeated', async
   assert.deepEqual(await add('INBOX', ...messages), { added: 2 });
 });
 
+test('an account keeps a bounded number of ids of imports, also of messages that were removed', async () => {
+  const one = await openTestAccount();
+  const store = (...messages: AddedMessage[]) =>
+    importMessages(one, { folder: 'Kept', messages, quotaBytes: QUOTA, maxIds: 4 });
+  await store(added('k1', { otherIds: ['k2'] }), added('k3'));
+  await deleteFolder(one, 'Kept');
+  await assert.rejects(store(added('k4', { otherIds: ['k5'] })), { code: 'invalid_state' });
+  await assert.rejects(rememberDeliveries(one, ['k4', 'k5'], 4), { code: 'invalid_state' });
+  // Ids that were known before take no room, which is counted again when there seems to be none.
+  assert.deepEqual(await store(added('k3')), { added: 0 });
+  assert.deepEqual(await store(added('k4')), { added: 1 });
+  await one.close();
+});
+
 test('an import that is repeated after years adds nothing', async () => {
   assert.deepEqual(await add('Old', added('old')), { added: 1 });
   assert.equal(await deleteOldDeliveries(account.db.read, START_MS + 10_000 * DAY_MS, 1_000), 0);
