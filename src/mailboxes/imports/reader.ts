@@ -5,7 +5,7 @@ import { servePortCalls } from '../../system/thread/calls.ts';
 import { inThisThreadLater, type LazyThread } from '../../system/thread.ts';
 import { createLazySystemThread } from '../../thread-app.ts';
 import type { Accounts } from '../accounts.ts';
-import { openFolder } from './folder-store.ts';
+import { findOpenFolder, openFolder } from './folder-store.ts';
 import { IMPORT_THREAD, type ImportStart, startImportReader } from './part.ts';
 import { advanceImport } from './store.ts';
 import { IMPORT_CALLS, type ImportCalls, type TargetCalls } from './turn.ts';
@@ -36,7 +36,8 @@ export function createTargetCalls(
 ): TargetCalls {
   return {
     listTargets: ({ mailboxId }) => listTargets(mailboxId),
-    openFolder: (opened) => app.db.commit(openFolder, opened),
+    openFolder: async (opened) =>
+      (await findOpenFolder(app.db.read, opened)) ?? app.db.commit(openFolder, opened),
     findMissing: ({ mailboxId, deliveryIds }) => contents.findMissing(mailboxId, deliveryIds),
     async remember({ mailboxId, deliveryIds }) {
       app.disk.requireReserve();

@@ -29,6 +29,9 @@ const MAX_TURN_MS = 600_000;
  */
 const MAX_RECONNECTS = 50;
 
+/** Maximum number of folders of an import, each of which costs a write. A mailbox remembers as many (folder-store.ts). Our own limit. */
+const MAX_FOLDERS = 10_000;
+
 /** Takes a turn. It never rejects. */
 export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnParts): Promise<TurnEnd> {
   const { clock } = app;
@@ -86,7 +89,15 @@ export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnPar
 async function importAll(turn: Turn): Promise<boolean> {
   const { connection, target, progress, request } = turn;
   const targets = await target.listTargets({ mailboxId: request.mailboxId });
-  const folders = await listSourceFolders(connection, targets);
+  const listed = await listSourceFolders(connection, targets);
+  const folders = listed.slice(0, MAX_FOLDERS);
+  const leftOut = listed[MAX_FOLDERS];
+  if (leftOut)
+    progress.fail(
+      leftOut.path,
+      0,
+      `The first ${MAX_FOLDERS} folders are imported, and not this one and others`,
+    );
   progress.countFolders(folders.length);
   for (const folder of folders) {
     if (turn.isOver()) return false;

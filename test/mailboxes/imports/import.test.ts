@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { createSourceIds } from '../../../src/mailboxes/imports/message-ids.ts';
+import { createTargetCalls } from '../../../src/mailboxes/imports/reader.ts';
 import { endMailbox, updateMailbox } from '../../../src/mailboxes/store.ts';
 import { createTargetGuard } from '../../../src/system/blocklist.ts';
 import { createDial } from '../../../src/system/dial.ts';
@@ -57,6 +58,28 @@ test('nobody logs in for a suspended mailbox', async (t) => {
   });
   assert.deepEqual(end, { kind: 'interrupted', error: 'The mailbox is suspended', hasImported: false });
   assert.deepEqual(commands, []);
+});
+
+test('a folder that is known is not recorded once more', async () => {
+  const { db } = world.app;
+  const writes: string[] = [];
+  const recording: typeof db = Object.create(db, {
+    commit: {
+      value: (write: Parameters<typeof db.commit>[0], input: unknown) => {
+        writes.push(write.name);
+        return db.commit(write, input);
+      },
+    },
+  });
+  const { mailbox, contents } = await createImporter(world);
+  const app = { ...world.app, db: recording };
+  const { openFolder } = createTargetCalls(app, { contents, listTargets: async () => [] });
+  const opened = { mailboxId: mailbox.id, folderKey: 'a', uidValidity: '1' };
+  assert.deepEqual(await openFolder(opened), { mayRepeat: false });
+  assert.deepEqual(await openFolder(opened), { mayRepeat: false });
+  assert.deepEqual(await openFolder({ ...opened, uidValidity: '2' }), { mayRepeat: true });
+  assert.deepEqual(await openFolder({ ...opened, uidValidity: '2' }), { mayRepeat: true });
+  assert.equal(writes.length, 2);
 });
 
 test('STARTTLS protects the login', async (t) => {

@@ -70,6 +70,21 @@ test('a few octets that mean millions of messages cost nothing', { timeout: 20_0
   });
 });
 
+test('at most 10,000 folders are imported, and an error names the first of the others', async (t) => {
+  const names = Array.from({ length: 10_002 }, (_, index) => `* LIST () "/" ${10_000 + index}\r\n`);
+  const port = await startScripted(t, (command) => {
+    if (/^LIST "" "?\*/.test(command)) return `${names.join('')}TAG OK done\r\n`;
+    return command.startsWith('EXAMINE') ? 'TAG NO [UNAVAILABLE] later\r\n' : undefined;
+  });
+  const { run } = await createImporter(world);
+  const { counts, errors } = await run(port);
+  assert.equal(counts.folders, 10_000);
+  assert.deepEqual(
+    errors.map(({ folder, uid }) => ({ folder, uid })),
+    [{ folder: '20000', uid: 0 }],
+  );
+});
+
 test('a literal without end ends the session, and the message is an error', async (t) => {
   const port = await startScripted(
     t,
