@@ -255,7 +255,7 @@ async function resume(turn: Turn, folder: OpenFolder, error: unknown): Promise<b
 }
 
 async function* fetchLarge(turn: Turn, folder: OpenFolder, message: Identified): AsyncGenerator<Fetched[]> {
-  const { progress, spool } = turn;
+  const { target, progress, spool } = turn;
   const fail = (reason: string): Fetched[] => {
     progress.fail(folder.path, message.uid, reason);
     return [];
@@ -268,6 +268,7 @@ async function* fetchLarge(turn: Turn, folder: OpenFolder, message: Identified):
   yield* askForEach(turn, folder, {
     items: [message],
     async ask() {
+      await target.requireReserve();
       const spooled = await spool.write(reporting(turn, fetchPieces(turn.connection, message)));
       if (!spooled) return fail(tooLarge);
       const { path, sha256, sizeBytes } = spooled;

@@ -47,6 +47,9 @@ export function createTargetCalls(
       app.disk.requireReserve();
       return contents.add(mailboxId, added);
     },
+    async requireReserve() {
+      app.disk.requireReserve();
+    },
     advance: ({ id, counts, errors }) => {
       const until = app.clock.now() + LEASE_MS;
       return app.db.commit(advanceImport, { id, progress: JSON.stringify(counts), errors, until });

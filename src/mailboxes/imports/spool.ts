@@ -1,13 +1,24 @@
-/** Large messages on their way from another server to a mailbox: files on the disk of the account, which links to them. */
+/** Large messages on their way from another server to a mailbox: files on the disk of the accounts, which link to them. */
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FileWriter, pathOf } from '../../blobs/files.ts';
+import type { MailboxImportRow } from '../../db/mailbox-tables.ts';
 import { MAX_RECORD_BYTES } from '../transfer/records.ts';
 
-/** Returns the folder of the large messages that an account imports. One import of an account runs at a time. */
-export function spoolFolder(accountFolder: string): string {
-  return join(accountFolder, 'imports');
+/** Returns the folder of all spools. It is beside those of the accounts, so that an import brings no folder of a deleted mailbox back. */
+function spoolRoot(dataDir: string): string {
+  return join(dataDir, 'mailboxes', 'imports');
+}
+
+/** Returns the folder of the large messages of an import. */
+export function spoolFolder(dataDir: string, id: MailboxImportRow['id']): string {
+  return join(spoolRoot(dataDir), id);
+}
+
+/** Removes the spools that a crash has left, those of deleted imports among them. No import runs yet. */
+export async function clearSpools(dataDir: string): Promise<void> {
+  await rm(spoolRoot(dataDir), { recursive: true, force: true });
 }
 
 /** A durable file with a message. */
@@ -45,7 +56,7 @@ export class Spool {
     }
   }
 
-  /** Removes all files, those that a crash has left among them. */
+  /** Removes all files, those that an earlier turn has left among them. */
   async clear(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }

@@ -32,8 +32,8 @@ export class TurnProgress {
     this.#target = target;
     this.#request = request;
     // Each turn goes through all folders, and counts again what it finds there.
-    const { imported, importedBytes } = request.counts;
-    this.#counts = { ...NO_COUNTS, imported, importedBytes };
+    const { folders, imported, importedBytes } = request.counts;
+    this.#counts = { ...NO_COUNTS, folders, imported, importedBytes };
     this.#reportedAt = clock.elapsed();
   }
 

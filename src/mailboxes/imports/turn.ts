@@ -13,7 +13,7 @@ import type { SourceSettings } from './source/connection.ts';
 export type TurnRequest = Pick<MailboxImportRow, 'id' | 'mailboxId'> & {
   settings: SourceSettings;
   counts: ImportCounts;
-  /** Folder for large messages on their way, on the disk of the account. Nothing else uses it. */
+  /** Folder for large messages on their way, on the disk of the accounts. Nothing else uses it. */
   spoolFolder: string;
 };
 
@@ -53,6 +53,11 @@ export type TargetCalls = {
     input: OfMailbox & { folder: string; messages: readonly AddedMessage[] },
     transfer?: readonly ArrayBuffer[],
   ): Promise<{ added: number }>;
+  /**
+   * Checks that a large message may be written to the disk.
+   * @throws AppError unavailable below the reserve
+   */
+  requireReserve(): Promise<void>;
   /** Stores the progress, and returns whether the import still runs. */
   advance(input: {
     id: MailboxImportRow['id'];
@@ -67,5 +72,6 @@ export const TARGET_CALLS = [
   'findMissing',
   'remember',
   'add',
+  'requireReserve',
   'advance',
 ] as const satisfies readonly (keyof TargetCalls)[];

@@ -9,10 +9,9 @@ import { jitter } from '../../system/backoff.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { periodic, type Work } from '../../system/worker.ts';
-import { accountFolder } from '../account/folder.ts';
 import { readCounts } from './counts.ts';
 import { openPassword } from './password.ts';
-import { spoolFolder } from './spool.ts';
+import { clearSpools, spoolFolder } from './spool.ts';
 import { endImport, leaseImports, listWaiting, pauseImport, releaseImports, sweepImports } from './store.ts';
 import { type ImportCalls, INTERNAL_FAILURE, type TurnEnd } from './turn.ts';
 
@@ -70,7 +69,10 @@ export function createImportWork(app: WorkerApp, reader: ImportCalls): Work<Mail
     concurrency: MAX_RUNNING_IMPORTS,
     async lease(limit) {
       const now = app.clock.now();
-      if (!isReleased) await app.db.commit(releaseImports, { now, delayMs: MIN_RETRY_DELAY_MS });
+      if (!isReleased) {
+        await clearSpools(app.config.dataDir);
+        await app.db.commit(releaseImports, { now, delayMs: MIN_RETRY_DELAY_MS });
+      }
       isReleased = true;
       const tenantIds = tenants.choose(await listWaiting(app.db.read), { now, limit });
       if (tenantIds.length === 0) return { items: [], nextDueAt: tenants.nextDueAt() };
@@ -119,7 +121,7 @@ async function takeTurn(
       mailboxId,
       settings: { host, port, security, user, password, hasLoggedIn: counts.folders > 0 },
       counts,
-      spoolFolder: spoolFolder(accountFolder(app.config.dataDir, mailboxId)),
+      spoolFolder: spoolFolder(app.config.dataDir, id),
     });
   } catch (error) {
     // The thread has died, or the daemon stops.

@@ -109,6 +109,8 @@ export type Importer = {
       password: string;
       security: 'tls' | 'starttls';
       hasLoggedIn: boolean;
+      /** Counts of earlier turns. */
+      found: typeof NO_COUNTS;
     }> & { beforeTurn?(): Promise<void> },
   ): Promise<{
     end: TurnEnd;
@@ -140,7 +142,7 @@ export async function createImporter(
     contents,
     target,
     spoolFolder,
-    async run(port, { beforeTurn, hasLoggedIn = false, ...settings } = {}) {
+    async run(port, { beforeTurn, hasLoggedIn = false, found = NO_COUNTS, ...settings } = {}) {
       const { username: user, password } = USER;
       const wanted = { host: HOST, user, password, security: 'tls' as const, ...settings, port };
       const row = await createImport(app, world.tenantId, { mailboxId: mailbox.id, wanted });
@@ -163,7 +165,7 @@ export async function createImporter(
           id: row.id,
           mailboxId: mailbox.id,
           settings: { ...wanted, hasLoggedIn },
-          counts: NO_COUNTS,
+          counts: found,
           spoolFolder,
         },
         { target: recording, isStopping: () => false, onConnection: () => {} },

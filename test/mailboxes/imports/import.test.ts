@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, test } from 'node:test';
+import { NO_COUNTS } from '../../../src/mailboxes/imports/counts.ts';
 import { createSourceIds } from '../../../src/mailboxes/imports/message-ids.ts';
 import { createTargetCalls } from '../../../src/mailboxes/imports/reader.ts';
 import { endMailbox, updateMailbox } from '../../../src/mailboxes/store.ts';
@@ -296,6 +297,32 @@ test('a disk without its reserve interrupts an import before anything is stored'
   const { end } = await run(port);
   assert.deepEqual(end, { kind: 'interrupted', error: 'The disk is full', hasImported: false });
   assert.deepEqual(contents.folders.get('INBOX') ?? [], []);
+});
+
+test('a disk without its reserve takes no large message on its way', async (t) => {
+  const { port, mail } = await startSource(t);
+  mail.deliver('INBOX', letter('x'.repeat(1_100_000)));
+  const wasOnDisk: boolean[] = [];
+  const importer = await createImporter(
+    world,
+    {},
+    {
+      requireReserve() {
+        wasOnDisk.push(existsSync(importer.spoolFolder));
+        throw new AppError('unavailable', 'The disk is full');
+      },
+    },
+  );
+  const { end } = await importer.run(port);
+  assert.deepEqual(end, { kind: 'interrupted', error: 'The disk is full', hasImported: false });
+  assert.deepEqual(wasOnDisk, [false]);
+});
+
+test('the number of folders that an earlier turn has found stays until they are listed again', async (t) => {
+  const port = await startScripted(t, () => undefined, { greeting: '* BYE later' });
+  const { run } = await createImporter(world);
+  const { counts } = await run(port, { found: { ...NO_COUNTS, folders: 5 } });
+  assert.equal(counts.folders, 5);
 });
 
 test('one large message is on the disk at a time', async (t) => {

@@ -1,8 +1,10 @@
 /** Which imports take a turn, and what becomes of them, with a reader that answers what a test says. */
 import assert from 'node:assert/strict';
+import { existsSync, mkdirSync } from 'node:fs';
 import { after, test } from 'node:test';
 import type { MailboxImportRow } from '../../../src/db/mailbox-tables.ts';
 import { createImport } from '../../../src/mailboxes/imports/create.ts';
+import { spoolFolder } from '../../../src/mailboxes/imports/spool.ts';
 import { findImport, releaseImports } from '../../../src/mailboxes/imports/store.ts';
 import type { ImportCalls, TurnEnd, TurnRequest } from '../../../src/mailboxes/imports/turn.ts';
 import { createImportSweep, createImportWork } from '../../../src/mailboxes/imports/worker.ts';
@@ -203,6 +205,17 @@ test('an import under which the daemon ends again and again fails', async () => 
   await endAll();
   const { status, reason, password } = await find(row);
   assert.deepEqual([status, reason, password], ['failed', 'internal', null]);
+});
+
+test('what a crash has left of large messages is removed at the next start', async () => {
+  const left = spoolFolder(app.config.dataDir, 'mim_gone');
+  mkdirSync(left, { recursive: true });
+  const { lease } = createRunner();
+  await lease();
+  assert.ok(!existsSync(left));
+  mkdirSync(left, { recursive: true });
+  await lease();
+  assert.ok(existsSync(left), 'a running import keeps its own');
 });
 
 test('an import that an earlier start was running goes on at once', async () => {
