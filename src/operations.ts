@@ -62,6 +62,7 @@ import './mailboxes/app-passwords/store.ts';
 import './mailboxes/imports/error-store.ts';
 import './mailboxes/imports/folder-store.ts';
 import './mailboxes/imports/store.ts';
+import './mailboxes/removal-store.ts';
 import './mailboxes/scripts/memory-store.ts';
 import './mailboxes/scripts/store.ts';
 import './mailboxes/store.ts';
