@@ -69,7 +69,7 @@ test('an import is followed to its end, with what could not be imported', async 
   });
   assert.deepEqual(turns.at(-1)?.settings, {
     ...{ host: 'imap.example.com', port: 1143, security: 'starttls' },
-    ...{ user: 'ann@example.com', password: 'old password' },
+    ...{ user: 'ann@example.com', password: 'old password', hasLoggedIn: false },
   });
 });
 
