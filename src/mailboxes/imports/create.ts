@@ -15,6 +15,12 @@ import { insertImport } from './store.ts';
 /** Ports of IMAP (RFC 8314 section 7, RFC 9051 section 2.1). */
 const PORTS = { tls: 993, starttls: 143 } as const;
 
+/**
+ * The first port that any program may listen on. Below it only the ports of IMAP are connected to, so that imports
+ * do not find out which other services a host has.
+ */
+const FIRST_FREE_PORT = 1024;
+
 type CreateApp = Pick<App, 'db' | 'clock' | 'sealer' | 'wakeups'>;
 
 /**
@@ -31,13 +37,14 @@ export async function createImport(
   if (mailbox.status === 'suspended') throw new AppError('invalid_state', 'The mailbox is suspended');
   const now = app.clock.now();
   const id = newId('mim', now);
-  const { security = 'tls', user, password } = wanted;
+  const { security = 'tls', user, password, port = PORTS[security] } = wanted;
+  requirePort(port);
   const row: MailboxImportRow = {
     id,
     tenantId,
     mailboxId: mailbox.id,
     host,
-    port: wanted.port ?? PORTS[security],
+    port,
     security,
     user,
     password: sealPassword(app, { tenantId, id }, password),
@@ -61,4 +68,9 @@ function readHost(text: string): string {
   const name = findName(text);
   if (name !== undefined && isIP(name) === 0 && isHostName(name)) return name;
   throw invalid('host', '`host` must be the name that the certificate of the server contains');
+}
+
+function requirePort(port: number): void {
+  if (port >= FIRST_FREE_PORT || port === PORTS.tls || port === PORTS.starttls) return;
+  throw invalid('port', '`port` must be 993, 143 or at least 1024');
 }

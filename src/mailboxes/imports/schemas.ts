@@ -35,7 +35,10 @@ const EXAMPLE = { host: 'imap.example.com', user: 'ann@example.com' };
 export const newImportSchema = Type.Object(
   {
     host,
-    port: Type.Optional({ ...port, description: '993 for `tls` and 143 for `starttls` unless it is given.' }),
+    port: Type.Optional({
+      ...port,
+      description: '993 for `tls` and 143 for `starttls` unless it is given. Below 1024 there is no other.',
+    }),
     security: Type.Optional(security),
     user,
     password: Type.String({

@@ -46,6 +46,12 @@ const MAX_AGE_DAYS = 7;
  */
 const REFUSED_LOGIN_PAUSE_MS = 30_000;
 
+/**
+ * Time after an attempt that has imported nothing in which no other import of the tenant begins, so that nobody tries many hosts and ports
+ * from here. The import itself waits longer. Our own limit.
+ */
+const LOST_SERVER_PAUSE_MS = 10_000;
+
 type WorkerApp = Pick<App, 'db' | 'clock' | 'log' | 'random' | 'sealer' | 'config' | 'wakeups'>;
 
 /** Returns the work that lets imports take turns in the thread that reads. */
@@ -88,6 +94,7 @@ export function createImportWork(app: WorkerApp, reader: ImportCalls): Work<Mail
         // When this write fails, the import falls due when its lease ends.
         await settle(app, row, end);
         if (end.kind === 'failed' && end.reason === 'login_refused') pauseMs = REFUSED_LOGIN_PAUSE_MS;
+        if (end.kind === 'interrupted' && !end.hasImported) pauseMs = LOST_SERVER_PAUSE_MS;
         app.log.info({ importId: row.id, end: end.kind }, 'a turn of an import of mail has ended');
       } finally {
         running -= 1;

@@ -57,6 +57,16 @@ test('the port follows the security, unless it is given', async () => {
   }
 });
 
+test('a port that is not of IMAP is at least 1024', async () => {
+  for (const port of [1, 22, 25, 443, 1023]) {
+    const { status, body } = await ask('POST', '', { ...WANTED, port });
+    assert.deepEqual([status, body.error?.param], [400, 'port'], String(port));
+  }
+  const { status, body } = await ask('POST', '', { ...WANTED, port: 1024 });
+  assert.equal(status, 201);
+  await ask('DELETE', `/${body.id}`);
+});
+
 test('a host must be a name', async () => {
   for (const host of ['192.0.2.1', '2001:db8::1', 'no host', '[192.0.2.1]', 'a@b.example', 'a'.repeat(254)]) {
     const { status, body } = await ask('POST', '', { ...WANTED, host });

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import type { MailboxImportRow } from '../../../src/db/mailbox-tables.ts';
 import { createImport } from '../../../src/mailboxes/imports/create.ts';
 import { spoolFolder } from '../../../src/mailboxes/imports/spool.ts';
-import { findImport, releaseImports } from '../../../src/mailboxes/imports/store.ts';
+import { deleteImport, findImport, releaseImports } from '../../../src/mailboxes/imports/store.ts';
 import type { ImportCalls, TurnEnd, TurnRequest } from '../../../src/mailboxes/imports/turn.ts';
 import { createImportSweep, createImportWork } from '../../../src/mailboxes/imports/worker.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
@@ -243,6 +243,21 @@ test('after a refused login, the next import of the tenant waits, and those of o
   assert.deepEqual(await lease(), ['one-2']);
   await end({ kind: 'completed' });
   await end({ kind: 'completed' });
+});
+
+test('after an attempt that has imported nothing, the next import of the tenant waits', async () => {
+  const { lease, end } = createRunner();
+  const { start } = await newParty();
+  const row = await start('one-1');
+  await lease();
+  await start('one-2');
+  await end({ kind: 'interrupted', error: 'no answer', hasImported: false });
+  await clock.advance(9_999);
+  assert.deepEqual(await lease(), []);
+  await clock.advance(1);
+  assert.deepEqual(await lease(), ['one-2']);
+  await end({ kind: 'completed' });
+  await app.db.commit(deleteImport, { ...row, tenantId: row.tenantId });
 });
 
 test('an import that does not end fails after a week', async () => {
