@@ -9,7 +9,7 @@ import { discard, type PreparedContent } from './content.ts';
 import { insertContent, readReleasedBytes } from './content-store.ts';
 import { countsOf } from './counts.ts';
 import { countAdded, findFolderByName } from './folder-store.ts';
-import { internKeywords } from './keyword-store.ts';
+import { internKeywords, internWithRoom, NO_KEYWORDS } from './keyword-store.ts';
 import { insertMessage } from './message-store.ts';
 import { type AccountTx, findAccountRow } from './store.ts';
 
@@ -29,6 +29,8 @@ export type Addition = {
   messages: readonly NewMessage[];
   /** Maximum size of all messages of the account. Without it there is none, as for mail that was accepted. */
   quotaBytes?: number;
+  /** Adds a message without its keywords when the account has no room for them, instead of refusing all messages. */
+  leavesKeywordsOut?: boolean;
 };
 
 /** `uids` are in the order of the messages. `contentIds` name the contents. */
@@ -59,7 +61,7 @@ const insertMessages = defineWrite(
 /** Adds messages inside a write, and returns what `publishAdded` tells after the commit. */
 export async function addInWrite(
   tx: AccountTx,
-  { folder: name, messages, quotaBytes, now }: Addition & { now: number },
+  { folder: name, messages, quotaBytes, leavesKeywordsOut = false, now }: Addition & { now: number },
 ): Promise<Committed> {
   const folder = await findFolderByName(tx, name);
   if (!folder) return { refused: 'folder' };
@@ -73,7 +75,9 @@ export async function addInWrite(
   for (const [index, { content, flags, keywords, internalDate, prefix = NO_PREFIX }] of messages.entries()) {
     const uid = firstUid + index;
     const contentId = await insertContent(tx, content.row, content);
-    const keywordSetId = await internKeywords(tx, keywords);
+    const keywordSetId = leavesKeywordsOut
+      ? ((await internWithRoom(tx, keywords)) ?? NO_KEYWORDS)
+      : await internKeywords(tx, keywords);
     await insertMessage(tx, {
       folderId,
       uid,

@@ -33,18 +33,26 @@ const lengthOfAll = statement((db: AccountTx) =>
  * @throws AppError invalid_state when the sets of the account would be too long
  */
 export async function internKeywords(tx: AccountTx, keywords: readonly string[]): Promise<number> {
-  if (keywords.length === 0) return NO_KEYWORDS;
-  const words = JSON.stringify(keywords);
-  const row = (await byWords.first(tx, { words })) ?? (await insertNew(tx, words));
-  if (!row) throw new Error('the set of keywords was not added');
-  return row.id;
+  const id = await internWithRoom(tx, keywords);
+  if (id === undefined)
+    throw new AppError('invalid_state', 'The mailbox has too many different sets of keywords');
+  return id;
 }
 
-async function insertNew(tx: AccountTx, words: string): Promise<{ id: number } | undefined> {
+/** Returns the number of a set as `internKeywords` does; undefined when the sets of the account would be too long. */
+export async function internWithRoom(
+  tx: AccountTx,
+  keywords: readonly string[],
+): Promise<number | undefined> {
+  if (keywords.length === 0) return NO_KEYWORDS;
+  const words = JSON.stringify(keywords);
+  const known = await byWords.first(tx, { words });
+  if (known) return known.id;
   const characters = (await lengthOfAll.first(tx, {}))?.characters ?? 0;
-  if (characters + words.length > MAX_CHARACTERS)
-    throw new AppError('invalid_state', 'The mailbox has too many different sets of keywords');
-  return await insertSet.first(tx, { words });
+  if (characters + words.length > MAX_CHARACTERS) return undefined;
+  const added = await insertSet.first(tx, { words });
+  if (!added) throw new Error('the set of keywords was not added');
+  return added.id;
 }
 
 type Slice = { after: number; count: number };

@@ -14,7 +14,7 @@ import type { SystemApp } from '../../thread-app.ts';
 import type { SessionCredential } from '../credential.ts';
 import type { DeliveryRequest, DeliveryResult } from '../delivery.ts';
 import type { Protocol } from '../protocols.ts';
-import type { ListedFolder, MailboxContents, StoredMessage } from '../transfer/contents.ts';
+import type { ImportResult, ListedFolder, MailboxContents, StoredMessage } from '../transfer/contents.ts';
 import type { OpenAccount } from './account.ts';
 import { type CheckReport, checkAccount } from './check.ts';
 import { prepareContent } from './content.ts';
@@ -55,7 +55,7 @@ export type AccountCalls = {
   deliver(input: { account: AccountSettings; request: DeliveryRequest }): Promise<DeliveryResult>;
   listTargets(input: { account: AccountSettings }): Promise<Folder[]>;
   findMissing(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<string[]>;
-  importMessages(input: { account: AccountSettings; added: MessagesToAdd }): Promise<{ added: number }>;
+  importMessages(input: { account: AccountSettings; added: MessagesToAdd }): Promise<ImportResult>;
   remember(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<void>;
   listFolders(input: { account: AccountSettings }): Promise<ListedFolder[]>;
   read(input: { account: AccountSettings; slice: Slice }): Promise<StoredMessage[]>;

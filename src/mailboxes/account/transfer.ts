@@ -1,14 +1,14 @@
 /** Imports mail into an account, and reads it for an export (mailboxes/transfer/contents.ts). */
 import { defineWrite } from '../../db/operation.ts';
 import { AppError, notFound } from '../../system/errors.ts';
-import type { AddedMessage, ListedFolder, StoredMessage } from '../transfer/contents.ts';
+import type { AddedMessage, ImportResult, ListedFolder, StoredMessage } from '../transfer/contents.ts';
 import type { OpenAccount } from './account.ts';
 import { type Addition, addInWrite, type Committed, publishAdded, settle } from './add.ts';
 import { discard, prepareContent, readContent } from './content.ts';
 import { countDeliveriesAt, FOR_EVER, insertDelivery, listKnownDeliveries } from './delivery-store.ts';
 import { flagNames, readFlags } from './flags.ts';
 import { createFolder, findFolder, listFolders, subscribe } from './folders.ts';
-import { listKeywordSets } from './keyword-store.ts';
+import { listKeywordSets, NO_KEYWORDS } from './keyword-store.ts';
 import { listMessagesAfter } from './message-store.ts';
 import { settleFlags } from './settle-flags.ts';
 import type { AccountTx } from './store.ts';
@@ -24,15 +24,24 @@ type Import = Omit<Addition, 'messages'> & {
  */
 const insertImported = defineWrite(
   'account.import',
-  async (tx: AccountTx, { messages, now, ...to }: Import): Promise<Committed | undefined> => {
+  async (
+    tx: AccountTx,
+    { messages, now, ...to }: Import,
+  ): Promise<(Committed & { withoutKeywords: number }) | undefined> => {
     const added: Import['messages'][number][] = [];
     for (const message of messages)
       if (await insertDelivery(tx, { id: message.deliveryId, at: FOR_EVER })) added.push(message);
     for (const id of added.flatMap(({ otherIds = [] }) => otherIds))
       await insertDelivery(tx, { id, at: FOR_EVER });
     if (added.length === 0) return undefined;
-    const committed = await addInWrite(tx, { ...to, messages: added, now });
-    if (!('refused' in committed)) return committed;
+    const committed = await addInWrite(tx, { ...to, messages: added, leavesKeywordsOut: true, now });
+    if (!('refused' in committed)) {
+      const { messages: stored } = committed;
+      const withoutKeywords = added.filter(
+        ({ keywords }, index) => keywords.length > 0 && stored[index]?.keywordSetId === NO_KEYWORDS,
+      ).length;
+      return { ...committed, withoutKeywords };
+    }
     throw committed.refused === 'quota'
       ? new AppError('invalid_state', 'The mailbox is full; raise its quota')
       : notFound('Folder');
@@ -72,13 +81,13 @@ type ToImport = {
 
 /**
  * Adds messages to a folder, which is created when there is none, in one commit. Messages that were added before are left out.
- * Returns the number of the others.
+ * Returns how many the others are, and how many of them are without their keywords, for which there was no room.
  * @throws AppError unavailable; invalid_state when the account is full, or keeps too many ids of imports; DamagedDatabaseError
  */
 export async function importMessages(
   account: OpenAccount,
   { folder, messages, quotaBytes, maxIds = MAX_IMPORT_IDS }: ToImport,
-): Promise<{ added: number }> {
+): Promise<ImportResult> {
   const ids = messages.reduce((sum, { otherIds = [] }) => sum + 1 + otherIds.length, 0);
   await reserveImportIds(account, ids, maxIds);
   await ensureFolder(account, folder);
@@ -90,7 +99,8 @@ export async function importMessages(
       if (result) publishAdded(account, result);
     }),
   }));
-  return { added: committed && 'uids' in committed ? committed.uids.length : 0 };
+  if (!committed || !('uids' in committed)) return { added: 0, withoutKeywords: 0 };
+  return { added: committed.uids.length, withoutKeywords: committed.withoutKeywords };
 }
 
 async function ensureFolder(account: OpenAccount, name: string): Promise<void> {

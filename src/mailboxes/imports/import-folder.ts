@@ -305,6 +305,8 @@ async function store(turn: Turn, folder: OpenFolder, fetched: readonly Fetched[]
     const [first] = packed;
     const input = { mailboxId, folder: folder.target, messages };
     const result = await target.add(input, first ? [first.buffer] : []);
+    if (result.withoutKeywords > 0)
+      progress.fail(folder.path, 0, 'The mailbox has too many keywords, so messages are without theirs');
     const sizeBytes = added.reduce((sum, one) => sum + one.sizeBytes, 0);
     progress.countImported(result.added, Math.round((sizeBytes * result.added) / added.length));
     progress.countKnown(added.length - result.added);

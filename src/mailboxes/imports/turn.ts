@@ -4,7 +4,7 @@
  */
 import type { MailboxImportRow } from '../../db/mailbox-tables.ts';
 import type { Folder } from '../../mail/sieve/run/folders.ts';
-import type { AddedMessage } from '../transfer/contents.ts';
+import type { AddedMessage, ImportResult } from '../transfer/contents.ts';
 import type { ImportCounts } from './counts.ts';
 import type { MessageError } from './error-store.ts';
 import type { SourceSettings } from './source/connection.ts';
@@ -52,7 +52,7 @@ export type TargetCalls = {
   add(
     input: OfMailbox & { folder: string; messages: readonly AddedMessage[] },
     transfer?: readonly ArrayBuffer[],
-  ): Promise<{ added: number }>;
+  ): Promise<ImportResult>;
   /**
    * Checks that a large message may be written to the disk.
    * @throws AppError unavailable below the reserve

@@ -28,6 +28,9 @@ export type StoredMessage = {
   content: Uint8Array;
 };
 
+/** Number of messages that were added, and of those among them that are without their keywords, since the mailbox has too many. */
+export type ImportResult = { added: number; withoutKeywords: number };
+
 export type MailboxContents = {
   /** Returns those of the delivery ids whose messages a mailbox has not stored. */
   findMissing(mailboxId: MailboxId, deliveryIds: readonly string[]): Promise<string[]>;
@@ -39,7 +42,7 @@ export type MailboxContents = {
   add(
     mailboxId: MailboxId,
     added: { folder: string; messages: readonly AddedMessage[] },
-  ): Promise<{ added: number }>;
+  ): Promise<ImportResult>;
   /** Stores further delivery ids of messages that were stored before, under other ids. They are then not missing any more. */
   remember(mailboxId: MailboxId, deliveryIds: readonly string[]): Promise<void>;
   /** Returns all folders by name. */

@@ -36,6 +36,7 @@ test('messages are stored with their flags and dates, in a folder that is create
   const large = messageOf('large', 300_000);
   assert.deepEqual(await add('Lists/dev', added('a', { flags }), added('b', { content: large })), {
     added: 2,
+    withoutKeywords: 0,
   });
   const { subscriptions } = await listFolders(account);
   assert.ok(subscriptions.includes('Lists/dev'));
@@ -60,9 +61,9 @@ test('a message that was added once is left out, also after it was removed, and 
   const folder = await findFolder(account, 'INBOX');
   const changes: FolderChange[] = [];
   const end = account.changes.subscribe(folder?.id ?? 0, (change) => changes.push(change));
-  assert.deepEqual(await add('INBOX', added('c'), added('d'), added('c')), { added: 2 });
-  assert.deepEqual(await add('INBOX', added('d'), added('e')), { added: 1 });
-  assert.deepEqual(await add('INBOX', added('d')), { added: 0 });
+  assert.deepEqual(await add('INBOX', added('c'), added('d'), added('c')), { added: 2, withoutKeywords: 0 });
+  assert.deepEqual(await add('INBOX', added('d'), added('e')), { added: 1, withoutKeywords: 0 });
+  assert.deepEqual(await add('INBOX', added('d')), { added: 0, withoutKeywords: 0 });
   end();
   assert.deepEqual(
     changes.map((change) => change.kind === 'added' && change.messages.map(({ uid }) => uid)),
@@ -75,9 +76,9 @@ test('a message that was added once is left out, also after it was removed, and 
 });
 
 test('further ids of a message are known once it is stored, and say nothing about others', async () => {
-  assert.deepEqual(await add('INBOX', added('o1', { otherIds: ['o2'] })), { added: 1 });
+  assert.deepEqual(await add('INBOX', added('o1', { otherIds: ['o2'] })), { added: 1, withoutKeywords: 0 });
   assert.deepEqual(await findMissing(account, ['o1', 'o2', 'o3']), ['o3']);
-  assert.deepEqual(await add('INBOX', added('o3', { otherIds: ['o2'] })), { added: 1 });
+  assert.deepEqual(await add('INBOX', added('o3', { otherIds: ['o2'] })), { added: 1, withoutKeywords: 0 });
   await add('INBOX', added('o1', { otherIds: ['o4'] }));
   assert.deepEqual(await findMissing(account, ['o4']), ['o4'], 'the message was not stored with it');
 });
@@ -86,7 +87,7 @@ test('further ids that are remembered are known, and a message with one is left 
   await rememberDeliveries(account, ['r1', 'r2']);
   await rememberDeliveries(account, ['r2']);
   assert.deepEqual(await findMissing(account, ['r1', 'r2', 'r3']), ['r3']);
-  assert.deepEqual(await add('INBOX', added('r1')), { added: 0 });
+  assert.deepEqual(await add('INBOX', added('r1')), { added: 0, withoutKeywords: 0 });
 });
 
 test('a file is linked, and stays', async () => {
@@ -95,7 +96,7 @@ test('a file is linked, and stays', async () => {
   const path = join(directory, 'message');
   writeFileSync(path, content);
   const file = { path, sha256: hash('sha256', content, 'hex') };
-  assert.deepEqual(await add('Files', added('f1', { content: file })), { added: 1 });
+  assert.deepEqual(await add('Files', added('f1', { content: file })), { added: 1, withoutKeywords: 0 });
   const [stored] = await readForExport(account, { folder: 'Files', afterUid: 0, maxBytes: 1_000_000 });
   assert.ok(stored && content.equals(stored.content));
   assert.ok(content.equals(readFileSync(path)));
@@ -120,7 +121,7 @@ test('an import that exceeds the quota adds nothing, and can be repeated', async
   await assert.rejects(importMessages(account, { folder: 'INBOX', messages, quotaBytes }), /full/);
   assert.deepEqual(await findMissing(account, ['q1', 'q2']), ['q1', 'q2']);
   assert.equal((await findAccountRow(account.db.read))?.usedBytes, usedBytes);
-  assert.deepEqual(await add('INBOX', ...messages), { added: 2 });
+  assert.deepEqual(await add('INBOX', ...messages), { added: 2, withoutKeywords: 0 });
 });
 
 test('an account keeps a bounded number of ids of imports, also of messages that were removed', async () => {
@@ -132,13 +133,20 @@ test('an account keeps a bounded number of ids of imports, also of messages that
   await assert.rejects(store(added('k4', { otherIds: ['k5'] })), { code: 'invalid_state' });
   await assert.rejects(rememberDeliveries(one, ['k4', 'k5'], 4), { code: 'invalid_state' });
   // Ids that were known before take no room, which is counted again when there seems to be none.
-  assert.deepEqual(await store(added('k3')), { added: 0 });
-  assert.deepEqual(await store(added('k4')), { added: 1 });
+  assert.deepEqual(await store(added('k3')), { added: 0, withoutKeywords: 0 });
+  assert.deepEqual(await store(added('k4')), { added: 1, withoutKeywords: 0 });
   await one.close();
 });
 
+test('messages whose keywords have no room are added without them', async () => {
+  const words = (set: number) => Array.from({ length: 500 }, (_, word) => `${set}.${word}`.padEnd(255, 'k'));
+  const messages = Array.from({ length: 34 }, (_, set) => added(`w${set}`, { flags: words(set) }));
+  const { added: count, withoutKeywords } = await add('Keywords', ...messages, added('none'));
+  assert.deepEqual([count, withoutKeywords], [35, 2]);
+});
+
 test('an import that is repeated after years adds nothing', async () => {
-  assert.deepEqual(await add('Old', added('old')), { added: 1 });
+  assert.deepEqual(await add('Old', added('old')), { added: 1, withoutKeywords: 0 });
   assert.equal(await deleteOldDeliveries(account.db.read, START_MS + 10_000 * DAY_MS, 1_000), 0);
-  assert.deepEqual(await add('Old', added('old')), { added: 0 });
+  assert.deepEqual(await add('Old', added('old')), { added: 0, withoutKeywords: 0 });
 });

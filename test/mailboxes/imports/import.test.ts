@@ -325,6 +325,19 @@ test('the number of folders that an earlier turn has found stays until they are 
   assert.equal(counts.folders, 5);
 });
 
+test('keywords that the mailbox has no room for are an error of their folder', async (t) => {
+  const { port, mail } = await startSource(t);
+  mail.deliver('INBOX', letter('one'), ['todo']);
+  const { run, target } = await createImporter(world);
+  target.add = async () => ({ added: 1, withoutKeywords: 1 });
+  const { end, errors, counts } = await run(port);
+  assert.deepEqual([end.kind, counts.imported, counts.failed], ['completed', 1, 0]);
+  assert.deepEqual(
+    errors.map(({ folder, uid }) => [folder, uid]),
+    [['INBOX', 0]],
+  );
+});
+
 test('one large message is on the disk at a time', async (t) => {
   const { port, mail } = await startSource(t);
   for (const text of ['x', 'y', 'z']) mail.deliver('INBOX', letter(text.repeat(1_100_000)));

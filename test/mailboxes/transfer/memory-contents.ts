@@ -38,7 +38,7 @@ export function memoryContents(): MemoryContents {
         to.push({ uid: to.length + 1, flags, receivedAt, content: bytes });
         added += 1;
       }
-      return { added };
+      return { added, withoutKeywords: 0 };
     },
     listFolders: async () =>
       [...folders].map(([name, messages], index) => ({
