@@ -48,6 +48,11 @@ const SLICE_MESSAGES = 500;
 const BATCH_MESSAGES = 200;
 const BATCH_BYTES = 2 * 1024 * 1024;
 
+/**
+ * Maximum time in which a large message is read, in milliseconds: a megabit in a second is enough for the largest. Our own limit.
+ */
+export const MAX_MESSAGE_MS = 600_000;
+
 /** The folder that is open. */
 type OpenFolder = SourceFolder & { uidValidity: string; mayRepeat: boolean };
 
@@ -269,7 +274,7 @@ async function* fetchLarge(turn: Turn, folder: OpenFolder, message: Identified):
     items: [message],
     async ask() {
       await target.requireReserve();
-      const spooled = await spool.write(reporting(turn, fetchPieces(turn.connection, message)));
+      const spooled = await spool.write(inTime(turn, fetchPieces(turn.connection, message)));
       if (!spooled) return fail(tooLarge);
       const { path, sha256, sizeBytes } = spooled;
       if (sizeBytes === 0) return fail('The server does not give the message');
@@ -278,11 +283,15 @@ async function* fetchLarge(turn: Turn, folder: OpenFolder, message: Identified):
   });
 }
 
-/** Yields the pieces, and keeps the lease while they arrive. */
-async function* reporting({ progress }: Turn, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/**
+ * Yields the pieces of a message.
+ * @throws CommandRefused when they take too long
+ */
+async function* inTime({ clock }: Turn, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const endsAt = clock.elapsed() + MAX_MESSAGE_MS;
   for await (const piece of pieces) {
+    if (clock.elapsed() >= endsAt) throw new CommandRefused('The server is too slow');
     yield piece;
-    await progress.reportSometimes();
   }
 }
 

@@ -1,7 +1,7 @@
 /** Takes one turn of an import: it connects to the other server and imports its folders, until all are done or the turn is over. */
 import { AppError } from '../../system/errors.ts';
 import type { System } from '../../system/system.ts';
-import { importFolder, type Turn } from './import-folder.ts';
+import { importFolder, MAX_MESSAGE_MS, type Turn } from './import-folder.ts';
 import { createSourceIds } from './message-ids.ts';
 import { connectSource, type SourceConnection } from './source/connection.ts';
 import { listSourceFolders } from './source/folders.ts';
@@ -9,6 +9,7 @@ import { CommandRefused, SourceError } from './source/source-error.ts';
 import { Spool } from './spool.ts';
 import { INTERNAL_FAILURE, type TargetCalls, type TurnEnd, type TurnRequest } from './turn.ts';
 import { StaleImportError, TurnProgress } from './turn-progress.ts';
+import { watchTurn } from './turn-watch.ts';
 
 type TurnApp = Pick<System, 'clock' | 'dns' | 'targets' | 'dial' | 'log'>;
 
@@ -20,7 +21,10 @@ type TurnParts = {
   onConnection(connection: SourceConnection): void;
 };
 
-/** Time after which a turn ends and others have theirs, in milliseconds. Our own limit. */
+/**
+ * Time after which a turn ends and others have theirs, in milliseconds. It may finish the message that it reads, which takes at most
+ * `MAX_MESSAGE_MS` more. Our own limit.
+ */
 const MAX_TURN_MS = 600_000;
 
 /**
@@ -39,6 +43,11 @@ export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnPar
   const endsAt = clock.elapsed() + MAX_TURN_MS;
   const spool = new Spool(request.spoolFolder);
   let connection: SourceConnection | undefined;
+  const watch = watchTurn(clock, {
+    progress,
+    maxMs: MAX_TURN_MS + MAX_MESSAGE_MS,
+    onEnd: () => connection?.close(),
+  });
   try {
     await spool.clear();
     // Nothing is asked of the server when the import was deleted or its mailbox is suspended.
@@ -47,12 +56,13 @@ export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnPar
       connection?.close();
       connection = await connectSource(app, request.settings);
       parts.onConnection(connection);
+      if (watch.failure) throw watch.failure;
       return connection;
     };
     let current = await connect();
     const { target } = parts;
     const ids = createSourceIds(request.settings);
-    const isOver = () => parts.isStopping() || clock.elapsed() >= endsAt;
+    const isOver = () => parts.isStopping() || watch.failure !== undefined || clock.elapsed() >= endsAt;
     let reconnects = 0;
     const isDone = await importAll({
       clock,
@@ -73,13 +83,16 @@ export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnPar
     });
     await progress.report();
     return { kind: isDone ? 'completed' : 'paused' };
-  } catch (error) {
+  } catch (caught) {
+    // The watch closes the session, and only it knows why.
+    const error = caught instanceof SourceError ? (watch.failure ?? caught) : caught;
     if (!(error instanceof StaleImportError)) await progress.report().catch(() => {});
     if (parts.isStopping()) return { kind: 'paused' };
     const end = endOf(error, progress.hasImported);
     if (!end) app.log.error({ err: error, importId: request.id }, 'an import of mail failed');
     return end ?? INTERNAL_FAILURE;
   } finally {
+    watch.stop();
     connection?.close();
     await spool.clear().catch(() => {});
   }

@@ -28,7 +28,7 @@ const SEARCH_LIMITS: ExchangeLimits = { maxBytes: 6 * 1024 * 1024, timeoutMs: 30
 const DESCRIPTION_BYTES = 4 * 1024;
 const DESCRIPTION_TIMEOUT_MS = 120_000;
 const FETCH_TIMEOUT_MS = 180_000;
-/** The largest message takes at most half an hour, in which the import of another tenant may wait. */
+/** The pieces of a message also have a maximum time together (import-folder.ts). */
 const PIECE_TIMEOUT_MS = 30_000;
 /** Octets around the content of a message in its response, and around a piece of one, with what else a server tells meanwhile. */
 const AROUND_MESSAGE_BYTES = 1024;
