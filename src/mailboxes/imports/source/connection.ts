@@ -70,7 +70,8 @@ export class SourceConnection {
   /** Octets that the server may still send. */
   #leftBytes = UNASKED_BYTES;
   #failure: SourceError | undefined;
-  readonly #failed = Promise.withResolvers<never>();
+  /** Ends the exchange that runs. */
+  #interrupt: ((failure: SourceError) => void) | undefined;
   readonly #socket: Socket;
 
   constructor(clock: Clock, socket: Socket, settings: SourceSettings) {
@@ -78,7 +79,6 @@ export class SourceConnection {
     this.#host = settings.host;
     this.#hasLoggedIn = settings.hasLoggedIn;
     this.#socket = socket;
-    this.#failed.promise.catch(() => {});
     this.#client = createClient(settings, this.#transport(socket, settings));
     this.#client.on('error', (error) => this.#fail(this.#unavailable(error)));
     this.#client.on('exists', ({ count }) => {
@@ -114,19 +114,31 @@ export class SourceConnection {
       this.#fail(new SourceError('source_unavailable', `${this.#host} did not answer in time`));
     });
     try {
-      return await Promise.race([run(this.#client), this.#failed.promise]);
+      return await this.#untilFailure(run(this.#client));
     } catch (error) {
       throw this.#failure ?? this.#judge(error);
     } finally {
       timer.cancel();
+      this.#interrupt = undefined;
       this.#leftBytes = UNASKED_BYTES;
     }
+  }
+
+  /**
+   * Settles like the work, or when the session ends. With `Promise.race`, a promise that lasts as long as the session would keep the
+   * results of all exchanges in memory, which are all messages.
+   */
+  #untilFailure<Result>(work: Promise<Result>): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#interrupt = reject;
+    work.then(resolve, reject);
+    return promise;
   }
 
   /** Ends the session. */
   close(): void {
     this.#failure ??= new SourceError('source_unavailable', 'The session has ended');
-    this.#failed.reject(this.#failure);
+    this.#interrupt?.(this.#failure);
     this.#client.close();
     this.#socket.destroy();
   }
