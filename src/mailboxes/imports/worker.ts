@@ -166,7 +166,7 @@ async function settle(app: WorkerApp, row: MailboxImportRow, end: End): Promise<
     case 'paused':
       return app.db.commit(pauseImport, { id, error: null, failedTurns: 0, dueAt: now });
     case 'lost': {
-      const dueAt = now + app.random() * MAX_APART_MS;
+      const dueAt = now + Math.round(app.random() * MAX_APART_MS);
       return app.db.commit(pauseImport, { id, error: end.error, failedTurns: row.failedTurns - 1, dueAt });
     }
     case 'interrupted': {

@@ -51,9 +51,9 @@ async function newParty() {
 const find = async ({ id }: MailboxImportRow) => (await findImport(app.db.read, id)) ?? assert.fail();
 
 /** Leases like the worker, and runs each item in the background. */
-function createRunner() {
+function createRunner(random = app.random) {
   const { turns, reader } = createReader();
-  const work = createImportWork(app, reader);
+  const work = createImportWork({ ...app, random }, reader);
   const running = new Map<string, Promise<void>>();
   return {
     turns,
@@ -164,16 +164,16 @@ test('the death of the thread interrupts an import, and a bug ends it', async ()
 });
 
 test('the death of the thread under several imports is the fault of none, and each goes on at a time of its own', async () => {
-  const { lease, end, endAll } = createRunner();
+  const { lease, end, endAll } = createRunner(() => 0.123_456_789);
   const rows = [await (await newParty()).start('a'), await (await newParty()).start('b')];
   assert.deepEqual(await lease(), ['a', 'b']);
   await endAll(new AppError('unavailable', 'The thread starts again'));
   for (const row of rows) {
     const { failedTurns, dueAt, password } = await find(row);
-    assert.deepEqual([failedTurns, dueAt], [0, clock.now() + 450_000]);
+    assert.deepEqual([failedTurns, dueAt], [0, clock.now() + 111_111]);
     assert.notEqual(password, null);
   }
-  await clock.advance(450_000);
+  await clock.advance(111_111);
   assert.deepEqual(await lease(1), ['a']);
   await end(new AppError('unavailable', 'The thread starts again'));
   assert.equal((await find(rows[0] ?? assert.fail())).failedTurns, 1, 'alone, it was the one');
