@@ -21,7 +21,7 @@ export type Transmission = { name: string; from: string; to: string; bytes: stri
 
 export type SmtpServer = {
   port: number;
-  /** Without it the session has no TLS. */
+  /** How the session gets TLS. Without this field it has none. */
   tls?: 'immediate' | 'starttls';
   login?: { username: string; password: string };
 };

@@ -131,7 +131,7 @@ test('new mail and the changes of other clients are shown while Thunderbird is i
   await untilIdle();
   await server.deliver('News');
   await untilListed(['Köln', 'News']);
-  // What comes while Thunderbird begins IDLE is not always looked at.
+  // Thunderbird does not always read a change that comes while it begins IDLE.
   await untilIdle();
   await server.client.mailboxOpen('INBOX');
   await server.client.messageFlagsAdd({ subject: 'News' }, ['\\Flagged']);

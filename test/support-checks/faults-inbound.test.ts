@@ -138,7 +138,7 @@ test('tasks that have not ended, have failed, or are missing are faults', () => 
 
 test('a post that comes again is counted after an end that hit it, and is a fault otherwise', () => {
   const later = post({ life: 1, atMs: 5_000 });
-  // What the daemon has left in a socket is read a moment after its end.
+  // A post that the daemon has left in a socket is read a moment after its end.
   for (const end of [1_500, 990]) {
     const again = judge({ posts: [post(), later], endOfLifeMs: [end] });
     assert.deepEqual([again.repeatedPosts, again.faults], [1, []]);

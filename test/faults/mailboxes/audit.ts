@@ -23,7 +23,7 @@ export type FoundFolder = {
   messages: readonly FoundMessage[];
 };
 
-/** What a change replaces. */
+/** Knowledge of a mailbox that each change replaces. */
 type Known = Pick<Told, 'model' | 'floors'>;
 
 /** Everything that a client was told about a mailbox, and what was sent to it. */
@@ -31,9 +31,9 @@ export type Told = {
   model: Model;
   /** The change that was asked for and had no answer. */
   open: Change | undefined;
-  /** What it knew before the last change that had an answer. */
+  /** Knowledge of the client before the last change that had an answer. */
   beforeLast: Known | undefined;
-  /** The same, when the disk failed before that answer, so that it proves nothing (see `doubtSince`). */
+  /** The value of `beforeLast`, when the disk failed before that answer, which then proves nothing (see `doubtSince`). */
   inDoubt: Known | undefined;
   /** Tokens of all letters that were sent to the mailbox. */
   sent: Set<string>;

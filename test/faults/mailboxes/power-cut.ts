@@ -146,8 +146,10 @@ function failing(kind: 'flush' | 'write'): End {
     if (!ended) await daemon.kill('SIGKILL');
     await stopWork();
     await disk.cut();
-    for (const [index, { told }] of place.mailboxes.entries())
-      place.figures.inDoubt += doubtSince(told, since[index] ?? told);
+    // Failed flushes have never been answered with success, so all that was answered counts.
+    if (kind === 'write')
+      for (const [index, { told }] of place.mailboxes.entries())
+        place.figures.inDoubt += doubtSince(told, since[index] ?? told);
     await place.world.endLife(Date.now());
     return ended ? [] : [`the daemon lived on after a failed ${kind}`];
   };

@@ -12,7 +12,7 @@ export type ScriptFacts = {
   received: readonly string[];
   /** The folders of each mailbox. */
   mailboxes: readonly (readonly FoundFolder[])[];
-  /** What the scripts have sent, as it arrived. */
+  /** Messages that the scripts have sent, as they arrived. */
   receipts: readonly Receipt[];
   /** Number of rows that should have been deleted with the deliveries they are about. */
   leftRows: number;

@@ -12,9 +12,9 @@ import { filesOf, type Mail, namesOf, recipientOf } from './mail.ts';
 
 export type SubmissionFacts = {
   mail: readonly Mail[];
-  /** What has arrived at other servers. */
+  /** Messages that have arrived at other servers. */
   receipts: readonly Receipt[];
-  /** What this installation has received. */
+  /** Messages that this installation has received. */
   rows: readonly Pick<ReceivedRow, 'messageId' | 'atMs'>[];
   /** The mailbox of the reader, and that of the person whose mail is refused. */
   reader: MailboxFacts;
@@ -64,7 +64,7 @@ export function judgeSubmission(facts: SubmissionFacts): SubmissionVerdict {
   };
 }
 
-/** What may arrive at a recipient. */
+/** A message that may arrive at a recipient. */
 type Expected = { isPromised: boolean; isRefused: boolean; files: string; isOfPerson: boolean };
 
 function expectedAway(mail: readonly Mail[]): Map<string, Expected> {

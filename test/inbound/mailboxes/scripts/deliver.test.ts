@@ -359,7 +359,7 @@ test('the mailboxes of a tenant send on to a bounded number of recipients a day 
   const { address } = await world.add('redirect "bob@other.example";');
   const { recipientsPerDayOfTenant } = world.app.config.submission;
   const queued = await watchQueue();
-  // What the tests before have sent lies behind.
+  // The limit counts 24 hours, so the messages that earlier tests have sent do not count any more.
   await world.clock.advance(90_000_000);
   await send({ sentByScripts: recipientsPerDayOfTenant - 2, notified: 1 });
   for (let count = 0; count < 2; count++) {

@@ -1,4 +1,4 @@
-/** What the scripts of a mailbox cause waits in the queues of its tenant, so that it delays neither forwards nor reports of others. */
+/** Messages that the scripts of a mailbox send wait in the queues of its tenant, so that they delay neither forwards nor reports of others. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
