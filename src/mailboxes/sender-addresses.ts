@@ -7,7 +7,8 @@ import { isMember } from './members/store.ts';
 
 /**
  * Returns true when the owner of a mailbox may write from an address: from the one of the mailbox, from its aliases, from those of the shared
- * mailboxes that it is a member of, and from each of these with a tag. Being the catch-all of a domain allows nothing, because other people may have addresses there.
+ * mailboxes that it is a member of, and from each of these with a tag. Being the catch-all of a domain allows nothing, because other people
+ * may have addresses there.
  */
 export async function mayUseAddress(
   tx: Tx,

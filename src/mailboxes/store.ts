@@ -3,7 +3,8 @@
  *
  * A mailbox needs a verified domain whose `productType` is for mailboxes when it is created. It then stays, whatever happens to
  * the verification: while another tenant receives the mail of the name, or none does, it gets no mail, and its owner still reads
- * the mail that it has. When the tenant that receives gives the address to a mailbox of its own, the other one moves to the sandbox. The sandbox domain is shared by all tenants and needs no verification.
+ * the mail that it has. When the tenant that receives gives the address to a mailbox of its own, the other one moves to the sandbox.
+ * The sandbox domain is shared by all tenants and needs no verification.
  */
 import { sql } from 'kysely';
 import { hasValues } from '../db/has-values.ts';
@@ -248,7 +249,8 @@ export const updateMailbox = defineWrite(
 );
 
 /**
- * Deletes a mailbox, and cancels its mail that waits to be sent. Its addresses are free at once; its folder is removed later (mailboxes/worker.ts).
+ * Deletes a mailbox, and cancels its mail that waits to be sent. Its addresses are free at once; its folder is removed later
+ * (mailboxes/worker.ts).
  * @throws AppError not_found
  */
 export const endMailbox = defineWrite(

@@ -26,7 +26,10 @@ export type SubmittedHeader = {
 export const IDEMPOTENCY_FIELD = 'x-service-idempotency-key';
 export const TAG_FIELD = 'x-service-tag';
 const OPTION_FIELDS: ReadonlySet<string> = new Set([IDEMPOTENCY_FIELD, TAG_FIELD]);
-/** Fields that must not leave with the message (RFC 5322 section 3.6.3), and those that only receivers write (RFC 5321 section 4.4, RFC 7208 section 9.1). */
+/**
+ * Fields that must not leave with the message (RFC 5322 section 3.6.3), and those that only receivers write (RFC 5321 section 4.4, RFC 7208
+ * section 9.1).
+ */
 const REMOVED_FIELDS: ReadonlySet<string> = new Set(['bcc', 'resent-bcc', 'return-path', 'received-spf']);
 
 /** Matches a line that begins a field (RFC 5322 section 2.2), without the spaces of obsolete syntax. */

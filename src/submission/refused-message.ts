@@ -13,8 +13,8 @@ export class RefusedMessage extends Error {
 }
 
 /**
- * The refusal of a login that does not stand any more: its password or key has changed, or the mailbox was suspended. The client logs in again
- * on another connection, because AUTH works once on each, and keeps the message, which a permanent reply would have it return.
+ * The refusal of a login that does not stand any more: its password or key has changed, or the mailbox was suspended. The client logs in
+ * again on another connection, because AUTH works once on each, and keeps the message, which a permanent reply would have it return.
  */
 export const LOGIN_HAS_ENDED = {
   code: 421,

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { recipientStatus } from '../../queue/status.ts';
 import { findMessage, listRecipients } from '../../queue/store.ts';
@@ -13,7 +14,7 @@ import { getNamedMailbox } from '../admin-api.ts';
 
 type OutboxApp = Pick<App, 'db' | 'clock'>;
 
-/** Maximum number of messages in one answer. */
+/** Maximum number of messages in one answer. Our own limit. */
 const MAX_LISTED = 100;
 
 /** The request cancels all waiting mail of the mailbox when it names no `emailId`. */
@@ -85,7 +86,7 @@ function showRecipient(recipient: RecipientRow) {
 }
 
 /** Cancels in several writes, so that other writes are not kept waiting. */
-async function cancelAll({ db, clock }: OutboxApp, mailboxId: `mbx_${string}`): Promise<number> {
+async function cancelAll({ db, clock }: OutboxApp, mailboxId: MailboxRow['id']): Promise<number> {
   let canceled = 0;
   let more: number;
   do {

@@ -129,8 +129,8 @@ export const settleSubmitted = defineWrite(
 );
 
 /**
- * Deletes a message about which there is nothing more to tell, with its bytes and attempts. Returns the bytes that are in a file, which the caller
- * discards.
+ * Deletes a message about which there is nothing more to tell, with its bytes and attempts. Returns the bytes that are in a file, which
+ * the caller discards.
  */
 export const endSubmitted = defineWrite(
   'queue.endSubmitted',

@@ -1,4 +1,7 @@
-/** The owner of a mailbox, who writes as one person. The message is no email of the API: it is kept only until it has reached its recipients. */
+/**
+ * The owner of a mailbox, who writes as one person. The message is not an email of the API: it is kept only until it has reached its
+ * recipients.
+ */
 
 import type { App } from '../../app.ts';
 import { memoryOf } from '../../blobs/blobs.ts';

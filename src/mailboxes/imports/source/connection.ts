@@ -101,7 +101,7 @@ export class SourceConnection {
   }
 
   /**
-   * Runs commands that may cost so much.
+   * Runs commands, whose responses may take as many octets and as much time as the limits say.
    * @throws CommandRefused when the server answers NO or BAD; SourceError when the session has ended, also for the next exchanges
    */
   async exchange<Result>(
