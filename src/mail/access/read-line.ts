@@ -1,4 +1,5 @@
 /** Finds the lines in the bytes of a client. */
+import { Pieces } from '../connection/pieces.ts';
 import { CR, LF } from '../octets.ts';
 
 /** Bytes of a client. */
@@ -62,25 +63,4 @@ export function takeLine(
 export function withoutLineEnd(line: Buffer): Buffer {
   const end = line.length - 1;
   return line.subarray(0, end > 0 && line[end - 1] === CR ? end - 1 : end);
-}
-
-/** Number of pieces that are held apart. A client can send each byte in a packet of its own, and each has a cost. Our own limit. */
-const MAX_PIECES = 512;
-
-/** Bytes that are held until they are complete. */
-export class Pieces {
-  sizeBytes = 0;
-  #pieces: Buffer[] = [];
-
-  add(piece: Buffer): void {
-    this.sizeBytes += piece.length;
-    this.#pieces.push(piece);
-    if (this.#pieces.length > MAX_PIECES) this.join();
-  }
-
-  join(): Buffer {
-    const bytes = Buffer.concat(this.#pieces);
-    this.#pieces = [bytes];
-    return bytes;
-  }
 }

@@ -5,7 +5,8 @@
  *
  * A command that is too large is read to its end as far as the client sends it anyway, and its beginning is kept.
  */
-import { type LineSource, MAX_KEPT_OCTETS, Pieces, readLine, withoutLineEnd } from '../access/read-line.ts';
+import { type LineSource, MAX_KEPT_OCTETS, readLine, withoutLineEnd } from '../access/read-line.ts';
+import { Pieces, readTogether } from '../connection/pieces.ts';
 import { unpooled } from '../connection/unpooled.ts';
 
 /** Bytes of a client. */
@@ -91,11 +92,13 @@ export class Framing {
   async *readMessage(): AsyncGenerator<Buffer, void, undefined> {
     const message = this.#message;
     if (message && !message.isRequested) this.#request(message);
-    while (message && message.leftBytes > 0) {
+    const next = async () => {
+      if (!message || message.leftBytes === 0) return undefined;
       const chunk = await this.#take(message.leftBytes);
       message.leftBytes -= chunk.length;
-      yield chunk;
-    }
+      return chunk;
+    };
+    for (let octets = await readTogether(next); octets; octets = await readTogether(next)) yield octets;
   }
 
   /**

@@ -4,7 +4,8 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { ConnectionFault } from '../access/fault.ts';
-import { type LineSource, Pieces, readLine } from '../access/read-line.ts';
+import { type LineSource, readLine } from '../access/read-line.ts';
+import { Pieces } from '../connection/pieces.ts';
 
 export type Token =
   | { kind: 'atom'; text: string }

@@ -3,6 +3,7 @@
  * message must be refused, and drops what a session did not read.
  */
 import { ClientGone } from '../../connection/client-gone.ts';
+import { readTogether } from '../../connection/pieces.ts';
 import { ConnectionFault, type FaultReason } from './fault.ts';
 import type { Reply } from './session.ts';
 
@@ -74,7 +75,7 @@ export class MessageBody implements AsyncIterable<Buffer> {
   [Symbol.asyncIterator](): AsyncIterator<Buffer> {
     return {
       next: async () => {
-        const value = await this.#next();
+        const value = await readTogether(() => this.#next());
         return value ? { done: false, value } : { done: true, value: undefined };
       },
     };

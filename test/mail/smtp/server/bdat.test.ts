@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MIN_PASSED_BYTES } from '../../../../src/mail/connection/pieces.ts';
 import { STARTTLS, startServer, type TestClient } from './fixture.ts';
 
 const ENVELOPE = 'MAIL FROM:<a@sender.example>\r\nRCPT TO:<b@test.example>\r\n';
@@ -26,6 +27,23 @@ test('chunks make one message, whatever they contain and however they arrive', a
   assert.equal((await client.rest()).join(' '), codes);
   for (const { content } of sessions.messages) assert.equal(content.toString(), 'ab\r\n.\r\n\r\nQUIT');
   assert.equal(sessions.messages.length, 2);
+});
+
+test('a session gets the octets of a message together, also when each comes by itself', async (t) => {
+  const sizes: number[] = [];
+  const { dial } = await startServer(t, {
+    hooks: {
+      async data(body) {
+        for await (const { length } of body) sizes.push(length);
+        return { code: 250, text: 'OK' };
+      },
+    },
+  });
+  const chunks = 'BDAT 1\r\nx'.repeat(MIN_PASSED_BYTES + 1);
+  const client = await greet(dial());
+  client.send(`${ENVELOPE}${chunks}BDAT 1 LAST\r\nxQUIT\r\n`);
+  await client.rest();
+  assert.deepEqual(sizes, [MIN_PASSED_BYTES, 2]);
 });
 
 for (const { what, text, codes, messages = 0 } of [
