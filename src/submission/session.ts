@@ -9,7 +9,7 @@ import type { Reply, Sender, Session, SessionConnection, SmtpClient } from '../m
 import { overloadRefusal } from '../system/guards/overload.ts';
 import { type LoginAnswer, logIn, logInByProof } from './authenticate.ts';
 import { receiveSubmission } from './receive.ts';
-import { LOGIN_HAS_ENDED, UTF8_SENDER } from './refused-message.ts';
+import { UTF8_SENDER } from './refused-message.ts';
 import type { SubmissionApp } from './submission-app.ts';
 import { ASCII, domainOf, type SubmittedRecipient, type User } from './users/user.ts';
 
@@ -56,7 +56,7 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
     if ('refusal' in login) return login.refusal;
     const giveBack = app.userConnections.take(login.user);
     if (!giveBack) return TOO_MANY_CONNECTIONS;
-    const endWatch = app.openLogins.watch(login.user, () => connection.end(LOGIN_HAS_ENDED));
+    const endWatch = app.openLogins.watch(login.user, (reply) => connection.end(reply));
     release = () => {
       endWatch();
       giveBack();

@@ -2,12 +2,12 @@
 import type { App } from '../app.ts';
 import { createInFlight, type InFlight } from '../emails/idempotency/in-flight.ts';
 import type { Authenticate } from '../mailboxes/authenticate.ts';
+import { createOpenLogins, type OpenLogins } from '../mailboxes/open-logins.ts';
 import { createScramKeys } from '../mailboxes/scram-keys.ts';
 import { type AddressLimit, createAddressLimit } from '../system/guards/address-limit.ts';
 import { createUseRecord, type Need } from '../tenants/key-access.ts';
 import { createKnownKeys, type KnownKeys } from '../tenants/known-keys.ts';
 import { createRateLimit, type RateLimit } from '../tenants/rate-limit.ts';
-import { createOpenLogins, type OpenLogins } from './open-logins.ts';
 import { createUserConnections, type UserConnections } from './user-connections.ts';
 
 export type SubmissionApp = App & {

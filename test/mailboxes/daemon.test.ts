@@ -19,6 +19,7 @@ import { type Id, newId } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
 import { createClient, type TestClient } from '../mail/imap/fixture.ts';
+import { type SieveClient, sieveClient } from '../mail/managesieve/fixture.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -103,6 +104,20 @@ async function dial(): Promise<TestClient> {
   await once(socket, 'secureConnect');
   assert.equal(socket.alpnProtocol, 'imap');
   assert.match(await client.line(), /^\* OK \[CAPABILITY IMAP4rev1 /);
+  return client;
+}
+
+/** Connects by ManageSieve, with TLS after STARTTLS. */
+async function dialSieve(t: TestContext): Promise<SieveClient> {
+  const port = Number((await daemon.accessAddresses())?.managesieve[0]?.split(':').at(-1));
+  const socket = connectTcp({ host: '127.0.0.1', port });
+  t.after(() => socket.destroy());
+  const plain = sieveClient(createClient(socket));
+  await plain.completed();
+  assert.match((await plain.run('STARTTLS')).join(), /^OK/);
+  socket.removeAllListeners('data');
+  const client = sieveClient(createClient(connect({ socket, rejectUnauthorized: false })));
+  await client.completed();
   return client;
 }
 
@@ -198,6 +213,20 @@ test('the sessions of an app password end with BYE when it is revoked, and other
   const again = await dial();
   const refused = await again.ask(`LOGIN ada@sandbox.mx.people.example ${password}`);
   assert.match(refused.at(-1) ?? '', /^NO \[AUTHENTICATIONFAILED\]/);
+});
+
+test('a ManageSieve session ends with BYE when its app password is revoked', async (t) => {
+  const mailbox = await addMailbox('adam');
+  const wanted = { name: 'Filters' };
+  const { id, password } = await createAppPassword(daemon.app, tenantId, { mailboxId: mailbox.id, wanted });
+  const client = await dialSieve(t);
+  const credentials = Buffer.from(`\0${mailbox.address}\0${password}`).toString('base64');
+  assert.deepEqual(await client.run(`AUTHENTICATE "PLAIN" "${credentials}"`), ['OK "Logged in"']);
+  assert.deepEqual(await client.run('LISTSCRIPTS'), ['OK']);
+  const url = `${daemon.address}/v1/mailboxes/${mailbox.id}/app-passwords/${id}`;
+  const headers = { authorization: `Bearer ${liveKey}` };
+  assert.equal((await fetch(url, { method: 'DELETE', headers })).status, 204);
+  assert.deepEqual(await client.rest(), ['BYE "The login does not stand any more"']);
 });
 
 test('a new quota holds for the next APPEND of a session that is open', async () => {

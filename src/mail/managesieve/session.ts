@@ -35,6 +35,8 @@ export type OpenSession = () => Session;
 export type Account = {
   /** Name of the user, which OWNER tells (RFC 5804 section 1.7). */
   owner: string;
+  /** Resolves when the login has ended. The connection then ends, whatever it does. */
+  ended?: Promise<Refusal>;
   list(): Promise<readonly { name: string; isActive: boolean }[] | Refusal>;
   get(name: string): Promise<{ content: string } | Refusal>;
   /** Refuses a script of this name and size that could not be stored. */

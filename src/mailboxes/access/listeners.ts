@@ -51,13 +51,13 @@ const PROTOCOLS: readonly Protocol[] = [
   {
     name: 'managesieve',
     ports: ({ managesieve }) => [{ section: 'managesieve', port: managesieve.port, mode: 'starttls' }],
-    listen: (app, options, { main }) =>
+    listen: (app, options, sessions) =>
       listenManageSieve(app, {
         ...options,
         implementation: 'Postrider',
         extensions: SIEVE_EXTENSIONS,
         maxRedirects: MAX_REDIRECTS,
-        openSession: () => createScriptSession(main),
+        openSession: () => createScriptSession(sessions),
       }),
   },
 ];

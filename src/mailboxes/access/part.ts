@@ -9,6 +9,7 @@ import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import type { SystemApp } from '../../thread-app.ts';
 import { type AccountLink, createAccountLink } from '../account/remote.ts';
+import { createOpenLogins } from '../open-logins.ts';
 import { SCRIPT_CALLS, type ScriptCalls } from '../scripts/manage.ts';
 import { type AccessAddresses, openListeners } from './listeners.ts';
 import type { LoginCalls } from './session.ts';
@@ -54,9 +55,11 @@ export async function startAccess(
   const store = createCertificateStore(certificates);
   const links = new Map<string, AccountLink>();
   const ports = new Set<MessagePort>();
+  const openLogins = createOpenLogins(app);
   const sessions = {
     main: createPortCalls<LoginCalls & ScriptCalls>(main, ['login', 'scramKey', ...SCRIPT_CALLS]),
     links,
+    openLogins,
   };
   const listeners = await openListeners(app, store, sessions);
   return {
@@ -75,6 +78,7 @@ export async function startAccess(
     },
     async stop(graceMs) {
       await listeners.close(graceMs);
+      openLogins.close();
       for (const port of ports) port.close();
     },
   };

@@ -1,8 +1,9 @@
 /** Sessions of ManageSieve connections: the main thread decides who logs in, and stores and checks the scripts. */
 import type { Account, Refusal, Session } from '../../mail/managesieve/session.ts';
 import type { LoginRefusal } from '../credential.ts';
+import type { WatchedLogin } from '../open-logins.ts';
 import type { ScriptCalls, ScriptLoginAnswer } from '../scripts/manage.ts';
-import type { LoginCalls } from './session.ts';
+import type { LoginCalls, Sessions } from './session.ts';
 
 const UNAVAILABLE: Refusal = {
   refused: 'NO',
@@ -18,10 +19,28 @@ const REFUSALS: Record<LoginRefusal, Refusal> = {
   unavailable: UNAVAILABLE,
 };
 
+type MainCalls = ScriptCalls & Pick<LoginCalls, 'scramKey'>;
+type Admitted = Exclude<ScriptLoginAnswer, { refused: unknown }>;
+
 /** Returns the session of a new connection. */
-export function createScriptSession(main: ScriptCalls & Pick<LoginCalls, 'scramKey'>): Session {
-  const open = (answer: ScriptLoginAnswer): Account | Refusal =>
-    'refused' in answer ? REFUSALS[answer.refused] : accountOf(main, answer);
+export function createScriptSession({
+  main,
+  openLogins,
+}: Pick<Sessions, 'openLogins'> & { main: MainCalls }): Session {
+  let isClosed = false;
+  let endWatch = () => {};
+
+  function open(answer: ScriptLoginAnswer): Account | Refusal {
+    if ('refused' in answer) return REFUSALS[answer.refused];
+    // A client that has not believed the proof of the server, or has logged out of its account, may log in again.
+    endWatch();
+    const { promise: ended, resolve: end } = Promise.withResolvers<Refusal>();
+    endWatch = openLogins.watch(watchedLogin(main, answer), end);
+    // A client may go away while its password is checked.
+    if (isClosed) endWatch();
+    return { ...accountOf(main, answer), ended };
+  }
+
   return {
     async login({ client, ...credentials }) {
       const { address } = client;
@@ -33,18 +52,23 @@ export function createScriptSession(main: ScriptCalls & Pick<LoginCalls, 'scramK
       const serverSignature = 'refused' in answer ? undefined : answer.serverSignature;
       return { answer: open(answer), serverSignature };
     },
-    close() {},
+    close() {
+      isClosed = true;
+      endWatch();
+    },
   };
 }
 
-function accountOf(
-  { manageScripts }: ScriptCalls,
-  { owner, login }: Exclude<ScriptLoginAnswer, { refused: unknown }>,
-): Account {
-  const call = <Method extends keyof Omit<Account, 'owner'>>(
-    method: Method,
-    ...args: Parameters<Account[Method]>
-  ): ReturnType<Account[Method]> => manageScripts({ login, method, args }) as ReturnType<Account[Method]>;
+function watchedLogin(main: MainCalls, { login, expiresAt }: Admitted): WatchedLogin<Refusal> {
+  return { id: login.mailboxId, expiresAt, findEnd: () => main.findScriptLoginEnd(login) };
+}
+
+function accountOf({ manageScripts }: ScriptCalls, { owner, login }: Admitted): Account {
+  type Method = keyof Omit<Account, 'owner' | 'ended'>;
+  const call = <Name extends Method>(
+    method: Name,
+    ...args: Parameters<Account[Name]>
+  ): ReturnType<Account[Name]> => manageScripts({ login, method, args }) as ReturnType<Account[Name]>;
   return {
     owner,
     list: () => call('list'),

@@ -5,6 +5,7 @@ import type { ScramKey, ScramProof } from '../../mail/sasl/scram.ts';
 import type { AccountLink } from '../account/remote.ts';
 import type { LoginRequest } from '../authenticate.ts';
 import type { LoginRefusal } from '../credential.ts';
+import type { OpenLogins } from '../open-logins.ts';
 import type { ScriptCalls } from '../scripts/manage.ts';
 
 /** A session that a thread of accounts serves over a link under a number. */
@@ -43,7 +44,11 @@ const REFUSALS: Record<LoginRefusal, Refusal> = {
   unavailable: UNAVAILABLE,
 };
 
-export type Sessions = { main: LoginCalls & ScriptCalls; links: ReadonlyMap<string, AccountLink> };
+export type Sessions = {
+  main: LoginCalls & ScriptCalls;
+  links: ReadonlyMap<string, AccountLink>;
+  openLogins: OpenLogins;
+};
 
 /** Returns the session of a new connection. */
 export function createAccessSession({

@@ -6,7 +6,7 @@ import type { App } from '../../app.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Account, Refusal } from '../../mail/managesieve/session.ts';
 import type { Authenticate, LoginRequest } from '../authenticate.ts';
-import { type LoginMark, type LoginRefusal, markOf, renewMarked } from '../credential.ts';
+import { type LoginMark, type LoginRefusal, markOf, renewMarked, sessionCredential } from '../credential.ts';
 import { problemOfScriptName } from './name.ts';
 import type { ScriptRunner } from './runner.ts';
 import {
@@ -28,12 +28,14 @@ export type ScriptLoginAnswer =
   | {
       owner: string;
       login: LoginMark;
+      /** Time at which the login ends by itself, in Unix milliseconds; null when it does not. */
+      expiresAt: number | null;
       /** Proof of the server, after a login by a proof. */
       serverSignature: string | undefined;
     }
   | { refused: LoginRefusal };
 
-type Methods = Omit<Account, 'owner'>;
+type Methods = Omit<Account, 'owner' | 'ended'>;
 type ScriptCall = { login: LoginMark; method: keyof Methods; args: readonly unknown[] };
 
 /** Functions of the main thread for the thread of the connections. */
@@ -41,14 +43,19 @@ export type ScriptCalls = {
   loginToScripts(request: LoginRequest): Promise<ScriptLoginAnswer>;
   /** Calls a method of the account, and returns its answer. */
   manageScripts(call: ScriptCall): Promise<unknown>;
+  /** Returns undefined while a login stands, and a refusal otherwise: a session can last longer than its password. */
+  findScriptLoginEnd(login: LoginMark): Promise<Refusal | undefined>;
 };
 
 export const SCRIPT_CALLS = [
   'loginToScripts',
   'manageScripts',
+  'findScriptLoginEnd',
 ] as const satisfies readonly (keyof ScriptCalls)[];
 
 type ScriptsApp = Pick<App, 'db' | 'clock'> & { scriptRunner: Pick<ScriptRunner, 'findProblem'> };
+
+const LOGIN_HAS_ENDED: Refusal = { refused: 'BYE', text: 'The login does not stand any more' };
 
 const REFUSALS: Readonly<Record<ScriptRefusal, Refusal>> = {
   missing: { refused: 'NO', code: 'NONEXISTENT', text: 'There is no script with this name' },
@@ -77,19 +84,21 @@ export function createScriptCalls(app: ScriptsApp, authenticate: Authenticate): 
     async loginToScripts(request) {
       const answer = await authenticate(request);
       if ('refused' in answer) return answer;
-      const { mailbox, serverSignature } = answer;
-      return { owner: mailbox.address, login: markOf(answer), serverSignature };
+      const { mailbox, credential, serverSignature } = answer;
+      const { expiresAt } = sessionCredential(credential);
+      return { owner: mailbox.address, login: markOf(answer), expiresAt, serverSignature };
     },
     async manageScripts({ login, method, args }) {
       const renewed = await renewMarked(app, login);
-      if ('refused' in renewed)
-        return { refused: 'BYE', text: 'The login does not hold any more' } satisfies Refusal;
+      if ('refused' in renewed) return LOGIN_HAS_ENDED;
       const methods: Record<string, (...given: never[]) => Promise<unknown>> = scriptsOf(
         app,
         renewed.mailbox,
       );
       return await methods[method]?.(...(args as never[]));
     },
+    findScriptLoginEnd: async (login) =>
+      'refused' in (await renewMarked(app, login)) ? LOGIN_HAS_ENDED : undefined,
   };
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import type { Refusal } from '../../../src/mail/managesieve/session.ts';
 import { createScramClient } from '../../support/scram-client.ts';
 import { createClient } from '../imap/fixture.ts';
 import { LOGIN, sieveClient, startServer, USER } from './fixture.ts';
@@ -121,6 +122,16 @@ test('an invalid script is refused with line and column, and a name keeps its oc
   client.send(Buffer.from('PUTSCRIPT "Se\u0301e \u{1f600}" "keep;"\r\n'));
   assert.deepEqual(await client.completed(), ['OK']);
   assert.deepEqual([...memory.scripts.keys()], ['Se\u0301e \u{1f600}']);
+});
+
+test('a connection ends as soon as its login has ended, unless it has another one', async (t) => {
+  const { promise: ended, resolve } = Promise.withResolvers<Refusal>();
+  const { open } = await startServer(t, { account: { ended } });
+  const [client, left] = [await open(), await open()];
+  assert.deepEqual(await left.run('UNAUTHENTICATE'), ['OK "Logged out of the account"']);
+  resolve({ refused: 'BYE', text: 'The login has ended' });
+  assert.deepEqual(await client.rest(), ['BYE "The login has ended"']);
+  assert.deepEqual(await left.run('NOOP'), ['OK "Done"']);
 });
 
 test('NOOP repeats its tag, and LOGOUT is answered before the connection ends', async (t) => {

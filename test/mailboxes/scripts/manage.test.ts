@@ -5,6 +5,7 @@ import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
 import type { Account } from '../../../src/mail/managesieve/session.ts';
 import { createScriptSession } from '../../../src/mailboxes/access/script-session.ts';
 import type { LoginRefusal } from '../../../src/mailboxes/credential.ts';
+import { createOpenLogins } from '../../../src/mailboxes/open-logins.ts';
 import { createScriptCalls } from '../../../src/mailboxes/scripts/manage.ts';
 import { createScriptRunner } from '../../../src/mailboxes/scripts/runner.ts';
 import { MAX_SCRIPT_BYTES, MAX_SCRIPTS } from '../../../src/mailboxes/scripts/store.ts';
@@ -17,6 +18,7 @@ const CLIENT = { address: '192.0.2.1', port: 1, localAddress: '192.0.2.2', local
 const world = await openTestApp();
 const { app, tenantId } = world;
 const scriptRunner = createScriptRunner(app);
+const openLogins = createOpenLogins(app);
 after(async () => {
   await scriptRunner.close();
   await world.close();
@@ -31,7 +33,11 @@ async function open(): Promise<{ id: MailboxRow['id']; account: Account }> {
     return mailbox ? { mailbox, credential: { kind: 'password' } } : { refused: 'credentials' };
   });
   const main = { ...calls, scramKey: () => assert.fail() };
-  const account = await createScriptSession(main).login({ username: '', password: '', client: CLIENT });
+  const account = await createScriptSession({ main, openLogins }).login({
+    username: '',
+    password: '',
+    client: CLIENT,
+  });
   if ('refused' in account) throw new Error(account.text);
   return { id, account };
 }
@@ -91,7 +97,9 @@ test('a login ends with its password, with a suspension, and with its mailbox', 
     const { id, account } = await open();
     assert.equal(await account.put('one', 'keep;'), undefined);
     await change(id);
-    assert.deepEqual(await account.list(), { refused: 'BYE', text: 'The login does not hold any more' });
+    app.wakeups.notify('logins', [id]);
+    assert.equal((await account.ended)?.refused, 'BYE');
+    assert.deepEqual(await account.list(), { refused: 'BYE', text: 'The login does not stand any more' });
   }
 });
 
@@ -121,12 +129,14 @@ test('an owner finds no script of another mailbox', async () => {
 test('each refusal of a login has a text', async () => {
   const refusals: LoginRefusal[] = ['credentials', 'limited', 'suspended', 'damaged', 'unavailable'];
   for (const refused of refusals) {
-    const calls: Parameters<typeof createScriptSession>[0] = {
+    const main: Parameters<typeof createScriptSession>[0]['main'] = {
       scramKey: () => assert.fail(),
       loginToScripts: async () => ({ refused }),
       manageScripts: async () => assert.fail(),
+      findScriptLoginEnd: async () => assert.fail(),
     };
-    const answer = await createScriptSession(calls).login({ username: 'a', password: 'b', client: CLIENT });
+    const session = createScriptSession({ main, openLogins });
+    const answer = await session.login({ username: 'a', password: 'b', client: CLIENT });
     assert.ok('refused' in answer && answer.text !== '', refused);
   }
 });

@@ -1,4 +1,5 @@
 /** AUTHENTICATE and UNAUTHENTICATE (RFC 5804 sections 2.1 and 2.14.1). */
+import { ConnectionFault } from '../../access/fault.ts';
 import { privacyOf } from '../../access/privacy.ts';
 import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { SaslError } from '../../sasl/exchange.ts';
@@ -53,6 +54,10 @@ function admit(connection: Connection, answer: Account | Refusal): Result {
   connection.context.metrics.login(isRefusal(answer) ? 'refused' : 'accepted');
   if (isRefusal(answer)) return answer;
   connection.account = answer;
+  void answer.ended?.then(({ text }) => {
+    // The client may have logged out of the account, and into another one.
+    if (connection.account === answer) connection.wire.interrupt(new ConnectionFault('session', text));
+  });
   return { text: 'Logged in' };
 }
 
