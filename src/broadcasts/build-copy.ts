@@ -5,7 +5,7 @@ import type { ContactRow } from '../db/marketing-tables.ts';
 import type { MessageRow } from '../db/tables.ts';
 import { readMailbox } from '../emails/request/addresses.ts';
 import { asLine } from '../emails/request/line.ts';
-import { addressKey } from '../mail/address.ts';
+import { addressKey, isAsciiAddress } from '../mail/address.ts';
 import { COMPOSER_VERSION } from '../mail/message/compose.ts';
 import { writeMessageFields } from '../mail/message/message-fields.ts';
 import { CONTACT_DELETED } from '../queue/exclusions.ts';
@@ -60,17 +60,12 @@ function build(run: BroadcastRunRow, { frozen, contact, row, now, maxAgeMs }: Bu
   const to = readMailbox('to', contact.email);
   const id = newId('em', now);
   const messageId = `${id}@${from.domain}`;
-  const fields = writeMessageFields({
-    from,
-    to: [to],
-    cc: [],
-    subject,
-    messageId,
-    replyTo: frozen.replyTo === null ? [] : [readMailbox('replyTo', frozen.replyTo)],
-    headers: frozen.headers,
-  });
+  const replyTo = frozen.replyTo === null ? [] : [readMailbox('replyTo', frozen.replyTo)];
+  const { headers } = frozen;
+  const fields = writeMessageFields({ from, to: [to], cc: [], subject, messageId, replyTo, headers });
+  const utf8 = [from, to, ...replyTo].every(({ address }) => isAsciiAddress(address)) ? 0 : 1;
   return {
-    message: messageRow(run, { id, frozen, row, fields, sender: from.address, now, maxAgeMs }),
+    message: messageRow(run, { id, frozen, row, fields, utf8, sender: from.address, now, maxAgeMs }),
     recipient: { field: 'to', address: to.address, domain: to.domain, suppressed: null },
     email: emailRow(run, { id, frozen, contact, subject, messageId, now }),
   };
@@ -84,7 +79,12 @@ function longestTexts({ uses, characters }: Frozen, values: Values): number {
   );
 }
 
-type MessageInput = Omit<Building, 'contact'> & { id: EmailRow['id']; fields: string; sender: string };
+type MessageInput = Omit<Building, 'contact'> & {
+  id: EmailRow['id'];
+  fields: string;
+  sender: string;
+  utf8: MessageRow['utf8'];
+};
 
 function messageRow(
   { broadcastId, tenantId, mode, contentId }: BroadcastRunRow,
@@ -94,6 +94,7 @@ function messageRow(
     row,
     fields,
     sender,
+    utf8,
     now,
     maxAgeMs,
   }: MessageInput,
@@ -115,7 +116,7 @@ function messageRow(
     requireTls: 0,
     mailboxId: null,
     dsn: null,
-    utf8: 0,
+    utf8,
     traceFields: null,
     blobId: null,
     headerBytes: 0,

@@ -4,7 +4,7 @@ import type { EmailRow } from '../db/email-tables.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
 import type { MessageRow } from '../db/tables.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
-import { addressKey } from '../mail/address.ts';
+import { addressKey, isAsciiAddress } from '../mail/address.ts';
 import type { Attachment } from '../mail/message/file-part.ts';
 import type { Caller as AnyCaller } from '../tenants/authenticate.ts';
 import type { EmailRows, SendPolicy } from './accept.ts';
@@ -103,9 +103,14 @@ function messageRow(
     requireTls: 0,
     mailboxId: null,
     dsn: null,
-    utf8: 0,
+    utf8: namesUtf8(request.addresses) ? 1 : 0,
     traceFields: null,
   };
+}
+
+/** Blind copies have no field, but stand in the envelope of a transaction of which the others may be a part. */
+function namesUtf8({ from, to, cc, bcc, replyTo }: EmailRequest['addresses']): boolean {
+  return ![from, ...to, ...cc, ...bcc, ...replyTo].every(({ address }) => isAsciiAddress(address));
 }
 
 function emailRow({ tenantId, mode }: Caller, prepared: Prepared): EmailRow {

@@ -1,7 +1,7 @@
 /**
  * Parses one mailbox for the API and the composer: a strict subset of RFC 5322 section 3.4 with the addr-spec of RFC
- * 5321 section 4.1.2. It accepts exactly one address, so that limits, suppressions and the envelope apply to the same
- * one: no lists, groups, comments, routes or address literals.
+ * 5321 section 4.1.2, with the UTF-8 of RFC 6531 section 3.3. It accepts exactly one address, so that limits, suppressions
+ * and the envelope apply to the same one: no lists, groups, comments, routes or address literals.
  */
 import { domainToASCII } from 'node:url';
 import { decodeWord, encodeWords } from './message/encoded-word.ts';
@@ -32,6 +32,14 @@ export const MAX_MAILBOX_CHARACTERS = 4_096;
 const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 const ATEXT = "A-Za-z0-9!#$%&'*+\\-/=?^_`{|}~";
 const DOT_ATOM = new RegExp(`^[${ATEXT}]+(?:\\.[${ATEXT}]+)*$`);
+/**
+ * Matches a character beyond ASCII that an address may have (RFC 6532 section 3.1): none that controls, separates or reorders text, and
+ * none without a meaning that stays, since its normal form may change. U+037E becomes a semicolon in NFC, and U+FFFD stands for octets that
+ * were no UTF-8.
+ */
+export const UTF8_CHARACTER = '[^\\0-\\x7f\\p{Cc}\\p{Cs}\\p{Co}\\p{Cn}\\p{Z}\\p{Bidi_Control}\\u037e\\ufffd]';
+const UTF8_ATOM = `(?:[${ATEXT}]|${UTF8_CHARACTER})+`;
+const UTF8_DOT_ATOM = new RegExp(`^${UTF8_ATOM}(?:\\.${UTF8_ATOM})*$`, 'u');
 const PLAIN_PHRASE = new RegExp(`^[${ATEXT}]+(?: [${ATEXT}]+)*$`);
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
 /**
@@ -46,7 +54,7 @@ const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const NOT_LDH = /[^A-Za-z0-9.\u0080-\u{10ffff}-]/u;
 /**
  * Matches soft hyphens and zero-width spaces. Some programs drop them and others do not, so that one text would mean
- * two domains.
+ * two domains, or two addresses.
  */
 export const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
@@ -77,15 +85,24 @@ function parseLegalMailbox(text: string): Mailbox | undefined {
   return parseAddress(trimmed.slice(phrase.end + 1, -1), phrase.name);
 }
 
-/** Returns the mailbox as a header field shows it (RFC 5322 section 3.4), not folded. The result is always ASCII. */
+/** Returns the mailbox as a header field shows it (RFC 5322 section 3.4), not folded. It is ASCII except for a local part in UTF-8. */
 export function formatMailbox(mailbox: Mailbox): string {
   if (mailbox.name === undefined) return mailbox.address;
   return `${formatPhrase(mailbox.name)} <${mailbox.address}>`;
 }
 
-/** Returns a key that is equal for addresses that differ only in the case of their letters. */
+/**
+ * Returns the normalised form of an address, in which addresses are stored and compared. It is equal for addresses that differ only in the
+ * case of their letters, or in how letters with accents are composed: lower case, then NFC (RFC 8265 section 3.3.2).
+ */
 export function addressKey(address: string): string {
-  return address.toLowerCase();
+  if (isAsciiAddress(address)) return address.toLowerCase();
+  return address.normalize('NFC').toLowerCase().normalize('NFC');
+}
+
+/** Returns true for an address that every mail server can take. Any other needs SMTPUTF8 (RFC 6531). */
+export function isAsciiAddress(address: string): boolean {
+  return PRINTABLE_ASCII.test(address);
 }
 
 /** Separates a local part from its tag, as in `sales+spring`. */
@@ -151,15 +168,19 @@ function parseAddress(text: string, name: string | undefined): Mailbox | undefin
   const domain = parseDomain(text.slice(at + 1));
   if (localPart === undefined || domain === undefined) return undefined;
   const address = `${localPart}@${domain}`;
-  if (address.length > MAX_ADDRESS_OCTETS) return undefined;
+  if (Buffer.byteLength(address) > MAX_ADDRESS_OCTETS) return undefined;
   return { name, address, localPart, domain };
 }
 
 function parseLocalPart(text: string): string | undefined {
   const localPart = QUOTED_LOCAL_PART.test(text) ? shortestLocalPart(unquote(text.slice(1, -1))) : text;
-  if (localPart.length > MAX_LOCAL_PART_OCTETS || !PRINTABLE_ASCII.test(localPart)) return undefined;
-  if (localPart === '""') return undefined;
+  if (Buffer.byteLength(localPart) > MAX_LOCAL_PART_OCTETS || localPart === '""') return undefined;
+  if (!PRINTABLE_ASCII.test(localPart)) return isUtf8LocalPart(localPart) ? localPart : undefined;
   return DOT_ATOM.test(localPart) || QUOTED_LOCAL_PART.test(localPart) ? localPart : undefined;
+}
+
+function isUtf8LocalPart(text: string): boolean {
+  return UTF8_DOT_ATOM.test(text) && !INVISIBLE.test(text);
 }
 
 /**
@@ -179,7 +200,7 @@ function findAmbiguity(localPart: string): string | undefined {
 
 /** Returns the plain form when it expresses the same local part, as senders should (RFC 5321 section 4.1.2). */
 function shortestLocalPart(value: string): string {
-  return DOT_ATOM.test(value) ? value : quote(value);
+  return DOT_ATOM.test(value) || isUtf8LocalPart(value) ? value : quote(value);
 }
 
 /**

@@ -4,6 +4,7 @@ import { sandboxDomain } from '../domains/name.ts';
 import { requireTenantAddress } from '../domains/receiving/requirements.ts';
 import { addressKey, explainRefusal, parseMailbox } from '../mail/address.ts';
 import { invalid } from '../system/errors.ts';
+import { explainLocalPart } from './local-part.ts';
 
 type MailboxAddress = {
   /** The address as its `addressKey`. */
@@ -44,6 +45,8 @@ export function readNewAddress(
     );
   }
   if (localPart.includes('*')) throw invalid(param, `\`${param}\` must not contain an asterisk`);
+  const rule = explainLocalPart(localPart);
+  if (rule !== undefined) throw invalid(param, `\`${param}\` ${rule}`);
   requireTenantAddress(config, read, param);
   return read;
 }

@@ -2,13 +2,13 @@
  * Reads the header of a message that its writer hands over, and prepares it for the queue. It is read strictly: what one program takes for
  * a field and another does not could show a reader another author than the one that was checked here.
  */
-import { MAX_MAILBOX_CHARACTERS, type Mailbox, parseMailbox } from '../mail/address.ts';
+import { type Mailbox, parseMailbox } from '../mail/address.ts';
 import { fieldValue, type HeaderField, splitFields } from '../mail/dkim/verify/header-fields.ts';
 import { MAX_HEADER_LINES } from '../mail/header-limits.ts';
 import { decodeWords } from '../mail/message/decode-words.ts';
 import { namesAuthservId } from '../mail/message/results-owner.ts';
 import { decodeUtf8 } from '../mail/mime/header.ts';
-import { notAuthorized, RefusedMessage, UTF8_SENDER } from './refused-message.ts';
+import { notAuthorized, RefusedMessage } from './refused-message.ts';
 
 export type SubmittedHeader = {
   /** The fields that stay, in order, with their folds. */
@@ -38,8 +38,6 @@ const FIELD_LINE = /^[!-9;-~]{1,998}:/;
 const FOLDED_LINE = /^[ \t]+[^ \t]/;
 /** Fields that may stand once (RFC 5322 section 3.6). Programs disagree about which of several counts. From and Sender are read by themselves. */
 const SINGLE_FIELDS = ['date', 'reply-to', 'to', 'cc', 'message-id', 'in-reply-to', 'references', 'subject'];
-/** Matches an address of which the local part is UTF-8 (RFC 6531 section 3.3). */
-const UTF8_ADDRESS = /^(?=[^@]*[\u0080-\u{10ffff}])[^\s<>(),;:"@]+@[^\s<>(),;:"@]+$/u;
 /** Matches what looks like an address in brackets. */
 const BRACKETED_ADDRESS = /<[^>]*@|@[^<]*>/;
 /** Matches what makes a reader see text in another order than programs, and control characters. */
@@ -137,9 +135,6 @@ function readOne(fields: readonly HeaderField[], name: SenderField): Mailbox | u
   if (!field) return undefined;
   const text = textOf(field).replace(NAME_IN_COMMENT, '$2 <$1>');
   const mailbox = parseMailbox(text);
-  const address = text.slice(text.lastIndexOf('<') + 1).replace(/>$/, '');
-  if (!mailbox && address.length <= MAX_MAILBOX_CHARACTERS && UTF8_ADDRESS.test(address))
-    throw new RefusedMessage(UTF8_SENDER);
   if (!mailbox) return refuse(`${name} must be one address, such as Ann <ann@example.com>`);
   const phrase = text.slice(0, Math.max(0, text.lastIndexOf('<')));
   // Some programs decode a name before they look for the address in the field, also where RFC 2047 section 5 has no encoded-words.

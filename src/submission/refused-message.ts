@@ -22,13 +22,6 @@ export const LOGIN_HAS_ENDED = {
   text: 'The login does not stand any more; connect and log in again',
 } as const satisfies Reply;
 
-/** Addresses of mailboxes, and senders of the API, are ASCII (RFC 6531 section 3.5 has the status). */
-export const UTF8_SENDER: Reply & { text: string } = {
-  code: 550,
-  status: '5.6.7',
-  text: 'The part before the @ of a sender must be ASCII; that of a recipient may be UTF-8',
-};
-
 /** X.7.1 is a sender that is not authorized (RFC 3463 section 3.8). */
 export function notAuthorized(text: string): Reply & { text: string } {
   return { code: 550, status: '5.7.1', text };

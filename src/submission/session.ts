@@ -9,9 +9,8 @@ import type { Reply, Sender, Session, SessionConnection, SmtpClient } from '../m
 import { overloadRefusal } from '../system/guards/overload.ts';
 import { type LoginAnswer, logIn, logInByProof } from './authenticate.ts';
 import { receiveSubmission } from './receive.ts';
-import { UTF8_SENDER } from './refused-message.ts';
 import type { SubmissionApp } from './submission-app.ts';
-import { ASCII, domainOf, type SubmittedRecipient, type User } from './users/user.ts';
+import { domainOf, type SubmittedRecipient, type User } from './users/user.ts';
 
 /** The replies to mail without a login (RFC 4954 section 6, RFC 3207 section 4). */
 const NEEDS_LOGIN: Reply = { code: 530, status: '5.7.0', text: 'A login is needed first' };
@@ -89,7 +88,6 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
       const ended = await user.beginMessage();
       if (ended) return ended;
       const { address } = given;
-      if (!ASCII.test(address)) return UTF8_SENDER;
       // Receipts that a message was read have no sender (RFC 8098 section 2.1).
       const refusal =
         address === '' ? undefined : await user.refuseSender({ address, domain: domainOf(address) });

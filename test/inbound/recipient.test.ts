@@ -50,6 +50,22 @@ test('an exact route is chosen before the address without its tag, then *@domain
   assert.equal(await decide('"sales+x y"@shop.example'), `post ${all}`);
 });
 
+test('a recipient in UTF-8 is found in every case and composition, with a tag too, and stored in one form', async () => {
+  await world.addDomain('utf8.example');
+  const route = await world.addRoute('jürgen@utf8.example');
+  for (const address of ['jürgen', 'JÜRGEN', 'ju\u0308rgen', 'JU\u0308RGEN+x'])
+    assert.equal(await decide(`${address}@utf8.example`), `post ${route}`, address);
+  assert.equal(await decide('jurgen@utf8.example'), UNKNOWN);
+  const decision = await decideRecipient(app, 'JU\u0308RGEN+X@utf8.example', {
+    sender: '',
+    sizeBytes: undefined,
+  });
+  assert.ok(decision.kind === 'accepted');
+  assert.equal(decision.recipient.address, 'jürgen+x@utf8.example');
+  const all = await world.addRoute('*@utf8.example');
+  assert.equal(await decide('иван@utf8.example'), `post ${all}`);
+});
+
 test('bounces and complaints come back to addresses with our token alone, at whatever domain of ours', async () => {
   const emailId = `em_${'0'.repeat(25)}1` as const;
   const { returnAddressKey: key } = app;

@@ -87,6 +87,22 @@ test('a mailbox is created with the password and the settings that the caller ch
   assert.equal(await login(address, PASSWORD), 'accepted');
 });
 
+test('an address in UTF-8 is stored in one form, which belongs to one mailbox', async () => {
+  const { status, body } = await create({
+    address: `JU\u0308RGEN@${SANDBOX}`,
+    password: PASSWORD,
+    aliases: [`用户@${SANDBOX}`],
+  });
+  assert.deepEqual([status, body.address, body.aliases], [201, `jürgen@${SANDBOX}`, [`用户@${SANDBOX}`]]);
+  for (const address of [`jürgen@${SANDBOX}`, `Ju\u0308rgen@${SANDBOX}`, `用户@${SANDBOX}`])
+    assert.equal((await create({ address, password: PASSWORD })).status, 409, address);
+  const query = `?address=${encodeURIComponent(`Ju\u0308rgen@${SANDBOX}`)}`;
+  assert.deepEqual(
+    (await ask('GET', query)).body.data.map(({ id }: { id: string }) => id),
+    [body.id],
+  );
+});
+
 test('usage and logins are shown', async () => {
   const { id } = (await create({ address: newAddress() })).body;
   await world.app.db.commit(recordUsage, { id, usedBytes: 5_000, messageCount: 2, lastModseq: 1 });
@@ -99,6 +115,7 @@ const OK = { address: `ok@${SANDBOX}`, password: PASSWORD };
 const BAD: [name: string, body: object, params: string[]][] = [
   ...[
     ...['', 'a', '@people.example', 'a@b@people.example', `Ann <a@${SANDBOX}>`, `<a@${SANDBOX}>`],
+    ...[`pаypal@${SANDBOX}`, `a\u202eb@${SANDBOX}`, `☺@${SANDBOX}`, `ａｎｎ@${SANDBOX}`, `jü+x@${SANDBOX}`],
     ...[`a+b@${SANDBOX}`, `*@${SANDBOX}`, `postmaster@${SANDBOX}`, `Admin@${SANDBOX}`],
   ].map((address): (typeof BAD)[number] => [`the address "${address}"`, { ...OK, address }, ['address']]),
   ['a short password', { ...OK, password: 'short' }, ['password']],

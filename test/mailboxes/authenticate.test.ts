@@ -61,6 +61,13 @@ test('the right password opens the mailbox, under every spelling of its address'
   assert.equal(await login('correct Horse'), 'credentials');
 });
 
+test('a name in UTF-8 opens the mailbox in every case and composition', async () => {
+  const { login } = await newAccount({ address: 'jürgen@people.example' });
+  for (const username of ['jürgen@people.example', 'JÜRGEN@people.example', 'ju\u0308rgen@people.example'])
+    assert.equal(await login(PASSWORD, { username }), 'accepted', username);
+  assert.equal(await login(PASSWORD, { username: 'jurgen@people.example' }), 'credentials');
+});
+
 test('names that no mailbox has cost a hash, and the same refusal', async () => {
   const { login } = await newAccount();
   for (const [index, username] of [

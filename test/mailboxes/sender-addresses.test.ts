@@ -8,7 +8,7 @@ const world = await openTestApp();
 after(() => world.close());
 
 test('the owner of a mailbox may write from its address and its aliases, with tags, and from nothing else', async () => {
-  const aliases = ['role@write.example', 'ann@other.example', '*@write.example'];
+  const aliases = ['role@write.example', 'ann@other.example', 'änn@write.example', '*@write.example'];
   const ann = await addMailbox(world, { address: 'ann@write.example', aliases });
   const bob = await addMailbox(world, { address: 'bob@write.example' });
   const may = (address: string) => mayUseAddress(world.app.db.read, ann, address);
@@ -17,6 +17,7 @@ test('the owner of a mailbox may write from its address and its aliases, with ta
     'ann+news@write.example',
     'role@write.example',
     'ROLE+x@write.example',
+    'A\u0308NN+x@write.example',
   ])
     assert.equal(await may(address), true, address);
   assert.equal(await may('ann@other.example'), true);

@@ -22,6 +22,7 @@ const servers = await Promise.all([
 ]);
 const world = await openSubmissionWorld({ system: { dial: dialHosts(hosts) } });
 const ANN = `ann@${SENDER_DOMAIN}`;
+const ZOË = `zoë@${SENDER_DOMAIN}`;
 const MESSAGE = `From: Ann <${ANN}>\r\nSubject: Hi\r\nDate: Sun, 01 Mar 2026 11:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nGrüße\r\n..dot\r\n`;
 
 before(async () => {
@@ -30,6 +31,7 @@ before(async () => {
   const { id } = domains.body.data.find(({ name }: { name: string }) => name === SENDER_DOMAIN);
   await world.request('PATCH', `/v1/domains/${id}`, { key: world.liveKey, body: { productType: 'both' } });
   await addMailbox(world, { address: ANN });
+  await addMailbox(world, { address: ZOË });
   world.addZone(
     `new.example A ${MODERN}\nold.example A ${OLD}\nboth.example MX 10 old.example\nboth.example MX 20 new.example`,
   );
@@ -79,14 +81,10 @@ function message(): string {
     .join('');
 }
 
-async function send(to: string, parameters = ''): Promise<string> {
-  const client = await world.logIn(ANN);
-  const reply = await submit(client, {
-    from: ANN,
-    to,
-    message: MESSAGE,
-    parameters,
-  });
+async function send(to: string, parameters = '', from = ANN): Promise<string> {
+  const client = await world.logIn(from);
+  const message = MESSAGE.replace(ANN, from);
+  const reply = await submit(client, { from, to, message, parameters });
   client.socket.destroy();
   await world.deliverDue();
   return reply;
@@ -150,4 +148,62 @@ test('mail in UTF-8 goes to servers that take it, and fails with 5.6.7 where the
   const [recipient] = await world.recipients(failed.id);
   assert.deepEqual([recipient?.state, recipient?.enhancedCode], ['bounced', '5.6.7']);
   assert.match(await send('büb@new.example'), /^553 5\.6\.7/);
+});
+
+test('a writer with an address in UTF-8 sends through servers that take it, with a signature over the header as it is', async () => {
+  assert.match(await send('bob@both.example', ' SMTPUTF8', ZOË), /^250/);
+  assert.ok(lines.some((line) => line.startsWith(`MAIL FROM:<${ZOË}> `) && / SMTPUTF8$/.test(line)));
+  const raw = message();
+  assert.match(raw, new RegExp(`^From: Ann <${ZOË}>\r$`, 'm'));
+  const { results } = await dkimVerify(Buffer.from(raw), { resolver: nodeResolver(world.dns) });
+  assert.deepEqual(
+    results.map(({ status }) => status.result),
+    ['pass'],
+  );
+  const failed = await world.queued(await send('bob@old.example', ' SMTPUTF8', ZOË));
+  const [recipient] = await world.recipients(failed.id);
+  assert.deepEqual([recipient?.state, recipient?.enhancedCode], ['bounced', '5.6.7']);
+});
+
+test('an email of the API with an address in UTF-8 needs SMTPUTF8, and one with a name in UTF-8 does not', async () => {
+  const post = async (body: object) => {
+    lines.length = 0;
+    const answer = await world.request('POST', '/v1/emails', {
+      key: world.liveKey,
+      body: {
+        from: ANN,
+        to: 'bob@new.example',
+        subject: 'Grüße',
+        text: 'Hi',
+        type: 'transactional',
+        ...body,
+      },
+    });
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    await world.deliverDue();
+    return answer.body.id as string;
+  };
+  await post({ from: `Zoë <${ANN}>` });
+  assert.ok(!lines.some((line) => line.includes('SMTPUTF8')));
+  await post({ from: `Zoë <${ZOË}>`, to: 'büb@new.example', cc: 'Bob <bob@new.example>' });
+  assert.ok(
+    lines.some((line) => /^MAIL FROM:<b\+.*> .*SMTPUTF8$/.test(line)),
+    lines.join('\n'),
+  );
+  assert.ok(lines.includes('RCPT TO:<büb@new.example>'));
+  assert.ok(lines.includes(`From: =?UTF-8?Q?Zo=C3=AB?= <${ZOË}>`));
+  assert.ok(lines.includes('To: büb@new.example'));
+  const { results } = await dkimVerify(Buffer.from(message()), { resolver: nodeResolver(world.dns) });
+  assert.deepEqual([results[0]?.status.result], ['pass']);
+  for (const fields of [{ replyTo: ZOË }, { bcc: 'büb@new.example' }]) {
+    await post(fields);
+    assert.ok(
+      lines.some((line) => / SMTPUTF8$/.test(line)),
+      JSON.stringify(fields),
+    );
+  }
+  const [recipient] = await world.recipients(await post({ to: 'büb@old.example' }));
+  assert.deepEqual([recipient?.state, recipient?.enhancedCode], ['bounced', '5.6.7']);
+  const { data } = (await world.request('GET', '/v1/suppressions', { key: world.liveKey })).body;
+  assert.deepEqual(data, [], 'the address may exist: another route to it takes UTF-8');
 });

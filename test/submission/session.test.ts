@@ -198,14 +198,26 @@ test('names in every usual form are kept', async () => {
   }
 });
 
-test('a sender in UTF-8 is refused with the reason, and a domain in UTF-8 is none', async () => {
-  const client = await world.logIn();
+test('an address in UTF-8 is used by its owner alone, in each of its spellings', async () => {
+  const { scramSalt, scramVerifier } = world.ann;
+  await addMailbox(world, { address: 'jörg@people.example', scramSalt, scramVerifier });
   const parameters = ' SMTPUTF8';
-  assert.match(await submit(client, { from: 'jörg@people.example', parameters }), /^550 5\.6\.7 /);
-  const message = MESSAGE.replace('ann@people', 'jörg@people');
-  assert.match(await submit(client, { message, parameters }), /^550 5\.6\.7 /);
+  const own = MESSAGE.replace('ann@people', 'jörg@people');
+  const client = await world.logIn();
+  assert.match(await submit(client, { from: 'jörg@people.example', parameters }), /^550 5\.7\.1 /);
+  assert.match(await submit(client, { message: own, parameters }), /^550 5\.7\.1 /);
   const other = MESSAGE.replace('people.example', 'bücher.example');
   assert.match(await submit(client, { message: other, parameters }), /^550 5\.7\.1 /);
+  const jörg = await world.logIn('JO\u0308RG@people.example');
+  for (const from of ['jörg@people.example', 'jo\u0308rg@people.example', 'JÖRG+news@people.example']) {
+    const message = MESSAGE.replace('ann@people.example', from);
+    const stored = await world.queued(await submit(jörg, { from, message, parameters }));
+    assert.deepEqual([stored.returnPath, stored.sender, stored.utf8], [from, from, 1]);
+  }
+  assert.match(await submit(jörg, { from: 'jorg@people.example', parameters }), /^550 5\.7\.1 /);
+  assert.match(await submit(jörg, { from: 'jörg@people.example' }), /^550 5\.6\.7 /, 'without SMTPUTF8');
+  for (const from of ['j\u202eörg', 'j\u0000örg', 'j\ufffdrg'])
+    assert.match(await submit(jörg, { from: `${from}@people.example`, parameters }), /^50[01] /, from);
 });
 
 test('fields that must not leave are removed, and others stay', async () => {

@@ -101,7 +101,7 @@ export async function composeSample(app: SampleApp, sampled: Sampled): Promise<S
   const body = composeBody({ html, text, boundarySeed: id }, []);
   const readerFields = fieldsFor(reader) + complaintFields(returnAddressKey, mail, [recipient]);
   const head = `${dateField(now)}${fields}${readerFields}${body.fields}\r\n`;
-  const sizeBytes = await measure(app, sampled, { head: Buffer.from(head, 'latin1'), body: body.pieces });
+  const sizeBytes = await measure(app, sampled, { head: Buffer.from(head), body: body.pieces });
   return { subject, sizeBytes, htmlBytes: Buffer.byteLength(html ?? '') };
 }
 

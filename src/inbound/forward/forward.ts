@@ -2,6 +2,7 @@
  * Forwards a received message to other addresses: it gets the fields that show its way, an ARC set, and an envelope sender of this
  * installation. Its own fields and its body stay as they are, so that signatures of its author still verify.
  */
+import { isAscii } from 'node:buffer';
 import type { App } from '../../app.ts';
 import type { BlobContent } from '../../blobs/blobs.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
@@ -9,6 +10,7 @@ import type { MessageRow } from '../../db/tables.ts';
 import { installationKeyOf } from '../../domains/installation/key.ts';
 import { bounceDomain } from '../../domains/records.ts';
 import { maxAgeMs } from '../../emails/request/schedule.ts';
+import { isAsciiAddress } from '../../mail/address.ts';
 import { sealMessage } from '../../mail/arc/seal.ts';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
@@ -85,11 +87,20 @@ export async function buildForward(
     returnPath: returnPathFor(app, received.sender, now),
     requireTls: received.requireTls,
     traceFields: (await seal(app, received, { own, header, fields, bodyHash })) + own,
+    utf8: needsUtf8(received, { own, header, addresses }) ? 1 : 0,
   };
   const address = await provenSenderOf(app, received, fields);
   const notification = address === undefined ? undefined : { messageId: message.id, address, recipient };
   const recipients = addresses.map((one) => newRecipient(one, scheduledFor));
   return { kind: 'built', message, recipients, notification };
+}
+
+type Outgoing = { own: string; header: Buffer; addresses: readonly string[] };
+
+/** A header that has other octets than ASCII, although it came without SMTPUTF8, goes on as it came. */
+function needsUtf8({ utf8 }: ReceivedMessageRow, { own, header, addresses }: Outgoing): boolean {
+  const hasUtf8Header = utf8 === 1 && !(isAscii(header) && isAscii(Buffer.from(own)));
+  return hasUtf8Header || !addresses.every(isAsciiAddress);
 }
 
 /** Bytes of a message as far as forwarding reads them. */
@@ -121,12 +132,14 @@ async function hashBody(content: Content, headerBytes: number): Promise<string> 
 
 /**
  * Returns the fields that were added when the message was received, with its recipient (RFC 9228) and the mark above them, one character for each
- * octet. Return-Path belongs to a delivery, and this is none (RFC 5321 section 4.4).
+ * octet. Return-Path belongs to a delivery, and this is none (RFC 5321 section 4.4). A recipient in UTF-8 is left out, because the message
+ * would then need SMTPUTF8 where it goes; the mark is enough to notice a loop.
  */
 function ownFields(app: ForwardApp, { trace }: ReceivedMessageRow, recipient: string): string {
   const lines = trace.replace(/^Return-Path:.*\r\n/, '');
   const mark = forwardMark(app, recipient);
-  return Buffer.from(`${mark}Delivered-To: ${recipient}\r\n${lines}`).toString('latin1');
+  const delivered = isAsciiAddress(recipient) ? `Delivered-To: ${recipient}\r\n` : '';
+  return Buffer.from(`${mark}${delivered}${lines}`).toString('latin1');
 }
 
 type Sealed = { own: string; header: Buffer; fields: readonly HeaderField[]; bodyHash: string };
@@ -151,14 +164,11 @@ async function seal(
   return sealMessage(sealing, key, Math.floor(app.clock.now() / 1_000));
 }
 
-/** Matches an address that can stand in an envelope without SMTPUTF8 (RFC 6531). */
-const ASCII = /^[ -~]*$/;
-
 /**
  * Returns the envelope sender. Bounces keep the null sender (RFC 5321 section 4.5.5), and so does mail whose sender has no rewritten
- * form.
+ * form that every server takes.
  */
 function returnPathFor(app: ForwardApp, sender: string, now: number): string {
   const local = sender === '' ? undefined : senderRewritingOf(app).rewrite(sender, now);
-  return local === undefined || !ASCII.test(local) ? '' : `${local}@${bounceDomain(app.config)}`;
+  return local === undefined || !isAsciiAddress(local) ? '' : `${local}@${bounceDomain(app.config)}`;
 }

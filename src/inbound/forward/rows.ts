@@ -12,10 +12,9 @@ export const OWN_MESSAGE = {
   complaintHost: null,
   mailboxId: null,
   dsn: null,
-  utf8: 0,
 } as const;
 
-/** Returns the recipient with this address, which is in ASCII. By default it waits in the queue of the installation. */
+/** Returns the recipient with this address. By default it waits in the queue of the installation. */
 export function newRecipient(address: string, scheduledFor?: string): NewRecipient {
   const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
   return { field: 'to', address, domain, suppressed: null, scheduledFor };

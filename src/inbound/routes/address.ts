@@ -1,5 +1,6 @@
 /** Reads the address of a route: one address, or every address of a domain that no other route names. */
 import { addressKey, explainRefusal, parseMailbox } from '../../mail/address.ts';
+import { explainLocalPart } from '../../mailboxes/local-part.ts';
 import { invalid } from '../../system/errors.ts';
 
 export type RouteAddress = {
@@ -28,5 +29,8 @@ export function readRouteAddress(param: string, text: string): RouteAddress {
   if (localPart.includes('*') && localPart !== '*') {
     throw invalid(param, `\`${param}\`: * stands for the whole local part, as in *@${domain}`);
   }
-  return { address: addressKey(address), domain };
+  const key = addressKey(address);
+  const rule = explainLocalPart(key.slice(0, -`@${domain}`.length));
+  if (rule !== undefined) throw invalid(param, `\`${param}\` ${rule}`);
+  return { address: key, domain };
 }

@@ -1,5 +1,6 @@
 /** Composes the mail that a person's script sends: automatic replies (RFC 3834 section 3) and notifications (RFC 5436). */
-import type { Mailbox } from '../address.ts';
+import { createHash } from 'node:crypto';
+import { isAsciiAddress, type Mailbox } from '../address.ts';
 import { decodeWords } from '../message/decode-words.ts';
 import { type Entity, textEntity, wholeBody } from '../message/entity.ts';
 import { findValue, type HeaderField, readFieldLines } from '../message/header-block.ts';
@@ -9,6 +10,8 @@ import { writeMessageFields } from '../message/message-fields.ts';
 const MAX_SUBJECT_CHARACTERS = 200;
 const MAX_ID_CHARACTERS = 250;
 const MAX_REFERENCES = 20;
+/** Number of digits of the token of an owner: 128 bits. */
+const TOKEN_CHARACTERS = 32;
 
 /** A composed message without `Date`, and the size of its header with the empty line. */
 export type ComposedMail = { bytes: Buffer; headerBytes: number };
@@ -59,7 +62,7 @@ const IMPORTANCES = { 1: 'high', 2: 'normal', 3: 'low' } as const;
 export function composeNotification(notification: Notification): ComposedMail {
   const { messageId, from, to, cc, owner, subject, text, importance, headers, fields } = notification;
   const own = [
-    { name: 'Auto-Submitted', value: `auto-notified; owner-email="${owner}"` },
+    { name: 'Auto-Submitted', value: `auto-notified; ${ownerParameter(owner)}` },
     ...(importance === 2 ? [] : [{ name: 'Importance', value: IMPORTANCES[importance] }]),
     ...headers,
   ];
@@ -71,11 +74,17 @@ export function composeNotification(notification: Notification): ComposedMail {
   );
 }
 
+/** Returns the parameter that names the owner. That with an address is ASCII, so an owner with one in UTF-8 gets a token (RFC 5436 section 2.7.1). */
+function ownerParameter(owner: string): string {
+  if (isAsciiAddress(owner)) return `owner-email="${owner}"`;
+  return `owner-token=${createHash('sha256').update(owner).digest('hex').slice(0, TOKEN_CHARACTERS)}`;
+}
+
 type Head = Pick<Notification, 'messageId' | 'from' | 'to' | 'cc' | 'headers'> & { subject: string };
 
 function compose({ subject, ...head }: Head, body: Entity): ComposedMail {
   const fields = writeMessageFields({ ...head, subject: oneLine(subject), replyTo: [] });
-  const header = Buffer.from(`${fields}${body.fields}\r\n`, 'latin1');
+  const header = Buffer.from(`${fields}${body.fields}\r\n`);
   return { bytes: Buffer.concat([header, ...wholeBody(body)]), headerBytes: header.length };
 }
 

@@ -71,7 +71,7 @@ export function composeFailureReport({ recipient, status, ...report }: FailureRe
 
 /**
  * Returns the notification without `Date`, and the size of its header with the empty line. It returns no more than the header of the
- * message (RFC 8689 section 5). All of it is in ASCII. It is sent with the null sender.
+ * message (RFC 8689 section 5). All of it is in ASCII, except a sender in UTF-8 in `To`. It is sent with the null sender.
  */
 export function composeReport(report: DeliveryReport): { bytes: Buffer; headerBytes: number } {
   const { messageId, hostname, to, subject, header } = report;
@@ -93,7 +93,7 @@ export function composeReport(report: DeliveryReport): { bytes: Buffer; headerBy
   const boundary = chooseBoundary(messageId, parts);
   const parameters = ['report-type=delivery-status'];
   const body = multipart(parts, { subtype: 'report', parameters, boundary });
-  const head = Buffer.from(`${fields}${body.fields}\r\n`, 'latin1');
+  const head = Buffer.from(`${fields}${body.fields}\r\n`);
   return { bytes: Buffer.concat([head, ...wholeBody(body)]), headerBytes: head.length };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Writes header fields in folded ASCII, terminated by CRLF. Every function here refuses text that could end a field
- * early or start another one, even if the caller has checked it before.
+ * Writes header fields in folded ASCII, terminated by CRLF; only addresses may be in UTF-8 (RFC 6532 section 3.2). Every function here
+ * refuses text that could end a field early or start another one, even if the caller has checked it before.
  */
 import { formatMailbox, type Mailbox } from '../address.ts';
 import { encodeWords } from './encoded-word.ts';
@@ -27,6 +27,8 @@ const MAX_PARAMETER_CHARACTERS = 900;
 const FIELD_NAME = /^[!-9;-~]+$/;
 const STRUCTURED = /^[\t -~]*$/;
 const PRINTABLE_ASCII = /^[ -~]*$/;
+/** Matches text without control characters, and without halves of surrogate pairs. */
+const PRINTABLE = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u;
 /** Matches text that needs no encoding: printable, without white space that a reader would drop. */
 const PLAIN_TEXT = /^(?:[!-~]+(?: +[!-~]+)*)?$/;
 const LONG_WORD = new RegExp(`[^ ]{${MAX_PLAIN_WORD_CHARACTERS}}`);
@@ -83,11 +85,13 @@ export function textField(name: string, text: string): string {
 }
 
 /**
- * Returns a field of addresses (RFC 5322 sections 3.6.2 and 3.6.3).
- * @throws RangeError when a line would be too long
+ * Returns a field of addresses (RFC 5322 sections 3.6.2 and 3.6.3), which is in UTF-8 when one of them is.
+ * @throws RangeError when the value is not printable, or a line would be too long
  */
 export function addressField(name: string, mailboxes: readonly Mailbox[]): string {
-  return structuredField(name, mailboxes.map(formatMailbox).join(', '));
+  const value = mailboxes.map(formatMailbox).join(', ');
+  if (!isFieldName(name) || !PRINTABLE.test(value)) throw new RangeError(`header field ${name} is not clean`);
+  return `${fold(`${name}: ${value}`)}\r\n`;
 }
 
 /** Returns the `Date` field with its CRLF. It is placed before a message when it is sent. */

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type ClientConfig, type ClientService, clientServices } from '../../domains/client-services.ts';
+import { addressKey } from '../../mail/address.ts';
 import { element, textElement, xmlDocument } from '../../mail/xml/write.ts';
 
 const DOCTYPE =
@@ -77,7 +78,7 @@ function formatValue(value: Value): string {
 }
 
 function digestOf(name: string): string {
-  return createHash('sha256').update(name.toLowerCase()).digest('hex');
+  return createHash('sha256').update(addressKey(name)).digest('hex');
 }
 
 /** Returns a UUID made from a name (RFC 9562 section 5.8). */

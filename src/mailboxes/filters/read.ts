@@ -54,8 +54,7 @@ function readTime(param: string, text: string | null | undefined): number | unde
 
 function readAddress(param: string, text: string): string {
   const mailbox = text.endsWith('>') ? undefined : parseMailbox(text);
-  if (!mailbox || !/^[ -~]*$/.test(mailbox.address))
-    throw invalid(param, `\`${param}\` must be one address such as ann@example.com`);
+  if (!mailbox) throw invalid(param, `\`${param}\` must be one address such as ann@example.com`);
   return mailbox.address;
 }
 

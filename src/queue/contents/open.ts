@@ -252,7 +252,7 @@ function compose(
   const body = composeBody({ html, text, boundarySeed: id }, storedFileParts(source.files ?? []));
   const fields = `${content.fields}${reader ? fieldsFor(reader) : ''}`;
   return {
-    header: Buffer.from(`${fields}${complaintFields}${body.fields}\r\n`, 'latin1'),
+    header: Buffer.from(`${fields}${complaintFields}${body.fields}\r\n`),
     pieces: content.blobId === undefined ? body.pieces : untilTextsEnd(body.pieces),
     isUnchanged: content.isCurrent && source.isUnchanged,
   };

@@ -1,10 +1,8 @@
 /** Somebody who has logged in to hand over mail: the owner of a mailbox, or an application with an API key. */
 import type { TenantRow } from '../../db/tenant-tables.ts';
-import type { Mailbox } from '../../mail/address.ts';
+import { isAsciiAddress, type Mailbox } from '../../mail/address.ts';
 import type { Reply, Sender } from '../../mail/smtp/server/session.ts';
 import type { StoredMessage } from '../message.ts';
-
-export const ASCII = /^[ -~]*$/;
 
 /** A recipient that was accepted. */
 export type SubmittedRecipient = {
@@ -23,13 +21,13 @@ export type Submission = StoredMessage & {
 };
 
 /**
- * Returns 1 for a message that only servers with SMTPUTF8 take. A client may ask for SMTPUTF8 although nothing needs it, and such a message
- * goes to every server.
+ * Returns 1 for a message that only servers with SMTPUTF8 take (RFC 6531 section 3.2). A client may ask for SMTPUTF8 although nothing needs it, and such a message
+ * goes to every server. One with a sender in UTF-8 needs it also when the client has not asked, since nobody could answer it otherwise.
  */
-export function needsUtf8({ envelope, recipients, hasUtf8Header }: Submission): 0 | 1 {
-  if (!envelope.utf8) return 0;
-  const addresses = [envelope.address, ...recipients.map(({ address }) => address)];
-  return hasUtf8Header || !addresses.every((address) => ASCII.test(address)) ? 1 : 0;
+export function needsUtf8({ envelope, recipients, header, hasUtf8Header }: Submission): 0 | 1 {
+  if (envelope.utf8 && hasUtf8Header) return 1;
+  const addresses = [envelope, ...recipients, ...header.senders].map(({ address }) => address);
+  return addresses.every(isAsciiAddress) ? 0 : 1;
 }
 
 /** Returns the domain of an address in lower case; empty for the null sender. */

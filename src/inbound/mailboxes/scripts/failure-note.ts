@@ -66,7 +66,7 @@ function writeNote(
     messageId: `${deliveryId.replace('/', '.')}.note@${hostname}`,
   });
   return Buffer.concat([
-    Buffer.from(`${dateField(clock.now())}${fields}${body.fields}\r\n`, 'latin1'),
+    Buffer.from(`${dateField(clock.now())}${fields}${body.fields}\r\n`),
     ...wholeBody(body),
   ]);
 }

@@ -88,7 +88,7 @@ async function buildAction(
   return withOwner(await buildRedirect(app, delivery, { action, edited }), delivery, isStored);
 }
 
-/** Mail that cannot be composed now can never be, for instance for an address that needs SMTPUTF8. The delivery does not wait for it. */
+/** Mail that cannot be composed now can never be, for instance with a field that is too long. The delivery does not wait for it. */
 async function buildOrLeaveOut(
   app: ScriptApp,
   delivery: ScriptedDelivery,
@@ -124,7 +124,7 @@ async function buildRedirect(
   delivery: ScriptedDelivery,
   { action: { address, header }, edited }: { action: Redirect; edited: EditedMessages },
 ): Promise<BuiltRedirect | undefined> {
-  const to = asciiAddress(address);
+  const to = parseMailbox(address)?.address;
   if (to === undefined) return undefined;
   const { message, mailbox } = delivery;
   const { address: recipient, tenantId: scheduledFor } = mailbox;
@@ -261,10 +261,4 @@ function copyOf(
 
 function messageIdOf({ mailbox }: ScriptedDelivery, id: string): string {
   return `${id}@${mailbox.domain}`;
-}
-
-/** Returns an address as the envelope has it; undefined when it needs SMTPUTF8 or is none. */
-function asciiAddress(text: string): string | undefined {
-  const address = parseMailbox(text)?.address;
-  return address !== undefined && /^[ -~]*$/.test(address) ? address : undefined;
 }

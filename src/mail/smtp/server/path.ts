@@ -4,7 +4,7 @@
  */
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
-import { INVISIBLE } from '../../address.ts';
+import { INVISIBLE, UTF8_CHARACTER } from '../../address.ts';
 
 type Path = {
   /** `localPart@domain` in one spelling: see `Recipient` in session.ts. Empty for the null sender. */
@@ -21,9 +21,9 @@ const MAX_DOMAIN_OCTETS = 255;
 const MAX_PATH_OCTETS = 256;
 
 const UTF8 = '\\u0080-\\u{10ffff}';
-const ATOM = `[A-Za-z0-9!#$%&'*+\\-/=?^_\`{|}~${UTF8}]+`;
+const ATOM = `(?:[A-Za-z0-9!#$%&'*+\\-/=?^_\`{|}~]|${UTF8_CHARACTER})+`;
 const DOT_STRING = `${ATOM}(?:\\.${ATOM})*`;
-const QUOTED_STRING = `"(?:[ !#-\\[\\]-~${UTF8}]|\\\\[ -~])*"`;
+const QUOTED_STRING = `"(?:[ !#-\\[\\]-~]|${UTF8_CHARACTER}|\\\\[ -~])*"`;
 const SUB_DOMAIN = `[A-Za-z0-9${UTF8}](?:[A-Za-z0-9${UTF8}-]*[A-Za-z0-9${UTF8}])?`;
 const DOMAIN = `${SUB_DOMAIN}(?:\\.${SUB_DOMAIN})*`;
 /** Source routes are accepted and ignored (RFC 5321 section 3.6.1 and appendix C). */
