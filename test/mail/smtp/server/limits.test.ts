@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MIN_PASSED_BYTES } from '../../../../src/mail/connection/pieces.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 import { waitUntil } from '../../../support/wait-until.ts';
 import { startServer, type TestClient } from './fixture.ts';
@@ -164,7 +165,12 @@ test('a message has a time for each block, and one in all that grows with its by
   const failures: Error[] = [];
   const { dial, metrics } = await startServer(t, {
     clock,
-    limits: { dataBlockMs: 10_000, dataMs: 20_000, minBytesPerSecond: 10, maxDataMs: 60_000 },
+    limits: {
+      dataBlockMs: 10_000,
+      dataMs: 20_000,
+      minBytesPerSecond: 10 * MIN_PASSED_BYTES,
+      maxDataMs: 60_000,
+    },
     hooks: {
       async data(body) {
         try {
@@ -176,8 +182,8 @@ test('a message has a time for each block, and one in all that grows with its by
       },
     },
   });
-  /** Sends so many bytes every 5 s until the connection ends, and returns the seconds that it took. */
-  const drip = async (bytes: number): Promise<number> => {
+  /** Sends so many blocks every 5 s until the connection ends, and returns the seconds that it took. */
+  const drip = async (blocks: number): Promise<number> => {
     const client = await greet(dial());
     client.send(`${ENVELOPE}DATA\r\n`);
     for (let replies = 0; replies < 3; replies++) await client.reply();
@@ -185,18 +191,19 @@ test('a message has a time for each block, and one in all that grows with its by
     receivedBytes = 0;
     let seconds = 0;
     for (; failures.length < ended; seconds += 5) {
-      client.send('x'.repeat(bytes));
-      const due = (seconds / 5 + 1) * bytes;
-      await waitUntil(() => receivedBytes >= due || failures.length >= ended);
+      client.send('x'.repeat(blocks * MIN_PASSED_BYTES));
+      // The rest of a block waits until it is whole.
+      const due = ((seconds / 5 + 1) * blocks - 1) * MIN_PASSED_BYTES;
+      await waitUntil(() => receivedBytes > due || failures.length >= ended);
       await clock.advance(5_000);
     }
     assert.deepEqual(await client.rest(), ['421', 'closed']);
     return seconds;
   };
   assert.equal(await drip(0), 10);
-  // One byte earns 0.1 s.
+  // One block earns 0.1 s.
   assert.equal(await drip(1), 25);
-  // So many bytes are fast enough, but no message takes longer than the maximum.
+  // So many blocks are fast enough, but no message takes longer than the maximum.
   assert.equal(await drip(100), 60);
   assert.match(await metrics(), /smtp_refusals_total\{listener="smtp",reason="slow_data"\} 3/);
 });
