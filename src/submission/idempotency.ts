@@ -32,12 +32,12 @@ export function readClaim(
   };
 }
 
-function hashSubmission({ envelope, recipients, header, bodyHash }: Submission): string {
+function hashSubmission({ envelope, recipients, header, givenHash }: Submission): string {
   const addresses = recipients.map(({ address }) => addressKey(address)).sort();
   const fields = header.fields.filter(({ name }) => !REWRITTEN_FIELDS.has(name)).map(({ text }) => text);
   // A hold counts as it was asked for, because that for a time ends later each time.
   const { hold = null, requireTls } = envelope;
-  const parts = [addressKey(envelope.address), addresses, fields, bodyHash, hold, requireTls];
+  const parts = [addressKey(envelope.address), addresses, fields, givenHash, hold, requireTls];
   return createHash('sha256')
     .update(`SMTP ${JSON.stringify(parts)}`)
     .digest('hex');

@@ -3,6 +3,7 @@
  * stored at the same time. Nothing of a large message is ever completely in memory.
  */
 import { isAscii } from 'node:buffer';
+import { createHash, type Hash } from 'node:crypto';
 import type { App } from '../app.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { createBodyHash } from '../mail/dkim/body-hash.ts';
@@ -11,7 +12,7 @@ import { SevenBit } from '../mail/message/seven-bit/seven-bit.ts';
 import { asBuffer } from '../mail/smtp/body.ts';
 import type { Reservation } from '../system/guards/byte-budget.ts';
 import { overloadRefusal } from '../system/guards/overload.ts';
-import { readHeader, type SubmittedHeader } from './header.ts';
+import { IDEMPOTENCY_FIELD, readHeader, type SubmittedHeader } from './header.ts';
 import { HeaderCollector } from './header-collector.ts';
 
 export type StoredMessage = {
@@ -22,6 +23,11 @@ export type StoredMessage = {
   /** Hash of the stored body for DKIM. */
   bodyHash: string;
   header: SubmittedHeader;
+  /**
+   * Hash of the body as it was handed over, for a message with an idempotency key; undefined for others. The stored body of the same message
+   * may differ, since long lines with octets above 127 are cut where the octets happened to arrive in pieces.
+   */
+  givenHash: string | undefined;
   /** True when the stored header has octets above 127. */
   hasUtf8Header: boolean;
 };
@@ -48,6 +54,7 @@ export async function readMessage(
 ): Promise<StoredMessage> {
   const sevenBit = new SevenBit();
   const hash = createBodyHash();
+  let given: Hash | undefined;
   let header: SubmittedHeader | undefined;
   let hasUtf8Header = false;
 
@@ -55,12 +62,14 @@ export async function readMessage(
     const collector = new HeaderCollector();
     for await (const piece of linesOf(app, body)) {
       if (header) {
+        given?.update(piece);
         yield* sevenBit.next(piece);
         continue;
       }
       const found = collector.add(piece);
       if (!found) continue;
       header = readHeader(found.header, app.config.hostname);
+      given = header.options.has(IDEMPOTENCY_FIELD) ? createHash('sha256').update(found.rest) : undefined;
       yield* sevenBit.next(await prepareHeader(header));
       yield* sevenBit.next(found.rest);
     }
@@ -85,7 +94,14 @@ export async function readMessage(
   const blob = await app.blobs.prepare(hashed(), (bytes) => memory.take(bytes));
   const { headerBytes } = sevenBit;
   if (!header || headerBytes === undefined) throw new Error('a message was stored without its header');
-  return { blob, headerBytes, bodyHash: hash.digest(), header, hasUtf8Header };
+  return {
+    blob,
+    headerBytes,
+    bodyHash: hash.digest(),
+    header,
+    givenHash: given?.digest('hex'),
+    hasUtf8Header,
+  };
 }
 
 /** Yields the message with CRLF line ends. */
