@@ -1,6 +1,6 @@
 /**
  * Answers from memory what each RCPT asks the database: which tenant receives the mail of a domain, which routes and mailboxes it
- * has, and whether it may store more. A query instead would read its pages again after each message that is committed.
+ * has, and whether it and its mailboxes may store more. A query instead would read its pages again after each message that is committed.
  */
 import type { App } from '../app.ts';
 import { KeptAnswers } from '../db/kept-answers.ts';
@@ -8,19 +8,21 @@ import type { DomainRow } from '../db/tables.ts';
 import { findReceiver, stillReceives } from '../domains/receiving/store.ts';
 import { type AddressOwner, mapAddresses } from '../mailboxes/addresses/store.ts';
 import { createTenantRoom, type TenantRoom } from '../tenants/stored-mail/room.ts';
+import { createMailboxRoom, type MailboxRoom } from './mailboxes/room.ts';
 import { mapRoutes, type RouteId } from './routes/store.ts';
 
 type TenantId = DomainRow['tenantId'];
 type Receiver = NonNullable<Awaited<ReturnType<typeof findReceiver>>>;
 
-export type Directory = TenantRoom & {
-  /** Returns the domain that receives mail for the name, which is in lower case and A-labels. */
-  findReceiver(name: string): Promise<Receiver | undefined>;
-  /** Returns the enabled route of the tenant for exactly this address, which is in lower case. */
-  findRoute(tenantId: TenantId, address: string): Promise<RouteId | undefined>;
-  /** Returns the mailbox of any tenant that has this address at the domain, as its own or as an alias. Both are in lower case. */
-  findMailbox(domain: string, address: string): Promise<AddressOwner | undefined>;
-};
+export type Directory = TenantRoom &
+  MailboxRoom & {
+    /** Returns the domain that receives mail for the name, which is in lower case and A-labels. */
+    findReceiver(name: string): Promise<Receiver | undefined>;
+    /** Returns the enabled route of the tenant for exactly this address, which is in lower case. */
+    findRoute(tenantId: TenantId, address: string): Promise<RouteId | undefined>;
+    /** Returns the mailbox of any tenant that has this address at the domain, as its own or as an alias. Both are in lower case. */
+    findMailbox(domain: string, address: string): Promise<AddressOwner | undefined>;
+  };
 
 /** Maximum number of names whose receivers are kept: a few MB. Our own limit. */
 const MAX_KEPT_NAMES = 10_000;
@@ -66,5 +68,6 @@ export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Direc
       return known.get(address);
     },
     ...createTenantRoom(db),
+    ...createMailboxRoom(db),
   };
 }

@@ -5,6 +5,7 @@
 import type { App } from '../app.ts';
 import { memoryOf } from '../blobs/blobs.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { logReceived } from '../events/mail-log.ts';
 import type { Authenticator } from '../mail/auth/authenticator.ts';
@@ -29,7 +30,7 @@ export type ReceiveApp = SpamApp &
   Pick<App, 'db' | 'disk' | 'guards' | 'random' | 'sealer' | 'wakeups'> & {
     inboundMetrics: InboundMetrics;
     authenticator: Pick<Authenticator, 'begin'>;
-    directory: Pick<Directory, 'noteStored'>;
+    directory: Pick<Directory, 'noteStored' | 'noteWaiting'>;
     senderRates: SenderRates;
     mailboxScripts?: MailboxScripts | undefined;
   };
@@ -82,8 +83,7 @@ export async function receiveMessage(
         throw new RefusedMessage(NO_SPACE);
       return rows;
     });
-    for (const { message } of groups)
-      if (message.tenantId !== null) app.directory.noteStored(message.tenantId, storedBytesOf(message));
+    noteAccepted(app, groups);
     app.inboundMetrics.accepted(app.clock.elapsed() - readAt);
     app.wakeups.notify('inbound', kindsOf(groups));
     app.wakeups.notify('events');
@@ -127,6 +127,16 @@ function limitSender(app: ReceiveApp, { client, sender }: ReceivedEnvelope, deci
   const { result } = decision.judgement;
   const reply = app.senderRates.refuseProven({ address: client.address, sender }, result.spf);
   return reply ? { kind: 'refused', reply, result } : decision;
+}
+
+/** Counts the message among what its tenants store, and what waits for its mailboxes. */
+function noteAccepted({ directory }: ReceiveApp, groups: readonly ReceivedRows[]): void {
+  for (const { message, tasks } of groups) {
+    if (message.tenantId !== null) directory.noteStored(message.tenantId, storedBytesOf(message));
+    for (const task of tasks)
+      if (task.kind === 'mailbox')
+        directory.noteWaiting(task.targetId as MailboxRow['id'], message.sizeBytes);
+  }
 }
 
 /** Returns the kinds of tasks that the message has. */

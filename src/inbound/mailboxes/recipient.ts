@@ -3,17 +3,16 @@ import type { ReceivedRecipientRow } from '../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { findMailboxById } from '../../mailboxes/store.ts';
-import { readWaitingBytes } from './store.ts';
+import type { MailboxRoom } from './room.ts';
 
 type Refusal = { code: 450 | 452 | 550; status: string; text: string };
 
 /**
  * Returns the refusal of a recipient that is a mailbox; undefined when it takes the message, and for other recipients. A message whose
- * size the client has not declared counts as empty. What the mailbox has stored in the last seconds may not be counted yet, so it can
- * exceed its quota a little.
+ * size the client has not declared counts as empty.
  */
 export async function refusalOfMailbox(
-  { db: { read } }: { db: { read: Tx } },
+  { db: { read }, directory }: { db: { read: Tx }; directory: Pick<MailboxRoom, 'hasRoomIn'> },
   { kind, targetId }: Pick<ReceivedRecipientRow, 'kind' | 'targetId'>,
   sizeBytes = 0,
 ): Promise<Refusal | undefined> {
@@ -23,7 +22,6 @@ export async function refusalOfMailbox(
   // A suspension can end, so the client keeps the message and tries again (RFC 3463 section 3.3).
   if (mailbox.status === 'suspended')
     return { code: 450, status: '4.2.1', text: 'the mailbox takes no mail at the moment' };
-  const bytes = mailbox.usedBytes + (await readWaitingBytes(read, mailbox.id));
-  if (bytes < mailbox.quotaBytes && bytes + sizeBytes <= mailbox.quotaBytes) return undefined;
+  if (await directory.hasRoomIn(mailbox, sizeBytes)) return undefined;
   return { code: 452, status: '4.2.2', text: 'the mailbox is full' };
 }

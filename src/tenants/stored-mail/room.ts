@@ -3,10 +3,10 @@
  * read last, and all mail that was stored since. Mail that is removed lowers the sum and not the bound, so a tenant whose bound is
  * too high is looked up again, and one that is really full is looked up for each message.
  */
-import { LRUCache } from 'lru-cache';
 import type { Db } from '../../db/database.ts';
 import { KeptAnswers } from '../../db/kept-answers.ts';
 import type { TenantRow } from '../../db/tenant-tables.ts';
+import { UpperBounds } from '../../db/upper-bounds.ts';
 import { findPlanName, findStoredLimit, fits, readStoredBytes } from './store.ts';
 
 type TenantId = TenantRow['id'];
@@ -21,9 +21,6 @@ export type TenantRoom = {
   noteStored(tenantId: TenantId, bytes: number): void;
 };
 
-/** Upper bound of what a tenant stores. Before it is read it has only what was stored since the reading began. */
-type Stored = { bytes: number; isRead: boolean };
-
 /** Maximum number of tenants that are kept: a few MB. Our own limit. */
 const MAX_TENANTS = 10_000;
 
@@ -35,17 +32,7 @@ export function createTenantRoom(
   const kept = { changes, maxSize: MAX_TENANTS, sizeOf: () => 1 };
   const plans = new KeptAnswers<TenantId, string | undefined>({ ...kept, tables: ['tenants'] });
   const limits = new KeptAnswers<string, number | null | undefined>({ ...kept, tables: ['plans'] });
-  const known = new LRUCache<TenantId, Stored>({ max: MAX_TENANTS });
-
-  async function readStored(tenantId: TenantId): Promise<number> {
-    // The value is in its place before it is read, so that no mail is missed that is stored meanwhile.
-    const stored: Stored = { bytes: 0, isRead: false };
-    known.set(tenantId, stored);
-    const bytes = await readBytes(read, tenantId);
-    stored.bytes += bytes;
-    stored.isRead = true;
-    return stored.bytes;
-  }
+  const stored = new UpperBounds<TenantId>((tenantId) => readBytes(read, tenantId), MAX_TENANTS);
 
   return {
     async hasRoomFor(tenantId, sizeBytes) {
@@ -53,13 +40,8 @@ export function createTenantRoom(
       const megabytes = plan && (await limits.get(plan, () => findStoredLimit(read, plan)));
       if (megabytes === null) return true;
       if (typeof megabytes !== 'number') return false;
-      const limit = { megabytes, sizeBytes };
-      const stored = known.get(tenantId);
-      return (stored?.isRead && fits(stored.bytes, limit)) || fits(await readStored(tenantId), limit);
+      return stored.doesFit(tenantId, (bytes) => fits(bytes, { megabytes, sizeBytes }));
     },
-    noteStored(tenantId, bytes) {
-      const stored = known.get(tenantId);
-      if (stored) stored.bytes += bytes;
-    },
+    noteStored: (tenantId, bytes) => stored.add(tenantId, bytes),
   };
 }
