@@ -1,6 +1,6 @@
-/** `npm run test:interop`: installs the real peers where they are missing, then runs every test beside this file. */
+/** `npm run test:interop`: installs the real peers where they are missing, then runs every test beside this file, or those that are named. */
 import { globSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { havePassed, runFiles } from '../support/run-files.ts';
 import { installPeers } from './debian.ts';
 
@@ -16,9 +16,11 @@ try {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 }
-const files = globSync('*.test.ts', { cwd: import.meta.dirname })
+const named = process.argv.slice(2).map((file) => resolve(file));
+const all = globSync('*.test.ts', { cwd: import.meta.dirname })
   .sort()
   .map((file) => join(import.meta.dirname, file));
+const files = named.length > 0 ? named : all;
 const options = {
   nodeArguments: ['--import', new URL('../../bin/typescript.ts', import.meta.url).href],
   filesAtATime: FILES_AT_A_TIME,
