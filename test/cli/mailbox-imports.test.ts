@@ -104,6 +104,10 @@ test('imports are listed, shown and deleted', async () => {
 });
 
 test('options that make no sense together are refused before the password is read', async () => {
+  const terminal = {
+    ...fakeTerminal({ POSTRIDER_DATA_DIR: world.dataDir }),
+    readLine: () => assert.fail('the password was read'),
+  };
   for (const args of [
     ['import', address],
     ['import', address, '--imap', 'imap.example.com'],
@@ -111,5 +115,5 @@ test('options that make no sense together are refused before the password is rea
     ['import', address, ...SOURCE, '--folder', 'Old'],
     ['import', address, ...SOURCE, '--port', '0'],
   ])
-    assert.equal((await run(...args)).code, 2, args.join(' '));
+    assert.equal(await runProgram(['mailbox', ...args], terminal), 2, args.join(' '));
 });

@@ -1,6 +1,7 @@
 /** Mail moves in from a real Dovecot: all of it, once, wherever the daemon is killed, and later what is new. */
 import assert from 'node:assert/strict';
-import { chmodSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ImapConnection } from '../bench/imap/client.ts';
 import {
@@ -47,7 +48,7 @@ after(async () => {
   await dns?.close();
 });
 
-/** Dovecot's processes of the user `nobody` go through the folder. */
+/** Returns a new folder, which Dovecot's processes of the user `nobody` can enter. */
 function newFolder(): string {
   const folder = temporaryDirectory('dovecot-source');
   chmodSync(folder, 0o755);
@@ -87,6 +88,18 @@ async function ended(id: string): Promise<Import> {
   });
 }
 
+/** Checks the flags and keywords of the imported messages in a maildir that they are exported to. */
+async function assertFlags(): Promise<void> {
+  const directory = join(temporaryDirectory('exported'), 'maildir');
+  await daemon.cli(['mailbox', 'export', ADDRESS, directory]);
+  const [passed, seen, keyword] = ['P', 'S', 'a'];
+  const flagged = readdirSync(join(directory, 'cur')).filter((name) =>
+    name.endsWith(`:2,${passed}${seen}${keyword}`),
+  );
+  assert.equal(flagged.length, 10);
+  assert.equal(readFileSync(join(directory, 'dovecot-keywords'), 'utf8'), '0 todo\n');
+}
+
 test('an import survives kills around its commits, and a later one adds what is new', async () => {
   const key = daemon.testKey ?? assert.fail('the first start makes a key');
   await daemon.stop();
@@ -102,6 +115,7 @@ test('an import survives kills around its commits, and a later one adds what is 
     const shown = (await daemon.cli(['mailbox', 'show', ADDRESS])) as { messageCount: number };
     return shown.messageCount === MESSAGES + 10;
   });
+  await assertFlags();
   await source.append('INBOX', sampleMessages(3, 5_000));
   const second = await ended(await startImport(key));
   assert.deepEqual([second.imported, second.known], [3, MESSAGES + 10]);

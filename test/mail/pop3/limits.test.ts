@@ -122,13 +122,7 @@ test('a client that asks for many messages and reads none gets no more of them',
   const client = await (await startServer(t, { drop })).open();
   client.socket.pause();
   client.send('RETR 1\r\n'.repeat(5_000));
-  let before = -1;
-  let quietTurns = 0;
-  await waitUntil(() => {
-    quietTurns = retrieved === before && retrieved > 0 ? quietTurns + 1 : 0;
-    before = retrieved;
-    return quietTurns === 50;
-  });
+  await waitUntilAtRest(() => retrieved);
   assert.ok(retrieved >= MAX_UNSENT_BYTES && retrieved < 16 * 1024 * 1024, `${retrieved}`);
 });
 
