@@ -1,4 +1,4 @@
-/** How late the event loop of the daemon is, on which the API is answered, while passwords of many logins are hashed. */
+/** Measures the delay of the event loop that answers the API while the daemon hashes the passwords of many logins. */
 import { connect as connectTcp } from 'node:net';
 import { connect } from 'node:tls';
 import { withLoopDelay } from './event-loop.ts';
@@ -41,7 +41,7 @@ function measure(workspace: Workspace): Promise<Measure> {
   });
 }
 
-/** Names that nobody has cost a hash each time; a right password is remembered. */
+/** Logs in with names that nobody has, because each of them costs a hash, while a right password is remembered. */
 async function logInAll(clients: readonly Client[]): Promise<Measure> {
   const startedAt = performance.now();
   const replies = await Promise.all(

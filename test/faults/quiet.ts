@@ -39,5 +39,5 @@ export async function untilQuiet(
     await sleep(PAUSE_MS);
     open = withDatabase(dataDir, { readonly: true }, countOpen);
   }
-  return open > 0 ? [`${open} tasks, recipients and reports are open after all time`] : [];
+  return open > 0 ? [`${open} tasks, recipients and reports are still open when the time is over`] : [];
 }

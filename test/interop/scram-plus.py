@@ -1,6 +1,6 @@
 """Logs in to submission by SCRAM-SHA-256-PLUS with GNU SASL, and prints the last reply.
 
-Arguments: port, user name, password. With a fourth one, the login is bound to another connection than the one that it uses.
+Arguments: port, user name, password, and `own` or `another`: the connection that the login is bound to.
 """
 import base64
 import ctypes
@@ -37,7 +37,7 @@ reply()
 assert "SCRAM-SHA-256-PLUS" in ask("EHLO client.example")
 # The value of RFC 9266 section 2.
 binding = connection.export_keying_material(b"EXPORTER-Channel-Binding", 32)
-if len(sys.argv) > 4:
+if sys.argv[4] == "another":
     binding = bytes(32)
 
 gsasl = ctypes.CDLL("libgsasl.so.18")

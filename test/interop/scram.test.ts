@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { HOST, type MailboxServer, startMailboxServer } from './mailbox-server.ts';
+import { until } from './until.ts';
 
 const TIMEOUT_MS = 60_000;
 const run = promisify(execFile);
@@ -58,24 +59,20 @@ test('msmtp sends a message after a login by SCRAM', async () => {
   const sending = run('msmtp', ['-C', file, address], { timeout: TIMEOUT_MS });
   sending.child.stdin?.end(`From: ${address}\nTo: ${address}\nSubject: By SCRAM\n\nHello\n`);
   await sending;
-  const deadline = Date.now() + TIMEOUT_MS;
-  while (!('By SCRAM' in (await server.flagsIn('INBOX'))))
-    assert.ok(Date.now() < deadline, 'it has not come');
+  await until('the message arrives', async () => 'By SCRAM' in (await server.flagsIn('INBOX')));
 });
 
-/** Logs in with GNU SASL, and returns the last reply. With `false`, the login is bound to another connection. */
-async function logInBound(password: string, ...more: readonly string[]): Promise<string> {
+/** Logs in with GNU SASL, bound to the connection or to another one, and returns the last reply. */
+async function logInBound(password: string, boundTo: 'own' | 'another' = 'own'): Promise<string> {
   const script = join(import.meta.dirname, 'scram-plus.py');
-  const given = [script, String(server.submission.tlsPort), server.address, password, ...more];
+  const given = [script, String(server.submission.tlsPort), server.address, password, boundTo];
   const { stdout } = await run('/usr/bin/python3', given, { timeout: TIMEOUT_MS });
   return stdout;
 }
 
 test('GNU SASL binds a login by SCRAM-SHA-256-PLUS to its connection, and to no other', async () => {
   assert.match(await logInBound(appPassword), /^235 2\.7\.0 /);
-  assert.match(
-    await logInBound(appPassword, 'false'),
-    /^535 5\.7\.8 The login is bound to another connection/,
-  );
+  const bound = await logInBound(appPassword, 'another');
+  assert.match(bound, /^535 5\.7\.8 The login is bound to another connection/);
   assert.match(await logInBound('correct-horse'), /^535 5\.7\.8 /);
 });

@@ -118,7 +118,7 @@ test('a large message is shown to its end', async () => {
   await untilListed(['Köln']);
 });
 
-/** By itself, Thunderbird would look for new mail after ten minutes only. */
+/** Waits until Thunderbird is in IDLE. Before, it would look for new mail only after ten minutes. */
 async function untilIdle(): Promise<void> {
   await until('Thunderbird waits for changes', async () =>
     /S-INBOX:SendData: \d+ IDLE\s*$/.test(

@@ -1,4 +1,4 @@
-/** Shared mailboxes: who uses them, with which passwords, and what ends with a membership. */
+/** Members use a shared mailbox with passwords of their own, until their membership ends. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
@@ -153,5 +153,5 @@ test('a member may write from the addresses of the shared mailbox, and nobody el
     ],
     [true, true, false],
   );
-  assert.equal(await may(mailbox, ann.address), false, 'the shared mailbox is none of its members');
+  assert.equal(await may(mailbox, ann.address), false, 'a shared mailbox may not write as its members');
 });

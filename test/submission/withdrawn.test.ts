@@ -75,7 +75,7 @@ test('a revoked app password cancels what was held with it, and nothing else', a
   for (const other of others) assert.deepEqual(await stateOf(other), ['ready', null]);
 });
 
-test('who is no member of a shared mailbox any more, or is suspended, sends nothing from it', async () => {
+test('held mail of a shared mailbox is canceled when its writer is no longer a member, or is suspended', async () => {
   const [first, second] = [await add(), await add()];
   const shared = await add({ kind: 'shared' });
   await change(shared, { members: [first.address, second.address] });
@@ -93,7 +93,7 @@ test('who is no member of a shared mailbox any more, or is suspended, sends noth
   assert.deepEqual(await stateOf(held[1]), ['canceled', WITHDRAWN]);
 });
 
-test('what was left when its password changed is canceled at its time', async () => {
+test('held mail that the change of the password has not canceled is canceled at its time', async () => {
   const mailbox = await add();
   const id = await send(mailbox);
   const side = openWriting(join(world.dataDir, 'postrider.db'), 'NORMAL');

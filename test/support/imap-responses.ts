@@ -1,4 +1,5 @@
 /** FETCH responses (RFC 9051 section 7.5.2) as the memory session of IMAP writes them, each in one buffer. */
+
 /** Name and value of an item, ready for the wire, such as `UID 7`. A text is sent as UTF-8. */
 type WireItem = string | readonly (string | Buffer)[];
 

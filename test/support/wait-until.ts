@@ -19,17 +19,17 @@ export async function waitUntil(
   }
 }
 
-/** Number of looks without an effect after which something is at rest. */
-const QUIET_LOOKS = 50;
+/** Number of equal readings in a row after which a number counts as being at rest. */
+const QUIET_READINGS = 50;
 
-/** Waits until a number, which has grown from 0, has stopped to grow. */
+/** Waits until a number, which grows from 0, has stopped growing. */
 export async function waitUntilAtRest(read: () => number): Promise<void> {
   let before = -1;
-  let quietLooks = 0;
+  let quietReadings = 0;
   await waitUntil(() => {
     const now = read();
-    quietLooks = now === before && now > 0 ? quietLooks + 1 : 0;
+    quietReadings = now === before && now > 0 ? quietReadings + 1 : 0;
     before = now;
-    return quietLooks === QUIET_LOOKS;
+    return quietReadings === QUIET_READINGS;
   });
 }

@@ -160,7 +160,7 @@ test('every time JavaScript writes is read back, and no other text throws anythi
   );
 });
 
-test('a program does not end while it sleeps in the foreground', async () => {
+test('a sleep in the foreground keeps the program running', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
   const sleeping = sleepInForeground(1);

@@ -6,7 +6,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 const LINE_END = Buffer.from('\r\n');
 /** End of a response with several lines. A line that begins with a dot has two of them. */
 const LONG_END = Buffer.from('\r\n.\r\n');
-/** Nothing here takes longer unless it has stopped. */
+/** Time without input after which the server counts as stopped. */
 const TIMEOUT_MS = 120_000;
 
 export class Pop3Connection {

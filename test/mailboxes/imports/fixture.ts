@@ -49,7 +49,7 @@ export async function startSource(
 /** Answers a command, without its tag, in a session of a scripted server. Undefined leaves it unanswered. */
 export type Script = (command: string, socket: Socket) => string | undefined | Promise<string | undefined>;
 
-/** Starts a server that answers as a script says, and to what everybody asks first as a server would. */
+/** Starts a server that answers as a script says, and else, to the first commands of every client, as servers do. Returns its port. */
 export async function startScripted(
   t: Pick<TestContext, 'after'>,
   script: Script,
@@ -121,7 +121,7 @@ export type Importer = {
 
 let mailboxes = 0;
 
-/** Returns what imports into a new mailbox. */
+/** Adds a mailbox, and returns what imports into it. */
 export async function createImporter(
   world: TestApp,
   system: Partial<Pick<System, 'clock' | 'dns' | 'targets' | 'dial'>> = {},
@@ -170,7 +170,7 @@ export async function createImporter(
         },
         { target: recording, isStopping: () => false, onConnection: () => {} },
       );
-      // No import of an earlier test is leased instead of a later one.
+      // The import ends, so that a later test does not lease it instead of its own.
       const outcome = { status: 'completed', reason: null, error: null } as const;
       await app.db.commit(endImport, { id: row.id, now: app.clock.now(), ...outcome });
       return { end, counts, errors };

@@ -140,7 +140,7 @@ test('a login that was right before may be refused for a while, unless the serve
   assert.equal(await endOf('[SERVERBUG] ', false), 'interrupted');
 });
 
-test('large messages arrive in pieces', async (t) => {
+test('a large message is stored as it is, beside a small one', async (t) => {
   const { port, mail } = await startSource(t);
   const text = `Subject: large\r\n\r\n${'0123456789abcdef\r\n'.repeat(70_000)}`;
   mail.deliver('INBOX', letter('small'));

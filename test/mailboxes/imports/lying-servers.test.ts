@@ -13,7 +13,7 @@ after(() => world.close());
 
 const OPENED = '* 1 EXISTS\r\n* OK [UIDVALIDITY 7] ok\r\nTAG OK [READ-ONLY] done\r\n';
 
-/** Returns a script of a server with one message of these octets, which it answers to every FETCH. */
+/** Returns a script of a server with one message. `fetch` answers each FETCH. */
 const serving =
   (fetch: Script): Script =>
   (command, socket) => {
@@ -156,7 +156,7 @@ test('a large message that is expunged while it is read is an error, and no part
   }
 });
 
-test('a silent server is left after a while', async (t) => {
+test('a server that does not answer for a minute interrupts the import', async (t) => {
   const asked = Promise.withResolvers<void>();
   const port = await startScripted(t, (command) => {
     if (!command.startsWith('EXAMINE')) return undefined;
@@ -171,7 +171,7 @@ test('a silent server is left after a while', async (t) => {
   assert.match(end.kind === 'interrupted' ? end.error : end.kind, /did not answer in time/);
 });
 
-test('a server that cannot give one message makes the others no errors', async (t) => {
+test('a message that the server cannot give is an error, and the others are imported', async (t) => {
   const text = 'Subject: a\r\n\r\na\r\n';
   const port = await startScripted(t, (command) => {
     if (command.startsWith('EXAMINE')) return OPENED.replace('* 1 EXISTS', '* 2 EXISTS');
@@ -324,7 +324,7 @@ test('messages with labels are imported once, with their other labels as keyword
   assert.deepEqual(contents.folders.get('INBOX')?.[0]?.flags, ['Two_Words']);
 });
 
-test('a server that is asked for too much at a time is tried again later', async (t) => {
+test('a server that has no time now is tried again later', async (t) => {
   for (const refusal of ['[THROTTLED] slow down', '[UNAVAILABLE] later']) {
     const port = await startScripted(t, (command) =>
       command.startsWith('EXAMINE') ? `TAG NO ${refusal}\r\n` : undefined,
@@ -368,7 +368,7 @@ test('a turn that is over ends before the next batch, and a later one goes on', 
   assert.deepEqual([second.end.kind, second.counts.imported], ['completed', 1]);
 });
 
-test('a turn also ends while messages are asked for alone, and a later one goes on', async (t) => {
+test('a turn also ends while messages are fetched one by one, and a later one goes on', async (t) => {
   const text = 'Subject: a\r\n\r\na\r\n';
   let isSlow = true;
   let alone = 0;

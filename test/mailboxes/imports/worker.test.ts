@@ -1,4 +1,4 @@
-/** Which imports take a turn, and what becomes of them, with a reader that answers what a test says. */
+/** Imports take turns, which a reader of the test ends as the test says. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
 import { after, test } from 'node:test';
@@ -109,7 +109,7 @@ test('tenants with slow servers leave places as soon as their turns are over', a
   await end({ kind: 'completed' });
 });
 
-test('an import that ends has no password and is not due', async () => {
+test('an import that has failed has no password and is not due', async () => {
   const { lease, end } = createRunner();
   const { start } = await newParty();
   const row = await start('a');
