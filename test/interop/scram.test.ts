@@ -59,7 +59,8 @@ test('msmtp sends a message after a login by SCRAM', async () => {
   const sending = run('msmtp', ['-C', file, address], { timeout: TIMEOUT_MS });
   sending.child.stdin?.end(`From: ${address}\nTo: ${address}\nSubject: By SCRAM\n\nHello\n`);
   await sending;
-  await until('the message arrives', async () => 'By SCRAM' in (await server.flagsIn('INBOX')));
+  const arrived = async () => 'By SCRAM' in (await server.flagsIn('INBOX'));
+  assert.ok(await until('the message arrives', arrived));
 });
 
 /** Logs in with GNU SASL, bound to the connection or to another one, and returns the last reply. */
