@@ -76,6 +76,6 @@ function addForward(mailbox: Command, terminal: Terminal): void {
 
 function forwardText({ address, forwardTo, keepCopy }: OperatorMailbox): string {
   if (forwardTo.length === 0) return `${address} forwards no mail`;
-  const kept = keepCopy ? 'keeps it and forwards it' : 'only forwards it';
-  return `${address} gets mail, and ${kept} to:\n${forwardTo.join('\n')}`;
+  const kept = keepCopy ? 'and stores it too' : 'and does not store it';
+  return `${address} forwards its mail, ${kept}:\n${forwardTo.join('\n')}`;
 }

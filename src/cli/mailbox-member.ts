@@ -47,8 +47,12 @@ export function addMemberCommands(mailbox: Command, terminal: Terminal): void {
           const { members } = await control.request<OperatorMailbox>('GET', path);
           const body = { members: apply(members, address) };
           const changed = await control.request<OperatorMailbox>('PATCH', path, body);
-          show(changed, () => `${changed.address} has ${changed.members.length} members`);
+          show(changed, () => membersText(changed));
         }),
       );
   }
+}
+
+function membersText({ address, members }: OperatorMailbox): string {
+  return members.length === 0 ? `${address} has no members` : `${address} is used by:\n${members.join('\n')}`;
 }

@@ -214,10 +214,10 @@ function toRow(one: OperatorMailbox): string[] {
 /** Returns everything about a mailbox as a table. */
 function detailsText(one: OperatorMailbox): string {
   const details = [
-    ['aliases', one.aliases.length === 0 ? 'none' : one.aliases.join(', ')],
+    ['aliases', listText(one.aliases)],
     ['id', one.id],
     ['created', one.createdAt],
-    ['password login', one.passwordLogin ? (one.scramLogin ? 'on, with SCRAM' : 'on') : 'off'],
+    one.kind === 'shared' ? ['members', listText(one.members)] : ['password login', passwordLoginText(one)],
     [
       'capabilities',
       one.disabledCapabilities.length === 0 ? 'all' : `all but ${one.disabledCapabilities.join(', ')}`,
@@ -228,6 +228,15 @@ function detailsText(one: OperatorMailbox): string {
     ['field', 'value'],
     [...HEADINGS.map((name, index) => [name, row[index] ?? '']), ...details],
   );
+}
+
+function listText(addresses: readonly string[]): string {
+  return addresses.length === 0 ? 'none' : addresses.join(', ');
+}
+
+function passwordLoginText({ passwordLogin, scramLogin }: OperatorMailbox): string {
+  if (!passwordLogin) return 'off';
+  return scramLogin ? 'on, with SCRAM' : 'on';
 }
 
 function megabytes(bytes: number): string {

@@ -109,7 +109,7 @@ export type MailboxFilterRow = {
   mailboxId: Id<'mbx'>;
   /** JSON of `Filters` (mailboxes/filters/schemas.ts). */
   filters: string;
-  /** Sieve script that the filters have become, which runs before that of the owner. */
+  /** Sieve script that the filters have become, which runs before that of the owner; empty for filters that only store mail. */
   script: string;
 };
 

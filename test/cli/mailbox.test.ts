@@ -195,7 +195,7 @@ test('vacation and forward set, show and end what a mailbox does by itself', asy
   assert.match((await run(['vacation', address, '--off'])).output, /answers no mail/);
   assert.equal((await run(['forward', address])).output, `${address} forwards no mail\n`);
   const forwarded = await run(['forward', address, 'bob@other.example', '--no-copy']);
-  assert.equal(forwarded.output, `${address} gets mail, and only forwards it to:\nbob@other.example\n`);
+  assert.equal(forwarded.output, `${address} forwards its mail, and does not store it:\nbob@other.example\n`);
   assert.match((await run(['forward', address, 'nobody'])).errors, /forwardTo\[0\]/);
   assert.equal((await run(['forward', address, 'bob@other.example', '--off'])).code, 1);
   const { value } = await run(['forward', address, '--off', '--json']);
@@ -227,4 +227,16 @@ test('show prints the settings for mail programs, and the link to the profile as
     ],
     profileUrl: url,
   });
+});
+
+test('the members of a shared mailbox are listed when one is added or removed, and by show', async () => {
+  const [address, member] = ['team@people.example', 'ann@people.example'];
+  await run(['create', address, '--shared']);
+  assert.match((await run(['show', address])).output, /\nmembers +none\n/);
+  assert.equal((await run(['member', 'add', address, member])).output, `${address} is used by:\n${member}\n`);
+  const { output } = await run(['show', address]);
+  assert.match(output, /\nmembers +ann@people\.example\n/);
+  assert.doesNotMatch(output, /password login/);
+  assert.equal((await run(['member', 'remove', address, member])).output, `${address} has no members\n`);
+  assert.match((await run(['member', 'remove', address, member])).errors, /is not a member/);
 });

@@ -391,6 +391,12 @@ test('filters are shown as they were given, run when mail arrives, and end with 
   assert.match(JSON.stringify(refused.body), /forwardTo\[0\]/);
   await ask('PATCH', `/${body.id}`, { forwardTo: [], rules: [] });
   assert.deepEqual(await scripts(), []);
+  // What is wished about copies holds when mail is forwarded later.
+  assert.equal((await ask('PATCH', `/${body.id}`, { keepCopy: false })).body.keepCopy, false);
+  assert.deepEqual(await scripts(), []);
+  await ask('PATCH', `/${body.id}`, { forwardTo: ['bob@other.example'] });
+  assert.match((await scripts()).join(), /redirect "bob@other\.example";/);
+  await ask('PATCH', `/${body.id}`, { forwardTo: [] });
   await ask('PATCH', `/${body.id}`, { rules });
   await ask('DELETE', `/${body.id}`);
   assert.deepEqual(await scripts(), []);

@@ -11,9 +11,13 @@ const scriptOf = statement((db, param: Param<{ mailboxId: MailboxId }>) =>
   db.selectFrom('mailboxFilters').select('script').where('mailboxId', '=', param('mailboxId')),
 );
 
+/** The script of filters that do nothing with mail but store it, such as a wish about copies where nothing is forwarded. */
+const NO_SCRIPT = '';
+
 /** Returns the script that the filters of a mailbox have become; undefined when it has none. */
 export async function findFilterScript(tx: Tx, mailboxId: MailboxId): Promise<string | undefined> {
-  return (await scriptOf.first(tx, { mailboxId }))?.script;
+  const { script = NO_SCRIPT } = (await scriptOf.first(tx, { mailboxId })) ?? {};
+  return script === NO_SCRIPT ? undefined : script;
 }
 
 /** Returns the mailboxes with their filters. */
@@ -39,11 +43,11 @@ export async function findFilters(tx: Tx, mailboxId: MailboxId): Promise<Filters
 
 /** Stores the filters of a mailbox in place of those that it has, as part of a write. Returns false when they are the same. */
 export async function putFilters(tx: Tx, mailboxId: MailboxId, filters: Filters): Promise<boolean> {
-  const script = compileFilters(filters);
+  const script = compileFilters(filters) ?? NO_SCRIPT;
   const text = JSON.stringify(filters);
   if (JSON.stringify(await findFilters(tx, mailboxId)) === text) return false;
   await tx.deleteFrom('mailboxFilters').where('mailboxId', '=', mailboxId).execute();
-  if (script !== null)
+  if (script !== NO_SCRIPT || !filters.keepCopy)
     await tx.insertInto('mailboxFilters').values({ mailboxId, filters: text, script }).execute();
   return true;
 }
