@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
 import { createImporter, HOST, type Script, startScripted } from './fixture.ts';
@@ -104,6 +105,18 @@ test('a line without end ends the session', async (t) => {
     if (!command.startsWith('EXAMINE')) return undefined;
     while (!socket.destroyed) if (!socket.write('a'.repeat(16_384))) await drained(socket);
     return undefined;
+  });
+  const { run } = await createImporter(world);
+  const { end } = await run(port);
+  assert.match(end.kind === 'interrupted' ? end.error : end.kind, /sends more than it was asked for/);
+});
+
+test('a response that comes octet by octet ends the session', async (t) => {
+  const port = await startScripted(t, async (command, socket) => {
+    if (!command.startsWith('LOGIN')) return undefined;
+    const write = promisify<string, void>((octet, done) => void socket.write(octet, () => done(null)));
+    for (const octet of `* OK ${'a'.repeat(5_000)}`) if (!socket.destroyed) await write(octet);
+    return '\r\nTAG OK done\r\n';
   });
   const { run } = await createImporter(world);
   const { end } = await run(port);

@@ -36,6 +36,11 @@ const MAX_LINE_BYTES = 6 * 1024 * 1024;
  * it was sent a range of a few octets. Our own limit.
  */
 export const MAX_FOLDER_MESSAGES = 800_000;
+/**
+ * Number of octets that each piece of a response counts for at least. A server can send each octet in a TLS record of its own, and the library
+ * holds the pieces of a response apart, each of which takes some hundred octets of memory. Our own limit.
+ */
+const MIN_PIECE_BYTES = 64;
 /** Octets that a server may send without being asked, such as news of other sessions. */
 const UNASKED_BYTES = 256 * 1024;
 /** Greeting, STARTTLS, capabilities and login. */
@@ -177,7 +182,7 @@ export class SourceConnection {
   /** Returns a transport over a connection that is open. The library connects to nothing by itself. */
   #transport(socket: Socket, { host, security }: SourceSettings): ImapTransport {
     const count = ({ length }: Buffer): void => {
-      this.#leftBytes -= length;
+      this.#leftBytes -= Math.max(length, MIN_PIECE_BYTES);
       if (this.#leftBytes < 0)
         this.#fail(new SourceError('source_unavailable', `${host} sends more than it was asked for`));
     };
