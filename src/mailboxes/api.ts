@@ -9,6 +9,7 @@ import { changeMailbox } from './change.ts';
 import { type CreatedMailbox, createMailbox } from './create.ts';
 import { deleteMailbox } from './delete.ts';
 import { withDetails, withItsDetails } from './details.ts';
+import { managerOf } from './manager.ts';
 import type { RunningAccounts } from './running-accounts.ts';
 import {
   createdMailboxSchema,
@@ -47,7 +48,7 @@ export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp)
       description: 'A password that the server has made is in this response, and is not shown again.',
       refuses: ['domain_not_verified', 'domain_in_use', 'invalid_state', 'already_exists'],
     },
-    (request) => createMailbox(app, callerOf(request).tenantId, request.body),
+    (request) => createMailbox(app, managerOf(request).tenantId, request.body),
   );
   mailboxes.list({ query: mailboxFilter }, async (request, page) => {
     const { address, domain } = request.query;
@@ -70,13 +71,13 @@ export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp)
     },
     async (request) => {
       const { id } = request.params;
-      const { tenantId } = callerOf(request);
+      const { tenantId } = managerOf(request);
       return withItsDetails(read, await changeMailbox(app, tenantId, { id, change: request.body }));
     },
   );
   const description =
     'Deletes a mailbox with all its messages for good. Its addresses are free at once, and its mail programs are disconnected.';
   mailboxes.delete({ description }, (request) =>
-    deleteMailbox(app, callerOf(request).tenantId, request.params.id),
+    deleteMailbox(app, managerOf(request).tenantId, request.params.id),
   );
 }

@@ -401,3 +401,28 @@ test('filters are shown as they were given, run when mail arrives, and end with 
   await ask('DELETE', `/${body.id}`);
   assert.deepEqual(await scripts(), []);
 });
+
+test('a key of one domain changes no mailbox, with whose password it could send from others', async () => {
+  const { id } = (await create({ address: newAddress(), password: PASSWORD })).body;
+  await addMailboxDomain(world, 'one.example');
+  const { id: domainId } =
+    (await findReceiver(world.app.db.read, 'one.example', clock.now())) ?? assert.fail();
+  const key = await world.newKey({ domainId });
+  for (const [method, path, body] of [
+    ['POST', '', { address: newAddress() }],
+    ['PATCH', `/${id}`, { password: PASSWORD }],
+    ['DELETE', `/${id}`, undefined],
+    ['POST', `/${id}/app-passwords`, { name: 'Phone' }],
+    ['DELETE', `/${id}/app-passwords/apw_1`, undefined],
+    ['POST', `/${id}/imports`, { host: 'imap.example.com', user: 'ann', password: 'secret' }],
+    ['DELETE', `/${id}/imports/mim_1`, undefined],
+  ] as const) {
+    const answer = await world.request(method, `/v1/mailboxes${path}`, { key, body });
+    assert.deepEqual(
+      [answer.status, answer.body.error.type],
+      [403, 'restricted_api_key'],
+      `${method} ${path}`,
+    );
+  }
+  assert.equal((await world.request('GET', `/v1/mailboxes/${id}`, { key })).status, 200);
+});

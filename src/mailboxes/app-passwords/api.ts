@@ -4,6 +4,7 @@ import type { App } from '../../app.ts';
 import type { AppPasswordRow } from '../../db/mailbox-tables.ts';
 import { resourceRoutes } from '../../http/json/resource.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
+import { managerOf } from '../manager.ts';
 import type { RunningAccounts } from '../running-accounts.ts';
 import { type CreatedAppPassword, createAppPassword } from './create.ts';
 import { revokeAppPassword } from './revoke.ts';
@@ -38,7 +39,7 @@ export function registerAppPasswordsApi(server: FastifyInstance, app: AppPasswor
     },
     (request) => {
       const { mailboxId } = request.params;
-      return createAppPassword(app, callerOf(request).tenantId, { mailboxId, wanted: request.body });
+      return createAppPassword(app, managerOf(request).tenantId, { mailboxId, wanted: request.body });
     },
   );
   passwords.list({}, (request, page) => {
@@ -52,6 +53,6 @@ export function registerAppPasswordsApi(server: FastifyInstance, app: AppPasswor
       description:
         'Revokes an app password at once. Mail programs that are logged in with it are disconnected.',
     },
-    (request) => revokeAppPassword(app, callerOf(request).tenantId, request.params),
+    (request) => revokeAppPassword(app, managerOf(request).tenantId, request.params),
   );
 }

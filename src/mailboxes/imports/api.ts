@@ -7,6 +7,7 @@ import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { guardText } from '../../imports/cells.ts';
 import { csvLine } from '../../imports/write-csv.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
+import { managerOf } from '../manager.ts';
 import { createImport } from './create.ts';
 import { listErrors } from './error-store.ts';
 import { mailboxImportSchema, newImportSchema, showImport } from './schemas.ts';
@@ -37,7 +38,7 @@ export function registerMailboxImportsApi(server: FastifyInstance, app: ImportsA
     },
     (request) => {
       const { mailboxId } = request.params;
-      return createImport(app, callerOf(request).tenantId, { mailboxId, wanted: request.body });
+      return createImport(app, managerOf(request).tenantId, { mailboxId, wanted: request.body });
     },
   );
   imports.list({}, (request, page) => {
@@ -47,7 +48,7 @@ export function registerMailboxImportsApi(server: FastifyInstance, app: ImportsA
   imports.get({}, (request) => getImport(read, callerOf(request).tenantId, request.params));
   imports.delete(
     { description: 'Deletes an import with its password. One that runs is stopped. Imported messages stay.' },
-    (request) => app.db.commit(deleteImport, { tenantId: callerOf(request).tenantId, ...request.params }),
+    (request) => app.db.commit(deleteImport, { tenantId: managerOf(request).tenantId, ...request.params }),
   );
   registerErrors(server, app);
 }
