@@ -59,14 +59,14 @@ export const submissionSection = listener(
       minimum: 1,
       maximum: MAX_RECIPIENTS_PER_DAY,
       default: 200,
-      description: 'Number of those to whom it has not written before.',
+      description: 'Number of recipients within 24 hours to whom a mailbox has not written before.',
     }),
     recipientsPerDayOfTenant: Type.Integer({
       minimum: 1,
       maximum: MAX_RECIPIENTS_PER_DAY,
       default: 10_000,
       description:
-        'Number of recipients that the mailboxes of an account may write to within 24 hours together. What their scripts send on has a limit of the same size of its own.',
+        'Number of recipients that all mailboxes of a tenant together may write to within 24 hours. What their scripts send has a limit of its own, which is as large.',
     }),
   },
 );

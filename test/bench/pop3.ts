@@ -3,7 +3,7 @@
  * fetches a whole maildrop by POP3.
  */
 import { installPackages } from '../support/debian.ts';
-import { type Format, startDovecot } from './imap/dovecot-peer.ts';
+import { DOVECOT_PACKAGES, type Format, startDovecot } from './imap/dovecot-peer.ts';
 import { startPostriderImap } from './imap/postrider-server.ts';
 import { fillSystem, type ImapServer } from './imap/system.ts';
 import { Pop3Connection } from './pop3/client.ts';
@@ -19,12 +19,7 @@ export function pop3(messages: number): Group {
     name: 'pop3',
     async prepare(workspace) {
       if (process.getuid?.() !== 0) return { unavailable: 'Dovecot runs only as root' };
-      const reason = installPackages({
-        'dovecot-core': '/usr/sbin/dovecot',
-        'dovecot-imapd': '/usr/lib/dovecot/imap',
-        'dovecot-pop3d': '/usr/lib/dovecot/pop3',
-        openssl: '/usr/bin/openssl',
-      });
+      const reason = installPackages({ ...DOVECOT_PACKAGES, 'dovecot-pop3d': '/usr/lib/dovecot/pop3' });
       if (reason !== undefined) return { unavailable: reason };
       const dovecot = (format: Format) => once(async () => fill(await startDovecot(workspace, format, 1)));
       const systems = {
