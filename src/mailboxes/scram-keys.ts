@@ -1,4 +1,4 @@
-/** Keys by which SCRAM clients turn a password into a proof. Who asks for one cannot tell whether there is a mailbox. */
+/** Keys by which SCRAM clients turn a password into a proof. Somebody who asks for one cannot tell whether there is a mailbox. */
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { App } from '../app.ts';
 import type { ScramKey } from '../mail/sasl/scram.ts';

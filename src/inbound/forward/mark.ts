@@ -1,7 +1,7 @@
 /**
  * Marks mail that this installation forwards, so that it is known when it comes back. Anybody can write Delivered-To into a message
- * (RFC 9228 section 4), and would keep it from being forwarded, so the mark carries a hash that only this installation can make. Who has got
- * a forwarded message could still copy its mark into others, so a mark is valid for some weeks alone. It does not name its message: the
+ * (RFC 9228 section 4), and would keep it from being forwarded, so the mark carries a hash that only this installation can make. Whoever has
+ * received a forwarded message could still copy its mark into others, so a mark is valid for some weeks alone. It does not name its message: the
  * scripts of mailboxes that send mail round may change each field by which the message could be known.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';

@@ -53,7 +53,7 @@ export type Recipient = {
   dsn?: string;
 };
 
-/** Decisions about logins. A reply refuses. Who is accepted has logged in only once `loggedIn` is called. */
+/** Decisions about logins. A reply refuses. A client that is accepted has logged in only once `loggedIn` is called. */
 type Logins = {
   login(credentials: PasswordCredentials, client: SmtpClient): Promise<Reply | undefined>;
   /** Returns the key of a name for SCRAM, whether a user has the name or not. */
