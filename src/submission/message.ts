@@ -58,26 +58,36 @@ export async function readMessage(
   let header: SubmittedHeader | undefined;
   let hasUtf8Header = false;
 
+  /** Yields what leaves of a piece: the header, and everything else in one. Each further piece would cost as much time as a kilobyte. */
+  function* converted(pieces: Iterable<Buffer>): Generator<Buffer> {
+    const isHeaderPending = sevenBit.headerBytes === undefined;
+    const [first, ...others] = pieces;
+    if (!first) return;
+    if (isHeaderPending) yield first;
+    const rest = isHeaderPending ? others : [first, ...others];
+    if (rest.length > 0) yield Buffer.concat(rest);
+  }
+
   async function* pieces(): AsyncGenerator<Buffer> {
     const collector = new HeaderCollector();
     for await (const piece of linesOf(app, body)) {
       if (header) {
         given?.update(piece);
-        yield* sevenBit.next(piece);
+        yield* converted(sevenBit.next(piece));
         continue;
       }
       const found = collector.add(piece);
       if (!found) continue;
       header = readHeader(found.header, app.config.hostname);
       given = header.options.has(IDEMPOTENCY_FIELD) ? createHash('sha256').update(found.rest) : undefined;
-      yield* sevenBit.next(await prepareHeader(header));
-      yield* sevenBit.next(found.rest);
+      yield* converted(sevenBit.next(await prepareHeader(header)));
+      yield* converted(sevenBit.next(found.rest));
     }
     if (!header) {
       header = readHeader(collector.whole(), app.config.hostname);
-      yield* sevenBit.next(await prepareHeader(header));
+      yield* converted(sevenBit.next(await prepareHeader(header)));
     }
-    yield* sevenBit.end();
+    yield* converted(sevenBit.end());
   }
 
   async function* hashed(): AsyncGenerator<Buffer> {

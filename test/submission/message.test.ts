@@ -32,3 +32,30 @@ test('a message that is handed over again is known by its body, however its octe
   assert.equal(hashes.size, 1);
   assert.match([...hashes][0] ?? '', /^[0-9a-f]{64}$/);
 });
+
+test('a message of very short lines is stored in few pieces', async () => {
+  await using open = await openTestApp();
+  const { app } = open;
+  const memory = app.guards.memory.smtp.open('192.0.2.1');
+  const sizes: number[] = [];
+  const prepare: typeof app.blobs.prepare = (pieces, mayHold) =>
+    app.blobs.prepare(
+      (async function* () {
+        for await (const piece of pieces) {
+          sizes.push(piece.length);
+          yield piece;
+        }
+      })(),
+      mayHold,
+    );
+  const header = 'From: ann@sender.example\r\n\r\n';
+  async function* body() {
+    yield Buffer.from(header + '\r\n'.repeat(20_000));
+    yield Buffer.from('\r\n'.repeat(20_000));
+  }
+  const read = { memory, prepareHeader: async () => Buffer.from(header) };
+  await readMessage({ ...app, blobs: { ...app.blobs, prepare } }, body(), read);
+  memory.release();
+  assert.equal(sizes[0], header.length);
+  assert.ok(sizes.length <= 4, `${sizes.length} pieces`);
+});

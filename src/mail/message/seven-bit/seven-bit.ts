@@ -15,6 +15,11 @@ const MAX_BOUNDARY_LINE_BYTES = 1_024;
 const MAX_UNDECIDED_BYTES = 64 * 1024;
 /** Maximum depth of parts in which boundaries are looked for. Our own limit. */
 const MAX_DEPTH = 50;
+/**
+ * Maximum number of boundaries and ends of headers that are looked at, which a thousand parts have. What follows leaves as it came, because each
+ * takes as much time as a kilobyte. Our own limit.
+ */
+const MAX_MARKS = 2_000;
 const DASH = 0x2d;
 const SOFT_BREAK = Buffer.from('=\r\n', 'latin1');
 
@@ -30,6 +35,8 @@ export class SevenBit {
   #body: Buffer[] = [];
   #heldBytes = 0;
   #isTop = true;
+  /** Number of boundaries and ends of headers so far. */
+  #marks = 0;
   #rest: Buffer = Buffer.alloc(0);
   /** True when the present line has begun in an earlier piece. */
   #isInLine = false;
@@ -88,13 +95,14 @@ export class SevenBit {
   }
 
   *#readLine(bytes: Buffer, start: number, end: number): Generator<Buffer> {
-    if (!this.#isInLine && bytes[start] === DASH && bytes[start + 1] === DASH) {
+    const mayBeBoundary = !this.#isInLine && this.#boundaries.length > 0;
+    if (mayBeBoundary && bytes[start] === DASH && bytes[start + 1] === DASH) {
       const level = this.#findBoundary(bytes.toString('latin1', start, end));
       if (level) {
         yield* this.#flush(bytes);
         if (this.#mode === 'header' || this.#mode === 'undecided') yield* this.#release();
         this.#boundaries.length = level.depth;
-        this.#mode = level.isLast ? 'pass' : 'header';
+        this.#mode = level.isLast || !this.#mayLook() ? 'pass' : 'header';
         yield bytes.subarray(start, end);
         return;
       }
@@ -133,7 +141,7 @@ export class SevenBit {
 
   *#endHeader(): Generator<Buffer> {
     const header = Buffer.concat(this.#header);
-    const part: PartKind = this.#boundaries.length < MAX_DEPTH ? readPartKind(header) : { kind: 'opaque' };
+    const part: PartKind = this.#mayLook() ? readPartKind(header) : { kind: 'opaque' };
     switch (part.kind) {
       case 'undeclared':
         this.#mode = 'undecided';
@@ -151,6 +159,13 @@ export class SevenBit {
       case 'opaque':
         yield* this.#leave(header, 'pass');
     }
+  }
+
+  /** Counts a mark. Returns false, and forgets the boundaries, behind too many of them; also returns false for a part that is too deep. */
+  #mayLook(): boolean {
+    this.#marks += 1;
+    if (this.#marks > MAX_MARKS) this.#boundaries.length = 0;
+    return this.#marks <= MAX_MARKS && this.#boundaries.length < MAX_DEPTH;
   }
 
   /** Lets a header leave. */

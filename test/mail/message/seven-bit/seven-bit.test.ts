@@ -75,3 +75,13 @@ test('an undeclared body is held up to a limit, and then leaves as it came', () 
   const { text } = convert(`Subject: Hi\r\n\r\n${ascii}é\r\n`, 4_096);
   assert.equal(text, `Subject: Hi\r\n\r\n${ascii}é\r\n`);
 });
+
+test('what follows very many parts leaves as it came', () => {
+  const part = `--b\r\n${EIGHT_BIT}\r\né\r\n`;
+  const { text } = convert(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${part.repeat(1_500)}`);
+  const parts = text.split('--b\r\n').slice(1);
+  assert.equal(parts.length, 1_500);
+  const quoted = parts.filter((one) => one === `${QUOTED}\r\n=C3=A9\r\n`).length;
+  assert.ok(quoted >= 990 && quoted <= 1_000, `${quoted}`);
+  assert.ok(parts.slice(quoted).every((one) => one === `${EIGHT_BIT}\r\né\r\n`));
+});
