@@ -10,6 +10,7 @@ import type {
 } from '../../src/db/inbound-tables.ts';
 import { createInboundApp, type InboundApp } from '../../src/inbound/inbound-app.ts';
 import { openInbound } from '../../src/inbound/listener.ts';
+import { isAsciiAddress } from '../../src/mail/address.ts';
 import type { Authenticator } from '../../src/mail/auth/authenticator.ts';
 import type { AuthenticationResult } from '../../src/mail/auth/result.ts';
 import type { CrashPoint } from '../../src/system/crash-point.ts';
@@ -152,7 +153,11 @@ export async function sendMail(
   client: TestClient,
   { from = 'ann@sender.example', to, message = 'Subject: Hello\r\n\r\nHi\r\n' }: Mail,
 ): Promise<string> {
-  const commands = [`MAIL FROM:<${from}>`, ...[to].flat().map((address) => `RCPT TO:<${address}>`)];
+  const parameters = [from, to].flat().every(isAsciiAddress) ? '' : ' SMTPUTF8';
+  const commands = [
+    `MAIL FROM:<${from}>${parameters}`,
+    ...[to].flat().map((address) => `RCPT TO:<${address}>`),
+  ];
   for (const command of commands) {
     const reply = await client.ask(`${command}\r\n`);
     if (!reply.startsWith('2')) {

@@ -81,9 +81,9 @@ function message(): string {
     .join('');
 }
 
-async function send(to: string, parameters = '', from = ANN): Promise<string> {
+async function send(to: string, parameters = '', from = ANN, subject = 'Hi'): Promise<string> {
   const client = await world.logIn(from);
-  const message = MESSAGE.replace(ANN, from);
+  const message = MESSAGE.replace(ANN, from).replace('Subject: Hi', `Subject: ${subject}`);
   const reply = await submit(client, { from, to, message, parameters });
   client.socket.destroy();
   await world.deliverDue();
@@ -148,6 +148,12 @@ test('mail in UTF-8 goes to servers that take it, and fails with 5.6.7 where the
   const [recipient] = await world.recipients(failed.id);
   assert.deepEqual([recipient?.state, recipient?.enhancedCode], ['bounced', '5.6.7']);
   assert.match(await send('büb@new.example'), /^553 5\.6\.7/);
+  lines.length = 0;
+  assert.match(await send('bob@both.example', ' SMTPUTF8', ANN, 'Grüße'), /^250/);
+  assert.ok(
+    lines.some((line) => / SMTPUTF8$/.test(line)),
+    'the header is in UTF-8',
+  );
 });
 
 test('a writer with an address in UTF-8 sends through servers that take it, with a signature over the header as it is', async () => {

@@ -3,7 +3,6 @@ import { isAscii } from 'node:buffer';
 import type { App } from '../../app.ts';
 import type { BlobRow, MessageRow } from '../../db/tables.ts';
 import { maxAgeMs } from '../../emails/request/schedule.ts';
-import { isAsciiAddress } from '../../mail/address.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { postmasterOf } from '../../mail/postmaster.ts';
 import type { NewRecipient } from '../../queue/store.ts';
@@ -15,6 +14,7 @@ type Composed = Pick<MessageRow, 'id'> & {
   bytes: Buffer;
   /** Size of the header with the empty line after it. */
   headerBytes: number;
+  /** Addresses, all of which the header names. */
   to: readonly string[];
   /** Tenant whose mailbox, or whose redirect, the mail is about; by default none. */
   scheduledFor?: string | undefined;
@@ -45,7 +45,7 @@ export async function buildOwnMail(
     returnPath,
     requireTls,
     traceFields: null,
-    utf8: isAscii(bytes.subarray(0, headerBytes)) && to.every(isAsciiAddress) ? 0 : 1,
+    utf8: isAscii(bytes.subarray(0, headerBytes)) ? 0 : 1,
   };
   return { blob, message, recipients: to.map((one) => newRecipient(one, scheduledFor)) };
 }

@@ -18,6 +18,15 @@ export type EnvelopeAddress = {
 export const MISSING_MAILBOX = 'MISSING_MAILBOX';
 export const MISSING_HOST = 'MISSING_DOMAIN';
 
+/** The address in place of those that a program without UTF-8 could not write to. Nobody ever has it (RFC 6858 section 2.1). */
+const NOBODY = { route: null, mailbox: 'invalid', host: 'internationalized-address.invalid' } as const;
+
+/** Returns what is shown in place of an address in UTF-8 (RFC 6858 section 2.1): its name says which address it was. */
+export function surrogateAddress({ name, mailbox, host }: EnvelopeAddress): EnvelopeAddress {
+  const address = `${mailbox}@${host}`;
+  return { ...NOBODY, name: name === null ? address : `${name} (${address})` };
+}
+
 const GROUP_END: EnvelopeAddress = { name: null, route: null, mailbox: null, host: null };
 
 /** The text of an address so far: as a phrase, with its spaces, and as an address, without them. */

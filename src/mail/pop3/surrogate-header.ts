@@ -3,7 +3,7 @@
  * names and subjects become encoded-words, and what cannot be shown is left out.
  */
 import { isAscii } from 'node:buffer';
-import { type EnvelopeAddress, readAddressList } from '../message/address-list.ts';
+import { type EnvelopeAddress, readAddressList, surrogateAddress } from '../message/address-list.ts';
 import { encodeWords } from '../message/encoded-word.ts';
 import { readFieldLines, unfoldValue } from '../message/header-block.ts';
 import { CR, LF } from '../octets.ts';
@@ -21,8 +21,6 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set(['subject', 'comments', 'conten
 /** Fields with parameters of MIME, of which those that are not ASCII are left out (RFC 6858 section 2.2). */
 const PARAMETER_FIELDS: ReadonlySet<string> = new Set(['content-type', 'content-disposition']);
 
-/** Address that nobody ever has (RFC 6858 section 2.1). */
-const NOBODY = '<invalid@internationalized-address.invalid>';
 /** Maximum number of addresses of a field that are shown. Our own limit: longer lists are not written by people. */
 const MAX_ADDRESSES = 1_000;
 const PARAMETER = /;\s*[^;="\s]+\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^;]*)/g;
@@ -63,12 +61,13 @@ function surrogateValue(name: string, text: string): string | undefined {
 }
 
 /** Returns an address, or nothing for the mark of a group. */
-function writeAddress({ name, mailbox, host }: EnvelopeAddress): string[] {
+function writeAddress(given: EnvelopeAddress): string[] {
+  const { name, mailbox, host } = given;
   if (mailbox === null || host === null) return [];
   const address = `${mailbox}@${host}`;
   if (!isPlain(address)) {
-    const shown = name === null ? address : `${name} (${address})`;
-    return [`${fold(encodeWords(shown))}\r\n ${NOBODY}`];
+    const nobody = surrogateAddress(given);
+    return [`${fold(encodeWords(nobody.name ?? ''))}\r\n <${nobody.mailbox}@${nobody.host}>`];
   }
   if (name === null || name === '') return [address];
   return [`${PLAIN_PHRASE.test(name) ? name : fold(writePhrase(name))} <${address}>`];

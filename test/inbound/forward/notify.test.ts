@@ -102,6 +102,16 @@ test('the sender is told once, with the address that it wrote to and the header 
   assert.deepEqual([await notify(), await waiting()], [[], []]);
 });
 
+test('a sender in UTF-8 is told with mail that needs SMTPUTF8, and a message in ASCII goes on to every server', async () => {
+  const from = 'jörg@sender.example';
+  await fail({ from, message: 'From: ann@sender.example\r\nSubject: Help\r\n\r\nHi\r\n' });
+  const [forwarded] = (await queued()).slice(-1);
+  assert.deepEqual([forwarded?.returnPath, forwarded?.utf8], ['', 0], 'nothing in it is UTF-8');
+  const [told] = await notify();
+  assert.deepEqual([told?.to, told?.message.utf8], [[from], 1]);
+  assert.match(told?.raw.toString() ?? '', /\r\nTo: jörg@sender\.example\r\n/);
+});
+
 test('mailauth verifies the signature of a notification', async () => {
   await fail();
   const [{ raw } = assert.fail()] = await notify();

@@ -38,6 +38,10 @@ test('an address that could be taken for another one is refused for that reason'
   const refusals: [string, RegExp][] = [
     ['=?utf-8?q?a?=@shop.example', /^AppError: `address` must not have `=\?` before the @/],
     ['"a@b"@shop.example', /^AppError: `address` must not have `<`, `>` or `@` inside a quoted local part/],
+    ['pаypal@shop.example', /^AppError: `address` must have the letters of one script/],
+    ['☺@shop.example', /^AppError: `address` must have only letters/],
   ];
+  const { address } = readRouteAddress('address', 'JU\u0308RGEN@shop.example');
+  assert.equal(address, 'jürgen@shop.example');
   for (const [text, why] of refusals) assert.throws(() => readRouteAddress('address', text), why, text);
 });

@@ -130,6 +130,32 @@ test('Autodiscover answers XML with the settings, or with the error of its proto
   assert.equal((await ask(HOST, AUTODISCOVER)).status, 405);
 });
 
+test('an address in UTF-8 comes back as it is in each format, from percent-encoding and from XML', async () => {
+  const address = 'jürgen@people.example';
+  const query = encodeURIComponent(address);
+  const profile = await ask(HOST, `/profile.mobileconfig?emailaddress=${query}`);
+  assert.equal(profile.body.match(/<string>jürgen@people\.example<\/string>/g)?.length, 5);
+  const spelled = await ask(
+    HOST,
+    `/profile.mobileconfig?emailaddress=${encodeURIComponent('JU\u0308RGEN@people.example')}`,
+  );
+  const idOf = ({ body }: Answer) => /<key>PayloadIdentifier<\/key><string>([^<]+)<\/string>/.exec(body)?.[1];
+  assert.equal(idOf(spelled), idOf(profile), 'one account has one profile');
+  for (const written of [address, 'j&#xfc;rgen@people.example']) {
+    const { body } = await ask(HOST, AUTODISCOVER, { method: 'POST', body: requestFor(written) });
+    assert.equal(leaves(body)['Autodiscover/Response/Account/Protocol/LoginName']?.[0], address);
+  }
+  assert.equal((await ask(HOST, `${AUTOCONFIG}?emailaddress=${query}`)).status, 200);
+  const v2 = `/autodiscover/autodiscover.json/v1.0/${query}?protocol=AutoDiscoverV1`;
+  assert.equal((await ask(HOST, v2)).status, 200);
+  for (const hostile of ['a\u202eb', 'a\0b', '\ufffd'])
+    assert.equal(
+      (await ask(HOST, `/profile.mobileconfig?emailaddress=${encodeURIComponent(hostile)}@people.example`))
+        .status,
+      404,
+    );
+});
+
 test('both versions of Autodiscover in JSON lead to the XML at a host of the domain, or of the installation', async () => {
   const v1 = '/autodiscover/autodiscover.json?Email=a@people.example&Protocol=Autodiscoverv1';
   const v2 = '/Autodiscover/autodiscover.json/v1.0/a@people.example?protocol=AutoDiscoverV1';

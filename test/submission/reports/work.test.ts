@@ -5,7 +5,8 @@ import type { DeliveryRequest, DeliveryResult } from '../../../src/mailboxes/del
 import { recordUsage } from '../../../src/mailboxes/store.ts';
 import { createReportsWork } from '../../../src/submission/reports/work.ts';
 import { AppError } from '../../../src/system/errors.ts';
-import { openSubmissionWorld } from '../submission-world.ts';
+import { addMailbox } from '../../mailboxes/fixtures.ts';
+import { openSubmissionWorld, submit } from '../submission-world.ts';
 
 const MINUTE_MS = 60_000;
 const world = await openSubmissionWorld({
@@ -97,6 +98,26 @@ test('a failure is reported once, and the message is deleted then', async () => 
   );
   const suppressed = await world.request('GET', '/v1/suppressions', { key: world.liveKey });
   assert.deepEqual(suppressed.body.data, []);
+});
+
+test('a writer and a recipient with addresses in UTF-8 are named in a report', async () => {
+  const { scramSalt, scramVerifier } = world.ann;
+  await addMailbox(world, { address: 'zoë@people.example', scramSalt, scramVerifier });
+  const client = await world.logIn('zoë@people.example');
+  const from = 'zoë@people.example';
+  const message = `From: ${from}\r\nSubject: Grüße\r\n\r\nHi\r\n`;
+  const to = 'büb@nomail.example';
+  assert.match(await submit(client, { from, to, message, parameters: ' SMTPUTF8' }), /^250/);
+  client.socket.destroy();
+  await world.deliverDue();
+  await run();
+  const [report] = delivered;
+  assert.ok(report);
+  assert.equal(report.prefix, `Return-Path: <>\r\nDelivered-To: ${from}\r\n`);
+  const text = textOf(report);
+  assert.match(text, /\r\nTo: zoë@people\.example\r\n/);
+  assert.match(text, /\r\nFinal-Recipient: utf-8; b\\x\{FC\}b@nomail\.example\r\n/);
+  assert.match(text, /\r\nContent-Type: message\/global-headers\r\n/);
 });
 
 test('a report that a mailbox cannot take waits, and keeps its id', async () => {

@@ -1,6 +1,6 @@
 /** Writes ENVELOPE (RFC 9051 section 7.5.2) from the fields of a message. */
 import { domainToASCII } from 'node:url';
-import { type EnvelopeAddress, readAddressList } from '../../message/address-list.ts';
+import { type EnvelopeAddress, readAddressList, surrogateAddress } from '../../message/address-list.ts';
 import { decodeWords } from '../../message/decode-words.ts';
 import { encodeWords } from '../../message/encoded-word.ts';
 import { findValue, type HeaderField } from '../../message/header-block.ts';
@@ -55,8 +55,16 @@ function writeAddresses(addresses: readonly EnvelopeAddress[], form: TextForm): 
   return `(${addresses.map((address) => writeAddress(address, form)).join('')})`;
 }
 
-function writeAddress({ name, route, mailbox, host }: EnvelopeAddress, form: TextForm): string {
-  const sentHost =
-    host !== null && form === '7bit' && !ASCII_ONLY.test(host) ? domainToASCII(host) || host : host;
-  return `(${[name, route, mailbox, sentHost].map((text) => writeHeaderText(text, form)).join(' ')})`;
+function writeAddress(address: EnvelopeAddress, form: TextForm): string {
+  const { name, route, mailbox, host } = form === '7bit' ? asSevenBit(address) : address;
+  return `(${[name, route, mailbox, host].map((text) => writeHeaderText(text, form)).join(' ')})`;
+}
+
+/** A domain in UTF-8 has a form in ASCII, and a local part has none. The mark of a group has no host. */
+function asSevenBit(address: EnvelopeAddress): EnvelopeAddress {
+  const { mailbox, host } = address;
+  if (host === null) return address;
+  const asciiHost = ASCII_ONLY.test(host) ? host : domainToASCII(host);
+  const isAddress = asciiHost !== '' && ASCII_ONLY.test(mailbox ?? '');
+  return isAddress ? { ...address, host: asciiHost } : surrogateAddress(address);
 }

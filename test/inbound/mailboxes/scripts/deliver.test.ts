@@ -282,6 +282,58 @@ test('notifications are sent by mail, except about automatic mail', async () => 
   );
 });
 
+test('scripts of a mailbox in UTF-8 match, send on, answer and notify, and only mail with UTF-8 needs SMTPUTF8', async () => {
+  const script = `require ["copy", "enotify", "envelope", "fileinto", "vacation", "subaddress"];
+    if allof (envelope :localpart "to" "jürgen+x", envelope :user "to" "jürgen", address :localpart "from" "zoë")
+      { fileinto "Both"; }
+    redirect :copy "büb@other.example"; redirect :copy "carl@other.example";
+    vacation :addresses "JÜRGEN@people.example" "Away."; notify "mailto:phone@other.example";`;
+  const { id } = await world.add(script, { address: 'jürgen@people.example', aliases: ['j@people.example'] });
+  const flags = async (messageId: string) =>
+    (await world.app.db.read.selectFrom('messages').select('utf8').where('id', '=', messageId).execute())[0]
+      ?.utf8;
+  const sent = async (to: string, from: string) => {
+    const queued = await watchQueue();
+    await world.receive(to, { from, header: ['Cc: ju\u0308rgen@people.example'] });
+    await world.run();
+    const mail = await queued();
+    return Object.fromEntries(
+      await Promise.all(
+        mail.map(async (one) => [one.to.join(), { ...one, utf8: await flags(one.messageId) }] as const),
+      ),
+    );
+  };
+  const both = await sent('JU\u0308RGEN+x@people.example', 'zoë@sender.example');
+  assert.deepEqual(places(), ['Both']);
+  assert.deepEqual(
+    [stored[0]?.mailboxId, /Delivered-To: jürgen@people\.example/.test(stored[0]?.text ?? '')],
+    [id, true],
+  );
+  assert.deepEqual(
+    Object.entries(both)
+      .map(([to, { utf8 }]) => [to, utf8])
+      .sort(),
+    [
+      ['büb@other.example', 1],
+      ['carl@other.example', 1],
+      ['phone@other.example', 1],
+      ['zoë@sender.example', 1],
+    ],
+  );
+  assert.match(
+    both['zoë@sender.example']?.text ?? '',
+    /^From: jürgen@people\.example\r\nTo: zoë@sender\.example\r\n/,
+  );
+  assert.match(
+    both['phone@other.example']?.text ?? '',
+    /Auto-Submitted: auto-notified; owner-token=[0-9a-f]{32}\r\n/,
+  );
+  const plain = await sent('j@people.example', 'ann@sender.example');
+  const { trace, utf8 } = plain['carl@other.example'] ?? assert.fail();
+  assert.deepEqual([utf8, plain['büb@other.example']?.utf8], [0, 1], 'the alias is in ASCII');
+  assert.doesNotMatch(trace, /[^\0-\x7f]/);
+});
+
 test('a notification that cannot be composed holds nothing else up', async () => {
   const script = `require ["enotify", "copy"]; redirect :copy "bob@other.example";
     notify "mailto:phone@other.example";`;

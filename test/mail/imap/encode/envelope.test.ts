@@ -63,10 +63,22 @@ test('27: the envelope has 7 bits unless the client reads UTF-8', () => {
     envelope(header, 'utf8'),
     `(NIL "=?utf-8?Q?Gr=C3=BC?= ße" ${utf8} ${utf8} ${utf8} NIL NIL NIL NIL NIL)`,
   );
-  const ascii = '(("=?UTF-8?B?SsO2cmc=?=" NIL "=?UTF-8?B?asO2cmc=?=" "xn--bcher-kva.example"))';
+  const name = '=?UTF-8?B?SsO2cmcgKGrDtnJnQGLDvGNoZXIuZXhhbXBsZSk=?=';
+  const ascii = `(("${name}" NIL "invalid" "internationalized-address.invalid"))`;
   assert.equal(
     envelope(header),
     `(NIL "=?UTF-8?B?R3LDvCDDn2U=?=" ${ascii} ${ascii} ${ascii} NIL NIL NIL NIL NIL)`,
+  );
+});
+
+test('an address keeps its domain in ASCII, and the name of a group its text', () => {
+  assert.match(
+    envelope('From: ann@bücher.example\n'),
+    /^\(NIL NIL \(\(NIL NIL "ann" "xn--bcher-kva\.example"\)\)/,
+  );
+  assert.match(
+    envelope('To: Größe: ann@a.example;\n'),
+    /\(\(NIL NIL "=\?UTF-8\?\S+" NIL\)\(NIL NIL "ann" "a\.example"\)/,
   );
 });
 
