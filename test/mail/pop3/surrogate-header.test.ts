@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { isAscii } from 'node:buffer';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { surrogateHeader, withSurrogateHeader } from '../../../src/mail/pop3/surrogate-header.ts';
+import {
+  MAX_REWRITTEN_OCTETS,
+  surrogateHeader,
+  withSurrogateHeader,
+} from '../../../src/mail/pop3/surrogate-header.ts';
 import { createMemoryMaildrop } from '../../support/memory-pop3-session.ts';
 import { LOGIN, startServer } from './fixture.ts';
 
@@ -108,4 +112,12 @@ test('a long header is refused unless it is ASCII', async () => {
     if (octet === 'a') assert.ok(octets > 100 * 8_000);
     else assert.deepEqual([octets, next.value?.code], [0, 'UTF8']);
   }
+});
+
+test('of fields that are not ASCII so many are rewritten that others do not wait for long', () => {
+  const field = `Subject: ${'ü'.repeat(1_000)}\r\n`;
+  const count = Math.floor(MAX_REWRITTEN_OCTETS / Buffer.byteLength(field));
+  const shown = surrogateHeader(Buffer.from(`${field.repeat(count + 10)}X: y\r\n\r\n`)).toString();
+  assert.equal(shown.match(/^Subject: /gm)?.length, count);
+  assert.match(shown, /\r\nX: y\r\n\r\n$/);
 });
