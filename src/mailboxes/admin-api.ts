@@ -118,7 +118,10 @@ async function findOwner(
   if (receiver) return receiver.tenantId;
   const [only, ...others] = await listTenants(read);
   if (only && others.length === 0) return only.id;
-  throw invalid('tenant', `\`tenant\` is needed, because no tenant receives the mail of ${domain}`);
+  throw invalid(
+    'tenant',
+    `\`tenant\` must say whose mailbox it is (--tenant), because the mail of ${domain} belongs to no single tenant`,
+  );
 }
 
 /**

@@ -59,7 +59,10 @@ test('where nobody receives, the only tenant gets the mailbox, and with several 
   const { tenantId } = await world.addTenant('second');
   const refused = await run(['create', `more@${SANDBOX}`]);
   assert.deepEqual([refused.code, refused.output], [1, '']);
-  assert.match(refused.errors, /`tenant` is needed, because no tenant receives the mail of sandbox/);
+  assert.match(
+    refused.errors,
+    /`tenant` must say whose mailbox it is \(--tenant\), because the mail of sandbox/,
+  );
   const named = await run(['create', `more@${SANDBOX}`, '--tenant', 'second', '--json']);
   assert.equal(named.value.tenantId, tenantId);
 });
