@@ -54,54 +54,55 @@ export async function readMessage(
 ): Promise<StoredMessage> {
   const sevenBit = new SevenBit();
   const hash = createBodyHash();
+  const collector = new HeaderCollector();
   let given: Hash | undefined;
   let header: SubmittedHeader | undefined;
-  let hasUtf8Header = false;
+  let hasUtf8Header: boolean | undefined;
 
-  /** Yields what leaves of a piece: the header, and everything else in one. Each further piece would cost as much time as a kilobyte. */
-  function* converted(pieces: Iterable<Buffer>): Generator<Buffer> {
-    const isHeaderPending = sevenBit.headerBytes === undefined;
-    const [first, ...others] = pieces;
+  async function begin(bytes: Buffer): Promise<Buffer[]> {
+    header = readHeader(bytes, app.config.hostname);
+    given = header.options.has(IDEMPOTENCY_FIELD) ? createHash('sha256') : undefined;
+    return sevenBit.next(await prepareHeader(header));
+  }
+
+  /** Returns what leaves of a piece. */
+  async function convert(piece: Buffer): Promise<Buffer[]> {
+    const found = header ? { rest: piece } : collector.add(piece);
+    if (!found) return [];
+    const first = 'header' in found ? await begin(found.header) : [];
+    given?.update(found.rest);
+    return [...first, ...sevenBit.next(found.rest)];
+  }
+
+  /** Yields the header, and everything else in one, because each further piece would cost as much time as a kilobyte. */
+  function* surveyed(leaving: readonly Buffer[]): Generator<Buffer> {
+    const [first, ...others] = leaving;
     if (!first) return;
-    if (isHeaderPending) yield first;
-    const rest = isHeaderPending ? others : [first, ...others];
-    if (rest.length > 0) yield Buffer.concat(rest);
+    const isHeader = hasUtf8Header === undefined;
+    hasUtf8Header ??= !isAscii(first);
+    if (isHeader) yield first;
+    const rest = isHeader ? others : leaving;
+    const [one] = rest;
+    if (!one) return;
+    const whole = rest.length === 1 ? one : Buffer.concat(rest);
+    hash.update(whole);
+    yield whole;
   }
 
+  /** One generator does all, because each one that a piece passes costs as much as hashing a small message. */
   async function* pieces(): AsyncGenerator<Buffer> {
-    const collector = new HeaderCollector();
-    for await (const piece of linesOf(app, body)) {
-      if (header) {
-        given?.update(piece);
-        yield* converted(sevenBit.next(piece));
-        continue;
-      }
-      const found = collector.add(piece);
-      if (!found) continue;
-      header = readHeader(found.header, app.config.hostname);
-      given = header.options.has(IDEMPOTENCY_FIELD) ? createHash('sha256').update(found.rest) : undefined;
-      yield* converted(sevenBit.next(await prepareHeader(header)));
-      yield* converted(sevenBit.next(found.rest));
+    requireReserve(app.disk);
+    const lineEnds = new LineEnds();
+    for await (const bytes of body) {
+      // Many large messages together could use up the reserve.
+      requireReserve(app.disk);
+      for (const one of surveyed(await convert(lineEnds.next(asBuffer(bytes))))) yield one;
     }
-    if (!header) {
-      header = readHeader(collector.whole(), app.config.hostname);
-      yield* converted(sevenBit.next(await prepareHeader(header)));
-    }
-    yield* converted(sevenBit.end());
+    if (!header) for (const one of surveyed(await begin(collector.whole()))) yield one;
+    for (const one of surveyed(sevenBit.end())) yield one;
   }
 
-  async function* hashed(): AsyncGenerator<Buffer> {
-    let isHeader = true;
-    for await (const piece of pieces()) {
-      // The header leaves in one piece.
-      if (isHeader) hasUtf8Header = !isAscii(piece);
-      else hash.update(piece);
-      isHeader = false;
-      yield piece;
-    }
-  }
-
-  const blob = await app.blobs.prepare(hashed(), (bytes) => memory.take(bytes));
+  const blob = await app.blobs.prepare(pieces(), (bytes) => memory.take(bytes));
   const { headerBytes } = sevenBit;
   if (!header || headerBytes === undefined) throw new Error('a message was stored without its header');
   return {
@@ -110,22 +111,8 @@ export async function readMessage(
     bodyHash: hash.digest(),
     header,
     givenHash: given?.digest('hex'),
-    hasUtf8Header,
+    hasUtf8Header: hasUtf8Header === true,
   };
-}
-
-/** Yields the message with CRLF line ends. */
-async function* linesOf(
-  { disk }: Pick<App, 'disk'>,
-  body: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Buffer> {
-  requireReserve(disk);
-  const lineEnds = new LineEnds();
-  for await (const bytes of body) {
-    // Many large messages together could use up the reserve.
-    requireReserve(disk);
-    yield lineEnds.next(asBuffer(bytes));
-  }
 }
 
 /**

@@ -11,7 +11,7 @@ import { type PartKind, readPartKind, withQuotedPrintable } from './part-header.
 
 /** Maximum length of a line that can be a boundary (RFC 2046 section 5.1.1), with some white space. */
 const MAX_BOUNDARY_LINE_BYTES = 1_024;
-/** Number of octets in which the first one above 127 of an undeclared body is looked for. Our own limit. */
+/** Number of octets, rounded up to a piece, in which the first one above 127 of an undeclared body is looked for. Our own limit. */
 const MAX_UNDECIDED_BYTES = 64 * 1024;
 /** Maximum depth of parts in which boundaries are looked for. Our own limit. */
 const MAX_DEPTH = 50;
@@ -21,6 +21,7 @@ const MAX_DEPTH = 50;
  */
 const MAX_MARKS = 2_000;
 const DASH = 0x2d;
+const NOTHING = Buffer.alloc(0);
 const SOFT_BREAK = Buffer.from('=\r\n', 'latin1');
 
 /** `header` collects a header; `undecided` holds a header with the beginning of its body; the others pass on or convert what comes. */
@@ -37,11 +38,13 @@ export class SevenBit {
   #isTop = true;
   /** Number of boundaries and ends of headers so far. */
   #marks = 0;
-  #rest: Buffer = Buffer.alloc(0);
+  #rest: Buffer = NOTHING;
   /** True when the present line has begun in an earlier piece. */
   #isInLine = false;
-  /** Contiguous octets of the present piece that leave together. */
+  /** Contiguous octets of the present piece that share their fate. */
   #run: { from: number; to: number } | undefined;
+  /** What leaves next. */
+  #leaving: Buffer[] = [];
   #headerBytes: number | undefined;
   #hasEnded = false;
 
@@ -51,36 +54,50 @@ export class SevenBit {
   }
 
   /**
-   * Takes the next piece of the message, which begins with its header and has CRLF line ends, and yields what leaves. The caller bounds the
-   * header of the message.
+   * Takes the next piece of the message, which begins with its header and has CRLF line ends, and returns what leaves. The caller bounds the
+   * header of the message, and the size of a piece.
    */
-  *next(piece: Buffer): Generator<Buffer> {
+  next(piece: Buffer): Buffer[] {
     const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
-    this.#rest = Buffer.alloc(0);
+    this.#rest = NOTHING;
     let at = 0;
-    while (at < bytes.length) {
+    while (at < bytes.length && !this.#passesRest) {
       const end = findOctet(bytes, LF, at);
       if (end < 0) break;
-      yield* this.#readLine(bytes, at, end + 1);
+      this.#readLine(bytes, at, end + 1);
       this.#isInLine = false;
       at = end + 1;
     }
-    yield* this.#readUnfinished(bytes, at);
-    yield* this.#flush(bytes);
+    if (this.#passesRest) this.#extendRun(at, bytes.length);
+    else this.#readUnfinished(bytes, at);
+    this.#flush(bytes);
+    return this.#takeLeaving();
   }
 
-  /** Yields what is left at the end of the message. */
-  *end(): Generator<Buffer> {
+  /** Returns what is left at the end of the message. */
+  end(): Buffer[] {
     const rest = this.#rest;
-    this.#rest = Buffer.alloc(0);
+    this.#rest = NOTHING;
     this.#hasEnded = true;
-    if (rest.length > 0) yield* this.#readLine(rest, 0, rest.length);
-    yield* this.#flush(rest);
-    if (this.#mode === 'header' || this.#mode === 'undecided') yield* this.#release();
+    if (rest.length > 0) this.#readLine(rest, 0, rest.length);
+    this.#flush(rest);
+    if (this.#mode === 'header' || this.#mode === 'undecided') this.#release();
+    return this.#takeLeaving();
+  }
+
+  /** True when no boundary can end what leaves as it comes, so that its lines need not be looked at. */
+  get #passesRest(): boolean {
+    return this.#mode === 'pass' && this.#boundaries.length === 0;
+  }
+
+  #takeLeaving(): Buffer[] {
+    const leaving = this.#leaving;
+    this.#leaving = [];
+    return leaving;
   }
 
   /** Keeps an unfinished line that may be a boundary; a longer one is read as it is. */
-  *#readUnfinished(bytes: Buffer, at: number): Generator<Buffer> {
+  #readUnfinished(bytes: Buffer, at: number): void {
     if (at >= bytes.length) return;
     if (!this.#isInLine && bytes.length - at < MAX_BOUNDARY_LINE_BYTES) {
       this.#rest = Buffer.from(bytes.subarray(at));
@@ -90,34 +107,30 @@ export class SevenBit {
     const end = bytes[bytes.length - 1] === CR ? bytes.length - 1 : bytes.length;
     this.#rest = Buffer.from(bytes.subarray(end));
     if (end === at) return;
-    yield* this.#readLine(bytes, at, end);
+    this.#readLine(bytes, at, end);
     this.#isInLine = true;
   }
 
-  *#readLine(bytes: Buffer, start: number, end: number): Generator<Buffer> {
+  #readLine(bytes: Buffer, start: number, end: number): void {
     const mayBeBoundary = !this.#isInLine && this.#boundaries.length > 0;
     if (mayBeBoundary && bytes[start] === DASH && bytes[start + 1] === DASH) {
       const level = this.#findBoundary(bytes.toString('latin1', start, end));
       if (level) {
-        yield* this.#flush(bytes);
-        if (this.#mode === 'header' || this.#mode === 'undecided') yield* this.#release();
+        this.#flush(bytes);
+        if (this.#mode === 'header' || this.#mode === 'undecided') this.#release();
         this.#boundaries.length = level.depth;
         this.#mode = level.isLast || !this.#mayLook() ? 'pass' : 'header';
-        yield bytes.subarray(start, end);
+        this.#leaving.push(bytes.subarray(start, end));
         return;
       }
     }
-    switch (this.#mode) {
-      case 'header':
-        yield* this.#readHeaderLine(bytes.subarray(start, end));
-        return;
-      case 'undecided':
-        yield* this.#hold(bytes.subarray(start, end));
-        return;
-      default:
-        if (this.#run) this.#run.to = end;
-        else this.#run = { from: start, to: end };
-    }
+    if (this.#mode === 'header') this.#readHeaderLine(bytes.subarray(start, end));
+    else this.#extendRun(start, end);
+  }
+
+  #extendRun(from: number, to: number): void {
+    if (this.#run) this.#run.to = to;
+    else this.#run = { from, to };
   }
 
   /** Returns how many boundaries are still around what follows the line; undefined when the line is no boundary. */
@@ -131,15 +144,15 @@ export class SevenBit {
     return undefined;
   }
 
-  *#readHeaderLine(line: Buffer): Generator<Buffer> {
+  #readHeaderLine(line: Buffer): void {
     this.#header.push(line);
     this.#heldBytes += line.length;
     const isEmptyLine = !this.#isInLine && (line.length <= 1 || (line.length === 2 && line[0] === CR));
-    if (isEmptyLine) yield* this.#endHeader();
-    else if (!this.#isTop && this.#heldBytes > MAX_HEADER_BYTES) yield* this.#release();
+    if (isEmptyLine) this.#endHeader();
+    else if (!this.#isTop && this.#heldBytes > MAX_HEADER_BYTES) this.#release();
   }
 
-  *#endHeader(): Generator<Buffer> {
+  #endHeader(): void {
     const header = Buffer.concat(this.#header);
     const part: PartKind = this.#mayLook() ? readPartKind(header) : { kind: 'opaque' };
     switch (part.kind) {
@@ -147,17 +160,17 @@ export class SevenBit {
         this.#mode = 'undecided';
         return;
       case 'eight-bit':
-        yield* this.#leave(withQuotedPrintable(header, this.#isTop), 'quote');
+        this.#leave(withQuotedPrintable(header, this.#isTop), 'quote');
         return;
       case 'parts':
         this.#boundaries.push(`--${part.boundary}`);
-        yield* this.#leave(header, 'pass');
+        this.#leave(header, 'pass');
         return;
       case 'message':
-        yield* this.#leave(header, 'header');
+        this.#leave(header, 'header');
         return;
       case 'opaque':
-        yield* this.#leave(header, 'pass');
+        this.#leave(header, 'pass');
     }
   }
 
@@ -169,44 +182,46 @@ export class SevenBit {
   }
 
   /** Lets a header leave. */
-  *#leave(header: Buffer, mode: Mode): Generator<Buffer> {
+  #leave(header: Buffer, mode: Mode): void {
     if (this.#isTop) this.#headerBytes = header.length;
     this.#isTop = false;
     this.#header = [];
     this.#heldBytes = 0;
     this.#mode = mode;
-    yield header;
+    this.#leaving.push(header);
   }
 
-  *#hold(line: Buffer): Generator<Buffer> {
-    this.#body.push(line);
-    this.#heldBytes += line.length;
-    if (!isAscii(line)) {
+  #hold(octets: Buffer): void {
+    this.#body.push(octets);
+    this.#heldBytes += octets.length;
+    if (!isAscii(octets)) {
       const body = Buffer.concat(this.#body.splice(0));
-      yield* this.#leave(withQuotedPrintable(Buffer.concat(this.#header), this.#isTop), 'quote');
-      yield* this.#quote(body);
-    } else if (this.#heldBytes > MAX_UNDECIDED_BYTES) yield* this.#release();
+      this.#leave(withQuotedPrintable(Buffer.concat(this.#header), this.#isTop), 'quote');
+      this.#quote(body);
+    } else if (this.#heldBytes > MAX_UNDECIDED_BYTES) this.#release();
   }
 
   /** Lets everything that is held leave as it came. */
-  *#release(): Generator<Buffer> {
+  #release(): void {
     const body = this.#body.splice(0);
-    yield* this.#leave(Buffer.concat(this.#header), 'pass');
-    yield* body;
+    this.#leave(Buffer.concat(this.#header), 'pass');
+    this.#leaving.push(...body);
   }
 
-  *#flush(bytes: Buffer): Generator<Buffer> {
+  /** Does with the run what the mode says. */
+  #flush(bytes: Buffer): void {
     const run = this.#run;
     this.#run = undefined;
-    if (!run) return;
+    if (!run || run.from === run.to) return;
     const octets = bytes.subarray(run.from, run.to);
-    if (this.#mode === 'quote') yield* this.#quote(octets);
-    else yield octets;
+    if (this.#mode === 'quote') this.#quote(octets);
+    else if (this.#mode === 'undecided') this.#hold(octets);
+    else this.#leaving.push(octets);
   }
 
   /** A line that goes on in the next piece ends here with a soft break, since each piece is encoded for itself. */
-  *#quote(octets: Buffer): Generator<Buffer> {
-    yield* quotedPrintable(octets, 'breaks');
-    if (octets[octets.length - 1] !== LF && !this.#hasEnded) yield SOFT_BREAK;
+  #quote(octets: Buffer): void {
+    this.#leaving.push(...quotedPrintable(octets, 'breaks'));
+    if (octets[octets.length - 1] !== LF && !this.#hasEnded) this.#leaving.push(SOFT_BREAK);
   }
 }
