@@ -2,10 +2,12 @@
 import { LRUCache } from 'lru-cache';
 import type { TableChanges, WatchedTable } from './table-changes.ts';
 
-type KeptAnswersOptions<Answer> = {
+type KeptAnswersOptions<Key, Answer> = {
   changes: Pick<TableChanges, 'count'>;
-  /** The only tables that the answers come from. An answer depends on the rows with its key alone. */
+  /** The only tables that the answers come from. */
   tables: readonly WatchedTable[];
+  /** Returns the key of the rows that an answer depends on alone; by default that of the answer. */
+  rowKeyOf?: (key: Key) => string;
   /** Maximum sum of the sizes of all answers. Those that were not used for longest are dropped. */
   maxSize: number;
   /** Returns the size of an answer, at least 1. */
@@ -19,10 +21,13 @@ export class KeptAnswers<Key extends string, Answer> {
   readonly #answers: LRUCache<Key, Kept<Answer>>;
   readonly #count: (key: Key) => number;
 
-  constructor({ changes, tables, maxSize, sizeOf }: KeptAnswersOptions<Answer>) {
+  constructor({ changes, tables, rowKeyOf, maxSize, sizeOf }: KeptAnswersOptions<Key, Answer>) {
     this.#answers = new LRUCache({ maxSize, sizeCalculation: ({ answer }) => sizeOf(answer) });
     // Counts only grow, so that the sum differs after each change of any of the tables.
-    this.#count = (key) => tables.reduce((sum, table) => sum + changes.count(table, key), 0);
+    this.#count = (key) => {
+      const rowKey = rowKeyOf ? rowKeyOf(key) : key;
+      return tables.reduce((sum, table) => sum + changes.count(table, rowKey), 0);
+    };
   }
 
   /** Returns the kept answer, or that of `read`. */

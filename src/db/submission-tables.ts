@@ -51,6 +51,6 @@ export type CorrespondentRow = {
   mailboxId: Id<'mbx'>;
   /** Hash of the address with a key of this installation (submission/limits/correspondents.ts). */
   addressHash: string;
-  /** Time of the last message to it. */
+  /** Time of the last message to it, or of one that came up to a day before. */
   lastAt: number;
 };

@@ -14,8 +14,9 @@ import type { Database } from 'better-sqlite3';
 
 /** The watched tables: their keys, and the columns that the kept answers depend on. New and deleted rows always count. */
 const WATCHED = {
-  domains: { key: 'name', columns: ['tenantId', 'verifiedSince', 'failingSince'] },
-  mailboxes: { key: 'domain', columns: ['address'] },
+  domains: { key: 'name', columns: ['tenantId', 'status', 'verifiedSince', 'failingSince', 'deletedAt'] },
+  mailboxes: { key: 'domain', columns: ['address', 'status', 'passwordLogin', 'passwordHash'] },
+  appPasswords: { key: 'mailboxId', columns: ['expiresAt'] },
   mailboxAliases: { key: 'domain', columns: ['address', 'mailboxId'] },
   inboundRoutes: { key: 'tenantId', columns: ['address', 'domain', 'enabled'] },
   tenants: { key: 'id', columns: ['plan'] },

@@ -43,13 +43,17 @@ export type SenderDomain = {
   returnPathHost: DomainRow['returnPathHost'];
 };
 
+type NamedDomain = NonNullable<Awaited<ReturnType<typeof findDomainByName>>>;
+
 /**
  * Returns the domain whose key signs the mail. A verified parent domain is not enough.
+ * @param find finds the domain of the tenant; by default in the database
  * @throws AppError domain_not_verified
  */
 export async function getSendingDomain(
   app: Pick<App, 'db' | 'clock' | 'config'>,
   { tenantId, mode, domain, simulatorOnly }: Sender,
+  find = (): Promise<NamedDomain | undefined> => findDomainByName(app.db.read, tenantId, domain),
 ): Promise<SenderDomain> {
   if (isSandboxDomain(app.config, domain)) {
     if (mode === 'test' || simulatorOnly) return { domainId: null, tracking: null, returnPathHost: null };
@@ -57,7 +61,7 @@ export async function getSendingDomain(
       `${domain} sends with test keys, or to addresses at ${simulatorDomain(app.config)} alone; use a verified domain`,
     );
   }
-  const found = await findDomainByName(app.db.read, tenantId, domain);
+  const found = await find();
   if (found && maySend(found, app.clock.now())) {
     const { id: domainId, returnPathHost } = found;
     const { openTracking, clickTracking, trackingHost, trackingCheckedAt } = found;

@@ -58,26 +58,41 @@ export function renewLogin(app: Pick<App, 'db' | 'clock'>, login: Login): Promis
   return renewMarked(app, markOf(login));
 }
 
+/** Finds the rows that a login depends on. */
+type LoginRows = {
+  findMailbox(id: MailboxRow['id']): Promise<MailboxRow | undefined>;
+  findAppPassword(id: AppPasswordRow['id']): Promise<AppPasswordRow | undefined>;
+};
+
 /** Returns the login that a mark names, as `renewLogin` does. */
-export async function renewMarked(app: Pick<App, 'db' | 'clock'>, mark: LoginMark): Promise<LoginResult> {
-  const mailbox = await findMailboxById(app.db.read, mark.mailboxId);
-  const credential = mailbox && (await findCredential(app, mailbox, mark));
+export function renewMarked(app: Pick<App, 'db' | 'clock'>, mark: LoginMark): Promise<LoginResult> {
+  const { read } = app.db;
+  const rows: LoginRows = {
+    findMailbox: (id) => findMailboxById(read, id),
+    findAppPassword: (id) => findAppPasswordById(read, id),
+  };
+  return renewFromRows(rows, mark, app.clock.now());
+}
+
+/** Returns the login that a mark names, from its rows, or the reason why it does not stand any more. `now` is in Unix milliseconds. */
+export async function renewFromRows(rows: LoginRows, mark: LoginMark, now: number): Promise<LoginResult> {
+  const mailbox = await rows.findMailbox(mark.mailboxId);
+  const credential = mailbox && (await findCredential(rows, mailbox, { ...mark, now }));
   if (!credential) return { refused: 'credentials' };
   if (mailbox.status !== 'active') return { refused: mailbox.status };
   return { mailbox, credential };
 }
 
 async function findCredential(
-  app: Pick<App, 'db' | 'clock'>,
+  rows: LoginRows,
   mailbox: MailboxRow,
-  { credential: id, passwordDigest }: LoginMark,
+  { credential: id, passwordDigest, now }: LoginMark & { now: number },
 ): Promise<Credential | undefined> {
   if (id === 'password')
     return mailbox.passwordLogin === 1 && digestOf(mailbox) === passwordDigest ? OWN_PASSWORD : undefined;
-  const row = await findAppPasswordById(app.db.read, id);
-  if (!row || hasExpired(row, app.clock.now())) return undefined;
+  const row = await rows.findAppPassword(id);
+  if (!row || hasExpired(row, now)) return undefined;
   // A member that is suspended may not use shared mailboxes either.
-  const isSuspended =
-    row.memberId !== null && (await findMailboxById(app.db.read, row.memberId))?.status === 'suspended';
+  const isSuspended = row.memberId !== null && (await rows.findMailbox(row.memberId))?.status === 'suspended';
   return isSuspended ? undefined : { kind: 'app-password', row };
 }

@@ -14,7 +14,7 @@ import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
 import { cancelMailOf, cancelWithdrawn } from '../queue/submitted/stop.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
-import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../tenants/stored-mail/store.ts';
+import { BYTES_PER_MEGABYTE, findStoredLimitOf } from '../tenants/stored-mail/store.ts';
 import { changeAliases, type WantedAliases } from './addresses/change.ts';
 import { requireNewAddress, requireNewAliases, type WantedAddress } from './addresses/requirements.ts';
 import {
@@ -126,8 +126,7 @@ const quotasOf = statement((db, param: Param<Pick<MailboxRow, 'tenantId'>>) =>
  * of mailboxes is not counted message by message, as other received mail is.
  */
 async function requireQuotaInPlan(tx: Tx, { tenantId, quotaBytes }: NewQuota): Promise<void> {
-  const plan = await findPlanName(tx, tenantId);
-  const megabytes = plan === undefined ? 0 : await findStoredLimit(tx, plan);
+  const megabytes = await findStoredLimitOf(tx, tenantId);
   if (megabytes === null) return;
   const used = (await quotasOf.first(tx, { tenantId }))?.bytes ?? 0;
   const left = Math.max(0, (megabytes ?? 0) * BYTES_PER_MEGABYTE - used);

@@ -6,8 +6,7 @@ import type { BlobRow, MessageRow } from '../db/tables.ts';
 import { enqueue, type NewRecipient } from '../queue/store.ts';
 import type { HandedInWith } from '../queue/submitted/credential.ts';
 import { insertSubmitted } from '../queue/submitted/store.ts';
-import { type Limits, requireInWrite, requireRoomOfTenant } from './limits/limits.ts';
-import { recordRecipients } from './limits/store.ts';
+import { countRecipients, type Limits, requireRoomOfTenant } from './limits/limits.ts';
 
 type Accepting = {
   blob: BlobRow;
@@ -35,10 +34,8 @@ export const acceptSubmitted = defineWrite(
     const { id: messageId, tenantId, createdAt: now } = message;
     const { sizeBytes } = blob;
     const { id: mailboxId } = mailbox;
-    const question = { mailbox, recipients: recipients.length, addressHashes: () => addressHashes };
-    await requireInWrite(tx, { ...question, limits, now });
     await requireRoomOfTenant(tx, tenantId, sizeBytes);
-    await recordRecipients(tx, { mailbox, addressHashes, now });
+    await countRecipients(tx, { mailbox, addressHashes, limits, now });
     await insertBlob(tx, blob);
     await enqueue(tx, message, recipients);
     const dueAt = firstLook;

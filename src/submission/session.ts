@@ -40,12 +40,13 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
   /** Gives back what the accepted user holds. */
   let release = () => {};
   let sender: Sender | undefined;
-  let recipients: SubmittedRecipient[] = [];
+  /** By the keys of their addresses. */
+  const recipients = new Map<string, SubmittedRecipient>();
 
   async function refuseRecipient(recipient: SubmittedRecipient): Promise<Reply | undefined> {
     if (!DOMAIN_NAME.test(recipient.domain))
       return { ...NO_DOMAIN, text: `<${recipient.address}>: the domain of an address has a dot in its name` };
-    return user?.refuseRecipient(recipient, recipients);
+    return user?.refuseRecipient(recipient, recipients.size);
   }
 
   function admit(login: LoginAnswer): Reply | undefined {
@@ -101,22 +102,23 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
       const recipient = { address, domain: domainOf(address), dsn };
       if (dsn !== null && !user?.hasNotifications) return NO_NOTIFICATIONS;
       // A recipient that is named again is no other one.
-      if (recipients.some((one) => addressKey(one.address) === addressKey(address))) return undefined;
+      if (recipients.has(addressKey(address))) return undefined;
       const reply = await refuseRecipient(recipient);
       if (reply) logRefusal(app, client, { user, from: sender?.address ?? '', to: [address], reply });
-      else recipients.push(recipient);
+      else recipients.set(addressKey(address), recipient);
       return reply;
     },
     async data(body, client) {
       if (!user || !sender) throw new Error('a message came without a sender');
-      const reply = await receiveSubmission(app, { user, client, envelope: sender, recipients }, body);
-      const to = recipients.map(({ address }) => address);
+      const envelope = { user, client, envelope: sender, recipients: [...recipients.values()] };
+      const reply = await receiveSubmission(app, envelope, body);
+      const to = envelope.recipients.map(({ address }) => address);
       if (reply.code >= 400) logRefusal(app, client, { user, from: sender.address, to, reply });
       return reply;
     },
     reset() {
       sender = undefined;
-      recipients = [];
+      recipients.clear();
     },
     close() {
       release();

@@ -8,6 +8,7 @@ import { type AddressLimit, createAddressLimit } from '../system/guards/address-
 import { createUseRecord, type Need } from '../tenants/key-access.ts';
 import { createKnownKeys, type KnownKeys } from '../tenants/known-keys.ts';
 import { createRateLimit, type RateLimit } from '../tenants/rate-limit.ts';
+import { createKnownSenders, type KnownSenders } from './known-senders.ts';
 import { createUserConnections, type UserConnections } from './user-connections.ts';
 
 export type SubmissionApp = App & {
@@ -15,6 +16,7 @@ export type SubmissionApp = App & {
   authenticate: Authenticate;
   scramKey: ReturnType<typeof createScramKeys>;
   knownKeys: KnownKeys;
+  knownSenders: KnownSenders;
   /** Counts wrong API keys of client addresses. It is not that of the HTTP API, which tries here would use up. */
   wrongKeys: AddressLimit;
   recordKeyUse: ReturnType<typeof createUseRecord>;
@@ -44,6 +46,7 @@ export function createSubmissionApp(
     authenticate,
     scramKey: createScramKeys(app),
     knownKeys: createKnownKeys(app),
+    knownSenders: createKnownSenders(app),
     wrongKeys: createAddressLimit(app.clock, WRONG_KEYS),
     recordKeyUse: createUseRecord(app),
     rateLimit: createRateLimit(app.guards.tenants),

@@ -8,9 +8,10 @@ import { TableChanges } from '../../src/db/table-changes.ts';
 function openWatched() {
   const connection = new Sqlite(':memory:');
   connection.exec(`
-    CREATE TABLE domains (name TEXT, tenantId TEXT, verifiedSince INTEGER, failingSince INTEGER, checkedAt INTEGER);
+    CREATE TABLE domains (name TEXT, tenantId TEXT, status TEXT, verifiedSince INTEGER, failingSince INTEGER, deletedAt INTEGER);
     CREATE TABLE inboundRoutes (tenantId TEXT, address TEXT, domain TEXT, enabled INTEGER, failures INTEGER);
-    CREATE TABLE mailboxes (domain TEXT, address TEXT);
+    CREATE TABLE mailboxes (domain TEXT, address TEXT, status TEXT, passwordLogin INTEGER, passwordHash TEXT);
+    CREATE TABLE appPasswords (mailboxId TEXT, expiresAt INTEGER);
     CREATE TABLE mailboxAliases (domain TEXT, address TEXT, mailboxId TEXT);
     CREATE TABLE tenants (id TEXT, plan TEXT);
     CREATE TABLE plans (name TEXT, storedMegabytes INTEGER)`);

@@ -8,9 +8,9 @@ import type { Tx } from '../../db/operation.ts';
 import type { TenantRow } from '../../db/tenant-tables.ts';
 import { readUnsent } from '../../queue/submitted/unsent-store.ts';
 import { AppError } from '../../system/errors.ts';
-import { BYTES_PER_MEGABYTE, findPlanName, findStoredLimit } from '../../tenants/stored-mail/store.ts';
+import { BYTES_PER_MEGABYTE, findStoredLimitOf } from '../../tenants/stored-mail/store.ts';
 import { hashCorrespondent } from './correspondents.ts';
-import { type Counted, countNew, readUse } from './store.ts';
+import { type Counted, compareCorrespondents, readUse, recordRecipients, type Use } from './store.ts';
 
 /**
  * Size of the messages of a mailbox that wait for their recipients, from which no more are taken. Mail that is held for weeks, or that no
@@ -29,55 +29,115 @@ export type Limits = Pick<
   'recipientsPerDay' | 'newRecipientsPerDay' | 'recipientsPerDayOfTenant'
 >;
 
-type Question = {
-  mailbox: Counted & Pick<MailboxRow, 'id'>;
-  /** Number of recipients. */
-  recipients: number;
-  /** Returns the hash of each recipient's address (correspondents.ts). It is called when there is not space for as many new ones. */
-  addressHashes: () => readonly string[];
-};
+type Writer = Counted & Pick<MailboxRow, 'id'>;
 
-/**
- * Checks that a mailbox may write to these recipients of one message now.
- * @throws AppError rate_limited, quota_exceeded
- */
-export function requireWithinLimits(
-  app: Pick<App, 'db' | 'clock' | 'config' | 'sealer'>,
-  mailbox: Question['mailbox'],
-  addresses: readonly string[],
-): Promise<void> {
-  const { db, clock, config } = app;
-  const addressHashes = () => addresses.map((address) => hashCorrespondent(app, mailbox.id, address));
-  const question = { mailbox, recipients: addresses.length, addressHashes };
-  return requireInWrite(db.read, { ...question, limits: config.submission, now: clock.now() });
+/** Counts of what a mailbox and its tenant have sent within 24 hours, and the size of its mail that waits for recipients, in bytes. */
+type Sent = { own: Use; ofTenant: Use; unsentBytes: number };
+
+async function readSent(tx: Tx, { id, address, tenantId }: Writer, now: number): Promise<Sent> {
+  return {
+    own: await readUse(tx, address, now),
+    ofTenant: await readUse(tx, tenantId, now),
+    unsentBytes: (await readUnsent(tx, id)).bytes,
+  };
 }
 
 /**
- * Checks the limits as part of a write, because many messages can be on their way at the same time.
+ * Checks that a mailbox may write to so many recipients now.
  * @throws AppError rate_limited, quota_exceeded
  */
-export async function requireInWrite(
-  tx: Tx,
-  { mailbox, recipients, addressHashes, limits, now }: Question & { limits: Limits; now: number },
-): Promise<void> {
-  const { recipientsPerDay, newRecipientsPerDay, recipientsPerDayOfTenant } = limits;
-  if ((await readUnsent(tx, mailbox.id)).bytes >= MAX_UNSENT_BYTES)
+function requireRoom({ own, ofTenant, unsentBytes }: Sent, recipients: number, limits: Limits): void {
+  const { recipientsPerDay, recipientsPerDayOfTenant } = limits;
+  if (unsentBytes >= MAX_UNSENT_BYTES)
     throw new AppError('quota_exceeded', 'Too much mail of the mailbox waits for its recipients');
-  const use = await readUse(tx, mailbox.address, now);
-  if (use.recipients + recipients > recipientsPerDay)
+  if (own.recipients + recipients > recipientsPerDay)
     throw new AppError('rate_limited', `The mailbox may write to ${recipientsPerDay} recipients a day`);
-  if ((await readUse(tx, mailbox.tenantId, now)).recipients + recipients > recipientsPerDayOfTenant)
+  if (ofTenant.recipients + recipients > recipientsPerDayOfTenant)
     throw new AppError(
       'rate_limited',
       `The mailboxes of your tenant may write to ${recipientsPerDayOfTenant} recipients a day together`,
     );
-  // Known addresses need not be looked up while there is space for new ones.
-  if (use.newRecipients + recipients <= newRecipientsPerDay) return;
-  if (use.newRecipients + (await countNew(tx, mailbox.id, addressHashes())) > newRecipientsPerDay)
+}
+
+/**
+ * Checks that a mailbox may write to so many recipients to whom it has not written before.
+ * @throws AppError rate_limited
+ */
+function requireRoomForNew({ own }: Sent, newRecipients: number, { newRecipientsPerDay }: Limits): void {
+  if (own.newRecipients + newRecipients > newRecipientsPerDay)
     throw new AppError(
       'rate_limited',
       `The mailbox may write to ${newRecipientsPerDay} recipients a day to whom it has not written before`,
     );
+}
+
+/** Compares the recipients of one message with the limits while they are named. The write that accepts the message compares again. */
+export class RecipientCheck {
+  readonly #app: Pick<App, 'db' | 'clock' | 'config' | 'sealer'>;
+  readonly #mailbox: Writer;
+  /** Counts from before this message. They are read once, so that many recipients do not cost as many reads. */
+  #before: Sent | undefined;
+  #recipients = 0;
+  /** Number of recipients that were looked up and are new to the mailbox. */
+  #newRecipients = 0;
+  /** Recipients that were not looked up, because there was space for all of them. */
+  #unknown: string[] = [];
+
+  constructor(app: Pick<App, 'db' | 'clock' | 'config' | 'sealer'>, mailbox: Writer) {
+    this.#app = app;
+    this.#mailbox = mailbox;
+  }
+
+  /**
+   * Counts one more recipient, unless the message would have too many with it.
+   * @throws AppError rate_limited, quota_exceeded
+   */
+  async add(address: string): Promise<void> {
+    const { db, clock, config } = this.#app;
+    const limits = config.submission;
+    this.#before ??= await readSent(db.read, this.#mailbox, clock.now());
+    requireRoom(this.#before, this.#recipients + 1, limits);
+    const mayBeNew = this.#before.own.newRecipients + this.#newRecipients + this.#unknown.length + 1;
+    if (mayBeNew <= limits.newRecipientsPerDay) {
+      this.#unknown.push(address);
+    } else {
+      this.#newRecipients += await this.#countNew(this.#unknown.splice(0));
+      const newRecipients = this.#newRecipients + (await this.#countNew([address]));
+      requireRoomForNew(this.#before, newRecipients, limits);
+      this.#newRecipients = newRecipients;
+    }
+    this.#recipients += 1;
+  }
+
+  async #countNew(addresses: readonly string[]): Promise<number> {
+    const { id } = this.#mailbox;
+    const hashes = addresses.map((address) => hashCorrespondent(this.#app, id, address));
+    const { unknown } = await compareCorrespondents(this.#app.db.read, id, hashes);
+    return unknown.length;
+  }
+}
+
+type Counting = {
+  mailbox: Writer;
+  /** Hash of each recipient's address (correspondents.ts). */
+  addressHashes: readonly string[];
+  limits: Limits;
+  now: number;
+};
+
+/**
+ * Counts the recipients of a message as part of the write that accepts it, because many messages can be on their way at the same time.
+ * @throws AppError rate_limited, quota_exceeded
+ */
+export async function countRecipients(
+  tx: Tx,
+  { mailbox, addressHashes, limits, now }: Counting,
+): Promise<void> {
+  const before = await readSent(tx, mailbox, now);
+  requireRoom(before, addressHashes.length, limits);
+  const correspondents = await compareCorrespondents(tx, mailbox.id, addressHashes);
+  requireRoomForNew(before, correspondents.unknown.length, limits);
+  await recordRecipients(tx, { mailbox, recipients: addressHashes.length, correspondents, now });
 }
 
 /**
@@ -91,9 +151,9 @@ export async function requireRoomOfTenant(
   sizeBytes: number,
 ): Promise<void> {
   const unsent = await readUnsent(tx, tenantId);
-  const plan = await findPlanName(tx, tenantId);
-  const megabytes = plan === undefined ? 0 : ((await findStoredLimit(tx, plan)) ?? Infinity);
-  const maxBytes = Math.min(MAX_UNSENT_OF_TENANT.bytes, megabytes * BYTES_PER_MEGABYTE);
+  const megabytes = await findStoredLimitOf(tx, tenantId);
+  const planBytes = megabytes === null ? Infinity : (megabytes ?? 0) * BYTES_PER_MEGABYTE;
+  const maxBytes = Math.min(MAX_UNSENT_OF_TENANT.bytes, planBytes);
   if (unsent.messages < MAX_UNSENT_OF_TENANT.messages && unsent.bytes + sizeBytes <= maxBytes) return;
   throw new AppError(
     'quota_exceeded',

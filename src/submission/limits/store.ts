@@ -4,6 +4,7 @@ import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { CorrespondentRow, RecipientCountRow } from '../../db/submission-tables.ts';
+import { DAY_MS } from '../../system/clock.ts';
 
 const HOUR_MS = 3_600_000;
 const HOURS_PER_DAY = 24;
@@ -24,7 +25,7 @@ const useSince = statement((db, param: Param<Pick<RecipientCountRow, 'owner' | '
       fn.sum<number>('sentByScripts').as('sentByScripts'),
       fn.sum<number>('notified').as('notified'),
     ])
-    .where('owner', '=', param('owner'))
+    .where('owner', '=', constant(param('owner')))
     .where('hour', '>', constant(param('hour')))
     .groupBy('owner'),
 );
@@ -79,16 +80,28 @@ const correspondent = statement((db, param: Param<Pick<CorrespondentRow, 'mailbo
     .where('addressHash', '=', param('addressHash')),
 );
 
-/** Returns the number of addresses that the mailbox has not written to before, by their hashes (correspondents.ts). */
-export async function countNew(
+/** Addresses by their hashes (correspondents.ts). */
+type Correspondents = {
+  /** Addresses that the mailbox has not written to before. */
+  unknown: readonly string[];
+  /** All others, with the times of the last messages to them. */
+  known: readonly Pick<CorrespondentRow, 'addressHash' | 'lastAt'>[];
+};
+
+/** Looks up which addresses the mailbox has written to before. */
+export async function compareCorrespondents(
   tx: Tx,
   mailboxId: MailboxId,
   addressHashes: readonly string[],
-): Promise<number> {
-  let count = 0;
-  for (const addressHash of addressHashes)
-    if (!(await correspondent.first(tx, { mailboxId, addressHash }))) count += 1;
-  return count;
+): Promise<Correspondents> {
+  const unknown: string[] = [];
+  const known: Correspondents['known'][number][] = [];
+  for (const addressHash of addressHashes) {
+    const found = await correspondent.first(tx, { mailboxId, addressHash });
+    if (found) known.push({ addressHash, lastAt: found.lastAt });
+    else unknown.push(addressHash);
+  }
+  return { unknown, known };
 }
 
 const upsertCorrespondent = statement((db, param: Param<CorrespondentRow>) =>
@@ -102,19 +115,29 @@ const upsertCorrespondent = statement((db, param: Param<CorrespondentRow>) =>
     ),
 );
 
+/**
+ * Age of the time of the last message to an address from which it is stored anew. Addresses are forgotten after a year, and most are written
+ * to many times a day. Our own limit.
+ */
+const LAST_AT_AGE_MS = DAY_MS;
+
 type Recording = {
   mailbox: Counted & Pick<MailboxRow, 'id'>;
-  /** Hash of each recipient's address. */
-  addressHashes: readonly string[];
+  /** Number of recipients. */
+  recipients: number;
+  correspondents: Correspondents;
   now: number;
 };
 
 /** Counts the recipients of a message and remembers their addresses, as part of the write that accepts it. */
-export async function recordRecipients(tx: Tx, { mailbox, addressHashes, now }: Recording): Promise<void> {
+export async function recordRecipients(
+  tx: Tx,
+  { mailbox, recipients, correspondents: { unknown, known }, now }: Recording,
+): Promise<void> {
   const { id: mailboxId } = mailbox;
-  const newRecipients = await countNew(tx, mailboxId, addressHashes);
-  await addUse(tx, mailbox, { recipients: addressHashes.length, newRecipients, now });
-  for (const addressHash of addressHashes)
+  await addUse(tx, mailbox, { recipients, newRecipients: unknown.length, now });
+  const old = known.filter(({ lastAt }) => Math.abs(now - lastAt) >= LAST_AT_AGE_MS);
+  for (const addressHash of [...unknown, ...old.map((one) => one.addressHash)])
     await upsertCorrespondent.all(tx, { mailboxId, addressHash, lastAt: now });
 }
 

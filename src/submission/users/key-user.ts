@@ -4,7 +4,6 @@ import { acceptEmail } from '../../emails/accept.ts';
 import { commitStored } from '../../emails/commit.ts';
 import { answerOnce } from '../../emails/idempotency/run.ts';
 import { requireSender } from '../../emails/sender.ts';
-import { addressKey } from '../../mail/address.ts';
 import type { Reply } from '../../mail/smtp/server/session.ts';
 import { AppError } from '../../system/errors.ts';
 import type { Caller } from '../../tenants/authenticate.ts';
@@ -66,8 +65,7 @@ export function createKeyUser(app: SubmissionApp, key: PlannedKey, token: string
       return undefined;
     },
     async refuseRecipient({ address }, accepted) {
-      const isNew = !accepted.some((one) => addressKey(one.address) === addressKey(address));
-      if (isNew && accepted.length >= MAX_RECIPIENTS) return TOO_MANY;
+      if (accepted >= MAX_RECIPIENTS) return TOO_MANY;
       return refuseSuppressed(app, tenantId, address);
     },
     accept: (submission) => accept(app, caller, { submission, requireValidKey }),

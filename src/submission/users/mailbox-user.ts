@@ -8,10 +8,9 @@ import { memoryOf } from '../../blobs/blobs.ts';
 import { discardOnRefusal } from '../../blobs/discard-on-refusal.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
-import { getSendingDomain, isLocalDomain, isSandboxDomain } from '../../domains/sender.ts';
+import { isLocalDomain, isSandboxDomain } from '../../domains/sender.ts';
 import { logAccepted } from '../../events/mail-log.ts';
-import { type Login, renewLogin, sessionCredential } from '../../mailboxes/credential.ts';
-import { mayUseAddress } from '../../mailboxes/sender-addresses.ts';
+import { type Login, type LoginMark, markOf, sessionCredential } from '../../mailboxes/credential.ts';
 import { queueKeyOf } from '../../queue/dispatch/delivery-queue.ts';
 import { markOfPassword } from '../../queue/submitted/credential.ts';
 import { isoTime } from '../../system/clock.ts';
@@ -19,7 +18,7 @@ import { AppError } from '../../system/errors.ts';
 import { acceptSubmitted } from '../accept.ts';
 import { buildMessage } from '../build-message.ts';
 import { hashCorrespondent } from '../limits/correspondents.ts';
-import { requireWithinLimits } from '../limits/limits.ts';
+import { RecipientCheck } from '../limits/limits.ts';
 import { LOGIN_HAS_ENDED, notAuthorized, RefusedMessage } from '../refused-message.ts';
 import { firstLookAt } from '../reports/plan.ts';
 import type { SubmissionApp } from '../submission-app.ts';
@@ -31,6 +30,8 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
   const { mailbox, credential } = login;
   const { id: mailboxId, tenantId } = mailbox;
   const handedInWith = credential.kind === 'password' ? markOfPassword(mailbox) : credential.row.id;
+  const mark = markOf(login);
+  let check = new RecipientCheck(app, mailbox);
 
   return {
     tenantId,
@@ -38,20 +39,22 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
     hasNotifications: true,
     logFields: { mailboxId },
     expiresAt: sessionCredential(login.credential).expiresAt,
-    findEnd: () => findEnd(app, login),
-    beginMessage: () => findEnd(app, login),
+    findEnd: () => findEnd(app, mailbox, mark),
+    beginMessage() {
+      check = new RecipientCheck(app, mailbox);
+      return findEnd(app, mailbox, mark);
+    },
     async refuseSender({ address, domain }) {
-      if (!(await mayUseAddress(app.db.read, mailbox, address)))
+      if (!(await app.knownSenders.mayUseAddress(mailbox, address)))
         return notAuthorized(`<${address}> is not an address of the mailbox ${mailbox.address}`);
       // The mailbox keeps its addresses at a domain that its tenant has lost.
       await getDomainId(app, { tenantId, domain });
       return undefined;
     },
-    async refuseRecipient(recipient, accepted) {
-      const refusal = await refuseSuppressed(app, tenantId, recipient.address);
+    async refuseRecipient({ address }) {
+      const refusal = await refuseSuppressed(app, tenantId, address);
       if (refusal) return refusal;
-      const addresses = [...accepted, recipient].map(({ address }) => address);
-      await requireWithinLimits(app, mailbox, addresses);
+      await check.add(address);
       return undefined;
     },
     async accept(submission) {
@@ -65,7 +68,7 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
           domain,
           dsn,
         }));
-        const ended = await findEnd(app, login);
+        const ended = await findEnd(app, mailbox, mark);
         if (ended) {
           await app.blobs.discard(blob);
           throw new RefusedMessage(ended);
@@ -102,12 +105,10 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
  * @throws AppError domain_not_verified
  */
 async function getDomainId(
-  app: Pick<App, 'db' | 'clock' | 'config'>,
+  app: Pick<SubmissionApp, 'config' | 'knownSenders'>,
   { tenantId, domain }: Pick<MailboxRow, 'tenantId' | 'domain'>,
 ): Promise<MessageRow['domainId']> {
-  if (isSandboxDomain(app.config, domain)) return null;
-  const sender = { tenantId, mode: 'live', domain, simulatorOnly: false } as const;
-  return (await getSendingDomain(app, sender)).domainId;
+  return isSandboxDomain(app.config, domain) ? null : app.knownSenders.getDomainId(tenantId, domain);
 }
 
 /**
@@ -130,14 +131,14 @@ function requireLocalRecipients(app: Pick<App, 'config'>, submission: Submission
  * @throws AppError unavailable while the mailbox waits for its repair
  */
 async function findEnd(
-  app: Pick<SubmissionApp, 'db' | 'clock'>,
-  login: Login,
+  { knownSenders }: Pick<SubmissionApp, 'knownSenders'>,
+  mailbox: MailboxRow,
+  mark: LoginMark,
 ): Promise<typeof LOGIN_HAS_ENDED | undefined> {
-  const renewed = await renewLogin(app, login);
-  if (!('refused' in renewed)) return undefined;
-  if (renewed.refused === 'damaged')
+  const refused = await knownSenders.findLoginEnd(mailbox, mark);
+  if (refused === 'damaged')
     throw new AppError('unavailable', 'The mailbox is damaged and waits for its repair; try again later');
-  return LOGIN_HAS_ENDED;
+  return refused && LOGIN_HAS_ENDED;
 }
 
 /**

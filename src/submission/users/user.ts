@@ -72,13 +72,10 @@ export type User = {
    */
   refuseSender(address: Pick<Mailbox, 'address' | 'domain'>): Promise<Reply | undefined>;
   /**
-   * Decides about another recipient.
+   * Decides about another recipient of a message of which so many were accepted.
    * @throws AppError
    */
-  refuseRecipient(
-    recipient: SubmittedRecipient,
-    accepted: readonly SubmittedRecipient[],
-  ): Promise<Reply | undefined>;
+  refuseRecipient(recipient: SubmittedRecipient, accepted: number): Promise<Reply | undefined>;
   /**
    * Queues the message and returns the id under which it is known; it is on disk then. After a refusal none of its bytes stay behind.
    * @throws RefusedMessage; AppError

@@ -64,6 +64,22 @@ export async function findStoredLimit(tx: Tx, plan: string): Promise<number | nu
   return (await limitOf.first(tx, { name: plan }))?.storedMegabytes;
 }
 
+const limitOfTenant = statement((db, param: Param<Pick<TenantRow, 'id'>>) =>
+  db
+    .selectFrom('tenants')
+    .innerJoin('plans', 'plans.name', 'tenants.plan')
+    .select('plans.storedMegabytes')
+    .where('tenants.id', '=', param('id')),
+);
+
+/** Returns the limit of a tenant's plan in megabytes: null when it has none, undefined when there is no such tenant or plan. */
+export async function findStoredLimitOf(
+  tx: Tx,
+  tenantId: TenantRow['id'],
+): Promise<number | null | undefined> {
+  return (await limitOfTenant.first(tx, { id: tenantId }))?.storedMegabytes;
+}
+
 /**
  * Returns true when a tenant may store `sizeBytes` more and then has at most this share of the limit of its plan. The calling write
  * stores them.
@@ -73,8 +89,7 @@ export async function hasShareFor(
   tenantId: TenantRow['id'],
   { share, sizeBytes }: { share: number; sizeBytes: number },
 ): Promise<boolean> {
-  const plan = await findPlanName(tx, tenantId);
-  const limit = plan === undefined ? undefined : await findStoredLimit(tx, plan);
+  const limit = await findStoredLimitOf(tx, tenantId);
   if (limit === null) return true;
   return fits(await readStoredBytes(tx, tenantId), { megabytes: (limit ?? 0) * share, sizeBytes });
 }

@@ -43,7 +43,7 @@ export class SevenBit {
   #isInLine = false;
   /** Contiguous octets of the present piece that share their fate. */
   #run: { from: number; to: number } | undefined;
-  /** What leaves next. */
+  /** Pieces that leave next. */
   #leaving: Buffer[] = [];
   #headerBytes: number | undefined;
   #hasEnded = false;

@@ -1,0 +1,133 @@
+/** What is known of a sender is answered from memory, and a change counts from the answer to the write that has made it. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { openReading } from '../../src/db/connection.ts';
+import { kyselyOn } from '../../src/db/dialect.ts';
+import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
+import type { Tables } from '../../src/db/tables.ts';
+import { endDomain } from '../../src/domains/store.ts';
+import { deleteAppPassword } from '../../src/mailboxes/app-passwords/store.ts';
+import { type Credential, markOf, OWN_PASSWORD } from '../../src/mailboxes/credential.ts';
+import { updateMailbox } from '../../src/mailboxes/store.ts';
+import { createKnownSenders } from '../../src/submission/known-senders.ts';
+import { addDomain } from '../domains/fixtures.ts';
+import { SANDBOX } from '../emails/fixtures.ts';
+import { addAppPassword, addMailbox } from '../mailboxes/fixtures.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp } from '../support/test-app.ts';
+
+const clock = createFakeClock(1_800_000_000_000);
+const world = await openTestApp({ system: { clock } });
+const { app, tenantId } = world;
+const connection = openReading(join(world.dataDir, 'postrider.db'));
+after(async () => {
+  connection.close();
+  await world.close();
+});
+
+let queries = 0;
+/** A connection that counts its queries. */
+const read = kyselyOn<Tables>(connection, async (query) => {
+  queries += 1;
+  return query();
+});
+const senders = createKnownSenders({ ...app, db: { ...app.db, read } });
+
+/** Asks twice, the second time from memory, and returns the answer. */
+async function ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+  const answer = await question();
+  const before = queries;
+  assert.deepEqual(await question(), answer);
+  assert.equal(queries, before, 'the answer was read again');
+  return answer;
+}
+
+let mailboxes = 0;
+const add = (fields: Parameters<typeof addMailbox>[1] = {}) =>
+  addMailbox(world, { address: `s${++mailboxes}@known.example`, ...fields });
+
+function change({ id }: MailboxRow, fields: Parameters<typeof updateMailbox.run>[1]['change']) {
+  return app.db.commit(updateMailbox, { tenantId, id, now: clock.now(), change: fields });
+}
+
+/** Returns the question whether a login stands. */
+function login(mailbox: MailboxRow, credential: Credential = OWN_PASSWORD) {
+  const mark = markOf({ mailbox, credential });
+  return () => senders.findLoginEnd(mailbox, mark);
+}
+
+test('a login ends with its password, and while its mailbox is suspended', async () => {
+  const mailbox = await add();
+  const standing = login(mailbox);
+  assert.equal(await ask(standing), undefined);
+  await change(mailbox, { displayName: 'Ann' });
+  assert.equal(await ask(standing), undefined);
+  await change(mailbox, { status: 'suspended' });
+  assert.equal(await ask(standing), 'suspended');
+  await change(mailbox, { status: 'active', passwordLogin: 0 });
+  assert.equal(await ask(standing), 'credentials');
+  await change(mailbox, { passwordLogin: 1 });
+  assert.equal(await ask(standing), undefined);
+  await change(mailbox, { passwordHash: 'another' });
+  assert.equal(await ask(standing), 'credentials');
+});
+
+test('a login ends with its app password', async () => {
+  const mailbox = await add();
+  const phone = (await addAppPassword(world, mailbox)).row;
+  const { row } = await addAppPassword(world, mailbox, { expiresAt: clock.now() + 1_000 });
+  const standing = login(mailbox, { kind: 'app-password', row: phone });
+  const limited = login(mailbox, { kind: 'app-password', row });
+  assert.deepEqual([await ask(standing), await ask(limited)], [undefined, undefined]);
+  await clock.advance(1_000);
+  assert.deepEqual([await ask(standing), await ask(limited)], [undefined, 'credentials']);
+  await app.db.commit(deleteAppPassword, {
+    tenantId,
+    mailboxId: mailbox.id,
+    id: phone.id,
+    now: clock.now(),
+  });
+  assert.equal(await ask(standing), 'credentials');
+});
+
+test('a login to a shared mailbox ends with the membership', async () => {
+  const member = await add({ address: 'member@elsewhere.example' });
+  const shared = await add({ kind: 'shared', passwordLogin: 0 });
+  await change(shared, { members: [member.address] });
+  const { row } = await addAppPassword(world, shared, { memberId: member.id });
+  const standing = login(shared, { kind: 'app-password', row });
+  assert.equal(await standing(), undefined);
+  await change(member, { status: 'suspended' });
+  assert.equal(await standing(), 'credentials');
+  await change(member, { status: 'active' });
+  assert.equal(await standing(), undefined);
+  assert.equal(await senders.mayUseAddress(member, shared.address), true);
+  await change(shared, { members: [] });
+  assert.equal(await standing(), 'credentials');
+  assert.equal(await senders.mayUseAddress(member, shared.address), false);
+});
+
+test('an address is used by its owner alone, and as long as it has it', async () => {
+  const alias = 'role@elsewhere.example';
+  const mailbox = await add({ aliases: [alias] });
+  const other = await add();
+  const may = (one: MailboxRow) => ask(() => senders.mayUseAddress(one, `${alias.replace('@', '+x@')}`));
+  assert.deepEqual([await may(mailbox), await senders.mayUseAddress(other, alias)], [true, false]);
+  await change(mailbox, { aliases: { aliases: [], sandbox: SANDBOX } });
+  assert.equal(await may(mailbox), false);
+  await change(other, {
+    aliases: { aliases: [{ address: alias, domain: 'elsewhere.example' }], sandbox: SANDBOX },
+  });
+  assert.equal(await may(other), true);
+});
+
+test('a domain sends until it is deleted or has failed', async () => {
+  const { id } = await addDomain(world, { name: 'sends.example', status: 'verified' });
+  const get = () => ask(() => senders.getDomainId(tenantId, 'sends.example'));
+  assert.equal(await get(), id);
+  const other = await world.addTenant('other');
+  await assert.rejects(senders.getDomainId(other.tenantId, 'sends.example'), /is not one of yours/);
+  await app.db.commit(endDomain, { tenantId, id, now: clock.now() });
+  await assert.rejects(get(), /is not one of yours/);
+});
