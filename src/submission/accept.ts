@@ -18,7 +18,7 @@ type Accepting = {
   addressHashes: readonly string[];
   limits: Limits;
   /** Time at which a delay is first reported to the writer, in Unix milliseconds; null for a message that is never reported. */
-  firstLook: number | null;
+  firstCheckAt: number | null;
 };
 
 /**
@@ -29,7 +29,7 @@ export const acceptSubmitted = defineWrite(
   'submission.accept',
   async (
     tx,
-    { blob, message, mailbox, handedInWith, recipients, addressHashes, limits, firstLook }: Accepting,
+    { blob, message, mailbox, handedInWith, recipients, addressHashes, limits, firstCheckAt }: Accepting,
   ): Promise<void> => {
     const { id: messageId, tenantId, createdAt: now } = message;
     const { sizeBytes } = blob;
@@ -38,7 +38,7 @@ export const acceptSubmitted = defineWrite(
     await countRecipients(tx, { mailbox, addressHashes, limits, now });
     await insertBlob(tx, blob);
     await enqueue(tx, message, recipients);
-    const dueAt = firstLook;
+    const dueAt = firstCheckAt;
     await insertSubmitted(tx, { messageId, tenantId, mailboxId, handedInWith, sizeBytes, dueAt });
   },
   { crashPoints: { beforeCommit: 'submission-before-commit', afterCommit: 'submission-after-commit' } },

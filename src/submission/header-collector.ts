@@ -1,4 +1,4 @@
-/** Collects the header of a message that arrives in pieces. Each octet is looked at a few times, however small the pieces are. */
+/** Collects the header of a message that arrives in pieces. Each octet is read a few times, however small the pieces are. */
 import { MAX_HEADER_BYTES } from '../mail/header-limits.ts';
 import { RefusedMessage } from './refused-message.ts';
 

@@ -34,7 +34,7 @@ const insert = statement((db, param: Param<NewSubmitted>) =>
   }),
 );
 
-/** Stores that a person has sent a message, as part of the write that queues it. `dueAt` is the time of the first look at it. */
+/** Stores that a person has sent a message, as part of the write that queues it. `dueAt` is the time of its first check. */
 export async function insertSubmitted(
   tx: Tx,
   { mailboxId, ...submitted }: NewSubmitted & Mailbox,
@@ -51,7 +51,7 @@ const setDue = statement((db, param: Param<Due>) =>
     .where('messageId', '=', param('messageId')),
 );
 
-/** Makes a look at a message due, as part of the write that changes one of its recipients for good. */
+/** Makes a check of a message due, as part of the write that changes one of its recipients for good. */
 export async function makeSubmittedDue(tx: Tx, messageId: string, now: number): Promise<void> {
   await setDue.all(tx, { messageId, dueAt: now });
 }
@@ -69,7 +69,7 @@ const first = statement((db) =>
   db.selectFrom('submittedMessages').select('dueAt').where('dueAt', 'is not', null).orderBy('dueAt').limit(1),
 );
 
-/** Returns the time at which the next message is looked at, in Unix milliseconds; undefined when none is. */
+/** Returns the time at which the next message is checked, in Unix milliseconds; undefined when none is. */
 export async function findNextSubmittedTime(tx: Tx): Promise<number | undefined> {
   return (await first.first(tx, {}))?.dueAt ?? undefined;
 }
@@ -99,7 +99,7 @@ export const leaseSubmitted = defineWrite(
 );
 
 type Settled = Pick<SubmittedMessageRow, 'messageId' | 'told' | 'report' | 'reports'> & {
-  /** The end of the lease of the look that is settled. */
+  /** The end of the lease of the check that is settled. */
   leasedUntil: number;
   dueAt: number | null;
 };
@@ -111,7 +111,7 @@ const settle = statement((db, param: Param<Settled>) =>
       told: param('told'),
       report: param('report'),
       reports: param('reports'),
-      // A recipient that has reached its end during the look has made the message due for another one.
+      // A recipient that has reached its end during the check has made the message due for another one.
       dueAt: sql<
         number | null
       >`CASE WHEN dueAt = ${param('leasedUntil')} THEN ${param('dueAt')} ELSE dueAt END`,
@@ -119,7 +119,7 @@ const settle = statement((db, param: Param<Settled>) =>
     .where('messageId', '=', param('messageId')),
 );
 
-/** Stores what a look at a message has led to, and when the next one is due; null means with the next end of a recipient. */
+/** Stores what the check of a message has led to, and when the next one is due; null means with the next end of a recipient. */
 export const settleSubmitted = defineWrite(
   'queue.settleSubmitted',
   async (tx, input: Settled): Promise<void> => {
@@ -153,7 +153,7 @@ export const endSubmitted = defineWrite(
   },
 );
 
-/** Makes all messages due now whose time lies ahead after the wall clock was set back. A look too many tells nothing twice. */
+/** Makes all messages due now whose time lies ahead after the wall clock was set back. A check too many reports nothing twice. */
 export const moveDueSubmitted = defineWrite(
   'queue.moveDueSubmitted',
   async (tx, { now }: SetBack): Promise<void> => {

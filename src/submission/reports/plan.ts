@@ -32,7 +32,7 @@ const MINUTE_MS = 60_000;
 const DELAYS_MS: readonly number[] = [30 * MINUTE_MS, 240 * MINUTE_MS, 1_440 * MINUTE_MS];
 
 /** Returns the time of the first check of a message; null when nothing is reported, because it has no return path. */
-export function firstLookAt({ datedAt, returnPath }: Situation['message']): number | null {
+export function firstCheckOf({ datedAt, returnPath }: Situation['message']): number | null {
   return returnPath === '' ? null : datedAt + (DELAYS_MS[0] ?? 0);
 }
 

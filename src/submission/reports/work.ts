@@ -23,11 +23,11 @@ import { composeSubmissionReport } from './compose.ts';
 import { type PlannedReport, planReport, type Told, toldAfter } from './plan.ts';
 
 type ReportApp = App & { mailboxDelivery: MailboxDelivery };
-type Look = { row: SubmittedMessageRow; message: SpooledMessage; recipients: RecipientRow[] };
+type Found = { row: SubmittedMessageRow; message: SpooledMessage; recipients: RecipientRow[] };
 
 /** Maximum number of messages that are checked at the same time. Our own limit. */
 const CONCURRENCY = 8;
-/** Length of a lease, in milliseconds. A look takes a fraction of a second, or as long as a mailbox is busy. */
+/** Length of a lease, in milliseconds. A check takes a fraction of a second, or as long as a mailbox is busy. */
 const LEASE_MS = 600_000;
 /**
  * Maximum size of what a report returns of the header. Headers can have 256 KiB, and reports come to full mailboxes too; the fields that
@@ -42,13 +42,13 @@ const CRLF = '\r\n';
 /** Returns the work that tells the writers of messages. */
 export function createReportsWork(app: ReportApp): Work<string> {
   const { db, clock } = app;
-  /** Looks that are not finished, by message. A recipient that reaches its end meanwhile asks for another one. */
+  /** Checks that are not finished, by message. A recipient that reaches its end meanwhile asks for another one. */
   const running = new Map<string, Promise<void>>();
   const reports = app.metrics.counter('submission_reports_total', 'Reports to the writers of messages.', [
     'action',
   ]);
 
-  async function look(messageId: string): Promise<void> {
+  async function check(messageId: string): Promise<void> {
     const leasedUntil = (await findSubmitted(db.read, messageId))?.dueAt;
     const found = await read(app, messageId);
     if (!found || leasedUntil === undefined || leasedUntil === null) return;
@@ -88,7 +88,7 @@ export function createReportsWork(app: ReportApp): Work<string> {
     },
     async run(messageId) {
       const before = running.get(messageId)?.catch(() => {}) ?? Promise.resolve();
-      const last = before.then(() => look(messageId));
+      const last = before.then(() => check(messageId));
       running.set(messageId, last);
       await last.finally(() => {
         if (running.get(messageId) === last) running.delete(messageId);
@@ -97,7 +97,7 @@ export function createReportsWork(app: ReportApp): Work<string> {
   };
 }
 
-async function read({ db }: Pick<App, 'db'>, messageId: string): Promise<Look | undefined> {
+async function read({ db }: Pick<App, 'db'>, messageId: string): Promise<Found | undefined> {
   const row = await findSubmitted(db.read, messageId);
   const message = await findMessage(db.read, messageId);
   return row && message && { row, message, recipients: await listRecipients(db.read, messageId) };
@@ -109,7 +109,7 @@ async function read({ db }: Pick<App, 'db'>, messageId: string): Promise<Look | 
  */
 async function deliver(
   app: ReportApp,
-  { row, message, recipients }: Look,
+  { row, message, recipients }: Found,
   { action, positions }: PlannedReport,
 ): Promise<boolean> {
   const mailbox =

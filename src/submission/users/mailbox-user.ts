@@ -20,7 +20,7 @@ import { buildMessage } from '../build-message.ts';
 import { hashCorrespondent } from '../limits/correspondents.ts';
 import { RecipientCheck } from '../limits/limits.ts';
 import { LOGIN_HAS_ENDED, notAuthorized, RefusedMessage } from '../refused-message.ts';
-import { firstLookAt } from '../reports/plan.ts';
+import { firstCheckOf } from '../reports/plan.ts';
 import type { SubmissionApp } from '../submission-app.ts';
 import { refuseSuppressed } from '../suppressed.ts';
 import { type Submission, senderDomainsOf, type User } from './user.ts';
@@ -77,7 +77,7 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
         const limits = { recipientsPerDay, newRecipientsPerDay, recipientsPerDayOfTenant };
         const addressHashes = recipients.map(({ address }) => hashCorrespondent(app, mailboxId, address));
         const counted = { id: mailboxId, address: mailbox.address, tenantId };
-        const firstLook = firstLookAt(row);
+        const firstCheckAt = firstCheckOf(row);
         await app.db.commit(
           acceptSubmitted,
           {
@@ -88,7 +88,7 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
             recipients,
             addressHashes,
             limits,
-            firstLook,
+            firstCheckAt,
           },
           memoryOf(blob),
         );
