@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { readMessage } from '../../src/submission/message.ts';
 import { openTestApp } from '../support/test-app.ts';
+
+const world = await openTestApp();
+after(() => world.close());
+const { app } = world;
 
 const MESSAGE = Buffer.from(
   [
@@ -20,8 +24,6 @@ async function* cut(pieceBytes: number): AsyncGenerator<Buffer> {
 }
 
 test('a message that is handed over again is known by its body, however its octets arrive', async () => {
-  await using open = await openTestApp();
-  const { app } = open;
   const memory = app.guards.memory.smtp.open('192.0.2.1');
   const hashes = new Set<string | undefined>();
   for (const pieceBytes of [MESSAGE.length, 4_096, 5_000]) {
@@ -34,8 +36,6 @@ test('a message that is handed over again is known by its body, however its octe
 });
 
 test('a message of very short lines is stored in few pieces', async () => {
-  await using open = await openTestApp();
-  const { app } = open;
   const memory = app.guards.memory.smtp.open('192.0.2.1');
   const sizes: number[] = [];
   const prepare: typeof app.blobs.prepare = (pieces, mayHold) =>
