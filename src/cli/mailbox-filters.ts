@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { OperatorMailbox } from '../mailboxes/admin-api.ts';
 import { withControl } from './context.ts';
-import { CommandError } from './errors.ts';
+import { UsageError } from './errors.ts';
 import { printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -29,8 +29,8 @@ function addVacation(mailbox: Command, terminal: Terminal): void {
       withControl(command, terminal, async (control, { show }) => {
         const path = `/mailboxes/${encodeURIComponent(name)}`;
         if (text === undefined && Object.keys(options).length > 0)
-          throw new CommandError('the reply needs a text: --text');
-        if (text !== undefined && off) throw new CommandError('--off takes no text');
+          throw new UsageError('the reply needs a text: --text');
+        if (text !== undefined && off) throw new UsageError('--off takes no text');
         const body = off ? { vacation: null } : { vacation: { ...options, text } };
         const changed =
           text === undefined && !off
@@ -63,7 +63,8 @@ function addForward(mailbox: Command, terminal: Terminal): void {
     .action((...[name, addresses, { copy, off }, command]: [string, string[], ForwardOptions, Command]) =>
       withControl(command, terminal, async (control, { show }) => {
         const path = `/mailboxes/${encodeURIComponent(name)}`;
-        if (off && addresses.length > 0) throw new CommandError('--off takes no addresses');
+        if (off && addresses.length > 0) throw new UsageError('--off takes no addresses');
+        if (!copy && addresses.length === 0) throw new UsageError('--no-copy goes with addresses');
         const body = { forwardTo: addresses, keepCopy: off ? true : copy };
         const changed =
           addresses.length === 0 && !off

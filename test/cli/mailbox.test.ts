@@ -190,7 +190,7 @@ test('vacation and forward set, show and end what a mailbox does by itself', asy
   );
   assert.equal((await run(['vacation', address])).output, output);
   const noText = await run(['vacation', address, '--subject', 'Away']);
-  assert.deepEqual([noText.code, noText.output], [1, '']);
+  assert.deepEqual([noText.code, noText.output], [2, '']);
   assert.match(
     (await run(['vacation', address, '--text', 'a', ...times.slice(0, 1), 'soon'])).errors,
     /vacation\.from/,
@@ -200,7 +200,8 @@ test('vacation and forward set, show and end what a mailbox does by itself', asy
   const forwarded = await run(['forward', address, 'bob@other.example', '--no-copy']);
   assert.equal(forwarded.output, `${address} forwards its mail, and does not store it:\nbob@other.example\n`);
   assert.match((await run(['forward', address, 'nobody'])).errors, /forwardTo\[0\]/);
-  assert.equal((await run(['forward', address, 'bob@other.example', '--off'])).code, 1);
+  assert.equal((await run(['forward', address, 'bob@other.example', '--off'])).code, 2);
+  assert.equal((await run(['forward', address, '--no-copy'])).code, 2);
   const { value } = await run(['forward', address, '--off', '--json']);
   assert.deepEqual([value.forwardTo, value.keepCopy], [[], true]);
 });
