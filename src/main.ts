@@ -276,7 +276,10 @@ function startWorkers(app: App, { inbound, routes, mailboxes, imports }: Parts):
     startWork(app, createPostStart(app, routes)),
     startWork(app, createGreylistSweep(app)),
     startWork(app, createMailboxStart(mailboxes)),
-    startWork(app, createMailboxWork({ ...app, mailboxDelivery: accounts, scriptRunner: mailboxes.scripts })),
+    startWork(
+      app,
+      createMailboxWork({ ...inbound, mailboxDelivery: accounts, scriptRunner: mailboxes.scripts }),
+    ),
     startWork(app, createReportsWork({ ...app, mailboxDelivery: accounts })),
     startWork(app, createRemovalWork(app, accounts.close)),
     startWork(app, createMemorySweep(app)),

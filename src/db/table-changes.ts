@@ -18,6 +18,8 @@ const WATCHED = {
   mailboxes: { key: 'domain', columns: ['address', 'status', 'passwordLogin', 'passwordHash'] },
   appPasswords: { key: 'mailboxId', columns: ['expiresAt'] },
   mailboxAliases: { key: 'domain', columns: ['address', 'mailboxId'] },
+  mailboxFilters: { key: 'mailboxId', columns: ['script'] },
+  mailboxScripts: { key: 'mailboxId', columns: ['name', 'content', 'isActive'] },
   inboundRoutes: { key: 'tenantId', columns: ['address', 'domain', 'enabled'] },
   tenants: { key: 'id', columns: ['plan'] },
   plans: { key: 'name', columns: ['storedMegabytes'] },

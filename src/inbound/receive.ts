@@ -30,7 +30,7 @@ export type ReceiveApp = SpamApp &
   Pick<App, 'db' | 'disk' | 'guards' | 'random' | 'sealer' | 'wakeups'> & {
     inboundMetrics: InboundMetrics;
     authenticator: Pick<Authenticator, 'begin'>;
-    directory: Pick<Directory, 'noteStored' | 'noteWaiting'>;
+    directory: Pick<Directory, 'noteStored' | 'noteWaiting' | 'scriptsOf'>;
     senderRates: SenderRates;
     mailboxScripts?: MailboxScripts | undefined;
   };

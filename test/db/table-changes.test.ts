@@ -13,6 +13,8 @@ function openWatched() {
     CREATE TABLE mailboxes (domain TEXT, address TEXT, status TEXT, passwordLogin INTEGER, passwordHash TEXT);
     CREATE TABLE appPasswords (mailboxId TEXT, expiresAt INTEGER);
     CREATE TABLE mailboxAliases (domain TEXT, address TEXT, mailboxId TEXT);
+    CREATE TABLE mailboxFilters (mailboxId TEXT, script TEXT);
+    CREATE TABLE mailboxScripts (mailboxId TEXT, name TEXT, content TEXT, isActive INTEGER);
     CREATE TABLE tenants (id TEXT, plan TEXT);
     CREATE TABLE plans (name TEXT, storedMegabytes INTEGER)`);
   const changes = new TableChanges();

@@ -4,8 +4,11 @@ import { KeptAnswers } from '../../src/db/kept-answers.ts';
 import { endDomain } from '../../src/domains/store.ts';
 import { decideRecipient } from '../../src/inbound/recipient.ts';
 import { mapRoutes } from '../../src/inbound/routes/store.ts';
+import { activateScript, putScript, renameScript } from '../../src/mailboxes/scripts/store.ts';
+import { updateMailbox } from '../../src/mailboxes/store.ts';
 import { setTenantPlan } from '../../src/tenants/store.ts';
 import { addDomain } from '../domains/fixtures.ts';
+import { addMailbox } from '../mailboxes/fixtures.ts';
 import { storePlan } from '../support/store-plan.ts';
 import { openMailWorld, sendMail } from './mail-world.ts';
 
@@ -121,4 +124,32 @@ test('a message counts against the limit of the plan as soon as it is accepted',
   assert.match(await sendMail(await world.open(), { to, message }), /^250/);
   assert.equal(await decide(to, 600_000), FULL);
   assert.equal(await decide(to, 400_000), 'post');
+});
+
+test('a change of the scripts or the filters of a mailbox is noticed at once', async () => {
+  const { id: mailboxId, tenantId } = await addMailbox(world.test, { address: 'ann@scripts.example' });
+  const scripts = async () => {
+    const { scripts: found, mayRefuse } = await app.directory.scriptsOf(mailboxId);
+    return [...found.map(({ name, content }) => `${name}: ${content}`), mayRefuse];
+  };
+  const change = (fields: object) =>
+    app.db.commit(updateMailbox, { tenantId, id: mailboxId, change: fields, now: clock.now() });
+  const put = (content: string) =>
+    app.db.commit(putScript, { mailboxId, name: 'rules', content, now: clock.now() });
+  const activate = (name: string) => app.db.commit(activateScript, { mailboxId, name });
+  assert.deepEqual(await scripts(), [false]);
+  await put('keep;');
+  assert.deepEqual(await scripts(), [false]);
+  await activate('rules');
+  assert.deepEqual(await scripts(), ['rules: keep;', false]);
+  await put('require "reject"; reject "No.";');
+  assert.deepEqual(await scripts(), ['rules: require "reject"; reject "No.";', true]);
+  await app.db.commit(renameScript, { mailboxId, name: 'rules', to: 'others' });
+  assert.match(String((await scripts())[0]), /^others: /);
+  await activate('');
+  assert.deepEqual(await scripts(), [false]);
+  await change({ filters: { forwardTo: ['bob@other.example'] } });
+  assert.match(String((await scripts())[0]), /^filters of the mailbox: .*redirect/s);
+  await change({ filters: { forwardTo: [] } });
+  assert.deepEqual(await scripts(), [false]);
 });

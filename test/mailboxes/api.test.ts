@@ -374,7 +374,7 @@ test('filters are shown as they were given, run when mail arrives, and end with 
   const { body } = await create({ address: newAddress(), vacation, forwardTo: ['Bob@Other.example'] });
   assert.deepEqual([body.vacation, body.forwardTo, body.keepCopy], [vacation, ['Bob@other.example'], true]);
   const { read } = world.app.db;
-  const scripts = async () => (await scriptsOf(read, { id: body.id })).map(({ content }) => content);
+  const scripts = async () => (await scriptsOf(read, body.id)).scripts.map(({ content }) => content);
   assert.match(
     (await scripts()).join(),
     /vacation :subject "Away" "I am away\.";[\s\S]*redirect :copy "Bob@other\.example";/,

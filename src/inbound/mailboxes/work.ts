@@ -11,12 +11,12 @@ import type {
   MailboxDelivery,
   MailboxTargets,
 } from '../../mailboxes/delivery.ts';
-import { scriptsOf } from '../../mailboxes/scripts/of-mailbox.ts';
 import type { ScriptRunner } from '../../mailboxes/scripts/runner.ts';
 import { findMailboxById } from '../../mailboxes/store.ts';
 import { errorMessage } from '../../system/errors.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import type { Work } from '../../system/worker.ts';
+import type { Directory } from '../directory.ts';
 import { findReceived } from '../store.ts';
 import { type LeasedTask, putBackTask } from '../tasks/store.ts';
 import { createTaskWork, type TaskOutcome } from '../tasks/worker.ts';
@@ -41,6 +41,7 @@ const MAX_LOGGED_MAILBOXES = 1_000;
 type MailboxApp = App & {
   mailboxDelivery: MailboxDelivery & MailboxTargets;
   scriptRunner: Pick<ScriptRunner, 'run'>;
+  directory: Pick<Directory, 'scriptsOf'>;
 };
 
 /** Returns the work that delivers to mailboxes. A second run of a task stores nothing more. */
@@ -89,7 +90,7 @@ async function deliver(app: MailboxApp, delivery: Delivery): Promise<DeliveryRes
   const { task, mailbox, message } = delivery;
   try {
     const prefix = prefixOf(message, mailbox);
-    const scripts = await scriptsOf(app.db.read, mailbox);
+    const { scripts } = await app.directory.scriptsOf(mailbox.id);
     // A plan is carried out, also when the owner has deactivated the script that made it.
     if (scripts.length > 0 || (await findPlan(app.db.read, task.id)))
       return await deliverByScripts(app, { ...delivery, prefix, scripts });

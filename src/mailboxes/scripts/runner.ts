@@ -2,16 +2,17 @@
  * Checks and runs Sieve scripts in threads that are ended after a second: the steps of a run are counted, but what a person writes must
  * not stop the mail of others even where a step takes long.
  */
-import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ThreadOutcome } from '../../system/killable-threads/serve.ts';
 import { KillableThreads } from '../../system/killable-threads.ts';
 import type { System } from '../../system/system.ts';
 import { moduleBeside } from '../../system/thread.ts';
-import type { NamedScript, RunJob, ScriptJob, ScriptResult, SentScript } from './script-job.ts';
+import type { NamedScript } from './named-script.ts';
+import { RunBatches } from './run-batches.ts';
+import type { RunJob, ScriptAnswer, ScriptJob, ScriptResult, SentRun, SentScript } from './script-job.ts';
 
 /** The result of a run; `busy` when it can be repeated later. A script that takes too long has failed. */
-type RunResult = Exclude<ScriptResult, { kind: 'checked' | 'unknown' }> | { kind: 'busy'; reason: string };
+type RunResult = Exclude<ScriptResult, { kind: 'unknown' }> | { kind: 'busy'; reason: string };
 
 export type ScriptRunner = {
   /** Runs scripts. `owner` is the tenant: tenants are served in turns. */
@@ -30,9 +31,9 @@ const THREADS = 2;
 const GROW_AFTER_MS = 150;
 /** Maximum time of a job. A script of 100 rules takes less than a millisecond. */
 const JOB_TIMEOUT_MS = 1_000;
-/** Maximum time that a job waits for a thread. A message then waits with its mailbox, and an owner is told to try again. */
+/** Maximum time that a job waits for a thread, and a run for its job. A message then waits with its mailbox, and an owner is told to try again. */
 const WAIT_TIMEOUT_MS = 10_000;
-/** Maximum number of waiting jobs of one tenant: more than messages that are delivered at the same time. Our own limit. */
+/** Maximum number of waiting jobs, and of waiting runs, of one tenant: more than messages that are delivered at the same time. Our own limit. */
 const MAX_WAITING = 200;
 const IDLE_TIMEOUT_MS = 60_000;
 /** Time below which a job counts as quick. */
@@ -46,7 +47,7 @@ const ATTEMPTS = 2;
 
 /** Returns the runner, with its own threads, which start when they are first needed. */
 export function createScriptRunner(system: Pick<System, 'clock'>): ScriptRunner {
-  const threads = new KillableThreads<ScriptJob, ScriptResult>(system.clock, {
+  const threads = new KillableThreads<ScriptJob, ScriptAnswer>(system.clock, {
     module: moduleBeside(import.meta.url, 'script-thread'),
     threads: THREADS,
     growAfterMs: GROW_AFTER_MS,
@@ -59,34 +60,44 @@ export function createScriptRunner(system: Pick<System, 'clock'>): ScriptRunner 
   /** Tenants with the keys of scripts that a thread has compiled for them. */
   const compiled = new LRUCache<string, true>({ max: MAX_COMPILED });
 
-  function send(job: RunJob, owner: string, { isComplete = false } = {}) {
-    const sendOne = ({ name, content }: NamedScript): SentScript => {
-      const key = hash('sha256', content, 'base64');
-      return { name, key, content: compiled.has(`${owner} ${key}`) && !isComplete ? undefined : content };
-    };
+  function send(job: RunJob, owner: string, { isComplete = false } = {}): SentRun {
+    const sendOne = ({ name, key, content }: NamedScript): SentScript => ({
+      name,
+      key,
+      content: compiled.has(`${owner} ${key}`) && !isComplete ? undefined : content,
+    });
     return { ...job, owner, scripts: job.scripts.map(sendOne), included: job.included.map(sendOne) };
   }
 
-  async function attempt(job: ScriptJob, owner: string): Promise<ThreadOutcome<ScriptResult>> {
+  async function attempt(job: ScriptJob, owner: string): Promise<ThreadOutcome<ScriptAnswer>> {
     const options = { owner, timeoutMs: JOB_TIMEOUT_MS, waitTimeoutMs: WAIT_TIMEOUT_MS };
-    for (let left = ATTEMPTS; ; left--) {
+    // Runs that were too slow together have their attempts alone.
+    const attempts = job.kind === 'run' && job.runs.length > 1 ? 1 : ATTEMPTS;
+    for (let left = attempts; ; left--) {
       const outcome = await threads.run(job, options);
       const isTooSlow = outcome.kind === 'failed' && outcome.reason === 'overran';
       if (!isTooSlow || left === 1) return outcome;
     }
   }
 
+  const { clock } = system;
+  const batches = new RunBatches({
+    clock,
+    attempt,
+    maxWaiting: MAX_WAITING,
+    waitTimeoutMs: WAIT_TIMEOUT_MS,
+  });
+
   return {
     async run(job, owner) {
       const sent = send(job, owner);
-      let outcome = await attempt(sent, owner);
+      let outcome = await batches.run(sent, owner);
       // Another thread has compiled the scripts, or this one has forgotten them.
       if (outcome.kind === 'done' && outcome.result.kind === 'unknown')
-        outcome = await attempt(send(job, owner, { isComplete: true }), owner);
+        outcome = await batches.run(send(job, owner, { isComplete: true }), owner);
       if (outcome.kind === 'done') {
         const { result } = outcome;
-        if (result.kind === 'checked' || result.kind === 'unknown')
-          throw new Error(`a run was answered: ${result.kind}`);
+        if (result.kind === 'unknown') throw new Error(`a run was answered: ${result.kind}`);
         for (const { key } of [...sent.scripts, ...sent.included]) compiled.set(`${owner} ${key}`, true);
         return result;
       }
@@ -105,7 +116,7 @@ export function createScriptRunner(system: Pick<System, 'clock'>): ScriptRunner 
   };
 }
 
-type Failure = Extract<ThreadOutcome<ScriptResult>, { kind: 'failed' }>;
+type Failure = Extract<ThreadOutcome<never>, { kind: 'failed' }>;
 
 function isBusy({ reason }: Failure): boolean {
   return reason === 'crowded' || reason === 'closed';

@@ -1,19 +1,17 @@
 /**
- * The jobs for the threads of scripts: a job checks a script, or runs the scripts of a mailbox for one message. Jobs and results are plain
- * data, and `runJob` is called inside the threads (script-thread.ts).
+ * The jobs for the threads of scripts: a job checks a script, or runs the scripts of mailboxes of a tenant, each for one message. Jobs and
+ * answers are plain data, and `doJob` is called inside the threads (script-thread.ts).
  */
 import type { Action } from '../../mail/sieve/actions.ts';
 import { checkScript } from '../../mail/sieve/check.ts';
 import type { CheckedScript, RememberedKey, RunInput, Script, ScriptName } from '../../mail/sieve/run/run.ts';
 import { runScript } from '../../mail/sieve/run-script.ts';
+import type { Clock } from '../../system/clock.ts';
 import { SharedCache } from '../../system/shared-cache.ts';
-
-/** A script with the name that its owner knows it by. */
-export type NamedScript = { name: string; content: string };
+import type { NamedScript } from './named-script.ts';
 
 /** A run of scripts for one message: each one runs only when the one before it keeps the message in INBOX by itself. */
 export type RunJob = Omit<RunInput, 'scripts' | 'earlier'> & {
-  kind: 'run';
   scripts: readonly NamedScript[];
   /** False when `message` has the header alone. */
   isWhole: boolean;
@@ -24,16 +22,16 @@ export type RunJob = Omit<RunInput, 'scripts' | 'earlier'> & {
 };
 
 /** A script as a thread gets it: without its content once a thread has compiled it, because the content is larger than most headers. */
-export type SentScript = { name: string; key: string; content: string | undefined };
+export type SentScript = Omit<NamedScript, 'content'> & { content: string | undefined };
 
-type SentRun = Omit<RunJob, 'scripts' | 'included'> & {
+export type SentRun = Omit<RunJob, 'scripts' | 'included'> & {
   /** The tenant, which has a share of the compiled scripts. */
   owner: string;
   scripts: readonly SentScript[];
   included: readonly SentScript[];
 };
 
-export type ScriptJob = SentRun | { kind: 'check'; content: string };
+export type ScriptJob = { kind: 'run'; runs: readonly SentRun[] } | { kind: 'check'; content: string };
 
 /** Why the scripts failed. `script` is the name of the script; `line` counts from 1. */
 export type ScriptFailure = { script: string; line: number; message: string };
@@ -47,9 +45,16 @@ export type ScriptResult =
   | { kind: 'failed'; failure: ScriptFailure; remembered: readonly RememberedKey[] }
   | ({ kind: 'needs' } & Needed)
   /** The job is to be repeated with the contents of the scripts. */
-  | { kind: 'unknown' }
-  /** Result of a check: what is wrong with the script; undefined when it is correct. */
+  | { kind: 'unknown' };
+
+export type ScriptAnswer =
+  /** Results of the first of the runs, of at least one: the others are to be sent again. */
+  | { kind: 'ran'; results: readonly ScriptResult[] }
+  /** The problem of a script; undefined when it is correct. */
   | { kind: 'checked'; problem: string | undefined };
+
+/** Time after which no further run of a job begins, in milliseconds, so that those of another tenant have their turn. Our own limit. */
+const JOB_MS = 5;
 
 /**
  * Size of the texts whose compiled scripts a thread remembers, of which each tenant has a share. Our own limit: a compiled script takes some
@@ -68,10 +73,16 @@ function compile(owner: string, { key, content }: SentScript): CheckedScript | u
   return script;
 }
 
-/** Does a job. It depends on the job alone. */
-export function runJob(job: ScriptJob): ScriptResult {
+/** Does a job. Its answer depends on the job alone, except for how many of the runs there is time for. */
+export function doJob(job: ScriptJob, clock: Pick<Clock, 'elapsed'>): ScriptAnswer {
   if (job.kind === 'check') return { kind: 'checked', problem: problemOf(checkScript(job.content)) };
-  return runAll(job);
+  const endsAt = clock.elapsed() + JOB_MS;
+  const results: ScriptResult[] = [];
+  for (const run of job.runs) {
+    results.push(runScripts(run));
+    if (clock.elapsed() >= endsAt) break;
+  }
+  return { kind: 'ran', results };
 }
 
 /** Returns the errors, one in a line; undefined when there are none. */
@@ -82,7 +93,8 @@ function problemOf(script: CheckedScript): string | undefined {
     .join('\r\n');
 }
 
-function runAll(job: SentRun): ScriptResult {
+/** Runs the scripts of a mailbox for one message. */
+function runScripts(job: SentRun): ScriptResult {
   const included = new Map<string, CheckedScript>();
   for (const one of job.included) {
     const script = compile(job.owner, one);

@@ -1,13 +1,19 @@
 /** The threads that run Sieve scripts carry out jobs, which the runner hands to them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { namedScript } from '../../../src/mailboxes/scripts/named-script.ts';
 import { createScriptRunner } from '../../../src/mailboxes/scripts/runner.ts';
-import { type RunJob, runJob, type SentScript } from '../../../src/mailboxes/scripts/script-job.ts';
+import {
+  doJob,
+  type RunJob,
+  type ScriptResult,
+  type SentRun,
+  type SentScript,
+} from '../../../src/mailboxes/scripts/script-job.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 const HEADER = 'From: ann@sender.example\r\nSubject: Hello\r\n\r\n';
 const COMMON: Omit<RunJob, 'scripts' | 'included'> & { owner: string } = {
-  kind: 'run',
   owner: 'ten_1',
   message: { octets: Buffer.from(HEADER), sizeBytes: HEADER.length },
   isWhole: false,
@@ -24,10 +30,24 @@ let keys = 0;
 
 const sent = (content: string, name = 'rules'): SentScript => ({ name, key: `${++keys}`, content });
 type More = { included?: SentScript[]; missing?: string[]; owner?: string };
-const run = (scripts: SentScript[], more: More = {}) => runJob({ ...COMMON, included: [], ...more, scripts });
+const runOf = (scripts: SentScript[], more: More = {}): SentRun => ({
+  ...COMMON,
+  included: [],
+  ...more,
+  scripts,
+});
+
+/** Returns the results of the runs for which there is time when the clock shows these milliseconds one after the other. */
+function runTogether(runs: readonly SentRun[], times: number[] = []): readonly ScriptResult[] {
+  const answer = doJob({ kind: 'run', runs }, { elapsed: () => times.shift() ?? 0 });
+  return answer.kind === 'ran' ? answer.results : assert.fail();
+}
+
+const run = (scripts: SentScript[], more?: More): ScriptResult =>
+  runTogether([runOf(scripts, more)])[0] ?? assert.fail();
 
 /** Returns the folders of a result. */
-function foldersOf(result: ReturnType<typeof runJob>): string[] {
+function foldersOf(result: ScriptResult): string[] {
   assert.ok(result.kind === 'done', JSON.stringify(result));
   return result.actions.map((action) => (action.kind === 'fileinto' ? action.mailbox : action.kind));
 }
@@ -56,6 +76,13 @@ test('limits, repetitions and conflicts are about all scripts of a message', () 
   const answers = sent('require "vacation"; vacation "Away.";');
   assert.deepEqual(foldersOf(run([answers, rejects])), ['vacation', 'reject']);
   assert.deepEqual(foldersOf(run([answers, answers])), ['vacation', 'vacation', 'keep']);
+});
+
+test('a job begins no further run after some milliseconds, and has one result at least', () => {
+  const runs = ['keep;', 'discard;', 'keep;'].map((content) => runOf([sent(content)]));
+  assert.deepEqual(runTogether(runs).map(foldersOf), [['keep'], [], ['keep']]);
+  assert.deepEqual(runTogether(runs, [10, 14, 15]).map(foldersOf), [['keep'], []]);
+  assert.deepEqual(runTogether(runs, [10, 1_000]).map(foldersOf), [['keep']]);
 });
 
 test('a job without the content of a script is for a thread that has compiled it', () => {
@@ -121,7 +148,7 @@ test('a failure names the script and the line, also of a script that is not corr
 test('the runner sends a script once, and checks scripts', async () => {
   const runner = createScriptRunner({ clock: createFakeClock(0) });
   after(() => runner.close());
-  const job: RunJob = { ...COMMON, scripts: [{ name: 'rules', content: 'discard;' }], included: [] };
+  const job: RunJob = { ...COMMON, scripts: [namedScript('rules', 'discard;')], included: [] };
   for (let count = 0; count < 3; count++)
     assert.deepEqual(await runner.run(job, 'ten_1'), { kind: 'done', actions: [], remembered: [] });
   assert.equal(await runner.findProblem('keep;', 'ten_1'), undefined);

@@ -3,7 +3,8 @@ import type { MailboxRow } from '../../../db/mailbox-tables.ts';
 import { FORWARD_MARK } from '../../../mail/trace-fields.ts';
 import { type MemoryKey, memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { claimAll, listClaimed } from '../../../mailboxes/scripts/memory-store.ts';
-import type { NamedScript, Needed, RunJob, ScriptResult } from '../../../mailboxes/scripts/script-job.ts';
+import { type NamedScript, namedScript } from '../../../mailboxes/scripts/named-script.ts';
+import type { Needed, RunJob, ScriptResult } from '../../../mailboxes/scripts/script-job.ts';
 import { findScript } from '../../../mailboxes/scripts/store.ts';
 import { DAY_MS } from '../../../system/clock.ts';
 import { ConcurrencyLimiter } from '../../../system/concurrency-limiter.ts';
@@ -123,7 +124,6 @@ function firstJob(
   const { spamScore } = message;
   const percent = spamScore === null ? undefined : (spamScore / (CERTAIN_SPAM * flagAt)) * 100;
   return {
-    kind: 'run',
     scripts,
     message: { octets: new Uint8Array(), sizeBytes: prefix.length + content.sizeBytes },
     isWhole: false,
@@ -205,7 +205,7 @@ async function withIncluded(
   for (const name of names) {
     const own = name.startsWith(PERSONAL) ? name.slice(PERSONAL.length) : undefined;
     const script = own === undefined ? undefined : await findScript(db.read, { mailboxId, name: own });
-    if (script) included.push({ name, content: script.content });
+    if (script) included.push(namedScript(name, script.content));
     else missing.push(name);
   }
   return { ...job, included, missing };

@@ -9,7 +9,7 @@ import type { MailboxRow } from '../../../db/mailbox-tables.ts';
 import type { DeliveryResult } from '../../../mailboxes/delivery.ts';
 import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { claim } from '../../../mailboxes/scripts/memory-store.ts';
-import type { NamedScript } from '../../../mailboxes/scripts/script-job.ts';
+import type { NamedScript } from '../../../mailboxes/scripts/named-script.ts';
 import { listReceivedRecipients } from '../../store.ts';
 import type { LeasedTask } from '../../tasks/store.ts';
 import { DONE, settlementOf, type TaskOutcome } from '../../tasks/worker.ts';
@@ -42,6 +42,7 @@ export async function deliverByScripts(
   const decision = await findOrDecide(app, delivery, scripts);
   if (decision.kind === 'busy') return { kind: 'waiting', reason: decision.reason };
   const script = scripts.at(-1)?.name ?? '';
+  const { isStored } = decision;
   const plan = await withinLimits(app, delivery, { plan: decision.plan, script });
   const filed = await fileMessage(app, delivery, plan.filings);
   if (filed.kind !== 'delivered') return filed;
@@ -49,6 +50,8 @@ export async function deliverByScripts(
     const noted = await noteFailure(app, delivery, plan.failure);
     if (noted.kind !== 'delivered') return noted;
   }
+  // Nothing else is stored with the end of the task.
+  if (!isStored && plan.outgoing.length === 0 && plan.remembered.length === 0) return { kind: 'done' };
   const built = await buildOutgoing(app, delivery, plan);
   const prepared = built.flatMap(blobsOf);
   return await discardOnRefusal(app.blobs, prepared, async () => {
@@ -82,19 +85,22 @@ export function deliveryIdOf(
   return `${id}/${position}`;
 }
 
+type Kept = Exclude<Decision, { kind: 'decided' }> | { kind: 'decided'; plan: Plan; isStored: boolean };
+
 /** Returns the plan of an earlier run, or what the scripts decide now. It is stored before the first of several steps. */
 async function findOrDecide(
   app: ScriptApp,
   delivery: ScriptedDelivery,
   scripts: readonly NamedScript[],
-): Promise<Decision> {
+): Promise<Kept> {
   const taskId = delivery.task.id;
   const kept = await findPlan(app.db.read, taskId);
-  if (kept) return { kind: 'decided', plan: kept };
+  if (kept) return { kind: 'decided', plan: kept, isStored: true };
   const decision = await decide(app, delivery, scripts);
   if (decision.kind === 'busy') return decision;
   const plan = await withinQuota(app, delivery, decision.plan);
-  return { kind: 'decided', plan: hasSeveralSteps(plan) ? await storePlan(app, taskId, plan) : plan };
+  if (!hasSeveralSteps(plan)) return { kind: 'decided', plan, isStored: false };
+  return { kind: 'decided', plan: await storePlan(app, taskId, plan), isStored: true };
 }
 
 /** Stores what the scripts have not filed: a message that is not sent after all, and copies of what is. */

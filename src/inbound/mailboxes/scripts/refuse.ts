@@ -8,19 +8,20 @@ import type { ReceivedRecipientRow } from '../../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../../db/mailbox-tables.ts';
 import type { BlobRow } from '../../../db/tables.ts';
 import type { Reply } from '../../../mail/smtp/server/session.ts';
-import { scriptsOf } from '../../../mailboxes/scripts/of-mailbox.ts';
 import { findMailboxById } from '../../../mailboxes/store.ts';
 import type { ReceivedRows } from '../../build-rows.ts';
+import type { Directory } from '../../directory.ts';
 import { decide } from './decide.ts';
 import { type DecidingApp, readHeader, type ScriptedMessage } from './delivery.ts';
 import { prefixOf } from './prefix.ts';
 
-type RefusingApp = DecidingApp & { blobs: Pick<Blobs, 'openPrepared'> };
+type RefusingApp = DecidingApp & {
+  blobs: Pick<Blobs, 'openPrepared'>;
+  directory: Pick<Directory, 'scriptsOf'>;
+};
 type Content = ScriptedMessage['content'];
 type Recipient = { row: ReceivedRecipientRow; message: ReceivedRows['message'] };
 
-/** Matches a script that may refuse a message, by itself or by one that it includes. */
-const MAY_REFUSE = /reject|include/i;
 /**
  * Time after which no further script of a transaction is asked, in milliseconds: a client that waits long for the reply to its message
  * gives up, and sends again what was accepted. Our own limit.
@@ -56,9 +57,10 @@ async function reasonToRefuse(
   { row, message, endsAt }: Recipient & { endsAt: number },
   content: Content,
 ): Promise<string | undefined> {
-  const mailbox = await findMailboxById(app.db.read, row.targetId as MailboxRow['id']);
-  const scripts = mailbox ? await scriptsOf(app.db.read, mailbox) : [];
-  if (!mailbox || !scripts.some((script) => MAY_REFUSE.test(script.content))) return undefined;
+  const mailboxId = row.targetId as MailboxRow['id'];
+  const { scripts, mayRefuse } = await app.directory.scriptsOf(mailboxId);
+  const mailbox = mayRefuse ? await findMailboxById(app.db.read, mailboxId) : undefined;
+  if (!mailbox) return undefined;
   const decision = await decide(
     app,
     {

@@ -449,6 +449,21 @@ test('a message that comes twice is noticed, also when both are delivered at the
   assert.deepEqual(places().sort(), ['INBOX', 'Twice']);
 });
 
+test('a message that is discarded is remembered for the time that the script says', async () => {
+  const script = 'require ["duplicate", "fileinto"]; discard; if duplicate :seconds 60 { fileinto "Twice"; }';
+  const { address } = await world.add(script);
+  const receive = async () => {
+    world.stored.length = 0;
+    await world.receive(address);
+    await world.run();
+    return world.stored.map(({ target }) => target?.mailbox);
+  };
+  assert.deepEqual(await receive(), []);
+  assert.deepEqual(await receive(), ['Twice']);
+  await world.clock.advance(61_000);
+  assert.deepEqual(await receive(), []);
+});
+
 test('what scripts ask about the account takes a bounded number of runs', async () => {
   let runs = 0;
   const questions = (name: string) =>
