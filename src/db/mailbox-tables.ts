@@ -131,7 +131,14 @@ export type MailboxImportRow = {
   password: string | null;
   status: 'queued' | 'running' | 'completed' | 'failed';
   /** Why it has failed, for programs. */
-  reason: 'mailbox_full' | 'login_refused' | 'source_refused' | 'source_unavailable' | 'internal' | null;
+  reason:
+    | 'mailbox_full'
+    | 'mailbox_suspended'
+    | 'login_refused'
+    | 'source_refused'
+    | 'source_unavailable'
+    | 'internal'
+    | null;
   /** Why it has failed, or why it waits for another attempt. */
   error: string | null;
   /** JSON of `ImportCounts` (mailboxes/imports/counts.ts). */

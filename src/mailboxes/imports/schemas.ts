@@ -66,12 +66,19 @@ export const mailboxImportSchema = Type.Object(
     status: jobStatus,
     reason: Type.Union(
       [
-        Type.Enum(['mailbox_full', 'login_refused', 'source_refused', 'source_unavailable', 'internal']),
+        Type.Enum([
+          'mailbox_full',
+          'mailbox_suspended',
+          'login_refused',
+          'source_refused',
+          'source_unavailable',
+          'internal',
+        ]),
         Type.Null(),
       ],
       {
         description:
-          'Why the import failed: the mailbox is full; the server refuses the login; nobody may connect to the server, or its certificate is not valid; it could not be reached for hours. Messages that were imported stay.',
+          'Why the import failed: the mailbox is full, or was suspended for a week; the server refuses the login; nobody may connect to the server, or its certificate is not valid; it could not be reached for hours. Messages that were imported stay.',
       },
     ),
     error: nullableText('Why the import failed, or, while it is running, why it waits for another attempt.'),

@@ -168,7 +168,7 @@ export const moveDueImports = defineWrite(
 
 /**
  * Checks that an import may reach the messages of its mailbox, which nobody may while it is suspended.
- * @throws AppError unavailable, after which the import is tried again for some hours
+ * @throws AppError unavailable, after which the import waits (worker.ts)
  */
 export function requireNotSuspended(mailbox: Pick<MailboxRow, 'status'> | undefined): void {
   if (mailbox?.status === 'suspended') throw new AppError('unavailable', 'The mailbox is suspended');

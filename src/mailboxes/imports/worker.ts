@@ -9,6 +9,7 @@ import { jitter } from '../../system/backoff.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { periodic, type Work } from '../../system/worker.ts';
+import { findMailboxById } from '../store.ts';
 import { readCounts } from './counts.ts';
 import { openPassword } from './password.ts';
 import { clearSpools, spoolFolder } from './spool.ts';
@@ -52,6 +53,9 @@ const REFUSED_LOGIN_PAUSE_MS = 30_000;
  */
 const LOST_SERVER_PAUSE_MS = 10_000;
 
+/** Time after which an import of a suspended mailbox looks whether it still is. Our own value. */
+const SUSPENDED_DELAY_MS = 300_000;
+
 type WorkerApp = Pick<App, 'db' | 'clock' | 'log' | 'random' | 'sealer' | 'config' | 'wakeups'>;
 
 /** Returns the work that lets imports take turns in the thread that reads. */
@@ -90,7 +94,7 @@ export function createImportWork(app: WorkerApp, reader: ImportCalls): Work<Mail
       let pauseMs = 0;
       running += 1;
       try {
-        const end = await takeTurn(app, { reader, isAlone: () => running === 1 }, row);
+        const end = await takeTurnUnlessSuspended(app, { reader, isAlone: () => running === 1 }, row);
         // When this write fails, the import falls due when its lease ends.
         await settle(app, row, end);
         if (end.kind === 'failed' && end.reason === 'login_refused') pauseMs = REFUSED_LOGIN_PAUSE_MS;
@@ -104,15 +108,24 @@ export function createImportWork(app: WorkerApp, reader: ImportCalls): Work<Mail
   };
 }
 
-/** How a turn has ended. `lost`: the thread has ended under several imports, and nobody knows under which one. */
-type End = TurnEnd | { kind: 'lost'; error: string };
+/**
+ * How a turn has ended. `lost`: the thread has ended under several imports, and nobody knows under which one. `suspended`: the mailbox is
+ * suspended.
+ */
+type End = TurnEnd | { kind: 'lost'; error: string } | { kind: 'suspended' };
 
-/** `isAlone` returns true when no other turn runs. */
-async function takeTurn(
-  app: WorkerApp,
-  { reader, isAlone }: { reader: ImportCalls; isAlone(): boolean },
-  row: MailboxImportRow,
-): Promise<End> {
+/** The thread that reads. `isAlone` returns true when no other turn runs. */
+type Reader = { reader: ImportCalls; isAlone(): boolean };
+
+/** Takes a turn. For a suspended mailbox nothing is asked of the other server, and what a suspension interrupts is no failure of it. */
+async function takeTurnUnlessSuspended(app: WorkerApp, reader: Reader, row: MailboxImportRow): Promise<End> {
+  const isSuspended = async () => (await findMailboxById(app.db.read, row.mailboxId))?.status === 'suspended';
+  if (await isSuspended()) return { kind: 'suspended' };
+  const end = await takeTurn(app, reader, row);
+  return end.kind === 'interrupted' && (await isSuspended()) ? { kind: 'suspended' } : end;
+}
+
+async function takeTurn(app: WorkerApp, { reader, isAlone }: Reader, row: MailboxImportRow): Promise<End> {
   const { id, mailboxId, host, port, security, user } = row;
   if (row.failedTurns > MAX_FAILED_TURNS)
     return {
@@ -153,9 +166,9 @@ async function settle(app: WorkerApp, row: MailboxImportRow, end: End): Promise<
   const now = app.clock.now();
   const fail = (reason: FailureReason, error: string) =>
     app.db.commit(endImport, { id, now, status: 'failed', reason, error });
-  const goesOn = end.kind === 'paused' || end.kind === 'interrupted' || end.kind === 'lost';
+  const goesOn = end.kind !== 'completed' && end.kind !== 'failed' && end.kind !== 'stale';
   if (goesOn && now - (row.startedAt ?? now) >= MAX_AGE_DAYS * DAY_MS)
-    return fail('source_unavailable', TOO_OLD);
+    return fail(end.kind === 'suspended' ? 'mailbox_suspended' : 'source_unavailable', TOO_OLD);
   switch (end.kind) {
     case 'stale':
       return;
@@ -169,6 +182,13 @@ async function settle(app: WorkerApp, row: MailboxImportRow, end: End): Promise<
       const dueAt = now + Math.round(app.random() * MAX_APART_MS);
       return app.db.commit(pauseImport, { id, error: end.error, failedTurns: row.failedTurns - 1, dueAt });
     }
+    case 'suspended':
+      return app.db.commit(pauseImport, {
+        id,
+        error: 'The mailbox is suspended',
+        failedTurns: row.failedTurns - 1,
+        dueAt: now + SUSPENDED_DELAY_MS,
+      });
     case 'interrupted': {
       const { error } = end;
       const failedTurns = end.hasImported ? 0 : row.failedTurns;

@@ -8,6 +8,7 @@ import { spoolFolder } from '../../../src/mailboxes/imports/spool.ts';
 import { deleteImport, findImport, releaseImports } from '../../../src/mailboxes/imports/store.ts';
 import type { ImportCalls, TurnEnd, TurnRequest } from '../../../src/mailboxes/imports/turn.ts';
 import { createImportSweep, createImportWork } from '../../../src/mailboxes/imports/worker.ts';
+import { updateMailbox } from '../../../src/mailboxes/store.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -22,13 +23,17 @@ const { app } = world;
 /** A reader whose turns end when the test says. */
 function createReader() {
   const turns: { request: TurnRequest; end(end: TurnEnd | Error): void }[] = [];
+  let begin = () => {};
   const reader: ImportCalls = {
     takeTurn: (request) =>
-      new Promise((resolve, reject) =>
-        turns.push({ request, end: (end) => (end instanceof Error ? reject(end) : resolve(end)) }),
-      ),
+      new Promise((resolve, reject) => {
+        turns.push({ request, end: (end) => (end instanceof Error ? reject(end) : resolve(end)) });
+        begin();
+      }),
   };
-  return { turns, reader };
+  /** Resolves when the next turn begins. */
+  const nextTurn = () => new Promise<void>((resolve) => (begin = resolve));
+  return { turns, reader, nextTurn };
 }
 
 let parties = 0;
@@ -45,21 +50,27 @@ async function newParty() {
       wanted: { host: 'imap.example.com', user, password: 'secret' },
     });
   }
-  return { tenantId, start };
+  const changeStatus = (status: 'active' | 'suspended') =>
+    app.db.commit(updateMailbox, { tenantId, id: mailbox.id, change: { status }, now: clock.now() });
+  return { tenantId, start, changeStatus };
 }
 
 const find = async ({ id }: MailboxImportRow) => (await findImport(app.db.read, id)) ?? assert.fail();
 
 /** Leases like the worker, and runs each item in the background. */
 function createRunner(random = app.random) {
-  const { turns, reader } = createReader();
+  const { turns, reader, nextTurn } = createReader();
   const work = createImportWork({ ...app, random }, reader);
   const running = new Map<string, Promise<void>>();
   return {
     turns,
     async lease(limit = work.concurrency - running.size): Promise<string[]> {
       const { items } = await work.lease(limit);
-      for (const item of items) running.set(item.id, work.run(item));
+      for (const item of items) {
+        const turn = nextTurn();
+        running.set(item.id, work.run(item));
+        await Promise.race([turn, running.get(item.id)]);
+      }
       return items.map(({ user }) => user);
     },
     /** Waits for all turns, which end in the same way when the test says how. */
@@ -258,6 +269,42 @@ test('after an attempt that has imported nothing, the next import of the tenant 
   assert.deepEqual(await lease(), ['one-2']);
   await end({ kind: 'completed' });
   await app.db.commit(deleteImport, { ...row, tenantId: row.tenantId });
+});
+
+test('an import of a suspended mailbox waits without a turn, and goes on when the mailbox is active again', async () => {
+  const { lease, end, endAll, turns } = createRunner();
+  const { start, changeStatus } = await newParty();
+  const row = await start('a');
+  await lease();
+  await changeStatus('suspended');
+  await end({ kind: 'interrupted', error: 'the thread says so', hasImported: false });
+  for (let look = 0; look < 20; look++) {
+    const { status, error, failedTurns, dueAt } = await find(row);
+    assert.deepEqual([status, error, failedTurns], ['running', 'The mailbox is suspended', 0]);
+    await clock.advance((dueAt ?? assert.fail()) - clock.now());
+    assert.deepEqual(await lease(), ['a']);
+    await endAll();
+    assert.deepEqual(turns, []);
+  }
+  await changeStatus('active');
+  await clock.advance(300_000);
+  await lease();
+  await end({ kind: 'completed' });
+  assert.equal((await find(row)).status, 'completed');
+});
+
+test('an import of a mailbox that stays suspended fails after a week', async () => {
+  const { lease, endAll } = createRunner();
+  const { start, changeStatus } = await newParty();
+  const row = await start('a');
+  await changeStatus('suspended');
+  await lease();
+  await endAll();
+  await clock.advance(7 * DAY_MS);
+  await lease();
+  await endAll();
+  const { status, reason } = await find(row);
+  assert.deepEqual([status, reason], ['failed', 'mailbox_suspended']);
 });
 
 test('an import that does not end fails after a week', async () => {
