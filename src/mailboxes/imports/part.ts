@@ -8,7 +8,6 @@ import { createPortCalls } from '../../system/thread/calls.ts';
 import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import type { SystemApp } from '../../thread-app.ts';
-import type { SourceConnection } from './source/connection.ts';
 import { type ImportCalls, TARGET_CALLS, type TargetCalls, type TurnEnd } from './turn.ts';
 
 /** Values that the thread starts with. */
@@ -35,14 +34,14 @@ export async function startImportReader(
 ): Promise<Part<ImportCalls>> {
   const target = createPortCalls<TargetCalls>(port, TARGET_CALLS);
   const running = new Set<Promise<TurnEnd>>();
-  const connections = new Set<SourceConnection>();
+  const connections = new Set<{ close(): void }>();
   let isStopping = false;
   return {
     calls: {
       async takeTurn(request) {
         // The library is loaded when it is needed: most installations never import.
         const { runTurn } = await import('./run-turn.ts');
-        const opened: SourceConnection[] = [];
+        const opened: { close(): void }[] = [];
         const turn = runTurn(app, request, {
           target,
           isStopping: () => isStopping,

@@ -17,8 +17,8 @@ type TurnApp = Pick<System, 'clock' | 'dns' | 'targets' | 'dial' | 'log'>;
 type TurnParts = {
   target: TargetCalls;
   isStopping(): boolean;
-  /** Receives each session. Closing it while the part stops ends the turn. */
-  onConnection(connection: SourceConnection): void;
+  /** Receives what the turn waits for. Closing it while the part stops ends the turn. */
+  onConnection(connection: Pick<SourceConnection, 'close'>): void;
 };
 
 /**
@@ -43,10 +43,15 @@ export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnPar
   const endsAt = clock.elapsed() + MAX_TURN_MS;
   const spool = new Spool(request.spoolFolder);
   let connection: SourceConnection | undefined;
+  const ending = new AbortController();
+  parts.onConnection({ close: () => ending.abort() });
   const watch = watchTurn(clock, {
     progress,
     maxMs: MAX_TURN_MS + MAX_MESSAGE_MS,
-    onEnd: () => connection?.close(),
+    onEnd() {
+      ending.abort();
+      connection?.close();
+    },
   });
   try {
     await spool.clear();
@@ -54,7 +59,7 @@ export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnPar
     await progress.report();
     const connect = async (): Promise<SourceConnection> => {
       connection?.close();
-      connection = await connectSource(app, request.settings);
+      connection = await connectSource(app, request.settings, ending.signal);
       parts.onConnection(connection);
       if (watch.failure) throw watch.failure;
       return connection;

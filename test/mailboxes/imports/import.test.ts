@@ -11,7 +11,7 @@ import { createDial } from '../../../src/system/dial.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import { openTestApp } from '../../support/test-app.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
-import { createImporter, HOST, type Script, startScripted, startSource } from './fixture.ts';
+import { createImporter, HOST, type Script, sourceSystem, startScripted, startSource } from './fixture.ts';
 
 const world = await openTestApp();
 after(() => world.close());
@@ -260,10 +260,12 @@ test('private addresses and our own are refused in the same words as a name with
   }
 });
 
-test('the address that the guard allows is the one that is connected to, whatever DNS says later', async () => {
+test('the address that the guard allows is the one that is connected to, whatever DNS says later', async (t) => {
+  const { port } = await startSource(t);
   const guard = createTargetGuard({ allow: [], own: [] });
   const answers = ['203.0.114.7', '127.0.0.1'];
   const dialed: string[] = [];
+  const { dial } = sourceSystem(world.app.clock);
   const empty = zoneDns('');
   const { run } = await createImporter(world, {
     dns: {
@@ -271,14 +273,14 @@ test('the address that the guard allows is the one that is connected to, whateve
       fresh: { ...empty.fresh, a: async () => ({ kind: 'found', records: answers.splice(0, 1), ttlMs: 0 }) },
     },
     targets: guard,
-    async dial({ address }) {
-      dialed.push(address);
-      throw new Error('nobody is there');
+    async dial({ address, port, timeoutMs }) {
+      dialed.push(`${address} ${port}`);
+      return dial({ address: '127.0.0.1', port, timeoutMs });
     },
   });
-  assert.equal((await run(993)).end.kind, 'interrupted');
-  assert.deepEqual(dialed, ['203.0.114.7']);
-  assert.equal((await run(993)).end.kind, 'failed');
+  assert.equal((await run(port)).end.kind, 'completed');
+  assert.deepEqual(dialed, [`203.0.114.7 ${port}`]);
+  assert.equal((await run(port)).end.kind, 'failed');
   assert.equal(dialed.length, 1);
 });
 

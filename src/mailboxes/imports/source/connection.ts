@@ -6,13 +6,13 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ImapFlow, type ImapTransport } from 'imapflow';
 import type { MailboxImportRow } from '../../../db/mailbox-tables.ts';
-import type { Clock } from '../../../system/clock.ts';
+import { type Clock, sleep } from '../../../system/clock.ts';
 import { errorCode, errorMessage } from '../../../system/errors.ts';
 import type { System } from '../../../system/system.ts';
 import { connectVerified, isCertificateError } from '../../../system/tls.ts';
 import { VERSION } from '../../../version.ts';
-import { dialHost } from './dial.ts';
-import { CommandRefused, SourceError, sourceText } from './source-error.ts';
+import { dialFirst, findAddresses } from './dial.ts';
+import { CommandRefused, NoImapServer, SourceError, sourceText } from './source-error.ts';
 
 export type SourceSettings = Pick<MailboxImportRow, 'host' | 'port' | 'security' | 'user'> & {
   password: string;
@@ -43,20 +43,49 @@ export const MAX_FOLDER_MESSAGES = 800_000;
 const MIN_PIECE_BYTES = 64;
 /** Octets that a server may send without being asked, such as news of other sessions. */
 const UNASKED_BYTES = 256 * 1024;
-/** Greeting, STARTTLS, capabilities and login. */
-const LOGIN_LIMITS: ExchangeLimits = { maxBytes: 256 * 1024, timeoutMs: 60_000 };
+/**
+ * Time for the connection and for greeting, STARTTLS, capabilities and login. An attempt that meets no IMAP server always takes all of it.
+ * Our own limit.
+ */
+const CONTACT_MS = 30_000;
+/** Maximum size of what a server sends in that time. */
+const CONTACT_BYTES = 256 * 1024;
+/** First octet of the greeting of an IMAP server (RFC 9051 section 7.1). */
+const UNTAGGED = '*'.charCodeAt(0);
+
+type SourceApp = Pick<System, 'clock' | 'dns' | 'targets' | 'dial'>;
 
 /**
- * Connects and logs in.
+ * Connects and logs in. An abort of the signal ends the wait after an attempt that has met no IMAP server.
  * @throws SourceError
  */
 export async function connectSource(
-  app: Pick<System, 'clock' | 'dns' | 'targets' | 'dial'>,
+  app: SourceApp,
   settings: SourceSettings,
+  signal?: AbortSignal,
 ): Promise<SourceConnection> {
-  const connection = new SourceConnection(app.clock, await dialHost(app, settings), settings);
+  const { clock } = app;
+  const addresses = await findAddresses(app, settings.host);
+  const endsAt = clock.elapsed() + CONTACT_MS;
   try {
-    await connection.exchange(LOGIN_LIMITS, (client) => client.connect());
+    return await logIn(app, settings, { addresses, endsAt });
+  } catch (error) {
+    // Neither the text nor the time tells whether a port refuses connections or drops them.
+    if (error instanceof NoImapServer) await sleep(clock, Math.max(0, endsAt - clock.elapsed()), signal);
+    throw error;
+  }
+}
+
+async function logIn(
+  app: Pick<System, 'clock' | 'dial'>,
+  settings: SourceSettings,
+  { addresses, endsAt }: { addresses: readonly string[]; endsAt: number },
+): Promise<SourceConnection> {
+  const socket = await dialFirst(app, addresses, settings);
+  const connection = new SourceConnection(app.clock, socket, settings);
+  const limits = { maxBytes: CONTACT_BYTES, timeoutMs: endsAt - app.clock.elapsed() };
+  try {
+    await connection.exchange(limits, (client) => client.connect());
     return connection;
   } catch (error) {
     connection.close();
@@ -69,8 +98,9 @@ type Commands = Pick<ImapFlow, 'connect' | 'list' | 'mailboxOpen' | 'search' | '
 
 export class SourceConnection {
   readonly #clock: Clock;
-  readonly #host: string;
-  readonly #hasLoggedIn: boolean;
+  readonly #settings: SourceSettings;
+  /** True once the server has sent the beginning of a greeting. */
+  #hasGreeted = false;
   readonly #client: ImapFlow;
   /** Octets that the server may still send. */
   #leftBytes = UNASKED_BYTES;
@@ -81,14 +111,13 @@ export class SourceConnection {
 
   constructor(clock: Clock, socket: Socket, settings: SourceSettings) {
     this.#clock = clock;
-    this.#host = settings.host;
-    this.#hasLoggedIn = settings.hasLoggedIn;
+    this.#settings = settings;
     this.#socket = socket;
     this.#client = createClient(settings, this.#transport(socket, settings));
-    this.#client.on('error', (error) => this.#fail(this.#unavailable(error)));
+    this.#client.on('error', (error) => this.#fail(this.#endedBy(error)));
     this.#client.on('exists', ({ count }) => {
       if (count <= MAX_FOLDER_MESSAGES) return;
-      this.#fail(new SourceError('source_unavailable', `${this.#host} tells of too many messages`));
+      this.#fail(this.#unavailable('tells of too many messages'));
     });
   }
 
@@ -116,7 +145,7 @@ export class SourceConnection {
     if (this.#failure) throw this.#failure;
     this.#leftBytes = maxBytes;
     const timer = this.#clock.after(timeoutMs, () => {
-      this.#fail(new SourceError('source_unavailable', `${this.#host} did not answer in time`));
+      this.#fail(this.#unavailable('did not answer in time'));
     });
     try {
       return await this.#untilFailure(run(this.#client));
@@ -156,41 +185,51 @@ export class SourceConnection {
   #judge(error: unknown): Error {
     const { responseStatus, responseText, authenticationFailed } = error as ImapError;
     const text = responseText ?? errorMessage(error);
-    const canPass = authenticationFailed === true && this.#hasLoggedIn && !isFinal(error as ImapError);
+    const { host, hasLoggedIn } = this.#settings;
+    const canPass = authenticationFailed === true && hasLoggedIn && !isFinal(error as ImapError);
     if (canPass || isTemporary(error as ImapError)) {
-      this.#fail(new SourceError('source_unavailable', `${this.#host}: ${sourceText(text)}`));
+      this.#fail(new SourceError('source_unavailable', `${host}: ${sourceText(text)}`));
       return this.#failure as SourceError;
     }
     if (authenticationFailed)
-      return new SourceError('login_refused', `${this.#host} refuses the login: ${sourceText(text)}`);
+      return new SourceError('login_refused', `${host} refuses the login: ${sourceText(text)}`);
     if (responseStatus === 'NO' || responseStatus === 'BAD') return new CommandRefused(sourceText(text));
-    const failure = this.#unavailable(error);
+    const failure = this.#endedBy(error);
     this.#fail(failure);
     return failure;
   }
 
-  #unavailable(error: unknown): SourceError {
+  /** Returns the failure of a server that says or does something wrong. */
+  #unavailable(what: string): SourceError {
+    if (!this.#hasGreeted) return new NoImapServer(this.#settings);
+    return new SourceError('source_unavailable', `${this.#settings.host} ${what}`);
+  }
+
+  #endedBy(error: unknown): SourceError {
+    const { host } = this.#settings;
     const text = sourceText(errorMessage(error));
     if (isCertificateError(error))
-      return new SourceError('source_refused', `The certificate of ${this.#host} is not valid: ${text}`);
-    if (/STARTTLS/.test(text)) return new SourceError('source_refused', `${this.#host}: ${text}`);
+      return new SourceError('source_refused', `The certificate of ${host} is not valid: ${text}`);
+    if (/STARTTLS/.test(text)) return new SourceError('source_refused', `${host}: ${text}`);
     const code = errorCode(error);
     const details = code !== undefined && !text.includes(code) ? `${text} (${code})` : text;
-    return new SourceError('source_unavailable', `The session with ${this.#host} has ended: ${details}`);
+    return this.#unavailable(`has ended the session: ${details}`);
   }
 
   /** Returns a transport over a connection that is open. The library connects to nothing by itself. */
   #transport(socket: Socket, { host, security }: SourceSettings): ImapTransport {
-    const count = ({ length }: Buffer): void => {
-      this.#leftBytes -= Math.max(length, MIN_PIECE_BYTES);
-      if (this.#leftBytes < 0)
-        this.#fail(new SourceError('source_unavailable', `${host} sends more than it was asked for`));
+    let isFirst = true;
+    const count = (octets: Buffer): void => {
+      if (isFirst) this.#hasGreeted = octets[0] === UNTAGGED;
+      isFirst = false;
+      this.#leftBytes -= Math.max(octets.length, MIN_PIECE_BYTES);
+      if (this.#leftBytes < 0) this.#fail(this.#unavailable('sends more than it was asked for'));
     };
     // The library begins to read the socket when it is told that the connection is open, and not later.
     const counted = <Stream extends Duplex>(stream: () => Stream, begin: () => void) => {
       return () => {
         begin();
-        stream().on('data', count);
+        stream().prependListener('data', count);
       };
     };
     return {
@@ -256,8 +295,8 @@ function createClient(
     clientInfo: { name: 'Postrider', version: VERSION },
     logger: false,
     // The exchanges have limits of their own; these are only not to be the shorter ones.
-    connectionTimeout: 2 * LOGIN_LIMITS.timeoutMs,
-    greetingTimeout: 2 * LOGIN_LIMITS.timeoutMs,
+    connectionTimeout: 2 * CONTACT_MS,
+    greetingTimeout: 2 * CONTACT_MS,
     // Compressed octets cost more to read than they save, and a few of them can become very many.
     disableCompression: true,
     disableAutoEnable: true,

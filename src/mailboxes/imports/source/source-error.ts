@@ -1,4 +1,5 @@
 /** The errors of a server that mail is imported from. Their messages are for the person who imports. */
+import type { MailboxImportRow } from '../../../db/mailbox-tables.ts';
 import { cleanForeignText } from '../../../system/foreign-text.ts';
 
 /**
@@ -18,6 +19,16 @@ export class SourceError extends Error {
   constructor(fault: SourceFault, message: string, options?: ErrorOptions) {
     super(message, options);
     this.fault = fault;
+  }
+}
+
+/**
+ * Reports that nothing at the port has answered as an IMAP server does. The text is the same whatever is there: nobody finds out by imports
+ * which ports of other hosts are open.
+ */
+export class NoImapServer extends SourceError {
+  constructor({ host, port }: Pick<MailboxImportRow, 'host' | 'port'>, options?: ErrorOptions) {
+    super('source_unavailable', `${host}:${port} does not answer as an IMAP server does`, options);
   }
 }
 
