@@ -6,6 +6,9 @@ import { constant, type Param, statement } from '../../db/statement.ts';
 /** A message that was not imported, or a folder where the UID is 0. */
 export type MessageError = Pick<MailboxImportErrorRow, 'folder' | 'uid' | 'message'>;
 
+/** A message of which there is an error. */
+export type FailedMessage = Pick<MessageError, 'folder' | 'uid'>;
+
 type ImportId = MailboxImportErrorRow['importId'];
 
 /** Maximum number of errors of an import that are stored. More of them usually have one cause. Our own limit. */
@@ -30,7 +33,7 @@ const insert = statement((db, param: Param<MailboxImportErrorRow>) =>
     .onConflict((conflict) => conflict.doUpdateSet({ message: param('message') })),
 );
 
-/** Stores errors, as part of a write. A message that fails again in a later turn has its latest error. */
+/** Stores errors, as part of a write. A folder that fails again in a later turn has its latest error. */
 export async function insertErrors(
   tx: Tx,
   importId: ImportId,

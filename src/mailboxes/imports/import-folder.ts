@@ -70,8 +70,9 @@ export async function importFolder(turn: Turn, folder: SourceFolder): Promise<bo
   const folderKey = ids.folderKey(folder.path);
   const { mayRepeat } = await target.openFolder({ mailboxId, folderKey, uidValidity });
   const open: OpenFolder = { ...folder, uidValidity, mayRepeat };
-  const uids = await listUids(connection);
-  progress.countFound(uids.length);
+  const found = await listUids(connection);
+  progress.countFound(found.length);
+  const uids = progress.withoutFailed(folder.path, found);
   for (let start = 0; start < uids.length; start += SLICE_MESSAGES) {
     if (turn.isOver()) return false;
     const missing = await findMissingMessages(turn, open, uids.slice(start, start + SLICE_MESSAGES));

@@ -1,7 +1,7 @@
 /** Counts what a turn of an import has done, and reports it from time to time. */
 import type { Clock } from '../../system/clock.ts';
 import { type ImportCounts, NO_COUNTS } from './counts.ts';
-import type { MessageError } from './error-store.ts';
+import type { FailedMessage, MessageError } from './error-store.ts';
 import { sourceText } from './source/source-error.ts';
 import type { TargetCalls, TurnRequest } from './turn.ts';
 
@@ -22,6 +22,8 @@ export class TurnProgress {
   readonly #target: Pick<TargetCalls, 'advance'>;
   readonly #request: TurnRequest;
   readonly #counts: ImportCounts;
+  /** Messages that earlier turns could not import, as `keyOf` names them. */
+  readonly #failed: ReadonlySet<string>;
   /** Messages that were known, those that earlier turns have imported among them. */
   #met = 0;
   #errors: MessageError[] = [];
@@ -33,6 +35,7 @@ export class TurnProgress {
     this.#request = request;
     // Each turn goes through all folders, and counts again what it finds there.
     const { folders, imported, importedBytes } = request.counts;
+    this.#failed = new Set(request.failed.map(keyOf));
     this.#counts = { ...NO_COUNTS, folders, imported, importedBytes };
     this.#reportedAt = clock.elapsed();
   }
@@ -65,11 +68,21 @@ export class TurnProgress {
     this.#counts.importedBytes += bytes;
   }
 
+  /**
+   * Leaves out the messages that earlier turns could not import, and counts them. Slow ones would use up each turn, so that those behind them
+   * were never reached. Another import tries them again.
+   */
+  withoutFailed(path: string, uids: readonly number[]): number[] {
+    const folder = shownFolder(path);
+    const left = uids.filter((uid) => !this.#failed.has(keyOf({ folder, uid })));
+    this.#counts.failed += uids.length - left.length;
+    return left;
+  }
+
   /** Counts a message that cannot be imported; a whole folder where the UID is 0. */
   fail(folder: string, uid: number, reason: string): void {
     if (uid !== 0) this.#counts.failed += 1;
-    const name = folder.slice(0, MAX_FOLDER_CHARACTERS).toWellFormed();
-    this.#errors.push({ folder: name, uid, message: sourceText(reason) });
+    this.#errors.push({ folder: shownFolder(folder), uid, message: sourceText(reason) });
   }
 
   /**
@@ -93,4 +106,12 @@ export class TurnProgress {
     if (!(await this.#target.advance({ id, counts: { ...this.#counts }, errors })))
       throw new StaleImportError('the import does not run any more');
   }
+}
+
+function shownFolder(path: string): string {
+  return path.slice(0, MAX_FOLDER_CHARACTERS).toWellFormed();
+}
+
+function keyOf({ folder, uid }: FailedMessage): string {
+  return `${uid} ${folder}`;
 }

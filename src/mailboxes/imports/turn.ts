@@ -6,13 +6,15 @@ import type { MailboxImportRow } from '../../db/mailbox-tables.ts';
 import type { Folder } from '../../mail/sieve/run/folders.ts';
 import type { AddedMessage, ImportResult } from '../transfer/contents.ts';
 import type { ImportCounts } from './counts.ts';
-import type { MessageError } from './error-store.ts';
+import type { FailedMessage, MessageError } from './error-store.ts';
 import type { SourceSettings } from './source/connection.ts';
 
 /** Values that a turn begins with. */
 export type TurnRequest = Pick<MailboxImportRow, 'id' | 'mailboxId'> & {
   settings: SourceSettings;
   counts: ImportCounts;
+  /** Messages that earlier turns could not import. */
+  failed: readonly FailedMessage[];
   /** Folder for large messages on their way, on the disk of the accounts. Nothing else uses it. */
   spoolFolder: string;
 };

@@ -11,6 +11,7 @@ import { AppError } from '../../system/errors.ts';
 import { periodic, type Work } from '../../system/worker.ts';
 import { findMailboxById } from '../store.ts';
 import { readCounts } from './counts.ts';
+import { listErrors } from './error-store.ts';
 import { openPassword } from './password.ts';
 import { clearSpools, spoolFolder } from './spool.ts';
 import { endImport, leaseImports, listWaiting, pauseImport, releaseImports, sweepImports } from './store.ts';
@@ -141,6 +142,7 @@ async function takeTurn(app: WorkerApp, { reader, isAlone }: Reader, row: Mailbo
       mailboxId,
       settings: { host, port, security, user, password, hasLoggedIn: counts.folders > 0 },
       counts,
+      failed: (await listErrors(app.db.read, id)).map(({ folder, uid }) => ({ folder, uid })),
       spoolFolder: spoolFolder(app.config.dataDir, id),
     });
   } catch (error) {

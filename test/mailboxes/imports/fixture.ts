@@ -10,7 +10,7 @@ import { createImport } from '../../../src/mailboxes/imports/create.ts';
 import { createTargetCalls } from '../../../src/mailboxes/imports/reader.ts';
 import { runTurn } from '../../../src/mailboxes/imports/run-turn.ts';
 import { endImport, leaseImports } from '../../../src/mailboxes/imports/store.ts';
-import type { TargetCalls, TurnEnd } from '../../../src/mailboxes/imports/turn.ts';
+import type { TargetCalls, TurnEnd, TurnRequest } from '../../../src/mailboxes/imports/turn.ts';
 import { createCertificateStore } from '../../../src/system/certificates.ts';
 import { createDial } from '../../../src/system/dial.ts';
 import type { System } from '../../../src/system/system.ts';
@@ -111,6 +111,8 @@ export type Importer = {
       hasLoggedIn: boolean;
       /** Counts of earlier turns. */
       found: typeof NO_COUNTS;
+      /** Messages that earlier turns could not import. */
+      failed: TurnRequest['failed'];
     }> & { beforeTurn?(): Promise<void> },
   ): Promise<{
     end: TurnEnd;
@@ -142,7 +144,7 @@ export async function createImporter(
     contents,
     target,
     spoolFolder,
-    async run(port, { beforeTurn, hasLoggedIn = false, found = NO_COUNTS, ...settings } = {}) {
+    async run(port, { beforeTurn, hasLoggedIn = false, found = NO_COUNTS, failed = [], ...settings } = {}) {
       const { username: user, password } = USER;
       const wanted = { host: HOST, user, password, security: 'tls' as const, ...settings, port };
       const row = await createImport(app, world.tenantId, { mailboxId: mailbox.id, wanted });
@@ -166,6 +168,7 @@ export async function createImporter(
           mailboxId: mailbox.id,
           settings: { ...wanted, hasLoggedIn },
           counts: found,
+          failed,
           spoolFolder,
         },
         { target: recording, isStopping: () => false, onConnection: () => {} },

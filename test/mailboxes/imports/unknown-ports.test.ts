@@ -98,7 +98,8 @@ test('an import that is deleted, or whose thread stops, does not wait any longer
   );
   const server = { host: HOST, port: 993, security: 'tls', user: 'ann' } as const;
   const settings = { ...server, password: 'secret', hasLoggedIn: false };
-  const request = { id: 'mim_1', mailboxId: mailbox.id, settings, counts: NO_COUNTS, spoolFolder } as const;
+  const ofTurn = { settings, counts: NO_COUNTS, failed: [], spoolFolder };
+  const request = { id: 'mim_1', mailboxId: mailbox.id, ...ofTurn } as const;
   const turn = part.calls.takeTurn(request);
   await stopped.promise;
   await part.stop(10_000);

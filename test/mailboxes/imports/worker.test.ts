@@ -3,9 +3,15 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
 import { after, test } from 'node:test';
 import type { MailboxImportRow } from '../../../src/db/mailbox-tables.ts';
+import { NO_COUNTS } from '../../../src/mailboxes/imports/counts.ts';
 import { createImport } from '../../../src/mailboxes/imports/create.ts';
 import { spoolFolder } from '../../../src/mailboxes/imports/spool.ts';
-import { deleteImport, findImport, releaseImports } from '../../../src/mailboxes/imports/store.ts';
+import {
+  advanceImport,
+  deleteImport,
+  findImport,
+  releaseImports,
+} from '../../../src/mailboxes/imports/store.ts';
 import type { ImportCalls, TurnEnd, TurnRequest } from '../../../src/mailboxes/imports/turn.ts';
 import { createImportSweep, createImportWork } from '../../../src/mailboxes/imports/worker.ts';
 import { updateMailbox } from '../../../src/mailboxes/store.ts';
@@ -269,6 +275,20 @@ test('after an attempt that has imported nothing, the next import of the tenant 
   assert.deepEqual(await lease(), ['one-2']);
   await end({ kind: 'completed' });
   await app.db.commit(deleteImport, { ...row, tenantId: row.tenantId });
+});
+
+test('a turn knows which messages earlier turns could not import', async () => {
+  const { lease, end, turns } = createRunner();
+  const { start } = await newParty();
+  const { id } = await start('a');
+  await lease();
+  const errors = [{ folder: 'INBOX', uid: 7, message: 'The server is too slow' }];
+  const until = clock.now() + 60_000;
+  await app.db.commit(advanceImport, { id, progress: JSON.stringify(NO_COUNTS), errors, until });
+  await end({ kind: 'paused' });
+  await lease();
+  assert.deepEqual(turns[0]?.request.failed, [{ folder: 'INBOX', uid: 7 }]);
+  await end({ kind: 'completed' });
 });
 
 test('an import of a suspended mailbox waits without a turn, and goes on when the mailbox is active again', async () => {
