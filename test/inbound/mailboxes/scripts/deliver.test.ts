@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { beforeEach, test } from 'node:test';
 import { openWriting } from '../../../../src/db/connection.ts';
 import { kyselyOn } from '../../../../src/db/dialect.ts';
+import { GRACE_MS } from '../../../../src/domains/states.ts';
 import { forwardMark } from '../../../../src/inbound/forward/mark.ts';
 import { MAX_SENT } from '../../../../src/inbound/mailboxes/scripts/limit.ts';
 import { planOf } from '../../../../src/inbound/mailboxes/scripts/plan.ts';
 import type { Action } from '../../../../src/mail/sieve/actions.ts';
 import { activateScript, putScript } from '../../../../src/mailboxes/scripts/store.ts';
 import { addUse } from '../../../../src/submission/limits/store.ts';
+import { addDomain } from '../../../domains/fixtures.ts';
 import { PASS } from '../../mail-world.ts';
 import { openScriptWorld } from './world.ts';
 
@@ -230,6 +232,23 @@ test('nothing is sent from a domain that the tenant has lost, nor from the sandb
   const froms = (await queued()).map(({ text }) => /^From: (.*)\r\n/.exec(text)?.[1]);
   assert.deepEqual(froms.sort(), ['bob@people.example', own.address, own.address].sort());
   assert.equal(places().length, 3, 'each message is kept');
+});
+
+test('nothing is sent from a domain whose records are gone for longer than the time of grace', async () => {
+  const { clock } = world;
+  const failing = { status: 'temporary_failure', failingSince: clock.now() } as const;
+  await addDomain(world.test, { name: 'failing.example', productType: 'mailbox', ...failing });
+  const alias = 'ann@failing.example';
+  const script = `require "vacation"; vacation :from "${alias}" "Away.";`;
+  const { address } = await world.add(script, { aliases: [alias] });
+  const queued = await watchQueue();
+  await world.receive(address);
+  await world.run();
+  await clock.advance(GRACE_MS);
+  await world.receive(address, { from: 'ben@sender.example' });
+  await world.run();
+  const froms = (await queued()).map(({ text }) => /^From: (.*)\r\n/.exec(text)?.[1]);
+  assert.deepEqual(froms, [alias, address]);
 });
 
 test('programs, lists, spam and mail to others are not answered', async () => {
