@@ -11,7 +11,7 @@ import type {
   ReceivedTaskKind,
 } from '../db/inbound-tables.ts';
 import { findEmailHead } from '../emails/store.ts';
-import { parseMailbox } from '../mail/address.ts';
+import { addressForSql, parseMailbox } from '../mail/address.ts';
 import { formatLocalResultsField, formatResultsField } from '../mail/auth/results-field.ts';
 import { decodeWords } from '../mail/message/decode-words.ts';
 import { isId, newId } from '../system/ids.ts';
@@ -87,6 +87,7 @@ function buildMessage(
   const { result } = judgement;
   const { client, sender, requireTls, utf8 } = envelope;
   const id = newId('in', now);
+  const author = authorOf(result, fields);
   const [only] = recipients;
   const trace = formatTrace({
     client,
@@ -114,7 +115,7 @@ function buildMessage(
     spamScore: spam.score,
     spamReasons: JSON.stringify(spam.reasons),
     flagged: spam.isFlagged ? 1 : 0,
-    headerFrom: authorOf(result, fields),
+    headerFrom: author === null ? null : addressForSql(author),
     subject: textOf(decodeWords(fields.get('subject') ?? '')),
     messageId: textOf(/<([^<>\s]+)>/.exec(fields.get('message-id') ?? '')?.[1] ?? ''),
     emailId: null,

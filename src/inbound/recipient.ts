@@ -9,7 +9,7 @@ import { sandboxDomain } from '../domains/name.ts';
 import { findNamedDomain } from '../domains/receiving/store.ts';
 import { bounceDomain } from '../domains/records.ts';
 import { readReportLocalPart } from '../domains/report-address.ts';
-import { addressKey, isAsciiAddress, withoutTag } from '../mail/address.ts';
+import { addressForSql, addressKey, withoutTag } from '../mail/address.ts';
 import type { SenderRewriting } from '../mail/srs.ts';
 import { mayBounce } from '../queue/feedback.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
@@ -119,9 +119,7 @@ async function decide(app: RecipientApp, question: Question): Promise<RecipientD
     const refusal = await refusalOf(app, { ...target, tenantId }, sizeBytes);
     if (refusal) return { kind: 'refused', reply: { ...refusal, text: `<${address}>: ${refusal.text}` } };
   }
-  // An address in UTF-8 is stored in one form, in which it is found again; in ASCII, lower case in SQL is enough for that.
-  const stored = isAsciiAddress(address) ? address : addressKey(address);
-  return { kind: 'accepted', recipient: { ...resolved, address: stored } };
+  return { kind: 'accepted', recipient: { ...resolved, address: addressForSql(address) } };
 }
 
 /**

@@ -100,6 +100,14 @@ export function addressKey(address: string): string {
   return address.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
+/**
+ * Returns an address in the form in which it is stored where SQL compares it in lower case. SQL knows the letters of ASCII alone, so any
+ * other address is stored in its normalised form, and one in ASCII as it was written.
+ */
+export function addressForSql(address: string): string {
+  return isAsciiAddress(address) ? address : addressKey(address);
+}
+
 /** Returns true for an address that every mail server can take. Any other needs SMTPUTF8 (RFC 6531). */
 export function isAsciiAddress(address: string): boolean {
   return PRINTABLE_ASCII.test(address);

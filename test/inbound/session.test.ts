@@ -176,6 +176,26 @@ test('a message that comes over TLS says so in its row and in its trace, and ask
   assert.ok(trace.includes(`\tid ${id} for <info@shop.example>;\r\n`));
 });
 
+test('an author and a recipient in UTF-8 are stored in the form in which they are looked up', async () => {
+  await world.addDomain('utf8.example');
+  await world.addRoute('*@utf8.example');
+  world.knobs.result = { ...PASS, from: { ...PASS.from, addresses: ['JO\u0308RG@sender.example'] } };
+  assert.match(await sendMail(await world.open(), { to: 'BÜB@utf8.example' }), /^250/);
+  world.knobs.result = PASS;
+  const { id, headerFrom, trace } = await lastMessage();
+  assert.equal(headerFrom, 'jörg@sender.example');
+  assert.ok(trace.includes('for <büb@utf8.example>;'));
+  const { body } = await world.test.request(
+    'GET',
+    `/v1/inbound/messages?from=${encodeURIComponent('Jörg@sender.example')}&address=${encodeURIComponent('bu\u0308b@utf8.example')}`,
+    { key: world.test.liveKey },
+  );
+  assert.deepEqual(
+    body.data.map((one: { id: string }) => one.id),
+    [id],
+  );
+});
+
 test('a message to several tenants and the postmaster is one row for each, all with the same bytes', async () => {
   const second = await world.test.addTenant('second');
   await world.addDomain('second.example', second.tenantId);
