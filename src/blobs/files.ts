@@ -38,7 +38,8 @@ export class FileWriter {
   readonly #root: string;
   readonly #temporary: string;
   readonly #file: FileHandle;
-  #gathered: Uint8Array[] = [];
+  /** Bytes that are collected. This memory is used again, because joined copies of a whole large message would wait to be freed. */
+  readonly #gathered = Buffer.allocUnsafeSlow(WRITE_BYTES);
   #gatheredBytes = 0;
   #isFinished = false;
 
@@ -57,9 +58,13 @@ export class FileWriter {
   }
 
   async write(bytes: Uint8Array): Promise<void> {
-    this.#gathered.push(bytes);
-    this.#gatheredBytes += bytes.length;
-    if (this.#gatheredBytes >= WRITE_BYTES) await refusing(this.#temporary, () => this.#writeGathered());
+    for (let at = 0; at < bytes.length; ) {
+      const some = bytes.subarray(at, at + WRITE_BYTES - this.#gatheredBytes);
+      this.#gathered.set(some, this.#gatheredBytes);
+      this.#gatheredBytes += some.length;
+      at += some.length;
+      if (this.#gatheredBytes === WRITE_BYTES) await refusing(this.#temporary, () => this.#writeGathered());
+    }
   }
 
   /** Makes the file durable under its name. */
@@ -93,10 +98,8 @@ export class FileWriter {
   }
 
   async #writeGathered(): Promise<void> {
-    const [first, ...more] = this.#gathered;
-    if (!first) return;
-    const bytes = more.length === 0 ? first : Buffer.concat(this.#gathered);
-    this.#gathered = [];
+    if (this.#gatheredBytes === 0) return;
+    const bytes = this.#gathered.subarray(0, this.#gatheredBytes);
     this.#gatheredBytes = 0;
     // `writeFile` on a handle writes at its current position, and repeats until everything is written.
     await this.#file.writeFile(bytes);
