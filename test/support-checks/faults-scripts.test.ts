@@ -29,11 +29,13 @@ function receipt(recipient: string, change: Partial<Receipt> = {}): Receipt {
 }
 
 const REDIRECT = receipt(FRIEND, { messageId: `<${messageIdOf(NAME)}>` });
-const NOTIFICATION = receipt(PHONE, { header: `From: x\r\nSubject: ${NAME}\r\n` });
+const subject = (name: string, version = 1) => `From: x\r\nSubject: ${name} version-${version}\r\n`;
+const NOTIFICATION = receipt(PHONE, { header: subject(NAME) });
 const REPLY = receipt(senderOf(LETTER));
 
 function folder(name: string, change: Partial<FoundMessage> = {}): FoundFolder {
-  const message = { uid: 1, token: NAME, hash: '', flags: FILED[name] ?? '', modseq: 1, isWhole: true };
+  const flags = `${FILED[name]} version-1`;
+  const message = { uid: 1, token: NAME, hash: '', flags, modseq: 1, isWhole: true };
   return { name, uidValidity: 1, uidNext: 2, highestModseq: 1, messages: [{ ...message, ...change }] };
 }
 
@@ -59,7 +61,9 @@ test('each action that was not done is a fault', () => {
   assert.deepEqual(faultsOf({ receipts: [REDIRECT, REPLY] }), ['notification: it never came']);
   assert.deepEqual(faultsOf({ receipts: [REDIRECT, NOTIFICATION] }), ['reply: it never came']);
   assert.deepEqual(faultsOf({ mailboxes: [[folder('INBOX')]] }), ['Lists: it never came']);
-  assert.deepEqual(faultsOf({ mailboxes: [[folder('INBOX', { flags: '' }), folder('Lists')]] }), ['INBOX: ']);
+  assert.deepEqual(faultsOf({ mailboxes: [[folder('INBOX', { flags: 'version-1' }), folder('Lists')]] }), [
+    'INBOX: ',
+  ]);
   assert.deepEqual(faultsOf({ mailboxes: [[folder('INBOX', { isWhole: false }), folder('Lists')]] }), [
     'INBOX: the bytes are not those that came',
   ]);
@@ -83,6 +87,14 @@ test('each action that was done twice is a fault', () => {
   const [message] = folder('Lists').messages;
   const lists = { ...folder('Lists'), messages: [message, { ...message, uid: 2 }] as FoundMessage[] };
   assert.deepEqual(faultsOf({ mailboxes: [[folder('INBOX'), lists]] }), ['Lists: 2 were sent']);
+});
+
+test('actions of one letter that two versions of the script have decided are a fault', () => {
+  const fault = ['script: one letter had actions of 2 versions'];
+  const later = folder('INBOX', { flags: `${FILED['INBOX']} version-2` });
+  assert.deepEqual(faultsOf({ mailboxes: [[later, folder('Lists')]] }), fault);
+  const notification = { ...NOTIFICATION, header: subject(NAME, 2) };
+  assert.deepEqual(faultsOf({ receipts: [REDIRECT, notification, REPLY] }), fault);
 });
 
 test('what was refused, or was never sent, must not have an effect', () => {
@@ -114,7 +126,7 @@ test('a letter is stored once when it was answered with 250, and its sender gets
   };
   const ofSecond = [
     receipt(FRIEND, { messageId: `<${messageIdOf(name)}>` }),
-    receipt(PHONE, { header: `Subject: ${name}`, messageId: '<em_2@sender.test>' }),
+    receipt(PHONE, { header: subject(name), messageId: '<em_2@sender.test>' }),
   ];
   const receipts = [REDIRECT, NOTIFICATION, REPLY, ...ofSecond];
   assert.deepEqual(faultsOf({ ...facts, receipts }), []);

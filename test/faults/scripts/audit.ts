@@ -1,10 +1,21 @@
 /**
  * Says what became of letters to mailboxes with a script through faults: each that was stored is in both folders once, was redirected once
- * and notified of once, and its sender got one reply, however many letters came. Mail arrives again only after an end that hit its delivery.
+ * and notified of once, and its sender got one reply, however many letters came. All actions of a letter are
+ * those of one version of the script, which changes with each start. Mail arrives again only after an end that hit its delivery.
  */
 import { judgeRepeats, type Receipt } from '../judge.ts';
 import type { FoundFolder } from '../mailboxes/audit.ts';
-import { FILED, FRIEND, type Letter, mailboxOf, messageIdOf, nameOf, PHONE, senderOf } from './letter.ts';
+import {
+  FILED,
+  FRIEND,
+  type Letter,
+  mailboxOf,
+  messageIdOf,
+  nameOf,
+  PHONE,
+  senderOf,
+  VERSION,
+} from './letter.ts';
 
 export type ScriptFacts = {
   letters: readonly Letter[];
@@ -45,6 +56,7 @@ export function judgeScripts(facts: ScriptFacts): ScriptVerdict {
   const faults = [
     ...taken.faults,
     ...judgeFolders(facts, taken.stored),
+    ...judgeVersions(facts, notifications),
     ...once(
       'redirect',
       names.map((name) => `<${messageIdOf(name)}>`),
@@ -78,7 +90,7 @@ function kindOf({ recipient }: Receipt): 'redirects' | 'notifications' | 'replie
 }
 
 function subjectOf({ header }: Receipt): string {
-  return /^Subject: (\S+)\r?$/m.exec(header)?.[1] ?? '';
+  return /^Subject: (\S+)/m.exec(header)?.[1] ?? '';
 }
 
 /** Compares names that are to come once each with those that came. */
@@ -123,11 +135,32 @@ function judgeFolders({ mailboxes }: ScriptFacts, stored: ReadonlyMap<string, Le
       const tokens = messages.map(({ token }) => token);
       return [
         ...once(folder, own, tokens),
-        ...messages.flatMap((message) => (message.flags === flags ? [] : [`${folder}: ${message.flags}`])),
+        ...messages.flatMap((message) => {
+          const others = message.flags.replace(VERSION, '').split(' ').filter(Boolean).join(' ');
+          return others === flags ? [] : [`${folder}: ${others}`];
+        }),
         ...messages.flatMap(({ isWhole }) =>
           isWhole ? [] : [`${folder}: the bytes are not those that came`],
         ),
       ];
     });
   });
+}
+
+/** The actions of a letter were decided once, by one version of the script. */
+function judgeVersions({ mailboxes }: ScriptFacts, notifications: readonly Receipt[]): string[] {
+  const told = [
+    ...mailboxes
+      .flat()
+      .flatMap(({ messages }) => messages.map(({ token, flags }) => [token, flags] as const)),
+    ...notifications.map((receipt) => [subjectOf(receipt), receipt.header] as const),
+  ];
+  const versions = new Map<string, Set<string | undefined>>();
+  for (const [name, text] of told) {
+    const known = versions.get(name) ?? new Set();
+    versions.set(name, known.add(VERSION.exec(text)?.[0]));
+  }
+  return [...versions.values()].flatMap((known) =>
+    known.size > 1 ? [`script: one letter had actions of ${known.size} versions`] : [],
+  );
 }

@@ -1,6 +1,6 @@
 /**
  * kill -9 again and again while letters come in for mailboxes whose script has five actions: before and after the commits that keep what the
- * script has decided, store the message in a folder and settle the delivery, and at random times.
+ * script has decided, store the message in a folder and settle the delivery, and at random times. The script changes with each start.
  */
 import { CRASH_POINTS } from '../../../src/crash-points.ts';
 import { countLives, type DoneKills, type KillNumbers, killRepeatedly } from '../kills.ts';

@@ -19,16 +19,25 @@ const LETTERS_PER_MAILBOX = 25;
 /** Letters of one sender, who gets one automatic reply of a mailbox. */
 const LETTERS_PER_SENDER = 3;
 
-/** The five actions of each delivery. The name of a notification is that of its letter. */
-export const SCRIPT = `require ["fileinto", "copy", "imap4flags", "mailbox", "vacation", "enotify", "variables"];
+/**
+ * Returns the script of a version, with the five actions of each delivery. The name of a notification is that of its letter. Both folders and
+ * the notification tell the version, so that actions of one letter that were decided by two runs are found.
+ */
+export const scriptOf = (
+  version: number,
+): string => `require ["fileinto", "copy", "imap4flags", "mailbox", "vacation", "enotify", "variables"];
 if header :matches "subject" "*" { set "name" "\${1}"; }
-fileinto :create :flags "\\\\Seen" "Lists";
+fileinto :create :flags ["\\\\Seen", "version-${version}"] "Lists";
 redirect :copy "${FRIEND}";
 vacation :days 7 :addresses "x@dest.test" "I am away.";
-notify :message "\${name}" "mailto:${PHONE}";
-keep :flags ["\\\\Flagged", "work"];
+notify :message "\${name} version-${version}" "mailto:${PHONE}";
+keep :flags ["\\\\Flagged", "work", "version-${version}"];
 `;
-/** The folders in which a letter is stored, with its flags. */
+/** Name of the script in each mailbox. */
+export const SCRIPT_NAME = 'rules';
+/** Matches what tells the version of the script. */
+export const VERSION = /\bversion-\d+\b/;
+/** The folders in which a letter is stored, with its flags, without that of the version. */
 export const FILED: Readonly<Record<string, string>> = { INBOX: '\\Flagged work', Lists: '\\Seen' };
 
 /** Returns the number of mailboxes that so many letters need. */

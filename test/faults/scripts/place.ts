@@ -18,7 +18,15 @@ import type { SeededRandom } from '../seeded-random.ts';
 import { type ClientsRun, SmtpClients } from '../smtp-clients.ts';
 import { beginWorld, HOSTNAME, RECIPIENT_DOMAIN, SENDER_DOMAIN, type World } from '../world.ts';
 import { judgeScripts, type ScriptVerdict } from './audit.ts';
-import { AUTHOR_DOMAIN, addressOf, countMailboxes, type Letter, SCRIPT, transmissionOf } from './letter.ts';
+import {
+  AUTHOR_DOMAIN,
+  addressOf,
+  countMailboxes,
+  type Letter,
+  SCRIPT_NAME,
+  scriptOf,
+  transmissionOf,
+} from './letter.ts';
 
 export type ScriptWorld = {
   world: World;
@@ -64,6 +72,12 @@ export async function createScriptWorld({ random, name, letters }: Options): Pro
   }
   await daemon.stop();
   await world.endLife(Date.now());
+  let version = 1;
+  const { start } = world;
+  world.start = (...how) => {
+    replaceScripts(world.dataDir, scriptOf(++version));
+    return start(...how);
+  };
   const servers = new SmtpClients<Letter>();
   return { world, ports, servers, letters: [], addresses, random, close: () => world.close() };
 }
@@ -71,20 +85,29 @@ export async function createScriptWorld({ random, name, letters }: Options): Pro
 /** Uploads the script by ManageSieve, whose port is opened a moment after there is a mailbox. */
 async function activateScript(port: number, address: string): Promise<void> {
   while (!(await listens(port))) await sleep(PAUSE_MS);
+  const script = scriptOf(1);
   const client = sieveClient(createClient(connect({ host: '127.0.0.1', port, noDelay: true })));
   try {
     const login = Buffer.from(`\0${address}\0${PASSWORD}`).toString('base64');
     const answers = [
       await client.completed(),
       await client.run(`AUTHENTICATE "PLAIN" "${login}"`),
-      await client.run(`PUTSCRIPT "rules" {${SCRIPT.length}+}\r\n${SCRIPT}`),
-      await client.run('SETACTIVE "rules"'),
+      await client.run(`PUTSCRIPT "${SCRIPT_NAME}" {${script.length}+}\r\n${script}`),
+      await client.run(`SETACTIVE "${SCRIPT_NAME}"`),
     ];
     const refusal = answers.map((lines) => lines.at(-1)).find((line) => !line?.startsWith('OK'));
     if (refusal !== undefined) throw new Error(`ManageSieve: ${refusal}`);
   } finally {
     client.socket.destroy();
   }
+}
+
+/** Replaces the script of each mailbox while the daemon does not run. */
+function replaceScripts(dataDir: string, script: string): void {
+  withDatabase(dataDir, { readonly: false }, (database) => {
+    const change = 'UPDATE mailboxScripts SET content = ?, sizeBytes = ? WHERE name = ?';
+    database.prepare(change).run(script, script.length, SCRIPT_NAME);
+  });
 }
 
 type Sending = Pick<ClientsRun<Letter>, 'pauseMs' | 'signal' | 'persistent'> & {
