@@ -135,6 +135,17 @@ test('a server that offers DSN is told what the writer wants to know', async () 
   );
 });
 
+test('a server that offers DSN is told that the writer wants the whole message back', async () => {
+  assert.match(await send('bob@new.example', ' RET=FULL'), /^250/);
+  assert.ok(
+    lines.some((line) => /^MAIL FROM:<ann@sender\.example>.* RET=FULL$/.test(line)),
+    lines.join('\n'),
+  );
+  lines.length = 0;
+  assert.match(await send('bob@old.example', ' RET=FULL'), /^250/);
+  assert.ok(lines.length > 0 && !lines.some((line) => line.includes('RET=')));
+});
+
 test('mail in UTF-8 goes to servers that take it, and fails with 5.6.7 where there is none', async () => {
   assert.match(await send('bob@both.example', ' SMTPUTF8'), /^250/);
   assert.ok(!lines.some((line) => line.includes('SMTPUTF8')), 'nothing in it is UTF-8');
