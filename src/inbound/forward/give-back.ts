@@ -1,4 +1,4 @@
-/** Gives mail back to the mailbox that has sent it on, when it cannot be delivered, nobody else is told, and the mailbox has no copy. */
+/** Gives mail back to the mailbox that has sent it on, when it cannot be delivered, nobody else gets a report, and the mailbox has no copy. */
 import type { App } from '../../app.ts';
 import type { MailboxDelivery } from '../../mailboxes/delivery.ts';
 import { findMailboxById } from '../../mailboxes/store.ts';

@@ -4,7 +4,7 @@ import { MAX_ANSWER_OCTETS } from '../sasl/exchange.ts';
 import type { OpenSession } from './session.ts';
 
 export type ManageSieveOptions = AccessServerOptions & {
-  /** Name of the program, which IMPLEMENTATION tells. */
+  /** Name of the program, which the capability IMPLEMENTATION shows. */
   implementation: string;
   /** Sieve extensions that scripts may require. */
   extensions: readonly string[];

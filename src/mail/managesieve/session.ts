@@ -33,7 +33,7 @@ export type OpenSession = () => Session;
 
 /** The scripts of the user who has logged in. Names are checked by the session. */
 export type Account = {
-  /** Name of the user, which OWNER tells (RFC 5804 section 1.7). */
+  /** Name of the user, which the capability OWNER shows (RFC 5804 section 1.7). */
   owner: string;
   /** Resolves when the login has ended. The connection then ends, whatever it does. */
   ended?: Promise<Refusal>;

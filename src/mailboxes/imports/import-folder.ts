@@ -83,7 +83,7 @@ export async function importFolder(turn: Turn, folder: SourceFolder): Promise<bo
   return !turn.isOver();
 }
 
-/** Returns the messages that the mailbox does not know. Those with labels are known by the id that the server tells. */
+/** Returns the messages that the mailbox does not know. Those with labels are known by the id that the server reports. */
 async function findMissingMessages(
   turn: Turn,
   folder: OpenFolder,

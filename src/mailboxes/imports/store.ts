@@ -138,7 +138,7 @@ export const leaseImports = defineWrite(
 
 /**
  * Releases the imports that an earlier start of the daemon was running, and returns their number. After several failed turns in a row, an
- * import waits: it must not end the daemon for ever.
+ * import waits: it must not end the daemon again and again.
  */
 export const releaseImports = defineWrite(
   'mailboxImports.release',

@@ -37,7 +37,7 @@ const MAX_APART_MS = 900_000;
 const MAX_FAILED_TURNS = 10;
 
 /**
- * Maximum time from the first turn to the end. A server whose UIDs change at each turn would otherwise keep an import running for ever.
+ * Maximum time from the first turn to the end. A server whose UIDs change at each turn would otherwise keep an import running without end.
  * Our own limit.
  */
 const MAX_AGE_DAYS = 7;

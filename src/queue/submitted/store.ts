@@ -1,5 +1,5 @@
 /**
- * Stores which messages people have sent, and what they were told about them. All SQL of this table is here, and nothing else writes it.
+ * Stores which messages people have sent, and what was reported to them. All SQL of this table is here, and nothing else writes it.
  * A row lives as long as its message. It is due at the times of reports about delays, and whenever a recipient reaches its end.
  */
 import { sql } from 'kysely';
@@ -60,7 +60,7 @@ const byId = statement((db, param: Param<MessageId>) =>
   db.selectFrom('submittedMessages').selectAll().where('messageId', '=', param('messageId')),
 );
 
-/** Returns what is known about a message that a person has sent; undefined once there is nothing more to tell. */
+/** Returns what is known about a message that a person has sent; undefined once there is nothing more to report. */
 export function findSubmitted(tx: Tx, messageId: string): Promise<SubmittedMessageRow | undefined> {
   return byId.first(tx, { messageId });
 }
@@ -129,7 +129,7 @@ export const settleSubmitted = defineWrite(
 );
 
 /**
- * Deletes a message about which there is nothing more to tell, with its bytes and attempts. Returns the bytes that are in a file, which
+ * Deletes a message about which there is nothing more to report, with its bytes and attempts. Returns the bytes that are in a file, which
  * the caller discards.
  */
 export const endSubmitted = defineWrite(

@@ -39,7 +39,7 @@ const WAIT_MS = 60_000;
 
 const CRLF = '\r\n';
 
-/** Returns the work that tells the writers of messages. */
+/** Returns the work that reports to the writers of messages. */
 export function createReportsWork(app: ReportApp): Work<string> {
   const { db, clock } = app;
   /** Checks that are not finished, by message. A recipient that reaches its end meanwhile asks for another one. */
@@ -104,7 +104,7 @@ async function read({ db }: Pick<App, 'db'>, messageId: string): Promise<Found |
 }
 
 /**
- * Delivers a report. Returns false when the mailbox cannot take it at the moment. A mailbox that was deleted is told nothing, and a full one
+ * Delivers a report. Returns false when the mailbox cannot take it at the moment. A mailbox that was deleted gets no report, and a full one
  * only of failures.
  */
 async function deliver(

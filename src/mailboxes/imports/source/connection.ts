@@ -23,7 +23,7 @@ export type SourceSettings = Pick<MailboxImportRow, 'host' | 'port' | 'security'
 /** Limits of an exchange. */
 export type ExchangeLimits = { maxBytes: number; timeoutMs: number };
 
-/** Maximum size of one literal. Larger messages are fetched in pieces, and the size that a server tells of a small one may be wrong. */
+/** Maximum size of one literal. Larger messages are fetched in pieces, and the size that a server reports for a small one may be wrong. */
 const MAX_LITERAL_BYTES = 8 * 1024 * 1024;
 /** Room for what stands around a literal in its response. */
 const RESPONSE_BYTES = 64 * 1024;

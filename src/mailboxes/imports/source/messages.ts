@@ -7,10 +7,10 @@ import { CommandRefused, SourceError } from './source-error.ts';
 /** A message as the server describes it. */
 export type SourceMessage = {
   uid: number;
-  /** Size as the server tells it, which is not always true. */
+  /** Size that the server reports, which is not always right. */
   sizeBytes: number;
   flags: readonly string[];
-  /** INTERNALDATE in Unix milliseconds; undefined when the server tells none. */
+  /** INTERNALDATE in Unix milliseconds; undefined when the server reports none. */
   receivedAt: number | undefined;
   /** Id that the message has in all folders, on a server with labels. */
   labelledId: string | undefined;
@@ -30,7 +30,7 @@ const DESCRIPTION_TIMEOUT_MS = 120_000;
 const FETCH_TIMEOUT_MS = 180_000;
 /** The pieces of a message also have a maximum time together (import-folder.ts). */
 const PIECE_TIMEOUT_MS = 30_000;
-/** Octets around the content of a message in its response, and around a piece of one, with what else a server tells meanwhile. */
+/** Octets around the content of a message in its response, and around a piece of one, with what else a server reports meanwhile. */
 const AROUND_MESSAGE_BYTES = 1024;
 const AROUND_PIECE_BYTES = 64 * 1024;
 /** Further octets of a group of messages: some servers only estimate their sizes. */
@@ -139,7 +139,7 @@ export async function* fetchPieces(
 
 type Fetch = { uids: readonly number[]; query: object; limits: ExchangeLimits };
 
-/** Returns what the server tells, which may be of other messages than those that were asked for. */
+/** Returns what the server sends, which may be about other messages than those that were asked for. */
 async function fetchAll(
   connection: SourceConnection,
   { uids, query, limits }: Fetch,
