@@ -49,14 +49,18 @@ export function createKnownSenders(app: Pick<App, 'db' | 'clock' | 'config'>): K
   // The columns that say whether a domain may send are watched, and no others are used.
   const domains = new KeptAnswers<string, NamedDomain>({ ...kept, tables: ['domains'] });
 
+  async function findOwnMailbox({ id, domain }: Mailbox): Promise<MailboxRow | undefined> {
+    const row = await mailboxes.get(`${domain} ${id}`, () => findMailboxById(read, id));
+    // Changes of a mailbox that has moved to another domain count for that domain alone.
+    return row === undefined || row.domain === domain ? row : await findMailboxById(read, id);
+  }
+
   return {
     async findLoginEnd({ id: ownId, domain }, mark) {
       const rows = {
         // The mailbox of a member may be at another domain.
         findMailbox: (id: MailboxRow['id']) =>
-          id === ownId
-            ? mailboxes.get(`${domain} ${id}`, () => findMailboxById(read, id))
-            : findMailboxById(read, id),
+          id === ownId ? findOwnMailbox({ id, domain }) : findMailboxById(read, id),
         findAppPassword: (id: AppPasswordRow['id']) =>
           appPasswords.get(`${ownId} ${id}`, () => findAppPasswordById(read, id)),
       };

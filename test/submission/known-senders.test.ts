@@ -6,6 +6,7 @@ import { openReading } from '../../src/db/connection.ts';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import type { Tables } from '../../src/db/tables.ts';
+import { findReceiver } from '../../src/domains/receiving/store.ts';
 import { endDomain } from '../../src/domains/store.ts';
 import { deleteAppPassword } from '../../src/mailboxes/app-passwords/store.ts';
 import { type Credential, markOf, OWN_PASSWORD } from '../../src/mailboxes/credential.ts';
@@ -106,6 +107,20 @@ test('a login to a shared mailbox ends with the membership', async () => {
   await change(shared, { members: [] });
   assert.equal(await standing(), 'credentials');
   assert.equal(await senders.mayUseAddress(member, shared.address), false);
+});
+
+test('a login ends also after its mailbox has moved to another domain', async () => {
+  const address = 'moved@moving.example';
+  const mailbox = await add({ address });
+  const standing = login(mailbox);
+  assert.equal(await ask(standing), undefined);
+  const { id } = (await findReceiver(app.db.read, mailbox.domain, clock.now())) ?? assert.fail();
+  await app.db.commit(endDomain, { tenantId, id, now: clock.now() });
+  const receiver = await world.addTenant('receiver');
+  await addMailbox({ app, tenantId: receiver.tenantId }, { address });
+  assert.equal(await standing(), undefined);
+  await change(mailbox, { passwordHash: 'another' });
+  assert.equal(await standing(), 'credentials');
 });
 
 test('an address is used by its owner alone, and as long as it has it', async () => {
