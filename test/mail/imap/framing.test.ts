@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { MIN_PASSED_BYTES } from '../../../src/mail/connection/pieces.ts';
 import {
   type ByteSource,
   type FramedCommand,
@@ -219,4 +220,14 @@ test('a command holds no more memory than its octets take', async () => {
   const command = await new Framing(sourceOf([Buffer.from('a IDLE\r\n')])).readCommand(LIMITS);
   assert.equal(command.bytes.toString(), 'a IDLE');
   assert.equal(command.bytes.buffer.byteLength, 'a IDLE'.length);
+});
+
+test('the octets of a message are passed on together, also when each comes by itself', async () => {
+  const content = 'x'.repeat(MIN_PASSED_BYTES + 2);
+  const octets = Buffer.from(`a APPEND INBOX {${content.length}+}\r\n${content}\r\n`);
+  const framing = new Framing(sourceOf(Array.from(octets, (octet) => Buffer.of(octet))));
+  await framing.readCommand(LIMITS);
+  const sizes: number[] = [];
+  for await (const { length } of framing.readMessage()) sizes.push(length);
+  assert.deepEqual(sizes, [MIN_PASSED_BYTES, 2]);
 });
