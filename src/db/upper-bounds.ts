@@ -2,7 +2,8 @@
  * Keeps upper bounds of sums that take long to read, one for each key: the sum that was read last, and all that was added since. What is
  * removed lowers the sum and not its bound, so a bound that is too high is read again.
  */
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { createLru } from '../system/lru.ts';
 
 /** Before the sum is read, `sum` has only what was added since the reading began. */
 type Bound = { sum: number; isRead: boolean };
@@ -14,7 +15,7 @@ export class UpperBounds<Key extends string> {
   /** Keeps the bounds of at most `maxKeys` keys. `readSum` returns the sum of a key. */
   constructor(readSum: (key: Key) => Promise<number>, maxKeys: number) {
     this.#readSum = readSum;
-    this.#bounds = new LRUCache({ max: maxKeys });
+    this.#bounds = createLru<Key, Bound>(maxKeys);
   }
 
   /** Returns whether the sum of a key fits, as `fits` says of a number. A bound that does not fit is read again first. */

@@ -11,13 +11,13 @@
  * others, so that slow jobs of one owner do not delay the quick jobs of another one.
  */
 import { Worker } from 'node:worker_threads';
-import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from './clock.ts';
 import { errorMessage } from './errors.ts';
 import { Heartbeat } from './killable-threads/heartbeat.ts';
 import type { JobOptions, KillableThreadsOptions } from './killable-threads/options.ts';
 import { JobOutbox } from './killable-threads/outbox.ts';
 import type { FromJobThread, ThreadOutcome, ToJobThread } from './killable-threads/serve.ts';
+import { createLru } from './lru.ts';
 import { RoundRobin } from './round-robin.ts';
 import { YOUNG_MEGABYTES } from './thread/young-generation.ts';
 
@@ -69,7 +69,7 @@ export class KillableThreads<Input, Result> {
   /** Jobs that wait to be run alone. */
   readonly #suspects = new Set<Job<Input, Result>>();
   /** Times until which owners count as slow, in milliseconds of the monotonic clock. */
-  readonly #slowUntil = new LRUCache<string, number>({ max: MAX_SLOW_OWNERS });
+  readonly #slowUntil = createLru<string, number>(MAX_SLOW_OWNERS);
   /** Timer that starts another thread. It runs while jobs wait for threads that are busy. */
   #growTimer: Timer | undefined;
   #lastId = 0;

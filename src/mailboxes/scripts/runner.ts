@@ -2,9 +2,9 @@
  * Checks and runs Sieve scripts in threads that are ended after a second: the steps of a run are counted, but what a person writes must
  * not stop the mail of others even where a step takes long.
  */
-import { LRUCache } from 'lru-cache';
 import type { ThreadOutcome } from '../../system/killable-threads/serve.ts';
 import { KillableThreads } from '../../system/killable-threads.ts';
+import { createLru } from '../../system/lru.ts';
 import type { System } from '../../system/system.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import type { NamedScript } from './named-script.ts';
@@ -58,7 +58,7 @@ export function createScriptRunner(system: Pick<System, 'clock'>): ScriptRunner 
   });
 
   /** Tenants with the keys of scripts that a thread has compiled for them. */
-  const compiled = new LRUCache<string, true>({ max: MAX_COMPILED });
+  const compiled = createLru<string, true>(MAX_COMPILED);
 
   function send(job: RunJob, owner: string, { isComplete = false } = {}): SentRun {
     const sendOne = ({ name, key, content }: NamedScript): SentScript => ({
