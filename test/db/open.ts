@@ -9,6 +9,7 @@ import type { Clock } from '../../src/system/clock.ts';
 import type { Log } from '../../src/system/log.ts';
 import { createLog } from '../../src/system/log.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { newDataDirectory } from '../support/new-data-directory.ts';
 
 /** A test, or whoever else closes what it opened. */
 type Context = { after(run: () => Promise<void>): void };
@@ -18,20 +19,27 @@ process.once('exit', () => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
 
-/** A directory that lives as long as this process. */
+/** A directory without a database. It lives as long as this process. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'postrider-db-'));
   directories.push(directory);
   return directory;
 }
 
-/** Closed when the test ends, unless the test did. */
+/** A directory with a database that is migrated and empty. */
+export function migratedDirectory(): string {
+  const directory = newDataDirectory();
+  directories.push(directory);
+  return directory;
+}
+
+/** Opens a database, by default a new one. It is closed when the test ends, unless the test did. */
 export async function openTestDatabase(
   context: Context,
   options: Partial<MainDatabaseOptions> & { log?: Log; clock?: Clock } = {},
 ): Promise<Db> {
   const { log = createLog('silent'), clock = createFakeClock(Date.UTC(2030, 0, 1)), ...rest } = options;
-  const directory = rest.directory ?? temporaryDirectory();
+  const directory = rest.directory ?? migratedDirectory();
   const db = await openMainDatabase(
     { clock, log },
     {
