@@ -19,6 +19,25 @@ export async function waitUntil(
   }
 }
 
+/**
+ * Waits like `waitUntil`, and lets the clocks follow the real time meanwhile, so that delays pass and no time limit is reached on a machine that
+ * is slow.
+ */
+export async function waitUntilInTime(
+  clocks: readonly { advance(durationMs: number): Promise<void> }[],
+  condition: () => boolean | Promise<boolean>,
+  what?: string,
+): Promise<void> {
+  let lookedAt = performance.now();
+  await waitUntil(async () => {
+    const now = performance.now();
+    const passedMs = Math.ceil(now - lookedAt);
+    lookedAt = now;
+    for (const clock of clocks) await clock.advance(passedMs);
+    return condition();
+  }, what);
+}
+
 /** Number of equal readings in a row after which a number counts as being at rest. */
 const QUIET_READINGS = 50;
 

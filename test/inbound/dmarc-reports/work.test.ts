@@ -20,7 +20,7 @@ import { startWork } from '../../../src/system/worker.ts';
 import { createTestAuthenticator } from '../../support/authenticator.ts';
 import { recordLog } from '../../support/record-log.ts';
 import { deliveryAppOf } from '../../support/spool.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitUntil, waitUntilInTime } from '../../support/wait-until.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
 import { openMailWorld, PASS, sendMail } from '../mail-world.ts';
 
@@ -154,10 +154,13 @@ test('a report about a domain of a tenant comes to its address here, and counts 
   const delivery = startDelivering(app, createLocalReceiver(app));
   const reading = startWork(app, createReportWork(app));
   const stored = () => read.selectFrom('receivedReports').selectAll().execute();
-  await waitUntil(async () => {
-    await clock.advance(100);
-    return (await stored()).length === 1;
-  }, 'the report is stored');
+  await waitUntilInTime(
+    [clock],
+    async () => {
+      return (await stored()).length === 1;
+    },
+    'the report is stored',
+  );
   await Promise.all([delivery.stop(0), reading.stop(0)]);
   const [report] = await stored();
   assert.ok(report);

@@ -6,7 +6,7 @@ import { createLocalReceiver } from '../../../src/inbound/local.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { startWork } from '../../../src/system/worker.ts';
 import { dialHosts, type Hosts } from '../../support/loopback.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitUntilInTime } from '../../support/wait-until.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
 import { type MailWorld, openMailWorld, PASS, sendMail } from '../mail-world.ts';
 
@@ -35,20 +35,24 @@ async function openInstallation(hostname: string, postmaster: string): Promise<M
 
 /** Lets the installations go on until nothing is queued and no task is pending. */
 async function settle(...worlds: readonly MailWorld[]): Promise<void> {
-  await waitUntil(async () => {
-    for (const { clock } of worlds) await clock.advance(100);
-    // A message can pass from the second one to the first while the second one is asked.
-    for (const { app } of [...worlds, ...worlds]) {
-      const { db } = app;
-      const open = db.read
-        .selectFrom('recipients')
-        .select('id')
-        .where('state', 'in', ['ready', 'in_flight', 'deferred']);
-      const pending = db.read.selectFrom('receivedTasks').select('id').where('state', '=', 'pending');
-      if ((await open.execute()).length + (await pending.execute()).length > 0) return false;
-    }
-    return true;
-  }, 'everything has come to rest');
+  const clocks = worlds.map(({ clock }) => clock);
+  await waitUntilInTime(
+    clocks,
+    async () => {
+      // A message can pass from the second one to the first while the second one is asked.
+      for (const { app } of [...worlds, ...worlds]) {
+        const { db } = app;
+        const open = db.read
+          .selectFrom('recipients')
+          .select('id')
+          .where('state', 'in', ['ready', 'in_flight', 'deferred']);
+        const pending = db.read.selectFrom('receivedTasks').select('id').where('state', '=', 'pending');
+        if ((await open.execute()).length + (await pending.execute()).length > 0) return false;
+      }
+      return true;
+    },
+    'everything has come to rest',
+  );
 }
 
 /** Returns the number of messages that came in and that were sent, and the errors of tasks. */
@@ -115,10 +119,13 @@ test('mail that is forwarded to a route of the same installation keeps its resul
     await sendMail(await four.open(), { to: 'postmaster@four.example', message: MESSAGE }),
     /^250 /,
   );
-  await waitUntil(async () => {
-    await four.clock.advance(100);
-    return (await four.messages()).length === 2;
-  }, 'the mail comes back');
+  await waitUntilInTime(
+    [four.clock],
+    async () => {
+      return (await four.messages()).length === 2;
+    },
+    'the mail comes back',
+  );
   const [first, second] = await four.messages();
   assert.ok(first && second);
   assert.deepEqual([first.tenantId, second.tenantId], [null, four.test.tenantId]);

@@ -14,7 +14,7 @@ import { findMessage, listRecipients } from '../../../src/queue/store.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import type { Work } from '../../../src/system/worker.ts';
 import { deliveryAppOf } from '../../support/spool.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitUntilInTime } from '../../support/wait-until.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
 import { openMailWorld, PASS, sendMail } from '../mail-world.ts';
 
@@ -59,10 +59,13 @@ async function fail(mail: Partial<Parameters<typeof sendMail>[1]> = {}): Promise
   assert.match(await sendMail(await world.open(), { to: TO, message: MESSAGE, ...mail }), /^250 /);
   assert.equal(await run(createForwardWork(app)), 1);
   const { id } = (await queued()).at(-1) ?? assert.fail();
-  await waitUntil(async () => {
-    await clock.advance(100);
-    return (await listRecipients(app.db.read, id)).every(({ state }) => state === 'bounced');
-  }, 'the forward failed');
+  await waitUntilInTime(
+    [clock],
+    async () => {
+      return (await listRecipients(app.db.read, id)).every(({ state }) => state === 'bounced');
+    },
+    'the forward failed',
+  );
 }
 
 /** Sends what is due, and returns the notifications that were queued. */
@@ -132,10 +135,13 @@ test('nobody is told of the failure of a notification', async () => {
   dns.setZone(`${NO_MAIL}\nsender.example MX 0 .`);
   const [told] = await notify();
   const id = told?.message.id ?? assert.fail();
-  await waitUntil(async () => {
-    await clock.advance(100);
-    return (await listRecipients(app.db.read, id)).every(({ state }) => state === 'bounced');
-  }, 'the notification failed');
+  await waitUntilInTime(
+    [clock],
+    async () => {
+      return (await listRecipients(app.db.read, id)).every(({ state }) => state === 'bounced');
+    },
+    'the notification failed',
+  );
   assert.deepEqual(await notify(), []);
 });
 

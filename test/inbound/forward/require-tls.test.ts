@@ -9,7 +9,7 @@ import { startWork } from '../../../src/system/worker.ts';
 import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import { GOOD_HOST, startRequireTlsServers } from '../../queue/sessions/require-tls-servers.ts';
 import { dialHosts, type Hosts } from '../../support/loopback.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { waitUntilInTime } from '../../support/wait-until.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
 import { openMailWorld, PASS } from '../mail-world.ts';
 
@@ -50,14 +50,17 @@ async function forward(address: string, { from = 'ann@sender.example', option = 
   ] as const)
     assert.match(await client.ask(`${command}\r\n`), reply);
   client.socket.destroy();
-  await waitUntil(async () => {
-    await clock.advance(100);
-    const recipients = await sent();
-    return (
-      recipients.length === length + 1 &&
-      recipients.every(({ state }) => state === 'delivered' || state === 'bounced')
-    );
-  }, 'the message was forwarded');
+  await waitUntilInTime(
+    [clock],
+    async () => {
+      const recipients = await sent();
+      return (
+        recipients.length === length + 1 &&
+        recipients.every(({ state }) => state === 'delivered' || state === 'bounced')
+      );
+    },
+    'the message was forwarded',
+  );
   const { state, enhancedCode } = (await sent()).at(-1) ?? assert.fail();
   return `${state} ${enhancedCode}`;
 }
@@ -94,11 +97,14 @@ async function notify() {
   const { length } = await sent();
   const work = createNotificationWork(app);
   for (const item of (await work.lease(10)).items) await work.run(item);
-  await waitUntil(async () => {
-    await clock.advance(100);
-    const states = (await sent()).slice(length).map(({ state }) => state);
-    return states.every((state) => state === 'delivered' || state === 'bounced');
-  }, 'the notifications have ended');
+  await waitUntilInTime(
+    [clock],
+    async () => {
+      const states = (await sent()).slice(length).map(({ state }) => state);
+      return states.every((state) => state === 'delivered' || state === 'bounced');
+    },
+    'the notifications have ended',
+  );
   return (await sent()).slice(length).map(({ address, state }) => [address, state]);
 }
 

@@ -11,7 +11,7 @@ import { startWork } from '../../../../src/system/worker.ts';
 import { SANDBOX } from '../../../emails/fixtures.ts';
 import { addMailbox } from '../../../mailboxes/fixtures.ts';
 import { dialHosts, type Hosts } from '../../../support/loopback.ts';
-import { waitUntil } from '../../../support/wait-until.ts';
+import { waitUntil, waitUntilInTime } from '../../../support/wait-until.ts';
 import { zoneDns } from '../../../support/zone-dns.ts';
 import { type MailWorld, openMailWorld, PASS, sendMail } from '../../mail-world.ts';
 
@@ -54,20 +54,24 @@ async function openInstallation(domain: string, address: string, script: string)
 
 /** Lets the installations go on until nothing is queued and no task is pending. */
 async function settle(...worlds: readonly MailWorld[]): Promise<void> {
-  await waitUntil(async () => {
-    for (const { clock } of worlds) await clock.advance(100);
-    // A message can pass from the second one to the first while the second one is asked.
-    for (const { app } of [...worlds, ...worlds]) {
-      const { read } = app.db;
-      const open = read
-        .selectFrom('recipients')
-        .select('id')
-        .where('state', 'in', ['ready', 'in_flight', 'deferred']);
-      const pending = read.selectFrom('receivedTasks').select('id').where('state', '=', 'pending');
-      if ((await open.execute()).length + (await pending.execute()).length > 0) return false;
-    }
-    return true;
-  }, 'everything has come to rest');
+  const clocks = worlds.map(({ clock }) => clock);
+  await waitUntilInTime(
+    clocks,
+    async () => {
+      // A message can pass from the second one to the first while the second one is asked.
+      for (const { app } of [...worlds, ...worlds]) {
+        const { read } = app.db;
+        const open = read
+          .selectFrom('recipients')
+          .select('id')
+          .where('state', 'in', ['ready', 'in_flight', 'deferred']);
+        const pending = read.selectFrom('receivedTasks').select('id').where('state', '=', 'pending');
+        if ((await open.execute()).length + (await pending.execute()).length > 0) return false;
+      }
+      return true;
+    },
+    'everything has come to rest',
+  );
 }
 
 test('two mailboxes that redirect to each other stop after one round, and the message is kept', async () => {
