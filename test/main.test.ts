@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { loadConfig } from '../src/config.ts';
 import { startDaemon } from '../src/main.ts';
 import { freePort, listens } from './support/loopback.ts';
-import { temporaryDirectory } from './support/temporary-directory.ts';
+import { newDataDirectory } from './support/new-data-directory.ts';
 
 test('a start that fails at its last listener closes what it opened, and the next start succeeds', async () => {
-  const dataDir = temporaryDirectory('main');
+  const dataDir = newDataDirectory();
   const port = await freePort();
   const env = {
     POSTRIDER_DATA_DIR: dataDir,

@@ -15,12 +15,13 @@ import { test } from 'node:test';
 import { request } from 'undici';
 import { runProgram } from '../../src/cli/program.ts';
 import { type FakeTerminal, fakeTerminal } from '../support/fake-terminal.ts';
+import { newDataDirectory } from '../support/new-data-directory.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 function environment(more: Record<string, string> = {}): Record<string, string> {
   return {
-    POSTRIDER_DATA_DIR: temporaryDirectory('serve'),
+    POSTRIDER_DATA_DIR: newDataDirectory(),
     POSTRIDER_HTTP_PORT: '0',
     POSTRIDER_SMTP_PORT: '0',
     POSTRIDER_SUBMISSION_ENABLED: 'false',
@@ -68,7 +69,7 @@ async function paste(curl: string): Promise<{ status: number; body: { id: string
 }
 
 test('the first start shows a test key and a command line that sends; the second does not, and dev reads no file', async () => {
-  const env = environment();
+  const env = environment({ POSTRIDER_DATA_DIR: temporaryDirectory('serve') });
   const first = await whileServing(env, async ({ output }) => {
     const [listens, key] = output.split('\n');
     assert.match(listens ?? '', /^Postrider listens on http:\/\/127\.0\.0\.1:\d+$/);
@@ -132,7 +133,7 @@ async function failureOf(dataDir: string, args = ['serve']): Promise<string> {
 }
 
 test('a failed start prints one line with the file and with what to do', async () => {
-  const dataDir = temporaryDirectory('serve');
+  const dataDir = newDataDirectory();
   const inside = (name: string) => join(dataDir, name);
   assert.equal(
     await runProgram(['tenant', 'list'], fakeTerminal(environment({ POSTRIDER_DATA_DIR: dataDir }))),

@@ -8,7 +8,8 @@ import { MAX_PENDING, MAX_PENDING_BYTES } from '../../src/db/thread-database.ts'
 import { AppError } from '../../src/system/errors.ts';
 import type { Log } from '../../src/system/log.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { migratedDirectory, openTestDatabase } from './open.ts';
+import { newDataDirectory } from '../support/new-data-directory.ts';
+import { openTestDatabase } from './open.ts';
 import {
   addBlob,
   addPlan,
@@ -175,7 +176,7 @@ test('a reader never sees a part of a write', async () => {
 });
 
 test('writes of one turn share a commit', async (t) => {
-  const directory = migratedDirectory();
+  const directory = newDataDirectory();
   const db = await openTestDatabase(t, { directory });
   const frames = () =>
     Math.max(0, statSync(join(directory, 'postrider.db-wal')).size - WAL_HEADER_BYTES) / WAL_FRAME_BYTES;
@@ -189,7 +190,7 @@ test('writes of one turn share a commit', async (t) => {
 });
 
 test('the WAL is copied back as it grows, and does not grow on', async (t) => {
-  const directory = migratedDirectory();
+  const directory = newDataDirectory();
   const database = await openTestDatabase(t, { directory, readers: 0 });
   const MEBIBYTE = 1024 * 1024;
   for (let index = 0; index < 24; index++) {
@@ -287,7 +288,7 @@ test('a thread is silent while it has work and answers nothing, however long it 
 });
 
 test('closing waits for every write asked for before it, and refuses later ones', async (t) => {
-  const directory = migratedDirectory();
+  const directory = newDataDirectory();
   const db = await openTestDatabase(t, { directory });
   const writes = Array.from({ length: 1_000 }, (_, index) => db.commit(addPlan, `p${index}`));
   await Promise.all([db.close(), ...writes]);
@@ -297,7 +298,7 @@ test('closing waits for every write asked for before it, and refuses later ones'
 });
 
 test('a directory has one database at a time, which is free again when it is closed', async (t) => {
-  const directory = migratedDirectory();
+  const directory = newDataDirectory();
   const db = await openTestDatabase(t, { directory });
   await assert.rejects(openTestDatabase(t, { directory }), LockedError);
   await db.commit(addPlan, 'still works');
@@ -306,7 +307,7 @@ test('a directory has one database at a time, which is free again when it is clo
 });
 
 test('a database that cannot be opened leaves no lock behind', async (t) => {
-  const directory = migratedDirectory();
+  const directory = newDataDirectory();
   const operationsModule = new URL('./no-such-module.ts', import.meta.url);
   await assert.rejects(openTestDatabase(t, { directory, operationsModule }), /no-such-module/);
   await openTestDatabase(t, { directory });

@@ -26,20 +26,13 @@ export function temporaryDirectory(): string {
   return directory;
 }
 
-/** A directory with a database that is migrated and empty. */
-export function migratedDirectory(): string {
-  const directory = newDataDirectory();
-  directories.push(directory);
-  return directory;
-}
-
 /** Opens a database, by default a new one. It is closed when the test ends, unless the test did. */
 export async function openTestDatabase(
   context: Context,
   options: Partial<MainDatabaseOptions> & { log?: Log; clock?: Clock } = {},
 ): Promise<Db> {
   const { log = createLog('silent'), clock = createFakeClock(Date.UTC(2030, 0, 1)), ...rest } = options;
-  const directory = rest.directory ?? migratedDirectory();
+  const directory = rest.directory ?? newDataDirectory();
   const db = await openMainDatabase(
     { clock, log },
     {

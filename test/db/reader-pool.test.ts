@@ -6,13 +6,14 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { ReaderPool } from '../../src/db/reader-pool.ts';
 import { realClock } from '../../src/system/clock.ts';
-import { migratedDirectory, openTestDatabase, temporaryDirectory } from './open.ts';
+import { newDataDirectory } from '../support/new-data-directory.ts';
+import { openTestDatabase, temporaryDirectory } from './open.ts';
 import { addPlan, countPlans, findThread, holdReader } from './operations.ts';
 
 const operationsModule = new URL('./operations.ts', import.meta.url).href;
 
 test('readers that could not be started are started by the next read', async (t) => {
-  const directory = migratedDirectory();
+  const directory = newDataDirectory();
   const db = await openTestDatabase(t, { directory });
   const plans = await db.commit(addPlan, 'a');
   await db.close();
@@ -29,7 +30,7 @@ test('readers that could not be started are started by the next read', async (t)
 });
 
 test('a thread that could not load its code is started again by the next read', async (t) => {
-  const directory = migratedDirectory();
+  const directory = newDataDirectory();
   const db = await openTestDatabase(t, { directory });
   const module = join(directory, 'operations.mjs');
   const pool = new ReaderPool(realClock, { operationsModule: pathToFileURL(module).href }, 1);
@@ -53,7 +54,7 @@ function openFiles(): string[] {
 
 /** A pool of two threads over a database, the clock of its reads, and a read that lasts until a test ends it. */
 async function openBusyPool(t: TestContext) {
-  const directory = migratedDirectory();
+  const directory = newDataDirectory();
   await (await openTestDatabase(t, { directory })).close();
   const file = join(directory, 'postrider.db');
   let now = 0;

@@ -21,6 +21,7 @@ import { insertTenant } from '../../src/tenants/store.ts';
 import { createClient, type TestClient } from '../mail/imap/fixture.ts';
 import { type SieveClient, sieveClient } from '../mail/managesieve/fixture.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { newDataDirectory } from '../support/new-data-directory.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -38,7 +39,7 @@ subscribe('worker_threads', (message) => workers.push((message as { worker: Work
 before(async () => {
   dns = await startDnsServer();
   const env = {
-    POSTRIDER_DATA_DIR: temporaryDirectory('daemon'),
+    POSTRIDER_DATA_DIR: newDataDirectory(),
     POSTRIDER_HOSTNAME: 'mx.people.example',
     POSTRIDER_HTTP_PORT: '0',
     POSTRIDER_SMTP_PORT: '0',

@@ -12,6 +12,7 @@ import { loadConfig } from '../../src/config.ts';
 import { type Daemon, startDaemon } from '../../src/main.ts';
 import type { Fetch } from '../../src/system/fetch.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
+import { newDataDirectory } from '../support/new-data-directory.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { curl } from './curl.ts';
@@ -55,7 +56,7 @@ const fetchFromHere: Fetch = async ({ method, url }) => {
 /** Starts a daemon and a shell. `programs` are curl of the machine and bin/postrider, or what stands in for them. */
 export async function openSession({ programs }: { programs: 'real' | 'stand-in' }): Promise<Session> {
   await using cleanUp = new AsyncDisposableStack();
-  const dataDir = temporaryDirectory('readme-data');
+  const dataDir = newDataDirectory();
   const env = {
     POSTRIDER_DATA_DIR: dataDir,
     POSTRIDER_HTTP_PORT: '0',

@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
 import { startDaemon } from '../../src/main.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { newDataDirectory } from '../support/new-data-directory.ts';
 
 test('a request that never ends does not hold up the end of the daemon', async () => {
-  const dataDir = temporaryDirectory('drain');
+  const dataDir = newDataDirectory();
   const env = {
     POSTRIDER_DATA_DIR: dataDir,
     POSTRIDER_HTTP_PORT: '0',
@@ -36,7 +36,7 @@ test('a request that never ends does not hold up the end of the daemon', async (
 });
 
 test('a request that arrives while the daemon drains is refused in the error envelope, with Retry-After', async () => {
-  const dataDir = temporaryDirectory('drain');
+  const dataDir = newDataDirectory();
   const env = {
     POSTRIDER_DATA_DIR: dataDir,
     POSTRIDER_HTTP_PORT: '0',

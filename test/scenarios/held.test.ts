@@ -3,18 +3,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
-import {
-  type DaemonProcess,
-  DaemonStartError,
-  startDaemonProcess,
-  temporaryDirectory,
-} from '../support/daemon.ts';
+import { type DaemonProcess, DaemonStartError, startDaemonProcess } from '../support/daemon.ts';
+import { newDataDirectory } from '../support/new-data-directory.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const DELIVERED = 'delivered@simulator.localhost';
 const CRASH_AT = 'claim-after-commit';
 
-const dataDir = temporaryDirectory('held');
+const dataDir = newDataDirectory();
 let key: string | undefined;
 let daemon: DaemonProcess | undefined;
 after(() => daemon?.kill('SIGKILL'));

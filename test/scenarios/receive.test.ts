@@ -6,11 +6,12 @@ import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { sendMail } from '../inbound/mail-world.ts';
 import { createClient } from '../mail/smtp/server/fixture.ts';
-import { type DaemonProcess, startDaemonProcess, temporaryDirectory } from '../support/daemon.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import { startDnsServer } from '../support/dns-server.ts';
+import { newDataDirectory } from '../support/new-data-directory.ts';
 
 const dns = await startDnsServer('');
-const dataDir = temporaryDirectory('receive');
+const dataDir = newDataDirectory();
 let daemon: DaemonProcess | undefined;
 after(async () => {
   await daemon?.kill('SIGKILL');

@@ -1,9 +1,6 @@
 /** The whole daemon on loopback, with real DNS, SMTP and HTTP: nothing of it is replaced, not even its clock. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
 import { type Daemon, startDaemon } from '../../src/main.ts';
@@ -12,6 +9,7 @@ import { createApiKey } from '../../src/tenants/keys.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
 import { type Conformance, conformanceAt } from '../support/conformance.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { newDataDirectory } from '../support/new-data-directory.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type ReceivedWebhook, startWebhookReceiver } from '../support/webhook-receiver.ts';
@@ -24,8 +22,6 @@ after(() => cleanUp.disposeAsync());
 
 /** Sink, webhook receiver and name server, and the settings of a daemon that is to live among them. */
 async function openSurroundings(replyDelayMs: number) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'postrider-scenario-'));
-  cleanUp.defer(() => rmSync(dataDir, { recursive: true, force: true }));
   const sink = await startSmtpSink({ replyDelayMs, keepRaw: true });
   cleanUp.defer(() => sink.close());
   const receiver = await startWebhookReceiver();
@@ -35,7 +31,7 @@ async function openSurroundings(replyDelayMs: number) {
   const config = loadConfig({
     env: {
       POSTRIDER_HOSTNAME: 'mx.postrider.example',
-      POSTRIDER_DATA_DIR: dataDir,
+      POSTRIDER_DATA_DIR: newDataDirectory(),
       POSTRIDER_HTTP_PORT: '0',
       POSTRIDER_SMTP_PORT: '0',
       POSTRIDER_SUBMISSION_ENABLED: 'false',

@@ -7,12 +7,13 @@ import { connect as connectTls } from 'node:tls';
 import Sqlite from 'better-sqlite3';
 import { createClient } from '../mail/smtp/server/fixture.ts';
 import { plain, submit } from '../submission/submission-world.ts';
-import { type DaemonProcess, startDaemonProcess, temporaryDirectory } from '../support/daemon.ts';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import { startDnsServer } from '../support/dns-server.ts';
+import { newDataDirectory } from '../support/new-data-directory.ts';
 
 const ADDRESS = 'ann@sandbox.localhost';
 const dns = await startDnsServer('');
-const dataDir = temporaryDirectory('submit');
+const dataDir = newDataDirectory();
 let daemon: DaemonProcess | undefined;
 let password = '';
 after(async () => {

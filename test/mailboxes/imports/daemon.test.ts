@@ -13,7 +13,7 @@ import { realClock } from '../../../src/system/clock.ts';
 import { type Id, newId } from '../../../src/system/ids.ts';
 import { insertTenant } from '../../../src/tenants/store.ts';
 import { USER } from '../../support/memory-imap-session.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { newDataDirectory } from '../../support/new-data-directory.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { addMailbox } from '../fixtures.ts';
 import { HOST, sourceSystem, startSource } from './fixture.ts';
@@ -23,7 +23,7 @@ let tenantId: Id<'ten'>;
 
 before(async () => {
   const env = {
-    POSTRIDER_DATA_DIR: temporaryDirectory('imports'),
+    POSTRIDER_DATA_DIR: newDataDirectory(),
     POSTRIDER_HOSTNAME: 'mx.postrider.example',
     POSTRIDER_HTTP_PORT: '0',
     POSTRIDER_SMTP_PORT: '0',
