@@ -20,8 +20,8 @@ export async function waitUntil(
 }
 
 /**
- * Waits like `waitUntil`, and lets the clocks follow the real time meanwhile, so that delays pass and no time limit is reached on a machine that
- * is slow.
+ * Waits like `waitUntil`, and lets the clocks follow the real time meanwhile: delays pass, and no time limit is reached on a machine
+ * that is slow.
  */
 export async function waitUntilInTime(
   clocks: readonly { advance(durationMs: number): Promise<void> }[],
