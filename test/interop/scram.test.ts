@@ -1,4 +1,4 @@
-/** Logins by SCRAM of programs that others have written: mbsync with Cyrus SASL, and msmtp and Python with GNU SASL. */
+/** Logins by SCRAM of programs that others have written: mbsync and Python with Cyrus SASL, and msmtp and Python with GNU SASL. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -63,17 +63,28 @@ test('msmtp sends a message after a login by SCRAM', async () => {
   assert.ok(await until('the message arrives', arrived));
 });
 
-/** Logs in with GNU SASL, bound to the connection or to another one, and returns the last reply. */
-async function logInBound(password: string, boundTo: 'own' | 'another' = 'own'): Promise<string> {
-  const script = join(import.meta.dirname, 'scram-plus.py');
-  const given = [script, String(server.submission.tlsPort), server.address, password, boundTo];
+type BoundLogin = { script: string; port: number; password?: string; boundTo?: 'own' | 'another' };
+
+/** Logs in with a program in Python, bound to its connection or to another one, and returns the last reply. */
+async function logInBound({ script, port, password = appPassword, boundTo = 'own' }: BoundLogin) {
+  const path = join(import.meta.dirname, script);
+  const given = [path, String(port), server.address, password, boundTo];
   const { stdout } = await run('/usr/bin/python3', given, { timeout: TIMEOUT_MS });
   return stdout;
 }
 
 test('GNU SASL binds a login by SCRAM-SHA-256-PLUS to its connection, and to no other', async () => {
-  assert.match(await logInBound(appPassword), /^235 2\.7\.0 /);
-  const bound = await logInBound(appPassword, 'another');
+  const program = { script: 'scram-plus.py', port: server.submission.tlsPort };
+  assert.match(await logInBound(program), /^235 2\.7\.0 /);
+  const bound = await logInBound({ ...program, boundTo: 'another' });
   assert.match(bound, /^535 5\.7\.8 The login is bound to another connection/);
-  assert.match(await logInBound('correct-horse'), /^535 5\.7\.8 /);
+  assert.match(await logInBound({ ...program, password: 'correct-horse' }), /^535 5\.7\.8 /);
+});
+
+test('Cyrus SASL binds a login by SCRAM-SHA-256-PLUS to the certificate of its server, and to no other', async () => {
+  const program = { script: 'scram-end-point.py', port: server.imapPort };
+  assert.match(await logInBound(program), /^OK/);
+  const bound = await logInBound({ ...program, boundTo: 'another' });
+  assert.match(bound, /bound to another connection/);
+  assert.match(await logInBound({ ...program, password: 'correct-horse' }), /AUTHENTICATIONFAILED/);
 });
