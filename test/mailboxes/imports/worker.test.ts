@@ -303,8 +303,8 @@ test('an import of a suspended mailbox waits without a turn, and goes on when th
     assert.deepEqual([status, error, failedTurns], ['running', 'The mailbox is suspended', 0]);
     await clock.advance((dueAt ?? assert.fail()) - clock.now());
     assert.deepEqual(await lease(), ['a']);
-    await endAll();
     assert.deepEqual(turns, []);
+    await endAll();
   }
   await changeStatus('active');
   await clock.advance(300_000);
