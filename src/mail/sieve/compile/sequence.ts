@@ -21,6 +21,8 @@ export type Branch = { test: Predicate; block: Statement };
 
 /** Returns the chain of `if`, `elsif` and `else` (RFC 5228 section 3.1). */
 export function chooseBranch(branches: readonly Branch[]): Statement {
+  const [only] = branches;
+  if (only && branches.length === 1) return (run) => (only.test(run) ? only.block(run) : undefined);
   return (run): Flow => {
     for (const { test, block } of branches) if (test(run)) return block(run);
     return undefined;

@@ -36,11 +36,13 @@ const CONTAINS: MatchType = {
     const folded = foldKeys(keys, comparator);
     return (run, values) => {
       const texts = folded.read(run);
-      return values.some((value) => {
+      // Most scripts do little else, and loops take half the time of functions that are called for each value and key.
+      for (const value of values) {
         const text = value.fold(comparator, run);
         run.spendOnSearch(texts.length * text.length);
-        return texts.some((key) => text.includes(key));
-      });
+        for (const key of texts) if (text.includes(key)) return true;
+      }
+      return false;
     };
   },
 };

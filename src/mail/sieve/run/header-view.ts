@@ -44,8 +44,12 @@ export class HeaderView {
 
   /** Returns the decoded values of the fields with a name in lower case. */
   values(name: string): readonly MatchValue[] {
-    return remember(this.#decoded, name, () =>
-      this.rawValues(name).map((value) => new MatchValue(decodeWords(value))),
+    // Scripts of many rules ask for the same field again and again.
+    return (
+      this.#decoded.get(name) ??
+      remember(this.#decoded, name, () =>
+        this.rawValues(name).map((value) => new MatchValue(decodeWords(value))),
+      )
     );
   }
 
