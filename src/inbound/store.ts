@@ -122,6 +122,21 @@ export function listReceivedRecipients(tx: Tx, messageId: MessageId): Promise<Re
   return recipientsOf.all(tx, { messageId });
 }
 
+type RecipientPlace = Pick<ReceivedRecipientRow, 'messageId' | 'position'>;
+
+const recipientAt = statement((db, param: Param<RecipientPlace>) =>
+  db
+    .selectFrom('receivedRecipients')
+    .select('address')
+    .where('messageId', '=', param('messageId'))
+    .where('position', '=', param('position')),
+);
+
+/** Returns the address of one recipient of a received message; undefined when there is none at this place. */
+export async function findRecipientAddress(tx: Tx, place: RecipientPlace): Promise<string | undefined> {
+  return (await recipientAt.first(tx, place))?.address;
+}
+
 type Target = Pick<ReceivedRecipientRow, 'targetId'>;
 
 const sizesOf = statement((db, param: Param<Target & { limit: number }>) =>

@@ -152,15 +152,21 @@ function environmentOf(hostname: string, remoteAddress: string): RunJob['environ
   };
 }
 
+const NO_BODY = Buffer.alloc(0);
+
 /** Runs the job with the octets that it needs. Only some bodies are held at a time. */
 async function run({ scriptRunner }: DecidingApp, delivery: ScriptedMessage, job: RunJob) {
   const { mailbox, header, prefix, content } = delivery;
   const runWith = (body: Buffer) => {
-    // The copy is what crosses to the thread; a view would take the whole buffer that it is part of along.
-    const octets = new Uint8Array(Buffer.concat([Buffer.from(prefix), header, body]));
+    const added = Buffer.from(prefix);
+    // These octets cross to the thread; a view would take the whole buffer that it is part of along.
+    const octets = new Uint8Array(added.length + header.length + body.length);
+    octets.set(added);
+    octets.set(header, added.length);
+    octets.set(body, added.length + header.length);
     return scriptRunner.run({ ...job, message: { ...job.message, octets } }, mailbox.tenantId);
   };
-  if (!job.isWhole) return await runWith(Buffer.alloc(0));
+  if (!job.isWhole) return await runWith(NO_BODY);
   return await bodies.run(async () => await runWith(await readBody(content, header.length)), {
     owner: mailbox.tenantId,
   });

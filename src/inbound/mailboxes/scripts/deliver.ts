@@ -10,7 +10,7 @@ import type { DeliveryResult } from '../../../mailboxes/delivery.ts';
 import { memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { claim } from '../../../mailboxes/scripts/memory-store.ts';
 import type { NamedScript } from '../../../mailboxes/scripts/named-script.ts';
-import { listReceivedRecipients } from '../../store.ts';
+import { findRecipientAddress } from '../../store.ts';
 import type { LeasedTask } from '../../tasks/store.ts';
 import { DONE, settlementOf, type TaskOutcome } from '../../tasks/worker.ts';
 import { type BuiltMail, blobsOf } from './built-mail.ts';
@@ -65,14 +65,13 @@ export async function deliverByScripts(
 async function openDelivery(app: ScriptApp, task: Omit<ScriptedTask, 'scripts'>): Promise<ScriptedDelivery> {
   const { message, mailbox } = task;
   const content = await app.blobs.open(message.blobId);
-  const recipients = await listReceivedRecipients(app.db.read, message.id);
-  const { address: recipient = mailbox.address } =
-    recipients.find(({ position }) => position === task.task.position) ?? {};
+  const { position } = task.task;
+  const recipient = await findRecipientAddress(app.db.read, { messageId: message.id, position });
   return {
     ...task,
     header: await readHeader(content),
     content,
-    recipient,
+    recipient: recipient ?? mailbox.address,
     deliveryId: deliveryIdOf(message, task.task),
   };
 }

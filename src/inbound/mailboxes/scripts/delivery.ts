@@ -44,11 +44,12 @@ const HEADER_END = Buffer.from('\r\n\r\n');
 export async function readHeader(content: ScriptedMessage['content']): Promise<Buffer> {
   let head: Buffer = Buffer.alloc(0);
   for await (const chunk of content.chunks()) {
-    head = Buffer.concat([head, chunk]);
-    if (head.length > MAX_HEADER_BYTES || head.includes(HEADER_END)) break;
+    head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+    const end = head.indexOf(HEADER_END);
+    if (end >= 0) return head.subarray(0, end + HEADER_END.length);
+    if (head.length > MAX_HEADER_BYTES) break;
   }
-  const end = head.indexOf(HEADER_END);
-  return end < 0 ? head : head.subarray(0, end + HEADER_END.length);
+  return head;
 }
 
 /** Returns the fields of the header. Most scripts read some of them in their own thread, so they are decoded only where they are needed. */

@@ -12,7 +12,7 @@ import type { Action } from '../../../../src/mail/sieve/actions.ts';
 import { activateScript, putScript } from '../../../../src/mailboxes/scripts/store.ts';
 import { addUse } from '../../../../src/submission/limits/store.ts';
 import { addDomain } from '../../../domains/fixtures.ts';
-import { PASS } from '../../mail-world.ts';
+import { PASS, sendMail } from '../../mail-world.ts';
 import { openScriptWorld } from './world.ts';
 
 const world = await openScriptWorld();
@@ -52,6 +52,15 @@ test('a script chooses folders and flags, and the message is stored once in each
   assert.deepEqual([lists?.sharedId, inbox?.sharedId], [lists?.deliveryId, lists?.deliveryId]);
   assert.match(lists?.text ?? '', new RegExp(`^Return-Path: .*\\r\\nDelivered-To: ${address}\\r\\n`));
   assert.equal((await world.tasks()).at(-1)?.state, 'done');
+});
+
+test('each script of a message sees the recipient of its own mailbox', async () => {
+  const script = `require ["envelope", "fileinto", "variables"]; if envelope :matches "to" "*" { fileinto "\${1}"; }`;
+  const [one, two] = [await world.add(script), await world.add(script)];
+  const to = [one.address, two.address.replace('@', '+tag@')];
+  assert.match(await sendMail(await world.open(), { to }), /^250 /);
+  assert.equal(await world.run(), 2);
+  assert.deepEqual(places().sort(), to.sort());
 });
 
 test('a discarded message is stored nowhere, and spam that is kept goes to the folder for spam', async () => {
