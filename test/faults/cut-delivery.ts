@@ -3,66 +3,36 @@
  * kept, a new daemon must deliver every acknowledged email that the cut interrupted, and post the event of each. The
  * receiving server and the webhook receiver survive the cut, as if they were on other machines.
  */
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createVolatileDisk, mountImage } from './disk/volatile-disk.ts';
+import { type CutOptions, cutWorld, cutWorlds } from './cut-world.ts';
 import { finish, type Reckoning } from './finish.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 import { createWorld, type World } from './world.ts';
 
-export type CutDeliveryOptions = { program: string; directory: string; seed: number; runs: number };
+export type CutDeliveryOptions = Omit<CutOptions, 'random'> & { seed: number; runs: number };
 
-const DISK_BYTES = 512 * 1024 * 1024;
 const CLIENTS = 6;
 const CLIENT_PAUSE_MS = 20;
 const MAX_SUBMISSIONS = 400;
 const MAX_CHANGES = 20;
 const CUT_AFTER_MS = { low: 500, high: 2_500 };
 
-export async function runCutDeliveries(options: CutDeliveryOptions): Promise<Reckoning[]> {
-  const random = seededRandom(options.seed);
-  const verdicts: Reckoning[] = [];
-  for (let run = 0; run < options.runs; run++) {
-    const directory = join(options.directory, `cut-delivery-${run}`);
-    mkdirSync(directory);
-    verdicts.push(await cutAndDeliver({ ...options, directory, random }));
-    rmSync(directory, { recursive: true });
-  }
-  return verdicts;
-}
-
-type Run = CutDeliveryOptions & { random: SeededRandom };
-
-async function cutAndDeliver({ program, directory, random }: Run): Promise<Reckoning> {
-  const disk = await createVolatileDisk(program, join(directory, 'disk'), { sizeBytes: DISK_BYTES });
-  const image = join(directory, 'cut.image');
-  const world = await createWorld({ random, name: 'cutdelivery', dataDir: join(disk.mountPoint, 'data') });
-  let unmount: (() => void) | undefined;
-  try {
-    await workUntilCut(world, random, async () => {
-      await disk.cut({
-        path: image,
-        survival: random.share(),
-        grainBytes: 4096,
-        seed: random.seed(),
-        delayWrites: 0,
-      });
-    });
-    disk.remove();
-    const mounted = join(directory, 'after');
-    unmount = await mountImage(image, mounted);
-    const after = { ...world, dataDir: join(mounted, 'data') };
-    return withoutRepeats(await finish(after, await world.start(undefined, after.dataDir)));
-  } finally {
-    await world.close();
-    unmount?.();
-    disk.remove();
-  }
+export function runCutDeliveries({ seed, runs, ...options }: CutDeliveryOptions): Promise<Reckoning[]> {
+  const random = seededRandom(seed);
+  return cutWorlds({ ...options, random, cuts: runs, name: 'cut-delivery' }, (one) =>
+    cutWorld(one, {
+      async open(dataDir) {
+        const world = await createWorld({ random, name: 'cutdelivery', dataDir });
+        return { world, close: () => world.close() };
+      },
+      work: ({ world }, { cut }) => workUntilCut(world, random, cut),
+      finish: async ({ world }) => withoutRepeats(await finish(world, await world.start())),
+    }),
+  );
 }
 
 /** Requests that were acknowledged after the cut count as unanswered, and are repeated. */
-async function workUntilCut(world: World, random: SeededRandom, cut: () => Promise<void>): Promise<void> {
+async function workUntilCut(world: World, random: SeededRandom, cut: () => Promise<unknown>): Promise<void> {
   const { load, ledger } = world;
   const daemon = await world.start();
   const over = new AbortController();

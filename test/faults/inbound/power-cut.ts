@@ -2,62 +2,27 @@
  * A power cut while mail is received. On the data that the disk kept, a new daemon has every message that was answered with 250
  * before the cut, and does with each what is to be done.
  */
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createVolatileDisk, mountImage } from '../disk/volatile-disk.ts';
+import { type CutOptions, cutWorld, cutWorlds } from '../cut-world.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
 import { createInboundWorld, finishInbound, type InboundReckoning, type InboundWorld } from './place.ts';
 
-export type InboundCutOptions = { program: string; directory: string; seed: number; cuts: number };
+export type InboundCutOptions = Omit<CutOptions, 'random'> & { seed: number; cuts: number };
 
-const DISK_BYTES = 512 * 1024 * 1024;
-const GRAIN_BYTES = 4096;
 const CUT_AFTER_MS = { low: 300, high: 2_000 };
 const CLIENTS = 6;
 const MAX_LETTERS = 1_000;
 const READERS = 30;
 
-export async function runInboundCuts(options: InboundCutOptions): Promise<InboundReckoning[]> {
-  const random = seededRandom(options.seed);
-  const verdicts: InboundReckoning[] = [];
-  for (let run = 0; run < options.cuts; run++) {
-    const directory = join(options.directory, `inbound-cut-${run}`);
-    mkdirSync(directory);
-    verdicts.push(await cutAndFinish({ ...options, directory, random }));
-    rmSync(directory, { recursive: true });
-  }
-  return verdicts;
-}
-
-type Run = InboundCutOptions & { random: SeededRandom };
-
-async function cutAndFinish({ program, directory, random }: Run): Promise<InboundReckoning> {
-  const disk = await createVolatileDisk(program, join(directory, 'disk'), { sizeBytes: DISK_BYTES });
-  const image = join(directory, 'cut.image');
-  const dataDir = join(disk.mountPoint, 'data');
-  const place = await createInboundWorld({ random, name: 'inboundcut', readers: READERS, dataDir });
-  let unmount: (() => void) | undefined;
-  try {
-    await receiveUntilCut(place, random, () =>
-      disk.cut({
-        path: image,
-        survival: random.share(),
-        grainBytes: GRAIN_BYTES,
-        seed: random.seed(),
-        delayWrites: 0,
-      }),
-    );
-    disk.remove();
-    const mounted = join(directory, 'after');
-    unmount = await mountImage(image, mounted);
-    const world = { ...place.world, dataDir: join(mounted, 'data') };
-    return await finishInbound({ ...place, world }, await world.start(undefined, world.dataDir));
-  } finally {
-    await place.close();
-    unmount?.();
-    disk.remove();
-  }
+export function runInboundCuts({ seed, ...options }: InboundCutOptions): Promise<InboundReckoning[]> {
+  const random = seededRandom(seed);
+  return cutWorlds({ ...options, random, name: 'inbound-cut' }, (one) =>
+    cutWorld(one, {
+      open: (dataDir) => createInboundWorld({ random, name: 'inboundcut', readers: READERS, dataDir }),
+      work: (place, { cut }) => receiveUntilCut(place, random, cut),
+      finish: async (place) => finishInbound(place, await place.world.start()),
+    }),
+  );
 }
 
 /** The disk knows nothing of replies and posts after the cut, so a message that was answered after it counts as not answered. */

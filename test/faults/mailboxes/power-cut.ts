@@ -2,10 +2,8 @@
  * A power cut while people use their mailboxes. On the data that the disk kept, a new daemon has everything that was answered with OK
  * or 250 before the cut, and each change without an answer was made or not.
  */
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createVolatileDisk, mountImage, type VolatileDisk } from '../disk/volatile-disk.ts';
+import { type CutDisk, type CutOptions, cutWorld } from '../cut-world.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
 import { doubtSince } from './audit.ts';
 import {
@@ -19,10 +17,8 @@ import {
   work,
 } from './place.ts';
 
-export type MailboxCutOptions = { program: string; directory: string; seed: number; cuts: number };
+export type MailboxCutOptions = Omit<CutOptions, 'random'> & { seed: number; cuts: number };
 
-const DISK_BYTES = 512 * 1024 * 1024;
-const GRAIN_BYTES = 4096;
 const CUT_AFTER_MS = { low: 100, high: 2_000 };
 /** Number of changes and letters that are answered before the cut, which proves nothing without them. */
 const MIN_PROMISES = 20;
@@ -55,52 +51,29 @@ async function runAll(
   const figures = noFigures();
   const faults: string[] = [];
   for (const [name, end] of ends) {
-    const directory = join(options.directory, `mailboxes-${name}`);
-    mkdirSync(directory);
-    faults.push(...(await endAndFinish({ ...options, directory, random, figures, end })));
-    rmSync(directory, { recursive: true });
+    const one = { ...options, random, name: `mailboxes-${name}` };
+    faults.push(...(await endAndFinish(one, { figures, end })));
   }
   return { figures, faults };
 }
 
-/** Ends the daemon, with what `cut` keeps of its data. Returns what is wrong. */
-type End = (
-  place: MailboxWorld,
-  random: SeededRandom,
-  disk: { cut(): Promise<unknown> } & Pick<VolatileDisk, 'failWrites' | 'failFlushes'>,
-) => Promise<string[]>;
-type Run = Options & { random: SeededRandom; figures: MailboxFigures; end: End };
+/** Ends the daemon, with what the disk keeps of its data. Returns what is wrong. */
+type End = (place: MailboxWorld, random: SeededRandom, disk: CutDisk) => Promise<string[]>;
 
 /** Returns what is wrong after the end. */
-async function endAndFinish({ program, directory, random, figures, end }: Run): Promise<string[]> {
-  const disk = await createVolatileDisk(program, join(directory, 'disk'), { sizeBytes: DISK_BYTES });
-  const image = join(directory, 'cut.image');
-  const dataDir = join(disk.mountPoint, 'data');
-  const place = await createMailboxWorld({ random, name: 'mailboxescut', dataDir, figures });
-  let unmount: (() => void) | undefined;
-  try {
-    const faults = await end(place, random, {
-      ...disk,
-      cut: () =>
-        disk.cut({
-          path: image,
-          survival: random.share(),
-          grainBytes: GRAIN_BYTES,
-          seed: random.seed(),
-          delayWrites: 0,
-        }),
-    });
-    disk.remove();
-    const mounted = join(directory, 'after');
-    unmount = await mountImage(image, mounted);
-    const world = { ...place.world, dataDir: join(mounted, 'data') };
-    const daemon = await world.start(undefined, world.dataDir);
-    return [...faults, ...(await finishMailboxes({ ...place, world }, daemon)).faults];
-  } finally {
-    await place.close();
-    unmount?.();
-    disk.remove();
-  }
+function endAndFinish(
+  options: CutOptions & { name: string },
+  { figures, end }: { figures: MailboxFigures; end: End },
+): Promise<string[]> {
+  const { random } = options;
+  return cutWorld(options, {
+    open: (dataDir) => createMailboxWorld({ random, name: 'mailboxescut', dataDir, figures }),
+    work: (place, disk) => end(place, random, disk),
+    async finish(place, faults) {
+      const finished = await finishMailboxes(place, await place.world.start());
+      return [...faults, ...finished.faults];
+    },
+  });
 }
 
 /** Starts the daemon with people and senders at work, and waits until it has answered enough of them. */
@@ -120,11 +93,7 @@ async function beginWork(place: MailboxWorld) {
 }
 
 /** The daemon is stopped before the cut, so that it answers nothing that the disk can know only later. */
-async function workUntilCut(
-  place: MailboxWorld,
-  random: SeededRandom,
-  { cut }: Parameters<End>[2],
-): Promise<string[]> {
+async function workUntilCut(place: MailboxWorld, random: SeededRandom, { cut }: CutDisk): Promise<string[]> {
   const { daemon, stopWork } = await beginWork(place);
   await sleep(random.between(CUT_AFTER_MS.low, CUT_AFTER_MS.high));
   await daemon.kill('SIGSTOP');
