@@ -1,4 +1,4 @@
-/** Waits until the daemon has nothing left to do for the mail of mailboxes. */
+/** Lets the delays of a world pass, and waits until its daemon has nothing left to do for the mail of mailboxes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import type { DaemonProcess } from '../support/daemon.ts';
@@ -13,14 +13,21 @@ const OPEN = `
          + (SELECT count(*) FROM submittedMessages)`;
 const MAKE_DUE = `
   UPDATE receivedTasks SET dueAt = 0 WHERE state = 'pending';
+  UPDATE webhookDeliveries SET dueAt = 0 WHERE state = 'pending';
+  UPDATE recipients SET dueAt = 0 WHERE state = 'deferred';
+  UPDATE failureNotifications SET dueAt = 0 WHERE dueAt IS NOT NULL;
   UPDATE submittedMessages SET dueAt = 0 WHERE dueAt IS NOT NULL`;
 
 /**
- * Lets the time pass for which tasks and reports wait that kills have interrupted (webhooks/posting/schedule.ts, submission/reports). A
- * life that ends in peace comes first, because nothing but the daemon writes to a database that a kill has left.
+ * Lets the time pass for which everything waits that kills have interrupted (webhooks/posting/schedule.ts, queue/schedule.ts). A life that
+ * ends in peace comes first, because nothing but the daemon writes to a database that a kill has left.
  */
 export async function letDelaysPass(world: World): Promise<void> {
-  const daemon = await world.start();
+  await endAndMakeDue(world, await world.start());
+}
+
+/** Ends the daemon in peace, and makes everything due that waits. */
+export async function endAndMakeDue(world: World, daemon: DaemonProcess): Promise<void> {
   await daemon.stop();
   await world.endLife(Date.now());
   withDatabase(world.dataDir, { readonly: false }, (database) => database.exec(MAKE_DUE));

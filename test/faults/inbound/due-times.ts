@@ -51,18 +51,3 @@ async function sendUntil(
   await daemon.stop();
   await world.endLife(Date.now());
 }
-
-/**
- * Lets the time pass for which tasks, webhooks and notifications wait after many kills have interrupted them
- * (webhooks/posting/schedule.ts). The daemon is stopped in the ordinary way before.
- */
-export async function letDelaysPass({ world }: InboundWorld): Promise<void> {
-  const daemon = await world.start();
-  await daemon.stop();
-  await world.endLife(Date.now());
-  withDatabase(world.dataDir, { readonly: false }, (database) => {
-    for (const table of ['receivedTasks', 'webhookDeliveries'])
-      database.exec(`UPDATE ${table} SET dueAt = 0 WHERE state = 'pending'`);
-    database.exec('UPDATE failureNotifications SET dueAt = 0 WHERE dueAt IS NOT NULL');
-  });
-}

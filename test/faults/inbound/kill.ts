@@ -9,8 +9,9 @@ import { CRASH_POINTS, type CrashPointName } from '../../../src/crash-points.ts'
 import { shuffle } from '../../../src/system/random.ts';
 import type { DaemonProcess } from '../../support/daemon.ts';
 import { requireKill, startUntil, untilDeath } from '../planned-end.ts';
+import { letDelaysPass } from '../quiet.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
-import { letDelaysPass, makeNotificationDue, makeReportDue } from './due-times.ts';
+import { makeNotificationDue, makeReportDue } from './due-times.ts';
 import { ANSWERS, type LetterKind } from './letter.ts';
 import { createInboundWorld, finishInbound, type InboundReckoning, type InboundWorld } from './place.ts';
 
@@ -61,7 +62,7 @@ export async function runInboundKills({ seed, kills }: InboundKillOptions): Prom
       if (await liveAndDie(place, plan, random)) reached[plan] = (reached[plan] ?? 0) + 1;
       else unreached.push(plan);
     }
-    await letDelaysPass(place);
+    await letDelaysPass(place.world);
     const reckoning = await finishInbound(place, await place.world.start());
     return { ...reckoning, kills: reached, unreached };
   } finally {

@@ -11,6 +11,7 @@ import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { finish, type Reckoning, repeatUnanswered } from '../finish.ts';
 import { withDatabase } from '../open-database.ts';
 import { patiently } from '../patience.ts';
+import { endAndMakeDue } from '../quiet.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { firstId, MIXED } from '../submission.ts';
 import { beginWorld, HOSTNAME, type World } from '../world.ts';
@@ -59,11 +60,10 @@ const LOCAL_SHARE = 4;
 const APART = new Set([OPERATOR_ADDRESS, REPORTED_ADDRESS]);
 const CLIENTS = 3;
 const PAUSE_MS = 200;
-/**
- * Tasks that a kill interrupted are run again at the next start. Mail that two kills interrupted waits for its third attempt: 5 min,
- * and a fifth more.
- */
+/** Time limit of what remains after the last fault: mail that two faults met waits 6 min for its third attempt. */
 const SETTLE_TIMEOUT_MS = 8 * 60_000;
+/** Number of looks at which nothing was due, before everything that waits is made due. */
+const MAX_IDLE_LOOKS = 10;
 
 /** Creates the world. Its first life makes the route, the mailbox and the mail of the readers, and ends in peace. */
 export async function createInboundWorld(options: Options): Promise<InboundWorld> {
@@ -156,8 +156,8 @@ async function releaseHeld(daemon: DaemonProcess): Promise<number> {
 }
 
 /**
- * Waits until nothing is open. The daemon looks for notifications every 30 s and when it starts, so it is started again once nothing
- * else is left. Returns the daemon that runs in the end.
+ * Waits until nothing is open. What waits for longer than a moment, such as for a third attempt or until the daemon looks for
+ * notifications, is made due between two lives. Returns the daemon that runs in the end.
  */
 async function untilNothingIsOpen(
   world: World,
@@ -165,30 +165,36 @@ async function untilNothingIsOpen(
   signal: AbortSignal,
 ): Promise<DaemonProcess> {
   let running = daemon;
+  let idleLooks = 0;
   while (!signal.aborted) {
-    const open = countOpen(world.dataDir);
-    if (open.work + open.notifications === 0) break;
-    if (open.work > 0 || open.due === 0) {
+    const { open, soon } = countOpen(world.dataDir);
+    if (open === 0) break;
+    idleLooks = soon > 0 ? 0 : idleLooks + 1;
+    if (idleLooks < MAX_IDLE_LOOKS) {
       await sleep(PAUSE_MS);
       continue;
     }
-    await running.stop();
-    await world.endLife(Date.now());
-    running = await world.start(undefined, world.dataDir);
+    await endAndMakeDue(world, running);
+    running = await world.start();
+    idleLooks = 0;
   }
   return running;
 }
 
-/** Tasks and reports that are due with mail that has not ended, and notifications, with those that are due. */
+/**
+ * Tasks, reports, recipients and notifications that have not ended, and those of them that are due within ten seconds. The daemon looks for
+ * notifications every 30 s and when it starts, so none of them counts as due.
+ */
 const OPEN = `
-  SELECT (SELECT count(*) FROM receivedTasks WHERE state = 'pending')
-         + (SELECT count(*) FROM dmarcReports WHERE dueAt = 0)
-         + (SELECT count(*) FROM recipients WHERE state IN ('ready', 'in_flight', 'deferred')) AS work,
-         count(dueAt) AS notifications,
-         count(*) FILTER (WHERE dueAt <= unixepoch('subsec') * 1000) AS due
-    FROM failureNotifications`;
+  WITH waiting(dueAt) AS (
+    SELECT dueAt FROM receivedTasks WHERE state = 'pending'
+    UNION ALL SELECT dueAt FROM dmarcReports WHERE dueAt = 0
+    UNION ALL SELECT iif(state = 'in_flight', 0, dueAt) FROM recipients WHERE state IN ('ready', 'in_flight', 'deferred')
+    UNION ALL SELECT NULL FROM failureNotifications WHERE dueAt IS NOT NULL
+  )
+  SELECT count(*) AS open, count(*) FILTER (WHERE dueAt <= (unixepoch('subsec') + 10) * 1000) AS soon FROM waiting`;
 
-type Open = { work: number; notifications: number; due: number };
+type Open = { open: number; soon: number };
 
 /** Opens the database of the running daemon, which a process that only reads may do. */
 function countOpen(dataDir: string): Open {

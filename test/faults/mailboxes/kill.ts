@@ -6,8 +6,8 @@
 import { CRASH_POINTS, type CrashPointName } from '../../../src/crash-points.ts';
 import { shuffle } from '../../../src/system/random.ts';
 import { requireKill, startUntil, untilDeath } from '../planned-end.ts';
+import { letDelaysPass } from '../quiet.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
-import { letAttemptsPass } from './due-times.ts';
 import type { ChangeKind } from './model.ts';
 import {
   createMailboxWorld,
@@ -55,7 +55,7 @@ export async function runMailboxKills({ seed, kills }: MailboxKillOptions): Prom
       if (await liveAndDie(place, plan, random)) reached[plan] = (reached[plan] ?? 0) + 1;
       else unreached.push(plan);
     }
-    await letAttemptsPass(place);
+    await letDelaysPass(place.world);
     const verdict = await finishMailboxes(place, await place.world.start());
     verdict.faults.push(...unreached.map((plan) => `not reached in time: ${plan}`));
     const places = Object.entries(reached).map(([plan, count]) => `${plan} ${count}`);
