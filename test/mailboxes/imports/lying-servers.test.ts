@@ -23,6 +23,15 @@ const serving =
     return command.startsWith('UID FETCH') ? fetch(command, socket) : undefined;
   };
 
+/** A small message, of which servers say that it has 10 octets. */
+const TEXT = 'Subject: a\r\n\r\na\r\n';
+
+/** Answers a FETCH with what it asks for of these messages: the text of each, or its flags and its size. */
+function fetched(command: string, uids: readonly number[]): string {
+  const item = command.includes('BODY') ? `BODY[] {${TEXT.length}}\r\n${TEXT}` : 'FLAGS () RFC822.SIZE 10';
+  return [...uids.map((uid) => `* ${uid} FETCH (UID ${uid} ${item})\r\n`), 'TAG OK done\r\n'].join('');
+}
+
 /** Resolves when more can be written, or nobody reads any more. */
 async function drained(socket: Socket): Promise<void> {
   const ended = new AbortController();
@@ -226,7 +235,6 @@ function ending(
   count: number,
   isFatal: (uids: number[]) => boolean,
 ): { script: Script; logins: () => number } {
-  const text = 'Subject: a\r\n\r\na\r\n';
   let logins = 0;
   const script: Script = (command, socket) => {
     if (command.startsWith('LOGIN')) logins += 1;
@@ -236,13 +244,9 @@ function ending(
     const [, first, last = first] = /^UID FETCH (\d+)(?::(\d+))? /.exec(command) ?? [];
     if (first === undefined) return undefined;
     const uids = all.slice(Number(first) - 1, Number(last));
-    const hasBody = command.includes('BODY');
-    if (hasBody && isFatal(uids)) {
-      socket.destroy();
-      return '';
-    }
-    const item = hasBody ? `BODY[] {${text.length}}\r\n${text}` : 'FLAGS () RFC822.SIZE 10';
-    return [...uids.map((uid) => `* ${uid} FETCH (UID ${uid} ${item})\r\n`), 'TAG OK done\r\n'].join('');
+    if (!command.includes('BODY') || !isFatal(uids)) return fetched(command, uids);
+    socket.destroy();
+    return '';
   };
   return { script, logins: () => logins };
 }
@@ -281,18 +285,9 @@ test('a server that always ends the session is asked at most 51 times in a turn'
 });
 
 test('messages that nobody asked for are not imported', async (t) => {
-  const text = 'Subject: a\r\n\r\na\r\n';
   const port = await startScripted(
     t,
-    serving((command) => {
-      const item = command.includes('BODY')
-        ? `BODY[] {${text.length}}\r\n${text}`
-        : 'FLAGS () RFC822.SIZE 10';
-      return [1, 2, 3]
-        .map((uid) => `* ${uid} FETCH (UID ${uid} ${item})\r\n`)
-        .join('')
-        .concat('TAG OK done\r\n');
-    }),
+    serving((command) => fetched(command, [1, 2, 3])),
   );
   const { run, contents } = await createImporter(world);
   const { counts } = await run(port);
@@ -358,15 +353,9 @@ test('a login that the server cannot check now is tried again later', async (t) 
 });
 
 test('a turn that is over ends before the next batch, and a later one goes on', async (t) => {
-  const text = 'Subject: a\r\n\r\na\r\n';
   const port = await startScripted(
     t,
-    serving((command) => {
-      const item = command.includes('BODY')
-        ? `BODY[] {${text.length}}\r\n${text}`
-        : 'FLAGS () RFC822.SIZE 10';
-      return `* 1 FETCH (UID 1 ${item})\r\nTAG OK done\r\n`;
-    }),
+    serving((command) => fetched(command, [1])),
   );
   const { run, target } = await createImporter(world);
   const { findMissing } = target;
@@ -382,7 +371,6 @@ test('a turn that is over ends before the next batch, and a later one goes on', 
 });
 
 test('a turn also ends while messages are fetched one by one, and a later one goes on', async (t) => {
-  const text = 'Subject: a\r\n\r\na\r\n';
   let isSlow = true;
   let alone = 0;
   const port = await startScripted(t, async (command) => {
@@ -396,9 +384,7 @@ test('a turn also ends while messages are fetched one by one, and a later one go
       alone += 1;
       if (isSlow) await clock.advance(170_000);
     }
-    const item = hasBody ? `BODY[] {${text.length}}\r\n${text}` : 'FLAGS () RFC822.SIZE 10';
-    const uids = [1, 2, 3].slice(Number(first) - 1, Number(last));
-    return [...uids.map((uid) => `* ${uid} FETCH (UID ${uid} ${item})\r\n`), 'TAG OK done\r\n'].join('');
+    return fetched(command, [1, 2, 3].slice(Number(first) - 1, Number(last)));
   });
   const { run, target } = await createImporter(world);
   const { findMissing } = target;
