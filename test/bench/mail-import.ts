@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { installPackages } from '../support/debian.ts';
 import { startDnsServer } from '../support/dns-server.ts';
+import { mbsyncSettings } from '../support/mbsync-settings.ts';
 import { withLoopDelay } from './event-loop.ts';
 import { DOVECOT_HOST, DOVECOT_PACKAGES, type DovecotPeer, startDovecot } from './imap/dovecot-peer.ts';
 import { type PostriderImap, startPostriderImap } from './imap/postrider-server.ts';
@@ -69,33 +70,9 @@ async function measureMbsync(
   const folder = workspace.newFolder('mbsync');
   const { username, password } = users[0] ?? fail('Dovecot has no users');
   const settings = join(folder, 'mbsyncrc');
-  writeFileSync(
-    settings,
-    `IMAPAccount account
-Host localhost
-Port ${port}
-User ${username}
-Pass ${password}
-SSLType IMAPS
-CertificateFile ${certificate}
-
-IMAPStore server
-Account account
-
-MaildirStore here
-Path ${folder}/
-Inbox ${folder}/INBOX
-SubFolders Verbatim
-
-Channel all
-Far :server:
-Near :here:
-Patterns ${FOLDER}
-Create Near
-Sync Pull
-SyncState *
-`,
-  );
+  const account = { host: 'localhost', port, user: username, password, certificate };
+  const channel = ['Create Near', 'Sync Pull'];
+  writeFileSync(settings, mbsyncSettings({ ...account, folder, pattern: FOLDER, channel }));
   const startedAt = performance.now();
   await run('mbsync', ['-c', settings, '-a'], { timeout: TIMEOUT_MS });
   return { figure: rate(messages, startedAt) };

@@ -11,6 +11,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type DaemonProcess, startDaemonProcess, temporaryDirectory } from '../support/daemon.ts';
 import { freePort } from '../support/loopback.ts';
+import { mbsyncSettings } from '../support/mbsync-settings.ts';
 import { until } from './until.ts';
 
 const ADDRESS = 'reader@sandbox.localhost';
@@ -68,7 +69,12 @@ test('mbsync reaches a fixpoint with 2,000 messages in both directions, over kil
   for (const part of ['cur', 'new', 'tmp']) await mkdir(join(archive, part), { recursive: true });
   for (let number = 0; number < SYNCED_MESSAGES; number++)
     await writeFile(join(archive, 'cur', `${number}.local:2,${number % 3 === 0 ? 'S' : ''}`), letter(number));
-  await writeFile(join(home, 'mbsyncrc'), mbsyncSettings(folder));
+  const account = { host: HOST, port: ports.imap, user: ADDRESS, password, certificate };
+  const channel = ['Create Both', 'Expunge Both'];
+  await writeFile(
+    join(home, 'mbsyncrc'),
+    mbsyncSettings({ ...account, folder, pattern: 'Archive', channel }),
+  );
   for (const killedAfterMs of KILLED_AFTER_MS) await mbsync({ killedAfterMs });
   const interrupted = mbsync({});
   await daemon.kill('SIGKILL');
@@ -184,33 +190,6 @@ async function getmail(): Promise<string> {
   await run('getmail', ['--rcfile=getmailrc', `--getmaildir=${home}`], { timeout: TIMEOUT_MS });
   const [name = ''] = await readdir(join(maildir, 'new'));
   return readFile(join(maildir, 'new', name), 'utf8');
-}
-
-function mbsyncSettings(folder: string): string {
-  return `IMAPAccount account
-Host ${HOST}
-Port ${ports.imap}
-User ${ADDRESS}
-Pass ${password}
-SSLType IMAPS
-CertificateFile ${certificate}
-
-IMAPStore server
-Account account
-
-MaildirStore here
-Path ${folder}/
-Inbox ${join(folder, 'INBOX')}
-SubFolders Verbatim
-
-Channel all
-Far :server:
-Near :here:
-Patterns Archive
-Create Both
-Expunge Both
-SyncState *
-`;
 }
 
 /** Runs mbsync once, and kills it after a time if one is given. Returns what it said. */
