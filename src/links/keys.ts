@@ -2,7 +2,7 @@
  * The keys of public links, which stand in mail for ever. They are derived from master keys, so that a backup of the
  * database and its key keeps every link valid.
  */
-import { createHash, hkdfSync } from 'node:crypto';
+import { createHash, hkdfSync, type KeyObject } from 'node:crypto';
 import type { SealingKeys } from './sealed-token.ts';
 
 /** A key of public links. Each purpose has a key of its own. */
@@ -36,8 +36,19 @@ const ID_BYTES = 4;
  * valid.
  */
 export function linkKeysOf(masterKey: Buffer, ...formerKeys: readonly Buffer[]): LinkKeys {
-  const keys = [masterKey, ...formerKeys].map(derive);
-  return { current: derive(masterKey), byId: new Map(keys.map((key) => [key.id.toString('hex'), key])) };
+  const current = derive(masterKey);
+  const keys = [current, ...formerKeys.map(derive)];
+  return { current, byId: new Map(keys.map((key) => [key.id.toString('hex'), key])) };
+}
+
+/** Keys by the master key that they are derived from, because several features of one installation make links. */
+const known = new WeakMap<KeyObject, LinkKeys>();
+
+/** Returns the keys of an installation, which are derived once. */
+export function linkKeysOfInstallation(masterKey: KeyObject): LinkKeys {
+  const keys = known.get(masterKey) ?? linkKeysOf(masterKey.export());
+  known.set(masterKey, keys);
+  return keys;
 }
 
 function derive(masterKey: Buffer): LinkKey {

@@ -1,7 +1,7 @@
 /** The links in mail: how they are written, and what they mean when somebody follows them. */
 import type { App } from '../app.ts';
 import { type ConfirmationToken, openConfirmation, sealConfirmation } from './confirm-token.ts';
-import { linkKeysOf } from './keys.ts';
+import { linkKeysOfInstallation } from './keys.ts';
 import { linksOrigin, pageHosts } from './origin.ts';
 import {
   openTrackingToken,
@@ -36,7 +36,7 @@ export type Links = {
 
 /** Returns the links of an installation. */
 export function createLinks({ config, sealer }: Pick<App, 'config' | 'sealer'>): Links {
-  const keys = linkKeysOf(sealer.key.export());
+  const keys = linkKeysOfInstallation(sealer.key);
   const origin = linksOrigin(config);
   return {
     hostNames: pageHosts(config),

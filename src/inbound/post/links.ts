@@ -4,7 +4,7 @@ import type { App } from '../../app.ts';
 import type { Config } from '../../config.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { type Download, openDownload, sealDownload } from '../../links/download-token.ts';
-import { linkKeysOf } from '../../links/keys.ts';
+import { linkKeysOfInstallation } from '../../links/keys.ts';
 import { DAY_MS } from '../../system/clock.ts';
 
 /** Path of the downloads, which need no key. */
@@ -26,7 +26,7 @@ export function createDownloadLinks({
   sealer,
   clock,
 }: Pick<App, 'config' | 'sealer' | 'clock'>): DownloadLinks {
-  const keys = linkKeysOf(sealer.key.export());
+  const keys = linkKeysOfInstallation(sealer.key);
   const origin = apiOrigin(config);
   return {
     linkTo: (messageId, file) =>
