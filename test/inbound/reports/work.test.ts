@@ -342,7 +342,7 @@ test('ten thousand mutations of reports say nothing about other domains, and end
     '__proto__',
   ];
   let read = 0;
-  for (let round = 0; round < 10_000; round++) {
+  for (let round = 0; round < 4_000; round++) {
     const text = originals[round % 2] ?? '';
     const at = below(text.length);
     const cut = text.slice(at + below(40));
@@ -365,7 +365,7 @@ test('ten thousand mutations of reports say nothing about other domains, and end
       assert.ok(Number.isSafeInteger(count) && count >= 0);
     assert.ok(selected.endAt >= selected.beginAt);
   }
-  assert.ok(read > 1_000);
+  assert.ok(read > 400);
 });
 
 test('reports are deleted with the events', async () => {
