@@ -5,7 +5,11 @@ import type { OpenAccount } from '../../../src/mailboxes/account/account.ts';
 import { changeFlags } from '../../../src/mailboxes/account/change-flags.ts';
 import { copyOrMove } from '../../../src/mailboxes/account/copy-messages.ts';
 import { findFolder } from '../../../src/mailboxes/account/folders.ts';
-import { listSignals, MAX_SIGNALS_OF_CHANGE } from '../../../src/mailboxes/account/spam-signal-store.ts';
+import {
+  listSignals,
+  MAX_SIGNALS,
+  MAX_SIGNALS_OF_CHANGE,
+} from '../../../src/mailboxes/account/spam-signal-store.ts';
 import { addTestMessages, messageOf, openTestAccount } from '../../support/test-account.ts';
 
 const ALL = [{ uidFrom: 1, uidTo: 9_999 }];
@@ -71,4 +75,23 @@ test('one change counts for a bounded number of messages', async (t) => {
   await addTestMessages(account, 'INBOX', messages);
   await move(account, 'INBOX', 'Junk');
   assert.equal((await verdicts(account)).length, MAX_SIGNALS_OF_CHANGE);
+});
+
+test('an account keeps a bounded number of signals, the latest ones', async (t) => {
+  const account = await openTestAccount();
+  t.after(() => account.close());
+  await account.db.maintain((connection) =>
+    connection.exec(
+      `WITH RECURSIVE earlier(number) AS (VALUES (1) UNION ALL SELECT number + 1 FROM earlier LIMIT ${MAX_SIGNALS})
+       INSERT INTO spamSignals SELECT 'em_' || number, 'ham', -number FROM earlier`,
+    ),
+  );
+  await addTestMessages(account, 'INBOX', [{ bytes: messageOf('1') }, { bytes: messageOf('2') }]);
+  await move(account, 'INBOX', 'Junk');
+  const kept = await listSignals(account.db.read);
+  assert.equal(kept.length, MAX_SIGNALS);
+  assert.deepEqual(
+    [kept[1]?.verdict, kept[2]?.verdict, kept.at(-1)?.modseq],
+    ['spam', 'ham', 2 - MAX_SIGNALS],
+  );
 });
