@@ -97,7 +97,8 @@ export function formatMailbox(mailbox: Mailbox): string {
  */
 export function addressKey(address: string): string {
   if (isAsciiAddress(address)) return address.toLowerCase();
-  return address.normalize('NFC').toLowerCase().normalize('NFC');
+  // The small sigma has two forms, of which the position in the word chooses one.
+  return address.normalize('NFC').replaceAll(/[σς]/g, 'Σ').toLowerCase().normalize('NFC');
 }
 
 /**

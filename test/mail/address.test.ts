@@ -297,7 +297,9 @@ test('a key is the same for every case and every composition of letters, and its
     'JU\u0308RGEN@b.example',
   ])
     assert.equal(addressKey(spelling), 'jürgen@b.example');
-  assert.equal(addressKey('ΟΔΥΣΣΕΥΣ@b.example'), addressKey('οδυσσευς@b.example'));
+  for (const spelling of ['ΟΔΥΣΣΕΥΣ', 'οδυσσευς', 'οδυσσευσ', 'οδυςςευς'])
+    assert.equal(addressKey(`${spelling}@b.example`), 'οδυσσευς@b.example');
+  assert.equal(addressKey('ΑΣ+Β@b.example'), 'ας+β@b.example', 'as without the tag');
   // Other letters are other addresses: ß is not ss, and the Turkish ı is not i.
   assert.notEqual(addressKey('strasse@b.example'), addressKey('straße@b.example'));
   assert.notEqual(addressKey('ı@b.example'), addressKey('i@b.example'));

@@ -200,7 +200,8 @@ test('names in every usual form are kept', async () => {
 
 test('an address in UTF-8 is used by its owner alone, in each of its spellings', async () => {
   const { scramSalt, scramVerifier } = world.ann;
-  await addMailbox(world, { address: 'jörg@people.example', scramSalt, scramVerifier });
+  const aliases = ['joerg@people.example'];
+  await addMailbox(world, { address: 'jörg@people.example', aliases, scramSalt, scramVerifier });
   const parameters = ' SMTPUTF8';
   const own = MESSAGE.replace('ann@people', 'jörg@people');
   const client = await world.logIn();
@@ -214,6 +215,8 @@ test('an address in UTF-8 is used by its owner alone, in each of its spellings',
     const stored = await world.queued(await submit(jörg, { from, message, parameters }));
     assert.deepEqual([stored.returnPath, stored.sender, stored.utf8], [from, from, 1]);
   }
+  const stored = await world.queued(await submit(jörg, { from: 'joerg@people.example', message: own }));
+  assert.equal(stored.utf8, 1, 'the author is in UTF-8, although the client has not said so');
   assert.match(await submit(jörg, { from: 'jorg@people.example', parameters }), /^550 5\.7\.1 /);
   assert.match(await submit(jörg, { from: 'jörg@people.example' }), /^550 5\.6\.7 /, 'without SMTPUTF8');
   for (const from of ['j\u202eörg', 'j\u0000örg', 'j\ufffdrg'])
