@@ -6,7 +6,7 @@
 
 import type { StoredMailRow } from '../../db/inbound-tables.ts';
 import type { Tx } from '../../db/operation.ts';
-import { type Param, statement } from '../../db/statement.ts';
+import { constant, type Param, statement } from '../../db/statement.ts';
 import type { PlanRow, TenantRow } from '../../db/tenant-tables.ts';
 import { INSTALLATION_TENANT } from '../installation.ts';
 
@@ -69,7 +69,7 @@ const limitOfTenant = statement((db, param: Param<Pick<TenantRow, 'id'>>) =>
     .selectFrom('tenants')
     .innerJoin('plans', 'plans.name', 'tenants.plan')
     .select('plans.storedMegabytes')
-    .where('tenants.id', '=', param('id')),
+    .where('tenants.id', '=', constant(param('id'))),
 );
 
 /** Returns the limit of a tenant's plan in megabytes: null when it has none, undefined when there is no such tenant or plan. */
