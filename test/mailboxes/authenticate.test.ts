@@ -1,40 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
-import { createAuthenticator } from '../../src/mailboxes/authenticate.ts';
 import { hashPassword } from '../../src/mailboxes/passwords/hash.ts';
 import { endMailbox, findMailboxById, updateMailbox } from '../../src/mailboxes/store.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
 import { recordLog } from '../support/record-log.ts';
-import { openTestApp } from '../support/test-app.ts';
-import { addMailbox } from './fixtures.ts';
+import { openLoginWorld, PASSWORD } from './login-world.ts';
 import { countHashes } from './passwords/counted-hashes.ts';
 
-const clock = createFakeClock(1_800_000_000_000);
 const { log, lines } = recordLog('info');
 const env = { POSTRIDER_MAILBOXES_FAILURES_PER_ACCOUNT: '5', POSTRIDER_MAILBOXES_FAILURES_PER_ADDRESS: '3' };
-const world = await openTestApp({ system: { clock, log }, env });
-const hashes = countHashes();
-after(async () => {
-  hashes.restore();
-  await world.close();
-});
+const { world, clock, hashes, addAccount } = await openLoginWorld(env, { log });
 const { app, tenantId } = world;
-
-const PASSWORD = 'correct horse';
-const passwordHash = await hashPassword(PASSWORD, '');
-let mailboxes = 0;
 
 /** A mailbox with a login function of its own, for which nothing has failed yet. */
 async function newAccount(fields: Partial<MailboxRow> = {}) {
-  mailboxes += 1;
-  const mailbox = await addMailbox(world, {
-    address: `user${mailboxes}@people.example`,
-    passwordHash,
-    ...fields,
-  });
-  const authenticate = createAuthenticator(app);
-  hashes.take();
+  const { mailbox, authenticate } = await addAccount(fields);
   return {
     mailbox,
     /** Returns `accepted`, or the reason of the refusal. */

@@ -1,38 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { AppPasswordRow, MailboxRow } from '../../../src/db/mailbox-tables.ts';
 import { showSecret } from '../../../src/mailboxes/app-passwords/secret.ts';
 import { deleteAppPassword, findAppPasswordById } from '../../../src/mailboxes/app-passwords/store.ts';
-import { createAuthenticator } from '../../../src/mailboxes/authenticate.ts';
 import { renewLogin } from '../../../src/mailboxes/credential.ts';
-import { hashPassword } from '../../../src/mailboxes/passwords/hash.ts';
 import type { Protocol } from '../../../src/mailboxes/protocols.ts';
 import { updateMailbox } from '../../../src/mailboxes/store.ts';
-import { createFakeClock } from '../../support/fake-clock.ts';
-import { openTestApp } from '../../support/test-app.ts';
-import { addAppPassword, addMailbox } from '../fixtures.ts';
-import { countHashes } from '../passwords/counted-hashes.ts';
+import { addAppPassword } from '../fixtures.ts';
+import { openLoginWorld, PASSWORD } from '../login-world.ts';
 
-const clock = createFakeClock(1_800_000_000_000);
 const env = { POSTRIDER_MAILBOXES_FAILURES_PER_ADDRESS: '3' };
-const world = await openTestApp({ system: { clock }, env });
-const hashes = countHashes();
-after(async () => {
-  hashes.restore();
-  await world.close();
-});
+const { world, clock, hashes, addAccount } = await openLoginWorld(env);
 const { app, tenantId } = world;
-
-const PASSWORD = 'correct horse';
-const passwordHash = await hashPassword(PASSWORD, '');
-let names = 0;
 
 /** A mailbox with an app password, and a login function for which nothing has failed yet. */
 async function newAccount(fields: Partial<AppPasswordRow> = {}, mailboxFields: Partial<MailboxRow> = {}) {
-  const address = `user${++names}@people.example`;
-  const mailbox = await addMailbox(world, { address, passwordHash, ...mailboxFields });
+  const { mailbox, authenticate } = await addAccount(mailboxFields);
   const { row, secret } = await addAppPassword(world, mailbox, fields);
-  const authenticate = createAuthenticator(app);
   hashes.take();
   /** Returns what a login came to, and the number of slow hashes that it took. */
   async function login(
