@@ -56,7 +56,7 @@ test('a request without a valid key counts towards its address, and one with a v
   ];
   const remoteAddress = '198.51.100.1';
   const ask = async (request: { url: string; headers: Record<string, string> }) =>
-    (await world.server.inject({ ...request, remoteAddress })).statusCode;
+    (await world.inject({ ...request, remoteAddress })).statusCode;
   // Each request is sent once, and then /healthz until the burst is used up.
   for (const request of unknown) assert.notEqual(await ask(request), 429, request.url);
   for (let count = unknown.length; count < 500; count++)
@@ -69,7 +69,7 @@ test('large bodies of one tenant, announced and never sent, leave memory for tho
   const world = await openTestApp();
   context.after(() => world.close());
   const other = await world.addTenant('other');
-  const port = await listen(world.server);
+  const port = await listen(await world.openServer());
   const announce = async (key: string) => {
     const peer = await open(port);
     peer.write(head('/v1/emails', MAX_ATTACHMENTS_BODY_BYTES, `Authorization: Bearer ${key}\r\n`));

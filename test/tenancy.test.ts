@@ -199,8 +199,8 @@ test('a family of ids that is wholly the stranger’s is not found', async () =>
 /** Shown, and named in no request. */
 const NEVER_ASKED = ['evt', 'req', 'tsk'];
 
-test('every kind of id that is shown is one that is asked with', () => {
-  const document = JSON.stringify(world.testApp.server.openApi());
+test('every kind of id that is shown is one that is asked with', async () => {
+  const document = JSON.stringify((await world.testApp.openServer()).openApi());
   const shown = [...document.matchAll(/\b([a-z]+)_[0-9a-hjkmnp-tv-z]{26}\b/g)].map(
     ([, prefix = '']) => prefix,
   );
@@ -322,7 +322,7 @@ test('an idempotency key is its tenant’s, and its mode’s', async () => {
       authorization: `Bearer ${party.keys.test}`,
       'content-type': 'application/json',
     };
-    const sent: LightMyRequestResponse = await world.testApp.server.inject({
+    const sent: LightMyRequestResponse = await world.testApp.inject({
       method: 'POST',
       url: send.path,
       headers,

@@ -83,7 +83,7 @@ export async function openBadInput(): Promise<BadInput> {
   const database = new Sqlite(join(testApp.dataDir, 'postrider.db'));
 
   async function ask(api: Api, { method, url, payload, headers = {} }: RawRequest): Promise<Answer> {
-    const server = api === 'public' ? testApp.server : admin;
+    const server = api === 'public' ? testApp : admin;
     logged.length = 0;
     const response = await server.inject({
       method,

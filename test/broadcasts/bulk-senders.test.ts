@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
 import { authenticate } from 'mailauth';
 import { simpleParser } from 'mailparser';
 import { readPage, readTable } from '../readme/page.ts';
@@ -27,6 +28,7 @@ type Copy = { raw: Buffer; mailFrom: string };
 type Field = { name: string; value: string };
 
 let campaign: Campaign;
+let server: FastifyInstance;
 let topicId: string;
 let broadcastId: string;
 /** The copy of Ann, which most tests look at, and that of Bob. */
@@ -43,7 +45,8 @@ before(async () => {
   spool.addZone(`bounce.${SENDER_DOMAIN} CNAME bounce.${HOST}`);
   const { data } = await ask('GET', '/domains');
   await ask('POST', `/domains/${data[0].id}/verify`);
-  await spool.server.listen({ host: '127.0.0.1', port: 0 });
+  server = await spool.openServer();
+  await server.listen({ host: '127.0.0.1', port: 0 });
   topicId = (await ask('POST', '/topics', { name: 'News', description: 'Once a month' })).id;
   annId = await campaign.addContact('ann@readers.example', { firstName: 'Ann' });
   await campaign.addContact('bob@readers.example', { firstName: 'Bob' });
@@ -127,7 +130,7 @@ type Answer = { status: number | undefined; headers: Record<string, unknown>; bo
 
 /** Asks for a link with the header fields that are given and no others, as a mail program does. */
 function follow(url: string, { method = 'GET', type = '', body = '' } = {}): Promise<Answer> {
-  const { port } = campaign.spool.server.server.address() as AddressInfo;
+  const { port } = server.server.address() as AddressInfo;
   const { host, pathname: path } = new URL(url);
   const headers = { host, ...(type !== '' && { 'content-type': type }) };
   return new Promise((resolve, reject) => {

@@ -72,7 +72,7 @@ test('a large attachment, whose content is taken out of the body, arrives byte f
 
 test('a client may escape the slashes of its base64, as PHP does', async () => {
   const bytes = Buffer.alloc(90_000, 0xff);
-  const response = await spool.server.inject({
+  const response = await spool.inject({
     method: 'POST',
     url: '/v1/emails',
     headers: { authorization: `Bearer ${spool.testKey}`, 'content-type': 'application/json' },

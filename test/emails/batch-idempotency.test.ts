@@ -4,11 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
 import { createApiServer } from '../../src/api.ts';
 import { openApp } from '../../src/app.ts';
 import { conforming } from '../support/conformance.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
-import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { openTestApp } from '../support/test-app.ts';
 import { blobFiles, emailBody } from './fixtures.ts';
 
 let spool: Spool;
@@ -105,10 +106,10 @@ test('a request that is refused as a whole leaves its key free', async () => {
 
 test('duplicates at once make one batch, also on two servers that know nothing of each other', async () => {
   const before = await countEmails();
-  const other = conforming(await createApiServer(spool.app));
+  const [server, other] = [await spool.openServer(), conforming(await createApiServer(spool.app))];
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
-      (index % 2 === 0 ? spool.server : other).inject({
+      (index % 2 === 0 ? server : other).inject({
         method: 'POST',
         url: '/v1/emails/batch',
         headers: { authorization: `Bearer ${spool.testKey}`, 'idempotency-key': 'parallel' },
@@ -137,7 +138,7 @@ test('content that a repeated request stored for nothing is deleted', async () =
       headers: { authorization: `Bearer ${spool.testKey}`, 'idempotency-key': 'stored twice' },
       payload: { emails },
     });
-  await Promise.all([inject(spool.server), inject(other)]);
+  await Promise.all([inject(await spool.openServer()), inject(other)]);
   await other.close();
   assert.equal(blobFiles(spool).length, files + 1);
 });
@@ -145,13 +146,14 @@ test('content that a repeated request stored for nothing is deleted', async () =
 test('a repeated batch after a restart is not accepted again', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'postrider-test-'));
   const first = await openTestApp({ env: { POSTRIDER_DATA_DIR: dataDir } });
-  const send = async (server: TestApp['server']) => {
+  const send = async (server: Pick<FastifyInstance, 'inject'>) => {
     const authorization = `Bearer ${first.testKey}`;
     const headers = { authorization, 'idempotency-key': 'restart' };
     return server.inject({ method: 'POST', url: '/v1/emails/batch', headers, payload: { emails: MIXED } });
   };
-  const one = await send(first.server);
-  await first.server.close();
+  const server = await first.openServer();
+  const one = await send(server);
+  await server.close();
   await (first.app as typeof first.app & AsyncDisposable)[Symbol.asyncDispose]();
   const app = await openApp(first.app.config);
   try {

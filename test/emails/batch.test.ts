@@ -414,7 +414,9 @@ test('other requests run while a batch of 100 is prepared', async (t) => {
 });
 
 test('a batch may have 50 MiB, and a byte more is too much', async () => {
-  const server = await spool.server.listen({ host: '127.0.0.1', port: 0 }).then(() => spool.server.server);
+  const api = await spool.openServer();
+  await api.listen({ host: '127.0.0.1', port: 0 });
+  const { server } = api;
   const { port } = server.address() as AddressInfo;
   const ask = async (length: number) => {
     const socket = connect(port, '127.0.0.1');

@@ -221,7 +221,7 @@ test('a cancellation may come with an empty JSON body, or its type alone', async
     [undefined, {}],
   ] as const) {
     const { id } = await accepted({ scheduledAt: later() });
-    const { statusCode } = await spool.server.inject({
+    const { statusCode } = await spool.inject({
       method: 'POST',
       url: `/v1/emails/${id}/cancel`,
       headers: { authorization: `Bearer ${spool.testKey}`, ...headers },

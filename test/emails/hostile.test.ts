@@ -143,7 +143,7 @@ const asText = (value: unknown) =>
     .replaceAll('"TOPIC"', JSON.stringify(topicId));
 
 async function post(payload: string, headers: Record<string, string> = {}) {
-  const response = await spool.server.inject({
+  const response = await spool.inject({
     method: 'POST',
     url: '/v1/emails',
     headers: { authorization: `Bearer ${spool.testKey}`, 'content-type': 'application/json', ...headers },

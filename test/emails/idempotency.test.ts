@@ -61,7 +61,7 @@ function waiting(delayMs: number): Promise<void> {
 /** Where the server can be reached by sockets. */
 let address: Promise<string> | undefined;
 function listening(): Promise<string> {
-  address ??= spool.server.listen({ host: '127.0.0.1', port: 0 });
+  address ??= spool.openServer().then((server) => server.listen({ host: '127.0.0.1', port: 0 }));
   return address;
 }
 
@@ -190,7 +190,7 @@ test('the order of keys and the white space of a body do not make it another', a
   const body = emailBody({ to: ['a@rcpt.example', 'b@rcpt.example'] });
   const first = await send('order', body);
   const reversed = Object.fromEntries(Object.entries(body).reverse());
-  const second = await spool.server.inject({
+  const second = await spool.inject({
     method: 'POST',
     url: '/v1/emails',
     headers: {
@@ -271,10 +271,10 @@ test('a repeat is answered without the files it was made from', async () => {
 
 test('two servers that share a database accept one idempotency key once, by their transactions alone', async () => {
   const before = await countEmails();
-  const other = conforming(await createApiServer(spool.app));
+  const [server, other] = [await spool.openServer(), conforming(await createApiServer(spool.app))];
   const answers = await Promise.all(
-    [spool.server, other, spool.server, other].map((server) =>
-      server.inject({
+    [server, other, server, other].map((one) =>
+      one.inject({
         method: 'POST',
         url: '/v1/emails',
         headers: { authorization: `Bearer ${spool.testKey}`, 'idempotency-key': 'two servers' },

@@ -66,7 +66,7 @@ async function fill(): Promise<Filled> {
     const { body: sent } = await test.request('POST', '/v1/emails', { body });
     mail.push({ id: sent.id, isHeld: index % HELD_EVERY < 2 && index % (HELD_EVERY * 2) < 2 });
   }
-  await test.server.close();
+  await (await test.openServer()).close();
   // `close` would remove the directory too.
   await (test.app as App & AsyncDisposable)[Symbol.asyncDispose]();
   const database = new Sqlite(join(dataDir, 'postrider.db'));

@@ -29,12 +29,12 @@ export function importHandlerOf({ kind }: JobRow): ImportHandler {
 }
 
 export async function sendCsv(
-  { server, testKey }: Pick<TestApp, 'server' | 'testKey'>,
+  { inject, testKey }: Pick<TestApp, 'inject' | 'testKey'>,
   path: string,
   file: string | Buffer,
   headers: Record<string, string> = {},
 ): Promise<TestResponse> {
-  const response = await server.inject({
+  const response = await inject({
     method: 'POST',
     url: path,
     headers: { authorization: `Bearer ${testKey}`, 'content-type': 'text/csv', ...headers },

@@ -55,7 +55,7 @@ before(async () => {
     await run('npm', ['ci', '--ignore-scripts'], { cwd: TOOLS, timeout: INSTALL_MS });
   }
   const testApp = await openTestApp();
-  writeFileSync(document, JSON.stringify(testApp.server.openApi(), null, 1));
+  writeFileSync(document, JSON.stringify((await testApp.openServer()).openApi(), null, 1));
   await testApp.close();
 });
 

@@ -20,7 +20,7 @@ let document: OpenApiDocument;
 let conformance: Conformance;
 before(async () => {
   testApp = await openTestApp();
-  document = testApp.server.openApi();
+  document = (await testApp.openServer()).openApi();
   conformance = conformanceOf(document);
 });
 after(() => testApp.close());
@@ -254,17 +254,17 @@ test('every event is said, as endpoints receive it', () => {
 });
 
 test('the document is public, names no host, and is answered from memory with a tag', async () => {
-  const first = await testApp.server.inject({ url: '/v1/openapi.json', headers: { host: 'any.example:81' } });
+  const first = await testApp.inject({ url: '/v1/openapi.json', headers: { host: 'any.example:81' } });
   assert.deepEqual(first.json(), JSON.parse(JSON.stringify(document)));
   assert.deepEqual(document.servers, [{ url: '/' }]);
   assert.ok(!first.body.includes('any.example'));
   assert.match(String(first.headers['content-type']), /^application\/json/);
   const tag = String(first.headers.etag);
-  const again = await testApp.server.inject({ url: '/v1/openapi.json', headers: { 'if-none-match': tag } });
+  const again = await testApp.inject({ url: '/v1/openapi.json', headers: { 'if-none-match': tag } });
   assert.deepEqual([again.statusCode, again.body], [304, '']);
-  const other = await testApp.server.inject({ url: '/v1/openapi.json', headers: { 'if-none-match': '"x"' } });
+  const other = await testApp.inject({ url: '/v1/openapi.json', headers: { 'if-none-match': '"x"' } });
   assert.deepEqual([other.statusCode, other.headers.etag], [200, tag]);
-  const head = await testApp.server.inject({ method: 'HEAD', url: '/v1/openapi.json' });
+  const head = await testApp.inject({ method: 'HEAD', url: '/v1/openapi.json' });
   assert.equal(head.headers['content-length'], first.headers['content-length']);
 });
 

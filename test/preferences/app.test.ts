@@ -236,8 +236,9 @@ test('the longest address has a link that works', async () => {
 });
 
 test('the host name chooses between the pages and the API', async () => {
-  await spool.server.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = spool.server.server.address() as AddressInfo;
+  const api = await spool.openServer();
+  await api.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = api.server.address() as AddressInfo;
   const ask = (host: string, path: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const options = { port, host: '127.0.0.1', path, headers: { host } };

@@ -9,7 +9,7 @@ type Parameter = { name: string; in: string; required?: boolean; schema: Schema 
 
 const world = await openTestApp();
 after(() => world.close());
-const { paths, components } = world.server.openApi();
+const { paths, components } = (await world.openServer()).openApi();
 
 function find(name: string) {
   const [method = '', path = ''] = name.split(' ');

@@ -58,7 +58,7 @@ export async function openPopulated(system: Partial<System> = {}): Promise<Popul
   const dns = zoneDns('');
   const testApp = await openTestApp({ system: { fetch, dns, ...system } });
   const ask: Populated['ask'] = ({ keys }, asked, mode = 'test') =>
-    testApp.server.inject(injected(asked, keys[mode]));
+    testApp.inject(injected(asked, keys[mode]));
   const runJobs: Populated['runJobs'] = ({ tenantId }) => runWaiting(testApp, tenantId);
   let count = 0;
   const make: Populated['make'] = async (party, prefix, { ids = {}, mode = 'test' } = {}) => {
@@ -101,7 +101,7 @@ export async function openPopulated(system: Partial<System> = {}): Promise<Popul
   const { tenantId, testKey, liveKey } = testApp;
   const second = await testApp.addTenant('stranger');
   return {
-    ...{ testApp, ask, make, runJobs, operations: operationsOf(testApp.server.openApi()) },
+    ...{ testApp, ask, make, runJobs, operations: operationsOf((await testApp.openServer()).openApi()) },
     owner: await settle({ tenantId, keys: { test: testKey, live: liveKey } }),
     stranger: await settle({
       ...{ tenantId: second.tenantId, keys: { test: second.testKey, live: second.liveKey } },

@@ -3,7 +3,7 @@
  * tenant with a test key and a live key, and a DNS without names, and it refuses every connection to another machine.
  */
 import { rmSync } from 'node:fs';
-import type { FastifyInstance, InjectOptions } from 'fastify';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -47,8 +47,13 @@ export type TestMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 
 /** An open application. Disposing of it closes the application and removes its data. */
 export type TestApp = AsyncDisposable & {
   app: App;
-  /** Server with all routes. `inject` uses no socket, and checks each response against the OpenAPI document. */
-  server: FastifyInstance;
+  /**
+   * Returns the server with all routes, which is created when it is first needed, because it costs more than everything else of an
+   * application.
+   */
+  openServer(): Promise<FastifyInstance>;
+  /** Sends a request to it without a socket, and checks the response against the OpenAPI document. */
+  inject(request: InjectOptions): Promise<LightMyRequestResponse>;
   dataDir: string;
   tenantId: Id<'ten'>;
   testKey: string;
@@ -84,20 +89,22 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   };
   const opened = await openApp(config, system, { readers: 1 });
   const app = { ...opened, guards: withoutLoad(opened) };
-  const server = conforming(await createApiServer(app));
+  let server: Promise<FastifyInstance> | undefined;
+  const openServer = () => (server ??= createApiServer(app).then((created) => conforming(created)));
   const first = await addTenant(app, 'default');
   async function close() {
-    await server.close();
+    await (await server)?.close();
     await app[Symbol.asyncDispose]();
     rmSync(dataDir, { recursive: true, force: true });
   }
   return {
     app,
-    server,
+    openServer,
+    inject: async (request) => (await openServer()).inject(request),
     dataDir,
     ...first,
-    request: (method, path, { key = first.testKey, body, headers = {} } = {}) =>
-      send(server, { method, url: path, ...payload(body, headers, key) }),
+    request: async (method, path, { key = first.testKey, body, headers = {} } = {}) =>
+      send(await openServer(), { method, url: path, ...payload(body, headers, key) }),
     addTenant: (name) => addTenant(app, name),
     newKey: (fields) => newKey(app, { tenantId: first.tenantId, ...fields }),
     close,

@@ -225,7 +225,7 @@ test('a request that was refused is no use of a key', async () => {
 });
 
 test('every route of the API asks for a key before anything else', async () => {
-  const { paths } = testApp.server.openApi();
+  const { paths } = (await testApp.openServer()).openApi();
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods ?? {}).map((method) => ({ path, method: method.toUpperCase() })),
   );

@@ -32,7 +32,7 @@ const newDomain = async (name: string, key = world.testKey): Promise<string> =>
 /** The status of a request with this key, from this address. */
 async function statusFrom(token: string, remoteAddress: string, path = '/v1/topics') {
   const headers = { authorization: `Bearer ${token}` };
-  const response = await world.server.inject({ method: 'GET', url: path, headers, remoteAddress });
+  const response = await world.inject({ method: 'GET', url: path, headers, remoteAddress });
   return [response.statusCode, response.json().error?.type];
 }
 

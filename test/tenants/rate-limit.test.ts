@@ -109,7 +109,7 @@ test('a limited tenant is told on every answer what it has left', async () => {
 test('asking for what there is nothing of counts, and is answered to whoever asks', async () => {
   const { token } = await newTenant('free');
   const nothing = async (authorization: string, method: 'PUT' | 'GET', url: string) => {
-    const { statusCode, headers } = await testApp.server.inject({ method, url, headers: { authorization } });
+    const { statusCode, headers } = await testApp.inject({ method, url, headers: { authorization } });
     return [statusCode, headers['ratelimit-remaining'], headers.allow];
   };
   assert.deepEqual(await nothing(`Bearer ${token}`, 'PUT', '/v1/emails'), [405, '9', 'GET, HEAD, POST']);

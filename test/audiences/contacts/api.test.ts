@@ -136,7 +136,7 @@ test('a contact needs an address', async () => {
 test('a number beyond all numbers is refused, as JSON lets it be written', async () => {
   const payload = '{"email":"huge@example.com","properties":{"a":1e400}}';
   const headers = { authorization: `Bearer ${world.testKey}`, 'content-type': 'application/json' };
-  const answer = await world.server.inject({ method: 'POST', url: contacts(), headers, payload });
+  const answer = await world.inject({ method: 'POST', url: contacts(), headers, payload });
   assert.deepEqual([answer.statusCode, answer.json().error.param], [400, 'properties.a']);
 });
 
@@ -146,7 +146,7 @@ test('any legal key survives, __proto__ and constructor among them, and pollutes
     '{"__proto__":"p","constructor":"c","prototype":true,"toString":1,"hasOwnProperty":"h","0":-0}';
   const headers = { authorization: `Bearer ${world.testKey}`, 'content-type': 'application/json' };
   const ask = (method: 'POST' | 'PATCH', url: string, payload: string) =>
-    world.server.inject({ method, url, headers, payload });
+    world.inject({ method, url, headers, payload });
   const kept = properties.replace('-0', '0');
   const sorted = (text: string) =>
     Object.entries(JSON.parse(text) as object).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -155,7 +155,7 @@ test('any legal key survives, __proto__ and constructor among them, and pollutes
   assert.equal(created.statusCode, 201, created.body);
   assert.deepEqual(sorted(partOf(created.body)), sorted(kept));
   const url = `${contacts()}/${email}`;
-  const got = await world.server.inject({ method: 'GET', url, headers });
+  const got = await world.inject({ method: 'GET', url, headers });
   assert.deepEqual(sorted(partOf(got.body)), sorted(kept));
   const changed = await ask('PATCH', url, '{"properties":{"__proto__":null,"constructor":"d","0":null}}');
   assert.deepEqual(
