@@ -300,6 +300,7 @@ test('a key is the same for every case and every composition of letters, and its
   for (const spelling of ['ΟΔΥΣΣΕΥΣ', 'οδυσσευς', 'οδυσσευσ', 'οδυςςευς'])
     assert.equal(addressKey(`${spelling}@b.example`), 'οδυσσευς@b.example');
   assert.equal(addressKey('ΑΣ+Β@b.example'), 'ας+β@b.example', 'as without the tag');
+  assert.equal(addressKey('J\u030c@b.example'), 'ǰ@b.example', 'the capital alone has no composed form');
   // Other letters are other addresses: ß is not ss, and the Turkish ı is not i.
   assert.notEqual(addressKey('strasse@b.example'), addressKey('straße@b.example'));
   assert.notEqual(addressKey('ı@b.example'), addressKey('i@b.example'));
