@@ -15,6 +15,7 @@ import { test } from 'node:test';
 import { request } from 'undici';
 import { runProgram } from '../../src/cli/program.ts';
 import { type FakeTerminal, fakeTerminal } from '../support/fake-terminal.ts';
+import { FREE_PORTS } from '../support/free-ports.ts';
 import { newDataDirectory } from '../support/new-data-directory.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { openTestApp } from '../support/test-app.ts';
@@ -22,9 +23,7 @@ import { openTestApp } from '../support/test-app.ts';
 function environment(more: Record<string, string> = {}): Record<string, string> {
   return {
     POSTRIDER_DATA_DIR: newDataDirectory(),
-    POSTRIDER_HTTP_PORT: '0',
-    POSTRIDER_SMTP_PORT: '0',
-    POSTRIDER_SUBMISSION_ENABLED: 'false',
+    ...FREE_PORTS,
     POSTRIDER_LOG_LEVEL: 'silent',
     ...more,
   };

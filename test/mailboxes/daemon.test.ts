@@ -21,8 +21,8 @@ import { insertTenant } from '../../src/tenants/store.ts';
 import { createClient, type TestClient } from '../mail/imap/fixture.ts';
 import { type SieveClient, sieveClient } from '../mail/managesieve/fixture.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { FREE_PORTS } from '../support/free-ports.ts';
 import { newDataDirectory } from '../support/new-data-directory.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -41,12 +41,7 @@ before(async () => {
   const env = {
     POSTRIDER_DATA_DIR: newDataDirectory(),
     POSTRIDER_HOSTNAME: 'mx.people.example',
-    POSTRIDER_HTTP_PORT: '0',
-    POSTRIDER_SMTP_PORT: '0',
-    POSTRIDER_SUBMISSION_ENABLED: 'false',
-    POSTRIDER_IMAP_PORT: '0',
-    POSTRIDER_MANAGESIEVE_PORT: '0',
-    POSTRIDER_POP3_PORT: '0',
+    ...FREE_PORTS,
     POSTRIDER_IMAP_STARTTLS: 'true',
     POSTRIDER_IMAP_STARTTLS_PORT: '0',
     POSTRIDER_STORAGE_RESERVE_MEGABYTES: '0',
@@ -317,12 +312,12 @@ test('an IMAP listener that cannot be opened keeps the daemon from starting', as
   await once(blocker, 'listening');
   t.after(() => void blocker.close());
   const { port } = blocker.address() as AddressInfo;
-  const dataDir = temporaryDirectory('daemon-blocked');
+  const dataDir = newDataDirectory();
   const env = {
-    ...{ POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0' },
-    ...{ POSTRIDER_IMAP_PORT: `${port}`, POSTRIDER_MANAGESIEVE_PORT: '0', POSTRIDER_LOG_LEVEL: 'silent' },
-    POSTRIDER_POP3_PORT: '0',
-    POSTRIDER_SUBMISSION_ENABLED: 'false',
+    ...FREE_PORTS,
+    POSTRIDER_DATA_DIR: dataDir,
+    POSTRIDER_IMAP_PORT: `${port}`,
+    POSTRIDER_LOG_LEVEL: 'silent',
   };
   const config = loadConfig({ env });
   const first = await startDaemon(config);

@@ -12,6 +12,7 @@ import { loadConfig } from '../../src/config.ts';
 import { type Daemon, startDaemon } from '../../src/main.ts';
 import type { Fetch } from '../../src/system/fetch.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
+import { FREE_PORTS } from '../support/free-ports.ts';
 import { newDataDirectory } from '../support/new-data-directory.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { zoneDns } from '../support/zone-dns.ts';
@@ -59,12 +60,7 @@ export async function openSession({ programs }: { programs: 'real' | 'stand-in' 
   const dataDir = newDataDirectory();
   const env = {
     POSTRIDER_DATA_DIR: dataDir,
-    POSTRIDER_HTTP_PORT: '0',
-    POSTRIDER_SMTP_PORT: '0',
-    POSTRIDER_SUBMISSION_ENABLED: 'false',
-    POSTRIDER_IMAP_PORT: '0',
-    POSTRIDER_POP3_PORT: '0',
-    POSTRIDER_MANAGESIEVE_PORT: '0',
+    ...FREE_PORTS,
     POSTRIDER_HTTP_METRICS: 'true',
     POSTRIDER_LOG_LEVEL: 'silent',
   };

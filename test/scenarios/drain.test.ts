@@ -5,15 +5,14 @@ import { test } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
 import { startDaemon } from '../../src/main.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { FREE_PORTS } from '../support/free-ports.ts';
 import { newDataDirectory } from '../support/new-data-directory.ts';
 
 test('a request that never ends does not hold up the end of the daemon', async () => {
   const dataDir = newDataDirectory();
   const env = {
     POSTRIDER_DATA_DIR: dataDir,
-    POSTRIDER_HTTP_PORT: '0',
-    POSTRIDER_SMTP_PORT: '0',
-    POSTRIDER_SUBMISSION_ENABLED: 'false',
+    ...FREE_PORTS,
     POSTRIDER_LOG_LEVEL: 'silent',
   };
   const clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'));
@@ -39,9 +38,7 @@ test('a request that arrives while the daemon drains is refused in the error env
   const dataDir = newDataDirectory();
   const env = {
     POSTRIDER_DATA_DIR: dataDir,
-    POSTRIDER_HTTP_PORT: '0',
-    POSTRIDER_SMTP_PORT: '0',
-    POSTRIDER_SUBMISSION_ENABLED: 'false',
+    ...FREE_PORTS,
     POSTRIDER_LOG_LEVEL: 'silent',
   };
   const daemon = await startDaemon(loadConfig({ env }), { random: Math.random });

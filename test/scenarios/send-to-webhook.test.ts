@@ -9,6 +9,7 @@ import { createApiKey } from '../../src/tenants/keys.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
 import { type Conformance, conformanceAt } from '../support/conformance.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { FREE_PORTS } from '../support/free-ports.ts';
 import { newDataDirectory } from '../support/new-data-directory.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -32,9 +33,7 @@ async function openSurroundings(replyDelayMs: number) {
     env: {
       POSTRIDER_HOSTNAME: 'mx.postrider.example',
       POSTRIDER_DATA_DIR: newDataDirectory(),
-      POSTRIDER_HTTP_PORT: '0',
-      POSTRIDER_SMTP_PORT: '0',
-      POSTRIDER_SUBMISSION_ENABLED: 'false',
+      ...FREE_PORTS,
       POSTRIDER_DNS_SERVERS: dns.address,
       POSTRIDER_OUTBOUND_SMTP_PORT: String(sink.port),
       POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',

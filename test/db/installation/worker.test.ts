@@ -12,6 +12,7 @@ import { followClock, startInstallationWork } from '../../../src/db/installation
 import { DUE_WORKS, startDaemon } from '../../../src/main.ts';
 import { ClockWatch } from '../../../src/system/clock-watch.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
+import { FREE_PORTS } from '../../support/free-ports.ts';
 import { openTestApp, type TestApp } from '../../support/test-app.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { temporaryDirectory } from '../open.ts';
@@ -67,9 +68,7 @@ function configOf(directory: string) {
     env: {
       ...env,
       POSTRIDER_DATA_DIR: directory,
-      POSTRIDER_HTTP_PORT: '0',
-      POSTRIDER_SMTP_PORT: '0',
-      POSTRIDER_SUBMISSION_ENABLED: 'false',
+      ...FREE_PORTS,
     },
   });
 }

@@ -12,6 +12,7 @@ import { type Daemon, startDaemon } from '../../../src/main.ts';
 import { realClock } from '../../../src/system/clock.ts';
 import { type Id, newId } from '../../../src/system/ids.ts';
 import { insertTenant } from '../../../src/tenants/store.ts';
+import { FREE_PORTS } from '../../support/free-ports.ts';
 import { USER } from '../../support/memory-imap-session.ts';
 import { newDataDirectory } from '../../support/new-data-directory.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -25,12 +26,7 @@ before(async () => {
   const env = {
     POSTRIDER_DATA_DIR: newDataDirectory(),
     POSTRIDER_HOSTNAME: 'mx.postrider.example',
-    POSTRIDER_HTTP_PORT: '0',
-    POSTRIDER_SMTP_PORT: '0',
-    POSTRIDER_SUBMISSION_ENABLED: 'false',
-    POSTRIDER_IMAP_PORT: '0',
-    POSTRIDER_MANAGESIEVE_PORT: '0',
-    POSTRIDER_POP3_PORT: '0',
+    ...FREE_PORTS,
     POSTRIDER_STORAGE_RESERVE_MEGABYTES: '0',
     POSTRIDER_LOG_LEVEL: 'silent',
   };
