@@ -1,6 +1,7 @@
 /**
- * Answers from memory what each RCPT asks the database: which tenant receives the mail of a domain, which routes and mailboxes it
- * has, and whether it and its mailboxes may store more; and which scripts a mailbox has, which each message asks. A query instead would read its pages again after each message that is committed.
+ * Answers from memory what each RCPT and each message ask the database: which tenant receives the mail of a domain, which routes and
+ * mailboxes it has, whether it and its mailboxes may store more, and which scripts a mailbox has. A query instead would read its pages again
+ * after each message that is committed.
  */
 import type { App } from '../app.ts';
 import { KeptAnswers } from '../db/kept-answers.ts';

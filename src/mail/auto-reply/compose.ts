@@ -74,7 +74,10 @@ export function composeNotification(notification: Notification): ComposedMail {
   );
 }
 
-/** Returns the parameter that names the owner. That with an address is ASCII, so an owner with one in UTF-8 gets a token (RFC 5436 section 2.7.1). */
+/**
+ * Returns the parameter that names the owner (RFC 5436 section 2.7.1). The one with an address is ASCII, so an owner whose address is in
+ * UTF-8 gets a token.
+ */
 function ownerParameter(owner: string): string {
   if (isAsciiAddress(owner)) return `owner-email="${owner}"`;
   return `owner-token=${createHash('sha256').update(owner).digest('hex').slice(0, TOKEN_CHARACTERS)}`;

@@ -31,7 +31,10 @@ const THREADS = 2;
 const GROW_AFTER_MS = 150;
 /** Maximum time of a job. A script of 100 rules takes less than a millisecond. */
 const JOB_TIMEOUT_MS = 1_000;
-/** Maximum time that a job waits for a thread, and a run for its job. A message then waits with its mailbox, and an owner is told to try again. */
+/**
+ * Maximum time that a job waits for a thread, and a run for its job, in milliseconds. After it a message waits with its mailbox, and an owner
+ * is told to try again.
+ */
 const WAIT_TIMEOUT_MS = 10_000;
 /** Maximum number of waiting jobs, and of waiting runs, of one tenant: more than messages that are delivered at the same time. Our own limit. */
 const MAX_WAITING = 200;

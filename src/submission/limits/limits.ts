@@ -43,7 +43,7 @@ async function readSent(tx: Tx, { id, address, tenantId }: Writer, now: number):
 }
 
 /**
- * Checks that a mailbox may write to so many recipients now.
+ * Checks that a mailbox may write to this number of recipients now.
  * @throws AppError rate_limited, quota_exceeded
  */
 function requireRoom({ own, ofTenant, unsentBytes }: Sent, recipients: number, limits: Limits): void {
@@ -60,7 +60,7 @@ function requireRoom({ own, ofTenant, unsentBytes }: Sent, recipients: number, l
 }
 
 /**
- * Checks that a mailbox may write to so many recipients to whom it has not written before.
+ * Checks that a mailbox may write to this number of recipients to whom it has not written before.
  * @throws AppError rate_limited
  */
 function requireRoomForNew({ own }: Sent, newRecipients: number, { newRecipientsPerDay }: Limits): void {

@@ -21,8 +21,9 @@ export type Submission = StoredMessage & {
 };
 
 /**
- * Returns 1 for a message that only servers with SMTPUTF8 take (RFC 6531 section 3.2). A client may ask for SMTPUTF8 although nothing needs it, and such a message
- * goes to every server. One with a sender in UTF-8 needs it also when the client has not asked, since nobody could answer it otherwise.
+ * Returns 1 for a message that only servers with SMTPUTF8 take (RFC 6531 section 3.2). A client may ask for SMTPUTF8 although nothing needs
+ * it, and such a message goes to every server. One with a sender in UTF-8 needs it also when the client has not asked, since nobody could
+ * answer it otherwise.
  */
 export function needsUtf8({ envelope, recipients, header, hasUtf8Header }: Submission): 0 | 1 {
   if (envelope.utf8 && hasUtf8Header) return 1;
@@ -72,7 +73,7 @@ export type User = {
    */
   refuseSender(address: Pick<Mailbox, 'address' | 'domain'>): Promise<Reply | undefined>;
   /**
-   * Decides about another recipient of a message of which so many were accepted.
+   * Decides about another recipient of a message. `accepted` is the number of those that were accepted before.
    * @throws AppError
    */
   refuseRecipient(recipient: SubmittedRecipient, accepted: number): Promise<Reply | undefined>;

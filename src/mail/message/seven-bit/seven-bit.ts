@@ -41,7 +41,7 @@ export class SevenBit {
   #rest: Buffer = NOTHING;
   /** True when the present line has begun in an earlier piece. */
   #isInLine = false;
-  /** Contiguous octets of the present piece that share their fate. */
+  /** Contiguous octets of the present piece that are treated alike. */
   #run: { from: number; to: number } | undefined;
   /** Pieces that leave next. */
   #leaving: Buffer[] = [];
