@@ -1,11 +1,7 @@
 /** What is known of a sender is answered from memory, and a change counts from the answer to the write that has made it. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openReading } from '../../src/db/connection.ts';
-import { kyselyOn } from '../../src/db/dialect.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
-import type { Tables } from '../../src/db/tables.ts';
 import { findReceiver } from '../../src/domains/receiving/store.ts';
 import { endDomain } from '../../src/domains/store.ts';
 import { deleteAppPassword } from '../../src/mailboxes/app-passwords/store.ts';
@@ -15,32 +11,27 @@ import { createKnownSenders } from '../../src/submission/known-senders.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { SANDBOX } from '../emails/fixtures.ts';
 import { addAppPassword, addMailbox } from '../mailboxes/fixtures.ts';
+import { openCountedReads } from '../support/counted-reads.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 const clock = createFakeClock(1_800_000_000_000);
 const world = await openTestApp({ system: { clock } });
 const { app, tenantId } = world;
-const connection = openReading(join(world.dataDir, 'postrider.db'));
+const counted = openCountedReads(world);
 after(async () => {
-  connection.close();
+  counted.close();
   await world.close();
 });
 
-let queries = 0;
-/** A connection that counts its queries. */
-const read = kyselyOn<Tables>(connection, async (query) => {
-  queries += 1;
-  return query();
-});
-const senders = createKnownSenders({ ...app, db: { ...app.db, read } });
+const senders = createKnownSenders({ ...app, db: { ...app.db, read: counted.read } });
 
 /** Asks twice, the second time from memory, and returns the answer. */
 async function ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
   const answer = await question();
-  const before = queries;
+  const before = counted.queries;
   assert.deepEqual(await question(), answer);
-  assert.equal(queries, before, 'the answer was read again');
+  assert.equal(counted.queries, before, 'the answer was read again');
   return answer;
 }
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openReading, openWriting } from '../../../src/db/connection.ts';
+import { openWriting } from '../../../src/db/connection.ts';
 import { kyselyOn } from '../../../src/db/dialect.ts';
-import type { Tables } from '../../../src/db/tables.ts';
 import { hashCorrespondent } from '../../../src/submission/limits/correspondents.ts';
 import { RecipientCheck } from '../../../src/submission/limits/limits.ts';
 import { recordRecipients } from '../../../src/submission/limits/store.ts';
 import { addMailbox } from '../../mailboxes/fixtures.ts';
+import { openCountedReads } from '../../support/counted-reads.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
 
@@ -18,25 +18,18 @@ const world = await openTestApp({
   env: { POSTRIDER_SUBMISSION_NEW_RECIPIENTS_PER_DAY: String(NEW) },
 });
 const { app } = world;
-const file = join(world.dataDir, 'postrider.db');
-const connection = openReading(file);
+const counted = openCountedReads(world);
 after(async () => {
-  connection.close();
+  counted.close();
   await world.close();
 });
 
-let queries = 0;
-/** A connection that counts its queries. */
-const read = kyselyOn<Tables>(connection, async (query) => {
-  queries += 1;
-  return query();
-});
-const counting = { ...app, db: { ...app.db, read } };
+const counting = { ...app, db: { ...app.db, read: counted.read } };
 
 test('each recipient of a message is looked up once at most, also near the limit', async () => {
   const mailbox = await addMailbox(world);
   const known = Array.from({ length: NEW }, (_, index) => `known${index}@receiver.example`);
-  const side = openWriting(file, 'NORMAL');
+  const side = openWriting(join(world.dataDir, 'postrider.db'), 'NORMAL');
   const unknown = known.map((address) => hashCorrespondent(app, mailbox.id, address));
   const sent = { mailbox, recipients: NEW, correspondents: { unknown, known: [] }, now: clock.now() };
   await recordRecipients(kyselyOn(side), sent);
@@ -45,10 +38,10 @@ test('each recipient of a message is looked up once at most, also near the limit
   const check = new RecipientCheck(counting, mailbox);
   for (let index = 0; index < NEW - 1; index++) await check.add(`new${index}@receiver.example`);
   // What was sent before is read once, and no recipient is looked up while all may be new.
-  assert.equal(queries, 3);
+  assert.equal(counted.queries, 3);
   const [first = '', ...others] = known;
   for (const address of [first, 'last@receiver.example', ...others]) await check.add(address);
   for (const address of ['one', 'two'].map((name) => `${name}@receiver.example`))
     await assert.rejects(check.add(address), { code: 'rate_limited' });
-  assert.equal(queries, 3 + NEW + known.length + 2);
+  assert.equal(counted.queries, 3 + NEW + known.length + 2);
 });
