@@ -55,14 +55,17 @@ async function settle(...worlds: readonly MailWorld[]): Promise<void> {
   );
 }
 
-/** Returns the number of messages that came in and that were sent, and the errors of tasks. */
+/**
+ * Returns the number of messages that came in and that were sent, and the errors of tasks, of which those without come first: what happens
+ * in one millisecond of the clock has ids without an order.
+ */
 async function count(world: MailWorld) {
   const sent = await world.app.db.read.selectFrom('messages').select('status').execute();
   const tasks = await world.tasks();
   return {
     received: (await world.messages()).length,
     sent: sent.map(({ status }) => status),
-    tasks: tasks.map(({ state, error }) => [state, error]),
+    tasks: tasks.map(({ state, error }) => [state, error]).toSorted(),
   };
 }
 
@@ -77,11 +80,11 @@ test('two installations whose postmasters forward to each other stop after one r
   await settle(one, two);
   assert.deepEqual(await count(one), { received: 2, sent: ['delivered'], tasks: [['done', null], LOOPS] });
   assert.deepEqual(await count(two), { received: 1, sent: ['delivered'], tasks: [['done', null]] });
-  const senders = (await one.messages()).map(({ sender }) => sender);
+  const senders = (await one.messages()).map(({ sender }) => sender).toSorted();
   // The second forwarder names the first one and not its sender.
   assert.match(
     senders.join(),
-    /^ann@sender\.example,SRS1=[0-9a-z]{8}=bounce\.one\.example==[^@]+@bounce\.two\.example$/,
+    /^SRS1=[0-9a-z]{8}=bounce\.one\.example==[^@]+@bounce\.two\.example,ann@sender\.example$/,
   );
 });
 
@@ -96,11 +99,11 @@ test('a bounce goes round no further either, and nothing answers it', async () =
   assert.deepEqual([received, sent], [3, ['delivered', 'delivered']]);
   assert.deepEqual(tasks, [['done', null], ['done', null], LOOPS]);
   assert.ok((await three.messages()).every(({ sender }) => sender === ''));
-  const traces = await three.app.db.read.selectFrom('messages').select('traceFields').orderBy('id').execute();
+  const traces = await three.app.db.read.selectFrom('messages').select('traceFields').execute();
   // The chain of the first set stays as it is: nobody has validated it since.
   assert.deepEqual(
-    traces.map(({ traceFields }) => traceFields?.match(/^ARC-Seal: i=\d+; a=\S+ cv=\w+/gm) ?? []),
-    [['ARC-Seal: i=1; a=rsa-sha256; cv=none'], []],
+    traces.map(({ traceFields }) => traceFields?.match(/^ARC-Seal: i=\d+; a=\S+ cv=\w+/gm) ?? []).toSorted(),
+    [[], ['ARC-Seal: i=1; a=rsa-sha256; cv=none']],
   );
 });
 
@@ -126,9 +129,10 @@ test('mail that is forwarded to a route of the same installation keeps its resul
     },
     'the mail comes back',
   );
-  const [first, second] = await four.messages();
+  const messages = await four.messages();
+  const first = messages.find(({ tenantId }) => tenantId === null);
+  const second = messages.find(({ tenantId }) => tenantId === four.test.tenantId);
   assert.ok(first && second);
-  assert.deepEqual([first.tenantId, second.tenantId], [null, four.test.tenantId]);
   assert.deepEqual([second.remoteAddress, second.flagged, second.auth], ['', 1, first.auth]);
   const resultsOf = (trace: string) => /^Authentication-Results: .*?(?=^Received: )/ms.exec(trace)?.[0];
   assert.match(resultsOf(second.trace) ?? '', /dmarc=fail header\.from=sender\.example/);
