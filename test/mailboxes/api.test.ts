@@ -391,7 +391,7 @@ test('filters are shown as they were given, run when mail arrives, and end with 
   assert.match(JSON.stringify(refused.body), /forwardTo\[0\]/);
   await ask('PATCH', `/${body.id}`, { forwardTo: [], rules: [] });
   assert.deepEqual(await scripts(), []);
-  // What is wished about copies holds when mail is forwarded later.
+  // The value of `keepCopy` stays, and takes effect once the mailbox forwards its mail.
   assert.equal((await ask('PATCH', `/${body.id}`, { keepCopy: false })).body.keepCopy, false);
   assert.deepEqual(await scripts(), []);
   await ask('PATCH', `/${body.id}`, { forwardTo: ['bob@other.example'] });

@@ -1,4 +1,4 @@
-/** What is known of a sender is answered from memory, and a change counts from the answer to the write that has made it. */
+/** The facts about a sender are answered from memory, and a change of them takes effect once its write was answered. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';

@@ -19,7 +19,7 @@ const clock = createFakeClock(Date.UTC(2026, 0, 1));
 const world = await openTestApp({ system: { clock } });
 after(() => world.close());
 
-/** What becomes of connections to a port, or what a server there sends. */
+/** The behaviour of a port: it refuses or drops connections, or a server there sends this text. */
 type Unknown = { dial?(target: DialTarget, failed: () => void): Promise<Socket>; plain?: string };
 
 /** Takes a turn that meets no IMAP server, and checks that it ends 30 s after it began, and how. `failed` resolves when that is clear. */

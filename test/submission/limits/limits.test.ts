@@ -37,7 +37,7 @@ test('each recipient of a message is looked up once at most, also near the limit
   await clock.advance(25 * 3_600_000);
   const check = new RecipientCheck(counting, mailbox);
   for (let index = 0; index < NEW - 1; index++) await check.add(`new${index}@receiver.example`);
-  // What was sent before is read once, and no recipient is looked up while all may be new.
+  // The counts of earlier mail are read once, and no recipient is looked up while all of them may be new.
   assert.equal(counted.queries, 3);
   const [first = '', ...others] = known;
   for (const address of [first, 'last@receiver.example', ...others]) await check.add(address);
