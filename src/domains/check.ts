@@ -3,7 +3,10 @@
  * and states.ts decides what that means for the domain.
  */
 import type { Config } from '../config.ts';
+import { findSpfFault, isSpfRecord, spfTerms } from '../mail/auth/spf-record.ts';
 import { parseDkimKeyRecord } from '../mail/dkim/key.ts';
+import { findParentPolicy, type ParentPolicy } from '../mail/dmarc/parent-policy.ts';
+import { LookupFailure } from '../mail/dmarc/policy-records.ts';
 import type { DnsAnswer, DnsLookups, MxRecord } from '../system/dns.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
 import type { TlsProbe } from '../system/tls-probe.ts';
@@ -30,6 +33,8 @@ export type Verdict =
   | { kind: 'unknown'; error: string };
 
 export type Verdicts = Record<RecordKind, Verdict> & {
+  /** DMARC policy that a parent sets for the domain; null when none does, and undefined when DNS did not answer. */
+  parentPolicy?: ParentPolicy | null | undefined;
   /** Verdict on the tracking host; null when no tracking host is set. */
   tracking: { host: string; verdict: Verdict } | null;
   /** Verdict on the return path; null when the domain cannot have a return path of its own. */
@@ -40,13 +45,11 @@ export type Verdicts = Record<RecordKind, Verdict> & {
   clients?: Readonly<Record<string, Verdict>>;
 };
 
-/** Maximum number of DNS lookups of an SPF record (RFC 7208 section 4.6.4). */
-const MAX_SPF_LOOKUP = 10;
 /** Maximum number of records of one answer that are stored and shown. Our own limit. */
 const MAX_FOUND = 10;
 
 type CheckApp = {
-  dns: Pick<DnsLookups, 'txt' | 'cname' | 'mx'>;
+  dns: Pick<DnsLookups, 'txt' | 'cname' | 'mx' | 'a' | 'aaaa'>;
   config: Pick<Config, 'hostname'>;
   probeTls: TlsProbe;
 };
@@ -64,29 +67,45 @@ export async function checkRecords(
 ): Promise<Verdicts> {
   const host = domain.trackingSubdomain;
   const returnHost = returnPathName(domain);
-  const [spf, dkimAlias, dkimText, dmarc, tracking, returnPath, mx] = await Promise.all([
-    dns.txt(domain.name),
+  const [spf, dkimAlias, dkimText, dmarc, parentPolicy, tracking, returnPath, mx] = await Promise.all([
+    checkSpfRecord(dns, domain.name, spfName(config)),
     dns.cname(dkimName(domain)),
     dns.txt(dkimName(domain)),
     dns.txt(dmarcName(domain)),
+    lookUpParentPolicy(dns, domain.name),
     host === null ? null : checkTracking({ dns, probeTls }, host, trackingTarget(config)),
     returnHost === null ? null : checkReturnPath(dns, returnHost, bounceDomain(config)),
     dns.mx(domain.name),
   ]);
   return {
-    SPF: judgeSpf(spf, spfName(config)),
+    SPF: spf,
     DKIM: judgeDkim(dkimAlias, dkimText, {
       target: dkimTarget(config, domain),
       publicKey: domain.publicKey,
     }),
-    DMARC: judgeDmarc(dmarc),
+    DMARC: judgeDmarc(dmarc, parentPolicy),
+    parentPolicy,
     tracking: host === null || tracking === null ? null : { host, verdict: tracking },
     returnPath,
     mx: judgeMx(mx, mxTarget(config)),
   };
 }
 
-/** Judges the SPF record: it must include the SPF record of this installation. */
+/**
+ * Checks the SPF record: it must include the SPF record of this installation, and receivers must be able to evaluate it. The record
+ * that it includes is the operator's, so the owner of the domain does not answer for it.
+ */
+async function checkSpfRecord(dns: CheckApp['dns'], name: string, include: string): Promise<Verdict> {
+  const answer = await dns.txt(name);
+  const verdict = judgeSpf(answer, include);
+  if (verdict.kind !== 'verified') return verdict;
+  const [record = ''] = textsOf(answer).filter(isSpfRecord);
+  const fault = await findSpfFault(dns, { domain: name, record, trusted: [include] });
+  if (!fault) return verdict;
+  return fault.kind === 'permerror' ? wrong(verdict.found, fault.reason) : unknown(fault.reason);
+}
+
+/** Judges the SPF record by itself: it must include the SPF record of this installation. */
 export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
   if (answer.kind === 'failed') return unknown(answer.reason);
   const records = textsOf(answer).filter(isSpfRecord);
@@ -98,7 +117,7 @@ export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
       'There are several SPF records; they must be merged into one (RFC 7208 section 4.5)',
     );
   }
-  const terms = record.toLowerCase().split(' ').slice(1);
+  const terms = spfTerms(record.toLowerCase());
   const all = terms.findIndex((term) => /^[+?~-]?all$/.test(term));
   // Terms after `all` are never evaluated (RFC 7208 section 5.1).
   const effective = all < 0 ? terms : terms.slice(0, all);
@@ -108,22 +127,7 @@ export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
     const misplaced = terms.some(isOurs) ? ' before "all"' : '';
     return wrong(records, `The SPF record must hold include:${include}${misplaced}`);
   }
-  if (terms.filter(needsLookup).length > MAX_SPF_LOOKUP) {
-    return wrong(
-      records,
-      `The SPF record needs more than ${MAX_SPF_LOOKUP} lookups (RFC 7208 section 4.6.4)`,
-    );
-  }
   return { kind: 'verified', found: shown(records) };
-}
-
-/** Returns true for an SPF record: it starts with the version, followed by a space or the end (RFC 7208 section 4.5). */
-function isSpfRecord(text: string): boolean {
-  return /^v=spf1(?: |$)/i.test(text);
-}
-
-function needsLookup(term: string): boolean {
-  return /^[+?~-]?(?:include:|a(?:[:/]|$)|mx(?:[:/]|$)|ptr(?::|$)|exists:)|^redirect=/.test(term);
 }
 
 /**
@@ -261,13 +265,32 @@ export function judgeMx(answer: DnsAnswer<MxRecord>, target: string): Verdict {
       );
 }
 
-/** Judges the DMARC record: exactly one must exist, with a known policy. */
-export function judgeDmarc(answer: DnsAnswer<string>): Verdict {
+/** Returns the DMARC policy that a parent of the domain sets for it; undefined when DNS does not answer. */
+export async function lookUpParentPolicy(
+  dns: Pick<DnsLookups, 'txt'>,
+  name: string,
+): Promise<ParentPolicy | null | undefined> {
+  try {
+    return (await findParentPolicy(dns, name)) ?? null;
+  } catch (error) {
+    if (error instanceof LookupFailure) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Judges the DMARC record: exactly one must exist, with a known policy. Where there is none, the policy of a parent counts
+ * (RFC 9989 section 4.10.1); `undefined` as its policy means that it could not be looked up.
+ */
+export function judgeDmarc(
+  answer: DnsAnswer<string>,
+  parentPolicy: ParentPolicy | null | undefined,
+): Verdict {
   if (answer.kind === 'failed') return unknown(answer.reason);
   // Other records are not DMARC records, and two DMARC records make none apply (RFC 7489 sections 6.6.3 and 6.4).
   const records = textsOf(answer).filter((text) => /^v[ \t]*=[ \t]*DMARC1[ \t]*(?:;|$)/.test(text));
   const [record] = records;
-  if (record === undefined) return absent('No DMARC record (v=DMARC1) is published here');
+  if (record === undefined) return judgeParentPolicy(parentPolicy);
   if (records.length > 1) return wrong(records, 'There are several DMARC records; only one may stay');
   const policies = record.split(';').filter((tag) => /^[ \t]*p[ \t]*=/i.test(tag));
   const isPolicy = /^[ \t]*p[ \t]*=[ \t]*(?:none|quarantine|reject)[ \t]*$/i;
@@ -275,6 +298,15 @@ export function judgeDmarc(answer: DnsAnswer<string>): Verdict {
     return wrong(records, 'The DMARC record must hold one p=none, p=quarantine or p=reject');
   }
   return { kind: 'verified', found: shown(records) };
+}
+
+function judgeParentPolicy(parent: ParentPolicy | null | undefined): Verdict {
+  if (parent === undefined) return unknown('the DMARC records of the parent domains');
+  if (parent === null) return absent('No DMARC record (v=DMARC1) is published here');
+  return {
+    kind: 'verified',
+    found: shown([`v=DMARC1; p=${parent.policy} (set by _dmarc.${parent.domain})`]),
+  };
 }
 
 function textsOf(answer: DnsAnswer<string>): string[] {

@@ -1,7 +1,10 @@
 /** Adds a domain with a key pair of its own. None of its records is verified yet. */
 import type { App } from '../app.ts';
+import type { ParentPolicy } from '../mail/dmarc/parent-policy.ts';
+import { TimeoutError, withTimeout } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
+import { lookUpParentPolicy } from './check.ts';
 import type { KeyPairs } from './key-pairs.ts';
 import { readDomainName } from './name.ts';
 import type { NewDomain } from './schemas.ts';
@@ -9,7 +12,12 @@ import { newSelector } from './selector.ts';
 import { newState } from './states.ts';
 import { type Domain, insertDomain, requireNewDomain } from './store.ts';
 
-type CreatingApp = Pick<App, 'db' | 'clock' | 'random' | 'config' | 'sealer'> & { keyPairs: KeyPairs };
+/** Time for which the creation of a domain waits for DNS. The caller waits too. Our own limit. */
+const POLICY_TIMEOUT_MS = 2_000;
+
+type CreatingApp = Pick<App, 'db' | 'clock' | 'random' | 'config' | 'sealer' | 'dns'> & {
+  keyPairs: KeyPairs;
+};
 
 /**
  * Adds a domain and returns it.
@@ -23,11 +31,11 @@ export async function createDomain(
   const name = readDomainName(app.config, text);
   const region = readRegion(app.config.regions, wanted);
   await requireNewDomain(app.db.read, tenantId, name);
-  const key = await app.keyPairs.generate();
+  const [key, parentPolicy] = await Promise.all([app.keyPairs.generate(), askParentPolicy(app, name)]);
   const now = app.clock.now();
   const id = newId('dom', now);
   const domain: Domain = {
-    ...newState(now, app.random()),
+    ...newState(now, app.random(), parentPolicy),
     id,
     tenantId,
     name,
@@ -43,6 +51,24 @@ export async function createDomain(
   };
   await app.db.commit(insertDomain, domain);
   return domain;
+}
+
+/**
+ * Returns the DMARC policy that a parent of the domain sets for it, so that the first records that are shown are none weaker. Without
+ * an answer in time there is none, and the first check finds it.
+ */
+async function askParentPolicy(
+  { clock, dns }: Pick<App, 'clock' | 'dns'>,
+  name: string,
+): Promise<ParentPolicy | undefined> {
+  const what = 'The lookup of the DMARC policy';
+  try {
+    const lookUp = lookUpParentPolicy(dns.fresh, name);
+    return (await withTimeout(clock, lookUp, { timeoutMs: POLICY_TIMEOUT_MS, what })) ?? undefined;
+  } catch (error) {
+    if (error instanceof TimeoutError) return undefined;
+    throw error;
+  }
 }
 
 /**

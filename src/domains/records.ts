@@ -5,6 +5,7 @@
 import type { Config } from '../config.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
+import type { DmarcPolicyWord } from '../mail/dmarc/parent-policy.ts';
 import { reportAddress } from './report-address.ts';
 
 /** Records that a domain needs to be verified. */
@@ -45,10 +46,14 @@ export type PublishingDomain = Pick<
   'id' | 'name' | 'selector' | 'publicKey' | 'trackingSubdomain' | 'productType'
 >;
 
-/** Returns SPF, DKIM and DMARC, in this order, then TRACKING when a tracking host is set. */
+/**
+ * Returns SPF, DKIM and DMARC, in this order, then TRACKING when a tracking host is set. `policy` is the DMARC policy to publish:
+ * that of the parent of the domain where one sets it, because a weaker one would take its protection away.
+ */
 export function recordsToPublish(
   config: Pick<Config, 'hostname'>,
   domain: PublishingDomain,
+  policy: DmarcPolicyWord = 'none',
 ): RecordToPublish[] {
   const keyName = dkimName(domain);
   const needed: RecordToPublish[] = [
@@ -62,12 +67,13 @@ export function recordsToPublish(
       value: dkimTarget(config, domain),
       alternative: { type: 'TXT', name: keyName, value: dkimKeyRecord(domain.publicKey) },
     },
-    // This policy asks receivers for nothing yet but reports (RFC 7489 section 6.3).
+    // The policy `none` asks receivers for reports only. No mail comes from names that do not exist, so those are refused from the
+    // start (RFC 9989 section 4.7).
     {
       record: 'DMARC',
       type: 'TXT',
       name: dmarcName(domain),
-      value: `v=DMARC1; p=none; rua=mailto:${reportAddress(config, domain)}`,
+      value: `v=DMARC1; p=${policy}; np=reject; rua=mailto:${reportAddress(config, domain)}`,
     },
   ];
   if (domain.trackingSubdomain === null) return needed;

@@ -152,7 +152,7 @@ export function showDomain(config: ClientConfig, domain: Domain) {
     status: domain.status,
     productType,
     region,
-    records: recordsToPublish(config, domain).flatMap((record) => {
+    records: recordsToPublish(config, domain, findings.DMARC.parentPolicy?.policy).flatMap((record) => {
       const finding = findings[record.record];
       return finding ? [showRecord(record, finding)] : [];
     }),
@@ -180,7 +180,16 @@ function showRecord({ alternative, ...record }: RecordToPublish, finding: Findin
     required: record.record !== 'TRACKING',
     ...showFinding(finding),
     ...(alternative && { alternative }),
-    ...(record.record === 'TRACKING' && { note: TRACKING_NOTE }),
+    ...noteOf(record.record, finding),
+  };
+}
+
+function noteOf(record: RecordToPublish['record'], { parentPolicy }: Finding): { note?: string } {
+  if (record === 'TRACKING') return { note: TRACKING_NOTE };
+  if (!parentPolicy) return {};
+  const { domain, policy } = parentPolicy;
+  return {
+    note: `The DMARC policy of ${domain} (p=${policy} for this domain) counts while the domain has no DMARC record of its own.`,
   };
 }
 
@@ -236,7 +245,7 @@ function exampleDomain() {
         record: 'DMARC',
         type: 'TXT',
         name: `_dmarc.${name}`,
-        value: 'v=DMARC1; p=none; rua=mailto:reports+01khq3z5vgxw1r8t6n2m4c9b7d@mx.example.net',
+        value: 'v=DMARC1; p=none; np=reject; rua=mailto:reports+01khq3z5vgxw1r8t6n2m4c9b7d@mx.example.net',
         ...unchecked,
       },
     ],

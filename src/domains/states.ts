@@ -9,6 +9,7 @@
  * effect.
  */
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
+import type { ParentPolicy } from '../mail/dmarc/parent-policy.ts';
 import { DAY_MS } from '../system/clock.ts';
 import type { Verdict, Verdicts } from './check.ts';
 import { RECORD_KINDS, type RecordKind } from './records.ts';
@@ -22,6 +23,8 @@ export type Finding = {
   error: string | null;
   /** Time of the last check that found an optional record right, while it is believed to be. */
   goodAt?: number;
+  /** DMARC policy that a parent sets for the domain, in the finding about DMARC; absent when none does. */
+  parentPolicy?: ParentPolicy;
 };
 
 /**
@@ -79,7 +82,7 @@ const HOST_INTERVAL_MS = DAY_MS / 2;
 const SPREAD_SHARE = 0.1;
 
 /** Returns the state of a new domain. */
-export function newState(now: number, spread: number): DomainState {
+export function newState(now: number, spread: number, parentPolicy?: ParentPolicy): DomainState {
   const state: DomainState = {
     status: 'pending',
     verifiedAt: null,
@@ -91,7 +94,7 @@ export function newState(now: number, spread: number): DomainState {
     findings: {
       SPF: newFinding(),
       DKIM: newFinding(),
-      DMARC: newFinding(),
+      DMARC: { ...newFinding(), ...(parentPolicy && { parentPolicy }) },
       TRACKING: null,
       RETURN_PATH: newFinding(),
       MX: newFinding(),
@@ -169,7 +172,7 @@ export function afterCheck(domain: DomainState, verdicts: Verdicts, moment: Chec
   const findings: Findings = {
     SPF: find('SPF'),
     DKIM: find('DKIM'),
-    DMARC: find('DMARC'),
+    DMARC: { ...find('DMARC'), ...parentPolicyOf(before.findings.DMARC, verdicts.parentPolicy) },
     TRACKING: findTracking(before, verdicts.tracking, now),
     RETURN_PATH: withoutGrace(before.findings.RETURN_PATH, verdicts.returnPath, now),
     MX: withoutGrace(before.findings.MX, verdicts.mx, now),
@@ -258,6 +261,12 @@ function verifiedSince(
 ): number | null {
   if (!maySend(after, now)) return null;
   return (maySend(before, now) ? before.verifiedSince : null) ?? now;
+}
+
+/** Returns the parent's policy as part of a finding. Without an answer of DNS, the one that is known stays. */
+function parentPolicyOf(known: Finding, found: Verdicts['parentPolicy']): Pick<Finding, 'parentPolicy'> {
+  const parentPolicy = found === undefined ? known.parentPolicy : found;
+  return parentPolicy ? { parentPolicy } : {};
 }
 
 function findTracking(before: DomainState, tracking: Verdicts['tracking'], now: number): Finding | null {

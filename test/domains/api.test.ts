@@ -88,7 +88,7 @@ test('a domain is created with its three records, all pending', async () => {
       record: 'DMARC',
       type: 'TXT',
       name: '_dmarc.create.example',
-      value: `v=DMARC1; p=none; rua=mailto:reports+${id.slice(4)}@mx.postrider.example`,
+      value: `v=DMARC1; p=none; np=reject; rua=mailto:reports+${id.slice(4)}@mx.postrider.example`,
       ...unchecked,
     },
   ]);
@@ -98,6 +98,30 @@ test('a domain is created with its three records, all pending', async () => {
   const { asymmetricKeyDetails } = createPublicKey({ key, format: 'der', type: 'spki' });
   assert.equal(asymmetricKeyDetails?.modulusLength, 2048);
   assert.deepEqual((await t.request('GET', `/v1/domains/${id}`)).body, body);
+});
+
+test('a subdomain is never told to publish a weaker DMARC policy than its parent sets, which counts for it', async () => {
+  const dmarcOf = (body: { records: { record: string }[] }) =>
+    body.records.find(({ record }) => record === 'DMARC') as Published & { status: string; note?: string };
+  dns.setZone('_dmarc.strict.example TXT "v=DMARC1; p=none; sp=reject"');
+  const created = (await create({ name: 'news.strict.example' })).body;
+  assert.match(dmarcOf(created).value, /^v=DMARC1; p=reject; np=reject; rua=/);
+  const verified = await t.request('POST', `/v1/domains/${created.id}/verify`);
+  assert.equal(dmarcOf(verified.body).status, 'verified');
+  assert.match(dmarcOf(verified.body).note ?? '', /policy of strict\.example \(p=reject/);
+  dns.setZone('');
+  const alone = (await t.request('POST', `/v1/domains/${created.id}/verify`)).body;
+  assert.match(dmarcOf(alone).value, /^v=DMARC1; p=none; np=reject; rua=/);
+});
+
+test('DNS that does not answer delays the creation of a domain for two seconds at most', async () => {
+  const silent = { ...dns, fresh: { ...dns.fresh, txt: () => new Promise<never>(() => {}) } };
+  const generate = async () => ({ publicKeyBase64: 'A', privateKeyPem: 'B' });
+  const creating = createDomain({ ...t.app, dns: silent, keyPairs: { generate } }, t.tenantId, {
+    name: 'silent.example',
+  });
+  await clock.advance(2_000);
+  assert.equal((await creating).findings.DMARC.parentPolicy, undefined);
 });
 
 test('product type and region are taken as given, and nothing of the private key is shown', async () => {

@@ -32,7 +32,7 @@ test('a domain asks for SPF, DKIM and DMARC, in this order', () => {
       record: 'DMARC',
       type: 'TXT',
       name: '_dmarc.example.com',
-      value: `v=DMARC1; p=none; rua=mailto:reports+${ID.slice(4)}@mx.postrider.example`,
+      value: `v=DMARC1; p=none; np=reject; rua=mailto:reports+${ID.slice(4)}@mx.postrider.example`,
     },
   ]);
 });

@@ -31,7 +31,7 @@ async function findOrganization(dns: PolicyDns, domain: string): Promise<string>
 }
 
 /** Returns the names that are looked up, the longest first. */
-function treeOf(domain: string): string[] {
+export function treeOf(domain: string): string[] {
   const labels = domain.split('.');
   const above = labels.slice(1).slice(-MAX_LABELS);
   return [domain, ...above.map((_, index) => above.slice(index).join('.'))];
