@@ -11,6 +11,7 @@ import { parseSort } from '../../src/mail/imap/parser/sort.ts';
 import { sortMessages } from '../../src/mail/imap/sort.ts';
 import { threadMessages } from '../../src/mail/imap/thread.ts';
 import { readMailboxMessage } from '../../src/mail/message/mailbox-message.ts';
+import { finishSteps } from '../../src/system/steps.ts';
 import { type DatedMessage, unpackDovecot } from './dovecot.ts';
 
 const MAILBOXES = 60;
@@ -131,9 +132,11 @@ test('the order and the threads of generated messages are those of Dovecot', asy
     const ours = [
       ...sorts.map((args) => {
         const { criteria } = parseSort(new Cursor(Buffer.from(` ${args}`)));
-        return `* SORT ${sortMessages(rows, criteria).join(' ')}`;
+        return `* SORT ${finishSteps(sortMessages(rows, criteria)).join(' ')}`;
       }),
-      ...THREADS.map((algorithm) => writeThreads(threadMessages(algorithm, rows)).trimEnd()),
+      ...THREADS.map((algorithm) =>
+        finishSteps(writeThreads(finishSteps(threadMessages(algorithm, rows)))).trimEnd(),
+      ),
     ];
     const text = mailbox.map(({ octets }, index) => `${index + 1}: ${octets}`).join('\n');
     for (const [index, answer] of ours.entries())

@@ -48,6 +48,7 @@ import { chooseFields, findBinary, findSection, partialRange } from '../../src/m
 import { readSortKeys, readThreadKeys } from '../../src/mail/message/sort-keys.ts';
 import { decodeTransfer } from '../../src/mail/message/transfer-encoding.ts';
 import { withFixedSets } from '../../src/mailboxes/account/imap/search-contexts.ts';
+import { finishSteps } from '../../src/system/steps.ts';
 import { writeFetch, writeFlags } from './imap-responses.ts';
 import { createMemoryNotifications } from './memory-notifications.ts';
 import { createMemoryContexts } from './memory-search-contexts.ts';
@@ -483,7 +484,9 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
       find(query) {
         const found = findMatching(query).filter(({ entry }) => mailbox.messages.includes(entry.message));
         const rows = found.map(({ entry: { message } }) => rowOf(message, message.uid));
-        return sortMessages(rows, query.arrangement.kind === 'sort' ? query.arrangement.criteria : []);
+        return finishSteps(
+          sortMessages(rows, query.arrangement.kind === 'sort' ? query.arrangement.criteria : []),
+        );
       },
     });
 
@@ -608,11 +611,13 @@ export function createMemoryMail(hooks: Hooks = {}): MemoryMail {
           rowOf(message, query.uid ? message.uid : number),
         );
         if (arrangement.kind === 'thread') {
-          yield Buffer.from(writeThreads(threadMessages(arrangement.algorithm, rows)));
+          yield Buffer.from(
+            finishSteps(writeThreads(finishSteps(threadMessages(arrangement.algorithm, rows)))),
+          );
           return undefined;
         }
         const criteria = arrangement.kind === 'sort' ? arrangement.criteria : [];
-        const numbers = sortMessages(rows, criteria);
+        const numbers = finishSteps(sortMessages(rows, criteria));
         const uids = query.uid ? numbers : numbers.flatMap((number) => known[number - 1]?.message.uid ?? []);
         if (query.esearch?.save) saved = numbersToSave(query.esearch, uids);
         const modseqs = found.map(({ entry }) => entry.message.modseq);

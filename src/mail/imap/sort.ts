@@ -1,4 +1,6 @@
 /** Sorts messages (RFC 5256, RFC 5957). */
+import { sortInSteps } from '../../system/sort-in-steps.ts';
+import { createStepCounter, type Steps } from '../../system/steps.ts';
 import type { SortKeys } from '../message/sort-keys.ts';
 
 export type SortKey =
@@ -28,17 +30,18 @@ export type SortRow = {
  * Returns the numbers of the messages in the order of the criteria. The rows are in the order of the mailbox. Each criterion becomes a
  * column of numbers, because nearly all of the time is spent in comparisons.
  */
-export function sortMessages(rows: readonly SortRow[], criteria: readonly SortCriterion[]): number[] {
-  const columns = criteria.map(({ key, reverse }) => {
-    const values = VALUES[key](rows);
-    return reverse ? values.map((value) => -value) : values;
-  });
-  const order = [...rows.keys()].sort((one, other) => {
+export function* sortMessages(rows: readonly SortRow[], criteria: readonly SortCriterion[]): Steps<number[]> {
+  const columns: (readonly number[])[] = [];
+  for (const { key, reverse } of criteria) {
+    const values = yield* VALUES[key](rows);
+    columns.push(reverse ? values.map((value) => -value) : values);
+  }
+  const order = yield* sortInSteps([...rows.keys()], (one, other) => {
     for (const column of columns) {
       const difference = (column[one] ?? 0) - (column[other] ?? 0);
       if (difference !== 0) return difference;
     }
-    return one - other;
+    return 0;
   });
   return order.map((index) => rows[index]?.number ?? 0);
 }
@@ -50,23 +53,45 @@ export function sentAt({ keys, internalAt }: { keys: Pick<SortKeys, 'sent'>; int
 
 type TextKey = 'cc' | 'displayFrom' | 'displayTo' | 'from' | 'to' | 'baseSubject';
 
+/** Returns the values of all rows by which they are compared. */
+type Values = (rows: readonly SortRow[]) => Steps<number[]>;
+
+const byFact = (read: (row: SortRow) => number): Values =>
+  function* (rows) {
+    const isDue = createStepCounter();
+    const values: number[] = [];
+    for (const row of rows) {
+      values.push(read(row));
+      if (isDue(1)) yield;
+    }
+    return values;
+  };
+
 /** Returns the place of each text among all different ones. */
-const byText =
-  (key: TextKey) =>
-  (rows: readonly SortRow[]): number[] => {
-    const texts = [...new Set(rows.map(({ keys }) => keys[key]))].sort(compareTexts);
-    const places = new Map(texts.map((text, place) => [text, place]));
+const byText = (key: TextKey): Values =>
+  function* (rows) {
+    const isDue = createStepCounter();
+    const places = new Map<string, number>();
+    for (const { keys } of rows) {
+      places.set(keys[key], 0);
+      if (isDue(1)) yield;
+    }
+    const texts = yield* sortInSteps([...places.keys()], compareTexts);
+    for (const [place, text] of texts.entries()) {
+      places.set(text, place);
+      if (isDue(1)) yield;
+    }
     return rows.map(({ keys }) => places.get(keys[key]) ?? 0);
   };
 
-const VALUES: Readonly<Record<SortKey, (rows: readonly SortRow[]) => number[]>> = {
-  arrival: (rows) => rows.map(({ internalAt }) => internalAt),
+const VALUES: Readonly<Record<SortKey, Values>> = {
+  arrival: byFact(({ internalAt }) => internalAt),
   cc: byText('cc'),
-  date: (rows) => rows.map(sentAt),
+  date: byFact(sentAt),
   displayFrom: byText('displayFrom'),
   displayTo: byText('displayTo'),
   from: byText('from'),
-  size: (rows) => rows.map(({ sizeBytes }) => sizeBytes),
+  size: byFact(({ sizeBytes }) => sizeBytes),
   subject: byText('baseSubject'),
   to: byText('to'),
 };

@@ -1,124 +1,165 @@
 /**
- * THREAD=REFERENCES (RFC 5256 section 3). Nothing here recurses, because strangers decide how deep threads are, and the steps take nearly
- * linear time.
+ * THREAD=REFERENCES (RFC 5256 section 3). Strangers decide how many references messages have, and how deep threads are: nothing here
+ * recurses, and the time grows with the references, times the logarithm of their number.
  */
+import { sortInSteps } from '../../system/sort-in-steps.ts';
+import { createStepCounter, type Steps } from '../../system/steps.ts';
+import { Forest, ForestNode } from './link-cut-tree.ts';
 import { compareDates, type Thread, type ThreadRow } from './thread-row.ts';
 
-/** A message, or the stand-in for one that is referred to and is not there. */
-type Node = {
-  row: ThreadRow | undefined;
+/** A message, or the stand-in for one that is referred to and is not there. The forest has the links of all nodes that have a parent. */
+class Node extends ForestNode {
+  readonly row: ThreadRow | undefined;
   parent: Node | undefined;
   /** True when a node was its child at some time. */
-  wasParent: boolean;
-  children: Node[];
-};
+  wasParent = false;
+  children: Node[] = [];
+  /** Place of the message among all messages by date. A stand-in has that of its first child. */
+  rank = Number.POSITIVE_INFINITY;
+
+  constructor(row?: ThreadRow) {
+    super();
+    this.row = row;
+  }
+}
 
 /** Returns the threads of the rows, which are in the order of the mailbox. */
-export function threadByReferences(rows: readonly ThreadRow[]): Thread[] {
-  const messages = linkMessages(rows);
-  const roots = sortByDate(gatherThreads(messages));
-  return toThreads(sortByDate(mergeSubjects(roots)));
+export function* threadByReferences(rows: readonly ThreadRow[]): Steps<Thread[]> {
+  const byDate = yield* sortInSteps(yield* linkMessages(rows), compareRows);
+  const roots = yield* gatherThreads(byDate);
+  const merged = yield* mergeSubjects(roots);
+  return yield* toThreads(yield* sortInSteps(merged, compareRanks));
 }
 
 /** Step 1: links messages by their references. Returns the nodes of the rows. */
-function linkMessages(rows: readonly ThreadRow[]): Node[] {
+function* linkMessages(rows: readonly ThreadRow[]): Steps<Node[]> {
+  const isDue = createStepCounter();
   const byId = new Map<string, Node>();
-  const owned = rows.map((row) => ownNode(row, byId));
+  const owned: Node[] = [];
+  for (const row of rows) {
+    owned.push(ownNode(row, byId));
+    if (isDue(1)) yield;
+  }
+  const links = new Links();
   for (const node of owned) {
     let parent: Node | undefined;
     for (const id of node.row?.thread.references ?? []) {
-      const referred = byId.get(id) ?? newNode(undefined);
+      const referred = byId.get(id) ?? new Node();
       byId.set(id, referred);
-      if (!referred.parent) link(parent, referred);
+      if (!referred.parent) links.add(parent, referred);
       parent = referred;
+      if (isDue(links.takeOperations())) yield;
     }
     // A message is a child of the last of its references, whatever the references of other messages say.
-    node.parent = undefined;
-    link(parent, node);
+    links.remove(node);
+    links.add(parent, node);
+    if (isDue(links.takeOperations())) yield;
   }
   return owned;
 }
 
 /** Returns a new node. It is found by its Message-ID when no message before it has the same one. */
 function ownNode(row: ThreadRow, byId: Map<string, Node>): Node {
-  const node = newNode(row);
+  const node = new Node(row);
   const id = row.thread.messageId;
   if (id !== null && !byId.has(id)) byId.set(id, node);
   return node;
 }
 
-function newNode(row: ThreadRow | undefined): Node {
-  return { row, parent: undefined, wasParent: false, children: [] };
-}
+/** The links from nodes to their parents, which never form a loop. */
+class Links {
+  readonly #forest = new Forest();
+  #counted = 0;
 
-/** Makes a node without a parent the child of another one, unless it is one of its ancestors. */
-function link(parent: Node | undefined, child: Node): void {
-  if (!parent || parent === child) return;
-  if (child.wasParent) {
-    for (let ancestor = parent.parent; ancestor; ancestor = ancestor.parent) if (ancestor === child) return;
+  /** Makes a node without a parent the child of another one, unless it is one of its ancestors. */
+  add(parent: Node | undefined, child: Node): void {
+    if (!parent || parent === child) return;
+    // Most nodes have no children yet, and need no search.
+    if (child.wasParent && this.#forest.rootOf(parent) === child) return;
+    this.#forest.link(parent, child);
+    child.parent = parent;
+    parent.wasParent = true;
   }
-  child.parent = parent;
-  parent.wasParent = true;
+
+  /** Takes the link to the parent away, where there is one. */
+  remove(child: Node): void {
+    if (!child.parent) return;
+    this.#forest.cut(child);
+    child.parent = undefined;
+  }
+
+  /** Returns the number of operations since the last call, and one for the call. */
+  takeOperations(): number {
+    const { visited } = this.#forest;
+    const operations = 1 + visited - this.#counted;
+    this.#counted = visited;
+    return operations;
+  }
 }
 
 /**
- * Steps 2 and 3: returns the nodes without a parent. Stand-ins disappear, and their children move up to the next message. A
- * stand-in without a parent stays when it has several children.
+ * Steps 2 to 4: returns the nodes without a parent by date. Stand-ins disappear, and their children move up to the next message. A
+ * stand-in without a parent stays when it has several children. The messages come by date, so that children and roots are sorted.
  */
-function gatherThreads(messages: readonly Node[]): Node[] {
+function* gatherThreads(byDate: readonly Node[]): Steps<Node[]> {
+  const isDue = createStepCounter();
   const tops = new Set<Node>();
-  for (const node of messages) {
-    const parent = findAncestor(node);
+  for (const [rank, node] of byDate.entries()) {
+    node.rank = rank;
+    const { ancestor: parent, operations } = findAncestor(node);
     parent?.children.push(node);
-    if (!parent?.row) tops.add(parent ?? node);
+    if (!parent?.row) {
+      const top = parent ?? node;
+      top.rank = Math.min(top.rank, rank);
+      tops.add(top);
+    }
+    if (isDue(operations)) yield;
   }
-  return [...tops].map((top) => {
-    const [only, ...more] = top.children;
-    return top.row || !only || more.length > 0 ? top : only;
-  });
+  const roots: Node[] = [];
+  for (const top of tops) {
+    const [only, ...more] = top.children.slice(0, 2);
+    roots.push(top.row || !only || more.length > 0 ? top : only);
+    if (isDue(1)) yield;
+  }
+  return roots;
 }
 
-/** Returns the next ancestor that is a message, or the stand-in at the top. The way there becomes shorter for the next search. */
-function findAncestor({ parent }: Node): Node | undefined {
-  let found = parent;
-  while (found && !found.row && found.parent) found = found.parent;
-  for (let node = parent; node && node !== found; ) {
+type Found = { ancestor: Node | undefined; operations: number };
+
+/** Finds the next ancestor that is a message, or the stand-in at the top. The way there becomes shorter for the next search. */
+function findAncestor({ parent }: Node): Found {
+  let operations = 1;
+  let ancestor = parent;
+  for (; ancestor && !ancestor.row && ancestor.parent; operations++) ancestor = ancestor.parent;
+  for (let node = parent; node && node !== ancestor; ) {
     const next = node.parent;
-    node.parent = found;
+    node.parent = ancestor;
     node = next;
   }
-  return found;
+  return { ancestor, operations };
 }
 
-/** Steps 4 and 6: sorts these nodes and the children of each. A stand-in has the date of its first child. */
-function sortByDate(roots: Node[]): Node[] {
-  const open = [...roots];
-  for (let node = open.pop(); node; node = open.pop()) {
-    if (node.children.length > 1) node.children.sort(compareNodes);
-    for (const child of node.children) open.push(child);
-  }
-  return roots.sort(compareNodes);
+function compareRows(one: Node, other: Node): number {
+  return one.row && other.row ? compareDates(one.row, other.row) : 0;
 }
 
-function compareNodes(one: Node, other: Node): number {
-  const [first, second] = [firstRow(one), firstRow(other)];
-  return first && second ? compareDates(first, second) : 0;
+function compareRanks(one: Node, other: Node): number {
+  return one.rank - other.rank;
 }
 
-function firstRow({ row, children }: Node): ThreadRow | undefined {
-  return row ?? children[0]?.row;
-}
-
-/** Step 5: joins threads with the same base subject. */
-function mergeSubjects(roots: readonly Node[]): Node[] {
+/** Steps 5 and 6: joins threads with the same base subject, and sorts the children of those that have got more. */
+function* mergeSubjects(roots: readonly Node[]): Steps<Node[]> {
+  const isDue = createStepCounter();
   const bySubject = new Map<string, Node>();
   for (const node of roots) {
     const subject = subjectOf(node);
     const known = bySubject.get(subject);
     const isBetter = known?.row && (!node.row || (isReply(known) && !isReply(node)));
     if (subject !== '' && (!known || isBetter)) bySubject.set(subject, node);
+    if (isDue(1)) yield;
   }
   const left = new Set(roots);
+  const grown = new Set<Node>();
   for (const node of roots) {
     const subject = subjectOf(node);
     const known = bySubject.get(subject);
@@ -126,27 +167,38 @@ function mergeSubjects(roots: readonly Node[]): Node[] {
     left.delete(node);
     if (!known.row && !node.row) {
       for (const child of node.children) known.children.push(child);
+      if (isDue(node.children.length)) yield;
     } else if (!known.row || (isReply(node) && !isReply(known))) {
       known.children.push(node);
     } else {
-      const joined = { ...newNode(undefined), children: [known, node] };
+      const joined = new Node();
+      joined.children.push(known, node);
       left.delete(known);
       left.add(joined);
       bySubject.set(subject, joined);
     }
+    grown.add(bySubject.get(subject) ?? known);
+    if (isDue(1)) yield;
+  }
+  for (const node of grown) {
+    node.children = yield* sortInSteps(node.children, compareRanks);
+    if (!node.row) node.rank = node.children[0]?.rank ?? node.rank;
+    if (isDue(1)) yield;
   }
   return [...left];
 }
 
-function subjectOf(node: Node): string {
-  return firstRow(node)?.keys.baseSubject ?? '';
+/** A stand-in has the subject of its first child. */
+function subjectOf({ row, children }: Node): string {
+  return (row ?? children[0]?.row)?.keys.baseSubject ?? '';
 }
 
 function isReply({ row }: Node): boolean {
   return row?.keys.isReply === true;
 }
 
-function toThreads(roots: readonly Node[]): Thread[] {
+function* toThreads(roots: readonly Node[]): Steps<Thread[]> {
+  const isDue = createStepCounter();
   const threadOf = ({ row }: Node): Thread => ({ number: row?.number, children: [] });
   const threads = roots.map((node) => ({ node, thread: threadOf(node) }));
   const open = [...threads];
@@ -156,6 +208,7 @@ function toThreads(roots: readonly Node[]): Thread[] {
       next.thread.children.push(thread);
       open.push({ node, thread });
     }
+    if (isDue(1)) yield;
   }
   return threads.map(({ thread }) => thread);
 }

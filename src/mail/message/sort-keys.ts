@@ -29,7 +29,7 @@ export type ThreadKeys = {
 };
 
 /** Maximum number of references that are read, the newest ones. Our own limit: few discussions are longer. */
-const MAX_REFERENCES = 1_000;
+export const MAX_REFERENCES = 1_000;
 /** Maximum length of a key. Our own limit: nobody sorts by what follows. */
 const MAX_KEY_CHARACTERS = 1_000;
 

@@ -5,6 +5,9 @@ import type { UidRange } from './message-store.ts';
 import type { AccountTx } from './store.ts';
 import type { ContentRow, MessageRow } from './tables.ts';
 
+/** Maximum size of `shortReferences`. Those of nearly all messages are shorter, and strangers can send some of a megabyte. Our own limit. */
+const MAX_SHORT_REFERENCES_OCTETS = 8 * 1024;
+
 /** Columns of messages that a reader can ask for. Each costs about as much as the search for its row, so most readers ask for few. */
 const OF_MESSAGES = {
   emailId: 'message."emailId"',
@@ -28,6 +31,7 @@ const OF_CONTENTS = {
   preview: 'content.preview',
   messageId: 'content."messageId"',
   references: 'content."references"',
+  shortReferences: `CASE WHEN octet_length(content."references") <= ${MAX_SHORT_REFERENCES_OCTETS} THEN content."references" END AS "shortReferences"`,
   crc32: 'content.crc32',
   header: 'bytes.header',
   headerBytes: 'length(bytes.header) AS "headerBytes"',
@@ -51,6 +55,8 @@ type Content = Pick<
   /** Header without the prefix of the recipient, with the empty line at its end. */
   header: Buffer;
   headerBytes: number;
+  /** References of a message that has few; null when they are long, and `references` has them. */
+  shortReferences: string | null;
   /** The whole content without the prefix; null when a file holds it. */
   octets: Buffer | null;
 };

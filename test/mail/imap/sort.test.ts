@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { compareTexts, type SortKey, type SortRow, sortMessages } from '../../../src/mail/imap/sort.ts';
 import { readSortKeys } from '../../../src/mail/message/sort-keys.ts';
+import { finishSteps } from '../../../src/system/steps.ts';
+import { countSteps } from '../../support/count-steps.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -21,7 +23,7 @@ function sort(messages: readonly Fields[], ...criteria: (SortKey | `-${SortKey}`
     key: text.replace('-', '') as SortKey,
     reverse: text.startsWith('-'),
   }));
-  return sortMessages(rowsOf(messages), parsed).join(' ');
+  return finishSteps(sortMessages(rowsOf(messages), parsed)).join(' ');
 }
 
 test('messages with equal keys stay in the order of the mailbox, also in reverse', () => {
@@ -63,6 +65,21 @@ test('addresses are sorted by their local parts, and DISPLAYFROM by names', () =
   assert.equal(sort(messages, 'cc'), '3 2 1');
   assert.equal(sort(messages, 'displayFrom'), '2 3 1');
   assert.equal(sort(messages, 'displayTo'), '3 2 1');
+});
+
+test('SORT of messages in a hostile order yields between its steps, whose number hardly grows faster than that of messages', () => {
+  // Every subject is different from the others in its last character alone, and they come in an order that mixes all.
+  const rowsFor = (count: number) =>
+    rowsOf(
+      Array.from({ length: count }, (_, index) => ({
+        subject: `${'x'.repeat(50)}${String.fromCodePoint(0x4e00 + ((index * 7_919) % count))}`,
+      })),
+    );
+  const stepsFor = (count: number): number =>
+    countSteps(sortMessages(rowsFor(count), [{ key: 'subject', reverse: true }])).steps;
+  const [some, twice] = [stepsFor(4_096), stepsFor(8_192)];
+  assert.ok(some > 32, `${some}`);
+  assert.ok(twice < 2.4 * some, `${some} and ${twice} steps`);
 });
 
 test('texts are compared as their octets in UTF-8', () => {

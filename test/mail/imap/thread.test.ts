@@ -4,6 +4,9 @@ import fc from 'fast-check';
 import { writeThreads } from '../../../src/mail/imap/encode/threads.ts';
 import { type ThreadAlgorithm, threadMessages } from '../../../src/mail/imap/thread.ts';
 import type { Thread, ThreadRow } from '../../../src/mail/imap/thread-row.ts';
+import { finishSteps } from '../../../src/system/steps.ts';
+import { countSteps } from '../../support/count-steps.ts';
+import { threadPlainly } from './plain-threads.ts';
 
 type Message = {
   id?: string;
@@ -24,7 +27,7 @@ function rowsOf(messages: readonly Message[]): ThreadRow[] {
 }
 
 const threads = (algorithm: ThreadAlgorithm, messages: readonly Message[]): string =>
-  writeThreads(threadMessages(algorithm, rowsOf(messages)))
+  finishSteps(writeThreads(finishSteps(threadMessages(algorithm, rowsOf(messages)))))
     .slice('* THREAD'.length, -2)
     .trim();
 const byReferences = (...messages: Message[]) => threads('REFERENCES', messages);
@@ -33,9 +36,10 @@ const bySubject = (...messages: Message[]) => threads('ORDEREDSUBJECT', messages
 test('threads are written as chains and branches', () => {
   const leaf = (number: number | undefined, ...children: Thread[]): Thread => ({ number, children });
   const forked = leaf(3, leaf(6, leaf(4, leaf(23)), leaf(44, leaf(7, leaf(96)))));
-  assert.equal(writeThreads([leaf(2), forked]), '* THREAD (2)(3 6 (4 23)(44 7 96))\r\n');
-  assert.equal(writeThreads([leaf(undefined, leaf(3), leaf(5))]), '* THREAD ((3)(5))\r\n');
-  assert.equal(writeThreads([]), '* THREAD\r\n');
+  const written = (...roots: Thread[]): string => finishSteps(writeThreads(roots));
+  assert.equal(written(leaf(2), forked), '* THREAD (2)(3 6 (4 23)(44 7 96))\r\n');
+  assert.equal(written(leaf(undefined, leaf(3), leaf(5))), '* THREAD ((3)(5))\r\n');
+  assert.equal(written(), '* THREAD\r\n');
 });
 
 test('ORDEREDSUBJECT: the first message with a subject has the others as children, and threads follow their first dates', () => {
@@ -142,3 +146,60 @@ test('a thread of 20,000 answers in any order does not exhaust the stack', () =>
     assert.equal(numbers.length, chain.length);
   }
 });
+
+/** Messages that refer to each other in every way, in any order, with dates that agree or not. */
+function randomMessages(ids: number, maxLength: number): fc.Arbitrary<Message[]> {
+  const id = fc.nat(ids - 1).map((number) => `${number}`);
+  const message = fc.record({
+    id,
+    references: fc.array(id, { maxLength: 6 }),
+    subject: fc.constantFrom('', '', 's', 't'),
+    isReply: fc.boolean(),
+    at: fc.nat(9),
+  });
+  return fc.array(message, { maxLength });
+}
+
+test('REFERENCES: the threads are those of the plain algorithm of RFC 5256, whatever the messages say', () => {
+  for (const messages of [randomMessages(4, 12), randomMessages(12, 30), randomMessages(60, 90)])
+    fc.assert(
+      fc.property(messages, (given) => {
+        const rows = rowsOf(given);
+        assert.deepEqual(finishSteps(threadMessages('REFERENCES', rows)), threadPlainly(rows));
+      }),
+    );
+});
+
+const COUNT = 1_500;
+
+/** Messages by which a stranger makes threads slow: each list takes the number of messages. */
+const HOSTILE: Readonly<Record<string, (count: number) => Message[]>> = {
+  'messages that have answers are put below the end of a long chain': (count) =>
+    Array.from({ length: count }, (_, index) => {
+      const third = Math.floor((3 * index) / count);
+      if (third === 0) return { id: `c${index}`, references: [`c${index - 1}`] };
+      const parent = `m${index % Math.ceil(count / 3)}`;
+      return third === 1
+        ? { references: [parent] }
+        : { id: parent, references: [`c${Math.ceil(count / 3) - 1}`] };
+    }),
+  'all messages name one chain from another place': (count) =>
+    Array.from({ length: count }, (_, index) => ({
+      id: `m${index}`,
+      references: Array.from({ length: 20 }, (_, place) => `m${(index * 13 + place * 97) % count}`),
+    })),
+  'a chain of messages stands in the wrong order': (count) =>
+    Array.from({ length: count }, (_, index) => ({ id: `${index}`, references: [`${index + 1}`] })),
+  'all messages have one subject and no references': (count) =>
+    Array.from({ length: count }, (_, index) => ({ subject: 's', isReply: index % 2 === 0, at: -index })),
+};
+
+for (const [name, messagesOf] of Object.entries(HOSTILE))
+  test(`REFERENCES: the time hardly grows faster than the mailbox when ${name}`, () => {
+    const stepsOf = (count: number): number =>
+      countSteps(threadMessages('REFERENCES', rowsOf(messagesOf(count)))).steps;
+    const [some, more] = [stepsOf(COUNT), stepsOf(4 * COUNT)];
+    assert.ok(some > 0, `${some}`);
+    // Twelve steps out of four times as many messages would be quadratic, in steps of a thousand operations each.
+    assert.ok(more <= 6 * some + 4, `${some} steps for ${COUNT} messages, ${more} for ${4 * COUNT}`);
+  });

@@ -1,9 +1,11 @@
 /** Writes THREAD responses (RFC 5256 section 4) without recursion, because strangers decide how deep threads are. */
+import { createStepCounter, type Steps } from '../../../system/steps.ts';
 import type { Thread } from '../thread-row.ts';
 
 /** Returns the response with its CRLF. */
-export function writeThreads(threads: readonly Thread[]): string {
-  const pieces = ['* THREAD', ...(threads.length > 0 ? [' '] : [])];
+export function* writeThreads(threads: readonly Thread[]): Steps<string> {
+  const isDue = createStepCounter();
+  let response = threads.length > 0 ? '* THREAD ' : '* THREAD';
   /** Pieces of the response that are still to be written, in reverse order. */
   const open: (Thread | string)[] = [];
   const pushLists = (lists: readonly Thread[]): void => {
@@ -11,16 +13,16 @@ export function writeThreads(threads: readonly Thread[]): string {
   };
   pushLists(threads);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (isDue(1)) yield;
     if (typeof next === 'string') {
-      pieces.push(next);
+      response += next;
       continue;
     }
     const { number, children } = next;
-    const [only, ...more] = children;
-    if (number !== undefined) pieces.push(`${number}`, ...(only ? [' '] : []));
-    if (only && more.length === 0) open.push(only);
+    const [only] = children;
+    if (number !== undefined) response += only ? `${number} ` : `${number}`;
+    if (only && children.length === 1) open.push(only);
     else pushLists(children);
   }
-  pieces.push('\r\n');
-  return pieces.join('');
+  return `${response}\r\n`;
 }

@@ -1,6 +1,5 @@
 /** SEARCH, SORT and THREAD over an account (RFC 9051 section 6.4.4, RFC 5256). Each message is read only as far as the criteria need it. */
 import { numbersToSave, writeNoUpdate, writeSearchResult } from '../../../mail/imap/encode/search.ts';
-import { writeThreads } from '../../../mail/imap/encode/threads.ts';
 import type { SearchKey } from '../../../mail/imap/search-key.ts';
 import type { SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import { type Chunks, isRefusal, type SearchQuery } from '../../../mail/imap/session.ts';
@@ -9,7 +8,7 @@ import { createPause, nextTurn } from '../../../system/next-turn.ts';
 import type { FieldMatches } from '../search-field-store.ts';
 import { searchField } from '../search-fields.ts';
 import type { Column } from '../stored-message-store.ts';
-import { sortFound, threadFound } from './arrange.ts';
+import { sortFound } from './arrange.ts';
 import { NOTHING_YET } from './responses.ts';
 import { BYTES_PER_RESULT } from './search-contexts.ts';
 import {
@@ -30,6 +29,7 @@ import { headerOf } from './sections.ts';
 import type { SelectedState } from './session-state.ts';
 import { slicesOf } from './slices.ts';
 import { batchesOf, readPrefixes, readStored } from './stored.ts';
+import { threadFound } from './thread-found.ts';
 import type { Entry } from './view.ts';
 
 /** Number of messages that are searched before other work runs. */
@@ -57,7 +57,7 @@ export async function* searchMessages(selected: SelectedState, query: SearchQuer
   }
   const { arrangement, uid, esearch } = query;
   if (arrangement.kind === 'thread') {
-    yield Buffer.from(writeThreads(yield* threadFound(selected, { found, uid }, arrangement)));
+    yield Buffer.from(yield* threadFound(selected, { found, uid }, arrangement));
     return undefined;
   }
   const results = arrangement.kind === 'sort' ? yield* sortFound(selected, found, arrangement) : found;

@@ -4,6 +4,7 @@ import type { SearchKey } from '../../../mail/imap/search-key.ts';
 import type { Arrangement } from '../../../mail/imap/session.ts';
 import { type SortRow, sortMessages } from '../../../mail/imap/sort.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
+import { finishSteps } from '../../../system/steps.ts';
 import { finish, readSortRows, sortFound } from './arrange.ts';
 import { type WantedItems, wantItems } from './fetch-new.ts';
 import { compileSearch } from './search.ts';
@@ -124,10 +125,8 @@ async function findInsertions(
   };
   const isBefore = async (one: number, other: number): Promise<boolean> => {
     const pair = [await rowOf(one), await rowOf(other)].filter((row) => row !== undefined);
-    const [first] = sortMessages(
-      pair.sort((a, b) => a.number - b.number),
-      arrangement.criteria,
-    );
+    const inMailboxOrder = pair.sort((a, b) => a.number - b.number);
+    const [first] = finishSteps(sortMessages(inMailboxOrder, arrangement.criteria));
     // A message that can be read no more leaves the list soon.
     return pair.length < 2 || first === view.numberOf(one);
   };

@@ -43,10 +43,15 @@ test('SEARCH, SORT, THREAD and FETCH can be ended between slices of their messag
     await countEmptyChunks(selected.search({ ...search, arrangement: { kind: 'search' } })),
     slices,
   );
+  /** Sort keys are read of fewer messages at once. */
+  const keySlices = Math.ceil(MESSAGES / 100);
   const sort = { kind: 'sort', criteria: [{ key: 'subject', reverse: false }] } as const;
-  assert.equal(await countEmptyChunks(selected.search({ ...search, arrangement: sort })), 2 * slices);
+  assert.equal(await countEmptyChunks(selected.search({ ...search, arrangement: sort })), slices + keySlices);
   const thread = { kind: 'thread', algorithm: 'REFERENCES' } as const;
-  assert.equal(await countEmptyChunks(selected.search({ ...search, arrangement: thread })), 2 * slices);
+  assert.equal(
+    await countEmptyChunks(selected.search({ ...search, arrangement: thread })),
+    slices + keySlices,
+  );
   const nothing = { changedSince: Number.MAX_SAFE_INTEGER, vanished: false, partial: undefined };
   const fetch = { set: [[1, MESSAGES]], uid: false, items: [{ kind: 'FLAGS' }], ...nothing } as const;
   assert.equal(await countEmptyChunks(selected.fetch(fetch)), slices);

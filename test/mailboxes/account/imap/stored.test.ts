@@ -441,3 +441,17 @@ test('QUOTA tells the storage in units of 1,024 octets, and DELETED-STORAGE what
   const unlimited = await open(t, []);
   assert.deepEqual(await ok(unlimited.ask, 'GETQUOTA ""'), ['* QUOTA "" ()']);
 });
+
+test('THREAD reads references of any length', async (t) => {
+  const { ask, deliver } = await open(t, []);
+  const long = Array.from({ length: 300 }, (_, index) => `<${'x'.repeat(40)}${index}@test.example>`).join(
+    '\r\n ',
+  );
+  await deliver('Message-ID: <first@test.example>\r\n\r\nbody\r\n');
+  await deliver(`References: <first@test.example>\r\n ${long}\r\n\r\nbody\r\n`);
+  await deliver(`References: ${long}\r\n\r\nbody\r\n`);
+  await deliver('In-Reply-To: <first@test.example>\r\n\r\nbody\r\n');
+  await ok(ask, 'NOOP');
+  assert.deepEqual(await ok(ask, 'THREAD REFERENCES UTF-8 ALL'), ['* THREAD (1 (2)(3)(4))']);
+  assert.deepEqual(await ok(ask, 'UID THREAD ORDEREDSUBJECT UTF-8 UID 2:3'), ['* THREAD (2 3)']);
+});
