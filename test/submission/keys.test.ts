@@ -14,7 +14,9 @@ const MESSAGE = [
   'To: Bob <bob@receiver.example>',
   'Cc: =?utf-8?Q?C=C3=A9line?= <celine@receiver.example>',
   'Reply-To: help@sender.example',
-  'Subject: =?utf-8?Q?Your_order_=C3=A9?=',
+  'Subject: =?utf-8?Q?Your_order_=C3=A9_?=',
+  ' =?ISO-2022-JP?B?GyRCJUYlOSVIGyhC?=',
+  ' =?ISO-2022-JP?B?GyRCJUYlOSVIGyhC?=',
   'X-Service-Tag: campaign: spring',
   'X-Service-Tag: kind:order',
   '',
@@ -46,7 +48,7 @@ test('a message becomes an email, whose id the reply has', async () => {
     [email.to, email.cc, email.bcc],
     [['Bob <bob@receiver.example>'], ['Céline <celine@receiver.example>'], ['dan@receiver.example']],
   );
-  assert.equal(email.subject, 'Your order é');
+  assert.equal(email.subject, 'Your order é テストテスト');
   assert.deepEqual(email.replyTo, ['help@sender.example']);
   assert.deepEqual(email.tags, { campaign: 'spring', kind: 'order' });
   assert.equal(email.messageId, `<${id}@${SENDER_DOMAIN}>`);

@@ -2,6 +2,7 @@
  * Finds the fields of a header in the octets of a message. Nothing is refused: a line that is neither a field nor a continuation is
  * skipped. The time is linear in the length of the header.
  */
+import { isAscii } from 'node:buffer';
 import { findOctet } from '../find-octet.ts';
 import { LF, SPACE, TAB } from '../octets.ts';
 import { decodeCharset } from './charset.ts';
@@ -98,12 +99,30 @@ export function readValuesOf(
   return values;
 }
 
-/** Returns the value of a field on one line, trimmed. Text of a header is ASCII or UTF-8 (RFC 6532 section 3.2). */
+/**
+ * Returns the value of a field on one line, trimmed. Text of a header is ASCII or UTF-8 (RFC 6532 section 3.2); what is neither is read as
+ * bodies are (charset.ts).
+ */
 export function unfoldValue(octets: Buffer): string {
-  return decodeCharset(octets, '')
+  return decodeCharset(withEncodedOctets(octets), '')
     .replace(/\r?\n/g, '')
     .replace(/[\0\r]/g, ' ')
     .trim();
+}
+
+/** Matches an encoded-word of quoted characters (RFC 2047 section 4.2), of which each character is an octet. */
+const Q_WORD = /=\?[^?\s]{1,128}\?[Qq]\?[^?\r\n]*\?=/g;
+const EIGHT_BIT = /[\x80-\xff]/g;
+
+/**
+ * Quotes octets of 8 bits inside of encoded-words, as their writer should have done. They are in the charset of the word, whatever the rest
+ * of the value is in.
+ */
+function withEncodedOctets(octets: Buffer): Buffer {
+  if (isAscii(octets) || !octets.includes('=?')) return octets;
+  const quote = (octet: string) => `=${octet.charCodeAt(0).toString(16).toUpperCase()}`;
+  const text = octets.toString('latin1').replace(Q_WORD, (word) => word.replace(EIGHT_BIT, quote));
+  return Buffer.from(text, 'latin1');
 }
 
 /** Returns the value of the first field with this name, which is in lower case; undefined when there is none. */

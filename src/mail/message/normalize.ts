@@ -5,6 +5,7 @@
  */
 import { MAX_HEADER_BYTES, MAX_HEADER_LINES } from '../header-limits.ts';
 import { LF, SPACE, TAB } from '../octets.ts';
+import { unfoldValue } from './header-block.ts';
 import { namesAuthservId } from './results-owner.ts';
 
 /** Maximum number of Received fields, the same as in Postfix. A message with more goes round in circles (RFC 5321 section 6.3). */
@@ -130,13 +131,19 @@ export class Normalizer {
     if (!field) return;
     if (field.isHeld && !this.#isRemoved(field)) stored.push(...field.lines);
     if (this.#options.keep.has(field.name) && !this.#kept.has(field.name))
-      this.#kept.set(field.name, textOf(field, MAX_KEPT_BYTES).trim());
+      this.#kept.set(field.name, keptValue(field));
   }
 
   #isRemoved(field: Field): boolean {
     if (field.name === RETURN_PATH) return true;
     return namesAuthservId(textOf(field, MAX_HEADER_BYTES), this.#options.authservId);
   }
+}
+
+/** Returns the value of a field that is kept, as all readers of headers see it. */
+function keptValue({ lines }: Field): string {
+  const field = Buffer.concat(lines).subarray(0, MAX_KEPT_BYTES);
+  return unfoldValue(field.subarray(field.indexOf(':') + 1));
 }
 
 /** Returns the text after the colon, unfolded (RFC 5322 section 2.2.3). */
