@@ -766,9 +766,7 @@ async function* list(mail: MemoryMail, query: ListQuery, features: Features): Ch
     const children = [...names].filter((other) => other.startsWith(`${name}/`));
     const hasWanted = children.some(isWanted);
     const hasUnreached = children.some((child) => isWanted(child) && !isMatch(child));
-    const isParent =
-      !isWanted(name) &&
-      ((response === 'LSUB' && hasUnreached) || (query.select.recursiveMatch && hasWanted));
+    const isParent = !isWanted(name) && hasUnreached && (response === 'LSUB' || query.select.recursiveMatch);
     if (!isParent && !(isWanted(name) && names.has(name))) continue;
     const mailbox = mailboxes.get(name);
     const attributes = [

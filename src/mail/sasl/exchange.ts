@@ -31,7 +31,7 @@ export type Ask = (challenge: string) => Promise<string>;
 /** A name and a password that a client has sent. Whether they are right is not known. */
 export type PasswordCredentials = { username: string; password: string };
 
-/** `unsupported`: another mechanism may work. `refused`: the login is not bound to this connection, which is a failed login. */
+/** `unsupported`: another mechanism may work. `refused`: the login is not bound to this connection, or is for another user, which is a failed login. */
 type SaslFault = 'unsupported' | 'malformed' | 'too-long' | 'cancelled' | 'refused';
 
 /** Ends an exchange that the client does not follow. Nothing was compared with a password. The message is one line for the client. */
@@ -74,6 +74,17 @@ export function checkCredentials({ username, password }: PasswordCredentials): P
   checkName(username);
   if (Buffer.byteLength(password) > MAX_PASSWORD_OCTETS) malformed('The password is too long');
   return { username, password };
+}
+
+/**
+ * Checks the identity to act for, which is that of the user or none, because no user may act for another one. Names are the same in any
+ * case, as addresses are.
+ *
+ * @throws SaslError that refuses the login (RFC 4616 section 2, RFC 4954 section 4)
+ */
+export function checkAuthority(authority: string, username: string): void {
+  if (authority !== '' && authority.toLowerCase() !== username.toLowerCase())
+    throw new SaslError('refused', 'A user cannot act for another user');
 }
 
 /** Checks the name of a user. Control characters in it could end a line, in a log or in another protocol. @throws SaslError */

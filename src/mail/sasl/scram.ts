@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { ChannelBinding } from './channel-binding.ts';
-import { type Ask, checkName, malformed, SaslError } from './exchange.ts';
+import { type Ask, checkAuthority, checkName, malformed, SaslError } from './exchange.ts';
 
 /** Salt in base64, and number of iterations, by which a client turns its password into keys. */
 export type ScramKey = { salt: string; iterations: number };
@@ -73,9 +73,7 @@ function readFirst(message: string, { isPlus, binding }: ScramVariant) {
     malformed('The first message of SCRAM has a name and a nonce, and no extensions that are needed');
   const username = decodeName(name);
   checkName(username);
-  // No user may act for another one.
-  if (authority !== undefined && decodeName(authority) !== username)
-    malformed('The identity to act for is not that of the user');
+  checkAuthority(decodeName(authority ?? ''), username);
   const data = readBinding({ isPlus, binding }, flag, type);
   return { username, nonce, bare, bound: Buffer.concat([Buffer.from(header), data]) };
 }

@@ -81,4 +81,9 @@ CREATE TABLE fieldPages (
 ) STRICT;
 `,
   },
+  {
+    // The texts of addresses changed. They are read again from the headers by the next search of each field.
+    id: '0003-addresses-as-shown',
+    sql: 'DELETE FROM fieldPages;',
+  },
 ];

@@ -268,6 +268,20 @@ export function holdToTheLetter(mail: LetterMail): void {
     assert.deepEqual(await ok(ask, 'LIST "" ""'), ['* LIST (\\Noselect) "/" ""']);
     await completes(ask, 'LIST (RECURSIVEMATCH) "" *', /^BAD/);
     await ok(ask, `SUBSCRIBE ${mailbox}/p/q`);
+    const childInfo = async (...patterns: string[]) => {
+      const lines = await ok(ask, `LIST (SUBSCRIBED RECURSIVEMATCH) "" (${patterns.join(' ')}) RETURN ()`);
+      return lines.map((line) => line.slice('* LIST '.length).replaceAll(mailbox, 'M'));
+    };
+    const parent = '() "/" M/p (CHILDINFO ("SUBSCRIBED"))';
+    assert.deepEqual(await childInfo(`${mailbox}/%`), [parent]);
+    assert.deepEqual(await childInfo(`${mailbox}/*`), ['(\\Subscribed) "/" M/p/q']);
+    assert.deepEqual(await childInfo(`${mailbox}/p`, `${mailbox}/p/q`), ['(\\Subscribed) "/" M/p/q']);
+    await ok(ask, `CREATE ${mailbox}/p/r`);
+    await ok(ask, `SUBSCRIBE ${mailbox}/p/r`);
+    assert.deepEqual(await childInfo(`${mailbox}/p`, `${mailbox}/p/q`), [parent, '(\\Subscribed) "/" M/p/q']);
+    await ok(ask, `SUBSCRIBE ${mailbox}/p`);
+    assert.deepEqual(await childInfo(`${mailbox}/p`), ['(\\Subscribed) "/" M/p (CHILDINFO ("SUBSCRIBED"))']);
+    for (const name of ['p', 'p/r']) await ok(ask, `UNSUBSCRIBE ${mailbox}/${name}`);
     assert.deepEqual(await ok(ask, `LSUB "" ${mailbox}/%`), [`* LSUB (\\Noselect) "/" ${mailbox}/p`]);
     assert.deepEqual(await ok(ask, `LSUB "" ${mailbox}/*`), [`* LSUB () "/" ${mailbox}/p/q`]);
   });

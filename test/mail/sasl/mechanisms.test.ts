@@ -34,8 +34,10 @@ const PLAIN = base64(`\0${ANN.username}\0${ANN.password}`);
 test('PLAIN and LOGIN end with a name and a password, with and without an initial response', async () => {
   assert.deepEqual(await run('PLAIN', PLAIN), { asked: [], result: ANN });
   assert.deepEqual(await run('plain', undefined, PLAIN), { asked: [''], result: ANN });
-  const forItself = base64(`${ANN.username}\0${ANN.username}\0${ANN.password}`);
-  assert.deepEqual((await run('PLAIN', forItself)).result, ANN);
+  for (const authority of [ANN.username, 'Ann@Test.example']) {
+    const forItself = base64(`${authority}\0${ANN.username}\0${ANN.password}`);
+    assert.deepEqual((await run('PLAIN', forItself)).result, ANN);
+  }
   const answers = [base64(ANN.username), base64(ANN.password)];
   assert.deepEqual(await run('LOGIN', undefined, ...answers), {
     asked: ['Username:', 'Password:'],
@@ -59,8 +61,9 @@ test('answers without the form of the mechanism are refused before anybody is as
     ['malformed', 'PLAIN', base64('ann\0word')],
     ['malformed', 'PLAIN', base64('\0ann\0word\0')],
     ['malformed', 'PLAIN', base64('\0\0word')],
-    ['malformed', 'PLAIN', base64('ben\0ann\0word')],
-    ['malformed', 'PLAIN', base64('Ann\0ann\0word')],
+    ['refused', 'PLAIN', base64('ben\0ann\0word')],
+    ['refused', 'PLAIN', base64('ann@other.example\0ann@test.example\0word')],
+    ['malformed', 'PLAIN', base64('ben\0\0word')],
     ['malformed', 'PLAIN', base64('\0ann\r\n* OK\0word')],
     ['malformed', 'PLAIN', base64('\0ann\u0085\0word')],
     ['malformed', 'PLAIN', base64(Buffer.from('\0ann\xff\0word', 'latin1'))],

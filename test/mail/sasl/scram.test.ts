@@ -109,13 +109,13 @@ test('messages without the form of SCRAM are refused', async () => {
     'n,,n=ann=2c,r=abc',
     'n,,n=a\u0001nn,r=abc',
     `n,,n=${'a'.repeat(256)},r=abc`,
-    'n,a=ben,n=ann,r=abc',
     'n,,m=new,n=ann,r=abc',
     'n,,n=ann,r=abc,1=x',
     'x,,n=ann,r=abc',
     'p=,,n=ann,r=abc',
   ])
     assert.equal(await changed(0, () => first), 'malformed', first);
+  assert.equal(await changed(0, () => 'n,a=ben,n=ann,r=abc'), 'refused');
   for (const change of [
     () => '',
     (message: string) => message.replace(/,p=.*/, ''),

@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { decodeWords } from '../../../src/mail/message/decode-words.ts';
 import { foldText } from '../../../src/mail/message/fold.ts';
 import { readValues } from '../../../src/mail/message/header-block.ts';
-import { SEARCH_FIELDS, type SearchField } from '../../../src/mail/message/search-fields.ts';
+import { foldValues, SEARCH_FIELDS, type SearchField } from '../../../src/mail/message/search-fields.ts';
 import type { OpenAccount } from '../../../src/mailboxes/account/account.ts';
 import { releaseContents } from '../../../src/mailboxes/account/content-store.ts';
 import {
@@ -96,7 +95,7 @@ async function checkAnswers(opened: OpenAccount, contentIds: readonly number[]):
 function isIn(id: number, field: SearchField, needle: string): boolean {
   const header = headers.get(id)!;
   const values = readValues(header, { start: 0, end: header.length }, field);
-  return values.some((value) => foldText(decodeWords(value)).includes(needle));
+  return foldValues(field, values).some((value) => value.includes(needle));
 }
 
 test('a search finds exactly the contents that have the text in the field, and only long fields are left open', async () => {

@@ -2,9 +2,9 @@
 import { CommandError } from '../command-error.ts';
 import { writeAstring } from '../encode/astring.ts';
 import { encodeMailboxName } from '../mailbox-name.ts';
+import { parseMailboxOrServer } from '../parser/mailbox.ts';
 import { isRefusal } from '../session.ts';
 import { accountOf, type Connection, defineCommand, type Result, sendUntagged, textForm } from './command.ts';
-import { parseOneMailbox } from './mailbox-argument.ts';
 
 /** Octets of one unit of storage (RFC 9208 section 5.1). */
 const UNIT_OCTETS = 1024;
@@ -27,10 +27,14 @@ export const getQuota = defineCommand({
 export const getQuotaRoot = defineCommand({
   name: 'GETQUOTAROOT',
   states: 'authenticated',
-  parse: parseOneMailbox,
+  parse(cursor, connection) {
+    cursor.space();
+    const mailbox = parseMailboxOrServer(cursor, textForm(connection));
+    cursor.end();
+    return mailbox;
+  },
+  // The mailbox need not exist: the answer is the root that it would have (RFC 9208 section 4.1.2).
   async run(connection, mailbox) {
-    const found = await accountOf(connection).status(mailbox, []);
-    if (isRefusal(found)) return found;
     const form = textForm(connection);
     const name = writeAstring(encodeMailboxName(mailbox, form), form);
     connection.wire.send(`* QUOTAROOT ${name} ""\r\n`);

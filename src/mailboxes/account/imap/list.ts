@@ -99,8 +99,8 @@ async function chooseNames(
   const wanted = new Set([...folders.keys(), ...subscribed].filter(isWanted));
   const above = parentsOf(wanted);
   const matching = await findMatching(account, [...wanted, ...above], patterns);
-  // LSUB answers a parent only for the sake of names that the pattern does not reach (RFC 3501 section 6.3.9).
-  const unreached = isLsub ? parentsOf([...wanted].filter((name) => !matching.has(name))) : above;
+  // A parent is answered only for the sake of names that the patterns do not reach (RFC 3501 section 6.3.9, RFC 5258 section 3.5).
+  const unreached = parentsOf([...wanted].filter((name) => !matching.has(name)));
   const answersParents = isLsub || select.recursiveMatch;
   return [...new Set([...wanted, ...(answersParents ? unreached : [])])]
     .filter((name) => matching.has(name))

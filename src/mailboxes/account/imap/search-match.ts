@@ -6,7 +6,7 @@ import type { SearchKey } from '../../../mail/imap/search-key.ts';
 import { resolveRanges, type SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import { foldText } from '../../../mail/message/fold.ts';
 import { readValues } from '../../../mail/message/header-block.ts';
-import { foldValue, isSearchField, type SearchField } from '../../../mail/message/search-fields.ts';
+import { foldValues, isSearchField, type SearchField } from '../../../mail/message/search-fields.ts';
 import type { SortKeys } from '../../../mail/message/sort-keys.ts';
 import { flagNames, readFlags } from '../flags.ts';
 import type { FieldMatches } from '../search-field-store.ts';
@@ -268,7 +268,7 @@ export class HeaderTexts {
     const known = this.#texts.get(field);
     if (known) return known;
     const values = readValues(this.#header, { start: 0, end: this.#header.length }, field);
-    const texts = values.map(foldValue);
+    const texts = foldValues(field, values);
     this.#texts.set(field, texts);
     return texts;
   }

@@ -80,7 +80,7 @@ const REFUSALS: Readonly<Record<string, readonly [lines: readonly string[], code
   'an answer that is not base64': [['AUTH PLAIN', 'ann!secret'], /^501 5\.5\.2/],
   'half an answer': [['AUTH PLAIN', PLAIN.slice(0, -1)], /^501 5\.5\.2/],
   'an empty answer': [['AUTH PLAIN ='], /^501 5\.5\.2/],
-  'another identity': [[`AUTH PLAIN ${base64('bob\0ann\0secret')}`], /^501 5\.5\.2/],
+  'another identity': [[`AUTH PLAIN ${base64('bob\0ann\0secret')}`], /^535 5\.7\.8/],
   'a control character in the name': [[`AUTH PLAIN ${base64('\0an\nn\0secret')}`], /^501 5\.5\.2/],
   'a name that is not UTF-8': [
     [`AUTH LOGIN ${Buffer.from([0xff, 0xfe]).toString('base64')}`],

@@ -15,7 +15,9 @@ test('SUBJECT, FROM, TO, CC and BCC find what the header has, however long it is
   const filler = ' filler\r\n'.repeat(400);
   await deliver('Subject: one\r\nFrom: =?utf-8?q?J=C3=B6rg?= <a@test.example>\r\n\r\nbody\r\n');
   await deliver(`Subject: two\r\nTo: b@test.example,\r\n${filler} end@test.example\r\n\r\nbody\r\n`);
-  await deliver('Subject:\r\nCc: c@test.example\r\nBcc: d@test.example\r\n\r\nbody\r\n');
+  await deliver(
+    'Subject:\r\nCc: c@test.example, "Lee\\, Ann" <c.lee (x) @test.example>\r\nBcc: d@test.example\r\n\r\nbody\r\n',
+  );
   await ok(ask, 'NOOP');
   const expected = {
     'SUBJECT o': '1 2',
@@ -28,6 +30,10 @@ test('SUBJECT, FROM, TO, CC and BCC find what the header has, however long it is
     'OR CC C@ SUBJECT two': '2 3',
     'OR BCC d@ BODY body': '1 2 3',
     'TO end@ SUBJECT one': '',
+    'CC "Lee, Ann"': '3',
+    'CC c.lee@test.example': '3',
+    'CC "c.lee (x)"': '3',
+    'HEADER Cc c.lee@test.example': '3',
   };
   const check = async () => {
     for (const [keys, numbers] of Object.entries(expected))
@@ -436,7 +442,16 @@ test('QUOTA tells the storage in units of 1,024 octets, and DELETED-STORAGE what
     `* STATUS ${mailbox} (DELETED-STORAGE 1032)`,
   ]);
   await completes(ask, 'GETQUOTA other', /^NO \[NONEXISTENT\]/);
-  await completes(ask, 'GETQUOTAROOT nowhere', /^NO \[NONEXISTENT\]/);
+  for (const [sent, shown] of [
+    ['nowhere', 'nowhere'],
+    ['""', '""'],
+    ['"a b/c"', '"a b/c"'],
+  ])
+    assert.deepEqual(await ok(ask, `GETQUOTAROOT ${sent}`), [
+      `* QUOTAROOT ${shown} ""`,
+      '* QUOTA "" (STORAGE 2 9)',
+    ]);
+  await completes(ask, 'GETQUOTAROOT "a&b"', /^NO \[CANNOT\]/);
   await completes(ask, 'SETQUOTA "" (STORAGE 1)', /^NO \[NOPERM\]/);
   const unlimited = await open(t, []);
   assert.deepEqual(await ok(unlimited.ask, 'GETQUOTA ""'), ['* QUOTA "" ()']);
