@@ -103,7 +103,8 @@ const sendFields = {
   headers: Type.Optional(
     record<string>(Type.String(), {
       maxProperties: MAX_HEADERS,
-      description: 'Your own header fields: up to 50, 16 KiB in total. Reserved names are refused.',
+      description:
+        'Your own header fields: up to 50, 16 KiB in total. Text that is not ASCII is encoded, and long values are folded. Reserved names are refused.',
     }),
   ),
   attachments: Type.Optional(

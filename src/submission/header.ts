@@ -4,10 +4,13 @@
  */
 import { type Mailbox, parseMailbox } from '../mail/address.ts';
 import { fieldValue, type HeaderField, splitFields } from '../mail/dkim/verify/header-fields.ts';
-import { MAX_HEADER_LINES } from '../mail/header-limits.ts';
+import { MAX_HEADER_BYTES, MAX_HEADER_LINES } from '../mail/header-limits.ts';
+import { decodeCharset } from '../mail/message/charset.ts';
 import { decodeWords } from '../mail/message/decode-words.ts';
+import { MAX_LINE_OCTETS } from '../mail/message/headers.ts';
+import { hasLongLine } from '../mail/message/repair/long-line.ts';
+import { repairField } from '../mail/message/repair/repair-header.ts';
 import { namesAuthservId } from '../mail/message/results-owner.ts';
-import { decodeUtf8 } from '../mail/mime/header.ts';
 import { notAuthorized, RefusedMessage } from './refused-message.ts';
 
 export type SubmittedHeader = {
@@ -73,13 +76,28 @@ export function readHeader(header: Buffer, authservId: string): SubmittedHeader 
   };
 }
 
-/** Returns the header as it is stored, with its empty line. `above` and `below` are further fields with their CRLFs. */
+/**
+ * Returns the header as it is stored, with its empty line: legal fields as they came, and the others repaired. `above` and `below` are further fields
+ * with their CRLFs.
+ * @throws RefusedMessage when a field cannot be repaired
+ */
 export function formatHeader(
   { fields }: Pick<SubmittedHeader, 'fields'>,
-  { above, below }: { above: string; below: string },
+  { above, below, keepsUtf8 }: { above: string; below: string; keepsUtf8: boolean },
 ): Buffer {
-  const own = fields.map(({ text }) => `${text}\r\n`).join('');
-  return Buffer.from(`${above}${own}${below}\r\n`, 'latin1');
+  const own = fields.map((field) => `${repairField(field, { keepsUtf8 })}\r\n`).join('');
+  const header = Buffer.from(`${above}${own}${below}\r\n`, 'latin1');
+  if (hasLongLine(header)) refuseLongField(header.toString('latin1'));
+  const hasGrown = header.length > MAX_HEADER_BYTES || own.split('\r\n').length - 1 > MAX_HEADER_LINES;
+  if (hasGrown) refuseHeader('The header of the message is too large once its text is encoded and folded');
+  return header;
+}
+
+function refuseLongField(header: string): never {
+  const field = splitFields(header).find(({ text }) => hasLongLine(Buffer.from(text, 'latin1')));
+  refuseHeader(
+    `The field \`${field?.name}\` has a line of more than ${MAX_LINE_OCTETS} octets that cannot be folded`,
+  );
 }
 
 /** Returns the text of the first field with this name, which is in lower case; undefined when there is none. */
@@ -88,9 +106,10 @@ export function findText({ fields }: Pick<SubmittedHeader, 'fields'>, name: stri
   return field && textOf(field);
 }
 
-/** Returns the value of a field, unfolded and as UTF-8. */
+/** Returns the value of a field, unfolded. Octets above 127 are UTF-8, or else windows-1252, as they are when the field is stored. */
 function textOf(field: HeaderField): string {
-  return decodeUtf8(fieldValue(field).replace(/\r\n/g, '')).replace(/\t/g, ' ').trim();
+  const octets = Buffer.from(fieldValue(field).replace(/\r\n/g, ''), 'latin1');
+  return decodeCharset(octets, '').replace(/\t/g, ' ').trim();
 }
 
 function isRemoved(field: HeaderField, authservId: string): boolean {

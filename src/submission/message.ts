@@ -1,6 +1,6 @@
 /**
- * Reads a message as it arrives: its header is checked and prepared, its body converted to 7 bits and hashed for the signature, and both are
- * stored at the same time. Nothing of a large message is ever completely in memory.
+ * Reads a message as it arrives: its header is checked and prepared, its body converted to 7 bits in short lines and hashed for the
+ * signature, and both are stored at the same time. Nothing of a large message is ever completely in memory.
  */
 import { isAscii } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
@@ -40,6 +40,8 @@ type Reading = {
    * @throws RefusedMessage
    */
   prepareHeader: (header: SubmittedHeader) => Promise<Buffer>;
+  /** True when the client asked for SMTPUTF8, so that headers may keep their UTF-8 (RFC 6531 section 3.2). */
+  keepsUtf8: boolean;
 };
 
 /**
@@ -50,9 +52,9 @@ type Reading = {
 export async function readMessage(
   app: Pick<App, 'blobs' | 'config' | 'disk'>,
   body: AsyncIterable<Uint8Array>,
-  { memory, prepareHeader }: Reading,
+  { memory, prepareHeader, keepsUtf8 }: Reading,
 ): Promise<StoredMessage> {
-  const sevenBit = new SevenBit();
+  const sevenBit = new SevenBit({ keepsUtf8 });
   const hash = createBodyHash();
   const collector = new HeaderCollector();
   let given: Hash | undefined;

@@ -31,7 +31,8 @@ export async function receiveSubmission(
     const id = newId('em', app.clock.now());
     const message = await readMessage(app, body, {
       memory,
-      prepareHeader: (header) => prepareHeader(app, header, { user, client, id }),
+      prepareHeader: (header) => prepareHeader(app, header, { user, client, id, keepsUtf8: envelope.utf8 }),
+      keepsUtf8: envelope.utf8,
     });
     const accepted = await user.accept({ ...message, id, envelope, recipients });
     return { code: 250, status: '2.0.0', text: `Ok: queued as ${accepted}` };
@@ -43,17 +44,17 @@ export async function receiveSubmission(
   }
 }
 
-type Preparing = { user: User; client: SmtpClient; id: string };
+type Preparing = { user: User; client: SmtpClient; id: string; keepsUtf8: boolean };
 
 /**
- * Checks who the message says that it is from, and adds what it lacks (RFC 6409 section 8). A missing Date is added when the message is
- * sent.
+ * Checks who the message says that it is from, and adds and repairs what it lacks (RFC 6409 section 8). A missing Date is added when the
+ * message is sent.
  * @throws RefusedMessage; AppError
  */
 async function prepareHeader(
   app: SubmissionApp,
   header: SubmittedHeader,
-  { user, client, id }: Preparing,
+  { user, client, id, keepsUtf8 }: Preparing,
 ): Promise<Buffer> {
   for (const one of header.senders) {
     const refusal = await user.refuseSender(one);
@@ -63,6 +64,7 @@ async function prepareHeader(
   return formatHeader(header, {
     above: formatReceived(app, client, id),
     below: hasId ? '' : `Message-ID: <${id}@${header.from.domain}>\r\n`,
+    keepsUtf8,
   });
 }
 

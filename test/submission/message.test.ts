@@ -27,7 +27,7 @@ test('a message that is handed over again is known by its body, however its octe
   const memory = app.guards.memory.smtp.open('192.0.2.1');
   const hashes = new Set<string | undefined>();
   for (const pieceBytes of [MESSAGE.length, 4_096, 5_000]) {
-    const read = { memory, prepareHeader: async () => Buffer.from('Subject: x\r\n\r\n') };
+    const read = { memory, prepareHeader: async () => Buffer.from('Subject: x\r\n\r\n'), keepsUtf8: false };
     hashes.add((await readMessage(app, cut(pieceBytes), read)).givenHash);
   }
   memory.release();
@@ -53,9 +53,10 @@ test('a message of very short lines is stored in few pieces', async () => {
     yield Buffer.from(header + '\r\n'.repeat(20_000));
     yield Buffer.from('\r\n'.repeat(20_000));
   }
-  const read = { memory, prepareHeader: async () => Buffer.from(header) };
+  const read = { memory, prepareHeader: async () => Buffer.from(header), keepsUtf8: false };
   await readMessage({ ...app, blobs: { ...app.blobs, prepare } }, body(), read);
   memory.release();
-  assert.equal(sizes[0], header.length);
+  // The header comes first; such a long body is quoted-printable, of which the header says so.
+  assert.ok((sizes[0] ?? 0) > header.length && (sizes[0] ?? 0) < 300, `${sizes[0]}`);
   assert.ok(sizes.length <= 4, `${sizes.length} pieces`);
 });

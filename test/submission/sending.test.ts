@@ -224,3 +224,63 @@ test('an email of the API with an address in UTF-8 needs SMTPUTF8, and one with 
   const { data } = (await world.request('GET', '/v1/suppressions', { key: world.liveKey })).body;
   assert.deepEqual(data, [], 'the address may exist: another route to it takes UTF-8');
 });
+
+/** Hands over a message whose header has raw octets, and returns what the server has read. */
+async function sendRaw(head: string, parameters = ''): Promise<string> {
+  const client = await world.logIn(ANN);
+  await client.ask(`MAIL FROM:<${ANN}>${parameters}\r\n`);
+  await client.ask('RCPT TO:<bob@new.example>\r\n');
+  await client.ask('DATA\r\n');
+  client.socket.write(Buffer.from(`${head}\r\n\r\n${'long line '.repeat(200)}\r\n.\r\n`, 'latin1'));
+  assert.match(await client.reply(), /^250/);
+  client.socket.destroy();
+  await world.deliverDue();
+  return message();
+}
+
+const utf8 = (text: string) => Buffer.from(text).toString('latin1');
+
+test('raw octets of a header are encoded, long lines are folded or quoted, and the signature holds', async () => {
+  const ids = Array.from({ length: 60 }, (_, index) => `<${index}@mail.example>`).join('');
+  const raw = await sendRaw(
+    `From: ${utf8('Jörg')} <${ANN}>\r\nSubject: caf\xe9\r\nReferences: ${ids}\r\nDate: Sun, 01 Mar 2026 11:00:00 +0000`,
+  );
+  assert.match(raw, /^From: =\?UTF-8\?B\?SsO2cmc=\?= <ann@sender\.example>\r$/m);
+  assert.match(raw, /^Subject: =\?UTF-8\?B\?Y2Fmw6k=\?=\r$/m);
+  assert.match(raw, /^Content-Transfer-Encoding: quoted-printable\r$/m);
+  for (const line of raw.split('\r\n')) assert.ok(line.length <= 998 && /^[\t -~]*$/.test(line), line);
+  const { results } = await dkimVerify(Buffer.from(raw), { resolver: nodeResolver(world.dns) });
+  assert.deepEqual(
+    results.map(({ status }) => status.result),
+    ['pass'],
+  );
+  const row = (await world.messages()).at(-1);
+  assert.equal(row?.utf8, 0);
+});
+
+test('a header in UTF-8 stays when its client asked for SMTPUTF8', async () => {
+  const raw = await sendRaw(`From: ${ANN}\r\nSubject: ${utf8('Grüße')}`, ' SMTPUTF8');
+  assert.match(raw, /^Subject: Grüße\r$/m);
+  assert.ok(lines.some((line) => line.startsWith('MAIL FROM') && line.includes('SMTPUTF8')));
+});
+
+test('a field that nothing can fold is refused, with its name', async () => {
+  const client = await world.logIn(ANN);
+  const message = MESSAGE.replace(
+    'Subject: Hi',
+    `Subject: Hi\r\nIn-Reply-To: <${'x'.repeat(1_000)}@a.example>`,
+  );
+  assert.match(
+    await submit(client, { from: ANN, to: 'bob@new.example', message }),
+    /^550 5\.6\.0 The field `in-reply-to` has a line of more than 998 octets/,
+  );
+});
+
+test('a header that grows too large by its encoding is refused', async () => {
+  const client = await world.logIn(ANN);
+  const message = MESSAGE.replace('Subject: Hi', `Subject: ${'日本'.repeat(35_000)}`);
+  assert.match(
+    await submit(client, { from: ANN, to: 'bob@new.example', message }),
+    /^550 5\.6\.0 The header of the message is too large once its text is encoded/,
+  );
+});

@@ -2,6 +2,7 @@
  * Reads the caller's own header fields. Names are reserved when another field of the request sets the header, when
  * receivers trust it, or when this service writes it.
  */
+import { findFieldProblem } from '../../mail/message/repair/custom-field.ts';
 import { invalid, readEach } from '../../system/errors.ts';
 import type { EmailType } from '../schemas.ts';
 
@@ -24,10 +25,9 @@ const RESERVED_FAMILIES = ['arc-', 'cfbl-', 'content-', 'resent-', 'x-service-']
 /** Names that are reserved only on broadcasts, where this service writes them so that readers can unsubscribe. */
 const RESERVED_ON_BROADCASTS = { names: ['precedence'], families: ['list-'] } as const;
 
-/** Allowed names and values. Both fit on one line (RFC 5322 section 2.1.1). */
+/** Allowed names. They fit on one line with a word behind them (RFC 5322 section 2.1.1). */
 const NAME = /^[!-9;-~]{1,126}$/;
-const VALUE = /^[\t -~]{0,870}$/;
-const MAX_HEADERS_CHARACTERS = 16 * 1024;
+const MAX_HEADERS_BYTES = 16 * 1024;
 
 /**
  * Returns the header fields of a request.
@@ -39,7 +39,7 @@ export function readHeaders(
   type: EmailType,
 ): HeaderField[] {
   const seen = new Set<string>();
-  let characters = 0;
+  let bytes = 0;
   return readEach(Object.entries(headers ?? {}), ([name, value]) => {
     if (!NAME.test(name))
       throw invalid('headers', 'A header name must be 1 to 126 printable ASCII characters without a colon');
@@ -49,11 +49,10 @@ export function readHeaders(
       throw invalid(path, `The header \`${name}\` is reserved: this service or the receiver writes it`);
     if (seen.has(key)) throw invalid(path, `The header \`${name}\` is given twice`);
     seen.add(key);
-    if (!VALUE.test(value))
-      throw invalid(path, `\`${path}\` must be at most 870 ASCII characters on one line`);
-    characters += name.length + value.length;
-    if (characters > MAX_HEADERS_CHARACTERS)
-      throw invalid('headers', '`headers` must be at most 16 KiB in total');
+    bytes += name.length + Buffer.byteLength(value);
+    if (bytes > MAX_HEADERS_BYTES) throw invalid('headers', '`headers` must be at most 16 KiB in total');
+    const problem = findFieldProblem(name, value);
+    if (problem) throw invalid(path, `\`${path}\` ${problem}`);
     return { name, value };
   });
 }

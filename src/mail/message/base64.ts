@@ -29,6 +29,12 @@ export function* base64Lines(source: Base64Source): Generator<Buffer> {
   }
 }
 
+/** Returns the decoded bytes. */
+export function bytesOf(source: Base64Source): Buffer {
+  if (source.kind === 'bytes') return bufferOf(source.bytes);
+  return Buffer.from(bufferOf(source.ascii).toString('latin1'), 'base64');
+}
+
 function cutIntoLines(characters: Buffer, continues: boolean): Buffer {
   const breaks = Math.ceil(characters.length / LINE_CHARACTERS) - (continues ? 0 : 1);
   const output = Buffer.allocUnsafe(characters.length + 2 * breaks);

@@ -32,23 +32,31 @@ export function encodeWords(text: string): string {
 
 function encodeAs(encoding: 'Q' | 'B', text: string): string {
   const maxCharacters = MAX_WORD_CHARACTERS - FRAME_CHARACTERS;
+  const limit = encoding === 'Q' ? maxCharacters : Math.floor(maxCharacters / 4) * 3;
   const words: string[] = [];
-  let chunk = '';
+  let start = 0;
   let used = 0;
+  let at = 0;
   for (const character of text) {
-    const bytes = Buffer.from(character, 'utf8');
-    const cost = encoding === 'Q' ? qEncode(bytes).length : bytes.length;
-    const limit = encoding === 'Q' ? maxCharacters : Math.floor(maxCharacters / 4) * 3;
+    const bytes = utf8Length(character);
+    const cost =
+      encoding === 'B' ? bytes : bytes > 1 ? 3 * bytes : (Q_FORMS[character.charCodeAt(0)]?.length ?? 3);
     if (used + cost > limit) {
-      words.push(frame(encoding, chunk));
-      chunk = '';
+      words.push(frame(encoding, text.slice(start, at)));
+      start = at;
       used = 0;
     }
-    chunk += character;
     used += cost;
+    at += character.length;
   }
-  words.push(frame(encoding, chunk));
+  words.push(frame(encoding, text.slice(start)));
   return words.join(' ');
+}
+
+/** Returns the number of bytes of a character in UTF-8. Half of a surrogate pair becomes U+FFFD, which has three. */
+function utf8Length(character: string): number {
+  const code = character.codePointAt(0) ?? 0;
+  return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
 function frame(encoding: 'Q' | 'B', chunk: string): string {

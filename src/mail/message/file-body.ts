@@ -12,7 +12,7 @@
 
 import { isAscii } from 'node:buffer';
 import { CR, EQUALS, LF, SPACE, TAB, TILDE } from '../octets.ts';
-import { type Base64Source, base64Lines } from './base64.ts';
+import { type Base64Source, base64Lines, bytesOf } from './base64.ts';
 import type { EncodedBody } from './body.ts';
 import { MAX_LINE_OCTETS } from './headers.ts';
 import { isFrom, quotedPrintable } from './quoted-printable.ts';
@@ -115,10 +115,4 @@ function lastLineStart(bytes: Buffer): number {
 /** Returns the size of the decoded file, padding included: it is exact enough for a limit. */
 function sizeOf(content: Base64Source): number {
   return content.kind === 'base64' ? (content.ascii.length / 4) * 3 : content.bytes.length;
-}
-
-function bytesOf(content: Base64Source): Buffer {
-  const { buffer, byteOffset, byteLength } = content.kind === 'base64' ? content.ascii : content.bytes;
-  const given = Buffer.from(buffer, byteOffset, byteLength);
-  return content.kind === 'base64' ? Buffer.from(given.toString('latin1'), 'base64') : given;
 }

@@ -1,5 +1,6 @@
 /** The parts of a message that are files: attachments, and inline images that its HTML shows. */
-import type { Base64Source } from './base64.ts';
+import { isAscii, isUtf8 } from 'node:buffer';
+import { type Base64Source, bytesOf } from './base64.ts';
 import type { LeafEntity } from './entity.ts';
 import { encodeFile } from './file-body.ts';
 import { cleanFilename, filenameParameters } from './filename.ts';
@@ -61,7 +62,7 @@ function attachmentEntity(attachment: Attachment, disposition: Disposition): Lea
   if (contentId !== undefined && !isContentId(contentId))
     throw new RangeError('the value is not a content id');
   const { filename, name } = filenameParameters(cleanFilename(attachment.filename));
-  const media = mediaTypeOf(attachment.contentType);
+  const media = withCharset(mediaTypeOf(attachment.contentType), content);
   const { encoding, pieces, holds } = encodeFile(media.type, content);
   return {
     fields:
@@ -85,6 +86,14 @@ function mediaTypeOf(contentType: string): MediaType {
   const media = parseMediaType(contentType);
   if (!media) throw new RangeError('the value is not a content type');
   return media.type === 'message' || media.type === 'multipart' ? OCTET_STREAM : media;
+}
+
+/** Returns the type with the charset UTF-8 for a text in UTF-8 that does not say its own; ASCII is the default (RFC 2046 section 4.1.2). */
+function withCharset(media: MediaType, content: AttachmentContent): MediaType {
+  if (media.type !== 'text' || media.parameters.some(({ name }) => name === 'charset')) return media;
+  const bytes = bytesOf(content);
+  if (isAscii(bytes) || !isUtf8(bytes)) return media;
+  return { ...media, parameters: [...media.parameters, { name: 'charset', value: 'utf-8' }] };
 }
 
 /** Writes the type and its parameters. It leaves out `name`, because the file's own name is written. */

@@ -66,15 +66,6 @@ export function parameterField(name: string, parts: readonly string[]): string {
 }
 
 /**
- * Returns a field that the caller set. White space around the value is removed, and tabs become spaces.
- * @throws RangeError when the name is not valid, the value is not printable ASCII, or a word in it is too long for a
- * line
- */
-export function customField(name: string, value: string): string {
-  return structuredField(name, value.replaceAll('\t', ' ').replace(/^ +| +$/g, ''));
-}
-
-/**
  * Returns a field of free text (RFC 5322 section 2.2.1), as encoded-words when it needs them.
  * @throws RangeError when the text contains CR, LF or NUL
  */

@@ -3,7 +3,8 @@
  * copies have no field: they are in the envelope only (RFC 5322 section 3.6.3).
  */
 import type { Mailbox } from '../address.ts';
-import { addressField, customField, structuredField, textField } from './headers.ts';
+import { addressField, structuredField, textField } from './headers.ts';
+import { customField } from './repair/custom-field.ts';
 
 export type MessageFields = {
   from: Mailbox;
@@ -11,7 +12,7 @@ export type MessageFields = {
   cc: readonly Mailbox[];
   replyTo: readonly Mailbox[];
   subject: string;
-  /** Header fields that the caller set, in order: printable ASCII, and none of the fields that are written here. */
+  /** Header fields that the caller set, in order: printable text, and none of the fields that are written here. */
   headers: readonly { name: string; value: string }[];
   /** Message id without its angle brackets. */
   messageId: string;

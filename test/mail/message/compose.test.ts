@@ -228,6 +228,32 @@ test('the shortest transfer encoding that fits is chosen', () => {
   assert.equal(encodingOf('日本語のメール本文です'), 'base64');
 });
 
+test('an attached text in UTF-8 says its charset, unless its type does or its octets are ASCII or another charset', () => {
+  const typeOf = (contentType: string, bytes: Buffer, isBase64 = false) => {
+    const content = isBase64
+      ? ({ kind: 'base64', ascii: Buffer.from(bytes.toString('base64')) } as const)
+      : ({ kind: 'bytes', bytes } as const);
+    const text = textOf(composition({ attachments: [attachment({ contentType, content })] }));
+    return text.slice(text.lastIndexOf('Content-Type: ')).split('\r\nContent-T')[0];
+  };
+  const utf8 = Buffer.from('Größe;1\r\n');
+  assert.match(
+    typeOf('text/csv; header=present', utf8) ?? '',
+    /^Content-Type: text\/csv;\r\n header=present;\r\n charset=utf-8;/,
+  );
+  assert.match(
+    typeOf('Text/Plain', Buffer.concat([Buffer.alloc(300_000, 'a'), utf8]), true) ?? '',
+    /charset=utf-8/,
+  );
+  assert.match(typeOf('text/csv; charset=iso-8859-1', utf8) ?? '', /charset=iso-8859-1/);
+  for (const [type, bytes] of [
+    ['text/csv', Buffer.from('Gr\xf6\xdfe', 'latin1')],
+    ['text/csv', Buffer.from('ASCII')],
+    ['application/json', utf8],
+  ] as const)
+    assert.doesNotMatch(typeOf(type, bytes) ?? '', /charset/);
+});
+
 const contentId = fc.stringMatching(/^[A-Za-z0-9._-]{1,20}$/).filter((id) => !/^\.|\.$|\.\./.test(id));
 const textFileTypes = ['text/plain', 'text/csv; charset=utf-8', 'Text/Calendar; method=REQUEST'];
 const textFileBytes = fc
@@ -543,7 +569,8 @@ test('no field of a message lets another field in', () => {
   for (const text of breaks) {
     const evil = `x${text}Bcc: evil@example.org`;
     const own = (name: string, value: string) => () => compose(composition({ headers: [{ name, value }] }));
-    assert.throws(own('X-Evil', evil), RangeError, JSON.stringify(text));
+    if (text === 'é') assert.doesNotThrow(own('X-Evil', evil));
+    else assert.throws(own('X-Evil', evil), RangeError, JSON.stringify(text));
     assert.throws(own(evil, 'x'), RangeError);
     const part = (parts: Partial<Attachment>) => () =>
       compose(composition({ attachments: [attachment(parts)] }));

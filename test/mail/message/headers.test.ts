@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { parseMailbox } from '../../../src/mail/address.ts';
 import {
   addressField,
-  customField,
   dateField,
   formatDate,
   isFieldName,
@@ -110,21 +109,4 @@ test('parameters stand on lines of their own and are not broken inside', () => {
     );
   }
   assert.throws(() => parameterField('a b', ['text/plain']), RangeError);
-});
-
-test('a field of the caller is printable ASCII, folded, and short enough for its lines', () => {
-  assert.equal(customField('X-A', '  a  b '), 'X-A: a  b\r\n');
-  assert.equal(customField('X-A', '\ta\t b\t'), 'X-A: a  b\r\n');
-  const wide = customField('X-A', `${'a'.repeat(70)}${'\t '.repeat(200)}b`);
-  for (const line of wide.trimEnd().split('\r\n')) assert.match(line, /[ab]/);
-  assert.equal(
-    customField('X-A', `${'a'.repeat(70)} ${'b'.repeat(20)}`),
-    `X-A: ${'a'.repeat(70)}\r\n ${'b'.repeat(20)}\r\n`,
-  );
-  const name = 'N'.repeat(126);
-  assert.equal(customField(name, 'v'.repeat(870)).length, 998 + 2);
-  for (const value of ['a\r\n b', 'a\r\n', '\na', 'a\u00a0', 'é', '\0', '\u007f', `a ${'x'.repeat(998)}`]) {
-    assert.throws(() => customField('X-A', value), RangeError, JSON.stringify(value));
-  }
-  assert.throws(() => customField('X A', 'a'), RangeError);
 });

@@ -1,17 +1,23 @@
 /**
- * Converts a message to 7 bits while it arrives: bodies with octets above 127 become quoted-printable (RFC 6152 section 3, RFC 2045
- * section 6.7), so that every server takes the message and none changes it after it was signed. What is signed or encrypted stays as it is.
+ * Converts a message to 7 bits and to lines of at most 998 octets while it arrives, so that every server takes the message and none changes it
+ * after it was signed. A body with octets above 127 or with a longer line becomes quoted-printable (RFC 6152 section 3, RFC 2045 section
+ * 6.7), the long lines of one in base64 or quoted-printable are cut (cut-lines.ts), and so are those around parts. The header of each part is
+ * repaired (repair/repair-header.ts). Everything that is signed or encrypted stays as it is, with its long lines too: a change would break
+ * the signature (RFC 1847 section 2.1), and most servers pass such lines on.
  */
 import { isAscii } from 'node:buffer';
 import { findOctet } from '../../find-octet.ts';
 import { MAX_HEADER_BYTES } from '../../header-limits.ts';
 import { CR, LF } from '../../octets.ts';
+import { MAX_LINE_OCTETS } from '../headers.ts';
 import { quotedPrintable } from '../quoted-printable.ts';
-import { type PartKind, readPartKind, withQuotedPrintable } from './part-header.ts';
+import { type Repair, repairHeader } from '../repair/repair-header.ts';
+import { type Cutting, cutLine } from './cut-lines.ts';
+import { guessCharset, type PartKind, readPartKind, withQuotedPrintable } from './part-header.ts';
 
 /** Maximum length of a line that can be a boundary (RFC 2046 section 5.1.1), with some white space. */
 const MAX_BOUNDARY_LINE_BYTES = 1_024;
-/** Number of octets, rounded up to a piece, in which the first one above 127 of an undeclared body is looked for. Our own limit. */
+/** Number of octets, rounded up to a piece, that an undeclared body may have and still stay as it came. Our own limit. */
 const MAX_UNDECIDED_BYTES = 64 * 1024;
 /** Maximum depth of parts in which boundaries are looked for. Our own limit. */
 const MAX_DEPTH = 50;
@@ -24,11 +30,21 @@ const DASH = 0x2d;
 const NOTHING = Buffer.alloc(0);
 const SOFT_BREAK = Buffer.from('=\r\n', 'latin1');
 
+/** Maximum length of a line with its CRLF. */
+const MAX_WHOLE_LINE_BYTES = MAX_LINE_OCTETS + '\r\n'.length;
+
 /** `header` collects a header; `undecided` holds a header with the beginning of its body; the others pass on or convert what comes. */
 type Mode = 'header' | 'undecided' | 'pass' | 'quote';
 
 export class SevenBit {
+  readonly #repair: Repair;
   #mode: Mode = 'header';
+  /** The way in which long lines that pass are cut; undefined for a body whose lines stay. */
+  #cutting: Cutting | undefined;
+  /** True when the body that is held becomes quoted-printable in any case. */
+  #mustQuote = false;
+  /** True when the body that is held is a text without a charset. */
+  #needsCharset = false;
   /** Boundaries of the parts around the present position, outermost first, each with its two dashes. */
   readonly #boundaries: string[] = [];
   /** Pieces that are held: of a header, and of an undecided body. */
@@ -41,12 +57,19 @@ export class SevenBit {
   #rest: Buffer = NOTHING;
   /** True when the present line has begun in an earlier piece. */
   #isInLine = false;
+  /** Number of octets since the last cut of a long line. */
+  #column = 0;
   /** Contiguous octets of the present piece that are treated alike. */
   #run: { from: number; to: number } | undefined;
   /** Pieces that leave next. */
   #leaving: Buffer[] = [];
   #headerBytes: number | undefined;
   #hasEnded = false;
+
+  /** The header of the message itself is repaired already. */
+  constructor(repair: Repair) {
+    this.#repair = repair;
+  }
 
   /** Size of the header of the message as it leaves, with its empty line; undefined until it has left. */
   get headerBytes(): number | undefined {
@@ -87,7 +110,7 @@ export class SevenBit {
 
   /** True when no boundary can end what leaves as it comes, so that its lines need not be looked at. */
   get #passesRest(): boolean {
-    return this.#mode === 'pass' && this.#boundaries.length === 0;
+    return this.#mode === 'pass' && this.#boundaries.length === 0 && this.#cutting === undefined;
   }
 
   #takeLeaving(): Buffer[] {
@@ -119,13 +142,30 @@ export class SevenBit {
         this.#flush(bytes);
         if (this.#mode === 'header' || this.#mode === 'undecided') this.#release();
         this.#boundaries.length = level.depth;
-        this.#mode = level.isLast || !this.#mayLook() ? 'pass' : 'header';
+        const mayLook = level.isLast || this.#mayLook();
+        this.#mode = level.isLast || !mayLook ? 'pass' : 'header';
+        this.#cutting = mayLook ? 'text' : undefined;
         this.#leaving.push(bytes.subarray(start, end));
         return;
       }
     }
     if (this.#mode === 'header') this.#readHeaderLine(bytes.subarray(start, end));
+    else if (this.#isInLine || end - start > MAX_WHOLE_LINE_BYTES) this.#readLongLine(bytes, start, end);
     else this.#extendRun(start, end);
+  }
+
+  /** Reads a part of a long line. Each part ends where a piece does, and has more than 998 octets or follows one that has. */
+  #readLongLine(bytes: Buffer, start: number, end: number): void {
+    if (this.#mode === 'undecided') this.#mustQuote = true;
+    if (this.#mode !== 'pass' || this.#cutting === undefined) {
+      this.#extendRun(start, end);
+      return;
+    }
+    this.#flush(bytes);
+    if (!this.#isInLine) this.#column = 0;
+    const { pieces, column } = cutLine(bytes.subarray(start, end), this.#cutting, this.#column);
+    this.#leaving.push(...pieces);
+    this.#column = column;
   }
 
   #extendRun(from: number, to: number): void {
@@ -153,17 +193,26 @@ export class SevenBit {
   }
 
   #endHeader(): void {
-    const header = Buffer.concat(this.#header);
-    const part: PartKind = this.#mayLook() ? readPartKind(header) : { kind: 'opaque' };
+    const whole = Buffer.concat(this.#header);
+    const part: PartKind = this.#mayLook() ? readPartKind(whole) : { kind: 'opaque' };
+    const header = this.#isTop || this.#marks > MAX_MARKS ? whole : repairHeader(whole, this.#repair);
+    this.#cutting = undefined;
     switch (part.kind) {
-      case 'undeclared':
-        this.#mode = 'undecided';
-        return;
       case 'eight-bit':
-        this.#leave(withQuotedPrintable(header, this.#isTop), 'quote');
+      case 'undeclared':
+        this.#header = [header];
+        this.#mode = 'undecided';
+        this.#mustQuote = part.kind === 'eight-bit';
+        this.#needsCharset = part.needsCharset;
         return;
       case 'parts':
-        this.#boundaries.push(`--${part.boundary}`);
+        if (part.boundary !== undefined) this.#boundaries.push(`--${part.boundary}`);
+        this.#cutting = 'text';
+        this.#leave(header, 'pass');
+        return;
+      case 'base64':
+      case 'quoted-printable':
+        this.#cutting = part.kind === 'base64' ? 'text' : 'quoted-printable';
         this.#leave(header, 'pass');
         return;
       case 'message':
@@ -194,11 +243,11 @@ export class SevenBit {
   #hold(octets: Buffer): void {
     this.#body.push(octets);
     this.#heldBytes += octets.length;
-    if (!isAscii(octets)) {
-      const body = Buffer.concat(this.#body.splice(0));
-      this.#leave(withQuotedPrintable(Buffer.concat(this.#header), this.#isTop), 'quote');
-      this.#quote(body);
-    } else if (this.#heldBytes > MAX_UNDECIDED_BYTES) this.#release();
+    if (!this.#mustQuote && isAscii(octets) && this.#heldBytes <= MAX_UNDECIDED_BYTES) return;
+    const body = Buffer.concat(this.#body.splice(0));
+    const charset = this.#needsCharset ? guessCharset(body) : undefined;
+    this.#leave(withQuotedPrintable(Buffer.concat(this.#header), { isTop: this.#isTop, charset }), 'quote');
+    this.#quote(body);
   }
 
   /** Lets everything that is held leave as it came. */

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { simpleParser } from 'mailparser';
 import { SevenBit } from '../../../../src/mail/message/seven-bit/seven-bit.ts';
 
 /** Returns the message as it leaves, when it arrives in pieces of this size. */
-function convert(message: string, pieceBytes = 1_000_000): { text: string; headerBytes: number | undefined } {
-  const bytes = Buffer.from(message, 'utf8');
-  const sevenBit = new SevenBit();
+function convert(
+  message: string | Buffer,
+  pieceBytes = 1_000_000,
+): { text: string; headerBytes: number | undefined } {
+  const bytes = Buffer.from(message);
+  const sevenBit = new SevenBit({ keepsUtf8: false });
   const pieces: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += pieceBytes)
     pieces.push(...sevenBit.next(bytes.subarray(at, at + pieceBytes)));
@@ -70,10 +74,89 @@ test('a long line is cut by soft breaks, and keeps its octets', () => {
   assert.equal(Buffer.from(decoded, 'latin1').toString(), `${line}\r\nend\r\n`);
 });
 
-test('an undeclared body is held up to a limit, and then leaves as it came', () => {
+test('an undeclared body is held up to a limit, and then becomes quoted-printable whatever follows', () => {
   const ascii = 'Hello\r\n'.repeat(20_000);
   const { text } = convert(`Subject: Hi\r\n\r\n${ascii}é\r\n`, 4_096);
-  assert.equal(text, `Subject: Hi\r\n\r\n${ascii}é\r\n`);
+  assert.equal(text, `Subject: Hi\r\nMIME-Version: 1.0\r\n${QUOTED}\r\n${ascii}=C3=A9\r\n`);
+});
+
+const LONG = 'word '.repeat(500);
+const HTML = 'Content-Type: text/html; charset=us-ascii\r\n';
+const BASE64 = Buffer.from('0123456789'.repeat(2_000)).toString('base64');
+
+/** Returns the parts of a message as mailparser reads them, and requires that no line is longer than 998 octets. */
+async function readShort(text: string) {
+  for (const line of text.split('\r\n')) assert.ok(Buffer.byteLength(line) <= 998, `${line.length}`);
+  const { attachments, text: plain, html } = await simpleParser(Buffer.from(text), { skipHtmlToText: true });
+  return { html, plain, files: attachments.map(({ content }) => content.toString()) };
+}
+
+test('a body with a line over 998 octets becomes quoted-printable, however it arrives', async () => {
+  for (const size of [1_000_000, 1, 700, 1_500]) {
+    const { text, headerBytes } = convert(
+      `MIME-Version: 1.0\r\n${HTML}\r\nfirst\r\n${LONG}end\r\nlast\r\n`,
+      size,
+    );
+    assert.match(text, /^Content-Transfer-Encoding: quoted-printable\r$/m);
+    assert.equal(headerBytes, text.indexOf('\r\n\r\n') + 4);
+    assert.equal((await readShort(text)).html, `first\n${LONG}end\nlast\n`);
+  }
+});
+
+test('a line of exactly 998 octets stays', () => {
+  const message = `Subject: Hi\r\n\r\n${'x'.repeat(998)}\r\n`;
+  for (const size of [1_000_000, 1, 999]) assert.equal(convert(message, size).text, message);
+});
+
+test('each part is converted for itself, and the text around parts is cut', async () => {
+  const qp = `${'=E2=82=AC'.repeat(1_000)}--`;
+  const parts = [
+    `Content-Type: text/plain\r\n\r\n${LONG}end`,
+    `Content-Type: text/plain; charset=utf-8\r\n\r\nshort`,
+    `Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment\r\n\r\n${BASE64}`,
+    `Content-Type: text/csv; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\nContent-Disposition: attachment\r\n\r\n${qp}`,
+  ];
+  const body = parts.map((part) => `--b\r\n${part}\r\n`).join('');
+  for (const size of [1_000_000, 1, 991, 1_500]) {
+    const { text } = convert(
+      `MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${LONG}\r\n${body}--b--\r\n${LONG}\r\n`,
+      size,
+    );
+    const { plain, files } = await readShort(text);
+    assert.equal(plain, `${LONG}end\nshort`);
+    assert.deepEqual(files, ['0123456789'.repeat(2_000), `${'€'.repeat(1_000)}--`]);
+  }
+});
+
+test('a signed part keeps its octets, with its long lines', () => {
+  const signed = `--s\r\nContent-Type: text/plain\r\n\r\n${LONG}\r\n--s\r\nContent-Type: application/pgp-signature; name="é"\r\n\r\n${BASE64}\r\n--s--\r\n`;
+  const message = `Content-Type: multipart/signed; boundary=s\r\n\r\n${signed}`;
+  for (const size of [1_000_000, 1, 700]) assert.equal(convert(message, size).text, message);
+});
+
+test('headers of parts and of messages inside are repaired', () => {
+  const inner = `Subject: é\r\nReferences: ${'<a@b.example> '.repeat(100)}\r\n\r\nHi\r\n`;
+  const { text } = convert(
+    `Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; name="é.txt"\r\n\r\nHi\r\n--b\r\nContent-Type: message/rfc822\r\n\r\n${inner}--b--\r\n`,
+  );
+  assert.match(text, /^[\t\r\n -~]*$/);
+  assert.match(text, /name\*=utf-8''%C3%A9\.txt\r\n\r\nHi/);
+  for (const line of text.split('\r\n')) assert.ok(line.length <= 78);
+});
+
+test('a text without a charset gets the one that its octets have', () => {
+  const of = (octets: Buffer, header = 'Content-Type: text/csv; header=present\r\n') =>
+    convert(Buffer.concat([Buffer.from(`${header}\r\n`), octets])).text;
+  assert.match(of(Buffer.from('é')), /^Content-Type: text\/csv; header=present;\r\n charset=utf-8\r\n/);
+  assert.match(
+    of(Buffer.from('é'), 'Content-Type: text/csv\r\nContent-Transfer-Encoding: 8bit\r\n'),
+    /charset=utf-8/,
+  );
+  assert.doesNotMatch(of(Buffer.from('é\r\n', 'latin1')), /charset/);
+  assert.doesNotMatch(of(Buffer.from('é'), 'Content-Type: application/x-thing\r\n'), /charset/);
+  assert.doesNotMatch(of(Buffer.from('e')), /charset/);
+  assert.match(of(Buffer.from('é\r\n', 'latin1'), 'Subject: Hi\r\n'), /text\/plain; charset=windows-1252/);
+  assert.match(of(Buffer.from('é'), 'Subject: Hi\r\n'), /text\/plain; charset=utf-8/);
 });
 
 test('what follows very many parts leaves as it came', () => {

@@ -1,0 +1,64 @@
+/**
+ * Folds a header field where its grammar allows it (RFC 5322 section 2.2.3): free text before white space; a structured value between
+ * tokens, and only when that is not enough at the white space in quoted strings and comments, which some programs read wrongly.
+ */
+import { MAX_LINE_OCTETS } from '../headers.ts';
+import type { FieldKind } from './field-kind.ts';
+import { tokensOf } from './tokens.ts';
+
+/** Length at which lines are folded (RFC 5322 section 2.1.1, RFC 2047 section 2). */
+const FOLD_AT_OCTETS = 76;
+/**
+ * Number of lines that a very long field is folded into, approximately. Its lines may have up to 900 octets, so that the header stays within the
+ * limit of its lines.
+ */
+const MAX_FOLDED_LINES = 400;
+const MAX_FOLD_AT_OCTETS = 900;
+
+/** Returns the field in lines, without its last CRLF. A piece that nothing can fold stays as long as it is. */
+export function foldField(kind: FieldKind, name: string, value: string): string {
+  const octets = Buffer.byteLength(value);
+  const limit = Math.min(MAX_FOLD_AT_OCTETS, Math.max(FOLD_AT_OCTETS, Math.ceil(octets / MAX_FOLDED_LINES)));
+  const pieces = kind === 'text' ? wordsOf(value) : structuredPieces(value);
+  let folded = `${name}:`;
+  let used = folded.length;
+  let isFirst = true;
+  for (const piece of pieces) {
+    const length = Buffer.byteLength(piece);
+    // A line must not be empty but for white space, so the first piece stays on the line of the name when it fits.
+    const breaks = isFirst ? used + length > MAX_LINE_OCTETS : used + length > limit;
+    const space = (breaks || isFirst) && !/^[ \t]/.test(piece) ? ' ' : '';
+    folded += `${breaks ? '\r\n' : ''}${space}${piece}`;
+    used = (breaks ? 0 : used) + space.length + length;
+    isFirst = false;
+  }
+  return folded;
+}
+
+/** Returns words with the white space before each; white space behind the last one is dropped. */
+function wordsOf(value: string): string[] {
+  return value.trimEnd().match(/[ \t]*[^ \t]+/g) ?? [];
+}
+
+/** Returns the pieces of a structured value that stay whole when possible. */
+function structuredPieces(value: string): string[] {
+  const pieces: string[] = [];
+  let piece = '';
+  let mayBreak = false;
+  const end = () => {
+    if (piece !== '')
+      pieces.push(...(Buffer.byteLength(piece) > MAX_FOLD_AT_OCTETS ? wordsOf(piece) : [piece]));
+    piece = '';
+  };
+  let last = '';
+  for (const { kind, text } of tokensOf(value.trimEnd())) {
+    // White space may stand behind a comma and a semicolon, and between two message ids.
+    const isBetweenIds = kind === 'angle' && last === 'angle';
+    if (kind === 'space' ? last !== 'space' : mayBreak || isBetweenIds) end();
+    piece += text;
+    mayBreak = kind === 'mark' && text !== ':';
+    last = kind;
+  }
+  end();
+  return pieces;
+}

@@ -1,0 +1,34 @@
+/**
+ * Makes a header legal that a mail program wrote: text in other octets than ASCII is encoded, and no line has more than 998 octets. What is
+ * legal stays as it is, octet by octet.
+ */
+import { isAscii, isUtf8 } from 'node:buffer';
+import { fieldValue, type HeaderField, splitFields } from '../../dkim/verify/header-fields.ts';
+import { decodeCharset } from '../charset.ts';
+import { legalField } from './legal-field.ts';
+import { hasLongLine } from './long-line.ts';
+
+/** `keepsUtf8` is true for a message that may have UTF-8 in its header, because its client asked for SMTPUTF8 (RFC 6532). */
+export type Repair = { keepsUtf8: boolean };
+
+/** Returns a header, which has CRLF line ends and may end in its empty line. */
+export function repairHeader(header: Buffer, repair: Repair): Buffer {
+  if (isAscii(header) && !hasLongLine(header)) return header;
+  const text = header.toString('latin1');
+  const fields = splitFields(text).map((field) => `${repairField(field, repair)}\r\n`);
+  const end = /(?:^|\r\n)\r\n$/.test(text) ? '\r\n' : '';
+  return Buffer.from(fields.join('') + end, 'latin1');
+}
+
+/**
+ * Returns the text of a field, one character for each octet and without its last CRLF. Octets that are no ASCII are read as UTF-8 when they
+ * are valid UTF-8, and else as windows-1252.
+ */
+export function repairField(field: HeaderField, { keepsUtf8 }: Repair): string {
+  const octets = Buffer.from(field.text, 'latin1');
+  const needsEncoding = !(isAscii(octets) || (keepsUtf8 && isUtf8(octets)));
+  if (!needsEncoding && !hasLongLine(octets)) return field.text;
+  const name = field.text.slice(0, field.text.indexOf(':')).trimEnd();
+  const unfolded = Buffer.from(fieldValue(field).replace(/\r\n/g, ''), 'latin1');
+  return Buffer.from(legalField(name, decodeCharset(unfolded, ''), needsEncoding)).toString('latin1');
+}
