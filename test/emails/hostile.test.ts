@@ -215,7 +215,7 @@ test('a refused email names every wrong field at once, at most 20 of them', asyn
   const { status, body } = await spool.request('POST', '/v1/emails', {
     body: {
       ...emailBody({ to: ['ann@example.com', 'nobody', 'bob@example.com', 'nowhere'], tag: 'x' }),
-      ...{ from: 'me', subject: 'a\nb', headers: { From: 'x', 'X-Good': 'y', 'X-Bad': 'ü' } },
+      ...{ from: 'me', subject: 'a\nb', headers: { From: 'x', 'X-Good': 'y', 'X-Bad': 'ü\n' } },
       ...{ scheduledAt: 'soon', tags: { campaign: '' } },
       attachments: [
         { filename: 'a.txt', content: 'aGk=', contentType: 'text' },
