@@ -4,6 +4,8 @@
  * values come back unchanged.
  */
 import { AppError } from '../system/errors.ts';
+import { plainForm } from './plain-form.ts';
+import { NO_WORDS, YES_WORDS } from './products/words.ts';
 
 /** First characters of a formula in OWASP's list, with the line feed that was added to it later. */
 const LOOKS_LIKE_FORMULA = /^[=+\-@\t\r\n]/;
@@ -11,6 +13,23 @@ const LOOKS_LIKE_FORMULA = /^[=+\-@\t\r\n]/;
 const PLAIN_NUMBER = /^[+-]?\d+(?:\.\d+)?$/;
 /** An apostrophe that writing has added, before a formula or before a text that itself begins with an apostrophe. */
 const GUARDED = /^'(?=[=+\-@\t\r\n'])/;
+
+/** White space, the byte order mark and characters without width, which copied texts have at their ends. */
+const BLANK = /[\s\ufeff\u180e\u200b-\u200d\u2060]/;
+
+/** Returns a text without blank characters at its ends, in linear time. Most texts begin and end with a visible ASCII character. */
+export function trimText(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text, start)) start++;
+  while (end > start && isBlank(text, end - 1)) end--;
+  return text.slice(start, end);
+}
+
+function isBlank(text: string, index: number): boolean {
+  const unit = text.charCodeAt(index);
+  return unit <= 0x20 || (unit >= 0x7f && BLANK.test(text.charAt(index)));
+}
 
 /** Returns the cell for a text, in a form that no program reads as a formula, a number or an empty value. */
 export function guardText(text: string): string {
@@ -44,23 +63,24 @@ function isBooleanWord(text: string): boolean {
   return text === 'true' || text === 'false';
 }
 
-const WORDS: Readonly<Record<string, boolean>> = {
-  true: true,
-  yes: true,
-  1: true,
-  false: false,
-  no: false,
-  0: false,
-};
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ...YES_WORDS.map((word): [string, boolean] => [plainForm(word), true]),
+  ...NO_WORDS.map((word): [string, boolean] => [plainForm(word), false]),
+]);
+
+/** Returns the boolean of a word in its plain form; undefined when it is neither yes nor no. */
+export function findBoolean(plainWord: string): boolean | undefined {
+  return BOOLEANS.get(plainWord);
+}
 
 /**
  * Returns the boolean of a cell; undefined for an empty cell, which leaves the field unchanged.
  * @throws AppError validation_error naming the column
  */
 export function readYesNoCell(column: string, cell: string): boolean | undefined {
-  const word = cell.trim().toLowerCase();
-  if (word === '') return undefined;
-  const value = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
+  const text = trimText(cell);
+  if (text === '') return undefined;
+  const value = findBoolean(plainForm(text));
   if (value !== undefined) return value;
   throw new AppError('validation_error', `\`${column}\` must be true, false, 1, 0, yes or no`);
 }

@@ -7,16 +7,19 @@ import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { newJob } from '../jobs/new-job.ts';
 import { AppError } from '../system/errors.ts';
+import { findEncoding } from './encoding.ts';
 import type { ImportHandler } from './handler.ts';
+import { isAddress } from './headings.ts';
+import type { FileOptions } from './options.ts';
 import { NO_PROGRESS } from './progress.ts';
-import { readRecords } from './records.ts';
-import { readHeadingLine } from './run.ts';
+import { type CsvRecord, readRecords } from './records.ts';
+import { readFirstRecord } from './run.ts';
 import { insertImport } from './store.ts';
 
 export type CreateImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'wakeups'>;
 
-type WantedImport = Pick<JobRow, 'tenantId' | 'kind' | 'audienceId'> & {
-  options: object;
+export type WantedImport = Pick<JobRow, 'tenantId' | 'kind' | 'audienceId'> & {
+  options: object & FileOptions;
   file: Buffer;
 };
 
@@ -29,10 +32,11 @@ export async function createImport(
   handler: ImportHandler,
   { file, options, ...wanted }: WantedImport,
 ): Promise<JobRow> {
-  const asked = { ...wanted, options: JSON.stringify(options) };
-  const headings = await firstRecord(file);
-  requireLines(file);
-  await readHeadingLine(app, { handler, job: asked }, headings);
+  const encoding = options.encoding ?? (await findEncoding(file));
+  const asked = { ...wanted, options: JSON.stringify({ ...options, encoding }) };
+  const { cells } = await findFirstRecord(file, encoding);
+  await readFirstRecord(app, { handler, job: asked }, cells);
+  if (cells.length > 1 || !isAddress(cells[0] ?? '')) requireLines(file);
   const now = app.clock.now();
   const blob = await app.blobs.prepare([file]);
   const job = newJob(
@@ -50,9 +54,9 @@ export async function createImport(
   return job;
 }
 
-async function firstRecord(file: Buffer): Promise<readonly string[]> {
-  for await (const { records, fault } of readRecords([file])) {
-    if (records[0]) return records[0].cells;
+async function findFirstRecord(file: Buffer, encoding: FileOptions['encoding']): Promise<CsvRecord> {
+  for await (const { records, fault } of readRecords([file], encoding)) {
+    if (records[0]) return records[0];
     if (fault) throw fault;
   }
   throw new AppError('validation_error', 'The file is empty');

@@ -1,9 +1,11 @@
 /**
  * Decodes a file to UTF-8 and validates it piece by piece. Spreadsheets save UTF-8 with or without a byte order mark,
- * or UTF-16 with one; any other encoding would produce wrong names.
+ * or UTF-16 with one. The request or encoding.ts names any other encoding, because a wrong one would produce wrong names.
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../system/errors.ts';
+import type { FileEncoding } from './encoding.ts';
+import { firstBroken, wholeUtf8 } from './utf8.ts';
 
 const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const UTF16_LITTLE_MARK = Buffer.from([0xff, 0xfe]);
@@ -15,14 +17,46 @@ const UTF16_BIG_MARK = Buffer.from([0xfe, 0xff]);
  */
 const SLICE_BYTES = 2 * 1024;
 
+type Pieces = AsyncIterable<Buffer> | Iterable<Buffer>;
 /** `readBytes` is the number of bytes of the file up to the end of the text. */
 type Decoded = { text: Buffer; readBytes: number };
 
 /**
- * Yields the text in short pieces of whole characters.
+ * Yields the text in short pieces of whole characters. Without an encoding, the file must be UTF-8 or begin with a byte order mark.
  * @throws AppError validation_error naming the first invalid byte
  */
-export async function* decode(file: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Decoded> {
+export function decode(file: Pieces, encoding?: FileEncoding): AsyncGenerator<Decoded> {
+  return encoding === undefined || encoding === 'utf-8' ? decodeUnicode(file) : decodeAs(file, encoding);
+}
+
+/**
+ * Yields the text of a file in an encoding that it does not name itself.
+ * @throws AppError validation_error naming the slice with the invalid byte
+ */
+async function* decodeAs(file: Pieces, encoding: FileEncoding): AsyncGenerator<Decoded> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  let readBytes = 0;
+  const read = (slice: Buffer, stream: boolean): Buffer => {
+    try {
+      return Buffer.from(decoder.decode(slice, { stream }));
+    } catch {
+      throw badFile(`The file is not ${encoding}: bytes ${readBytes + 1} to ${readBytes + slice.length}`);
+    }
+  };
+  for await (const piece of file) {
+    for (let start = 0; start < piece.length; start += SLICE_BYTES) {
+      const slice = piece.subarray(start, start + SLICE_BYTES);
+      const text = read(slice, true);
+      refuseNul(text, readBytes);
+      readBytes += slice.length;
+      if (text.length > 0) yield { text, readBytes };
+    }
+  }
+  const text = read(Buffer.alloc(0), false);
+  if (text.length > 0) yield { text, readBytes };
+}
+
+async function* decodeUnicode(file: Pieces): AsyncGenerator<Decoded> {
   let encoding: Encoding | undefined;
   let rest: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   let restAt = 0;
@@ -77,33 +111,6 @@ function checkUtf8(bytes: Buffer, at: number): Buffer {
   return bytes;
 }
 
-/**
- * Returns the number of bytes before an incomplete last character. A character has one to four bytes, and all but the
- * first begin with the bits 10 (RFC 3629 section 3).
- */
-function wholeUtf8(bytes: Buffer): number {
-  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
-    const octet = bytes[bytes.length - back] ?? 0;
-    if ((octet & 0b1100_0000) === 0b1000_0000) continue;
-    const needed = octet >= 0b1111_0000 ? 4 : octet >= 0b1110_0000 ? 3 : octet >= 0b1100_0000 ? 2 : 1;
-    return needed > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
-}
-
-/** Returns the position of the first invalid character. It is searched by halving, once, when the file is refused. */
-function firstBroken(bytes: Buffer): number {
-  let good = 0;
-  let bad = bytes.length;
-  while (bad - good > 1) {
-    const middle = (good + bad) >> 1;
-    const start = bytes.subarray(0, middle);
-    if (isUtf8(start.subarray(0, wholeUtf8(start)))) good = middle;
-    else bad = middle;
-  }
-  return wholeUtf8(bytes.subarray(0, good));
-}
-
 function utf16(toLittleEndian: (pairs: Buffer) => Buffer): Encoding {
   return {
     markBytes: UTF16_LITTLE_MARK.length,
@@ -142,7 +149,9 @@ function refuseNul(bytes: Buffer, at: number): void {
 }
 
 function notUtf8(at: number): AppError {
-  return badFile(`The file must be UTF-8; byte ${at + 1} is not. Save it as "CSV UTF-8"`);
+  return badFile(
+    `The file must be UTF-8; byte ${at + 1} is not. Save it as "CSV UTF-8", or name its \`encoding\``,
+  );
 }
 
 function badUtf16(at: number): AppError {

@@ -7,7 +7,8 @@ import { CsvError, Parser } from 'csv-parse';
 import { AppError } from '../system/errors.ts';
 import { nextTurn } from '../system/next-turn.ts';
 import { decode } from './decode.ts';
-import { type Delimiter, findDelimiter } from './delimiter.ts';
+import { type Delimiter, findDelimiter, findSeparatorLine } from './delimiter.ts';
+import type { FileEncoding } from './encoding.ts';
 
 export type CsvRecord = {
   /** Line of the file in which the record begins, counted from 1. */
@@ -30,11 +31,14 @@ export const MAX_RECORD_BYTES = 64 * 1024;
  * Yields the records in pieces. The first record is the heading line. Records whose cells are all blank are left out,
  * because spreadsheets write such lines.
  */
-export async function* readRecords(file: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Piece> {
+export async function* readRecords(
+  file: AsyncIterable<Buffer> | Iterable<Buffer>,
+  encoding?: FileEncoding,
+): AsyncGenerator<Piece> {
   const reader = createRecordReader();
   let readBytes = 0;
   try {
-    for await (const decoded of decode(file)) {
+    for await (const decoded of decode(file, encoding)) {
       readBytes = decoded.readBytes;
       yield { records: await reader.read(decoded.text), readBytes };
       await nextTurn();
@@ -58,8 +62,11 @@ function createRecordReader() {
       if (held.length > MAX_RECORD_BYTES) throw tooLong(1);
       return [];
     }
-    parser = createRecordParser(delimiter);
-    return [held];
+    const separator = findSeparatorLine(held);
+    // The line may go on with a line feed.
+    if (separator?.bytes === held.length && !isWhole) return [];
+    parser = createRecordParser(separator?.delimiter ?? delimiter, separator ? 2 : 1);
+    return [separator ? held.subarray(separator.bytes) : held];
   };
 
   const parse = async (texts: readonly Buffer[]): Promise<CsvRecord[]> => {
@@ -91,14 +98,14 @@ function createRecordReader() {
 type RecordParser = ReturnType<typeof createRecordParser>;
 
 /** Parses records. A fault is thrown at the next call, so that the records before it are not lost. */
-function createRecordParser(delimiter: Delimiter) {
+function createRecordParser(delimiter: Delimiter, firstLine: number) {
   let found: CsvRecord[] = [];
   let fault: AppError | undefined;
   let writtenBytes = 0;
   /** End of the last record, or of the last slice with an empty line in it, in bytes. */
   let endBytes = 0;
   let emptyLines = 0;
-  let nextLine = 1;
+  let nextLine = firstLine;
 
   const parser = new Parser({
     delimiter,

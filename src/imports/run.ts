@@ -8,7 +8,9 @@ import type { RowError } from '../jobs/errors/store.ts';
 import { type Jobs, LEASE_MS } from '../jobs/run.ts';
 import { AppError } from '../system/errors.ts';
 import { type BatchRow, type ImportBatch, refusalOf } from './batch.ts';
+import { trimText } from './cells.ts';
 import type { ImportHandler, ImportHandlers, RowReader } from './handler.ts';
+import { readFileOptions } from './options.ts';
 import { type CsvRecord, readRecords } from './records.ts';
 import { completeImport } from './store.ts';
 
@@ -64,7 +66,7 @@ async function readFile(run: Run): Promise<'completed' | 'stopped' | 'stale'> {
   const { app, handler, job } = run;
   if (job.blobId === null) throw new Error('an import without a file has not ended');
   const file = await app.blobs.open(job.blobId);
-  let reader: HeadedReader | undefined;
+  let reader: RowReader<unknown> | undefined;
   let toSkip = job.rows;
   let batch = emptyBatch();
   let readBytes = 0;
@@ -74,13 +76,15 @@ async function readFile(run: Run): Promise<'completed' | 'stopped' | 'stale'> {
     batch = emptyBatch();
     return commitBatch(run, full, readBytes);
   };
-  for await (const piece of readRecords(file.chunks())) {
+  for await (const piece of readRecords(file.chunks(), readFileOptions(job).encoding)) {
     batch.bytes += piece.readBytes - readBytes;
     ({ readBytes, fault } = piece);
     for (const record of piece.records) {
       if (!reader) {
-        reader = await readHeadingLine(app, { handler, job }, record.cells);
-      } else if (toSkip > 0) {
+        reader = await readFirstRecord(app, { handler, job }, record.cells);
+        if (!reader.isHeadless) continue;
+      }
+      if (toSkip > 0) {
         toSkip--;
       } else {
         addRow(batch, reader, record);
@@ -99,24 +103,22 @@ async function readFile(run: Run): Promise<'completed' | 'stopped' | 'stale'> {
   return 'completed';
 }
 
-type HeadedReader = RowReader<unknown> & { columns: number };
-
 /**
- * Returns the heading line of a file.
+ * Returns the reader of the rows of a file, which its first record decides.
  * @throws AppError validation_error
  */
-export async function readHeadingLine(
+export async function readFirstRecord(
   app: Pick<App, 'db' | 'clock'>,
   { handler, job }: { handler: ImportHandler; job: Pick<JobRow, 'tenantId' | 'options'> },
-  headings: readonly string[],
-): Promise<HeadedReader> {
-  if (headings.length > MAX_COLUMNS) {
+  cells: readonly string[],
+): Promise<RowReader<unknown>> {
+  if (cells.length > MAX_COLUMNS) {
     throw new AppError(
       'validation_error',
-      `The file has ${headings.length} columns; at most ${MAX_COLUMNS} are allowed`,
+      `The file has ${cells.length} columns; at most ${MAX_COLUMNS} are allowed`,
     );
   }
-  return { ...(await handler.readHeadings(app, job, headings)), columns: headings.length };
+  return handler.readHeadings(app, job, cells);
 }
 
 type Batch = { rows: BatchRow<unknown>[]; errors: RowError[]; size: number; cells: number; bytes: number };
@@ -125,19 +127,28 @@ function emptyBatch(): Batch {
   return { rows: [], errors: [], size: 0, cells: 0, bytes: 0 };
 }
 
-function addRow(batch: Batch, reader: HeadedReader, { line, cells }: CsvRecord): void {
-  const email = cells[reader.emailColumn]?.trim() ?? '';
+function addRow(batch: Batch, reader: RowReader<unknown>, record: CsvRecord): void {
   batch.size++;
-  batch.cells += cells.length;
-  if (cells.length !== reader.columns) {
-    const message = `The row has ${cells.length} cells, and the heading line ${reader.columns}`;
-    batch.errors.push({ line, email, message });
-    return;
+  batch.cells += record.cells.length;
+  const row = readRow(reader, record);
+  if ('message' in row) batch.errors.push(row);
+  else batch.rows.push(row);
+}
+
+/** Reads a record of a file. Returns the error of a record that is refused. */
+export function readRow(
+  reader: RowReader<unknown>,
+  { line, cells }: CsvRecord,
+): BatchRow<unknown> | RowError {
+  const email = trimText(cells[reader.emailColumn] ?? '');
+  if (cells.length !== reader.columns.length) {
+    const message = `The row has ${cells.length} cells, and the heading line ${reader.columns.length}`;
+    return { line, email, message };
   }
   try {
-    batch.rows.push({ line, email, value: reader.readRow(cells) });
+    return { line, email, value: reader.readRow(cells) };
   } catch (error) {
-    batch.errors.push({ line, email, message: refusalOf(error) });
+    return { line, email, message: refusalOf(error) };
   }
 }
 

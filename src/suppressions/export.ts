@@ -1,4 +1,4 @@
-/** Exports the list as a file, newest first. An import reads the first two columns. */
+/** Exports the list as a file, newest first. An import reads all of them but the email that caused a suppression. */
 
 import type { SuppressionReason, SuppressionRow } from '../db/marketing-tables.ts';
 import { defineRead } from '../db/operation.ts';

@@ -1,20 +1,32 @@
-/** Imports files of addresses. The columns `email` and `reason` are read, and all others are ignored. */
+/**
+ * Imports files of addresses, our own and those of other products. A reason that is not understood never costs the row: the address
+ * is suppressed with the reason of the request, or the default one.
+ */
 
 import type { SuppressionReason, SuppressionRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { type ImportBatch, importRows, type Outcome } from '../imports/batch.ts';
-import { readTextCell } from '../imports/cells.ts';
-import type { ImportHandler } from '../imports/handler.ts';
-import { assignColumns, plainHeading, requireEmailColumn } from '../imports/headings.ts';
+import { findBoolean, readTextCell, trimText } from '../imports/cells.ts';
+import type { ImportHandler, RowReader } from '../imports/handler.ts';
+import type { FileOptions } from '../imports/options.ts';
+import { plainForm } from '../imports/plain-form.ts';
+import { readTime } from '../imports/times.ts';
+import { cleanDiagnostic } from '../mail/dsn/notice.ts';
+import { isoTime } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
+import { readSuppressionColumns, type SuppressionColumns } from './import-columns.ts';
+import { findReason, isDiagnostic } from './import-reason.ts';
 import { readAddress } from './request.ts';
 import { suppress } from './store.ts';
 
-/** Options in the form that the job stores. `reason` applies to rows without a reason. */
-export type SuppressionImportOptions = { reason: SuppressionReason };
+/** Options in the form that the job stores. `reason` applies to rows whose reason is not understood. */
+export type SuppressionImportOptions = FileOptions & { reason?: SuppressionReason };
 
-type SuppressionImport = Pick<SuppressionRow, 'id' | 'email' | 'reason' | 'createdAt'>;
+type SuppressionImport = Pick<SuppressionRow, 'id' | 'email' | 'reason' | 'diagnostic' | 'createdAt'>;
+
+/** Reason of rows for which neither the file nor the request gives one. */
+const DEFAULT_REASON: SuppressionReason = 'manual';
 
 const importSuppressions = defineWrite(
   'suppressions.import',
@@ -24,7 +36,7 @@ const importSuppressions = defineWrite(
       batch,
       async ({ tenantId }) =>
         (row) =>
-          putSuppression(tx, { ...row, tenantId, sourceEmailId: null, diagnostic: null }),
+          putSuppression(tx, { ...row, tenantId, sourceEmailId: null }),
     ),
   { priority: 'bulk' },
 );
@@ -36,37 +48,62 @@ async function putSuppression(tx: Tx, wanted: SuppressionRow): Promise<Outcome> 
 }
 
 export const suppressionImport: ImportHandler<SuppressionImport> = {
-  async readHeadings({ clock }, job, headings) {
-    const places = assignColumns(headings, (heading) => {
-      const name = plainHeading(heading);
-      return name === 'email' || name === 'reason' ? name : undefined;
-    });
-    const emailColumn = requireEmailColumn(places);
-    const reasonColumn = places.get('reason');
+  async readHeadings({ clock }, job, cells) {
     const options = JSON.parse(job.options) as SuppressionImportOptions;
+    const columns = readSuppressionColumns(cells, options.mapping);
+    const otherwise = options.reason ?? columns.ofList ?? DEFAULT_REASON;
     return {
-      emailColumn,
-      readRow(cells) {
-        const now = clock.now();
-        const email = readAddress('email', readTextCell(cells[emailColumn]?.trim() ?? '') ?? '');
-        const reason = reasonColumn === undefined ? undefined : readReason(cells[reasonColumn] ?? '');
-        return { id: newId('sup', now), email, reason: reason ?? options.reason, createdAt: now };
-      },
+      emailColumn: columns.email,
+      isHeadless: columns.isHeadless,
+      columns: columns.uses,
+      readRow: (given) => readRow(columns, given, { otherwise, now: clock.now() }),
     };
   },
+  show({ email, reason, diagnostic, createdAt }) {
+    return { email, reason, diagnostic, createdAt: isoTime(createdAt) };
+  },
+  warn: warnOfReasons,
   write: importSuppressions,
 };
 
-const REASONS: readonly string[] = [
-  'manual',
-  'bounce',
-  'complaint',
-  'unsubscribe',
-] satisfies readonly SuppressionReason[];
+/**
+ * Reads a suppression from a row.
+ * @throws AppError validation_error for a row without an address, and for an entry that its product no longer obeys
+ */
+function readRow(
+  columns: SuppressionColumns,
+  cells: readonly string[],
+  { otherwise, now }: { otherwise: SuppressionReason; now: number },
+): SuppressionImport {
+  const textAt = (column: number | undefined) =>
+    column === undefined ? '' : (readTextCell(trimText(cells[column] ?? '')) ?? '');
+  const email = readAddress('email', textAt(columns.email));
+  if (findBoolean(plainForm(textAt(columns.expired))) === true)
+    throw invalid('expired', 'The entry has expired, so mail is sent to the address again');
+  const reasons = columns.reasons.map(textAt);
+  const marks = columns.marks.map(({ column, reason }) => ({ cell: textAt(column), reason }));
+  const [mainReason = ''] = reasons;
+  const diagnostic = textAt(columns.diagnostic) || (isDiagnostic(mainReason) ? mainReason : '');
+  const time = readTime(textAt(columns.time));
+  return {
+    id: newId('sup', now),
+    email,
+    reason: findReason(reasons, marks) ?? otherwise,
+    diagnostic: cleanDiagnostic(diagnostic),
+    createdAt: Math.min(time ?? now, now),
+  };
+}
 
-function readReason(cell: string): SuppressionReason | undefined {
-  const reason = cell.trim().toLowerCase();
-  if (reason === '') return undefined;
-  if (REASONS.includes(reason)) return reason as SuppressionReason;
-  throw invalid('reason', `\`reason\` must be one of ${REASONS.join(', ')}`);
+function warnOfReasons(
+  { columns }: RowReader<SuppressionImport>,
+  rows: readonly SuppressionImport[],
+): string[] {
+  const counts = Map.groupBy(rows, ({ reason }) => reason);
+  const found = [...counts].map(([reason, { length }]) => `${length} ${reason}`).join(', ');
+  return [
+    ...(columns.some(({ field }) => field === 'reason')
+      ? []
+      : ['No column says why the addresses are suppressed; `reason` in the request can say so for all']),
+    ...(rows.length > 0 ? [`Reasons of the checked rows: ${found}`] : []),
+  ];
 }

@@ -14,6 +14,11 @@ import { isId } from '../system/ids.ts';
 /** Strength of each reason: a stronger reason replaces a weaker one. */
 const STRENGTH: Record<SuppressionReason, number> = { manual: 0, unsubscribe: 1, bounce: 2, complaint: 3 };
 
+/** Returns the stronger of two reasons. */
+export function strongerOf(one: SuppressionReason, other: SuppressionReason): SuppressionReason {
+  return STRENGTH[other] > STRENGTH[one] ? other : one;
+}
+
 type ByEmail = Pick<SuppressionRow, 'tenantId' | 'email'>;
 
 const byEmail = statement((db, param: Param<ByEmail>) =>

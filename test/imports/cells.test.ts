@@ -7,6 +7,7 @@ import {
   readTextCell,
   readValueCell,
   readYesNoCell,
+  trimText,
 } from '../../src/imports/cells.ts';
 
 test('a cell that begins like a formula has an apostrophe before it, and a plain number has none', () => {
@@ -56,9 +57,23 @@ test('an empty cell says nothing', () => {
   assert.equal(readYesNoCell('unsubscribed', ' '), undefined);
 });
 
-test('yes and no are read in six words, and in no other', () => {
-  for (const word of ['true', 'YES', ' 1 ']) assert.equal(readYesNoCell('unsubscribed', word), true);
-  for (const word of ['false', 'No', '0']) assert.equal(readYesNoCell('unsubscribed', word), false);
+test('a text loses the blanks at its ends, those without width too, and no other character', () => {
+  const blank = fc.string({
+    unit: fc.constantFrom(' ', '\t', '\u00a0', '\ufeff', '\u200b', '\u3000', '\u2060'),
+  });
+  const inner = fc.constantFrom('', 'a', 'a \u200b b', "'", '=1', 'é', '😀', '.');
+  fc.assert(
+    fc.property(blank, inner, blank, (before, text, after) =>
+      assert.equal(trimText(`${before}${text}${after}`), text),
+    ),
+  );
+});
+
+test('yes and no are read in the words of products and spreadsheets, and in no other', () => {
+  for (const word of ['true', 'YES', ' 1 ', 'WAHR', 'Sí', 'да'])
+    assert.equal(readYesNoCell('unsubscribed', word), true);
+  for (const word of ['false', 'No', '0', 'FAUX', 'não'])
+    assert.equal(readYesNoCell('unsubscribed', word), false);
   for (const word of ['maybe', 'constructor', '2']) {
     assert.throws(() => readYesNoCell('unsubscribed', word), /`unsubscribed` must be true/);
   }

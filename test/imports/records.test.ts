@@ -27,6 +27,21 @@ async function read(file: Buffer | string | Iterable<Buffer>, pieceBytes = PIECE
 
 const cellsOf = ({ records }: Found) => records.map(({ cells }) => cells);
 
+test('the line for the separator is no record, but a line, wherever the file is cut', async () => {
+  for (const lineEnd of ['\r\n', '\n', '\r']) {
+    const file = ['sep=;', 'e;f', 'a,b;1', ''].join(lineEnd);
+    for (const pieceBytes of [1, 2, 6, 7, 100]) {
+      assert.deepEqual(await read(file, pieceBytes), {
+        records: [
+          { line: 2, cells: ['e', 'f'] },
+          { line: 3, cells: ['a,b', '1'] },
+        ],
+        error: undefined,
+      });
+    }
+  }
+});
+
 test('quotes, doubled quotes, and line breaks within quotes are read as RFC 4180 has them', async () => {
   const found = await read('email,note\r\n"a@b.example","say ""hi"",\r\nplease"\r\n');
   assert.deepEqual(cellsOf(found), [

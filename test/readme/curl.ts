@@ -22,6 +22,7 @@ export async function curl({ arguments: args, directory, input }: Call): Promise
       'upload-file': { type: 'string', short: 'T' },
       'mail-from': { type: 'string' },
       'mail-rcpt': { type: 'string' },
+      'url-query': { type: 'string' },
     },
   });
   const [url, ...others] = positionals;
@@ -42,6 +43,18 @@ export async function curl({ arguments: args, directory, input }: Call): Promise
     }),
   );
   const method = values.request ?? (sent === undefined ? 'GET' : 'POST');
-  const { body } = await request(url, { method, headers, body: sent ?? null });
+  const { body } = await request(withQuery(url, values['url-query']), {
+    method,
+    headers,
+    body: sent ?? null,
+  });
   return { output: await body.text(), errors: '', code: 0 };
+}
+
+/** `--url-query` encodes what stands behind the first equals sign. */
+function withQuery(url: string, query: string | undefined): string {
+  if (query === undefined) return url;
+  const equals = query.indexOf('=');
+  const encoded = `${query.slice(0, equals)}=${encodeURIComponent(query.slice(equals + 1))}`;
+  return `${url}${url.includes('?') ? '&' : '?'}${encoded}`;
 }

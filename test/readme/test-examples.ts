@@ -49,6 +49,7 @@ docs/api.md: Suppressions
   POST /suppressions 201
   GET /suppressions 200
   DELETE /suppressions/gone@example.com 204
+  POST /suppressions/imports 200
 docs/api.md: API keys and plans
   POST /api-keys 201
   DELETE /api-keys/key_ 204
@@ -135,6 +136,9 @@ docs/templates-and-contacts.md: Imports and exports
   POST /audiences/aud_/contacts/exports 202
   GET /exports/exp_ 200
   GET /exports/exp_/file 200
+docs/templates-and-contacts.md: Exports of other products
+  POST /audiences/aud_/contacts/imports 200
+  POST /audiences/aud_/contacts/imports 202
 docs/templates-and-contacts.md: Segments
   POST /segments 201
   GET /segments/seg_/contacts 200

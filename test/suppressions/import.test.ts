@@ -20,24 +20,23 @@ test('a file becomes suppressions, with the reason of each row or that of the re
   const job = await importCsv(
     open,
     `${IMPORTS}?reason=unsubscribe`,
-    'Created,E-Mail,Reason\n2020,Ada@Example.com,Complaint\n2021,bob@example.com,\n,c@example.com,spam\n,nobody,\n',
+    'Created,E-Mail,Reason\n2020,Ada@Example.com,Complaint\n2021,bob@example.com,\n,c@example.com,whatever\n,nobody,\n',
   );
   const { kind, audienceId, status, rows, created, updated, skipped, failed } = job;
   assert.deepEqual(
     { kind, audienceId, status, rows, created, updated, skipped, failed },
     {
       ...{ kind: 'suppressions', audienceId: null, status: 'completed' },
-      ...{ rows: 4, created: 2, updated: 0, skipped: 0, failed: 2 },
+      ...{ rows: 4, created: 3, updated: 0, skipped: 0, failed: 1 },
     },
   );
   assert.equal(await reasonOf('ada@example.com'), 'complaint');
   assert.equal(await reasonOf('bob@example.com'), 'unsubscribe');
+  assert.equal(await reasonOf('c@example.com'), 'unsubscribe', 'a reason that is not understood');
   const { body: errors } = await open.request('GET', `/v1/imports/${job.id}/errors`);
   assert.equal(
     errors,
-    'line,email,error\r\n' +
-      '4,c@example.com,"`reason` must be one of manual, bounce, complaint, unsubscribe"\r\n' +
-      '5,nobody,`email` must be one address such as ada@example.com\r\n',
+    'line,email,error\r\n5,nobody,`email` must be one address such as ada@example.com\r\n',
   );
 });
 
@@ -73,9 +72,11 @@ test('an exported file can be imported without any change', async () => {
       .map((line) => line.split(',').slice(0, 2).join())
       .sort();
   assert.deepEqual(known(again.file), known(file));
+  const times = (csv: string) => csv.match(/\d{4}-\d\d-\d\dT[\d:.]+Z/g)?.sort();
+  assert.deepEqual(times(again.file), times(file), 'the times are kept');
 });
 
 test('an export of suppressions with a reason has no others', async () => {
   const { file } = await exportCsv(open, EXPORTS, { reason: 'unsubscribe' });
-  assert.deepEqual(file.match(/^.*?@/gm), ['bob@']);
+  assert.deepEqual(file.match(/^.*?@/gm)?.sort(), ['bob@', 'c@']);
 });

@@ -7,6 +7,8 @@ import { acceptedExportSchema, showExport } from '../../exports/schemas.ts';
 import { csvBody, MAX_CSV_BODY_BYTES } from '../../http/json/csv-body.ts';
 import { paramsOf } from '../../http/json/resource.ts';
 import { type CreateImportApp, createImport } from '../../imports/create.ts';
+import { fileParameters, readFileParameters } from '../../imports/options.ts';
+import { previewImport, previewSchema } from '../../imports/preview.ts';
 import { acceptedImportSchema, showImport } from '../../imports/schemas.ts';
 import { invalid } from '../../system/errors.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
@@ -15,6 +17,7 @@ import { findSegment } from '../segments/store.ts';
 import { getAudience } from '../store.ts';
 import type { ContactExportFilter } from './export.ts';
 import { type ContactImportOptions, contactImport } from './import.ts';
+import { CONTACT_FIELDS, isContactField } from './import-columns.ts';
 
 type CsvApp = CreateImportApp & CreateExportApp;
 
@@ -29,6 +32,16 @@ const importQuery = Type.Object({
         'Whether contacts that exist already are updated or skipped; default update. Neither subscribes a contact again.',
     }),
   ),
+  ...fileParameters(CONTACT_FIELDS),
+});
+
+const previewOfContacts = previewSchema('ContactImportPreview', {
+  email: 'ada@example.com',
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  status: 'subscribed',
+  properties: { plan: 'pro' },
+  topics: [],
 });
 
 const exportRequestSchema = Type.Object(
@@ -45,10 +58,14 @@ const exportRequestSchema = Type.Object(
   { examples: [{ segmentId: 'seg_01khq3z5vgxw1r8t6n2m4c9b7d', unsubscribed: false }] },
 );
 
-const FILE = `At most 50 MiB of UTF-8 (or UTF-16 with a byte order mark), with commas, semicolons or tabs, and a heading \
-line. Headings are read without regard to case, spaces, \`_\` and \`-\`: \`email\`, \`first name\`, \`last name\`, \
-\`unsubscribed\` (true, false, 1, 0, yes, no), \`pending\` (the same; true sends a confirmation mail, as the status of a new contact does), \`topics.<id>\` (the same), \`properties.<key>\`; any other is a property of \
-exactly that name: \`Plan\` and \`plan\` are two. A property that is exactly true or false is a boolean, else text. An empty cell leaves its field out.`;
+const FILE = `At most 50 MiB with commas, semicolons, tabs or bars, in UTF-8, UTF-16 with a byte order mark, or another \
+\`encoding\`. Headings are read without regard to case, accents, spaces and punctuation: \`email\`, \`first name\`, \`last name\`, \
+\`unsubscribed\` (true, false, 1, 0, yes, no), \`pending\` (the same; true sends a confirmation mail, as the status of a new contact \
+does), \`topics.<id>\` (the same), \`properties.<key>\`, and the names that Mailchimp, HubSpot, Google, Outlook, Klaviyo, Brevo and \
+other products give to them. A column of consent, such as \`status\` or \`subscribed\`, decides who is subscribed: when columns \
+disagree nobody is, and a row with a value that is not understood is refused. Any other column is a property, whose name is folded to \
+letters, digits and underscores: \`Postal Code\` is \`Postal_Code\`, and \`Plan\` and \`plan\` are two. A property that is exactly \
+true or false is a boolean, else text. An empty cell leaves its field out. A first line with an address is a row, not a heading line.`;
 
 /** Adds the routes for files of contacts to the server. */
 export function registerContactFiles(server: FastifyInstance, app: CsvApp): void {
@@ -67,12 +84,12 @@ function registerImport(server: FastifyInstance, app: CsvApp): void {
     operationId: 'importContacts',
     summary: 'Import contacts from a CSV file',
     description:
-      'The response is sent once the file is on disk. Its rows are imported afterwards; `GET /v1/imports/{id}` shows the progress. No events are recorded for them.',
+      'The response is sent once the file is on disk. Its rows are imported afterwards; `GET /v1/imports/{id}` shows the progress. No events are recorded for them. With `?preview=true` nothing is imported.',
     tags: [TAG],
     ...paramsOf(IMPORTS_PATH),
     querystring: importQuery,
     body: csvBody(FILE, 'email,first name,plan\r\nada@example.com,Ada,pro\r\n'),
-    response: { 202: acceptedImportSchema },
+    response: { 200: previewOfContacts, 202: acceptedImportSchema },
   };
   const config = { takesCsv: true };
   server.post<ImportRequest>(
@@ -81,9 +98,14 @@ function registerImport(server: FastifyInstance, app: CsvApp): void {
     async (request, reply) => {
       const { tenantId, mode, domainId: keyDomainId } = callerOf(request);
       const { id: audienceId } = await getAudience(app.db.read, tenantId, request.params.audienceId);
-      const { onConflict = 'update' } = request.query;
-      const options: ContactImportOptions = { onConflict, requester: { mode, keyDomainId } };
+      const { onConflict = 'update', preview, ...file } = request.query;
+      const options: ContactImportOptions = {
+        ...readFileParameters(file, isContactField, CONTACT_FIELDS),
+        onConflict,
+        requester: { mode, keyDomainId },
+      };
       const wanted = { tenantId, kind: 'contacts', audienceId, options, file: request.body } as const;
+      if (preview) return reply.code(200).send(await previewImport(app, contactImport, wanted));
       return reply.code(202).send(showImport(await createImport(app, contactImport, wanted)));
     },
   );

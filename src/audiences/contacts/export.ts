@@ -14,6 +14,7 @@ import { isPending } from '../opt-in/consent.ts';
 import type { Filter } from '../segments/filter.ts';
 import { readSegmentSlice } from '../segments/store.ts';
 import { findAudience } from '../store.ts';
+import { EXPORTED_FIELDS } from './exported-fields.ts';
 import { MAX_PROPERTIES, readChoices, readProperties } from './merge.ts';
 import { listContacts, listTopicIds } from './store.ts';
 
@@ -35,8 +36,6 @@ const MAX_SLICE_CONTACTS = 200;
 const MAX_SLICE_SCAN = 100;
 /** Maximum number of columns for properties: five times what one contact can have. An import accepts as many. Our own limit. */
 export const MAX_PROPERTY_COLUMNS = 5 * MAX_PROPERTIES;
-
-const FIELD_HEADINGS = ['email', 'firstName', 'lastName', 'unsubscribed', 'pending'];
 
 type Slice = {
   tenantId: AudienceRow['tenantId'];
@@ -132,7 +131,7 @@ export const contactExport: ExportHandler = {
     const columns = await findColumns(app, list);
     return {
       headings: [
-        ...FIELD_HEADINGS,
+        ...EXPORTED_FIELDS,
         ...columns.topics.map((id) => `topics.${id}`),
         ...columns.properties.map((key) => `properties.${key}`),
       ],

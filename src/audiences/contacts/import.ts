@@ -1,33 +1,31 @@
 /**
- * Imports files of contacts: reads the headings and rows of a file, and stores the rows as contacts of an audience. The
- * request decides whether existing contacts are updated or left alone. An import never subscribes a contact again.
+ * Imports files of contacts: reads the rows of a file, and stores them as contacts of an audience. The request decides whether
+ * existing contacts are updated or left alone. An import never subscribes a contact again.
  */
 import { defineWrite } from '../../db/operation.ts';
 import { type ImportBatch, importRows } from '../../imports/batch.ts';
-import { readTextCell, readValueCell, readYesNoCell } from '../../imports/cells.ts';
+import { readTextCell, readValueCell, readYesNoCell, trimText } from '../../imports/cells.ts';
 import type { ImportHandler } from '../../imports/handler.ts';
-import {
-  assignColumns,
-  badHeading,
-  plainHeading,
-  quote,
-  requireEmailColumn,
-} from '../../imports/headings.ts';
+import { badHeading, quote } from '../../imports/headings.ts';
+import { type FileOptions, readFileOptions } from '../../imports/options.ts';
+import type { Standing } from '../../imports/products/consent-words.ts';
 import { newId } from '../../system/ids.ts';
 import { readConsentRequest } from '../opt-in/consent.ts';
 import { type Requester, requestConfirmation, requireOptIn } from '../opt-in/request.ts';
 import { findAudience } from '../store.ts';
-import { PROPERTY_KEY, readContactFields } from './fields.ts';
-import { listTopicIds, putContact, type WantedContact } from './store.ts';
+import { EXPORTED_FIELDS } from './exported-fields.ts';
+import { readContactFields } from './fields.ts';
+import { type ContactColumns, type KeyedColumn, readContactColumns } from './import-columns.ts';
+import { type ContactImport, showImported, warnOfContacts } from './import-preview.ts';
+import { readStanding, refuseClearOptOut } from './import-standing.ts';
+import { listTopicIds, putContact } from './store.ts';
 
 /** Options of an import, as its job stores them. */
-export type ContactImportOptions = {
+export type ContactImportOptions = FileOptions & {
   onConflict: 'update' | 'skip';
   /** The key that requested the import; confirmation mail is sent for it. Absent in jobs of earlier versions. */
   requester?: Omit<Requester, 'now'>;
 };
-
-type ContactImport = Omit<WantedContact, 'tenantId' | 'audienceId'>;
 
 const importContacts = defineWrite(
   'contacts.import',
@@ -53,112 +51,95 @@ const importContacts = defineWrite(
 
 /** Import of the files of contacts, for the table of imports. */
 export const contactImport: ImportHandler<ContactImport> = {
-  async readHeadings({ db, clock }, { tenantId }, headings) {
-    const places = assignColumns(headings, meaningOf);
-    const emailColumn = requireEmailColumn(places);
-    const columns = readColumns(places);
-    const topicIds = await listTopicIds(db.read, tenantId);
+  async readHeadings({ db, clock }, job, cells) {
+    const columns = readContactColumns(cells, readFileOptions(job).mapping);
+    const topicIds = await listTopicIds(db.read, job.tenantId);
     for (const { key } of columns.topics) {
       if (!topicIds.has(key))
         throw badHeading(`\`topics.${quote(key)}\` is not the id of one of your topics`);
     }
+    const trim = isOwnExport(cells) ? (cell: string) => cell : trimText;
     return {
-      emailColumn,
-      readRow(cells) {
+      emailColumn: columns.email,
+      isHeadless: columns.isHeadless,
+      columns: columns.uses,
+      readRow(given) {
         const now = clock.now();
-        return { ...readRow(columns, emailColumn, cells), id: newId('ct', now), now };
+        return { ...readRow(columns, given, trim), id: newId('ct', now), now };
       },
     };
   },
+  show: showImported,
+  warn: warnOfContacts,
   write: importContacts,
 };
 
-/** Fields of a contact, by the plain form of their headings. */
-const FIELDS: Readonly<Record<string, string>> = {
-  email: 'email',
-  firstname: 'firstName',
-  lastname: 'lastName',
-  unsubscribed: 'unsubscribed',
-  pending: 'pending',
-};
-const PREFIXES = ['properties', 'topics'] as const;
-const KEY = new RegExp(PROPERTY_KEY);
-
-/** Returns the meaning of a heading, such as `email`, `topics.top_…` or `properties.plan`. */
-function meaningOf(heading: string, column: number): string {
-  const text = heading.trim();
-  if (text === '') throw badHeading(`Column ${column + 1} has no heading`);
-  const field = Object.hasOwn(FIELDS, plainHeading(text)) ? FIELDS[plainHeading(text)] : undefined;
-  if (field !== undefined) return field;
-  for (const prefix of PREFIXES) {
-    const dotted = `${prefix}.`;
-    if (text.toLowerCase().startsWith(dotted)) return readKey(prefix, text.slice(dotted.length), text);
-  }
-  return readKey('properties', text, text);
+/** Returns true for a file that our export has written. Its cells are exactly the values, with any spaces at their ends. */
+function isOwnExport(cells: readonly string[]): boolean {
+  return EXPORTED_FIELDS.every((field, column) => cells[column] === field);
 }
 
-function readKey(prefix: (typeof PREFIXES)[number], key: string, heading: string): string {
-  if (prefix === 'topics' || KEY.test(key)) return `${prefix}.${key}`;
-  throw badHeading(
-    `\`${quote(heading)}\` cannot be a property: its name must be 1 to 64 letters, digits and underscores`,
-  );
-}
-
-type KeyedColumn = { key: string; column: number };
-type Columns = {
-  firstName: number | undefined;
-  lastName: number | undefined;
-  unsubscribed: number | undefined;
-  pending: number | undefined;
-  properties: readonly KeyedColumn[];
-  topics: readonly KeyedColumn[];
-};
-
-function readColumns(places: ReadonlyMap<string, number>): Columns {
-  const keyed = (prefix: (typeof PREFIXES)[number]) =>
-    [...places]
-      .filter(([meaning]) => meaning.startsWith(`${prefix}.`))
-      .map(([meaning, column]) => ({ key: meaning.slice(prefix.length + 1), column }));
-  return {
-    firstName: places.get('firstName'),
-    lastName: places.get('lastName'),
-    unsubscribed: places.get('unsubscribed'),
-    pending: places.get('pending'),
-    properties: keyed('properties'),
-    topics: keyed('topics'),
-  };
-}
+type Trim = (cell: string) => string;
 
 /**
  * Reads the fields of a contact from a row. An empty cell leaves its field out.
  * @throws AppError validation_error naming the field
  */
-function readRow(columns: Columns, emailColumn: number, cells: readonly string[]) {
-  const cellAt = (column: number | undefined) => (column === undefined ? '' : (cells[column] ?? ''));
-  const firstName = readTextCell(cellAt(columns.firstName));
-  const lastName = readTextCell(cellAt(columns.lastName));
-  const unsubscribed = readYesNoCell('unsubscribed', cellAt(columns.unsubscribed));
-  const isPending = readYesNoCell('pending', cellAt(columns.pending)) === true;
+function readRow(columns: ContactColumns, cells: readonly string[], trim: Trim) {
+  const cellAt = (column: number | undefined) => (column === undefined ? '' : trim(cells[column] ?? ''));
+  const standing = readStanding(columns.consent, cells);
   const topics = readKeyed(columns.topics, ({ key, column }) =>
     readYesNoCell(`topics.${key}`, cellAt(column)),
   );
-  const properties = readKeyed(columns.properties, ({ column }) => readValueCell(cellAt(column)));
+  const properties = readKeyed(columns.properties, ({ column, heading, isWatched }) => {
+    const cell = cellAt(column);
+    if (isWatched) refuseClearOptOut(heading, cell);
+    return readValueCell(oneLine(cell));
+  });
   const fields = readContactFields({
-    email: readTextCell(cellAt(emailColumn).trim()) ?? '',
-    ...(firstName !== undefined && { firstName }),
-    ...(lastName !== undefined && { lastName }),
-    ...(unsubscribed !== undefined && { unsubscribed }),
+    email: readEmailCell(cells[columns.email] ?? ''),
+    ...readNames(columns, cellAt),
+    ...(standing === 'unsubscribed' && { unsubscribed: true }),
     ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
     ...(topics.length > 0 && { topics: topics.map(asSubscription) }),
   });
-  const pending = isPending ? readConsentRequest({ ...fields, status: 'pending' }, 'import') : undefined;
+  const isPending = readYesNoCell('pending', cellAt(columns.pending)) === true;
+  const pending = readPending(fields, isPending, standing);
   return { ...fields, ...(pending && { pending }) };
 }
 
+function readPending(fields: { unsubscribed?: boolean }, isPending: boolean, standing: Standing | undefined) {
+  if (!isPending && standing !== 'pending') return undefined;
+  return readConsentRequest({ ...fields, status: 'pending' }, 'import');
+}
+
+/** Google writes several addresses into one cell with this text between them, the first of which is the main one. */
+const ADDRESS_SEPARATOR = ' ::: ';
+
+function readEmailCell(cell: string): string {
+  const email = readTextCell(trimText(cell)) ?? '';
+  return email.includes(ADDRESS_SEPARATOR) ? (email.split(ADDRESS_SEPARATOR)[0] ?? '') : email;
+}
+
+/** Returns the names of a row. A whole name is split at its first space, so that both parts together are what it was. */
+function readNames(columns: ContactColumns, cellAt: (column: number | undefined) => string) {
+  const whole = readTextCell(oneLine(cellAt(columns.name)));
+  const [firstOfWhole, ...rest] = whole?.split(' ') ?? [];
+  const firstName = readTextCell(oneLine(cellAt(columns.firstName))) ?? firstOfWhole;
+  const lastName =
+    readTextCell(oneLine(cellAt(columns.lastName))) ?? (rest.length > 0 ? rest.join(' ') : undefined);
+  return { ...(firstName !== undefined && { firstName }), ...(lastName !== undefined && { lastName }) };
+}
+
+/** Returns a cell as one line. Address books write postal addresses and notes with line breaks, which a field does not have. */
+function oneLine(cell: string): string {
+  return /[\r\n\t]/.test(cell) ? cell.replace(/[\r\n\t]+/g, ' ') : cell;
+}
+
 /** Reads the cells of such columns, and leaves the empty ones out. */
-function readKeyed<Value>(
-  columns: readonly KeyedColumn[],
-  read: (column: KeyedColumn) => Value | undefined,
+function readKeyed<Column extends KeyedColumn, Value>(
+  columns: readonly Column[],
+  read: (column: Column) => Value | undefined,
 ): [key: string, value: Value][] {
   return columns.flatMap((column) => {
     const value = read(column);

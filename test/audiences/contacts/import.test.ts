@@ -160,16 +160,29 @@ const REFUSED: Record<string, [file: string | Buffer, words: RegExp]> = {
   'with a column that comes twice': ['email,First Name,firstname\n', /Columns 2 and 3 are both `firstname`/],
   'with a property that comes twice': ['email,plan,properties.plan\n', /Columns 2 and 3 are both/],
   'with a column that has no heading': ['email,,x\n', /Column 2 has no heading/],
-  'with a heading that is no property key': ['email,Postal Code\n', /`Postal Code` cannot be a property/],
+  'with a property that is no property key': [
+    'email,properties.Postal Code\n',
+    /`properties.Postal Code` cannot be a property/,
+  ],
   'with a topic that does not exist': ['email,topics.top_x\n', /`topics.top_x` is not the id of one of your/],
-  'whose heading is long': [`email,${'ä'.repeat(9_000)}\n`, /^`ä{64}…` cannot be a property/],
+  'whose heading is long': [
+    `email,properties.${'ä'.repeat(9_000)}\n`,
+    /^`properties.ä{53}…` cannot be a property/,
+  ],
   'with too many columns': [
     `email${',x'.repeat(605)}\n`,
     /The file has 606 columns; at most 605 are allowed/,
   ],
   'that is empty': ['\r\n\r\n', /The file is empty/],
   'whose line breaks were lost': ['email,citybob@example.com,Paris', /so it has no rows\. .* --data-binary/],
-  'in another encoding': [Buffer.from('email\nJos\xe9\n', 'latin1'), /byte 10 is not/],
+  'in damaged UTF-8': [
+    Buffer.concat([Buffer.from('email,näme,straße\n'), Buffer.from([0xff, 0x0a])]),
+    /must be UTF-8; byte 21 is not/,
+  ],
+  'with an octet that Windows-1252 does not have': [
+    Buffer.from('email\nJos\x81\n', 'latin1'),
+    /must be UTF-8; byte 10 is not/,
+  ],
 };
 
 for (const [name, [file, words]] of Object.entries(REFUSED)) {

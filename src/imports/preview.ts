@@ -1,0 +1,155 @@
+/**
+ * Shows how a file would be imported, without importing it: its columns, its first rows, and what its owner should know. The time is
+ * bounded however long the file is, because only its beginning is read.
+ */
+import { type Static, Type } from 'typebox';
+import type { App } from '../app.ts';
+import { AppError } from '../system/errors.ts';
+import type { WantedImport } from './create.ts';
+import { findEncoding } from './encoding.ts';
+import type { ImportHandler, RowReader } from './handler.ts';
+import { readFileOptions } from './options.ts';
+import { readRecords } from './records.ts';
+import { readFirstRecord, readRow } from './run.ts';
+
+/** Maximum number of rows that are checked. Our own limit. */
+const MAX_CHECKED_ROWS = 1_000;
+/** Maximum number of bytes that are read: less than 100 ms of work, in slices. Our own limit. */
+const MAX_READ_BYTES = 1024 * 1024;
+/** Maximum number of rows that are shown, and of refused rows. Our own limit. */
+const MAX_SHOWN_ROWS = 10;
+
+const shownRow = Type.Object({
+  line: Type.Integer({ description: 'Line of the file.' }),
+  email: Type.String({ description: 'What stands in the column of the address.' }),
+});
+
+/** Returns the schema of a preview. `example` is a row of the list. */
+export function previewSchema(title: string, example: object) {
+  return Type.Object(
+    {
+      encoding: Type.String({ description: 'Encoding in which the file would be read.' }),
+      hasHeadings: Type.Boolean({
+        description: 'False when the first line is a row, because it has an address.',
+      }),
+      columns: Type.Array(
+        Type.Object({
+          column: Type.Integer({ description: 'Number of the column, counted from 1.' }),
+          heading: Type.String(),
+          field: Type.Union([Type.String(), Type.Null()], {
+            description: 'Field that the column would have; null for a column that is left out.',
+          }),
+        }),
+      ),
+      checkedRows: Type.Integer({
+        description: `Number of rows that were read: at most ${MAX_CHECKED_ROWS}.`,
+      }),
+      isComplete: Type.Boolean({ description: 'True when these are all rows of the file.' }),
+      failed: Type.Integer({ description: 'Number of these rows that would be refused.' }),
+      rows: Type.Array(Type.Unsafe<object>({ type: 'object', additionalProperties: true }), {
+        description: `The first ${MAX_SHOWN_ROWS} rows that would be imported.`,
+      }),
+      errors: Type.Array(Type.Object({ ...shownRow.properties, error: Type.String() }), {
+        description: `The first ${MAX_SHOWN_ROWS} rows that would be refused.`,
+      }),
+      warnings: Type.Array(Type.String()),
+    },
+    {
+      title,
+      description: 'How the file would be read. Nothing was imported.',
+      examples: [
+        {
+          encoding: 'utf-8',
+          hasHeadings: true,
+          columns: [{ column: 1, heading: 'Email Address', field: 'email' }],
+          checkedRows: 1,
+          isComplete: true,
+          failed: 0,
+          rows: [example],
+          errors: [],
+          warnings: [],
+        },
+      ],
+    },
+  );
+}
+type Preview = Static<ReturnType<typeof previewSchema>>;
+
+/**
+ * Returns the preview of an import.
+ * @throws AppError validation_error for an unusable file
+ */
+export async function previewImport<Row>(
+  app: Pick<App, 'db' | 'clock'>,
+  handler: ImportHandler<Row>,
+  { file, options, ...wanted }: WantedImport,
+): Promise<Preview> {
+  const encoding = options.encoding ?? (await findEncoding(file));
+  const job = { ...wanted, options: JSON.stringify({ ...options, encoding }) };
+  const { reader, rows, errors, isComplete, fault } = await readBeginning(app, handler, { job, file });
+  const checkedRows = rows.length + errors.length;
+  return {
+    encoding: encoding ?? (file[0] === 0xff || file[0] === 0xfe ? 'utf-16' : 'utf-8'),
+    hasHeadings: !reader.isHeadless,
+    columns: reader.columns.map(({ heading, field }, column) => ({ column: column + 1, heading, field })),
+    checkedRows,
+    isComplete,
+    failed: errors.length,
+    rows: rows.slice(0, MAX_SHOWN_ROWS).map((row) => handler.show(row)),
+    errors: errors
+      .slice(0, MAX_SHOWN_ROWS)
+      .map(({ line, email, message }) => ({ line, email, error: message })),
+    warnings: [
+      ...(fault === undefined ? [] : [`The file cannot be read to its end. ${fault}`]),
+      ...(encoding !== undefined && options.encoding === undefined
+        ? [`The file is not UTF-8, so it is read as ${encoding}; if letters are wrong, name its \`encoding\``]
+        : []),
+      ...(reader.isHeadless
+        ? ['The file has no heading line; `mapping` can name its columns by their numbers']
+        : []),
+      ...(errors.length > 0
+        ? [`${errors.length} of ${checkedRows} rows would be refused; see \`errors\``]
+        : []),
+      ...handler.warn(reader, rows),
+      ...(isComplete ? [] : [`Only the first ${checkedRows} rows were checked`]),
+    ],
+  };
+}
+
+type Beginning<Row> = {
+  reader: RowReader<Row>;
+  rows: Row[];
+  errors: { line: number; email: string; message: string }[];
+  isComplete: boolean;
+  fault: string | undefined;
+};
+
+async function readBeginning<Row>(
+  app: Pick<App, 'db' | 'clock'>,
+  handler: ImportHandler<Row>,
+  { job, file }: { job: Parameters<typeof readFirstRecord>[1]['job']; file: Buffer },
+): Promise<Beginning<Row>> {
+  const { encoding } = readFileOptions(job);
+  let reader: RowReader<Row> | undefined;
+  const found: Omit<Beginning<Row>, 'reader'> = { rows: [], errors: [], isComplete: true, fault: undefined };
+  for await (const { records, readBytes, fault } of readRecords([file], encoding)) {
+    found.fault = fault?.message;
+    for (const record of records) {
+      if (!reader) {
+        reader = (await readFirstRecord(app, { handler, job }, record.cells)) as RowReader<Row>;
+        if (!reader.isHeadless) continue;
+      }
+      if (found.rows.length + found.errors.length === MAX_CHECKED_ROWS) {
+        found.isComplete = false;
+        break;
+      }
+      const row = readRow(reader, record);
+      if ('message' in row) found.errors.push(row);
+      else found.rows.push(row.value as Row);
+    }
+    if (readBytes >= MAX_READ_BYTES && readBytes < file.length) found.isComplete = false;
+    if (!found.isComplete) break;
+  }
+  if (!reader) throw new AppError('validation_error', found.fault ?? 'The file is empty');
+  return { reader, ...found };
+}
