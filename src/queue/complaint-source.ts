@@ -16,7 +16,10 @@ export type ComplaintSource = {
   position: RecipientRow['position'] | undefined;
   /** The reader whom the link to unsubscribe names. */
   reader: Pick<Subscription, 'tenantId' | 'address'> | undefined;
-  /** True when only the link of the reader is authenticated: the complaint then counts for this reader of this tenant alone. */
+  /**
+   * True when no token names the email: the complaint then counts only for the recipient whom the link names, or, without a link, whom
+   * the report names.
+   */
   needsReader: boolean;
 };
 
@@ -27,16 +30,24 @@ const UNSUBSCRIBE_TOKEN = /\/u\/([A-Za-z0-9_-]{40,600})/;
 /** Matches the Message-ID of an email (RFC 5322 section 3.6.4). */
 const MESSAGE_ID = /<(em_[0-9a-hjkmnp-tv-z]{26})@/;
 
+/** The fields and the readers that a complaint has. */
+type ComplaintContent = {
+  /** The fields of the report and of the message. */
+  fields: readonly HeaderField[];
+  /** Addresses of the readers who complain, when the report names them. */
+  originalRecipients: readonly string[];
+};
+
 /**
- * Returns the email of a complaint, or undefined when nothing authentic names one.
+ * Returns the email of a complaint, or undefined when nothing authentic names one. At an address that is registered with a provider,
+ * which is a secret of both, the Message-ID suffices when the report names its reader.
  *
  * @param address the address that the complaint came to, unless it is one that is registered with a provider
- * @param fields the fields of the report and of the message that it returns
  */
 export function findComplaintSource(
   { returnAddressKey, links }: Tokens,
   address: Extract<ReturnAddress, { kind: 'complaint' }> | undefined,
-  fields: readonly HeaderField[],
+  { fields, originalRecipients }: ComplaintContent,
 ): ComplaintSource | undefined {
   const reader = findReader(links, fields);
   if (address) return sourceOf(address, reader);
@@ -48,7 +59,7 @@ export function findComplaintSource(
   const named = found.find(({ kind }) => kind === 'complaint') ?? found[0];
   if (named) return sourceOf(named, reader);
   const emailId = MESSAGE_ID.exec(findValue(fields, 'message-id') ?? '')?.[1] as EmailRow['id'] | undefined;
-  if (emailId === undefined || !reader) return undefined;
+  if (emailId === undefined || (!reader && originalRecipients.length === 0)) return undefined;
   return { emailId, position: undefined, reader, needsReader: true };
 }
 

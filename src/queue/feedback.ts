@@ -101,7 +101,8 @@ export async function storeComplaint(
   if (address?.kind !== 'complaint' && !isRegistered) return { kind: 'ignored', reason: 'address' };
   if (!isSigned) return { kind: 'ignored', reason: 'unsigned' };
   if (!COMPLAINT_TYPES.has(feedbackType)) return { kind: 'ignored', reason: 'type' };
-  const source = findComplaintSource(app, address?.kind === 'complaint' ? address : undefined, fields);
+  const content = { fields, originalRecipients };
+  const source = findComplaintSource(app, address?.kind === 'complaint' ? address : undefined, content);
   if (!source) return { kind: 'ignored', reason: 'token' };
   const cleaned = userAgent === null ? null : cleanForeignText(userAgent);
   const complaint = { feedbackType, userAgent: cleaned, arrivedAt };
@@ -125,13 +126,14 @@ const recordBounce = defineWrite(
   async (tx, { emailId, arrivedAt, notices }: BounceInput): Promise<Stored> => {
     const found = await findMail(tx, emailId);
     if (!found) return { kind: 'ignored', reason: 'email', lines: [] };
-    const named = new Map<RecipientRow, Notice>();
+    const named = new Map<RecipientRow, Attributed>();
     for (const notice of notices) {
-      const recipient = recipientOf(found.recipients, addressesOf(notice));
-      if (recipient && isStronger(notice, named.get(recipient))) named.set(recipient, notice);
+      const attributed = attribute(found.recipients, notice);
+      if (attributed && isStronger(notice, named.get(attributed.recipient)?.notice))
+        named.set(attributed.recipient, attributed);
     }
-    const changes = [...named].flatMap(([recipient, notice]) => {
-      const transition = transitionOf(notice);
+    const changes = [...named.values()].flatMap(({ recipient, notice, isNamed }) => {
+      const transition = transitionOf(notice, isNamed);
       return transition === undefined ? [] : [{ recipient, transition }];
     });
     return store(tx, found, { now: arrivedAt, changes });
@@ -181,6 +183,22 @@ function recipientOf(
   return readings.map((reading) => keys.get(reading)).find((recipient) => recipient !== undefined);
 }
 
+/** A notice with the recipient that it is about. `isNamed` is false when the notice does not name this recipient. */
+type Attributed = { recipient: RecipientRow; notice: Notice; isNamed: boolean };
+
+/**
+ * Returns the recipient of a notice: the one that it names. A text that names none, or an address that the mail was forwarded to, is
+ * about the only recipient of the email, since its return path is authentic.
+ */
+function attribute(recipients: readonly RecipientRow[], notice: Notice): Attributed | undefined {
+  const named = recipientOf(recipients, addressesOf(notice));
+  if (named) return { recipient: named, notice, isNamed: true };
+  const [only] = recipients;
+  return notice.form === 'text' && only && recipients.length === 1
+    ? { recipient: only, notice, isNamed: false }
+    : undefined;
+}
+
 /** A failure counts more than a delay of the same recipient. */
 function isStronger(notice: Notice, than: Notice | undefined): boolean {
   return than === undefined || (than.action !== 'failed' && notice.action === 'failed');
@@ -198,17 +216,22 @@ function complainerOf(
   if (position !== undefined) return recipients.find((recipient) => recipient.position === position);
   const isOfTenant = reader !== undefined && reader.tenantId === message.tenantId;
   const linked = isOfTenant ? recipientOf(recipients, [addressKey(reader.address)]) : undefined;
-  if (linked || needsReader) return linked;
+  if (linked || (needsReader && reader)) return linked;
   const addresses = originalRecipients.flatMap((text) => bareAddress(text) ?? []);
   const named = recipientOf(recipients, addresses.flatMap(addressReadings));
+  if (needsReader) return named;
   return named ?? (recipients.length === 1 ? recipients[0] : undefined);
 }
 
-/** Returns what a notice changes. Reports of success change nothing: no mail asks for them. */
-function transitionOf(notice: Notice): Transition | undefined {
+/**
+ * Returns what a notice changes. Reports of success change nothing: no mail asks for them. What is said about another address proves
+ * nothing about the recipient, who then is not suppressed.
+ */
+function transitionOf(notice: Notice, isNamed: boolean): Transition | undefined {
   switch (notice.action) {
     case 'failed': {
-      const { report, bounce } = storable(classifyNotice(notice));
+      const { report, bounce: said } = storable(classifyNotice(notice));
+      const bounce = isNamed || said !== 'permanent' ? said : 'undetermined';
       return { cause: 'bounced-later', report, bounce, subType: bounceSubType(report) };
     }
     case 'delayed': {

@@ -184,6 +184,36 @@ test('a bounce with a sender is done with, and changes nothing', async () => {
   assert.equal((await campaign.spool.email(emailId)).status, 'delivered');
 });
 
+/** A bounce of a group, which is marked as an automatic reply. */
+const GROUP = `From: Mail Delivery Subsystem <mailer-daemon@groups.example>
+Subject: Delivery Status Notification (Failure)
+Auto-Submitted: auto-replied
+X-Failed-Recipients: team@groups.example
+Content-Type: text/plain; charset=utf-8
+
+Hello a@sender.example,
+
+The group you tried to contact (team) may not exist.
+`;
+
+test('a bounce that is marked as an automatic reply is a bounce, and an automatic reply is none', async () => {
+  const emailId = await deliver(newReader());
+  const away = textBounce(
+    'I am away. Your message could not be delivered to team@groups.example.',
+    'Auto-Submitted: auto-replied\n',
+  ).replace('From: postmaster@mx.example', 'From: Bob <bob@groups.example>');
+  for (const [raw, status] of [
+    [away, 'delivered'],
+    [GROUP, 'bounced'],
+  ] as const) {
+    const id = await receive({ kind: 'bounce', localPart: returnPathOf(emailId), raw });
+    assert.deepEqual(await runUntil(id), ['done', null]);
+    assert.equal((await campaign.spool.email(emailId)).status, status);
+  }
+  const [{ diagnostic }] = (await campaign.spool.email(emailId)).recipients;
+  assert.match(diagnostic, /may not exist/);
+});
+
 test('a bounce that is faster than the settlement of its attempt is tried again', async () => {
   const { spool } = campaign;
   const to = newReader();

@@ -53,7 +53,7 @@ async function deliver(to: string[], more = {}): Promise<string> {
 }
 
 const FAILED: Notice = {
-  ...{ form: 'status', action: 'failed', status: '5.1.1', originalRecipient: null, finalRecipient: null },
+  ...{ form: 'structured', action: 'failed', status: '5.1.1', originalRecipient: null, finalRecipient: null },
   ...{ diagnosticCode: '550 5.1.1 User unknown', remoteMta: 'mx.other.example', willRetryUntil: null },
 };
 
@@ -162,7 +162,7 @@ test('only what machines report about the mailbox itself suppresses', async () =
     // Some servers call every refusal an unknown user.
     [{ status: '5.1.1', diagnosticCode: '550 5.7.1 Blocked' }, 'undetermined'],
     [{ status: '5.0.0', diagnosticCode: '550 No such user' }, 'undetermined'],
-    [{ form: 'qmail', diagnosticCode: '550 5.1.1 User unknown' }, 'undetermined'],
+    [{ form: 'text', diagnosticCode: '550 5.1.1 User unknown' }, 'undetermined'],
   ];
   for (const [notice, type] of cases) {
     const to = newReader();
@@ -424,6 +424,42 @@ test('without a token of the email, its Message-ID counts with the link to unsub
   );
 });
 
+test('at a registered address, the Message-ID counts for the reader whom the report names', async () => {
+  const [to, other] = [newReader(), newReader()];
+  const id = await deliver([to, other]);
+  const complainAbout = (localPart: string, originalRecipients: string[]) =>
+    complain({
+      localPart,
+      originalRecipients,
+      fields: [{ name: 'message-id', value: `<${id}@sender.example>` }],
+    });
+  const registered = feedbackLoopLocalPart(appOf().returnAddressKey, 'microsoft');
+  const forged = feedbackLoopLocalPart(Buffer.alloc(32, 7), 'microsoft');
+  assert.deepEqual(await complainAbout(forged, [other]), ignored('address'));
+  assert.deepEqual(await complainAbout(registered, ['eve@readers.example']), ignored('recipient'));
+  assert.deepEqual(await complainAbout(registered, [other]), STORED);
+  const { recipients } = await campaign.spool.email(id);
+  assert.deepEqual(
+    recipients.map((recipient: { status: string }) => recipient.status),
+    ['delivered', 'complained'],
+  );
+});
+
+test('a text at the return path of one recipient is about this one, and suppresses nobody it does not name', async () => {
+  const text = { form: 'text', status: '5.1.1' } as const;
+  for (const finalRecipient of [null, 'forwarded@elsewhere.example']) {
+    const to = newReader();
+    const id = await deliver([to]);
+    assert.deepEqual(await bounce({ emailId: id }, { ...text, finalRecipient }), STORED);
+    assert.equal((await campaign.spool.email(id)).status, 'bounced');
+    const { bounce: shown } = (await lastEventOf(id)).data as { bounce: { type: string } };
+    assert.equal(shown.type, 'undetermined');
+    assert.equal(await suppressionOf(to), undefined);
+  }
+  const several = await deliver([newReader(), newReader()]);
+  assert.deepEqual(await bounce({ emailId: several }, { ...text }), ignored('recipient'));
+});
+
 test('bounces and complaints count for the metrics and for the ledger of their broadcast', async () => {
   const addresses = [newReader(), newReader(), newReader()];
   for (const address of addresses) await campaign.addContact(address);
@@ -479,7 +515,8 @@ test('no mutation of a token or a bounce stores anything', async () => {
   const app = appOf();
   const to = newReader();
   const id = await deliver([to]);
-  const other = await deliver([newReader()]);
+  // A text without an address is about the only recipient, so that the other email has two.
+  const other = await deliver([newReader(), newReader()]);
   const before = await countRows();
   const random = seededRandom(13);
   const attemptedAt = campaign.spool.clock.now();

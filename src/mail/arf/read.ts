@@ -1,4 +1,7 @@
-/** Reads a complaint that a mailbox provider sent: a feedback report (RFC 5965), also one that answers `CFBL-Address` (RFC 9477). */
+/**
+ * Reads a complaint that a mailbox provider sent: a feedback report (RFC 5965), also one that answers `CFBL-Address` (RFC 9477), or the
+ * older form of Outlook.com, which attaches the message alone.
+ */
 import { findValue, type HeaderField, readHeader, splitEntity, toLines } from '../mime/header.ts';
 import { type MimePart, partOctets, readMessage } from '../mime/parts.ts';
 
@@ -28,23 +31,40 @@ const ORIGINAL_TYPES: ReadonlySet<string> = new Set([
   ...['message/rfc822', 'text/rfc822-headers', 'text/rfc822', 'message/global', 'message/global-headers'],
 ]);
 
-/** Reads the beginning of a message, in octets as they came. Returns undefined when it is not a feedback report. */
+/** The field by which Outlook.com (its Junk Mail Reporting Program) names the reader, in the header of the message that it returns. */
+const MICROSOFT_RECIPIENT = 'x-hmxmroriginalrecipient';
+
+/** Reads the beginning of a message, in octets as they came. Returns undefined when it is not a complaint. */
 export function readFeedbackReport(bytes: Uint8Array): FeedbackReport | undefined {
   const { parts } = readMessage(toLines(bytes.subarray(0, MAX_COMPLAINT_BYTES)));
   const report = parts.find(({ type }) => type === 'message/feedback-report');
-  if (!report) return undefined;
+  return report ? readReport(report, parts) : readMicrosoftReport(parts);
+}
+
+function readReport(report: MimePart, parts: readonly MimePart[]): FeedbackReport | undefined {
   const fields = readHeader(partOctets(report).trimStart());
   const type = /^[a-z0-9-]{1,40}/.exec((findValue(fields, 'feedback-type') ?? '').toLowerCase())?.[0];
   if (type === undefined) return undefined;
   return {
     feedbackType: type,
     userAgent: findValue(fields, 'user-agent')?.slice(0, MAX_USER_AGENT_CHARACTERS) ?? null,
-    originalRecipients: fields
-      .filter(({ name }) => name === 'original-rcpt-to')
-      .slice(0, MAX_RECIPIENTS)
-      .map(({ value }) => value),
+    originalRecipients: valuesOf(fields, 'original-rcpt-to'),
     fields: [...fields, ...originalFields(parts)],
   };
+}
+
+function readMicrosoftReport(parts: readonly MimePart[]): FeedbackReport | undefined {
+  const fields = originalFields(parts);
+  const originalRecipients = valuesOf(fields, MICROSOFT_RECIPIENT);
+  if (originalRecipients.length === 0) return undefined;
+  return { feedbackType: 'abuse', userAgent: null, originalRecipients, fields };
+}
+
+function valuesOf(fields: readonly HeaderField[], wanted: string): string[] {
+  return fields
+    .filter(({ name }) => name === wanted)
+    .slice(0, MAX_RECIPIENTS)
+    .map(({ value }) => value);
 }
 
 function originalFields(parts: readonly MimePart[]): HeaderField[] {

@@ -12,12 +12,18 @@ export function typedAddress(value: string | undefined): string | null {
   return bareAddress(address);
 }
 
-/** Returns an address without angle brackets, comments and quotes around it; null when nothing like an address is left. */
+/**
+ * Returns an address without angle brackets, comments, quotes and a source route (RFC 5321 appendix F.2) around it; null when nothing
+ * like an address is left.
+ */
 export function bareAddress(text: string): string | null {
   const end = text.endsWith(')') ? text.lastIndexOf('(') : text.length;
   const inBrackets = /<([^<>]*)>/.exec(text)?.[1] ?? text.slice(0, end);
-  const address = inBrackets.trim().replace(/^"([^"]*)"$/, '$1');
-  return /^[^\s<>]+@[^\s<>@]+$/.test(address) ? address : null;
+  const address = inBrackets
+    .trim()
+    .replace(/^"([^"]*)"$/, '$1')
+    .replace(/^@[^\s:]+:/, '');
+  return /^(?:"[^"<>]+"|[^\s<>]+)@[^\s<>@]+$/.test(address) ? address : null;
 }
 
 /**

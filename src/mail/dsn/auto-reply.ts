@@ -2,7 +2,7 @@
  * Recognises mail that a program sent as an answer: replies of people on vacation, confirmations of receipt, tickets. None of it
  * says that an address is bad.
  */
-import { decodeWord } from '../message/encoded-word.ts';
+import { decodeWords } from '../message/decode-words.ts';
 import { findValue, type HeaderField } from '../mime/header.ts';
 
 /** Fields that are written only by programs that answer mail. */
@@ -28,8 +28,13 @@ const SUBJECT =
 /** Maximum length of a subject that is looked at. Our own limit. */
 const MAX_SUBJECT_CHARACTERS = 500;
 
-/** Returns true for mail that a program sent as an answer. `type` is the media type of the message. */
+/** Returns true for mail that a program sent as an answer. */
 export function isAutoReply(fields: readonly HeaderField[]): boolean {
+  return hasAutoReplyFields(fields) || hasAutoReplySubject(fields);
+}
+
+/** Returns true for mail whose header says that a program wrote it. Some programs mark bounces like this, too. */
+export function hasAutoReplyFields(fields: readonly HeaderField[]): boolean {
   // Only `no` means that a person wrote the mail (RFC 3834 section 5).
   const submitted = findValue(fields, 'auto-submitted');
   if (submitted !== undefined && !/^no\b/i.test(submitted)) return true;
@@ -37,15 +42,14 @@ export function isAutoReply(fields: readonly HeaderField[]): boolean {
   const precedence = findValue(fields, 'precedence');
   if (precedence !== undefined && AUTOMATIC_PRECEDENCE.has(precedence.toLowerCase())) return true;
   // Receipts of readers (RFC 8098) come to the return path from some programs.
-  if (/report-type\s*=\s*"?disposition-notification/i.test(findValue(fields, 'content-type') ?? ''))
-    return true;
+  return /report-type\s*=\s*"?disposition-notification/i.test(findValue(fields, 'content-type') ?? '');
+}
+
+/** Returns true for mail with the subject of an automatic reply. */
+export function hasAutoReplySubject(fields: readonly HeaderField[]): boolean {
   return SUBJECT.test(subjectOf(fields));
 }
 
 function subjectOf(fields: readonly HeaderField[]): string {
-  const subject = (findValue(fields, 'subject') ?? '').slice(0, MAX_SUBJECT_CHARACTERS);
-  return subject
-    .split(/\s+/)
-    .map((word) => decodeWord(word) ?? word)
-    .join(' ');
+  return decodeWords((findValue(fields, 'subject') ?? '').slice(0, MAX_SUBJECT_CHARACTERS));
 }

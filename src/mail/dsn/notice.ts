@@ -1,10 +1,10 @@
 /** A notice is the part of a bounce that is about one recipient, whatever form the bounce has. */
 
 /**
- * The forms of bounces. `status` is the machine-readable form (RFC 3464, RFC 6533); the others are text for people, whose codes
- * are read from the words.
+ * The forms of bounces. `structured` is the machine-readable form (RFC 3464, RFC 6533); `text` is written for people, and its codes are
+ * read from the words.
  */
-export type BounceForm = 'status' | 'qmail' | 'exim' | 'exchange' | 'gmail' | 'yahoo' | 'domino';
+type BounceForm = 'structured' | 'text';
 
 /** The actions of RFC 3464 section 2.3.3. */
 export type NoticeAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
@@ -16,7 +16,10 @@ export type Notice = {
   status: string | null;
   /** The reason in one line: usually the reply of the last server, without its type. */
   diagnosticCode: string | null;
-  /** The address that failed, and the one that the sender gave. Either may be in an encoded form (address.ts). */
+  /**
+   * The address that failed, and the one that the sender gave. Either may be in an encoded form (address.ts). A text that names no
+   * address has neither.
+   */
   finalRecipient: string | null;
   originalRecipient: string | null;
   /** Name of the server that refused or delayed the message. */
@@ -28,7 +31,7 @@ export type Notice = {
 /** Maximum number of recipients in one bounce. Our own limit: an email has at most 150. */
 export const MAX_NOTICES = 200;
 /** Maximum length of a diagnostic. Our own limit: the codes and the reason stand at its beginning. */
-const MAX_DIAGNOSTIC_CHARACTERS = 2_000;
+export const MAX_DIAGNOSTIC_CHARACTERS = 2_000;
 
 const STATUS = /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.])/;
 

@@ -1,10 +1,14 @@
 /** Reads a message that came back to a return path. */
-import { toLines } from '../mime/header.ts';
-import { type MimeMessage, partOctets, partText, readMessage } from '../mime/parts.ts';
+import { addressKey } from '../address.ts';
+import { findValue, type HeaderField, toLines } from '../mime/header.ts';
+import { type MimeMessage, partOctets, readMessage } from '../mime/parts.ts';
 import { isAutoReply } from './auto-reply.ts';
-import type { Notice } from './notice.ts';
-import { readStatusReport } from './status-report.ts';
-import { readTextReport } from './text-report.ts';
+import { isBounceForPeople } from './bounce-signs.ts';
+import { findNamedAddresses } from './named-address.ts';
+import { MAX_NOTICES, type Notice } from './notice.ts';
+import { type BounceTexts, copyRecipients, isCopy, splitBounce } from './returned-copy.ts';
+import { readQuotedStatusReport, readStatusReport } from './status-report.ts';
+import { readText, type TextReport, textNotice } from './text-report.ts';
 
 /** Mail that came back: a bounce with its notices about recipients, an automatic reply, or anything else. */
 type ReturnedMail = { kind: 'bounce'; notices: Notice[] } | { kind: 'auto-reply' } | { kind: 'other' };
@@ -14,12 +18,26 @@ type ReturnedMail = { kind: 'bounce'; notices: Notice[] } | { kind: 'auto-reply'
  * message, and reading this much takes a few milliseconds.
  */
 export const MAX_REPORT_BYTES = 512 * 1024;
+/** Maximum length of a part in which the fields of a report are looked for. Our own limit. */
+const MAX_QUOTED_CHARACTERS = 64 * 1024;
 
 /** The machine-readable parts (RFC 3464 section 2.1, RFC 6533 section 4). */
 const STATUS_TYPES: ReadonlySet<string> = new Set([
   'message/delivery-status',
   'message/global-delivery-status',
 ]);
+/** Parts of reports that are not about delivery: complaints (RFC 5965) and receipts of readers (RFC 8098). */
+const OTHER_REPORTS: ReadonlySet<string> = new Set([
+  'message/feedback-report',
+  'message/disposition-notification',
+]);
+/** The field in which Exim and Google list the recipients of a bounce that is text. */
+const FAILED_RECIPIENTS = 'x-failed-recipients';
+
+/** Fields of a bounce with addresses of others than its recipients. */
+const PARTY_FIELDS = ['to', 'from', 'reply-to', 'return-path'];
+/** Fields of the message that is returned with addresses of its sender. */
+const SENDER_FIELDS = ['return-path', 'from', 'sender', 'reply-to', 'errors-to'];
 
 /** Reads the beginning of a message, in octets as they came. */
 export function readReturnedMail(bytes: Uint8Array): ReturnedMail {
@@ -29,10 +47,86 @@ export function readReturnedMail(bytes: Uint8Array): ReturnedMail {
   return { kind: isAutoReply(message.fields) ? 'auto-reply' : 'other' };
 }
 
-function readNotices({ parts }: MimeMessage): Notice[] {
-  const report = parts.find(({ type }) => STATUS_TYPES.has(type));
-  const notices = report ? readStatusReport(partOctets(report)) : [];
-  if (notices.length > 0) return notices;
-  const text = parts.find(({ type }) => type === 'text/plain');
-  return text ? readTextReport(partText(text)) : [];
+function readNotices(message: MimeMessage): Notice[] {
+  if (message.parts.some(({ type }) => OTHER_REPORTS.has(type))) return [];
+  const structured = readStructured(message);
+  if (structured.some(({ finalRecipient, originalRecipient }) => finalRecipient ?? originalRecipient))
+    return structured;
+  const forPeople = readForPeople(message);
+  const [only] = structured;
+  if (only && structured.length === 1)
+    return [{ ...only, finalRecipient: forPeople[0]?.finalRecipient ?? null }];
+  if (forPeople.length > 0) return forPeople;
+  return structured.length > 0 ? structured : readReturnedBounce(message);
+}
+
+/** Reads the machine-readable part, or what stands for it in other parts. */
+function readStructured({ fields, parts }: MimeMessage): Notice[] {
+  const reports = parts.filter(({ type }) => STATUS_TYPES.has(type));
+  const notices = reports.flatMap((report) => readStatusReport(partOctets(report)));
+  if (notices.length > 0) return notices.slice(0, MAX_NOTICES);
+  const isReport = /report-type\s*=\s*"?(?:global-)?delivery-status/i.test(
+    findValue(fields, 'content-type') ?? '',
+  );
+  for (const part of parts.filter((one, index) => index === 0 || !isCopy(one))) {
+    const quoted = partOctets({ ...part, body: part.body.slice(0, MAX_QUOTED_CHARACTERS) });
+    const found = readQuotedStatusReport(quoted, isReport ? 'structured' : 'text');
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** Reads a bounce that is text. It names its recipients in a field, in its words, or by the message that it returns. */
+function readForPeople({ fields, parts }: MimeMessage): Notice[] {
+  const texts = splitBounce(parts);
+  const report = readText(fields, texts.own);
+  const failed = failedRecipients(fields);
+  if (failed.length > 0) return failed.map((address) => textNotice(report, address));
+  const namesFailure = report.sections.some(({ naming }) => naming !== 'to');
+  const hasCopy = texts.copy !== undefined;
+  if (!isBounceForPeople({ fields, own: texts.own, hasCopy, namesFailure })) return [];
+  const recipients = recipientsOf(fields, report, texts);
+  return recipients.length > 0
+    ? recipients.map((address) => textNotice(report, address))
+    : [textNotice(report, null)];
+}
+
+function failedRecipients(fields: readonly HeaderField[]): string[] {
+  const values = fields.filter(({ name }) => name === FAILED_RECIPIENTS).map(({ value }) => value);
+  const named = values.flatMap((value) => value.split(/[,\s]+/, MAX_NOTICES)).flatMap(addressIn);
+  return [...new Set(named)].slice(0, MAX_NOTICES);
+}
+
+function namedIn(fields: readonly HeaderField[], names: readonly string[]): string[] {
+  return names.flatMap((name) => addressIn(findValue(fields, name) ?? ''));
+}
+
+function addressIn(text: string): string[] {
+  return findNamedAddresses(text, () => false).map(({ address }) => address);
+}
+
+/** Returns the recipients that the text names in its surest way; else the only one of the message that is returned. */
+function recipientsOf(
+  fields: readonly HeaderField[],
+  { sections }: TextReport,
+  { copy }: BounceTexts,
+): string[] {
+  const returned = copy === undefined ? [] : copyRecipients(copy);
+  const parties = new Set(
+    [...namedIn(fields, PARTY_FIELDS), ...namedIn(copy ?? [], SENDER_FIELDS)].map(addressKey),
+  );
+  // A person who writes to themselves is sender and recipient.
+  for (const address of returned) parties.delete(addressKey(address));
+  const candidates = sections.filter(({ address }) => !parties.has(addressKey(address)));
+  const [first] = candidates;
+  if (returned.length === 1 && (first === undefined || first.naming === 'to')) return returned;
+  const possible = first === undefined ? sections : candidates;
+  return possible.filter(({ naming }) => naming === possible[0]?.naming).map(({ address }) => address);
+}
+
+/** Reads a bounce that another program has returned in its own. */
+function readReturnedBounce({ fields, parts }: MimeMessage): Notice[] {
+  const returned = parts.find(({ type }) => type === 'message/rfc822');
+  if (!returned || isAutoReply(fields)) return [];
+  return readStructured(readMessage(partOctets(returned).trimStart()));
 }

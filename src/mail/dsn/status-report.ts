@@ -7,9 +7,24 @@ import { cleanDiagnostic, findStatus, MAX_NOTICES, type Notice, type NoticeActio
 /** Maximum number of groups that are read. Our own limit: there is one for the message and one for each recipient. */
 const MAX_GROUPS = 2 * MAX_NOTICES;
 
-const ACTION = /^(failed|delayed|delivered|relayed|expanded)\b/i;
+/** Matches an action (RFC 3464 section 2.3.3), and words that programs write in the place of one. */
+const ACTION = /^(failed|delayed|delivered|relayed|expanded|failure|expired)\b/i;
+/** Words that stand for a failure: `expired` says that the reporting server has given up. */
+const FAILURES: ReadonlySet<string> = new Set(['failed', 'failure', 'expired']);
 /** Fields that only the group of a recipient has. */
 const RECIPIENT_FIELDS = new Set(['final-recipient', 'original-recipient', 'x-actual-recipient']);
+
+/** Matches the indentation of a field of a report, in a text that quotes it. */
+const INDENTED =
+  /^[ \t]{1,40}(?=(?:final-recipient|original-recipient|action|status|diagnostic-code|remote-mta)[ \t]*:)/gim;
+
+/**
+ * Returns what a text says that has the fields of a report in it: some programs send no machine-readable part, and some gateways turn it
+ * into text or spoil the boundaries around it.
+ */
+export function readQuotedStatusReport(text: string, form: Notice['form']): Notice[] {
+  return readStatusReport(text.replace(INDENTED, '')).map((notice) => ({ ...notice, form }));
+}
 
 /** Returns what the report says about each recipient. `text` has one character for each octet, and LF line ends. */
 export function readStatusReport(text: string): Notice[] {
@@ -30,7 +45,7 @@ function readGroup(fields: readonly HeaderField[]): Notice | undefined {
   const action = actionOf(value('action'), status);
   if (action === undefined) return undefined;
   return {
-    form: 'status',
+    form: 'structured',
     action,
     status,
     diagnosticCode: diagnosticOf(value('diagnostic-code')),
@@ -44,7 +59,7 @@ function readGroup(fields: readonly HeaderField[]): Notice | undefined {
 /** A report without the action is about a failure when its status is a permanent one. */
 function actionOf(value: string | undefined, status: string | null): NoticeAction | undefined {
   const named = ACTION.exec(value ?? '')?.[1]?.toLowerCase();
-  if (named !== undefined) return named as NoticeAction;
+  if (named !== undefined) return FAILURES.has(named) ? 'failed' : (named as NoticeAction);
   return value === undefined && status?.startsWith('5.') ? 'failed' : undefined;
 }
 

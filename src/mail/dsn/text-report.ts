@@ -1,100 +1,102 @@
 /**
- * Reads bounces that are text for people: those of qmail (its format is QSBMF), and of servers that sent no machine-readable
- * part, mostly old ones. A form is recognised by its first words. In all of them, a line with an address alone begins what is
- * said about this recipient, up to the next such line, or to the copy of the message.
+ * Reads bounces that are text for people: those of qmail (its format is QSBMF), and of servers that send no machine-readable part. The
+ * rules are the same for all of them: a line that names a failed recipient begins what is said about this recipient.
  */
-import { bareAddress } from './address.ts';
+import { addressKey } from '../address.ts';
+import type { HeaderField } from '../mime/header.ts';
+import { isDelay, saysFailure } from './bounce-signs.ts';
+import { findNamedAddresses, NAMINGS, type NamedAddress } from './named-address.ts';
 import {
-  type BounceForm,
   cleanDiagnostic,
   findStatus,
+  MAX_DIAGNOSTIC_CHARACTERS,
   MAX_NOTICES,
   type Notice,
   type NoticeAction,
 } from './notice.ts';
 
-type TextForm = { form: BounceForm; action: NoticeAction; intro: RegExp };
+/** The words of a text about one address. */
+type Section = Pick<NamedAddress, 'address' | 'naming'> & {
+  /** The address that the sender gave, when the mail was forwarded. */
+  original: string | null;
+  text: string;
+};
 
-const FORMS: readonly TextForm[] = [
-  { form: 'qmail', action: 'failed', intro: /^\s*Hi\. This is the /i },
-  {
-    form: 'yahoo',
-    action: 'failed',
-    intro: /^\s*Sorry, we were unable to deliver your message to the following address/i,
-  },
-  {
-    form: 'exim',
-    action: 'delayed',
-    intro: /mail delivery software[\s\S]{0,200}\bmessage that you sent has not yet been delivered/i,
-  },
-  {
-    form: 'exim',
-    action: 'failed',
-    intro: /mail delivery software[\s\S]{0,200}\bmessage that you sent could not be delivered/i,
-  },
-  { form: 'gmail', action: 'failed', intro: /^\s*Delivery to the following recipients? failed permanently/i },
-  {
-    form: 'gmail',
-    action: 'delayed',
-    intro:
-      /^\s*(?:This is an automatically generated Delivery Status Notification\s+)?(?:THIS IS A WARNING MESSAGE ONLY\.\s[\s\S]{0,200})?Delivery to the following recipients? has been delayed/i,
-  },
-  {
-    form: 'exchange',
-    action: 'failed',
-    intro: /^\s*Your message did not reach some or all of the intended recipients/i,
-  },
-  { form: 'domino', action: 'failed', intro: /^\s*Your message\s[\s\S]{0,500}?\bwas not delivered to:/i },
-];
+/** Maximum number of lines that are read. Our own limit. */
+const MAX_LINES = 2_000;
+/** Maximum length of the beginning of a text that stands for a reason that it does not have. Our own limit. */
+const MAX_REASON_CHARACTERS = 300;
 
-/** Maximum length of the beginning of a text in which the first words are looked for. Our own limit. */
-const MAX_INTRO_CHARACTERS = 2_000;
-/** Maximum length of a text that is read. Our own limit: the copy of the message stands at the end. */
-const MAX_TEXT_CHARACTERS = 64 * 1024;
-/** Maximum length of a line with an address. Our own limit. */
-const MAX_ADDRESS_LINE_CHARACTERS = 400;
-
-/** Matches the line that stands before the copy of the message, or before its header. */
-const COPY =
-  /^(?:--- (?:Below this line|Enclosed are)|-{3,} (?:This is a copy|Original message)|Return-Path:|Received: )/i;
-/** Matches an address alone on its line, as each form writes it: `<a@b>:`, `  a@b`, `a@b on 1/2/2026 3:04 PM`. */
-const ADDRESS_LINE = /^[ \t]*(<[^\s<>]+>|[^\s<>():;,]+@[^\s<>():;,]+):?(?:[ \t]+on[ \t].*)?[ \t]*$/;
 /** Matches the reply of a server, at the beginning of a line or after what introduces it. */
-const REPLY = /(?:^|[:;"][ \t]+|\bsaid:?[ \t]+|;)([245]\d\d[ :-][\s\S]*)/m;
+const REPLY = /(?:^|[:;"(][ \t]*|\bsaid:?[ \t]+|<<<[ \t]*|>>>[ \t]*|\.\.\.[ \t]*)([245]\d\d[ :-][\s\S]*)/m;
+/** Matches the break of a line inside of the parentheses that name the address that the sender gave. */
+const BROKEN_ORIGIN = /\((expanded|generated|ultimately generated) from[ \t]*\n\s*/gi;
+const ORIGIN = /\b(?:expanded|generated) from[ \t:]*<?([^\s<>()]+@[^\s<>()]+)/i;
 
-/** Returns what a text says about each recipient; nothing when its form is unknown. `text` has LF line ends. */
-export function readTextReport(text: string): Notice[] {
-  const intro = text.slice(0, MAX_INTRO_CHARACTERS);
-  const form = FORMS.find((one) => one.intro.test(intro));
-  if (!form) return [];
-  const sections: { address: string; lines: string[] }[] = [];
-  for (const line of text.slice(0, MAX_TEXT_CHARACTERS).split('\n')) {
-    if (COPY.test(line)) break;
-    const address = addressOn(line);
-    if (address !== null) sections.push({ address, lines: [] });
-    else sections.at(-1)?.lines.push(line);
-    if (sections.length > MAX_NOTICES) break;
+export type TextReport = { action: NoticeAction; sections: readonly Section[]; own: string };
+
+/** Reads the text of a bounce. The sections of the surest recipients come first. */
+export function readText(fields: readonly HeaderField[], own: string): TextReport {
+  const sections = [...collect(own.replace(BROKEN_ORIGIN, '($1 from ')).values()];
+  sections.sort((one, other) => NAMINGS.indexOf(one.naming) - NAMINGS.indexOf(other.naming));
+  return { action: isDelay(fields, own) ? 'delayed' : 'failed', sections, own };
+}
+
+function collect(own: string): Map<string, Section> {
+  const sections = new Map<string, Section>();
+  let current: Section[] = [];
+  let indent = 0;
+  let isOpen = false;
+  for (const line of own.split('\n', MAX_LINES)) {
+    const origin = ORIGIN.exec(line)?.[1];
+    const named = findNamedAddresses(line, saysFailure).filter(({ address }) => address !== origin);
+    const starting = named.filter(({ naming }) => startsSection(naming, isOpen));
+    const depth = line.search(/\S/);
+    if (origin !== undefined) for (const section of current) section.original = origin;
+    if (depth < 0) {
+      // An empty line ends what is said about an address, unless a colon before it announces more.
+      isOpen &&= current.some(({ text }) => /(?:^|:)\s*$/.test(text));
+    } else if (starting.length > 0 && !(isOpen && depth > indent)) {
+      current = starting.map((one) => openSection(sections, one));
+      [indent, isOpen] = [depth, true];
+    } else if (isOpen) for (const section of current) append(section, line);
+    if (sections.size > MAX_NOTICES) break;
   }
-  return sections.slice(0, MAX_NOTICES).map((section) => noticeOf(form, section));
+  return sections;
 }
 
-function addressOn(line: string): string | null {
-  const match = line.length > MAX_ADDRESS_LINE_CHARACTERS ? null : ADDRESS_LINE.exec(line);
-  return match ? bareAddress(match[1] ?? '') : null;
+function startsSection(naming: Section['naming'], isOpen: boolean): boolean {
+  return naming === 'lead' || naming === 'field' || (!isOpen && naming !== 'other');
 }
 
-function noticeOf(
-  { form, action }: TextForm,
-  { address, lines }: { address: string; lines: readonly string[] },
-): Notice {
-  const text = lines.join('\n');
+/** Returns the section of an address, which its surest naming decides. */
+function openSection(sections: Map<string, Section>, { address, naming, rest }: NamedAddress): Section {
+  const key = addressKey(address);
+  const section = sections.get(key) ?? { address, naming, original: null, text: '' };
+  sections.set(key, section);
+  if (NAMINGS.indexOf(naming) < NAMINGS.indexOf(section.naming)) section.naming = naming;
+  append(section, rest.replace(/^[\s>"')\]:;,.-]+/, ''));
+  return section;
+}
+
+function append(section: Section, line: string): void {
+  if (section.text.length < MAX_DIAGNOSTIC_CHARACTERS) section.text += `${line}\n`;
+}
+
+/** Returns the notice about an address. What the text says elsewhere counts when its section has no reply. */
+export function textNotice({ action, own, sections }: TextReport, address: string | null): Notice {
+  const key = address === null ? undefined : addressKey(address);
+  const section = sections.find((one) => addressKey(one.address) === key);
+  const said = section?.text ?? '';
+  const reply = REPLY.exec(said)?.[1] ?? (sections.length > 1 ? undefined : REPLY.exec(own)?.[1]);
+  const failure = own.split('\n', MAX_LINES).find(saysFailure) ?? own.trim().slice(0, MAX_REASON_CHARACTERS);
   return {
-    form,
+    form: 'text',
     action,
-    status: findStatus(text),
-    diagnosticCode: cleanDiagnostic(REPLY.exec(text)?.[1] ?? text),
+    status: findStatus(said) ?? findStatus(reply ?? own),
+    diagnosticCode: cleanDiagnostic(reply ?? (said.trim() === '' ? failure : said)),
     finalRecipient: address,
-    originalRecipient: null,
+    originalRecipient: section?.original ?? null,
     remoteMta: null,
     willRetryUntil: null,
   };

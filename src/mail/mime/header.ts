@@ -51,6 +51,6 @@ export function findValue(fields: readonly HeaderField[], name: string): string 
 }
 
 /** Returns text of one character for each octet as what it means in UTF-8. */
-export function decodeUtf8(octets: string): string {
+function decodeUtf8(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('utf8');
 }

@@ -2,7 +2,7 @@
  * Finds the parts of a MIME message that a stranger wrote. It never fails: a structure that is deeper or has more parts than
  * the limits is cut off. Each level of nesting reads the text once, so that the time is linear in the length of the text.
  */
-import { decodeUtf8, findValue, type HeaderField, readHeader, splitEntity } from './header.ts';
+import { findValue, type HeaderField, readHeader, splitEntity } from './header.ts';
 
 /** A part that is not a multipart. Messages in messages are not parsed. */
 export type MimePart = {
@@ -46,12 +46,16 @@ function collect(parts: MimePart[], { fields, body, depth }: Node): void {
   const type = /^\s*([!-.0-~]+\/[!-.0-:<-~]+)/.exec(value)?.[1]?.toLowerCase() ?? 'text/plain';
   const [, quoted, plain] = BOUNDARY.exec(value) ?? [];
   const boundary = (quoted ?? plain ?? '').trimEnd();
-  if (!type.startsWith('multipart/') || boundary === '' || boundary.length > MAX_BOUNDARY_CHARACTERS) {
+  if (!type.startsWith('multipart/')) {
     parts.push({ fields, type, body });
     return;
   }
   if (depth === MAX_DEPTH) return;
-  for (const inner of splitAt(body, boundary)) {
+  const isBoundary = boundary !== '' && boundary.length <= MAX_BOUNDARY_CHARACTERS;
+  const entities = isBoundary ? splitAt(body, boundary) : [];
+  // A multipart whose boundary is missing, or was changed on its way, is read as the text that it is.
+  if (entities.length === 0) parts.push({ fields, type: 'text/plain', body });
+  for (const inner of entities) {
     const entity = splitEntity(inner);
     collect(parts, { fields: readHeader(entity.header), body: entity.body, depth: depth + 1 });
   }
@@ -75,12 +79,7 @@ function splitAt(body: string, boundary: string): string[] {
   return inner;
 }
 
-/** Returns the text of a part, with its transfer encoding undone (RFC 2045 section 6) and LF line ends. */
-export function partText({ fields, body }: Pick<MimePart, 'fields' | 'body'>): string {
-  return decodeUtf8(partOctets({ fields, body }));
-}
-
-/** Returns the octets of a part, with its transfer encoding undone. Line ends in base64 stay as they are. */
+/** Returns the octets of a part, with its transfer encoding undone (RFC 2045 section 6). Line ends in base64 stay as they are. */
 export function partBytes({ fields, body }: Pick<MimePart, 'fields' | 'body'>): Buffer {
   const encoding = findValue(fields, 'content-transfer-encoding')?.toLowerCase();
   return encoding === 'base64'
@@ -88,7 +87,7 @@ export function partBytes({ fields, body }: Pick<MimePart, 'fields' | 'body'>): 
     : Buffer.from(partOctets({ fields, body }), 'latin1');
 }
 
-/** Returns the same without decoding characters: one character for each octet. */
+/** Returns a part as text, with its transfer encoding undone and LF line ends: one character for each octet. */
 export function partOctets({ fields, body }: Pick<MimePart, 'fields' | 'body'>): string {
   const encoding = findValue(fields, 'content-transfer-encoding')?.toLowerCase();
   if (encoding === 'base64') return Buffer.from(body, 'base64').toString('latin1').replace(/\r\n?/g, '\n');

@@ -93,7 +93,7 @@ export function classifyNotice({ form, status, diagnosticCode, remoteMta }: Noti
   const report = { ...NO_REPORT, phase: 'dsn', mx: remoteMta, smtpCode: code, enhancedCode, text } as const;
   const hasNever = code !== null && neverAcceptsMail({ code, enhanced: enhancedCode ?? undefined });
   const isBad = hasNever || (enhancedCode !== null && BAD_MAILBOX_CODES.has(enhancedCode));
-  if (isBad && form === 'status') return { kind: 'bounced', report, bounce: 'permanent' };
+  if (isBad && form === 'structured') return { kind: 'bounced', report, bounce: 'permanent' };
   // A failure with a code of class 4 is that of a server that has given up (RFC 3463 section 2).
   const isTransient = enhancedCode === null ? code === 552 : /^4\.|^5\.2\.2$/.test(enhancedCode);
   return { kind: 'bounced', report, bounce: isTransient ? 'transient' : 'undetermined' };

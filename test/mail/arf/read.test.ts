@@ -100,3 +100,35 @@ test('a report without the message is read, and so is a hostile one', () => {
   const read = readFeedbackReport(Buffer.from(complaint(many, 'a: b\n'.repeat(MAX_COMPLAINT_BYTES / 5))));
   assert.ok(read && read.originalRecipients.length <= 20 && read.fields.length <= 2_000);
 });
+
+/** A complaint of Outlook.com in its older form. */
+const MICROSOFT = `From: staff@provider.example
+Subject: complaint about message from 192.0.2.1
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="part"
+
+--part
+Content-Type: message/rfc822
+Content-Disposition: inline
+
+X-HmXmrOriginalRecipient: bob@rcpt.example
+X-Reporter-IP: 192.0.2.9
+Return-Path: <b+token@bounce.example>
+Message-ID: <em_x@sender.example>
+
+X-HmXmrOriginalRecipient: eve@rcpt.example
+--part--
+`;
+
+test('the older form of Outlook.com is a complaint: the message alone, with the reader in its header', () => {
+  const expected = ['abuse', null, ['bob@rcpt.example']];
+  for (const message of [MICROSOFT, MICROSOFT.replaceAll('\n', '\r\n'), MICROSOFT.replace('X-Hm', 'x-HM')]) {
+    const read = readFeedbackReport(Buffer.from(message));
+    assert.deepEqual([read?.feedbackType, read?.userAgent, read?.originalRecipients], expected);
+    assert.ok(valuesOf(message).includes('return-path: <b+token@bounce.example>'));
+  }
+  const withoutReader = MICROSOFT.replace('X-HmXmrOriginalRecipient: bob@rcpt.example\n', '');
+  assert.equal(readFeedbackReport(Buffer.from(withoutReader)), undefined, 'a message that is forwarded');
+  const inText = MICROSOFT.replace('message/rfc822', 'text/plain');
+  assert.equal(readFeedbackReport(Buffer.from(inText)), undefined, 'a letter about a complaint');
+});

@@ -23,7 +23,7 @@ const bob = 'bob@rcpt.example';
 test('Postfix: the recipient, the one before it was forwarded, the status and the reply are read', () => {
   assert.deepEqual(noticesOf(bounces.POSTFIX), [
     {
-      form: 'status',
+      form: 'structured',
       action: 'failed',
       status: '5.1.1',
       diagnosticCode:
@@ -84,7 +84,7 @@ for (const [name, message, expected] of MACHINE_READABLE)
   test(`${name}: the machine-readable part is read`, () => {
     assert.deepEqual(
       brief(message),
-      expected.map((one) => ['status', 'failed', ...one]),
+      expected.map((one) => ['structured', 'failed', ...one]),
     );
   });
 
@@ -93,8 +93,8 @@ const FOR_PEOPLE: [name: string, message: string, expected: unknown[][]][] = [
     'qmail',
     bounces.QMAIL,
     [
-      ['qmail', 'failed', '5.1.1', bob, '550 5.1.1 User unknown Giving up on 192.0.2.1.'],
-      ['qmail', 'failed', '5.1.1', 'eve@rcpt.example', 'Sorry, no mailbox here by that name. (#5.1.1)'],
+      ['text', 'failed', '5.1.1', bob, '550 5.1.1 User unknown Giving up on 192.0.2.1.'],
+      ['text', 'failed', '5.1.1', 'eve@rcpt.example', 'Sorry, no mailbox here by that name. (#5.1.1)'],
     ],
   ],
   [
@@ -102,7 +102,7 @@ const FOR_PEOPLE: [name: string, message: string, expected: unknown[][]][] = [
     bounces.YAHOO,
     [
       [
-        ...['yahoo', 'failed', null, bob],
+        ...['text', 'failed', null, bob],
         "554: delivery error: dd This user doesn't have an account [0] - mta1.mail.example",
       ],
     ],
@@ -110,30 +110,25 @@ const FOR_PEOPLE: [name: string, message: string, expected: unknown[][]][] = [
   [
     'Exim without a machine-readable part',
     bounces.EXIM_TEXT,
-    [['exim', 'failed', '5.1.1', bob, '550 5.1.1 <bob@rcpt.example> unknown']],
+    [['text', 'failed', '5.1.1', bob, '550 5.1.1 <bob@rcpt.example> unknown']],
   ],
   [
     'a delay of Exim',
     bounces.EXIM_DELAY,
-    [
-      [
-        ...['exim', 'delayed', null, bob],
-        'Delay reason: connection timed out No action is required on your part.',
-      ],
-    ],
+    [[...['text', 'delayed', null, bob], 'Delay reason: connection timed out']],
   ],
-  ['old Exchange', bounces.EXCHANGE_TEXT, [['exchange', 'failed', '5.1.1', bob, '550 5.1.1 User unknown>']]],
+  ['old Exchange', bounces.EXCHANGE_TEXT, [['text', 'failed', '5.1.1', bob, '550 5.1.1 User unknown>']]],
   [
     'old Gmail',
     bounces.GMAIL_TEXT,
-    [['gmail', 'failed', '5.2.1', bob, '550 550 5.2.1 The mailbox is disabled (state 14).']],
+    [['text', 'failed', '5.2.1', bob, '550 550 5.2.1 The mailbox is disabled (state 14).']],
   ],
   [
     'old Domino',
     bounces.DOMINO_TEXT,
     [
       [
-        ...['domino', 'failed', null, bob],
+        ...['text', 'failed', null, bob],
         'because: User bob (bob@rcpt.example) not listed in Domino Directory',
       ],
     ],
@@ -166,13 +161,21 @@ test('an address of a report is compared as it is written, and with the encoding
   assert.deepEqual(addressReadings('a@b.example'), ['a@b.example']);
 });
 
+/** Returns a report whose author, subject and text do not say that something failed. */
+const neutral = (status: string) =>
+  bounces
+    .statusReport(status)
+    .replace('MAILER-DAEMON@', 'ada@')
+    .replace('Undelivered Mail Returned to Sender', 'Report')
+    .replace('could not deliver your message', 'sends a report');
+
 test('a report without recipients, addresses or actions says nothing', () => {
   for (const status of [
     'Reporting-MTA: dns; mx.example',
     'Final-Recipient: rfc822; bob@rcpt.example\nStatus: 4.2.2',
     'Final-Recipient: rfc822; bob@rcpt.example\nAction: resent\nStatus: 5.1.1',
   ])
-    assert.notEqual(readReturnedMail(Buffer.from(bounces.statusReport(status))).kind, 'bounce', status);
+    assert.notEqual(readReturnedMail(Buffer.from(neutral(status))).kind, 'bounce', status);
   const [unnamed] = noticesOf(
     bounces.statusReport('Final-Recipient: LOCAL;bob\nAction: failed\nStatus: 5.1.1'),
   );
@@ -203,6 +206,14 @@ const BOMBS: Record<string, (bytes: number) => string> = {
   folds: (bytes) => `a: ${'\n b'.repeat(bytes / 3)}`,
   addresses: (bytes) => bounces.textBounce(`Hi. This is the x\n\n${'<a@b.c>:\n'.repeat(bytes / 9)}`),
   intro: (bytes) => bounces.textBounce('mail delivery software '.repeat(bytes / 23)),
+  'many addresses': (bytes) => bounces.textBounce(`Not delivered:\n${'a@b.c '.repeat(bytes / 6)}`),
+  'half addresses': (bytes) => bounces.textBounce(`Not delivered:\n${'a@'.repeat(bytes / 2)}`),
+  'quotation marks': (bytes) => bounces.textBounce(`Not delivered:\n${'"@'.repeat(bytes / 2)}`),
+  words: (bytes) => bounces.textBounce('could not be trying to '.repeat(bytes / 23)),
+  'short lines': (bytes) => bounces.textBounce('could not be\n'.repeat(bytes / 13)),
+  tags: (bytes) =>
+    `From: postmaster\nSubject: failure notice\nContent-Type: text/html\n\n${'<a '.repeat(bytes / 3)}`,
+  'failed recipients': (bytes) => `X-Failed-Recipients: ${'a@b.c, '.repeat(bytes / 7)}\n\n`,
   codes: (bytes) => bounces.textBounce(`Hi. This is the x\n\n<a@b.c>:\n${'5.1.1.'.repeat(bytes / 6)}`),
 };
 
@@ -216,3 +227,97 @@ test('hostile messages are read in a few milliseconds, and give no more than the
     if (read.kind === 'bounce') assert.ok(read.notices.length <= 200, name);
   }
 });
+
+test('a server that has given up writes "expired", and other words, in the place of the action', () => {
+  for (const action of ['expired', 'Expired (message too old)', 'failure']) {
+    const status = `Final-Recipient: rfc822; ${bob}\nAction: ${action}\nStatus: 4.4.7\n`;
+    const read = noticesOf(neutral(status));
+    assert.deepEqual(
+      read.map((notice) => [notice.action, notice.status]),
+      [['failed', '4.4.7']],
+      action,
+    );
+  }
+});
+
+test('a report whose boundary was changed on its way, or lost, is read from the text', () => {
+  const expected = noticesOf(bounces.POSTFIX);
+  const spoiled: Record<string, string> = {
+    changed: bounces.POSTFIX.replace('boundary="4F2C.1/mx.example"', 'boundary="gateway"'),
+    lost: bounces.POSTFIX.replace(';\n\tboundary="4F2C.1/mx.example"', ''),
+    indented: bounces.POSTFIX.replace('boundary="4F2C', 'boundary="x').replace(
+      /^(?=Final|Action|Status)/gm,
+      '  ',
+    ),
+    'in a part of another type': bounces.POSTFIX.replace('message/delivery-status', 'text/plain'),
+  };
+  for (const [name, message] of Object.entries(spoiled))
+    assert.deepEqual(
+      noticesOf(message).map(({ form, status, originalRecipient }) => [form, status, originalRecipient]),
+      expected.map(({ status, originalRecipient }) => ['structured', status, originalRecipient]),
+      name,
+    );
+});
+
+test('a bounce in a bounce is read when the outer one names nobody', () => {
+  const outer = `From: x@mx.example\nContent-Type: multipart/mixed; boundary=outer\n\n--outer\n\nSee below.\n--outer\nContent-Type: message/rfc822\n\n${bounces.POSTFIX}\n--outer--\n`;
+  assert.deepEqual(noticesOf(outer), noticesOf(bounces.POSTFIX));
+  const away = `Auto-Submitted: auto-replied\n${outer}`;
+  assert.equal(readReturnedMail(Buffer.from(away)).kind, 'auto-reply', 'a person who is away returns it');
+});
+
+test('the recipient that the machine-readable part does not name is the one that failed', () => {
+  const status =
+    'Final-Recipient: LOCAL;bob\nAction: failed\nStatus: 5.1.1\nDiagnostic-Code: X-Local; 550 gone';
+  const named = bounces.statusReport(status).replace('Subject:', `X-Failed-Recipients: ${bob}\nSubject:`);
+  assert.deepEqual(brief(named), [['structured', 'failed', '5.1.1', bob, '550 gone']]);
+});
+
+test('a route before an address and quotes in it are understood', () => {
+  const cases = {
+    'rfc822;@mx.example:bob@rcpt.example': bob,
+    'rfc822; "bob smith"@rcpt.example': '"bob smith"@rcpt.example',
+    'rfc822; <"bob"@rcpt.example>': '"bob"@rcpt.example',
+  };
+  for (const [field, address] of Object.entries(cases)) {
+    const [notice] = noticesOf(bounces.statusReport(`Final-Recipient: ${field}\nAction: failed\n`));
+    assert.equal(notice?.finalRecipient, address);
+  }
+});
+
+/** Mail that looks like a bounce and is none. */
+const NO_BOUNCES: Record<string, [kind: 'auto-reply' | 'other', message: string]> = {
+  'somebody who has left and says so': [
+    'auto-reply',
+    'From: Bob <bob@rcpt.example>\nTo: b+1@bounce.example\nSubject: Undeliverable: Hi\nAuto-Submitted: auto-replied\n\nYour message to bob@rcpt.example could not be delivered. Write to eve@rcpt.example.\n',
+  ],
+  'the same with the message': [
+    'auto-reply',
+    'From: Bob <bob@rcpt.example>\nPrecedence: bulk\nSubject: Mail delivery\nContent-Type: multipart/mixed; boundary=q\n\n--q\n\nbob@rcpt.example: mailbox disabled, mail could not be delivered.\n--q\nContent-Type: message/rfc822\n\nTo: bob@rcpt.example\n\nHi\n--q--\n',
+  ],
+  'a postmaster who is away': [
+    'auto-reply',
+    'From: postmaster@rcpt.example\nSubject: Automatic reply: Undelivered mail\n\nThe mailbox is full. bob@rcpt.example\n',
+  ],
+  'a receipt that the message was deleted': [
+    'auto-reply',
+    'From: postmaster@rcpt.example\nSubject: Not read: Hi\nContent-Type: multipart/report; report-type=disposition-notification; boundary=q\n\n--q\n\nYour message to bob@rcpt.example was deleted: delivery failed.\n--q\nContent-Type: message/disposition-notification\n\nFinal-Recipient: rfc822;bob@rcpt.example\nDisposition: automatic-action/MDN-sent-automatically; deleted\n--q--\n',
+  ],
+  'a question whether the sender is a person': [
+    'other',
+    'From: bob@rcpt.example\nSubject: Re: Hi\n\nYour message to bob@rcpt.example has not been delivered yet. Please click here.\n\nhttps://rcpt.example/1\n',
+  ],
+  'a person who quotes a bounce': [
+    'other',
+    'From: Bob <bob@rcpt.example>\nSubject: Re: Hi\n\nWhat does this mean?\n\n> <bob@rcpt.example>: 550 5.1.1 User unknown\n> Final-Recipient: rfc822; bob@rcpt.example\n> Action: failed\n> Status: 5.1.1\n',
+  ],
+  'a complaint': [
+    'other',
+    'From: postmaster@rcpt.example\nSubject: Delivery failure\nContent-Type: multipart/report; boundary=q\n\n--q\n\nbob@rcpt.example: was rejected\n--q\nContent-Type: message/feedback-report\n\nFeedback-Type: abuse\n--q--\n',
+  ],
+};
+
+for (const [name, [kind, message]] of Object.entries(NO_BOUNCES))
+  test(`${name}: no bounce`, () => {
+    assert.equal(readReturnedMail(Buffer.from(message)).kind, kind);
+  });

@@ -37,7 +37,7 @@ test('our reader finds the recipient, the action and the status', () => {
   const { form, action, status, finalRecipient, originalRecipient } = noticeOf(compose());
   assert.deepEqual(
     [form, action, status, finalRecipient, originalRecipient],
-    ['status', 'failed', '5.7.30', 'abuse@shop.example', null],
+    ['structured', 'failed', '5.7.30', 'abuse@shop.example', null],
   );
 });
 

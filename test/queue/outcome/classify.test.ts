@@ -71,8 +71,8 @@ for (const [status, diagnosticCode, expected] of notices) {
       willRetryUntil: null,
     } as const;
     const addresses = { finalRecipient: null, originalRecipient: null };
-    const { bounce, report } = classifyNotice({ ...notice, ...addresses, form: 'status' });
+    const { bounce, report } = classifyNotice({ ...notice, ...addresses, form: 'structured' });
     assert.equal(`${bounce} ${report.smtpCode} ${report.enhancedCode}`, expected);
-    assert.notEqual(classifyNotice({ ...notice, ...addresses, form: 'qmail' }).bounce, 'permanent');
+    assert.notEqual(classifyNotice({ ...notice, ...addresses, form: 'text' }).bounce, 'permanent');
   });
 }
