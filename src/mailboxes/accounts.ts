@@ -115,6 +115,8 @@ export function createAccounts(
       }
     },
     listTargets: async (id) => run(await find(id), (account, calls) => calls.listTargets({ account })),
+    readAnnotations: async (id, folder) =>
+      run(await find(id), (account, calls) => calls.readAnnotations({ account, folder })),
     close(id) {
       tellOthers(id);
       return places.close(id, (thread) =>

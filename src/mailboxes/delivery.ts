@@ -2,6 +2,7 @@
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Target } from '../mail/sieve/actions.ts';
 import type { Folder } from '../mail/sieve/run/folders.ts';
+import type { Annotations } from '../mail/sieve/run/input-needed.ts';
 
 /** The bytes of a message, or a file with them that nobody changes and that may be linked. */
 export type DeliveredContent = { sizeBytes: number } & (
@@ -43,4 +44,9 @@ export type MailboxTargets = {
    * @throws AppError unavailable when the mailbox is damaged or busy; not_found
    */
   listTargets(mailboxId: MailboxRow['id']): Promise<Folder[]>;
+  /**
+   * Returns the annotations of a folder, or of the server where the name is empty; none for a folder that does not exist.
+   * @throws AppError unavailable when the mailbox is damaged or busy; not_found
+   */
+  readAnnotations(mailboxId: MailboxRow['id'], folder: string): Promise<Annotations['entries']>;
 };

@@ -334,7 +334,10 @@ export function unexplainedLimits(sources: readonly Source[]): string[] {
 /** Limits are `MAX_…` and `MIN_…` everywhere. */
 export function wronglyNamedLimits(sources: readonly Source[]): string[] {
   return matches(sources, (source) => source.bare, [
-    [/\b(?:MOST|LEAST|LONGEST|SHORTEST|LARGEST|SMALLEST)_[A-Z]/, 'names a limit other than MAX_ or MIN_'],
+    [
+      /(?<!\.)\b(?:MOST|LEAST|LONGEST|SHORTEST|LARGEST|SMALLEST)_[A-Z]/,
+      'names a limit other than MAX_ or MIN_',
+    ],
   ]);
 }
 

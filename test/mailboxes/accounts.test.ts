@@ -43,6 +43,7 @@ function threadOf(calls: Partial<AccountCalls> = {}) {
         asked.push(`endSessions ${id} ${credential}`);
       },
       listTargets: async () => [],
+      readAnnotations: async () => [],
       async closeIdle({ id }: { id: string }) {
         asked.push(`closeIdle ${id}`);
         return true;

@@ -34,8 +34,10 @@ type Reply = {
 export function composeReply({ messageId, from, to, subject, text, isMime, fields }: Reply): ComposedMail {
   const headers = [{ name: 'Auto-Submitted', value: 'auto-replied' }, ...threadFields(fields)];
   const body = (isMime ? readEntity(text) : undefined) ?? textEntity('plain', text);
+  // ASCII subjects of scripts stay as they are, encoded-words in them included (RFC 5230 section 4.3).
+  const isPartlyEncoded = subject !== undefined;
   return compose(
-    { messageId, from, to: [to], cc: [], subject: subject ?? replySubject(fields), headers },
+    { messageId, from, to: [to], cc: [], subject: subject ?? replySubject(fields), isPartlyEncoded, headers },
     body,
   );
 }
@@ -83,7 +85,10 @@ function ownerParameter(owner: string): string {
   return `owner-token=${createHash('sha256').update(owner).digest('hex').slice(0, TOKEN_CHARACTERS)}`;
 }
 
-type Head = Pick<Notification, 'messageId' | 'from' | 'to' | 'cc' | 'headers'> & { subject: string };
+type Head = Pick<Notification, 'messageId' | 'from' | 'to' | 'cc' | 'headers'> & {
+  subject: string;
+  isPartlyEncoded?: boolean;
+};
 
 function compose({ subject, ...head }: Head, body: Entity): ComposedMail {
   const fields = writeMessageFields({ ...head, subject: oneLine(subject), replyTo: [] });

@@ -76,6 +76,15 @@ export function textField(name: string, text: string): string {
 }
 
 /**
+ * Returns a field of free text that may hold encoded-words already. Text of ASCII alone stays as it is.
+ * @throws RangeError when the text contains CR, LF or NUL
+ */
+export function partlyEncodedField(name: string, text: string): string {
+  const isPlain = PLAIN_TEXT.test(text) && !LONG_WORD.test(text);
+  return isPlain ? structuredField(name, text) : textField(name, text);
+}
+
+/**
  * Returns a field of addresses (RFC 5322 sections 3.6.2 and 3.6.3), which is in UTF-8 when one of them is.
  * @throws RangeError when the value is not printable, or a line would be too long
  */

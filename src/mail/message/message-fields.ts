@@ -3,7 +3,7 @@
  * copies have no field: they are in the envelope only (RFC 5322 section 3.6.3).
  */
 import type { Mailbox } from '../address.ts';
-import { addressField, structuredField, textField } from './headers.ts';
+import { addressField, partlyEncodedField, structuredField, textField } from './headers.ts';
 import { customField } from './repair/custom-field.ts';
 
 export type MessageFields = {
@@ -12,6 +12,8 @@ export type MessageFields = {
   cc: readonly Mailbox[];
   replyTo: readonly Mailbox[];
   subject: string;
+  /** True for a subject that may hold encoded-words, which are kept. */
+  isPartlyEncoded?: boolean;
   /** Header fields that the caller set, in order: printable text, and none of the fields that are written here. */
   headers: readonly { name: string; value: string }[];
   /** Message id without its angle brackets. */
@@ -41,7 +43,7 @@ export function writeMessageFields(message: MessageFields): string {
     optionalAddresses('To', message.to) +
     optionalAddresses('Cc', message.cc) +
     optionalAddresses('Reply-To', message.replyTo) +
-    textField('Subject', message.subject) +
+    (message.isPartlyEncoded ? partlyEncodedField : textField)('Subject', message.subject) +
     structuredField('Message-ID', `<${message.messageId}>`) +
     message.headers.map(ownField).join('') +
     structuredField('MIME-Version', '1.0')

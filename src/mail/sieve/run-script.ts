@@ -1,6 +1,6 @@
 /** Runs a script for one message. */
 import type { Action } from './actions.ts';
-import { FoldersNeeded } from './run/folders.ts';
+import { InputNeeded, type NeededInput } from './run/input-needed.ts';
 import { type RememberedKey, Run, RunFault, type RunInput, type Script } from './run/run.ts';
 
 /** Error of a run, with the line on which it happened. */
@@ -19,8 +19,8 @@ export type Outcome =
       /** Keys to remember when the actions are taken (RFC 7352). */
       remembered: readonly RememberedKey[];
     }
-  /** The script is to be run again with the folders of the account. */
-  | { kind: 'needs folders' }
+  /** The script is to be run again with more input. */
+  | { kind: 'needs'; needed: NeededInput }
   /**
    * The script failed: the message is kept as it is, and no action is taken (RFC 5228 section 2.10.6). `remembered` has the keys that it
    * tested before.
@@ -44,7 +44,7 @@ export function runScript(script: Script, input: RunInput): Outcome {
       });
     return { kind: 'done', actions: list.actions, remembered };
   } catch (error) {
-    if (error instanceof FoldersNeeded) return { kind: 'needs folders' };
+    if (error instanceof InputNeeded) return { kind: 'needs', needed: error.needed };
     if (!(error instanceof RunFault)) throw error;
     const { line, script: name, remembered } = run;
     return { kind: 'failed', error: { line, script: name, message: error.message }, remembered };

@@ -5,6 +5,7 @@
 import type { MessagePort, Transferable } from 'node:worker_threads';
 import { createMailboxMessageReader } from '../../mail/message/mailbox-message-reader.ts';
 import type { Folder } from '../../mail/sieve/run/folders.ts';
+import type { Annotations } from '../../mail/sieve/run/input-needed.ts';
 import { createByteBudget } from '../../system/guards/byte-budget.ts';
 import { createPortCalls } from '../../system/thread/calls.ts';
 import type { Part } from '../../system/thread/part.ts';
@@ -26,7 +27,7 @@ import { createMaildrop } from './maildrop.ts';
 import { type AccountReports, type AccountSettings, OpenAccounts } from './open-accounts.ts';
 import { type RepairReport, repairAccount } from './repair.ts';
 import { type AccountServer, serveAccounts } from './serve-remote.ts';
-import { findTarget, listTargets } from './targets.ts';
+import { findTarget, listTargets, readAnnotations } from './targets.ts';
 import { findMissing, importMessages, listForExport, readForExport, rememberDeliveries } from './transfer.ts';
 
 /** Functions of the main thread for this one. */
@@ -54,6 +55,7 @@ export type AccountCalls = {
   admit(input: Admitted): Promise<number | undefined>;
   deliver(input: { account: AccountSettings; request: DeliveryRequest }): Promise<DeliveryResult>;
   listTargets(input: { account: AccountSettings }): Promise<Folder[]>;
+  readAnnotations(input: { account: AccountSettings; folder: string }): Promise<Annotations['entries']>;
   findMissing(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<string[]>;
   importMessages(input: { account: AccountSettings; added: MessagesToAdd }): Promise<ImportResult>;
   remember(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<void>;
@@ -77,6 +79,7 @@ export const ACCOUNT_CALLS = [
   'admit',
   'deliver',
   'listTargets',
+  'readAnnotations',
   'findMissing',
   'importMessages',
   'remember',
@@ -151,6 +154,8 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
       deliver: ({ account: settings, request }) =>
         accounts.use(settings, (account) => deliverRequest(account, request)),
       listTargets: ({ account: settings }) => accounts.use(settings, listTargets),
+      readAnnotations: ({ account: settings, folder }) =>
+        accounts.use(settings, (account) => readAnnotations(account, folder)),
       findMissing: ({ account: settings, deliveryIds }) =>
         accounts.use(settings, (account) => findMissing(account, deliveryIds)),
       importMessages: ({ account: settings, added }) =>

@@ -1,9 +1,12 @@
-/** Finds the folders that scripts name. */
+/** Finds the folders that scripts name, and their annotations. */
 import type { Target } from '../../mail/sieve/actions.ts';
 import type { Folder } from '../../mail/sieve/run/folders.ts';
+import type { Annotations } from '../../mail/sieve/run/input-needed.ts';
 import { AppError } from '../../system/errors.ts';
 import type { OpenAccount } from './account.ts';
 import { createFolder, INBOX, listFolders, subscribe } from './folders.ts';
+import { findSubject } from './metadata.ts';
+import { findValue, listEntries } from './metadata-store.ts';
 import type { FolderRow } from './tables.ts';
 
 /** Number of folders from which on scripts create no more: texts of a message can name them. Our own limit. */
@@ -13,6 +16,24 @@ const MAX_FOLDERS_WITH_SCRIPTS = 500;
 export async function listTargets(account: OpenAccount): Promise<Folder[]> {
   const { folders } = await listFolders(account);
   return folders.map(({ name, objectId, specialUse }) => ({ name, mailboxId: objectId, specialUse }));
+}
+
+/** Maximum length of a value that scripts see, that of a variable. Our own limit. */
+const MAX_VALUE_CHARACTERS = 8_192;
+
+/** Returns the annotations of a folder, or of the server where the name is empty, as scripts see them. */
+export async function readAnnotations(
+  { db: { read } }: OpenAccount,
+  folder: string,
+): Promise<Annotations['entries']> {
+  const folderId = await findSubject(read, folder);
+  if (folderId === undefined) return [];
+  const entries: { entry: string; value: string }[] = [];
+  for (const { entry } of await listEntries(read, folderId)) {
+    const value = await findValue(read, { folderId, entry });
+    if (value) entries.push({ entry, value: Buffer.from(value).toString().slice(0, MAX_VALUE_CHARACTERS) });
+  }
+  return entries;
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 import type { Action } from '../../mail/sieve/actions.ts';
 import { checkScript } from '../../mail/sieve/check.ts';
+import type { Annotations, KnownContact, NeededInput } from '../../mail/sieve/run/input-needed.ts';
 import type { CheckedScript, RememberedKey, RunInput, Script, ScriptName } from '../../mail/sieve/run/run.ts';
 import { runScript } from '../../mail/sieve/run-script.ts';
 import type { Clock } from '../../system/clock.ts';
@@ -11,7 +12,9 @@ import { SharedCache } from '../../system/shared-cache.ts';
 import type { NamedScript } from './named-script.ts';
 
 /** A run of scripts for one message: each one runs only when the one before it keeps the message in INBOX by itself. */
-export type RunJob = Omit<RunInput, 'scripts' | 'earlier'> & {
+export type RunJob = Omit<RunInput, 'scripts' | 'earlier' | 'annotations' | 'contacts'> & {
+  annotations: readonly Annotations[];
+  contacts: readonly KnownContact[];
   scripts: readonly NamedScript[];
   /** False when `message` has the header alone. */
   isWhole: boolean;
@@ -36,8 +39,8 @@ export type ScriptJob = { kind: 'run'; runs: readonly SentRun[] } | { kind: 'che
 /** Why the scripts failed. `script` is the name of the script; `line` counts from 1. */
 export type ScriptFailure = { script: string; line: number; message: string };
 
-/** The whole message, the folders of the account, or scripts that the others include: a job is repeated with them. */
-export type Needed = { what: 'body' | 'folders' } | { what: 'scripts'; names: readonly string[] };
+/** The whole message, what the scripts ask about, or scripts that the others include: a job is repeated with them. */
+export type Needed = { what: 'body' } | { what: 'scripts'; names: readonly string[] } | NeededInput;
 
 export type ScriptResult =
   /** `remembered` has the keys that the scripts took for new: the job is to be repeated when a message with one of them came before. */
@@ -114,7 +117,7 @@ function runScripts(job: SentRun): ScriptResult {
     if (unknown.length > 0) return { kind: 'needs', what: 'scripts', names: unknown };
     if (body && !job.isWhole) return { kind: 'needs', what: 'body' };
     const outcome = runScript(script.script, { ...job, scripts: included, earlier: actions });
-    if (outcome.kind === 'needs folders') return { kind: 'needs', what: 'folders' };
+    if (outcome.kind === 'needs') return { kind: 'needs', ...outcome.needed };
     remembered.push(...outcome.remembered);
     if (outcome.kind === 'failed') {
       const { error } = outcome;

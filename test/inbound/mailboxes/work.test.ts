@@ -19,6 +19,7 @@ const work = createMailboxWork({
   scriptRunner: { run: () => assert.fail() },
   mailboxDelivery: {
     listTargets: () => assert.fail(),
+    readAnnotations: () => assert.fail(),
     deliver: (request) => {
       delivered.push(request);
       return answer();
@@ -124,7 +125,11 @@ test('bytes that cannot be read now make mail wait, and bytes that have changed 
     ...app,
     blobs: unmounted,
     scriptRunner: { run: () => assert.fail() },
-    mailboxDelivery: { deliver: DELIVERED, listTargets: () => assert.fail() },
+    mailboxDelivery: {
+      deliver: DELIVERED,
+      listTargets: () => assert.fail(),
+      readAnnotations: () => assert.fail(),
+    },
   });
   await world.clock.advance(100);
   for (const item of (await waiting.lease(100)).items) await waiting.run(item);

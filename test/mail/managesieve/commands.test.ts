@@ -11,6 +11,7 @@ const CAPABILITIES = [
   '"SIEVE" "fileinto vacation"',
   '"SASL" "SCRAM-SHA-256 PLAIN LOGIN"',
   '"NOTIFY" "mailto"',
+  '"EXTLISTS" "urn"',
   '"MAXREDIRECTS" "4"',
   '"UNAUTHENTICATE"',
   '"VERSION" "1.0"',

@@ -84,7 +84,7 @@ export function run(text: string, message = MESSAGE_A, changes: Partial<RunInput
 export function actionsOf(text: string, message = MESSAGE_A, changes: Partial<RunInput> = {}): string[] {
   const outcome = run(text, message, changes);
   if (outcome.kind === 'failed') return [`failed: ${outcome.error.message}`];
-  if (outcome.kind === 'needs folders') return [outcome.kind];
+  if (outcome.kind === 'needs') return [`needs ${outcome.needed.what}`];
   return outcome.actions.map(describe);
 }
 

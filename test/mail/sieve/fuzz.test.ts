@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { checkScript } from '../../../src/mail/sieve/check.ts';
+import type { NeededInput } from '../../../src/mail/sieve/run/input-needed.ts';
 import type { RunInput } from '../../../src/mail/sieve/run/run.ts';
 import { runScript } from '../../../src/mail/sieve/run-script.ts';
 import { inputOf, MESSAGE_A } from './fixture.ts';
@@ -48,16 +49,31 @@ function runToEnd(text: string): string {
   }
   let input: RunInput = { ...inputOf(MESSAGE), scripts: OTHERS };
   for (let runs = 0; ; runs++) {
-    assert.ok(runs < 3, 'the runs end');
+    assert.ok(runs < 12, 'the runs end');
     const outcome = runScript(checked.script, input);
-    if (outcome.kind === 'needs folders')
-      input = { ...input, folders: [{ name: 'a', mailboxId: 'F1', specialUse: '\\Junk' }] };
+    if (outcome.kind === 'needs') input = { ...input, ...answerTo(input, outcome.needed) };
     else if (runs < 2)
       input = {
         ...input,
         duplicates: outcome.remembered.filter((_, n) => n % 2 === 0).map(({ key }) => key),
       };
     else return outcome.kind;
+  }
+}
+
+/** Returns the input that a run asks for. */
+function answerTo(input: RunInput, needed: NeededInput): Partial<RunInput> {
+  switch (needed.what) {
+    case 'folders':
+      return { folders: [{ name: 'a', mailboxId: 'F1', specialUse: '\\Junk' }] };
+    case 'annotations': {
+      const entries = [{ entry: '/private/comment', value: 'a' }];
+      return { annotations: [...(input.annotations ?? []), { mailbox: needed.mailbox, entries }] };
+    }
+    case 'contacts': {
+      const answers = needed.addresses.map((address, index) => ({ address, isKnown: index % 2 === 0 }));
+      return { contacts: [...(input.contacts ?? []), ...answers] };
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../../src/mailboxes/account/folders.ts';
 import { setMetadata } from '../../../src/mailboxes/account/metadata.ts';
 import { listEntries } from '../../../src/mailboxes/account/metadata-store.ts';
+import { readAnnotations } from '../../../src/mailboxes/account/targets.ts';
 import { startServer } from '../../mail/imap/fixture.ts';
 import { createAccountMail } from '../../support/account-mail.ts';
 import { openTestAccount } from '../../support/test-account.ts';
@@ -38,6 +39,17 @@ test('all annotations of an account have a maximum size, which the copies of a r
   // Smaller values and removals are allowed, because they make room.
   assert.equal(await set(INBOX, ['/private/0'], Buffer.from('small')), undefined);
   assert.equal(await set(INBOX, numbered(20), undefined), undefined);
+});
+
+test('scripts see the annotations of a folder and of the server, the long ones cut', async (t) => {
+  const { account, set } = await open(t);
+  await set(INBOX, ['/private/comment'], Buffer.from('für mich'));
+  await set('', ['/shared/admin'], Buffer.alloc(10_000, 'x'));
+  assert.deepEqual(await readAnnotations(account, INBOX), [{ entry: '/private/comment', value: 'für mich' }]);
+  assert.deepEqual(await readAnnotations(account, ''), [
+    { entry: '/shared/admin', value: 'x'.repeat(8_192) },
+  ]);
+  assert.deepEqual(await readAnnotations(account, 'none'), []);
 });
 
 test('the annotations of a folder are removed with it', async (t) => {

@@ -22,6 +22,8 @@ const COMMON: Omit<RunJob, 'scripts' | 'included'> & { owner: string } = {
   now: 0,
   zoneMinutes: 0,
   folders: undefined,
+  annotations: [],
+  contacts: [],
   duplicates: [],
   missing: [],
   spamPercent: undefined,

@@ -1,16 +1,15 @@
 /** Runs the scripts of a mailbox for a message, and gives them what they need to know about the account. */
-import type { MailboxRow } from '../../../db/mailbox-tables.ts';
 import { FORWARD_MARK } from '../../../mail/trace-fields.ts';
 import { type MemoryKey, memoryKey } from '../../../mailboxes/scripts/memory-key.ts';
 import { claimAll, listClaimed } from '../../../mailboxes/scripts/memory-store.ts';
-import { type NamedScript, namedScript } from '../../../mailboxes/scripts/named-script.ts';
-import type { Needed, RunJob, ScriptResult } from '../../../mailboxes/scripts/script-job.ts';
-import { findScript } from '../../../mailboxes/scripts/store.ts';
+import type { NamedScript } from '../../../mailboxes/scripts/named-script.ts';
+import type { RunJob, ScriptResult } from '../../../mailboxes/scripts/script-job.ts';
 import { DAY_MS } from '../../../system/clock.ts';
 import { ConcurrencyLimiter } from '../../../system/concurrency-limiter.ts';
 import { VERSION } from '../../../version.ts';
 import { readForwardMarks } from '../../forward/mark.ts';
 import { type DecidingApp, fieldsOf, type ScriptedMessage } from './delivery.ts';
+import { withNeeded } from './needed-input.ts';
 import { excessOf, limitRedirects, type Plan, planAfterFailure, planOf } from './plan.ts';
 
 export type Decision = { kind: 'decided'; plan: Plan } | { kind: 'busy'; reason: string };
@@ -62,7 +61,7 @@ export async function decide(
     const result = await run(app, delivery, job);
     if (result.kind === 'busy') return result;
     if (result.kind === 'needs') {
-      job = await withNeeded(app, delivery, { job, needed: result });
+      job = await withNeeded(app, delivery.mailbox, { job, needed: result });
       if (countIncluded(job) > MAX_INCLUDED_CHARACTERS)
         return failed(
           scripts,
@@ -132,6 +131,8 @@ function firstJob(
     now: clock.now(),
     zoneMinutes: 0,
     folders: undefined,
+    annotations: [],
+    contacts: [],
     duplicates: [],
     included: [],
     missing: [],
@@ -176,45 +177,6 @@ async function readBody({ chunks }: ScriptedMessage['content'], headerBytes: num
   const pieces: Buffer[] = [];
   for await (const chunk of chunks()) pieces.push(chunk);
   return Buffer.concat(pieces).subarray(headerBytes);
-}
-
-/**
- * Returns the job with what its run needed: all folders, and each script with its body, so that no run is repeated for the same kind of
- * thing.
- * @throws AppError unavailable when the mailbox cannot be asked for its folders
- */
-async function withNeeded(
-  app: DecidingApp,
-  { mailbox }: ScriptedMessage,
-  { job, needed }: { job: RunJob; needed: Needed },
-): Promise<RunJob> {
-  switch (needed.what) {
-    case 'body':
-      return { ...job, isWhole: true };
-    case 'folders':
-      return { ...job, folders: await app.mailboxDelivery.listTargets(mailbox.id) };
-    case 'scripts':
-      return await withIncluded(app, mailbox, { job, names: needed.names });
-  }
-}
-
-/** Location of the scripts of a mailbox, which is a part of the name of an included script. There are no scripts at the other one. */
-const PERSONAL = 'personal/';
-
-async function withIncluded(
-  { db }: DecidingApp,
-  { id: mailboxId }: MailboxRow,
-  { job, names }: { job: RunJob; names: readonly string[] },
-): Promise<RunJob> {
-  const included = [...job.included];
-  const missing = [...job.missing];
-  for (const name of names) {
-    const own = name.startsWith(PERSONAL) ? name.slice(PERSONAL.length) : undefined;
-    const script = own === undefined ? undefined : await findScript(db.read, { mailboxId, name: own });
-    if (script) included.push(namedScript(name, script.content));
-    else missing.push(name);
-  }
-  return { ...job, included, missing };
 }
 
 /**

@@ -106,6 +106,8 @@ export function sendCapabilities(connection: Connection): void {
     ['SIEVE', extensions.join(' ')],
     ['SASL', isPrivate ? offeredMechanisms(channelBindingOf(connection.socket)).join(' ') : ''],
     ['NOTIFY', 'mailto'],
+    // The only lists are address books, whose names are URNs (RFC 6134 section 2.8).
+    ['EXTLISTS', 'urn'],
     ['MAXREDIRECTS', `${maxRedirects}`],
     ['UNAUTHENTICATE'],
     ['VERSION', '1.0'],

@@ -13,6 +13,7 @@ type CallCompiler = {
   isEnabled(capability: string): boolean;
   isKnown(capability: string): boolean;
   enable(capability: string): boolean;
+  enableByTest(capability: string): void;
   compileTest(node: CallNode): Predicate;
   compileBlock(nodes: readonly CommandNode[]): Statement;
   compileText(node: StringNode, type: ParameterType | undefined): Text;
@@ -106,6 +107,10 @@ export class BoundCall implements Call {
 
   isKnown(capability: string): boolean {
     return this.#compiler.isKnown(capability);
+  }
+
+  enableByTest(capability: string): void {
+    this.#compiler.enableByTest(capability);
   }
 
   enable(capability: string): boolean {

@@ -63,6 +63,11 @@ export class Compiler {
     return true;
   }
 
+  /** Makes a capability available that a test has found, unless it changes what strings mean (RFC 5463 section 4). */
+  enableByTest(capability: string): void {
+    if (!this.registry.extensions.get(capability)?.changesStrings) this.enable(capability);
+  }
+
   /** Returns the commands as one statement. Those with an error are reported and left out. */
   compileBlock(nodes: readonly CommandNode[]): Statement {
     const lines: Line[] = [];

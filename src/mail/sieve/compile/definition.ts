@@ -116,7 +116,9 @@ export type Call = ScriptContext & {
    * @returns false when it is unknown
    */
   enable(capability: string): boolean;
-  /** Returns true when the server has this capability */
+  /** Makes a capability available that a test has found, unless it changes what strings mean. */
+  enableByTest(capability: string): void;
+  /** Returns true when the server has this capability. */
   isKnown(capability: string): boolean;
   /**
    * Returns the comparator that the call names, or the default one.
@@ -150,6 +152,8 @@ export type Extension = {
   name: string;
   /** Capabilities that it includes. */
   implies?: readonly string[];
+  /** True when it changes what strings mean, so that `ihave` alone does not make it available (RFC 5463 section 4). */
+  changesStrings?: boolean;
   commands?: readonly CommandDefinition[];
   tests?: readonly TestDefinition[];
   /** Tags that it adds to commands and tests of others. */

@@ -6,7 +6,15 @@ import { compileMatcher, KEYS, MATCH_TAGS } from '../match/match-types.ts';
 import type { Run } from '../run/run.ts';
 import type { SievePart, TextKind } from '../run/sieve-message.ts';
 import { descend } from './mime.ts';
-import { readRawText, readText, readVisibleText } from './part-text.ts';
+import {
+  hasBody,
+  readEpilogue,
+  readHeaderText,
+  readPrologue,
+  readRawText,
+  readText,
+  readVisibleText,
+} from './part-text.ts';
 
 type ReadTexts = (run: Run) => Iterable<MatchValue>;
 
@@ -21,34 +29,48 @@ function textsOf(call: Call): ReadTexts {
 }
 
 function rawTexts(run: Run): MatchValue[] {
-  return [readOnce(run, run.message.root, 'raw')];
+  return [readOnce(run, run.message.root.entity, 'raw')];
 }
 
 /** Yields the texts that a reader sees (RFC 5173 section 5.3). */
 function* visibleTexts(run: Run): Generator<MatchValue> {
   for (const part of descend(run, run.message.root))
-    if (part.parts.length === 0 && part.entity.type === 'text') yield readOnce(run, part, 'visible');
+    if (part.parts.length === 0 && part.entity.type === 'text') yield readOnce(run, part.entity, 'visible');
 }
 
 /** Yields the bodies of the parts of some types (RFC 5173 section 5.2). */
 function* contents(run: Run, types: readonly string[]): Generator<MatchValue> {
   const wanted = types.map((type) => type.toLowerCase());
   for (const part of descend(run, run.message.root))
-    if (wanted.some((type) => isOfType(part.entity, type))) yield readOnce(run, part, 'content');
+    if (wanted.some((type) => isOfType(part.entity, type))) yield* contentOf(run, part);
 }
 
-type ReadText = (octets: Buffer, part: SievePart) => string;
+/**
+ * Yields the content of a part. That of a multipart is its prologue and its epilogue, and that of a message its header
+ * (RFC 5173 section 5.2).
+ */
+function* contentOf(run: Run, { entity, parts }: SievePart): Generator<MatchValue> {
+  if (entity.message) yield readOnce(run, entity.message, 'header');
+  else if (parts.length === 0) yield readOnce(run, entity, 'content');
+  else {
+    yield readOnce(run, entity, 'prologue');
+    yield readOnce(run, entity, 'epilogue');
+  }
+}
 
-const READERS: Readonly<Record<TextKind, ReadText>> = {
-  raw: (octets, { entity }) => readRawText(octets, entity),
-  visible: (octets, { entity }) => readVisibleText(octets, entity),
-  content: readContent,
+const READERS: Readonly<Record<TextKind, (octets: Buffer, part: MimeEntity) => string>> = {
+  raw: readRawText,
+  content: readText,
+  visible: readVisibleText,
+  header: readHeaderText,
+  prologue: readPrologue,
+  epilogue: readEpilogue,
 };
 
 /** Returns a text of a part. Reading it counts as work once, as it is done once. */
-function readOnce(run: Run, part: SievePart, kind: TextKind): MatchValue {
+function readOnce(run: Run, part: MimeEntity, kind: TextKind): MatchValue {
   const { message } = run;
-  return message.textOf(kind, part.entity, () => {
+  return message.textOf(kind, part, () => {
     const text = READERS[kind](message.octets, part);
     run.spendOnText(text.length);
     return text;
@@ -58,16 +80,6 @@ function readOnce(run: Run, part: SievePart, kind: TextKind): MatchValue {
 /** An empty type is that of each part, and one without a slash is that of all its subtypes. */
 function isOfType({ type, subtype }: MimeEntity, wanted: string): boolean {
   return wanted === '' || wanted === type || wanted === `${type}/${subtype}`;
-}
-
-/** The content of a multipart is what stands around its parts, and that of a message its header (RFC 5173 section 5.2). */
-function readContent(octets: Buffer, { entity, parts }: SievePart): string {
-  const inner = parts.map((part) => part.entity);
-  const [first] = inner;
-  const last = inner.at(-1);
-  if (!first || !last) return readText(octets, entity);
-  if (entity.message) return octets.toString('utf8', first.header, first.body);
-  return octets.toString('utf8', entity.body, first.header) + octets.toString('utf8', last.end, entity.end);
 }
 
 export const BODY: Extension = {
@@ -88,7 +100,9 @@ export const BODY: Extension = {
         const matches = compileMatcher(call);
         return (run) => {
           // The test leaves the match variables as they are (RFC 5173 section 6).
-          const { matchValues } = run;
+          const { matchValues, message } = run;
+          // A message that ends in its header has no text at all (RFC 5173 section 4).
+          if (!hasBody(message.octets, message.root.entity)) return false;
           const isMatch = matches(run, [...readTexts(run)]);
           run.matchValues = matchValues;
           return isMatch;

@@ -13,6 +13,7 @@ const MAX_CODE_POINT = 0x10ffff;
 
 export const ENCODED_CHARACTER: Extension = {
   name: 'encoded-character',
+  changesStrings: true,
   decode(value) {
     if (!value.includes('${')) return value;
     const pieces: Buffer[] = [];

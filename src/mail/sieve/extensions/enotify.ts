@@ -1,5 +1,4 @@
 /** Notifications by mail: the action `notify`, and the tests of its method (RFC 5435, RFC 5436). */
-import { parseMailbox } from '../../address.ts';
 import { compileOptions } from '../compile/action-options.ts';
 import type { Call, CommandDefinition, Extension } from '../compile/definition.ts';
 import type { Text } from '../compile/text.ts';
@@ -8,6 +7,7 @@ import { compileMatcher, KEYS, MATCH_TAGS } from '../match/match-types.ts';
 import type { Run } from '../run/run.ts';
 import { checkCopyTags, copyTarget } from './fcc.ts';
 import { parseMailto } from './mailto.ts';
+import { readScriptAddress, readScriptMailbox } from './script-address.ts';
 import { ENCODE_URL_TAGS } from './set-modifiers.ts';
 
 const METHOD = 'the method of `notify` must be a mailto URI with one to four addresses';
@@ -44,7 +44,7 @@ const NOTIFY: CommandDefinition = {
           ...run.origin(),
           to,
           cc,
-          from: from?.read(run),
+          from: from && readScriptMailbox(from.read(run)),
           importance: isLevel(level) ? LEVELS[level] : 2,
           subject: message?.read(run) ?? subject,
           body,
@@ -59,7 +59,7 @@ const NOTIFY: CommandDefinition = {
 };
 
 function textsOf(call: Call): Record<'from' | 'importance' | 'message', Text | undefined> {
-  const isMailbox = (text: string) => parseMailbox(text) !== undefined;
+  const isMailbox = (text: string) => readScriptAddress(text) !== undefined;
   return {
     from: call.has(':from')
       ? call.checkedText(':from', isMailbox, '`:from` needs one email address')

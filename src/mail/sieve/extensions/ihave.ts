@@ -21,7 +21,7 @@ export const IHAVE: Extension = {
         const capabilities = call.constants('capabilities');
         const hasAll = capabilities.every((capability) => call.isKnown(capability));
         // Later commands may use them, as if they were required (RFC 5463 section 4).
-        if (hasAll) for (const capability of capabilities) call.enable(capability);
+        if (hasAll) for (const capability of capabilities) call.enableByTest(capability);
         return () => hasAll;
       },
     },

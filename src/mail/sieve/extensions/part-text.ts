@@ -1,11 +1,16 @@
 /** The text of parts: without transfer encoding, and in Unicode. */
+import { findOctet } from '../../find-octet.ts';
 import { decodeCharset, decodeKnownCharset } from '../../message/charset.ts';
 import { stripHtmlAtOnce } from '../../message/html-text-strip.ts';
 import type { MimeEntity } from '../../message/mime-tree.ts';
 import { decodeTransfer } from '../../message/transfer-encoding.ts';
+import { LF } from '../../octets.ts';
 
 /** Maximum size of a body that tests read. Our own limit: the text of nearly all mail is shorter. */
 const MAX_OCTETS = 1024 * 1024;
+
+/** The octet with which a delimiter begins. */
+const HYPHEN = 0x2d;
 
 /** Largest number of octets in a character of UTF-8 behind the first one. */
 const MAX_CONTINUATIONS = 3;
@@ -54,4 +59,41 @@ export function readVisibleText(octets: Buffer, part: MimeEntity): string {
 /** Returns the body of the message as it was transferred. */
 export function readRawText(octets: Buffer, part: MimeEntity): string {
   return decodeCharset(withoutCutCharacter(bodyOf(octets, part), part), '');
+}
+
+/** Returns false for a message that has a header alone, without the empty line that would end it. */
+export function hasBody(octets: Buffer, { header, body, end }: MimeEntity): boolean {
+  return body < end || EMPTY_LINE_AT_END.test(octets.toString('latin1', Math.max(header, body - 4), body));
+}
+
+/** Matches the end of a header that has its empty line, and a header that is nothing else. */
+const EMPTY_LINE_AT_END = /(?:\n|^)\r?\n$/;
+
+/** Returns the header of a message without its empty line. */
+export function readHeaderText(octets: Buffer, { header, body }: MimeEntity): string {
+  const end = Math.min(body, header + MAX_OCTETS);
+  return decodeCharset(octets.subarray(header, end), '').replace(/(\r?\n)\r?\n$/, '$1');
+}
+
+/** Returns what stands before the first delimiter of a multipart, without the line end that belongs to it (RFC 2046 section 5.1.1). */
+export function readPrologue(octets: Buffer, { body, parts: [first] }: MimeEntity): string {
+  if (!first) return '';
+  // The delimiter is the line before the first part.
+  const lineEnd = octets.lastIndexOf(LF, first.header - 2);
+  return decodeCharset(octets.subarray(body, Math.min(lineEnd + 1, body + MAX_OCTETS)), '').replace(
+    /\r?\n$/,
+    '',
+  );
+}
+
+/** Returns what stands behind the last delimiter of a multipart. */
+export function readEpilogue(octets: Buffer, { end, parts }: MimeEntity): string {
+  const last = parts.at(-1);
+  if (!last || last.end >= end) return '';
+  // The line end before a delimiter belongs to it; an empty part has none.
+  const isEmpty = last.end === last.body && octets[last.end] === HYPHEN;
+  const delimiter = isEmpty ? last.end : findOctet(octets, LF, last.end) + 1;
+  const lineEnd = findOctet(octets, LF, delimiter);
+  const from = lineEnd < 0 ? end : lineEnd + 1;
+  return decodeCharset(octets.subarray(Math.min(from, end), Math.min(end, from + MAX_OCTETS)), '');
 }

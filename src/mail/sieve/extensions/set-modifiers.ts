@@ -23,6 +23,7 @@ const MODIFIERS: readonly Modifier[] = [
   { name: ':lowerfirst', precedence: 30, change: (text) => lower(text.slice(0, 1)) + text.slice(1) },
   { name: ':upperfirst', precedence: 30, change: (text) => upper(text.slice(0, 1)) + text.slice(1) },
   { name: ':quotewildcard', precedence: 20, change: (text) => text.replace(/[*?\\]/g, '\\$&') },
+  { name: ':quoteregex', precedence: 20, change: (text) => text.replace(/[.[\]\\*^$+?{}()|]/g, '\\$&') },
   { name: ':encodeurl', precedence: 15, change: encodeUrl },
   { name: ':length', precedence: 10, change: (text) => String([...text].length) },
 ];
@@ -31,13 +32,18 @@ function tagOf({ name, precedence }: Modifier): Tag {
   return { name, group: `modifier ${precedence}` };
 }
 
+function tagsOf(isWanted: (name: string) => boolean): readonly Tag[] {
+  return MODIFIERS.filter(({ name }) => isWanted(name)).map(tagOf);
+}
+
 /** Tag of the modifier that comes with notifications. */
-export const ENCODE_URL_TAGS: readonly Tag[] = MODIFIERS.filter(({ name }) => name === ':encodeurl').map(
-  tagOf,
-);
+export const ENCODE_URL_TAGS = tagsOf((name) => name === ':encodeurl');
+
+/** Tag of the modifier that comes with regular expressions. */
+export const QUOTE_REGEX_TAGS = tagsOf((name) => name === ':quoteregex');
 
 /** Tags of the other modifiers. */
-export const MODIFIER_TAGS: readonly Tag[] = MODIFIERS.filter(({ name }) => name !== ':encodeurl').map(tagOf);
+export const MODIFIER_TAGS = tagsOf((name) => name !== ':encodeurl' && name !== ':quoteregex');
 
 /** Returns what the modifiers of a call make of a value. */
 export function modifiersOf(call: Call): (value: string) => string {

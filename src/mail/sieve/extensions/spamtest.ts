@@ -1,11 +1,13 @@
-/** The test `spamtest` (RFC 5235 section 3.2). */
+/** The test `spamtest`, with `:percent` as an extension of its own (RFC 5235 section 3.2). */
 import type { Extension } from '../compile/definition.ts';
 import { MatchValue } from '../match/comparator.ts';
+import { countsValues } from '../match/counts.ts';
 import { compileMatcher, MATCH_TAGS } from '../match/match-types.ts';
 
-/** Returns 0 for a message that was not tested, 1 for one that is surely no spam, and up to 10 for one that surely is. */
-function scoreOf(percent: number | undefined): number {
-  if (percent === undefined) return 0;
+const PERCENT = ':percent';
+
+/** Returns 1 for a message that is surely no spam, and up to 10 for one that surely is. */
+function scoreOf(percent: number): number {
   return 1 + Math.round((Math.min(Math.max(percent, 0), 100) * 9) / 100);
 }
 
@@ -18,8 +20,22 @@ export const SPAMTEST: Extension = {
       parameters: [{ name: 'value', type: 'text' }],
       compile(call) {
         const matches = compileMatcher(call, call.texts('value'));
-        return (run) => matches(run, [new MatchValue(String(scoreOf(run.input.spamPercent)))]);
+        const showsPercent = call.has(PERCENT);
+        const isCount = countsValues(call);
+        return (run) => {
+          const { spamPercent } = run.input;
+          if (spamPercent !== undefined)
+            return matches(run, [new MatchValue(String(showsPercent ? spamPercent : scoreOf(spamPercent)))]);
+          // A message that was not tested has the value 0, and is counted as none (RFC 5235 section 3.1).
+          return matches(run, isCount ? [] : [new MatchValue('0')]);
+        };
       },
     },
   ],
+};
+
+export const SPAMTESTPLUS: Extension = {
+  name: 'spamtestplus',
+  implies: ['spamtest'],
+  tags: [{ on: ['spamtest'], tags: [{ name: PERCENT }] }],
 };

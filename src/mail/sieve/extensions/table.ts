@@ -12,6 +12,7 @@ import { ENCODED_CHARACTER } from './encoded-character.ts';
 import { ENOTIFY } from './enotify.ts';
 import { ENVELOPE } from './envelope.ts';
 import { ENVIRONMENT } from './environment.ts';
+import { EXTLISTS } from './extlists.ts';
 import { EXTRACTTEXT } from './extracttext.ts';
 import { FCC } from './fcc.ts';
 import { FILEINTO } from './fileinto.ts';
@@ -22,10 +23,12 @@ import { INCLUDE_SCRIPTS } from './include.ts';
 import { INDEX } from './index.ts';
 import { MAILBOX } from './mailbox.ts';
 import { MAILBOXID } from './mailboxid.ts';
+import { MBOXMETADATA, SERVERMETADATA } from './metadata.ts';
 import { MIME } from './mime.ts';
+import { REGEX_MATCH } from './regex.ts';
 import { EREJECT, REJECT } from './reject.ts';
 import { RELATIONAL } from './relational.ts';
-import { SPAMTEST } from './spamtest.ts';
+import { SPAMTEST, SPAMTESTPLUS } from './spamtest.ts';
 import { SPECIAL_USES } from './special-use.ts';
 import { SUBADDRESS } from './subaddress.ts';
 import { VACATION, VACATION_SECONDS } from './vacation.ts';
@@ -38,7 +41,7 @@ export const EXTENSIONS: readonly Extension[] = [
   ...[COPY, BODY, VARIABLES, RELATIONAL, DATE, INDEX, SUBADDRESS, IMAP4FLAGS],
   ...[MAILBOX, MAILBOXID, SPECIAL_USES, VACATION, VACATION_SECONDS, INCLUDE_SCRIPTS, DUPLICATE],
   ...[ENVIRONMENT, EDITHEADER, MIME, FOREVERYPART_LOOP, EXTRACTTEXT, ENOTIFY, REJECT, EREJECT, FCC],
-  ...[IHAVE, SPAMTEST],
+  ...[IHAVE, SPAMTEST, SPAMTESTPLUS, REGEX_MATCH, EXTLISTS, MBOXMETADATA, SERVERMETADATA],
 ];
 
 /** Capabilities that ManageSieve advertises (RFC 5804 section 1.7) and that `require` accepts. */

@@ -1,10 +1,10 @@
 /** The action `vacation` (RFC 5230), and its times in seconds (RFC 6131). */
 import { createHash } from 'node:crypto';
-import { parseMailbox } from '../../address.ts';
 import { compileOptions } from '../compile/action-options.ts';
 import type { Call, CommandDefinition, Extension } from '../compile/definition.ts';
 import type { Text } from '../compile/text.ts';
 import { checkCopyTags, copyTarget } from './fcc.ts';
+import { readScriptAddress, readScriptMailbox } from './script-address.ts';
 
 const DAY_SECONDS = 86_400;
 /** Time between two answers to one sender when the script names none (RFC 5230 section 4.1). */
@@ -60,7 +60,7 @@ const COMMAND: CommandDefinition = {
           seconds,
           addresses: addresses?.read(run) ?? [],
           subject: subject?.read(run),
-          from: from?.read(run),
+          from: from && readScriptMailbox(from.read(run)),
           reason: reason.read(run),
           isMime,
           copy: copyTarget(optionsOf(run)),
@@ -74,7 +74,7 @@ const COMMAND: CommandDefinition = {
 
 function fromOf(call: Call): Text | undefined {
   if (!call.has(':from')) return undefined;
-  const isMailbox = (text: string) => parseMailbox(text) !== undefined;
+  const isMailbox = (text: string) => readScriptAddress(text) !== undefined;
   return call.checkedText(':from', isMailbox, '`:from` needs one email address');
 }
 

@@ -64,6 +64,7 @@ export function variableArgument(call: Call, name: string): Variable {
 
 export const VARIABLES: Extension = {
   name: 'variables',
+  changesStrings: true,
   parse: parseReferences,
   commands: [
     {

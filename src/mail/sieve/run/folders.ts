@@ -7,15 +7,6 @@ export type Folder = {
   specialUse: string | null;
 };
 
-/** Ends a run that needs to know the folders. It never leaves `runScript`. */
-export class FoldersNeeded extends Error {
-  override readonly name = 'FoldersNeeded';
-
-  constructor() {
-    super('the run needs the folders of the account');
-  }
-}
-
 export class Folders {
   readonly #names: ReadonlySet<string>;
   readonly #ids: ReadonlySet<string>;

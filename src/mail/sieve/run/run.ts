@@ -2,7 +2,8 @@
 import type { Action } from '../actions.ts';
 import type { ScriptError } from '../syntax/script-error.ts';
 import { ActionList } from './action-list.ts';
-import { type Folder, Folders, FoldersNeeded } from './folders.ts';
+import { type Folder, Folders } from './folders.ts';
+import { type Annotations, InputNeeded, type KnownContact } from './input-needed.ts';
 import { SieveMessage, type SievePart } from './sieve-message.ts';
 
 /** How a block ends early: with the script, with an included script, or with the loop of this name. */
@@ -49,6 +50,10 @@ export type RunInput = {
   zoneMinutes: number;
   /** Folders of the account; undefined until a run of the script has needed them. */
   folders: readonly Folder[] | undefined;
+  /** Annotations of the mailboxes that runs of the script have asked about. None by default. */
+  annotations?: readonly Annotations[];
+  /** Answers about the address book that runs of the script have asked for. None by default. */
+  contacts?: readonly KnownContact[];
   /**
    * Keys of `duplicate` that belong to messages which came before. The run takes each other key for a new one, and names it among those
    * to remember: the caller runs the script again when it finds that one of them is known.
@@ -160,9 +165,28 @@ export class Run {
 
   /** Returns the folders of the account, or ends the run where they are not known. */
   get folders(): Folders {
-    if (!this.input.folders) throw new FoldersNeeded();
+    if (!this.input.folders) throw new InputNeeded({ what: 'folders' });
     this.#folders ??= new Folders(this.input.folders);
     return this.#folders;
+  }
+
+  /**
+   * Returns the values of the annotations of a mailbox by their names in lower case, or ends the run where they are not known. The
+   * server has an empty name.
+   */
+  annotationsOf(mailbox: string): ReadonlyMap<string, string> {
+    const known = this.input.annotations?.find((one) => one.mailbox === mailbox);
+    if (!known) throw new InputNeeded({ what: 'annotations', mailbox });
+    this.spend(known.entries.length);
+    return new Map(known.entries.map(({ entry, value }) => [entry.toLowerCase(), value]));
+  }
+
+  /** Returns which addresses are in the address book, or ends the run where that is not known. */
+  knownContacts(addresses: readonly string[]): ReadonlyMap<string, boolean> {
+    const known = new Map((this.input.contacts ?? []).map(({ address, isKnown }) => [address, isKnown]));
+    const unknown = addresses.filter((address) => !known.has(address));
+    if (unknown.length > 0) throw new InputNeeded({ what: 'contacts', addresses: unknown });
+    return known;
   }
 
   /** Takes an action, which replaces the implicit keep unless it leaves it. */

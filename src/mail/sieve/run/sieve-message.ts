@@ -19,8 +19,8 @@ export type SievePart = {
   parts: readonly SievePart[];
 };
 
-/** Texts of a part: as it was transferred, decoded, and without markup. */
-export type TextKind = 'raw' | 'content' | 'visible';
+/** Texts of a part: as it was transferred, decoded, without markup, its header, and what stands around the parts of a multipart. */
+export type TextKind = 'raw' | 'content' | 'visible' | 'header' | 'prologue' | 'epilogue';
 
 export class SieveMessage {
   readonly octets: Buffer;
@@ -34,6 +34,9 @@ export class SieveMessage {
     raw: new Map(),
     content: new Map(),
     visible: new Map(),
+    header: new Map(),
+    prologue: new Map(),
+    epilogue: new Map(),
   };
 
   constructor({ octets, sizeBytes }: { octets: Uint8Array; sizeBytes: number }) {

@@ -32,6 +32,7 @@ async function openInstallation(domain: string, address: string, script: string)
   const scriptRunner = createScriptRunner(app);
   const mailboxDelivery = {
     listTargets: async () => [],
+    readAnnotations: async () => [],
     async deliver({ deliveryId }: { deliveryId: string }) {
       stored.push(deliveryId);
       return { kind: 'delivered' } as const;

@@ -50,9 +50,10 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
     return runner.run(job, owner);
   };
   const run: ScriptRunner['run'] = (job, owner) => (replaced.run ?? runScripts)(job, owner);
+  const readAnnotations = async () => [{ entry: '/private/vacation', value: 'on' }];
   const mailboxScripts = {
     scriptRunner: { run },
-    mailboxDelivery: { listTargets: async () => replaced.listTargets?.() ?? folders },
+    mailboxDelivery: { listTargets: async () => replaced.listTargets?.() ?? folders, readAnnotations },
   };
   const world = await openMailWorld({ replace: () => ({ mailboxScripts }) });
   const { app } = world;
@@ -73,6 +74,7 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
     scriptRunner: { run },
     mailboxDelivery: {
       listTargets: async () => replaced.listTargets?.() ?? folders,
+      readAnnotations,
       async deliver(request) {
         const answer = replaced.deliver?.(request);
         if (answer) return answer;

@@ -1,7 +1,7 @@
 /** The actions `keep`, `discard` and `redirect` (RFC 5228 section 4). */
-import { parseMailbox } from '../../../address.ts';
 import { compileOptions } from '../../compile/action-options.ts';
 import type { CommandDefinition } from '../../compile/definition.ts';
+import { readScriptAddress } from '../script-address.ts';
 
 const KEEP: CommandDefinition = {
   name: 'keep',
@@ -28,11 +28,14 @@ const REDIRECT: CommandDefinition = {
   parameters: [{ name: 'address', type: 'text' }],
   compile(call) {
     const optionsOf = compileOptions(call);
-    const isAddress = (value: string) => parseMailbox(value) !== undefined;
+    // The one list that there is (extlists.ts) can be asked about an address, but not enumerated (RFC 6134 section 2.3).
+    if (call.has(':list'))
+      return (run) => run.fail('the server cannot send a message to all of an address book');
+    const isAddress = (value: string) => readScriptAddress(value) !== undefined;
     const to = call.checkedText('address', isAddress, 'the address of `redirect` must be one email address');
     return (run) => {
       const options = optionsOf(run);
-      const address = parseMailbox(to.read(run))?.address ?? '';
+      const address = readScriptAddress(to.read(run)) ?? '';
       run.take({ kind: 'redirect', ...run.origin(), address }, options);
       return undefined;
     };
