@@ -66,11 +66,28 @@ export function chooseColumn(
   field: string,
   names: ReadonlyMap<string, number>,
 ): Heading | undefined {
+  return single(candidatesOf(headings, field, names));
+}
+
+/** Returns the column of a field that a file can do without: of several with an equal claim, the first one. */
+export function chooseFirstColumn(
+  headings: readonly Heading[],
+  field: string,
+  names: ReadonlyMap<string, number>,
+): Heading | undefined {
+  return candidatesOf(headings, field, names)[0];
+}
+
+function candidatesOf(
+  headings: readonly Heading[],
+  field: string,
+  names: ReadonlyMap<string, number>,
+): readonly Heading[] {
   const mapped = headings.filter((heading) => heading.mapped === field);
-  if (mapped.length > 0) return single(mapped);
+  if (mapped.length > 0) return mapped;
   const found = headings.filter(({ mapped, plain }) => mapped === undefined && names.has(plain));
   const rank = Math.min(...found.map(({ plain }) => names.get(plain) ?? 0));
-  return single(found.filter(({ plain }) => names.get(plain) === rank));
+  return found.filter(({ plain }) => names.get(plain) === rank);
 }
 
 function single(candidates: readonly Heading[]): Heading | undefined {

@@ -9,13 +9,17 @@ const UNIX_TIME = /^\d{9,13}(?:\.\d{1,9})?$/;
 /** Date, and perhaps time and zone: `2026-01-02`, `2026-01-02 03:04:05 UTC`, `2026/01/02 03:04`, `2026-01-02T03:04:05.123+01:00`. */
 const ISO_TIME =
   /^(\d{4})[-/](\d{2})[-/](\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))?\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$/i;
+/** A date that ends with the year, and perhaps a time: `21.10.2026 11:02`, `21/10/2026`, `10-21-2026 11:02:55`. */
+const YEAR_LAST = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4})(?:,?[T ](\d{2}:\d{2}(?::\d{2})?))?$/;
 /** `Fri, 21 Oct 2026 11:02:55 GMT`, and without the weekday. */
 const MAIL_TIME =
   /^(?:[A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}(?::\d{2})?(?: (?:GMT|UTC|UT|Z|[+-]\d{4}))?$/;
 
 /** Returns the Unix milliseconds of a time; undefined for any other text. A time without a zone is in UTC. */
 export function readTime(text: string): number | undefined {
-  const time = UNIX_TIME.test(text) ? unixTime(Number(text)) : (isoTime(text) ?? mailTime(text));
+  const time = UNIX_TIME.test(text)
+    ? unixTime(Number(text))
+    : (isoTime(text) ?? mailTime(text) ?? localTime(text));
   return time === undefined || Number.isNaN(time) ? undefined : time;
 }
 
@@ -36,4 +40,14 @@ function isoTime(text: string): number | undefined {
 function mailTime(text: string): number | undefined {
   if (!MAIL_TIME.test(text)) return undefined;
   return Date.parse(/(?:[A-Z]|[+-]\d{4})$/.test(text) ? text : `${text} UTC`);
+}
+
+/** Reads a date with dots, where the day comes first, and another one when only one of its numbers can be a month. */
+function localTime(text: string): number | undefined {
+  const [, first = '', separator, second = '', year, time = '00:00'] = YEAR_LAST.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  const isDayFirst = separator === '.' || Number(first) > 12;
+  if (!isDayFirst && Number(second) <= 12 && first !== second) return undefined;
+  const [day, month] = isDayFirst ? [first, second] : [second, first];
+  return Date.parse(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}T${time}Z`);
 }

@@ -5,8 +5,8 @@
 import type { SuppressionReason } from '../db/marketing-tables.ts';
 import type { ColumnUse } from '../imports/handler.ts';
 import {
-  chooseColumn,
   chooseEmailColumn,
+  chooseFirstColumn,
   type Heading,
   type HeadingLine,
   ranksOf,
@@ -71,9 +71,9 @@ export function readSuppressionColumns(
   const line = readHeadingLine(cells, mapping, EMAIL_RANKS);
   const { headings, isHeadless } = line;
   const email = chooseEmailColumn(line, EMAIL_RANKS);
-  const diagnostic = chooseColumn(headings, 'diagnostic', DIAGNOSTIC_RANKS);
-  const time = chooseColumn(headings, 'createdAt', TIME_RANKS);
-  const expired = chooseColumn(headings, 'expired', EXPIRED_RANKS);
+  const diagnostic = chooseFirstColumn(headings, 'diagnostic', DIAGNOSTIC_RANKS);
+  const time = chooseFirstColumn(headings, 'createdAt', TIME_RANKS);
+  const expired = chooseFirstColumn(headings, 'expired', EXPIRED_RANKS);
   const isOpen = (heading: Heading) => heading.mapped === undefined && heading !== email;
   const rankOf = ({ mapped, plain }: Heading) => (mapped === 'reason' ? -1 : (REASON_RANKS.get(plain) ?? 0));
   const reasons = headings

@@ -267,6 +267,22 @@ test('tenants are served in turn: the forms of one do not wait for the import of
   assert.deepEqual(waits, { items: [], nextDueAt: undefined });
 });
 
+test('an unconfirmed contact in the file of another product becomes pending, and gets one mail', async () => {
+  const { spool, audienceId } = world;
+  const [unconfirmed, left] = [newAddress(), newAddress()];
+  const job = await importCsv(
+    { ...spool, testKey: spool.liveKey },
+    `/v1/audiences/${audienceId}/contacts/imports`,
+    `Email Address,Status,UNSUB_TIME\n${unconfirmed},Unconfirmed,\n${left},pending,2026-01-02\n`,
+  );
+  assert.deepEqual([job.created, job.failed], [2, 0]);
+  await world.work();
+  assert.equal((await world.contact(unconfirmed)).status, 'pending');
+  assert.equal((await world.contact(left)).status, 'unsubscribed');
+  assert.equal((await world.mailsTo(unconfirmed)).length, 1);
+  assert.equal((await world.mailsTo(left)).length, 0);
+});
+
 test('a file adds pending contacts, changes nobody who is subscribed, and is exported as it is', async () => {
   const { spool, audienceId } = world;
   const path = `/v1/audiences/${audienceId}/contacts/imports`;

@@ -112,6 +112,10 @@ const LISTS: Readonly<Record<string, [file: string | Buffer, expected: Expected]
     Buffer.from('\ufeffsep=;\r\nE-Mail-Adresse;Status\r\ngone@example.com;Unsubscribed\r\n', 'utf16le'),
     { reason: 'unsubscribe' },
   ],
+  'two columns with the same time': [
+    'email,Date,date\ngone@example.com,2025-01-02,\n',
+    { reason: 'manual', createdAt: '2025-01-02T00:00:00.000Z' },
+  ],
   'a list of addresses': ['gone@example.com\n', { reason: 'manual' }],
 };
 

@@ -140,9 +140,11 @@ function nameProperties(headings: readonly Heading[], fields: Map<Heading, strin
     given.set(field, heading);
   }
   const taken = new Set(given.keys());
+  const lastNamed = headings.findLastIndex(({ text }) => text !== '');
   for (const heading of headings) {
     if (fields.has(heading)) continue;
-    if (heading.text === '') {
+    // Spreadsheets write empty columns behind the last one that was used.
+    if (heading.text === '' && heading.column < lastNamed) {
       throw badHeading(
         `Column ${heading.column + 1} has no heading; \`mapping\` can name it by its number, or leave it out`,
       );

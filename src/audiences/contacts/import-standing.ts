@@ -65,7 +65,8 @@ export function isAboutConsent({ plain }: Heading): boolean {
 
 /**
  * Returns how the reader of a row stands; undefined when no column says anything.
- * @throws AppError validation_error for a value that is not understood, unless another column says that the reader has left
+ * @throws AppError validation_error for a value that is not understood, and for a row that should say who has subscribed and does
+ *   not, unless another column says that the reader has left
  */
 export function readStanding(
   columns: readonly ConsentColumn[],
@@ -73,28 +74,34 @@ export function readStanding(
 ): Standing | undefined {
   const found = new Set<Standing>();
   let refused: ConsentColumn | undefined;
+  let silent: ConsentColumn | undefined;
   for (const column of columns) {
     const standing = readCell(column.kind, cells[column.column] ?? '');
     if (standing === 'unsubscribed') return standing;
-    if (standing === 'unknown') refused ??= column.isAmbiguous ? undefined : column;
-    else if (standing) found.add(standing);
+    if (standing === 'subscribed' || standing === 'pending') found.add(standing);
+    else if (column.isAmbiguous) continue;
+    else if (standing === 'unknown') refused ??= column;
+    else if (column.kind === 'status' || column.kind === 'subscribed') silent ??= column;
   }
+  if (found.size === 0) refused ??= silent;
   if (refused) throw notUnderstood(refused, cells[refused.column] ?? '');
   return found.has('pending') ? 'pending' : found.has('subscribed') ? 'subscribed' : undefined;
 }
 
+/** Returns what a cell says; undefined when it is empty. */
 function readCell(kind: ConsentKind, cell: string): Standing | 'unknown' | undefined {
   const text = trimText(cell);
   const plain = plainForm(text);
+  if (NOTHING.has(plain)) return undefined;
   switch (kind) {
     case 'status':
       return WORDS.get(plain) ?? 'unknown';
     case 'subscribed':
-      return readSubscribed(plain) ?? (readTime(text) === undefined ? 'unknown' : 'subscribed');
+      return readSubscribed(plain) ?? (isDate(text) ? 'subscribed' : 'unknown');
     case 'unsubscribed':
-      return NOTHING.has(plain) ? undefined : readUnsubscribed(text, plain);
+      return readUnsubscribed(text, plain);
     case 'unsubscribedAt':
-      return NOTHING.has(plain) || findBoolean(plain) === false ? undefined : 'unsubscribed';
+      return findBoolean(plain) === false ? undefined : 'unsubscribed';
   }
 }
 
@@ -106,11 +113,20 @@ function readSubscribed(plain: string): Standing | undefined {
 
 function readUnsubscribed(text: string, plain: string): Standing | 'unknown' | undefined {
   const flag = findBoolean(plain);
-  if (flag !== undefined) return flag ? 'unsubscribed' : undefined;
+  if (flag !== undefined) return flag ? 'unsubscribed' : 'subscribed';
   if (WORDS_OF_OPT_OUT.has(plain)) return 'subscribed';
   const word = WORDS.get(plain);
   if (word === 'unsubscribed' || word === 'pending') return word;
-  return readTime(text) === undefined ? 'unknown' : 'unsubscribed';
+  return isDate(text) ? 'unsubscribed' : 'unknown';
+}
+
+/** The beginning of a date in any order: `02/01/2026`, `2.1.26`, `Jan 2, 2026`, `2 January 2026`. */
+const DATE =
+  /^(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\p{L}{3,9}\.? \d{1,2},? \d{4}|\d{1,2}\.? \p{L}{3,9}\.? \d{4})(?!\d)/u;
+
+/** Returns true for a date. Which day it is does not matter. */
+function isDate(text: string): boolean {
+  return readTime(text) !== undefined || DATE.test(text);
 }
 
 const ALLOWED: Readonly<Record<ConsentKind, string>> = {

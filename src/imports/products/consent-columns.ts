@@ -5,10 +5,12 @@
 
 /**
  * How the cells of a column are read.
- * - `status`: a word such as `subscribed` or `blocklisted`; an empty cell is refused.
- * - `subscribed`: true for readers who have subscribed; a status or the time of subscribing is read too, and an empty cell is refused.
- * - `unsubscribed`: true for readers who have left; a status or the time of leaving is read too, and an empty cell says nothing.
- * - `unsubscribedAt`: any time, reason or text means that the reader has left, and an empty cell says nothing.
+ * - `status`: a word such as `subscribed` or `blocklisted`.
+ * - `subscribed`: true for readers who have subscribed; a status or the time of subscribing is read too.
+ * - `unsubscribed`: true for readers who have left; a status or the time of leaving is read too.
+ * - `unsubscribedAt`: any time, reason or text means that the reader has left.
+ *
+ * An empty cell says nothing. A row whose `status` or `subscribed` is empty is refused unless another column says something.
  */
 export type ConsentKind = 'status' | 'subscribed' | 'unsubscribed' | 'unsubscribedAt';
 
@@ -91,6 +93,7 @@ export const CONSENT_NAMES: Readonly<Record<ConsentKind, readonly string[]>> = {
     'email disabled',
     // Mailjet.
     'is excluded from campaigns',
+    'is excluded',
     'excluded',
     // CleverReach.
     'deactivated',
@@ -172,6 +175,8 @@ type ConsentRule = { pattern: RegExp; kind: ConsentKind | undefined };
 export const CONSENT_RULES: readonly ConsentRule[] = [
   // Consent to another channel.
   { pattern: /sms|whatsapp|phone|mobile|push|voice|fax|postal/, kind: undefined },
+  // Brevo says by `DOUBLE_OPT-IN` how a contact has subscribed, not whether.
+  { pattern: /^doubleoptin$/, kind: undefined },
   // Facts about the choice, which are not the choice itself, and links.
   {
     pattern: /(?:link|url|token|ip|ipaddress|hash|count|rate|language|version|text|page|form)$/,

@@ -28,8 +28,10 @@ export const STANDING_WORDS: Readonly<Record<Standing, readonly string[]>> = {
     'implied',
     // HubSpot.
     'marketing contact',
-    // The channel in the consent of Klaviyo.
+    // The channels in the consent of Klaviyo.
     'email',
+    'email, sms',
+    'sms, email',
     'abonniert',
     'angemeldet',
     'aktiv',
@@ -116,6 +118,8 @@ export const STANDING_WORDS: Readonly<Record<Standing, readonly string[]>> = {
     // Pipedrive, HubSpot.
     'no consent',
     'non-marketing contact',
+    // The channel of a profile of Klaviyo that agreed to text messages alone.
+    'sms',
     'spam',
     'spam complaint',
     'spam report',

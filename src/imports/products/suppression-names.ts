@@ -189,6 +189,7 @@ export const REASON_WORDS: Readonly<Record<SuppressionReason, readonly string[]>
     'custom',
     'user suppressed',
     'adminBlocked',
+    'blocked by admin',
     'customer',
     'admin',
     'blocklist',

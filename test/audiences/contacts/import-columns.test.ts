@@ -93,6 +93,13 @@ test('a mapping names the columns of a file without headings by their numbers', 
   assert.deepEqual([firstName, status, properties], ['Ada', 'unsubscribed', { old: 'a@b.example' }]);
 });
 
+test('a heading that is an address is a heading, when another one names the addresses', async () => {
+  const readers = await audience();
+  const job = await readers.import('email,news@example.com\na@b.example,member\n');
+  assert.deepEqual([job.rows, job.created], [1, 1]);
+  assert.deepEqual((await readers.contact('a@b.example')).properties, { news_example_com: 'member' });
+});
+
 test('a mapping that cannot be used is refused with its mistake', async () => {
   const readers = await audience();
   const file = 'email,note,Note,x\na@b.example,1,2,3\n';
@@ -108,6 +115,10 @@ test('a mapping that cannot be used is refused with its mistake', async () => {
     ['{"NOTE":"lastName"}', /names more than one column of the file with `NOTE`/],
     ['{"x":"email","note":"email"}', /Columns 2 and 4 are both `x`/],
     ['{"email":null}', /The heading line has no `email`/],
+    [
+      JSON.stringify(Object.fromEntries(Array.from({ length: 101 }, (_, index) => [index, null]))),
+      /at most 100 columns/,
+    ],
   ] as const) {
     const { status, body } = await readers.send(file, { mapping });
     assert.equal(status, 400, mapping);

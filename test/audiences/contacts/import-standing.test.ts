@@ -62,7 +62,7 @@ test('a status of other products subscribes only the readers who have subscribed
       ],
       'unsubscribed',
     );
-    await expectAll(heading, ['', ' ', 'lead', 'true', '1', 'un subscribed?!x', 'constructor'], null);
+    await expectAll(heading, ['', ' ', 'lead', 'true', '1', 'null', 'un subscribed?!x', 'constructor'], null);
   }
 });
 
@@ -139,6 +139,27 @@ test('nobody is subscribed when columns disagree', async () => {
   ]);
   const left = 'unsubscribed';
   assert.deepEqual(statuses, ['subscribed', left, left, left, left, left, null]);
+});
+
+test('an empty cell of consent is refused unless another column says something', async () => {
+  const { statuses } = await statusesOf('status,opt-in,unsubscribed,UNSUB_TIME', [
+    ',,,',
+    ',,no,',
+    'active,,,',
+    ',yes,,',
+    ',,,2026-01-02',
+    ',,yes,',
+    ',maybe,no,',
+  ]);
+  const [left, subscribed] = ['unsubscribed', 'subscribed'];
+  assert.deepEqual(statuses, [null, subscribed, subscribed, subscribed, left, left, null]);
+});
+
+test('a date in any order tells that a reader has subscribed, or has left', async () => {
+  const dates = ['02/01/2026', '2.1.26 10:00', '"Jan 2, 2026 3:04 PM"', '2 January 2026', '2026-1-2'];
+  await expectAll('Subscribed', dates, 'subscribed');
+  await expectAll('Unsubscribed', dates, 'unsubscribed');
+  await expectAll('Unsubscribed', ['12345', '1.2', 'May I?', '2-3 mails'], null);
 });
 
 test('a column that may mean something else counts where it is understood, and stays a property', async () => {

@@ -162,6 +162,14 @@ export const PRODUCT_FILES: Readonly<Record<string, { file: string | Buffer; exp
       'ada@example.com;Byron;Ada;;0;1;02-01-2026 03:04:05;02-01-2026 03:04:05\n',
     expected: { firstName: 'Ada', lastName: 'Byron', status: 'subscribed' },
   },
+  'Brevo, with its own attributes, which are empty': {
+    file: 'CONTACT ID,EMAIL,FIRSTNAME,LASTNAME,DOUBLE_OPT-IN,OPT_IN,EMAIL_BLACKLISTED\n7,ada@example.com,Ada,Byron,,,0\n',
+    expected: { firstName: 'Ada', status: 'subscribed' },
+  },
+  'Brevo, a contact with a single opt-in': {
+    file: 'EMAIL,FIRSTNAME,DOUBLE_OPT-IN,BLOCKLISTED\nada@example.com,Ada,2,no\n',
+    expected: { status: 'subscribed', properties: { DOUBLE_OPT_IN: '2' } },
+  },
   'Brevo, a blocklisted contact': {
     file: 'CONTACT ID,EMAIL,FIRSTNAME,LASTNAME,Email marketing\n7,ada@example.com,Ada,Byron,Blocklisted\n',
     expected: { firstName: 'Ada', lastName: 'Byron', status: 'unsubscribed' },
@@ -278,6 +286,10 @@ export const PRODUCT_FILES: Readonly<Record<string, { file: string | Buffer; exp
   'Excel, with bars': {
     file: '"sep=|"\nemail|first name|note\nada@example.com|Ada|a,b;c\n',
     expected: { firstName: 'Ada', properties: { note: 'a,b;c' } },
+  },
+  'Excel, with empty columns behind the others': {
+    file: 'email;first name;;\nada@example.com;Ada;;x\n',
+    expected: { firstName: 'Ada', properties: { column_4: 'x' } },
   },
   'a list of addresses without headings': { file: 'ada@example.com\nbob@example.com\n', expected: {} },
   'rows without headings': {
