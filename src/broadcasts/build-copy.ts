@@ -13,6 +13,7 @@ import type { NewRecipient } from '../queue/store.ts';
 import { AppError, errorMessage } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import {
+  MAX_ESCAPED_CHARACTERS,
   MAX_RENDERED_CHARACTERS,
   MAX_SUBJECT_CHARACTERS,
   renderTemplate,
@@ -34,9 +35,6 @@ type Building = {
 
 type Values = Record<string, VariableValue>;
 
-/** Maximum number of characters that escaping in HTML makes of one: `&quot;`. */
-const MAX_ESCAPED_CHARACTERS = 6;
-
 /** Returns the rows of a copy, or why it cannot be made. */
 export function buildCopy(run: BroadcastRunRow, building: Building): Copy | Failure {
   try {
@@ -53,7 +51,7 @@ function build(run: BroadcastRunRow, { frozen, contact, row, now, maxAgeMs }: Bu
   const values = JSON.parse(row.mergeValues ?? '{}') as Values;
   if (longestTexts(frozen, values) > MAX_RENDERED_CHARACTERS)
     return { state: 'failed', reason: 'The values of the contact make the message too long' };
-  const subject = asLine(renderTemplate(frozen.subject, values, 'text').text);
+  const subject = asLine(renderTemplate(frozen.subject, values, { form: 'text', isMarketing: true }).text);
   if ([...subject].length > MAX_SUBJECT_CHARACTERS)
     return { state: 'failed', reason: 'The values of the contact make the subject too long' };
   const from = readMailbox('from', frozen.fromHeader);

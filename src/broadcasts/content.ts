@@ -4,8 +4,8 @@
  */
 import type { BroadcastRow, TemplateRow } from '../db/marketing-tables.ts';
 import { invalid } from '../system/errors.ts';
-import { type Placeholder, placeholdersIn } from '../templates/render.ts';
 import { checkSource, checkVariables } from '../templates/schemas.ts';
+import { type Placeholder, placeholdersIn, usesIn } from '../templates/tags.ts';
 import type { BroadcastChange } from './schemas.ts';
 
 const UNSUBSCRIBE_URL = 'unsubscribe_url';
@@ -49,8 +49,8 @@ export function checkSentContent(
       ? readPart('templateId', template?.text ?? '', 'the text of the template')
       : readPart('text', text, '`text`');
   const blamed = (['html', 'templateId', 'text', 'subject'] as const).find((field) => given[field]);
-  const all = [subjectPart, htmlPart, textPart].flatMap(({ placeholders }) => placeholders);
-  checkVariables(blamed ?? htmlPart.field, new Set(all.map(({ name }) => name)));
+  const all = [subjectPart, htmlPart, textPart].flatMap(({ names }) => names);
+  checkVariables(blamed ?? htmlPart.field, new Set(all));
   requireUnsubscribeTag(htmlPart);
   refuseOtherRaw(htmlPart);
   const hasText = (text ?? template?.text ?? null) !== null;
@@ -58,14 +58,19 @@ export function checkSentContent(
 }
 
 /** One text of a broadcast, with the field that contains it. */
-type Part = { field: string; phrase: string; placeholders: readonly Placeholder[] };
+type Part = { field: string; phrase: string; placeholders: readonly Placeholder[]; names: readonly string[] };
 
 /**
  * Returns the placeholders of a text.
  * @throws AppError validation_error naming the field, for too many placeholders
  */
 function readPart(field: string, source: string, phrase: string): Part {
-  return { field, phrase, placeholders: [...placeholdersIn([field, source])] };
+  return {
+    field,
+    phrase,
+    placeholders: placeholdersIn([field, source]),
+    names: usesIn([field, source]).map(({ name }) => name),
+  };
 }
 
 function requireUnsubscribeTag({ field, phrase, placeholders }: Part): void {

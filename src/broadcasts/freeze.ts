@@ -8,8 +8,8 @@ import { readMailbox } from '../emails/request/addresses.ts';
 import { requireSender } from '../emails/sender.ts';
 import { UNSUBSCRIBE_URL } from '../queue/contents/reader.ts';
 import { createPacking, type NewSource } from '../queue/contents/source.ts';
-import { placeholdersIn } from '../templates/render.ts';
 import { findTemplate } from '../templates/store.ts';
+import { usesIn } from '../templates/tags.ts';
 import { findTopic } from '../topics/store.ts';
 import { maxGrowth } from '../tracking/links/instrument.ts';
 import { requireTracking } from './content-links.ts';
@@ -39,9 +39,7 @@ export async function freezeBroadcast(
     html: texts.html,
     settings: sender.tracking,
   });
-  const placeholders = [subject, texts.html, texts.text ?? ''].flatMap((text) => [
-    ...placeholdersIn([undefined, text]),
-  ]);
+  const used = [subject, texts.html, texts.text ?? ''].flatMap((text) => usesIn([undefined, text]));
   return {
     targets,
     source: await createPacking()({ ...texts, ...(tracking && { tracking }) }),
@@ -57,7 +55,7 @@ export async function freezeBroadcast(
       complaintHost: sender.returnPathHost,
       filter: await filterOfBroadcast(app, broadcast),
       headers: broadcastFields(app, { ...broadcast, topicName: topic?.name }),
-      uses: countUses(placeholders.map(({ name }) => name)),
+      uses: countUses(used.map(({ name }) => name)),
       characters: texts.html.length + (texts.text?.length ?? 0) + (tracking ? maxGrowth(tracking) : 0),
     },
   };

@@ -75,8 +75,8 @@ export function defaultMail({ language, from, address, url }: Wanted) {
   const values = { ...texts, language, url, ask: ask(senderName(from), address) };
   return {
     subject: texts.subject,
-    html: renderTemplate(HTML, values, 'html').text,
-    text: renderTemplate(TEXT, values, 'text').text,
+    html: renderTemplate(HTML, values, { form: 'html', isMarketing: false }).text,
+    text: renderTemplate(TEXT, values, { form: 'text', isMarketing: false }).text,
   };
 }
 

@@ -4,7 +4,7 @@
  * as much as a built-in function, so queries apply cheaper conditions first.
  */
 import type { Database } from 'better-sqlite3';
-import { parseTimestamp } from '../system/clock.ts';
+import { parseDateOrTime } from '../system/clock.ts';
 
 /** Defines the functions on a connection. They are deterministic, and may not be used in a schema. */
 export function defineFunctions(database: Database): void {
@@ -16,7 +16,7 @@ export function defineFunctions(database: Database): void {
     typeof text === 'string' ? (readDecimal(text) ?? null) : null,
   );
   database.function('timestamp_ms', options, (text: unknown) =>
-    typeof text === 'string' ? (parseTimestamp(text) ?? null) : null,
+    typeof text === 'string' ? (parseDateOrTime(text)?.first ?? null) : null,
   );
 }
 

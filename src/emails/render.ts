@@ -51,7 +51,11 @@ export async function renderContent(
   const template = await requireTemplate(app, tenantId, request.templateId);
   const missing = new Set<string>();
   const fill = (source: string, form: 'html' | 'text'): string => {
-    const rendered = renderTemplate(source, { ...request.variables, ...keptVariables }, form);
+    const rendered = renderTemplate(
+      source,
+      { ...request.variables, ...keptVariables },
+      { form, isMarketing: keptVariables !== undefined },
+    );
     for (const name of rendered.missing) missing.add(name);
     return rendered.text;
   };

@@ -97,6 +97,19 @@ const MINUTE_MS = 60_000;
 const TIMESTAMP =
   /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/;
 
+/** Matches a date without a time (RFC 3339 section 5.6, full-date). */
+const PLAIN_DATE = /^\d{4}-\d\d-\d\d$/;
+
+/**
+ * Returns the first and the last millisecond of a plain date in UTC, or a timestamp twice. The result is undefined for any other text, and for a
+ * date that does not exist.
+ */
+export function parseDateOrTime(text: string): { first: number; last: number } | undefined {
+  const isDate = PLAIN_DATE.test(text);
+  const first = parseTimestamp(isDate ? `${text}T00:00:00Z` : text);
+  return first === undefined ? undefined : { first, last: isDate ? first + DAY_MS - 1 : first };
+}
+
 /**
  * Returns epoch milliseconds. The result is undefined when the text is not a timestamp, or names a time that does not
  * exist, such as 30 February.

@@ -1,22 +1,19 @@
 /**
- * Renders placeholders: `{{name}}`, which is escaped in HTML, and `{{{name}}}`, which is raw. Both may have a
- * fallback, `{{name|there}}`. There are no expressions, and a value is never rendered again. Text that is not a
- * placeholder stays unchanged.
+ * Renders templates (tags.ts): `{{name}}`, which is escaped in HTML, and `{{{name}}}`, which is not. Both may have a fallback,
+ * `{{name|there}}`, and a value in a URL is percent-encoded (url-value.ts). `{{#if name}}…{{else}}…{{/if}}` shows one of two parts (blocks.ts).
+ * There are no expressions, and a value is never rendered again. Text that is no tag stays unchanged.
  *
  * A rendered subject or header may contain line breaks from a value. The code that writes it into a header refuses or
  * removes them after rendering, never before, so that a value cannot start a header of its own.
  */
-import { AppError, invalid } from '../system/errors.ts';
+import { invalid } from '../system/errors.ts';
+import { hiddenRanges } from './blocks.ts';
+import { type Form, type ParsedTemplate, type Placeholder, parseTemplate } from './tags.ts';
+import { urlValue } from './url-value.ts';
 
 export type VariableValue = string | number | boolean | null;
 
-type Variable = { name: string; fallback?: string };
-
-/** Pattern of the name of a variable, with its maximum length. */
-const NAME = String.raw`[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]{0,63}`;
-/** A fallback contains no braces, so that the pattern examines each character a bounded number of times. */
-const INSIDE = String.raw`\s*(${NAME})\s*(?:\|([^{}]*))?`;
-const PLACEHOLDER = new RegExp(`\\{\\{\\{${INSIDE}\\}\\}\\}|\\{\\{${INSIDE}\\}\\}`, 'gu');
+type Values = Readonly<Record<string, VariableValue>>;
 
 /**
  * Maximum length of a rendered text. Without it, a small template with many placeholders and one long value would
@@ -27,43 +24,37 @@ export const MAX_RENDERED_CHARACTERS = 2 * 1024 * 1024;
 /** Maximum length of the subject of an email. A rendered subject is checked again when it is sent. Our own limit. */
 export const MAX_SUBJECT_CHARACTERS = 998;
 
-/** Maximum number of placeholders in one text, repetitions included. It keeps rendering within milliseconds. */
-export const MAX_PLACEHOLDERS = 10_000;
+/** Maximum number of characters that escaping for HTML or for a URL makes of one: a character of three bytes in `%XX`. */
+export const MAX_ESCAPED_CHARACTERS = 9;
 
-/** A text and its placeholders. It is parsed once for all readers of a broadcast. */
-export type ParsedTemplate = { source: string; placeholders: readonly Placeholder[] };
+/** Name of the variable that stands for the link to unsubscribe, which is complete and never encoded. */
+const UNSUBSCRIBE_URL = 'unsubscribe_url';
+
+type Rendering = {
+  form: Form;
+  /** True for mail to many readers, whose values come from contacts. */
+  isMarketing: boolean;
+};
+
+type Rendered = { text: string; missing: string[] };
 
 /**
- * Finds the placeholders of a text.
- * @throws AppError validation_error beyond `MAX_PLACEHOLDERS`
- */
-export function parseTemplate(source: string): ParsedTemplate {
-  return { source, placeholders: [...placeholdersIn([undefined, source])] };
-}
-
-/**
- * Renders a text. `missing` are the variables with neither a value nor a fallback, which render as an empty string. A
+ * Renders a text. `missing` are the variables with neither a value nor a fallback where one is shown, which render as an empty string. A
  * null value counts as no value.
  * @throws AppError validation_error beyond `MAX_PLACEHOLDERS` or `MAX_RENDERED_CHARACTERS`
  */
-export function renderTemplate(
-  source: string,
-  variables: Readonly<Record<string, VariableValue>>,
-  form: 'html' | 'text',
-): Rendered {
-  return renderParsed(parseTemplate(source), variables, form);
+export function renderTemplate(source: string, variables: Values, rendering: Rendering): Rendered {
+  return renderParsed(parseTemplate(source, rendering.form), variables, rendering);
 }
-
-type Rendered = { text: string; missing: string[] };
 
 /**
  * Renders a text that is parsed already, like `renderTemplate`.
  * @throws AppError validation_error beyond `MAX_RENDERED_CHARACTERS`
  */
 export function renderParsed(
-  { source, placeholders }: ParsedTemplate,
-  variables: Readonly<Record<string, VariableValue>>,
-  form: 'html' | 'text',
+  { source, placeholders, blocks }: ParsedTemplate,
+  variables: Values,
+  { form, isMarketing }: Rendering,
 ): Rendered {
   const missing = new Set<string>();
   const parts: string[] = [];
@@ -73,68 +64,67 @@ export function renderParsed(
     if (characters > MAX_RENDERED_CHARACTERS) throw tooLong();
     parts.push(part);
   };
+  const hidden = blocks ? hiddenRanges(blocks, (name) => isTrue(variables, name)) : [];
   let end = 0;
-  for (const { name, fallback, isRaw, from, to } of placeholders) {
-    const value = textOf(variables, name) ?? fallback;
+  let next = 0;
+  /** Adds the source up to a position, without what conditions hide. Returns false when the position itself is hidden. */
+  const addUpTo = (position: number): boolean => {
+    for (let range = hidden[next]; range && range.from <= position; range = hidden[next]) {
+      if (end < range.from) add(source.slice(end, range.from));
+      end = Math.max(end, range.to);
+      if (range.to > position) return false;
+      next++;
+    }
+    if (end < position) add(source.slice(end, position));
+    return true;
+  };
+  for (const placeholder of placeholders) {
+    const { name, fallback, isRaw, from, to } = placeholder;
+    if (!addUpTo(from)) continue;
+    const given = textOf(variables, name);
+    const value = given ?? fallback;
     if (value === undefined) missing.add(name);
-    add(source.slice(end, from));
-    add(form === 'html' && !isRaw ? escapeHtml(value ?? '') : (value ?? ''));
+    const written = writeValue(value ?? '', placeholder, { isMarketing, isOwn: given === undefined });
+    add(form === 'html' && !isRaw ? escapeHtml(written) : written);
     end = to;
   }
-  add(source.slice(end));
+  addUpTo(source.length);
   return { text: parts.join(''), missing: [...missing] };
 }
 
-/** A text with the request field that contained it, or undefined when the text was stored before. */
-export type Source = readonly [field: string | undefined, text: string];
-
-/**
- * Returns each variable once, in order of appearance, with its first fallback.
- * @throws AppError validation_error beyond `MAX_PLACEHOLDERS`, naming the field
- */
-export function findVariables(sources: readonly Source[]): Variable[] {
-  const fallbacks = new Map<string, string | undefined>();
-  for (const source of sources) {
-    for (const { name, fallback } of placeholdersIn(source)) {
-      fallbacks.set(name, fallbacks.get(name) ?? fallback);
-    }
-  }
-  return Array.from(fallbacks, ([name, fallback]) => ({ name, ...(fallback !== undefined && { fallback }) }));
+function writeValue(
+  value: string,
+  placeholder: Placeholder,
+  options: { isMarketing: boolean; isOwn: boolean },
+): string {
+  if (placeholder.name === UNSUBSCRIBE_URL) return value;
+  return placeholder.place || placeholder.encoding ? urlValue(value, placeholder, options) : value;
 }
 
-export type Placeholder = {
-  name: string;
-  fallback: string | undefined;
-  isRaw: boolean;
-  /** Start of the placeholder, and the position after its end. */
-  from: number;
-  to: number;
-};
-
-/**
- * Yields the placeholders of a text.
- * @throws AppError validation_error beyond `MAX_PLACEHOLDERS`, naming the field
- */
-export function* placeholdersIn([field, text]: Source): Generator<Placeholder> {
-  let count = 0;
-  for (const match of text.matchAll(PLACEHOLDER)) {
-    if (++count > MAX_PLACEHOLDERS) throw limitReached(field);
-    const [whole, rawName, rawFallback, name = '', fallback] = match;
-    const isRaw = rawName !== undefined;
-    yield {
-      name: rawName ?? name,
-      fallback: (isRaw ? rawFallback : fallback)?.trim(),
-      isRaw,
-      from: match.index,
-      to: match.index + whole.length,
-    };
-  }
+/** A variable counts as true unless it has no value, or an empty text, false or 0 as its value. */
+function isTrue(variables: Values, name: string): boolean {
+  const value = givenValue(variables, name);
+  return value !== undefined && value !== null && value !== '' && value !== false && value !== 0;
 }
 
-/** Returns the text of a variable. Inherited properties of objects, such as `constructor`, are not variables. */
-function textOf(variables: Readonly<Record<string, VariableValue>>, name: string): string | undefined {
-  const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-  return value === undefined || value === null ? undefined : String(value);
+/** Inherited properties of objects, such as `constructor`, are not variables. */
+function givenValue(variables: Values, name: string): VariableValue | undefined {
+  return Object.hasOwn(variables, name) ? variables[name] : undefined;
+}
+
+function textOf(variables: Values, name: string): string | undefined {
+  const value = givenValue(variables, name);
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'number' ? digitsOf(value) : String(value);
+}
+
+/** Returns a number without an exponent, as people write it. */
+function digitsOf(value: number): string {
+  const text = String(value);
+  if (!text.includes('e')) return text;
+  if (Number.isInteger(value)) return BigInt(value).toString();
+  const [, sign = '', digits = '', exponent = 0] = /^(-?)([\d.]+)e-(\d+)$/.exec(text) ?? [];
+  return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${digits.replace('.', '')}`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -151,9 +141,4 @@ function escapeHtml(text: string): string {
 
 function tooLong() {
   return invalid('variables', '`variables` make the text longer than 2 MiB');
-}
-
-function limitReached(field: string | undefined): AppError {
-  const message = `A text may contain at most ${MAX_PLACEHOLDERS} placeholders`;
-  return field === undefined ? new AppError('validation_error', message) : invalid(field, message);
 }

@@ -4,7 +4,8 @@ import type { TemplateRow } from '../db/marketing-tables.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
-import { findVariables, MAX_SUBJECT_CHARACTERS, type Source } from './render.ts';
+import { MAX_SUBJECT_CHARACTERS } from './render.ts';
+import { findUnknownTags, findVariables, type Source } from './tags.ts';
 
 /** Maximum length of a name. Our own limit. */
 const MAX_NAME_CHARACTERS = 200;
@@ -28,7 +29,8 @@ const fields = {
   html: Type.String({
     minLength: 1,
     description:
-      '`{{name}}` is escaped, `{{{name}}}` is not, and `{{name|there}}` has a fallback. At most 1 MiB.',
+      '`{{name}}` is escaped, `{{{name}}}` is not, and `{{name|there}}` has a fallback. A value in a URL is percent-encoded, unless it is the ' +
+      'whole URL; `{{url name}}` and `{{raw name}}` say otherwise. `{{#if name}}…{{else}}…{{/if}}` shows one of two parts. At most 1 MiB.',
   }),
   text: Type.Union([Type.String(), Type.Null()], {
     description: 'Generated from the HTML when absent. At most 1 MiB.',
@@ -112,6 +114,21 @@ export function checkTemplate(template: TemplateText, given: TemplateChange): vo
   const blamed = (['html', 'text', 'subject'] as const).find((field) => given[field] !== undefined);
   const variables = findVariables(sourcesOf(template));
   checkVariables(blamed ?? 'html', new Set(variables.map(({ name }) => name)));
+  // Fields that a change leaves out may have such tags from an earlier version.
+  for (const field of ['subject', 'html', 'text'] as const) refuseUnknownTags(field, given[field] ?? '');
+}
+
+/**
+ * Refuses tags that would stand in the mail as they are written.
+ * @throws AppError validation_error naming the field
+ */
+function refuseUnknownTags(field: string, source: string): void {
+  const tags = findUnknownTags(source);
+  if (tags.length === 0) return;
+  throw invalid(
+    field,
+    `\`${field}\` has tags that are not known: ${tags.join(', ')}. There are {{name}}, {{name|fallback}}, {{{name}}}, {{url name}}, {{raw name}} and {{#if name}}…{{else}}…{{/if}}, with each {{#if}} closed and at most 8 of them nested`,
+  );
 }
 
 function sourcesOf({ subject, html, text }: TemplateText): Source[] {

@@ -215,3 +215,18 @@ test('a broadcast that cannot be sent is refused as sending would refuse it', as
   const { status, body } = await ask('GET', `/broadcasts/${id}/preflight`);
   assert.deepEqual([status, body.error?.type, body.error?.param], [400, 'validation_error', 'topicId']);
 });
+
+test('tags that nothing understands and properties that no contact has are named', async () => {
+  const audience = await idOf('/audiences', { name: 'Members' });
+  await contact({ email: 'eve@readers.example', properties: { plan: 'gold', cityName: 'Rome' } }, audience);
+  const html = `<p>{{#each items}}{{> item}}{{/each}} {{firstNme|you}} {{city_name}} {{#if plan}}{{plan}}{{else}}{{email}}{{/if}}</p><a href="${TAG}">Leave</a>`;
+  const { warnings } = await preflight(await draft({ audienceId: audience, html }));
+  const messageOf = (code: string) => warnings.find((one: { code: string }) => one.code === code)?.message;
+  assert.match(messageOf('unknown_tags'), /: \{\{#each items\}\}, \{\{> item\}\}, \{\{\/each\}\}\./);
+  assert.match(
+    messageOf('unknown_properties'),
+    /for `firstNme`, `city_name` \(did you mean `cityName`\?\)\. Contacts have email, firstName/,
+  );
+  const right = await preflight(await draft({ audienceId: audience }));
+  assert.ok(!codes(right).some((code) => code.startsWith('unknown')));
+});

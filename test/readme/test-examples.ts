@@ -121,6 +121,7 @@ docs/templates-and-contacts.md: Templates
   POST /templates 201
   POST /emails 200
   GET /emails/em_ 200
+  POST /templates 201
   PATCH /templates/tpl_ 200
 docs/templates-and-contacts.md: Topics
   POST /topics 201

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { MAX_SOURCE_BYTES } from '../../src/templates/schemas.ts';
-import { deleteTemplate } from '../../src/templates/store.ts';
+import { deleteTemplate, findTemplate, replaceTemplate } from '../../src/templates/store.ts';
 import { updateTemplate } from '../../src/templates/update.ts';
 import { rawMessage, senderOf } from '../emails/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -79,6 +79,9 @@ const BAD: [name: string, change: object, param: string][] = [
   ['text that is a number', { text: 7 }, 'text'],
   ['text of more than 1 MiB', { text: 'x'.repeat(MAX_SOURCE_BYTES + 1) }, 'text'],
   ['10,001 placeholders in text', { text: '{{x}}'.repeat(10_001) }, 'text'],
+  ['a loop', { html: '{{#each items}}x{{/each}}' }, 'html'],
+  ['a partial in the text', { text: '{{> footer}}' }, 'text'],
+  ['a condition without its end', { subject: '{{#if vip}}x' }, 'subject'],
   ['51 variables', { html: variables(50), text: '{{more}}' }, 'html'],
   ['a field in another case', { Subject: 'x' }, 'Subject'],
 ];
@@ -94,6 +97,22 @@ for (const [name, change, param] of BAD) {
     assert.deepEqual(await get(before.id), before);
   });
 }
+
+test('a template with conditions shows their variables, and one from an earlier version can be renamed', async () => {
+  const { id, variables: found } = await created({
+    html: '{{#if vip}}{{url code}}{{else}}{{raw code}}{{/if}}',
+  });
+  assert.deepEqual(
+    found.map(({ name }: { name: string }) => name),
+    ['firstName', 'vip', 'code', 'nickname'],
+  );
+  const row = await findTemplate(world.app.db.read, world.tenantId, id);
+  assert.ok(row);
+  const old = { ...row, html: '<p>{{#each x}}</p>' };
+  assert.ok(await world.app.db.commit(replaceTemplate, { after: old, updatedBefore: row.updatedAt }));
+  assert.equal((await patch(id, { name: 'Other' })).status, 200);
+  assert.equal((await patch(id, { html: '<b>{{#each x}}</b>' })).status, 400);
+});
 
 test('the largest template is accepted, and comes back whole', async () => {
   const html = variables(50).padEnd(MAX_SOURCE_BYTES, 'x');

@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/system/errors.ts';
-import {
-  findVariables,
-  MAX_PLACEHOLDERS,
-  MAX_RENDERED_CHARACTERS,
-  renderTemplate,
-  type Source,
-  type VariableValue,
-} from '../../src/templates/render.ts';
+import { MAX_RENDERED_CHARACTERS, renderTemplate, type VariableValue } from '../../src/templates/render.ts';
+import { findVariables, MAX_PLACEHOLDERS, type Source } from '../../src/templates/tags.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
 const SEED = 20_261_121;
@@ -60,22 +54,31 @@ for (const [source, html, missing = []] of [
   ['{{x}', '{{x}'],
   ['{ {x}}', '{ {x}}'],
   ['{{}} {{ }} {{|x}}', '{{}} {{ }} {{|x}}'],
-  ['{{#if x}}{{/if}}{{> x}}{{a b}}{{x()}}{{x+1}}', '{{#if x}}{{/if}}{{> x}}{{a b}}{{x()}}{{x+1}}'],
+  ['{{#each x}}{{/each}}{{> x}}{{a b}}{{x()}}{{x+1}}', '{{#each x}}{{/each}}{{> x}}{{a b}}{{x()}}{{x+1}}'],
   [`{{${'n'.repeat(64)}|64}}{{${'n'.repeat(65)}|65}}`, `64{{${'n'.repeat(65)}|65}}`],
 ] as [source: string, html: string, missing?: string[]][]) {
   test(`${JSON.stringify(source.slice(0, 60))} in HTML`, () => {
-    assert.deepEqual(renderTemplate(source, VARIABLES, 'html'), { text: html, missing });
+    assert.deepEqual(renderTemplate(source, VARIABLES, { form: 'html', isMarketing: false }), {
+      text: html,
+      missing,
+    });
   });
 }
 
 test('a subject and a text are never escaped', () => {
   const source = '{{quoted}} {{{quoted}}} {{y|"there" & then}}';
-  assert.equal(renderTemplate(source, VARIABLES, 'text').text, `&<>"' &<>"' "there" & then`);
+  assert.equal(
+    renderTemplate(source, VARIABLES, { form: 'text', isMarketing: false }).text,
+    `&<>"' &<>"' "there" & then`,
+  );
 });
 
 test('a variable named like what objects inherit has its value when it is given one', () => {
   const variables = JSON.parse('{"__proto__":"p","constructor":"c"}') as Record<string, VariableValue>;
-  assert.equal(renderTemplate('{{__proto__}}{{constructor}}', variables, 'text').text, 'pc');
+  assert.equal(
+    renderTemplate('{{__proto__}}{{constructor}}', variables, { form: 'text', isMarketing: false }).text,
+    'pc',
+  );
 });
 
 function sources(...texts: string[]): Source[] {
@@ -101,17 +104,27 @@ function refuses(work: () => unknown, param: string | undefined): void {
 test('a small template and a long value do not make gigabytes', () => {
   const value = 'v'.repeat(MAX_RENDERED_CHARACTERS / 4);
   const four = '{{x}}'.repeat(4);
-  assert.equal(renderTemplate(four, { x: value }, 'html').text.length, MAX_RENDERED_CHARACTERS);
-  refuses(() => renderTemplate(`${four}.`, { x: value }, 'html'), 'variables');
-  refuses(() => renderTemplate('{{x}}'.repeat(5), { x: value }, 'text'), 'variables');
-  refuses(() => renderTemplate('{{x}}'.repeat(4), { x: `${value.slice(1)}<` }, 'html'), 'variables');
+  assert.equal(
+    renderTemplate(four, { x: value }, { form: 'html', isMarketing: false }).text.length,
+    MAX_RENDERED_CHARACTERS,
+  );
+  refuses(() => renderTemplate(`${four}.`, { x: value }, { form: 'html', isMarketing: false }), 'variables');
+  refuses(
+    () => renderTemplate('{{x}}'.repeat(5), { x: value }, { form: 'text', isMarketing: false }),
+    'variables',
+  );
+  refuses(
+    () =>
+      renderTemplate('{{x}}'.repeat(4), { x: `${value.slice(1)}<` }, { form: 'html', isMarketing: false }),
+    'variables',
+  );
 });
 
 test('a text holds at most so many placeholders', () => {
   const source = '{{x}}'.repeat(MAX_PLACEHOLDERS);
-  assert.equal(renderTemplate(source, {}, 'text').text, '');
+  assert.equal(renderTemplate(source, {}, { form: 'text', isMarketing: false }).text, '');
   assert.equal(findVariables(sources(source)).length, 1);
-  refuses(() => renderTemplate(`${source}{{x}}`, {}, 'text'), undefined);
+  refuses(() => renderTemplate(`${source}{{x}}`, {}, { form: 'text', isMarketing: false }), undefined);
   refuses(() => findVariables(sources(source, `${source}{{{x}}}`)), 'text1');
 });
 
@@ -130,7 +143,10 @@ test('a text without braces stays as it is', () => {
   fc.assert(
     fc.property(source, (given) => {
       const plain = given.replace(/[{}]/g, '');
-      assert.deepEqual(renderTemplate(plain, { x: 'X' }, 'html'), { text: plain, missing: [] });
+      assert.deepEqual(renderTemplate(plain, { x: 'X' }, { form: 'html', isMarketing: false }), {
+        text: plain,
+        missing: [],
+      });
     }),
     { seed: SEED },
   );
@@ -140,7 +156,11 @@ test('a value never adds markup to HTML, whatever stands around it', () => {
   fc.assert(
     fc.property(source, source, (given, value) => {
       const template = given.replace(/\{{3,}/g, '{{').replace(/[<>"']/g, '');
-      const { text: rendered } = renderTemplate(template, { x: value, y: value }, 'html');
+      const { text: rendered } = renderTemplate(
+        template,
+        { x: value, y: value },
+        { form: 'html', isMarketing: false },
+      );
       assert.doesNotMatch(rendered, /[<>"']/);
     }),
     { seed: SEED, numRuns: 500 },
@@ -160,7 +180,10 @@ test('rendering gives the text between placeholders and the values, and renders 
         'value' in each ? (each.isRaw ? `{{{v${index}}}}` : `{{v${index}}}`) : each.literal,
       );
       const expected = pieces.map((each) => ('value' in each ? each.value : each.literal)).join('');
-      assert.equal(renderTemplate(template.join(''), variables, 'text').text, expected);
+      assert.equal(
+        renderTemplate(template.join(''), variables, { form: 'text', isMarketing: false }).text,
+        expected,
+      );
     }),
     { seed: SEED, numRuns: 500 },
   );
@@ -170,11 +193,11 @@ test('two megabytes of almost-placeholders are text, and no stack or time runs o
   const size = MAX_RENDERED_CHARACTERS;
   for (const part of ['{', '{{', '{{ ', '{{a', '{{a|', '{{a|é', '}}', '{{a|😀', `{{${'a'.repeat(64)}`]) {
     const given = part.repeat(Math.floor(size / part.length));
-    assert.equal(renderTemplate(given, { a: 'X' }, 'html').text, given, part);
+    assert.equal(renderTemplate(given, { a: 'X' }, { form: 'html', isMarketing: false }).text, given, part);
   }
   for (const filling of [' ', 'a', 'é', '😀']) {
     const given = `{{a|${filling.repeat((size - 8) / filling.length)}`;
-    assert.equal(renderTemplate(given, {}, 'html').text, given);
-    assert.equal(renderTemplate(`${given}}}`, { a: 'X' }, 'html').text, 'X');
+    assert.equal(renderTemplate(given, {}, { form: 'html', isMarketing: false }).text, given);
+    assert.equal(renderTemplate(`${given}}}`, { a: 'X' }, { form: 'html', isMarketing: false }).text, 'X');
   }
 });

@@ -311,7 +311,7 @@ test('a broadcast is instrumented once, and each copy leads its reader to the li
     assert.equal((await visit(pixel)).statusCode, 200);
   }
   assert.deepEqual(seen, {
-    'ada@readers.example': 'https://shop.example/?c=a/1%20&&n=Ada',
+    'ada@readers.example': 'https://shop.example/?c=a%2F1%20%26&n=Ada',
     'bob@readers.example': 'https://shop.example/?c=%22%3E%3Cscript%3E&n=',
   });
   const stored = withDatabase((database) =>

@@ -5,8 +5,8 @@ import { getSendingDomain } from '../../domains/sender.ts';
 import { findDomainByName } from '../../domains/sending/store.ts';
 import { explainRefusal, type Mailbox, parseMailbox } from '../../mail/address.ts';
 import { AppError, invalid } from '../../system/errors.ts';
-import { placeholdersIn } from '../../templates/render.ts';
 import { findTemplate } from '../../templates/store.ts';
+import { placeholdersIn } from '../../templates/tags.ts';
 import type { Caller } from '../../tenants/authenticate.ts';
 
 /** Languages of the mail that is sent when no template is named. */
@@ -71,7 +71,7 @@ async function requireTemplate({ db }: SettingsApp, { tenantId }: Caller, id: st
 /** Returns true when every part of the template has the link. A reader sees only one of them. */
 export function hasConfirmLink({ html, text }: { html: string; text: string | null }): boolean {
   return [html, ...(text === null ? [] : [text])].every((source) =>
-    [...placeholdersIn([undefined, source])].some(({ name }) => name === CONFIRM_URL),
+    placeholdersIn([undefined, source]).some(({ name }) => name === CONFIRM_URL),
   );
 }
 

@@ -5,7 +5,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import { foldCase, readDecimal } from '../../db/functions.ts';
-import { DAY_MS, isoTime, parseTimestamp } from '../../system/clock.ts';
+import { DAY_MS, isoTime, parseDateOrTime } from '../../system/clock.ts';
 import { type Activity, type Comparison, type Field, readField } from './field.ts';
 import { type Filter, isGroup, type Rule, type Scalar } from './filter.ts';
 
@@ -265,8 +265,9 @@ type Range = { from?: number; until?: number };
 
 function rangeOf(cmp: Positive, value: Rule['value'], now: number): Range {
   if (cmp === 'within_days') return { from: now - Number(value) * DAY_MS, until: now };
-  const at = parseTimestamp(String(value)) ?? Number.NaN;
-  return cmp === 'before' ? { until: at - 1 } : { from: at + 1 };
+  const { first, last } = parseDateOrTime(String(value)) ?? { first: Number.NaN, last: Number.NaN };
+  // Nothing of a plain date is before or after it.
+  return cmp === 'before' ? { until: first - 1 } : { from: last + 1 };
 }
 
 function inRange(time: RawBuilder<number>, { from, until }: Range): Condition {

@@ -13,7 +13,8 @@
  * - `contains`, `starts_with` and `ends_with` compare characters literally: `%`, `_` and `\` mean themselves.
  * - `in` holds when `eq` holds for one of the values.
  * - `before` and `after` (both exclusive) and `within_days` (up to now, both ends included) test `createdAt`, or a property
- *   that is a string with an ISO 8601 time and an offset. They never hold for other values.
+ *   that is a string with an ISO 8601 time and an offset, or with a plain date, which begins at midnight in UTC. A plain date in the
+ *   filter is a whole day, of which nothing is before or after it. They never hold for other values.
  * - `delivered`, `opened` and `clicked` are about the copies of broadcasts. `eq` holds when the contact's copy of the broadcast
  *   with this id was delivered, opened or clicked; `within_days` when the copy of any broadcast was, so many days ago at most.
  *   Opens and clicks by machines do not count, and a click is an open as well, because images may be blocked. `eq` never
@@ -23,7 +24,7 @@
  */
 
 import { PLAIN_TEXT } from '../../http/json/plain-text.ts';
-import { parseTimestamp } from '../../system/clock.ts';
+import { parseDateOrTime } from '../../system/clock.ts';
 import { type AppError, invalid, readAll, readEach } from '../../system/errors.ts';
 import { MAX_VALUE_CHARACTERS } from '../contacts/fields.ts';
 import {
@@ -230,8 +231,11 @@ function readNumber(path: string, value: number): number {
 }
 
 function readTime(path: string, value: unknown): string {
-  if (typeof value === 'string' && parseTimestamp(value) !== undefined) return value;
-  throw invalid(path, `\`${path}\` must be an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z`);
+  if (typeof value === 'string' && parseDateOrTime(value) !== undefined) return value;
+  throw invalid(
+    path,
+    `\`${path}\` must be a date such as 2026-01-31, or an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z`,
+  );
 }
 
 function readDays(path: string, value: unknown): number {

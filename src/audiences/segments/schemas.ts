@@ -31,7 +31,7 @@ const rule = {
     Type.Unknown({
       description:
         `Value to compare with: a string, number or boolean; for \`in\` and \`not_in\` a list of up to ${MAX_VALUES} ` +
-        'of them; for `before` and `after` an ISO 8601 time with an offset; for `within_days` and `not_within_days` a number of days up to ' +
+        'of them; for `before` and `after` a date such as 2026-01-31, whose day in UTC is neither before nor after it, or an ISO 8601 time with an offset; for `within_days` and `not_within_days` a number of days up to ' +
         `${MAX_DAYS}; for \`delivered\`, \`opened\` and \`clicked\` otherwise the id of a broadcast; for \`exists\` and \`not_exists\` nothing.`,
     }),
   ),

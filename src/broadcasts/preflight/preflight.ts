@@ -77,7 +77,13 @@ export async function runPreflight(
   const links = await listLinks(app, tenantId, { html: texts.html, tracking });
   const sampled = { broadcast, domainId, complaintHost: returnPathHost, topic, texts, tracking, contact };
   const sample = await composeSample(app, sampled);
-  const warnings = await findWarnings(app, { broadcast, sender, htmlBytes: sample.htmlBytes });
+  const warned = [broadcast.subject, texts.html, texts.text ?? ''];
+  const warnings = await findWarnings(app, {
+    broadcast,
+    sender,
+    htmlBytes: sample.htmlBytes,
+    texts: warned,
+  });
   return { reach, sample: { ...sample, contactId: contact?.id ?? null }, links, warnings };
 }
 

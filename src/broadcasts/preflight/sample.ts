@@ -87,7 +87,7 @@ export async function composeSample(app: SampleApp, sampled: Sampled): Promise<S
   const tracked = tracking ? instrument(source, { tracking, tokens: app.links.trackingTokens(id) }) : source;
   const filled = fillTexts({ html: tracked, ...(plain !== undefined && { text: plain }) }, values);
   const { html, text } = textsFor(filled, reader);
-  const subject = asLine(renderTemplate(broadcast.subject, values, 'text').text);
+  const subject = asLine(renderTemplate(broadcast.subject, values, { form: 'text', isMarketing: true }).text);
   const from = readMailbox('from', broadcast.fromHeader);
   const fields = writeMessageFields({
     from,

@@ -1,4 +1,4 @@
-/** Reads what a preflight needs to know of mail that was sent before. This module writes nothing. */
+/** Reads what a preflight needs to know of contacts, and of mail that was sent before. This module writes nothing. */
 
 import type { EmailRow } from '../../db/email-tables.ts';
 import type { BroadcastRow } from '../../db/marketing-tables.ts';
@@ -39,6 +39,29 @@ export const hasTransactionalMail = defineRead(
       if (sample.some(isTransactional)) return true;
     }
     return false;
+  },
+);
+
+/** Number of the newest contacts whose properties are read. */
+const MAX_CONTACTS = 1_000;
+
+/** Returns the keys of all properties of the newest contacts of an audience; undefined when it has no contacts. */
+export const findPropertyKeys = defineRead(
+  'broadcasts.findPropertyKeys',
+  async (
+    tx,
+    { tenantId, audienceId }: Pick<BroadcastRow, 'tenantId' | 'audienceId'>,
+  ): Promise<string[] | undefined> => {
+    const contacts = await tx
+      .selectFrom('contacts')
+      .select('properties')
+      .where('tenantId', '=', tenantId)
+      .where('audienceId', '=', audienceId)
+      .orderBy('id', 'desc')
+      .limit(MAX_CONTACTS)
+      .execute();
+    if (contacts.length === 0) return undefined;
+    return [...new Set(contacts.flatMap(({ properties }) => Object.keys(JSON.parse(properties) as object)))];
   },
 );
 

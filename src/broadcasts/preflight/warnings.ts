@@ -4,10 +4,13 @@ import type { BroadcastRow } from '../../db/marketing-tables.ts';
 import { isSandboxDomain } from '../../domains/sender.ts';
 import { findDomainByName } from '../../domains/sending/store.ts';
 import { getDomain } from '../../domains/store.ts';
+import { meantAmong } from '../../http/json/near-misses.ts';
 import type { OriginCheck } from '../../links/check-origin.ts';
 import type { Mailbox } from '../../mail/address.ts';
 import { addressKey } from '../../mail/address.ts';
-import { hasTransactionalMail } from './store.ts';
+import { UNSUBSCRIBE_URL } from '../../queue/contents/reader.ts';
+import { findUnknownTags, usesIn } from '../../templates/tags.ts';
+import { findPropertyKeys, hasTransactionalMail } from './store.ts';
 
 /** Names of the warnings, for programs. */
 export const WARNING_CODES = [
@@ -16,6 +19,8 @@ export const WARNING_CODES = [
   'shared_sender',
   'no_dmarc_alignment',
   'links_unreachable',
+  'unknown_tags',
+  'unknown_properties',
 ] as const;
 
 export type Warning = { code: (typeof WARNING_CODES)[number]; message: string };
@@ -28,7 +33,13 @@ const MAX_SHOWN_HTML_BYTES = 100_000;
 
 type WarningApp = Pick<App, 'clock' | 'config' | 'db'> & { originCheck: OriginCheck };
 
-type Checked = { broadcast: BroadcastRow; sender: Mailbox; htmlBytes: number };
+type Checked = {
+  broadcast: BroadcastRow;
+  sender: Mailbox;
+  htmlBytes: number;
+  /** Subject, HTML and text with their tags. */
+  texts: readonly string[];
+};
 
 /** Returns the warnings about a broadcast. `htmlBytes` is the size of the HTML that a contact gets. */
 export async function findWarnings(app: WarningApp, checked: Checked): Promise<Warning[]> {
@@ -38,6 +49,8 @@ export async function findWarnings(app: WarningApp, checked: Checked): Promise<W
     warnOfSender(app, checked),
     warnOfDmarc(app, checked),
     warnOfOrigin(app),
+    warnOfTags(checked),
+    warnOfProperties(app, checked),
   ]);
   return found.filter((warning) => warning !== undefined);
 }
@@ -46,6 +59,41 @@ function warnOfSize({ htmlBytes }: Checked): Warning | undefined {
   if (htmlBytes <= MAX_SHOWN_HTML_BYTES) return undefined;
   const message = `The HTML has ${htmlBytes} bytes. Gmail shows only the first 102 KB, and hides a link to unsubscribe that comes later`;
   return { code: 'html_too_large', message };
+}
+
+/** Tags of other products stay in the mail as they are written. */
+function warnOfTags({ texts }: Checked): Warning | undefined {
+  const tags = new Set(texts.flatMap(findUnknownTags));
+  if (tags.size === 0) return undefined;
+  const message = `These tags are not known and are sent as they stand: ${[...tags].join(', ')}. There are {{name}}, {{name|fallback}}, {{url name}}, {{raw name}} and {{#if name}}…{{else}}…{{/if}}`;
+  return { code: 'unknown_tags', message };
+}
+
+/** Names that every contact has, and the link to unsubscribe. */
+const FIELDS = ['email', 'firstName', 'lastName', UNSUBSCRIBE_URL] as const;
+/** Maximum number of names that a warning lists. */
+const MAX_NAMES = 10;
+
+/** A misspelled name has no value for any reader. */
+async function warnOfProperties(
+  { db }: WarningApp,
+  { broadcast: { tenantId, audienceId }, texts }: Checked,
+): Promise<Warning | undefined> {
+  const names = new Set(texts.flatMap((text) => usesIn([undefined, text]).map(({ name }) => name)));
+  for (const field of FIELDS) names.delete(field);
+  if (names.size === 0) return undefined;
+  const keys = await db.query(findPropertyKeys, { tenantId, audienceId });
+  if (!keys) return undefined;
+  for (const key of keys) names.delete(key);
+  if (names.size === 0) return undefined;
+  const known = [...FIELDS, ...keys];
+  const meantBy = meantAmong(known);
+  const shown = [...names].slice(0, MAX_NAMES).map((name) => {
+    const meant = meantBy(name);
+    return meant === undefined ? `\`${name}\`` : `\`${name}\` (did you mean \`${meant}\`?)`;
+  });
+  const message = `None of the newest contacts has a value for ${shown.join(', ')}. Contacts have ${known.slice(0, 2 * MAX_NAMES).join(', ')}`;
+  return { code: 'unknown_properties', message };
 }
 
 function warnOfTopic({ broadcast }: Checked): Warning | undefined {

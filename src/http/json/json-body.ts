@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../system/errors.ts';
 import { nextTurn } from '../../system/next-turn.ts';
 import { readBody } from '../transport/body.ts';
+import { mayHaveLongNumbers, parseExactly } from './exact-numbers.ts';
 import { findShapeViolation } from './json-shape.ts';
 import { detachContent } from './large-strings.ts';
 
@@ -55,7 +56,7 @@ export function readJsonBodies(server: FastifyInstance): void {
     new Promise((resolve, reject) => {
       const parse = isPlain || request.routeOptions.config.anyKey ? parseAny : parseSafe;
       void parse(request, text, (error, value) => {
-        if (!error) resolve(value);
+        if (!error) resolve(mayHaveLongNumbers(text) ? parseExactly(text) : value);
         else reject(isPlain || !isJson(text) ? error : new AppError('validation_error', FORBIDDEN_NAME));
       });
     });

@@ -14,11 +14,11 @@ import {
 import type { FilePart } from './file-part.ts';
 
 /**
- * Version of the bytes that this module and those below it write, and of the fields that are added for a reader
- * (queue/contents/reader.ts). It must grow with every change of these bytes: a message that an earlier version signed is then
+ * Version of the bytes that this module and those below it write, of the fields that are added for a reader
+ * (queue/contents/reader.ts), and of the values of placeholders (templates/render.ts). It must grow with every change of these bytes: a message that an earlier version signed is then
  * signed anew (queue/prepare.ts). Tests compare the bytes.
  */
-export const COMPOSER_VERSION = 2;
+export const COMPOSER_VERSION = 3;
 
 export type Texts = {
   text: string | undefined;

@@ -6,12 +6,8 @@
 import type { ContentRow } from '../../db/content-tables.ts';
 import type { BlobRow, MessageRow } from '../../db/tables.ts';
 import { COMPOSER_VERSION } from '../../mail/message/compose.ts';
-import {
-  type ParsedTemplate,
-  parseTemplate,
-  renderParsed,
-  type VariableValue,
-} from '../../templates/render.ts';
+import { renderParsed, type VariableValue } from '../../templates/render.ts';
+import { type ParsedTemplate, parseTemplate } from '../../templates/tags.ts';
 import { UNSUBSCRIBE_TAG, UNSUBSCRIBE_URL } from './reader.ts';
 import type { Source } from './source.ts';
 
@@ -72,8 +68,8 @@ export type TextTemplates = { html?: ParsedTemplate; text?: ParsedTemplate };
 /** Finds the placeholders of the texts of a source. */
 export function parseTexts({ html, text }: Source): TextTemplates {
   return {
-    ...(html !== undefined && { html: parseTemplate(html) }),
-    ...(text !== undefined && { text: parseTemplate(text) }),
+    ...(html !== undefined && { html: parseTemplate(html, 'html') }),
+    ...(text !== undefined && { text: parseTemplate(text, 'text') }),
   };
 }
 
@@ -91,7 +87,7 @@ export function fillTexts(
   // The link to unsubscribe stays a placeholder, which reader.ts fills in.
   const values = { ...given, [UNSUBSCRIBE_URL]: UNSUBSCRIBE_TAG };
   return {
-    ...(html !== undefined && { html: renderParsed(html, values, 'html').text }),
-    ...(text !== undefined && { text: renderParsed(text, values, 'text').text }),
+    ...(html !== undefined && { html: renderParsed(html, values, { form: 'html', isMarketing: true }).text }),
+    ...(text !== undefined && { text: renderParsed(text, values, { form: 'text', isMarketing: true }).text }),
   };
 }

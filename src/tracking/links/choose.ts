@@ -2,7 +2,7 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import type { HtmlLink, HtmlLinks } from '../../mail/links/html-links.ts';
 import { MAX_LINK_CHARACTERS } from '../../mail/links/html-links.ts';
-import { type Placeholder, placeholdersIn } from '../../templates/render.ts';
+import { type Placeholder, placeholdersIn } from '../../templates/tags.ts';
 
 /** A link that is tracked. */
 type ChosenLink = Pick<HtmlLink, 'from' | 'to'> & {
@@ -27,12 +27,14 @@ const MAX_TRACKED_LINKS = 500;
  * there cannot send readers to another site.
  */
 const COMPLETE_HOST = /^[\0-\x20]*https?:[/\\]{2}[^/\\?#]+[/\\?#]/i;
+/** Matches a tag of a condition, which may show a part of an address alone. */
+const CONDITION_TAG = /\{\{\s*(?:#|\/|else)/;
 /** Matches the start of a character reference that the value of a placeholder might complete. */
 const OPEN_REFERENCE = /&#?\w*$/;
 
 /** Returns the placeholders of a text. Text that is sent as it is has none. */
 export function placeholdersOf(html: string, isTemplate: boolean): Placeholder[] {
-  return isTemplate ? [...placeholdersIn([undefined, html])] : [];
+  return isTemplate ? placeholdersIn([undefined, html]) : [];
 }
 
 /** Returns the text with letters instead of placeholders, because values never contain markup but placeholders can. */
@@ -66,6 +68,7 @@ function targetOf(
   { html, placeholders, ownHosts }: Searched,
   next: number,
 ): string | undefined {
+  if (CONDITION_TAG.test(html.slice(from, to))) return undefined;
   let target = '';
   let end = from;
   for (let index = next; (placeholders[index]?.from ?? to) < to; index++) {

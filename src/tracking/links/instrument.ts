@@ -1,6 +1,7 @@
 /** Puts the tracked links and the pixel of an email into its HTML. No other byte changes. */
 import type { TrackingTokens } from '../../links/tracking-token.ts';
-import { type ParsedTemplate, type Placeholder, renderParsed } from '../../templates/render.ts';
+import { renderParsed } from '../../templates/render.ts';
+import type { ParsedTemplate, Placeholder } from '../../templates/tags.ts';
 
 /** First parts of the paths of tracked links and of the pixel. */
 export const CLICK_PATH = '/c';
@@ -29,7 +30,7 @@ const linkName = (index: number) => `<link ${index}>`;
 
 /** Returns a template in which the pixel and the tracked links are placeholders too. */
 export function withTracking(
-  { source, placeholders }: ParsedTemplate,
+  { source, placeholders, blocks }: ParsedTemplate,
   { pixelAt, links }: Tracking,
 ): ParsedTemplate {
   const raw = { fallback: undefined, isRaw: true };
@@ -42,7 +43,8 @@ export function withTracking(
     while ((links[next]?.[1] ?? Number.POSITIVE_INFINITY) <= placeholder.from) next++;
     if (placeholder.from < (links[next]?.[0] ?? Number.POSITIVE_INFINITY)) kept.push(placeholder);
   }
-  return { source, placeholders: [...kept, ...added].toSorted((a, b) => a.from - b.from || a.to - b.to) };
+  const all = [...kept, ...added].toSorted((a, b) => a.from - b.from || a.to - b.to);
+  return { source, placeholders: all, ...(blocks && { blocks }) };
 }
 
 /** Returns the values of these placeholders for one email. */
@@ -60,7 +62,7 @@ export function trackingValues({
 /** Returns HTML without placeholders with the pixel and the tracked links of one email. */
 export function instrument(html: string, tracked: Tracked): string {
   const template = withTracking({ source: html, placeholders: [] }, tracked.tracking);
-  return renderParsed(template, trackingValues(tracked), 'html').text;
+  return renderParsed(template, trackingValues(tracked), { form: 'html', isMarketing: false }).text;
 }
 
 /** Returns a number of characters by which an HTML text grows at most. */

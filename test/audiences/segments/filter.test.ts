@@ -126,7 +126,7 @@ const REFUSED: [name: string, given: GivenItem, param: string][] = [
   ['2,001 characters', group(property('eq', 'a'.repeat(2_001))), 'filter.rules[0].value'],
   ['an integer that loses digits', group(property('eq', 2 ** 53)), 'filter.rules[0].value'],
   ['a time without an offset', group(property('before', '2026-01-01T00:00:00')), 'filter.rules[0].value'],
-  ['a date', group(property('after', '2026-01-01')), 'filter.rules[0].value'],
+  ['a date that does not exist', group(property('after', '2026-02-30')), 'filter.rules[0].value'],
   ['the 30th of February', group(property('after', '2026-02-30T00:00:00Z')), 'filter.rules[0].value'],
   ['a time that is a number', group(property('after', 1_700_000_000)), 'filter.rules[0].value'],
   ['0 days', group(property('within_days', 0)), 'filter.rules[0].value'],

@@ -113,7 +113,8 @@ function fold(text: string): string {
     .join('');
 }
 
-function timeOf(text: string): number {
+function timeOf(given: string): number {
+  const text = /^\d{4}-\d\d-\d\d$/.test(given) ? `${given}T00:00:00Z` : given;
   const hasOffset = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const day = Number(text.slice(8, 10));
   const isOnCalendar = new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() === day;

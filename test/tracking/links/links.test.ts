@@ -128,7 +128,7 @@ test('values lead where the filled link would lead', () => {
     'x\r\nSet-Cookie: a=1',
   ]) {
     for (const values of [{ path: value }, { q: value }, { f: value }]) {
-      const { text } = renderTemplate(html, values, 'html');
+      const { text } = renderTemplate(html, values, { form: 'html', isMarketing: false });
       const original = new URL(decodeHTMLAttribute(text.slice(9, text.indexOf('">x'))));
       const location = locationOf({ url, values });
       assert.equal(location, original.href, value);
