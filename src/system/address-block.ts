@@ -2,7 +2,7 @@
  * The spelling of a client's address, and the blocks of addresses that it belongs to. Limits for each client count blocks, because
  * one client of IPv6 has a whole network of addresses (/64), and often a whole site of networks (/48).
  */
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
@@ -37,6 +37,12 @@ export function addressBlock(address: string): string {
 /** Returns the name under which a client shares threads and memory with others: the site of an IPv6 address. */
 export function addressSite(address: string): string {
   return firstGroups(address, IPV6_SITE_GROUPS);
+}
+
+/** Returns the name of the network that fills a listener together: the /24 of an IPv4 address, and the site of an IPv6 address. */
+export function addressNetwork(address: string): string {
+  const site = addressSite(address);
+  return isIPv4(site) ? site.slice(0, site.lastIndexOf('.')) : site;
 }
 
 /** Returns the blocks to which the limits for each address count a client, the smallest first: an IPv4 address is one. */

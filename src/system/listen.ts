@@ -16,9 +16,18 @@ export type ListenOptions = {
   limits: ConnectionLimits;
   /** Encrypts each connection before the server sees it. */
   tls?: AcceptTlsOptions;
-  /** Returns the text that tells a client beyond the limits why its connection is closed. With `tls` it is not sent. */
+  /** Returns the text that tells a client beyond the limits why its connection is closed. */
   refusal?: () => string;
+  /** Sends that text and closes the connection. By default it is sent as it is, and not at all with `tls`. */
+  refuse?: Refuse;
+  /**
+   * Called for each newcomer within the limit of its address. May end another connection, whose socket it returns: that connection no longer
+   * counts, and must be closed in this turn of the event loop.
+   */
+  makeRoom?: () => Socket | undefined;
 };
+
+export type Refuse = (socket: Socket, text: string) => void;
 
 /** Port 0 takes any free port. */
 type TcpEndpoint = { address: string; port: number };
@@ -88,7 +97,7 @@ export async function listen(
   server: Server,
   options: ListenOptions,
 ): Promise<Listener> {
-  const open = new Set<Socket>();
+  const open: OpenConnections = new Map();
   guardConnections(system, server, { ...options, open });
   system.metrics?.gauge(`${options.section}_connections`, 'Open connections.', () => open.size);
   await bind(server, options);
@@ -99,7 +108,7 @@ export async function listen(
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       if (graceMs !== undefined) {
         timer = system.clock.after(graceMs, () => {
-          for (const socket of open) socket.destroy();
+          for (const socket of open.keys()) socket.destroy();
         });
       }
       await closed;
@@ -150,14 +159,24 @@ function nameOf(bound: AddressInfo | string | null): string {
   return bound.family === 'IPv6' ? `[${bound.address}]:${bound.port}` : `${bound.address}:${bound.port}`;
 }
 
-type Guarding = ListenOptions & { open: Set<Socket> };
+/** Open sockets, each with what ends its count. */
+type OpenConnections = Map<Socket, () => void>;
+type Guarding = ListenOptions & { open: OpenConnections };
 type RefusalReason = 'total' | 'address';
 
 /** Puts the limits and the handshake before the listeners that the server has already. */
 function guardConnections(
   { clock, metrics }: { clock: Pick<Clock, 'after'>; metrics?: Metrics },
   server: Server,
-  { section, limits, tls, refusal = () => '', open }: Guarding,
+  {
+    section,
+    limits,
+    tls,
+    refusal = () => '',
+    refuse = tls ? closeSilently : refusePlainly,
+    makeRoom,
+    open,
+  }: Guarding,
 ): void {
   const handlers = server.listeners('connection');
   const deliver = (socket: Socket): void => {
@@ -167,18 +186,28 @@ function guardConnections(
 
   /** Counts a connection within the limits. Returns the reason to refuse any other. */
   function count(socket: Socket): RefusalReason | undefined {
-    if (open.size >= limits.total) return 'total';
     const address = socket.remoteAddress ?? '';
     // A UNIX socket has no address.
     const isLimited = address !== '' && !limits.isExempt?.(address);
     const release = isLimited ? counts.take(address) : () => {};
     if (!release) return 'address';
-    open.add(socket);
-    socket.once('close', () => {
-      open.delete(socket);
+    const evicted = makeRoom?.();
+    if (evicted) {
+      metrics?.evictedConnections.inc({ listener: section });
+      forget(evicted);
+    }
+    if (open.size >= limits.total) {
       release();
-    });
+      return 'total';
+    }
+    open.set(socket, release);
+    socket.once('close', () => forget(socket));
     return undefined;
+  }
+
+  function forget(socket: Socket): void {
+    open.get(socket)?.();
+    open.delete(socket);
   }
 
   server.removeAllListeners('connection');
@@ -188,11 +217,20 @@ function guardConnections(
     const reason = count(socket);
     if (reason !== undefined) {
       metrics?.refusedConnections.inc({ listener: section, reason });
-      socket.end(tls ? '' : refusal(), () => socket.destroy());
+      refuse(socket, refusal());
       return;
     }
     if (!tls) return deliver(socket);
     // A failed handshake has closed the connection, and there is nobody to tell.
     acceptTls(clock, socket, tls).then(deliver, () => {});
   });
+}
+
+/** Sends the text as it is, and closes the connection. */
+export function refusePlainly(socket: Socket, text: string): void {
+  socket.end(text, () => socket.destroy());
+}
+
+function closeSilently(socket: Socket): void {
+  refusePlainly(socket, '');
 }

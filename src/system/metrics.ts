@@ -22,6 +22,7 @@ export type Metrics = {
    * the limit, `total` or `address`.
    */
   readonly refusedConnections: Counter<'listener' | 'reason'>;
+  readonly evictedConnections: Counter<'listener'>;
   /** Returns the counter of this name, and registers it when there is none. */
   counter<Label extends string = never>(
     name: string,
@@ -142,6 +143,11 @@ export function createMetrics(clock: Clock, thread?: string): Metrics {
       'listener',
       'reason',
     ]),
+    evictedConnections: metrics.counter(
+      'connections_evicted_total',
+      'Connections without a login and a transaction that ended for newcomers, while their listener was nearly full.',
+      ['listener'],
+    ),
     get loopDelay() {
       return loop.recent;
     },

@@ -4,8 +4,10 @@ import { acceptTls } from '../../system/accept-tls.ts';
 import { addressSite } from '../../system/address-block.ts';
 import type { CertificateStore } from '../../system/certificates.ts';
 import type { Clock } from '../../system/clock.ts';
+import type { Refuse } from '../../system/listen.ts';
 import type { Log } from '../../system/log.ts';
 import { type Client, clientOf, tlsOf } from '../connection/client.ts';
+import type { Occupancy } from '../connection/occupancy.ts';
 import { ConnectionFault } from './fault.ts';
 import type { AccessMetrics } from './metrics.ts';
 import type { AccessLimits, AccessServerOptions } from './options.ts';
@@ -21,6 +23,11 @@ export type AccessContext<
   metrics: AccessMetrics;
   options: Options;
   limits: Limits;
+  /** Limits of clients without a login while the listener is nearly full. */
+  stressLimits: Limits;
+  occupancy: Occupancy;
+  /** Closes a connection that has not begun its TLS, with this text where a handshake is affordable. */
+  refuse: Refuse;
   /** Connections that are open. */
   connections: Set<AccessConnection>;
   /** Resolves when a TLS handshake with this address may begin. */
@@ -41,14 +48,22 @@ export type AccessConnection = {
   client: Client;
   /** Time at which the connection began without a login, on the monotonic clock. */
   beganAt: number;
-  /** Number of commands that were refused before login. */
+  /** Number of commands before login, and of those that were refused. */
+  earlyCommands: number;
   errors: number;
   isOpen: boolean;
 };
 
 /** Returns the fields of a new connection, except its wire and its context. */
 export function newConnection({ clock }: Pick<AccessContext, 'clock'>, socket: Socket) {
-  return { socket, client: clientOf(socket), beganAt: clock.elapsed(), errors: 0, isOpen: true };
+  return {
+    socket,
+    client: clientOf(socket),
+    beganAt: clock.elapsed(),
+    earlyCommands: 0,
+    errors: 0,
+    isOpen: true,
+  };
 }
 
 /**
@@ -64,7 +79,7 @@ export async function startTls(
   wire.detach();
   const secure = await acceptTls(context.clock, socket, {
     certificates,
-    timeoutMs: context.limits.handshakeMs,
+    timeoutMs: earlyLimits(context).handshakeMs,
     protocols,
     turn: () => context.handshakeTurn(addressSite(client.address)),
   }).catch(() => {
@@ -74,18 +89,39 @@ export async function startTls(
   connection.client = { ...client, tls: tlsOf(secure) };
 }
 
-/** Returns how long the client may take for its next command. It has a minute for all that it does before a login, and then long times. */
+/** Returns the limits of a client without a login. */
+function earlyLimits({
+  occupancy,
+  stressLimits,
+  limits,
+}: Pick<AccessContext, 'occupancy' | 'stressLimits' | 'limits'>): AccessLimits {
+  return occupancy.isStressed ? stressLimits : limits;
+}
+
+/**
+ * Returns how long the client may take for its next command. It has a minute for all that it does before a login, and then long times.
+ * @throws ConnectionFault when a client without a login sends without end
+ */
 export function commandPatience(
-  { context, beganAt }: Pick<AccessConnection, 'context' | 'beganAt'>,
+  { context, beganAt, wire }: Pick<AccessConnection, 'context' | 'beganAt' | 'wire'>,
   { hasLoggedIn }: { hasLoggedIn: boolean },
 ): AccessPatience {
-  const { limits, clock } = context;
-  if (hasLoggedIn) return { timeoutMs: limits.commandMs, reason: 'idle' };
-  return { timeoutMs: Math.max(0, beganAt + limits.loginMs - clock.elapsed()), reason: 'login_time' };
+  if (hasLoggedIn) return { timeoutMs: context.limits.commandMs, reason: 'idle' };
+  const { loginMs, earlyCommandMs, earlyBytes } = earlyLimits(context);
+  if (wire.receivedBytes > earlyBytes)
+    throw new ConnectionFault('early_bytes', 'Too much input without a login');
+  const untilLogin = beganAt + loginMs - context.clock.elapsed();
+  return { timeoutMs: Math.max(0, Math.min(untilLogin, earlyCommandMs)), reason: 'login_time' };
 }
 
 /** Counts a refused command of a client without a login. @throws ConnectionFault when the client guesses */
 export function countError(connection: Pick<AccessConnection, 'context' | 'errors'>): void {
-  if (++connection.errors >= connection.context.limits.earlyErrors)
+  if (++connection.errors >= earlyLimits(connection.context).earlyErrors)
     throw new ConnectionFault('errors', 'Too many errors');
+}
+
+/** Counts a command of a client without a login. @throws ConnectionFault when the client only keeps its connection open */
+export function countEarlyCommand(connection: Pick<AccessConnection, 'context' | 'earlyCommands'>): void {
+  if (++connection.earlyCommands >= earlyLimits(connection.context).earlyCommands)
+    throw new ConnectionFault('commands', 'Too many commands without a login');
 }

@@ -4,7 +4,10 @@
 export type FaultReason =
   | 'literal_size'
   | 'errors'
+  | 'commands'
+  | 'early_bytes'
   | 'connections'
+  | 'evicted'
   | 'connection_rate'
   | 'tls_handshake'
   | 'compression'

@@ -9,10 +9,14 @@ import { createPause } from '../../system/next-turn.ts';
 import type { System } from '../../system/system.ts';
 import { createTurns } from '../../system/turns.ts';
 import { ClientGone } from '../connection/client-gone.ts';
-import type { AccessConnection, AccessContext } from './connection.ts';
+import { cutOff, sendLast } from '../connection/last-word.ts';
+import { createOccupancy } from '../connection/occupancy.ts';
+import { createRefuser } from '../connection/refuser.ts';
+import { tighten } from '../connection/tighten.ts';
+import { type AccessConnection, type AccessContext, countEarlyCommand } from './connection.ts';
 import { ConnectionFault } from './fault.ts';
 import { createAccessMetrics } from './metrics.ts';
-import type { AccessLimits, AccessServerOptions } from './options.ts';
+import { ACCESS_STRESS_LIMITS, type AccessLimits, type AccessServerOptions } from './options.ts';
 
 const SECONDS_PER_MINUTE = 60;
 /**
@@ -26,6 +30,8 @@ export type AccessSystem = Pick<System, 'clock' | 'log'> & Partial<Pick<System, 
 export type AccessProtocol<Options extends AccessServerOptions, Limits extends AccessLimits> = {
   /** Name in log lines and metrics, such as `IMAP`. */
   name: string;
+  /** Names of the protocol in a TLS handshake (ALPN), as `encodeProtocols` returns them. */
+  protocols: DataView;
   /** Returns the lines that tell a client why its connection ends; an empty text for none. */
   formatEnd(fault: ConnectionFault): string;
   /** Begins a connection, which has sent nothing yet. */
@@ -35,6 +41,7 @@ export type AccessProtocol<Options extends AccessServerOptions, Limits extends A
 /** A connection as its protocol serves it. The functions throw ConnectionFault and ClientGone where it ends. */
 export type ServedConnection = {
   connection: AccessConnection;
+  hasLoggedIn(): boolean;
   /** Puts TLS under the connection. */
   encrypt(): Promise<void>;
   greet(): void;
@@ -53,7 +60,7 @@ export async function listenAccess<Options extends AccessServerOptions, Limits e
   { options, limits }: { options: Options; limits: Limits },
   protocol: AccessProtocol<Options, Limits>,
 ): Promise<Listener> {
-  const context = createContext(system, { options, limits }, protocol.name);
+  const context = createContext(system, { options, limits }, protocol);
   // A client may close its side after its last command; the responses still reach it.
   const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true }, (socket) => {
     serve(context, socket, protocol).catch((error: unknown) => {
@@ -62,12 +69,13 @@ export async function listenAccess<Options extends AccessServerOptions, Limits e
     });
   });
   const { section, at, hostname } = options;
-  const tooMany = new ConnectionFault('connections', `${hostname} has too many connections`);
   const listener = await listen(system, server, {
     section,
     at,
     limits: { total: limits.connections, perAddress: limits.connectionsPerAddress },
-    refusal: () => (options.tls?.mode === 'immediate' ? '' : protocol.formatEnd(tooMany)),
+    refusal: () => protocol.formatEnd(tooManyConnections(options, 'connections')),
+    refuse: context.refuse,
+    makeRoom: () => context.occupancy.makeRoom(),
   });
   return {
     address: listener.address,
@@ -82,8 +90,10 @@ export async function listenAccess<Options extends AccessServerOptions, Limits e
 function createContext<Options extends AccessServerOptions, Limits extends AccessLimits>(
   { clock, log, metrics }: AccessSystem,
   { options, limits }: { options: Options; limits: Limits },
-  protocol: string,
+  { name: protocol, protocols }: Pick<AccessProtocol<Options, Limits>, 'name' | 'protocols'>,
 ): AccessContext<Options, Limits> {
+  const { tls } = options;
+  const immediateTls = tls?.mode === 'immediate' ? { certificates: tls.certificates, protocols } : undefined;
   const newConnections = createAddressLimit(clock, {
     requestsPerSecond: limits.connectionsPerMinute / SECONDS_PER_MINUTE,
     burst: limits.connectionsPerMinute,
@@ -94,6 +104,9 @@ function createContext<Options extends AccessServerOptions, Limits extends Acces
     metrics: createAccessMetrics(metrics, { protocol, listener: options.section }),
     options,
     limits,
+    stressLimits: tighten<Limits>(limits, ACCESS_STRESS_LIMITS as Partial<Limits>),
+    occupancy: createOccupancy(clock, limits.connections),
+    refuse: createRefuser(clock, immediateTls),
     connections: new Set(),
     handshakeTurn: createTurns(HANDSHAKES_PER_TURN),
     pause: createPause(clock),
@@ -113,6 +126,11 @@ async function serve<Options extends AccessServerOptions, Limits extends AccessL
 ): Promise<void> {
   const served = protocol.open(context, socket);
   const { connection } = served;
+  const slot = context.occupancy.add({
+    socket,
+    address: connection.client.address,
+    evict: () => evict(connection, protocol),
+  });
   let isClosed = false;
   const close = (): void => {
     if (!isClosed) served.close();
@@ -129,6 +147,9 @@ async function serve<Options extends AccessServerOptions, Limits extends AccessL
     while (connection.isOpen) {
       if (context.shutdown) throw context.shutdown;
       await served.serveCommand();
+      const hasLoggedIn = served.hasLoggedIn();
+      slot.enter(hasLoggedIn ? 'protected' : 'waiting');
+      if (!hasLoggedIn && connection.isOpen) countEarlyCommand(connection);
       // A client can send thousands of commands at once.
       await context.pause();
     }
@@ -141,19 +162,33 @@ async function serve<Options extends AccessServerOptions, Limits extends AccessL
   }
 }
 
+type Ending = Pick<AccessProtocol<never, never>, 'name' | 'formatEnd'>;
+
+function tooManyConnections(
+  { hostname }: Pick<AccessServerOptions, 'hostname'>,
+  reason: 'connections' | 'evicted',
+): ConnectionFault {
+  return new ConnectionFault(reason, `${hostname} has too many connections`);
+}
+
+/** Ends the connection for a newcomer. */
+function evict(connection: AccessConnection, { formatEnd }: Ending): void {
+  const { context } = connection;
+  const fault = tooManyConnections(context.options, 'evicted');
+  context.metrics.ended(fault.reason);
+  cutOff(connection, formatEnd(fault));
+}
+
 /** Tells the client why the connection ends, where it does not know. */
-function reportEnd(
-  { context, wire, socket }: AccessConnection,
-  error: unknown,
-  { name, formatEnd }: Pick<AccessProtocol<never, never>, 'name' | 'formatEnd'>,
-): void {
+function reportEnd(connection: AccessConnection, error: unknown, { name, formatEnd }: Ending): void {
+  const { context, socket } = connection;
   if (error instanceof ClientGone) return;
   if (error instanceof ConnectionFault) {
     if (socket.destroyed) return;
     context.metrics.ended(error.reason);
-    if (error.text !== undefined) wire.send(formatEnd(error));
+    if (error.text !== undefined) sendLast(connection, formatEnd(error));
     return;
   }
   context.log.error({ err: error }, `${name} connection failed`);
-  wire.send(formatEnd(new ConnectionFault('failed', 'The connection failed')));
+  sendLast(connection, formatEnd(new ConnectionFault('failed', 'The connection failed')));
 }

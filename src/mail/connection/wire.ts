@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../../system/clock.ts';
 import { ClientGone } from './client-gone.ts';
 import { Deadline } from './deadline.ts';
+import { discardInput } from './discard-input.ts';
 
 /** Size of the input that is held while nothing reads it. Beyond it the socket is not read, which stops the client. Our own limit. */
 const MAX_UNREAD_BYTES = 64 * 1024;
@@ -39,9 +40,11 @@ export class Wire<Reason extends string> {
   /** Input that was not read yet, in order. */
   readonly #chunks: Buffer[] = [];
   #unreadBytes = 0;
+  #receivedBytes = 0;
   #isCorked = false;
   #isUncorkDue = false;
   #hasEnded = false;
+  #isDetached = false;
   #isPaused = false;
   #isAwaitingInput = false;
   #hasTimedOut = false;
@@ -65,6 +68,11 @@ export class Wire<Reason extends string> {
   /** True when input has arrived that was not read yet. */
   get hasInput(): boolean {
     return this.#unreadBytes > 0;
+  }
+
+  /** Number of octets that have arrived. */
+  get receivedBytes(): number {
+    return this.#receivedBytes;
   }
 
   /** True when `maxUnsentBytes` wait to be sent, so that `drain` must come before the next command. */
@@ -171,6 +179,7 @@ export class Wire<Reason extends string> {
   /** Leaves the socket to another owner, with its unread input, after what was sent. */
   detach(): void {
     const socket = this.#socket;
+    this.#isDetached = true;
     this.#deadline.cancel();
     socket.off('data', this.#onData);
     socket.off('end', this.#onEnd);
@@ -182,17 +191,30 @@ export class Wire<Reason extends string> {
   }
 
   /**
-   * Closes the connection after what was sent. What the client sends meanwhile is dropped: a connection that is closed with unread
-   * input is reset, and the client would lose the last responses.
+   * Closes the connection in this turn of the event loop, after a last text as far as it can be sent at once. A socket that has another owner is
+   * closed without the text.
+   */
+  cut(text: string): void {
+    if (!this.#isDetached) {
+      this.hold(text);
+      this.#uncork();
+      this.#socket.end();
+    }
+    setImmediate(() => this.#socket.destroy());
+  }
+
+  /**
+   * Closes the connection after what was sent, unless the socket has another owner. What the client sends meanwhile is dropped: a connection
+   * that is closed with unread input is reset, and the client would lose the last responses.
    */
   end(): void {
     const socket = this.#socket;
+    if (this.#isDetached) return;
     this.#deadline.cancel();
     this.#uncork();
     if (socket.destroyed) return;
     socket.off('data', this.#onData);
-    socket.on('data', () => {});
-    socket.resume();
+    discardInput(socket, this.#unreadBytes);
     socket.end();
     const timer = this.#clock.after(LINGER_MS, () => socket.destroy());
     socket.once('close', timer.cancel);
@@ -258,6 +280,7 @@ export class Wire<Reason extends string> {
   readonly #onData = (chunk: Buffer): void => {
     this.#chunks.push(chunk);
     this.#unreadBytes += chunk.length;
+    this.#receivedBytes += chunk.length;
     const isFull = this.#unreadBytes >= MAX_UNREAD_BYTES || this.#chunks.length >= MAX_UNREAD_CHUNKS;
     // A reader that waits takes the chunk at once. A wait for the client to read leaves it, however often it wakes up.
     if (isFull && !this.#isAwaitingInput) {

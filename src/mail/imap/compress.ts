@@ -6,6 +6,7 @@
  */
 import { Duplex, type Writable } from 'node:stream';
 import { constants, createInflateRaw, deflateRaw, type InflateRaw } from 'node:zlib';
+import { discardInput } from '../connection/discard-input.ts';
 import { unpooled } from '../connection/unpooled.ts';
 
 /** Level of compression. RFC 4978 section 4 expects 25 to 40 % of the size from the cheapest one. */
@@ -120,7 +121,7 @@ export class CompressedStream extends Duplex {
     });
     inflater.on('end', () => this.push(null));
     inflater.on('error', () => {
-      this.#socket.off('data', this.#onReceived).resume();
+      discardInput(this.#socket.off('data', this.#onReceived));
       this.#onMalformed();
     });
     return inflater;

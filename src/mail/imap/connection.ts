@@ -47,6 +47,7 @@ export function openConnection(context: ImapContext, socket: Socket): ServedConn
   const { tls, hostname } = context.options;
   return {
     connection,
+    hasLoggedIn: () => connection.state.name !== 'not authenticated',
     async encrypt() {
       if (tls) await encrypt(connection, tls.certificates);
     },

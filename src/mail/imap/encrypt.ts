@@ -6,7 +6,7 @@ import { attachWire } from './attach-wire.ts';
 import type { Connection } from './commands/command.ts';
 
 /** Protocol name of IMAP (RFC 7301, registered for port 993). */
-const PROTOCOLS = encodeProtocols(['imap']);
+export const PROTOCOLS = encodeProtocols(['imap']);
 
 /** Runs the handshake, after which nothing is known of what the client has said before. @throws ConnectionFault */
 export async function encrypt(connection: Connection, certificates: CertificateStore): Promise<void> {

@@ -6,11 +6,13 @@ import type { Listener } from '../../system/listen.ts';
 import type { ConnectionFault, FaultReason } from '../access/fault.ts';
 import { type AccessProtocol, type AccessSystem, listenAccess } from '../access/server.ts';
 import { openConnection } from './connection.ts';
+import { PROTOCOLS } from './encrypt.ts';
 import { DEFAULT_LIMITS, type ImapLimits, type ImapServerOptions } from './options.ts';
 
 /** Response codes that say why a connection ends (RFC 9051 section 7.1). */
 const CODES: Partial<Record<FaultReason, string>> = {
   connections: 'UNAVAILABLE',
+  evicted: 'UNAVAILABLE',
   connection_rate: 'LIMIT',
   failed: 'SERVERBUG',
   shutdown: 'UNAVAILABLE',
@@ -18,6 +20,7 @@ const CODES: Partial<Record<FaultReason, string>> = {
 
 const IMAP: AccessProtocol<ImapServerOptions, ImapLimits> = {
   name: 'IMAP',
+  protocols: PROTOCOLS,
   formatEnd: ({ reason, text }: ConnectionFault) =>
     `* BYE ${CODES[reason] === undefined ? '' : `[${CODES[reason]}] `}${text}\r\n`,
   open: openConnection,

@@ -31,6 +31,7 @@ export function openConnection(context: ManageSieveContext, socket: Socket): Ser
   };
   return {
     connection,
+    hasLoggedIn: () => connection.account !== undefined,
     async encrypt() {
       if (tls) await encrypt(connection, tls.certificates);
     },

@@ -6,7 +6,7 @@ import { openWire } from '../access/wire.ts';
 import type { Connection } from './commands/command.ts';
 
 /** Protocol name of ManageSieve (RFC 7301, registered for port 4190). */
-const PROTOCOLS = encodeProtocols(['managesieve']);
+export const PROTOCOLS = encodeProtocols(['managesieve']);
 
 /** Runs the handshake after the responses that were sent. What the client has sent before is never run. @throws ConnectionFault */
 export async function encrypt(connection: Connection, certificates: CertificateStore): Promise<void> {

@@ -6,12 +6,14 @@ import type { Listener } from '../../system/listen.ts';
 import type { FaultReason } from '../access/fault.ts';
 import { type AccessProtocol, type AccessSystem, listenAccess } from '../access/server.ts';
 import { openConnection } from './connection.ts';
+import { PROTOCOLS } from './encrypt.ts';
 import { DEFAULT_LIMITS, type ManageSieveLimits, type ManageSieveOptions } from './options.ts';
 import { writeCompletion } from './respond.ts';
 
 /** Response codes that say why a connection ends (RFC 5804 section 1.3). */
 const CODES: Partial<Record<FaultReason, string>> = {
   connections: 'TRYLATER',
+  evicted: 'TRYLATER',
   connection_rate: 'TRYLATER',
   failed: 'TRYLATER',
   shutdown: 'TRYLATER',
@@ -19,6 +21,7 @@ const CODES: Partial<Record<FaultReason, string>> = {
 
 const MANAGESIEVE: AccessProtocol<ManageSieveOptions, ManageSieveLimits> = {
   name: 'ManageSieve',
+  protocols: PROTOCOLS,
   formatEnd: ({ reason, text }) => writeCompletion('BYE', { code: CODES[reason], text }),
   open: openConnection,
 };

@@ -25,7 +25,7 @@ import { refusalFor } from './refusal.ts';
 import { isRefusal, type Refusal } from './session.ts';
 
 /** Protocol name of POP3 (RFC 7301, registered for port 995). */
-const PROTOCOLS = encodeProtocols(['pop3']);
+export const PROTOCOLS = encodeProtocols(['pop3']);
 
 /** Begins a connection. @throws the error for which no session can be opened */
 export function openConnection(context: Pop3Context, socket: Socket): ServedConnection {
@@ -45,6 +45,7 @@ export function openConnection(context: Pop3Context, socket: Socket): ServedConn
   };
   return {
     connection,
+    hasLoggedIn: () => connection.state.name === 'transaction',
     encrypt: connection.encrypt,
     greet: () => connection.wire.send(`+OK ${hostname} is ready\r\n`),
     serveCommand: async () => await serveCommand(connection),

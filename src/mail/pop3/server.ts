@@ -5,7 +5,7 @@
 import type { Listener } from '../../system/listen.ts';
 import type { ConnectionFault, FaultReason } from '../access/fault.ts';
 import { type AccessProtocol, type AccessSystem, listenAccess } from '../access/server.ts';
-import { openConnection } from './connection.ts';
+import { openConnection, PROTOCOLS } from './connection.ts';
 import { DEFAULT_LIMITS, type Pop3Limits, type Pop3ServerOptions } from './options.ts';
 
 /** Reasons for which a connection ends without a response: a client that is silent is not answered (RFC 1939 section 3). */
@@ -13,6 +13,7 @@ const SILENT: readonly FaultReason[] = ['idle', 'login_time', 'slow_reader'];
 
 const POP3: AccessProtocol<Pop3ServerOptions, Pop3Limits> = {
   name: 'POP3',
+  protocols: PROTOCOLS,
   formatEnd: ({ reason, text }: ConnectionFault) =>
     SILENT.includes(reason) ? '' : `-ERR [SYS/TEMP] ${text}\r\n`,
   open: openConnection,

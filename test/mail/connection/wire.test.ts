@@ -108,3 +108,50 @@ test('a connection that was ended is closed when the client does not close it', 
   await clock.advance(1);
   assert.equal(socket.destroyed, true);
 });
+
+test('after the last word at most 64 KiB are read, and the connection closes once the word was sent', async () => {
+  for (const arrivedBytes of [0, 40, 100]) {
+    const { socket, wire, take, writes } = createWire();
+    const piece = Buffer.alloc(1_024, 'x');
+    for (let bytes = 0; bytes < arrivedBytes; bytes++) socket.push(piece);
+    await nextTurn();
+    wire.send('bye');
+    wire.end();
+    let dropped = 0;
+    for (; !socket.isPaused() && dropped < 1_000; dropped++) {
+      socket.push(piece);
+      await nextTurn();
+    }
+    assert.equal(dropped, Math.max(0, 64 - arrivedBytes));
+    assert.equal(socket.destroyed, false);
+    assert.deepEqual(writes, ['bye']);
+    take();
+    await nextTurn();
+    assert.equal(socket.destroyed, true);
+  }
+});
+
+test('a client that sends little after the last word may read it for 5 s', async () => {
+  const { socket, wire, clock, take } = createWire();
+  wire.send('bye');
+  wire.end();
+  socket.push('a little');
+  take();
+  await clock.advance(4_999);
+  assert.equal(socket.destroyed, false);
+  await clock.advance(1);
+  assert.equal(socket.destroyed, true);
+});
+
+test('a connection that is cut off is closed in the same turn, with its last word, and not with that of a former owner', async () => {
+  const { socket, wire, writes } = createWire();
+  const input = wire.read(IDLE);
+  wire.cut('421');
+  await assert.rejects(input, { name: 'ClientGone' });
+  assert.deepEqual([writes, socket.destroyed], [['421'], true]);
+  const other = createWire();
+  other.wire.detach();
+  other.wire.cut('421');
+  await nextTurn();
+  assert.deepEqual([other.writes, other.socket.destroyed], [[], true]);
+});

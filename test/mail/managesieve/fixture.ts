@@ -19,7 +19,7 @@ const no = (code: NonNullable<Refusal['code']>, text: string): Refusal => ({ ref
 const missing = () => no('NONEXISTENT', 'There is no such script');
 
 /** Returns scripts, of which those with `invalid` in them are refused. Methods of the account can be replaced. */
-function createMemoryScripts(replaced: Partial<Account> = {}) {
+export function createMemoryScripts(replaced: Partial<Account> = {}) {
   const scripts = new Map<string, string>();
   let active = '';
   const check = async (content: string): Promise<Refusal | undefined> =>

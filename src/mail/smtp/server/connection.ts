@@ -6,16 +6,19 @@ import type { Socket } from 'node:net';
 import { nextTurn } from '../../../system/next-turn.ts';
 import { clientOf } from '../../connection/client.ts';
 import { ClientGone } from '../../connection/client-gone.ts';
+import { cutOff, sendLast } from '../../connection/last-word.ts';
 import { refusalReply } from '../refusal.ts';
 import { attachWire } from './attach-wire.ts';
 import {
   ask,
   type Connection,
   fault,
+  limitsOf,
   lineMs,
   type SmtpContext,
   sendReply,
   splitLine,
+  tooManyConnections,
 } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
 import { encrypt } from './encrypt.ts';
@@ -69,14 +72,16 @@ export async function serveConnection(context: SmtpContext, socket: Socket): Pro
 }
 
 function openConnection(context: SmtpContext, socket: Socket): Connection {
+  const client = clientOf(socket);
   const connection: Connection = {
     ...attachWire(context.clock, socket),
     context,
+    slot: context.occupancy.add({ socket, address: client.address, evict: () => evict(connection) }),
     session: context.options.openSession({
       end: (reply) => connection.wire.interrupt(new ConnectionFault('session', reply), { isForced: true }),
     }),
     socket,
-    client: { ...clientOf(socket), helo: undefined, protocol: 'SMTP' },
+    client: { ...client, helo: undefined, protocol: 'SMTP' },
     binding: undefined,
     beganAt: context.clock.elapsed(),
     transaction: undefined,
@@ -97,7 +102,9 @@ async function admit(connection: Connection): Promise<void> {
   const { isProxy, tls } = context.options;
   const proxied = isProxy?.(client.address) ? await readProxiedAddresses(connection) : undefined;
   connection.client = { ...client, ...proxied };
+  if (proxied) connection.slot.moveTo(proxied.address);
   connection.isExempt = !context.limitAddress(socket, connection.client.address, proxied !== undefined);
+  if (connection.isExempt) connection.slot.enter('protected');
   if (tls?.mode === 'immediate') await encrypt(connection, tls.certificates);
 }
 
@@ -147,18 +154,34 @@ async function runLine(connection: Connection, line: string): Promise<void> {
   const reply = command ? await command.run(connection, argument) : refusal;
   if (reply) sendReply(connection, reply);
   if (command?.isIdle) counts.idleCommands++;
-  if (counts.errors >= context.limits.errors) fault('errors', TOO_MANY_ERRORS);
-  if (counts.idleCommands >= context.limits.idleCommands) fault('commands', TOO_MANY_COMMANDS);
+  // A reply with 421 has ended the connection already.
+  if (connection.isOpen) requireProgress(connection);
   if (command?.group !== 'within') connection.wire.flush();
 }
 
+/** Checks that the client has not sent too much that leads to no message. @throws ConnectionFault */
+function requireProgress(connection: Connection): void {
+  const { errors, idleCommands } = connection.counts;
+  const limits = limitsOf(connection);
+  if (errors >= limits.errors) fault('errors', TOO_MANY_ERRORS);
+  if (idleCommands >= limits.idleCommands) fault('commands', TOO_MANY_COMMANDS);
+}
+
+/** Ends the connection for a newcomer. */
+function evict(connection: Connection): void {
+  const { context } = connection;
+  context.metrics.refused('evicted');
+  cutOff(connection, formatReply(tooManyConnections(context.options)));
+}
+
 /** Tells the client why the connection ends, where it does not know. */
-function reportEnd({ context, wire }: Connection, error: unknown): void {
+function reportEnd(connection: Connection, error: unknown): void {
+  const { context } = connection;
   if (error instanceof ConnectionFault) {
     context.metrics.refused(error.reason);
-    if (error.reply) wire.send(formatReply(error.reply));
+    if (error.reply) sendLast(connection, formatReply(error.reply));
   } else if (!(error instanceof ClientGone)) {
     context.log.error({ err: error }, 'SMTP connection failed');
-    wire.send(formatReply(refusalReply(error)));
+    sendLast(connection, formatReply(refusalReply(error)));
   }
 }

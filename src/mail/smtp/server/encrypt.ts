@@ -4,7 +4,7 @@ import type { CertificateStore } from '../../../system/certificates.ts';
 import { tlsOf } from '../../connection/client.ts';
 import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { attachWire } from './attach-wire.ts';
-import type { Connection } from './commands/command.ts';
+import { type Connection, limitsOf } from './commands/command.ts';
 import { ConnectionFault } from './fault.ts';
 
 /**
@@ -13,14 +13,17 @@ import { ConnectionFault } from './fault.ts';
  * @throws ConnectionFault
  */
 export async function encrypt(
-  connection: Pick<Connection, 'context' | 'socket' | 'client' | 'wire' | 'lines' | 'binding'>,
+  connection: Pick<
+    Connection,
+    'context' | 'socket' | 'client' | 'wire' | 'lines' | 'binding' | 'isLoggedIn' | 'isExempt'
+  >,
   certificates: CertificateStore,
 ): Promise<void> {
   const { context, wire, socket } = connection;
   wire.detach();
   const secure = await acceptTls(context.clock, socket, {
     certificates,
-    timeoutMs: context.limits.handshakeMs,
+    timeoutMs: limitsOf(connection).handshakeMs,
   }).catch(() => {
     throw new ConnectionFault('tls_handshake', undefined);
   });

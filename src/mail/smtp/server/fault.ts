@@ -18,6 +18,7 @@ export type FaultReason =
   | 'refused_recipients'
   | 'connection_rate'
   | 'connections'
+  | 'evicted'
   | 'proxy_header'
   | 'tls_handshake'
   | 'idle'

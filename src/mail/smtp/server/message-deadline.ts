@@ -11,27 +11,35 @@ type DeadlineLimits = Pick<SmtpLimits, 'dataBlockMs' | 'dataMs' | 'minBytesPerSe
 
 export class MessageDeadline {
   readonly #clock: Pick<Clock, 'elapsed'>;
-  readonly #limits: DeadlineLimits;
+  readonly #limits: () => DeadlineLimits;
   #waitedMs = 0;
   #receivedBytes = 0;
 
-  constructor(clock: Pick<Clock, 'elapsed'>, limits: DeadlineLimits) {
+  /** Begins a message. `limits` returns the limits that hold at the time of the call. */
+  constructor(clock: Pick<Clock, 'elapsed'>, limits: () => DeadlineLimits) {
     this.#clock = clock;
     this.#limits = limits;
   }
 
   /** Returns the next bytes of the message, at most `maxBytes`, which come in the time that is left. @throws ConnectionFault; ClientGone */
   async read(wire: Wire<FaultReason>, maxBytes?: number): Promise<Buffer> {
-    const since = this.#clock.elapsed();
-    const patience = { timeoutMs: this.#leftMs(), reason: 'slow_data', isInterruptible: false } as const;
-    const bytes = await wire.read(patience, maxBytes);
-    this.#waitedMs += this.#clock.elapsed() - since;
+    const bytes = await this.wait((timeoutMs) =>
+      wire.read({ timeoutMs, reason: 'slow_data', isInterruptible: false }, maxBytes),
+    );
     this.#receivedBytes += bytes.length;
     return bytes;
   }
 
+  /** Waits for the client within the time that is left. */
+  async wait<Value>(receive: (timeoutMs: number) => Promise<Value>): Promise<Value> {
+    const since = this.#clock.elapsed();
+    const value = await receive(this.#leftMs());
+    this.#waitedMs += this.#clock.elapsed() - since;
+    return value;
+  }
+
   #leftMs(): number {
-    const { dataBlockMs, dataMs, minBytesPerSecond, maxDataMs } = this.#limits;
+    const { dataBlockMs, dataMs, minBytesPerSecond, maxDataMs } = this.#limits();
     const earnedMs = dataMs + (this.#receivedBytes / minBytesPerSecond) * 1_000;
     return Math.min(dataBlockMs, Math.min(earnedMs, maxDataMs) - this.#waitedMs);
   }

@@ -53,8 +53,6 @@ export type SmtpLimits = {
   loginMs: number;
   /** Time for the next command. */
   commandMs: number;
-  /** Time for the next command while connections are scarce: more than half of all are open. */
-  stressCommandMs: number;
   handshakeMs: number;
   proxyHeaderMs: number;
   /** Time for the next piece of a message. */
@@ -87,8 +85,6 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   loginMs: MINUTE_MS,
   // A server should wait at least 5 minutes (RFC 5321 section 4.5.3.2.7).
   commandMs: 5 * MINUTE_MS,
-  // Postfix shortens its timeouts under stress, too (STRESS_README).
-  stressCommandMs: MINUTE_MS / 2,
   handshakeMs: MINUTE_MS / 2,
   proxyHeaderMs: 5_000,
   // A client has 3 minutes for a block (RFC 5321 section 4.5.3.2.5).
@@ -98,3 +94,19 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   minBytesPerSecond: 500,
   maxDataMs: 60 * MINUTE_MS,
 };
+
+/**
+ * Limits while the listener is nearly full (connection/occupancy.ts). They do not apply to clients that have logged in, nor to those without
+ * limits for each address (`isExempt`).
+ */
+export const STRESS_LIMITS = {
+  // Postfix under stress (STRESS_README): smtpd_hard_error_limit, smtpd_timeout and smtpd_starttls_timeout. There the time for a message
+  // is one for all of its blocks, too (smtpd_per_request_deadline).
+  errors: 1,
+  commandMs: 10_000,
+  handshakeMs: 10_000,
+  dataBlockMs: 10_000,
+  dataMs: 10_000,
+  // Postfix allows one. A client needs up to three before its message, and two more for each transaction that it gives up. Our own limit.
+  idleCommands: 10,
+} as const satisfies Partial<SmtpLimits>;

@@ -8,16 +8,17 @@ import { createAddressLimit } from '../../../system/guards/address-limit.ts';
 import { createConnectionCounts } from '../../../system/guards/connection-counts.ts';
 import { type Listener, listen } from '../../../system/listen.ts';
 import type { System } from '../../../system/system.ts';
-import { fault, type SmtpContext } from './commands/command.ts';
+import { createOccupancy } from '../../connection/occupancy.ts';
+import { createRefuser } from '../../connection/refuser.ts';
+import { tighten } from '../../connection/tighten.ts';
+import { fault, type SmtpContext, tooManyConnections } from './commands/command.ts';
 import { serveConnection } from './connection.ts';
 import { ConnectionFault } from './fault.ts';
 import { formatBareReply } from './format-reply.ts';
 import { createSmtpMetrics } from './metrics.ts';
-import { DEFAULT_LIMITS, type SmtpLimits, type SmtpServerOptions } from './options.ts';
+import { DEFAULT_LIMITS, type SmtpLimits, type SmtpServerOptions, STRESS_LIMITS } from './options.ts';
 
 const SECONDS_PER_MINUTE = 60;
-/** Share of all connections from which on the time for the next command is short. Our own limit. */
-const STRESS_SHARE = 1 / 2;
 
 /**
  * Starts to listen. Closing the listener ends idle connections with 421, and others after the command that they run; a
@@ -46,8 +47,9 @@ export async function listenSmtp(
       perAddress: limits.connectionsPerAddress,
       isExempt: (address) => isExempt(options, address),
     },
-    refusal: () =>
-      options.tls?.mode === 'immediate' ? '' : formatBareReply(421, [`${hostname} has too many connections`]),
+    refusal: () => formatBareReply(421, [tooManyConnections(options).text].flat()),
+    refuse: context.refuse,
+    makeRoom: () => context.occupancy.makeRoom(),
   });
   return {
     address: listener.address,
@@ -79,17 +81,17 @@ function createContext(
     burst: limits.connectionsPerMinute,
   });
   const proxiedConnections = createConnectionCounts(limits.connectionsPerAddress);
-  const connections: SmtpContext['connections'] = new Set();
   return {
     clock,
     log,
     metrics: createSmtpMetrics(metrics, options.section),
     options,
     limits,
-    connections,
+    stressLimits: tighten(limits, STRESS_LIMITS),
+    occupancy: createOccupancy(clock, limits.connections),
+    connections: new Set(),
     shutdown: undefined,
-    commandMs: () =>
-      connections.size > limits.connections * STRESS_SHARE ? limits.stressCommandMs : limits.commandMs,
+    refuse: createRefuser(clock, options.tls?.mode === 'immediate' ? options.tls : undefined),
     limitAddress(socket: Socket, address: string, isProxied: boolean) {
       if (address === '') return true;
       if (options.isExempt?.(address)) return false;

@@ -142,10 +142,10 @@ test('connections beyond the limits are told so at once', async (t) => {
   assert.equal(await dial().reply(), '421 mx.test has too many connections\r\n');
 });
 
-test('each command has its time, and less of it while connections are scarce', async (t) => {
+test('each command has its time, and 10 s of it while connections are scarce', async (t) => {
   for (const [limits, timeoutMs] of [
     [{}, 5 * MINUTE_MS],
-    [{ connections: 1 }, MINUTE_MS / 2],
+    [{ connections: 1 }, 10_000],
   ] as const) {
     const clock = createFakeClock(0);
     const { dial } = await startServer(t, { clock, limits });
@@ -157,6 +157,68 @@ test('each command has its time, and less of it while connections are scarce', a
     assert.match(await client.reply(), /^421 4\.4\.2 /);
     assert.equal(await client.reply(), 'closed');
   }
+});
+
+test('under stress an error ends a connection, as in Postfix, and a message has 10 s and the time that its bytes earn', async (t) => {
+  const clock = createFakeClock(0);
+  let receivedBytes = 0;
+  const { dial } = await startServer(t, {
+    clock,
+    limits: { connections: 1 },
+    hooks: {
+      async data(body) {
+        for await (const piece of body) receivedBytes += piece.length;
+        return { code: 250, text: 'Kept' };
+      },
+    },
+  });
+  const wrong = await greet(dial());
+  assert.match(await wrong.ask('WHAT\r\n'), /^500/);
+  assert.deepEqual(await wrong.rest(), ['421', 'closed']);
+  const client = await greet(dial());
+  client.send(`${ENVELOPE}DATA\r\n`);
+  for (let replies = 0; replies < 3; replies++) await client.reply();
+  const { length: packets } = client.packets;
+  await clock.advance(9_000);
+  // So many octets earn 10 s at 500 in a second.
+  client.send('x'.repeat(5_000));
+  await waitUntil(() => receivedBytes > 0);
+  await clock.advance(9_999);
+  assert.equal(client.packets.length, packets);
+  await clock.advance(1);
+  assert.deepEqual(await client.rest(), ['421', 'closed']);
+});
+
+test('a relay without limits keeps its connection and its times when others are ended', async (t) => {
+  const clock = createFakeClock(0);
+  const { dial } = await startServer(t, {
+    clock,
+    limits: { connections: 2 },
+    isExempt: (address) => address === '127.0.0.3',
+  });
+  const relay = await greet(dial('127.0.0.3'));
+  const stranger = await greet(dial());
+  const next = await greet(dial());
+  assert.deepEqual(await stranger.rest(), ['421', 'closed']);
+  for (let command = 0; command < 50; command++) assert.match(await relay.ask('NOOP\r\n'), /^250/);
+  await clock.advance(60_000);
+  assert.deepEqual(await next.rest(), ['421', 'closed']);
+  assert.match(await relay.ask('NOOP\r\n'), /^250/);
+});
+
+test('a message of many small chunks has the time of any other message', async (t) => {
+  const clock = createFakeClock(0);
+  const { dial } = await startServer(t, { clock });
+  const client = await greet(dial());
+  client.send(ENVELOPE);
+  for (let replies = 0; replies < 2; replies++) assert.match(await client.reply(), /^250/);
+  for (let minute = 0; minute < 3; minute++) {
+    assert.match(await client.ask('BDAT 1\r\nx'), /^250/);
+    await clock.advance(MINUTE_MS);
+  }
+  // Three octets earn 6 ms.
+  await clock.advance(6);
+  assert.deepEqual(await client.rest(), ['421', 'closed']);
 });
 
 test('a message has a time for each block, and one in all that grows with its bytes', async (t) => {

@@ -124,6 +124,21 @@ test('only a configured proxy may name its client, to whom the limits then apply
   assert.match(await stranger.ask('PROXY TCP4 192.0.2.1 198.51.100.2 4660 25\r\n'), /^500/);
 });
 
+test('the clients of a proxy are ended by their own networks, not by that of the proxy', async (t) => {
+  const { dial } = await startServer(t, { isProxy, limits: { connections: 4 } });
+  const proxied = async (from: string) => {
+    const client = dial('127.0.0.9');
+    client.send(`PROXY TCP4 ${from} 198.51.100.2 4660 25\r\n`);
+    assert.match(await client.reply(), /^220/);
+    return client;
+  };
+  const lone = await proxied('198.51.100.9');
+  const crowd = [await proxied('192.0.2.1'), await proxied('192.0.2.2'), await proxied('192.0.2.3')];
+  await proxied('203.0.113.1');
+  assert.deepEqual(await crowd[0]?.rest(), ['421', 'closed']);
+  assert.match(await lone.ask('NOOP\r\n'), /^250/);
+});
+
 test('a proxy must send its header, and in time', async (t) => {
   const clock = createFakeClock(0);
   const { dial, sessions, metrics } = await startServer(t, { isProxy, clock });

@@ -2,7 +2,7 @@
 import { MAX_ANSWER_OCTETS, SaslError } from '../../../sasl/exchange.ts';
 import { offeredMechanisms, runMechanism, type SaslSession } from '../../../sasl/mechanisms.ts';
 import type { Reply } from '../session.ts';
-import { BAD_SEQUENCE, type Command, type Connection, lineMs, replyToError } from './command.ts';
+import { BAD_SEQUENCE, type Command, type Connection, enterSlot, lineMs, replyToError } from './command.ts';
 
 const ARGUMENT = /^([A-Za-z0-9_-]{1,20})(?: +(\S+))?$/;
 const MALFORMED: Reply = { code: 501, status: '5.5.4', text: 'The argument of AUTH must be a mechanism' };
@@ -41,6 +41,7 @@ export const auth: Command = {
     connection.maxRecipients = maxRecipients;
     connection.hasNotifications = hasNotifications;
     connection.isLoggedIn = true;
+    enterSlot(connection, 'protected');
     if (client.protocol === 'ESMTPS') connection.client = { ...client, protocol: 'ESMTPSA' };
     return ACCEPTED;
   },

@@ -9,6 +9,7 @@ import {
   type Connection,
   endlessMessage,
   fault,
+  limitsOf,
   needsLogin,
   splitLine,
 } from './command.ts';
@@ -65,7 +66,7 @@ class ChunkSource implements BodySource {
 
   constructor(connection: Connection, chunk: Chunk) {
     this.#connection = connection;
-    this.#deadline = new MessageDeadline(connection.context.clock, connection.context.limits);
+    this.#deadline = new MessageDeadline(connection.context.clock, () => limitsOf(connection));
     this.#chunk = chunk;
     this.#leftBytes = chunk.sizeBytes;
   }
@@ -99,11 +100,14 @@ class ChunkSource implements BodySource {
 
   /** Accepts a chunk and reads commands until the next one. */
   async #readNextChunk(): Promise<void> {
-    const { context, wire, lines } = this.#connection;
+    const { wire, lines } = this.#connection;
     if (++this.#chunks > MAX_CHUNKS) fault('commands', TOO_MANY_CHUNKS);
     wire.hold(`250 2.0.0 ${this.#chunk.sizeBytes} octets received\r\n`);
     for (;;) {
-      const line = await lines.read(context.commandMs());
+      // A message of many small chunks has the time of any other message.
+      const line = await this.#deadline.wait((timeoutMs) =>
+        lines.read(Math.min(timeoutMs, limitsOf(this.#connection).commandMs)),
+      );
       const { verb, argument } = splitLine(line);
       if (verb === 'BDAT') {
         this.#chunk = parseChunk(this.#connection, argument);

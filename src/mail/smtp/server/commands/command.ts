@@ -2,7 +2,9 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../../system/clock.ts';
 import { AppError } from '../../../../system/errors.ts';
+import type { Refuse } from '../../../../system/listen.ts';
 import type { Log } from '../../../../system/log.ts';
+import type { Occupancy, Slot, SlotState } from '../../../connection/occupancy.ts';
 import type { ChannelBinding } from '../../../sasl/channel-binding.ts';
 import { refusalReply } from '../../refusal.ts';
 import type { AttachedWire } from '../attach-wire.ts';
@@ -19,12 +21,15 @@ export type SmtpContext = {
   metrics: SmtpMetrics;
   options: SmtpServerOptions;
   limits: SmtpLimits;
+  /** Limits while the listener is nearly full. */
+  stressLimits: SmtpLimits;
+  occupancy: Occupancy;
   /** Connections that are open. */
   connections: Set<Connection>;
   /** Ends every connection before its next command, once the listener closes. */
   shutdown: ConnectionFault | undefined;
-  /** Returns the time for the next command, which is short while connections are scarce. */
-  commandMs(): number;
+  /** Closes a connection that has not begun its TLS, with this text where a handshake is affordable. */
+  refuse: Refuse;
   /**
    * Counts a connection of this address, which a proxy may have named. Returns false when no limits apply to the address.
    * @throws ConnectionFault beyond the limits
@@ -35,6 +40,7 @@ export type SmtpContext = {
 export type Connection = AttachedWire & {
   readonly context: SmtpContext;
   readonly session: Session;
+  readonly slot: Slot;
   /** Socket of the network, or of TLS on top of it. */
   socket: Socket;
   client: SmtpClient;
@@ -98,12 +104,24 @@ export function needsLogin({ context, isLoggedIn }: Pick<Connection, 'context' |
   return context.options.submission !== undefined && !isLoggedIn;
 }
 
+/** Returns the limits of a client, which are tight while the listener is nearly full. */
+export function limitsOf({
+  context,
+  isLoggedIn,
+  isExempt,
+}: Pick<Connection, 'context' | 'isLoggedIn' | 'isExempt'>): SmtpLimits {
+  return context.occupancy.isStressed && !isLoggedIn && !isExempt ? context.stressLimits : context.limits;
+}
+
 /** Returns the time for the next line of the client. Until its login it is within `loginMs` of the beginning. */
-export function lineMs(connection: Pick<Connection, 'context' | 'isLoggedIn' | 'beganAt'>): number {
+export function lineMs(
+  connection: Pick<Connection, 'context' | 'isLoggedIn' | 'isExempt' | 'beganAt'>,
+): number {
   const { context, beganAt } = connection;
-  if (!needsLogin(connection)) return context.commandMs();
-  const untilLogin = beganAt + context.limits.loginMs - context.clock.elapsed();
-  return Math.max(0, Math.min(context.commandMs(), untilLogin));
+  const { commandMs, loginMs } = limitsOf(connection);
+  if (!needsLogin(connection)) return commandMs;
+  const untilLogin = beganAt + loginMs - context.clock.elapsed();
+  return Math.max(0, Math.min(commandMs, untilLogin));
 }
 
 /** Asks the session. An error that it throws is a refusal. */
@@ -135,10 +153,19 @@ export function sendReply(connection: Connection, reply: Reply, isCounted = repl
   if (reply.code === 421) connection.isOpen = false;
 }
 
+/** Says how far the client has come, which decides whether its connection can be ended for a newcomer. */
+export function enterSlot(
+  { slot, isLoggedIn, isExempt }: Pick<Connection, 'slot' | 'isLoggedIn' | 'isExempt'>,
+  state: SlotState,
+): void {
+  slot.enter(isLoggedIn || isExempt ? 'protected' : state);
+}
+
 /** Forgets the transaction. */
 export function endTransaction(connection: Connection): void {
   if (!connection.transaction) return;
   connection.transaction = undefined;
+  enterSlot(connection, 'waiting');
   connection.session.reset();
 }
 
@@ -154,6 +181,11 @@ export function endlessMessage(): ConnectionFault {
     status: '5.3.4',
     text: 'The message is too large',
   });
+}
+
+/** Returns the reply to a client for which the listener has no connection left. X.3.2 is a system that takes nothing for now (RFC 3463 section 3.4). */
+export function tooManyConnections({ hostname }: Pick<SmtpServerOptions, 'hostname'>): Reply {
+  return { code: 421, status: '4.3.2', text: `${hostname} has too many connections` };
 }
 
 /** Returns the verb of a line in upper case. Spaces at the end are ignored (RFC 5321 section 4.1.1). */

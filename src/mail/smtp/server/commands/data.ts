@@ -1,24 +1,29 @@
 /** DATA (RFC 5321 section 4.1.1.4): brings the whole message, up to a line with only a dot. */
-import type { Clock } from '../../../../system/clock.ts';
 import type { Wire } from '../../../connection/wire.ts';
 import type { BodySource } from '../body.ts';
 import { DotDecoder } from '../dot-decoder.ts';
 import type { FaultReason } from '../fault.ts';
 import { formatBareReply } from '../format-reply.ts';
 import { MessageDeadline } from '../message-deadline.ts';
-import type { SmtpLimits } from '../options.ts';
-import { BAD_ARGUMENT, BAD_SEQUENCE, type Command, endlessMessage } from './command.ts';
+import {
+  BAD_ARGUMENT,
+  BAD_SEQUENCE,
+  type Command,
+  type Connection,
+  endlessMessage,
+  limitsOf,
+} from './command.ts';
 import { NO_RECIPIENTS, receive } from './receive.ts';
 
 const GO_AHEAD = formatBareReply(354, ['End the message with a dot on a line by itself']);
 
 export const data: Command = {
   async run(connection, argument) {
-    const { transaction, context, wire } = connection;
+    const { transaction } = connection;
     if (argument !== '') return BAD_ARGUMENT;
     if (!transaction || transaction.isChunked) return BAD_SEQUENCE;
     if (transaction.recipients === 0) return NO_RECIPIENTS;
-    await receive(connection, new DotSource(wire, context.clock, context.limits), transaction);
+    await receive(connection, new DotSource(connection), transaction);
     return undefined;
   },
   group: 'last',
@@ -31,10 +36,11 @@ class DotSource implements BodySource {
   readonly #maxDiscardedBytes: number;
   #hasBegun = false;
 
-  constructor(wire: Wire<FaultReason>, clock: Clock, limits: SmtpLimits) {
+  constructor(connection: Connection) {
+    const { context, wire } = connection;
     this.#wire = wire;
-    this.#deadline = new MessageDeadline(clock, limits);
-    this.#maxDiscardedBytes = limits.messageBytes;
+    this.#deadline = new MessageDeadline(context.clock, () => limitsOf(connection));
+    this.#maxDiscardedBytes = context.limits.messageBytes;
   }
 
   get fault() {

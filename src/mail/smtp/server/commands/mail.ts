@@ -2,7 +2,7 @@
 import { parseMailParameters } from '../parameters.ts';
 import { parseReversePath } from '../path.ts';
 import type { Hold, Reply, SmtpProtocol } from '../session.ts';
-import { ask, BAD_SEQUENCE, type Command, type SmtpContext } from './command.ts';
+import { ask, BAD_SEQUENCE, type Command, enterSlot, type SmtpContext } from './command.ts';
 
 /** Spaces around the colon are not allowed, but common (RFC 5321 section 3.3). */
 const FROM = /^FROM: */i;
@@ -55,6 +55,7 @@ export const mail: Command = {
     const refusal = await ask(connection, 'mail', (session) => session.mail(sender, transaction.client));
     if (refusal) return refusal;
     connection.transaction = transaction;
+    enterSlot(connection, 'transaction');
     return ACCEPTED;
   },
 };

@@ -1,7 +1,14 @@
 /** Gives a message to the session, and the reply to the client. DATA and BDAT share this. */
 import { type BodySource, MessageAbandoned, MessageBody } from '../body.ts';
 import type { Reply } from '../session.ts';
-import { type Connection, endTransaction, replyToError, sendReply, type Transaction } from './command.ts';
+import {
+  type Connection,
+  endTransaction,
+  enterSlot,
+  replyToError,
+  sendReply,
+  type Transaction,
+} from './command.ts';
 
 /** Refuses a message without recipients (RFC 5321 section 3.3). */
 export const NO_RECIPIENTS: Reply = { code: 554, status: '5.5.1', text: 'There are no valid recipients' };
@@ -13,6 +20,7 @@ export async function receive(
   transaction: Transaction,
 ): Promise<void> {
   const { context } = connection;
+  enterSlot(connection, 'protected');
   const body = new MessageBody(source, context.limits.messageBytes);
   try {
     const answer = await takeMessage(connection, body, transaction);
@@ -41,7 +49,7 @@ async function takeMessage(
 
 /** Returns what the client is told. A message that is not whole is never accepted. */
 function settle(
-  { context, counts }: Connection,
+  { context, counts, slot }: Connection,
   body: MessageBody,
   replies: readonly Reply[],
 ): readonly Reply[] {
@@ -58,6 +66,7 @@ function settle(
       replyToError(context, new Error('a session gave no reply, or accepted a message that it has not read')),
     ];
   metrics.messageAccepted();
+  slot.messageAccepted();
   Object.assign(counts, { errors: 0, idleCommands: 0, refusedRecipients: 0, deferredRecipients: 0 });
   return replies;
 }
