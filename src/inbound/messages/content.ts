@@ -4,12 +4,12 @@
  */
 import type { App } from '../../app.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import type { WantedContent } from '../../mail/message/parse/files.ts';
 import {
   type MessageContent,
   type MessageParser,
   MessagesWaitError,
 } from '../../mail/message/parse/parser.ts';
-import type { WantedContent } from '../../mail/message/parse/read-message.ts';
 import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
 import { AppError, notFound } from '../../system/errors.ts';
 import { openContent } from './raw.ts';

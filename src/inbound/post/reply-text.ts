@@ -10,8 +10,10 @@ const MAX_REPLY_CHARACTERS = 256 * 1024;
 const MAX_MARK_CHARACTERS = 400;
 /** Maximum number of lines that an attribution is wrapped into. */
 const MAX_ATTRIBUTION_LINES = 3;
-/** Number of lines after the first one in which the header of a quoted message must go on. */
-const HEADER_BLOCK_LINES = 4;
+/** Maximum number of lines of the header of a quoted message that are looked at: its fields, and lists of recipients that are wrapped. */
+const MAX_HEADER_BLOCK_LINES = 12;
+/** Maximum number of lines in a row that continue a field of such a header. */
+const MAX_WRAPPED_LINES = 2;
 
 /**
  * Matches the end of an attribution such as `On Monday, Ann wrote:`, in the languages of common mail programs. Words that
@@ -39,11 +41,28 @@ const ORIGINAL_MESSAGE = [
 ].join('|');
 const SEPARATOR = new RegExp(`^(?:-{2,}|_{2,}) ?(?:${ORIGINAL_MESSAGE}) ?:?(?:-{2,}|_{2,})$`, 'iu');
 
-/** The fields with which Outlook, Apple Mail and others begin the quoted message, and those that follow. */
-const FROM_FIELD =
-  /^\*?(?:From|Von|De|Da|Van|Od|Från|Fra|Lähettäjä|От|Від|Kimden|Gönderen|Feladó|Από|发件人|寄件者|差出人|보낸 사람)\*? ?[:：]\*? ?\S/iu;
-const NEXT_FIELD =
-  /^\*?(?:Sent|Date|Gesendet|Datum|Envoyé|Enviado|Fecha|Data|Inviato|Verzonden|Wysłano|Skickat|Sendt|Dato|Lähetetty|Päivämäärä|Odesláno|Отправлено|Дата|Надіслано|Gönderildi|Tarih|Elküldve|Dátum|Trimis|发送时间|日期|傳送時間|送信日時|日時|보낸 날짜)(?: le)?\*? ?[:：]/iu;
+/** Names of the fields with which programs begin the quoted message, in their languages. */
+const FIELD_NAMES = {
+  from: 'From|Von|De|Da|Van|Od|Från|Fra|Lähettäjä|От|Від|Kimden|Gönderen|Feladó|De la|Expeditor|Από|发件人|寄件者|差出人|보낸 사람',
+  date: 'Sent|Date|Gesendet|Datum|Envoyé(?: le)?|Enviado(?: el| em)?|Enviada(?: em)?|Fecha|Data|Inviato|Verzonden|Wysłano|Skickat|Sendt|Dato|Lähetetty|Päivämäärä|Päiväys|Odesláno|Odoslané|Dátum|Отправлено|Дата|Надіслано|Gönderildi|Gönderme Tarihi|Tarih|Elküldve|Küldve|Trimis|Ημερομηνία|Στάλθηκε|发送时间|日期|時間|傳送時間|寄件日期|送信日時|日時|날짜|보낸 날짜',
+  to: 'To|An|À|A|Para|Aan|Do|Komu|Till|Til|Vastaanottaja|Кому|Kime|Alıcı|Címzett|Către|Catre|Προς|收件人|收件者|宛先|받는 사람',
+  subject:
+    'Subject|Betreff|Objet|Sujet|Asunto|Assunto|Oggetto|Onderwerp|Temat|Předmět|Predmet|Ämne|Emne|Aihe|Тема|Konu|Tárgy|Subiect|Θέμα|主题|主題|主旨|标题|件名|제목',
+  other:
+    'Cc|Bcc|Kopie|Kopia|Kopi|Copie|Copia|Копия|Копія|Bilgi|Másolatot kap|Κοιν|抄送|副本|참조|Reply-To|Antwort an|Répondre à|Responder a|Priority|Importance|Wichtigkeit|Priorität|Attachments|Anlagen|Organization|Message-ID',
+} as const;
+
+type FieldKind = keyof typeof FIELD_NAMES;
+
+/** Matches a line of such a header. Programs that write Markdown mark the names. */
+const FIELD_LINES: readonly { kind: FieldKind; pattern: RegExp }[] = Object.entries(FIELD_NAMES).map(
+  ([kind, names]) => ({
+    kind: kind as FieldKind,
+    pattern: new RegExp(`^(?:\\*{1,2}|_)?(?:${names})(?:\\*{1,2}|_)? ?[:：](?:\\*{1,2}|_)?(?: ?\\S|$)`, 'iu'),
+  }),
+);
+/** A line between the answer and the header, drawn by Outlook or made of an `<hr>`. */
+const RULE = /^(?:_{5,}|-{3,}|={5,}|\*{5,}|—{2,}|─{2,})$/u;
 
 /** Returns what the author wrote; empty when the text is nothing but a quoted message. */
 export function readReplyText(text: string): string {
@@ -69,13 +88,31 @@ export function readReplyText(text: string): string {
 function isSeparator(lines: readonly string[], at: number): boolean {
   const line = markAt(lines, at);
   if (SEPARATOR.test(line)) return true;
-  // Outlook draws a line before the header of the quoted message.
-  const isRule = /^_{10,}$/.test(line);
-  const first = isRule ? nextFilled(lines, at + 1) : at;
-  if (!FROM_FIELD.test(markAt(lines, first))) return false;
-  for (let next = first + 1; next <= first + HEADER_BLOCK_LINES; next += 1)
-    if (NEXT_FIELD.test(markAt(lines, next))) return true;
+  return beginsHeaderBlock(lines, RULE.test(line) ? nextFilled(lines, at + 1) : at);
+}
+
+/**
+ * Returns true when the header of a quoted message begins here, in any order: with its author and its date, or with its author, its
+ * recipients and its subject. One field alone may be a sentence.
+ */
+function beginsHeaderBlock(lines: readonly string[], start: number): boolean {
+  if (kindOf(markAt(lines, start)) === undefined) return false;
+  const kinds = new Set<FieldKind>();
+  let wrapped = 0;
+  for (let at = start; at < start + MAX_HEADER_BLOCK_LINES && wrapped <= MAX_WRAPPED_LINES; at += 1) {
+    const line = markAt(lines, at);
+    const kind = kindOf(line);
+    // Some programs have empty lines between the fields, and an empty line ends the header in all others.
+    if (line === '' && kindOf(markAt(lines, at + 1)) === undefined) return false;
+    wrapped = kind === undefined && line !== '' ? wrapped + 1 : 0;
+    if (kind !== undefined) kinds.add(kind);
+    if (kinds.has('from') && (kinds.has('date') || (kinds.has('to') && kinds.has('subject')))) return true;
+  }
   return false;
+}
+
+function kindOf(line: string): FieldKind | undefined {
+  return FIELD_LINES.find(({ pattern }) => pattern.test(line))?.kind;
 }
 
 /** The line that says who wrote the quoted message. With `ends`, everything after it is quoted. */

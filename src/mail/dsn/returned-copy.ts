@@ -61,8 +61,9 @@ function addressesOf(value: string): string[] {
 }
 
 /** Returns the text of a part in its charset. */
-function textOf({ fields, body }: MimePart): string {
-  const octets = Buffer.from(partOctets({ fields, body: body.slice(0, MAX_TEXT_CHARACTERS * 2) }), 'latin1');
+function textOf({ fields, encoding, body }: MimePart): string {
+  const beginning = body.slice(0, MAX_TEXT_CHARACTERS * 2);
+  const octets = Buffer.from(partOctets({ encoding, body: beginning }), 'latin1');
   const type = (findValue(fields, 'content-type') ?? '').slice(0, MAX_TYPE_CHARACTERS);
   const charset = /;\s*charset\s*=\s*"?([^\s";]{1,40})/i.exec(type)?.[1] ?? '';
   return decodeCharset(octets, charset);

@@ -33,11 +33,12 @@ type Decode = (octets: Uint8Array) => string;
 const decoders = new Map<string, Decode | undefined>();
 
 /**
- * Returns the text of octets. Those of an unknown charset, or of none, are read as UTF-8 when they are valid UTF-8, else as windows-1252,
- * and as ISO 2022 when they have its escape sequences. Malformed sequences become U+FFFD.
+ * Returns the text of octets. Those of an unknown charset, or of none, are read as UTF-8 when they are valid UTF-8, else in the charset
+ * that the text itself names, else as windows-1252, and as ISO 2022 when they have its escape sequences. Malformed sequences become U+FFFD.
  */
-export function decodeCharset(octets: Uint8Array, label: string): string {
-  return decodeKnownCharset(octets, label) ?? guess(octets);
+export function decodeCharset(octets: Uint8Array, label: string, named = ''): string {
+  const decode = findDecoder(normalize(label)) ?? guess;
+  return (decode === guess ? guess(octets, named) : decode(octets)).toWellFormed();
 }
 
 /** Returns the text of octets; undefined when the charset is unknown. */
@@ -73,16 +74,12 @@ function createDecoder(label: string): Decode | undefined {
   }
 }
 
-function guess(octets: Uint8Array): string {
-  const text = decodeUtf8(octets) ?? westernEuropean.decode(octets);
-  return choosesIso2022(octets) ? decodeIso2022(octets) : text;
-}
-
-/** Returns the text of octets that are valid UTF-8; undefined for others. */
-function decodeUtf8(octets: Uint8Array): string | undefined {
+function guess(octets: Uint8Array, named = ''): string {
   try {
-    return strictUtf8.decode(octets);
+    const text = strictUtf8.decode(octets);
+    return choosesIso2022(octets) ? decodeIso2022(octets) : text;
   } catch {
-    return undefined;
+    const decode = findDecoder(normalize(named)) ?? guess;
+    return decode === guess ? westernEuropean.decode(octets) : decode(octets);
   }
 }

@@ -45,15 +45,28 @@ export function* readFieldLines(octets: Buffer, { start, end }: OctetRange): Gen
   }
 }
 
-/** A name has printable characters other than the colon (RFC 5322 section 2.2). White space before the colon is obsolete. */
-function readName(octets: Buffer, { end }: OctetRange, start: number): { name: string; value: number } {
+function readName(octets: Buffer, line: OctetRange, start: number): { name: string; value: number } {
+  const found = findName(octets, { start, end: line.end });
+  return found
+    ? { name: octets.toString('latin1', start, found.end).toLowerCase(), value: found.value }
+    : { name: '', value: start };
+}
+
+/**
+ * Returns the offsets of the end of a name and of the value behind its colon; undefined when a line has none. A name has printable
+ * characters other than the colon (RFC 5322 section 2.2). White space before the colon is obsolete.
+ */
+function findName(octets: Buffer, { start, end }: OctetRange): { end: number; value: number } | undefined {
   let at = start;
   while (at < end && isNameOctet(octets[at] as number)) at++;
-  const name = octets.toString('latin1', start, at).toLowerCase();
+  const nameEnd = at;
   while (at < end && isSpace(octets[at])) at++;
-  return octets[at] === COLON && at < end && name !== ''
-    ? { name, value: at + 1 }
-    : { name: '', value: start };
+  return nameEnd > start && at < end && octets[at] === COLON ? { end: nameEnd, value: at + 1 } : undefined;
+}
+
+/** Returns true for a line that begins a field. */
+export function startsField(octets: Buffer, line: OctetRange): boolean {
+  return findName(octets, line) !== undefined;
 }
 
 function isNameOctet(octet: number): boolean {
@@ -104,11 +117,16 @@ export function readValuesOf(
  * bodies are (charset.ts).
  */
 export function unfoldValue(octets: Buffer): string {
+  // Nearly all values are plain text on one line.
+  const line = octets.toString('latin1');
+  if (PLAIN_LINE.test(line)) return line.trim();
   return decodeCharset(withEncodedOctets(octets), '')
     .replace(/\r?\n/g, '')
     .replace(/[\0\r]/g, ' ')
     .trim();
 }
+
+const PLAIN_LINE = /^[\t -~]*\r?\n?$/;
 
 /** Matches an encoded-word of quoted characters (RFC 2047 section 4.2), of which each character is an octet. */
 const Q_WORD = /=\?[^?\s]{1,128}\?[Qq]\?[^?\r\n]*\?=/g;

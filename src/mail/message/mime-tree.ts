@@ -4,7 +4,7 @@
  */
 import { findOctet } from '../find-octet.ts';
 import { CR, LF, SPACE, TAB } from '../octets.ts';
-import { findValue, type HeaderField, readFields } from './header-block.ts';
+import { findValue, type HeaderField, readFields, startsField } from './header-block.ts';
 import { type MimeParameter, type ParameterField, readParameterField, readToken } from './mime-fields.ts';
 import { isIdentityEncoding } from './transfer-encoding.ts';
 
@@ -57,14 +57,15 @@ type Position = { depth: number; defaultType: 'text/plain' | 'message/rfc822' };
 
 /**
  * Returns the tree of a message.
- * @throws TooComplexError when it exceeds MAX_DEPTH or MAX_PARTS
+ * @throws TooComplexError when it exceeds MAX_DEPTH or the maximum number of parts
  */
-export function readMimeTree(octets: Buffer): MimeEntity {
-  return new TreeReader(octets).readEntity({ depth: 0, defaultType: 'text/plain' });
+export function readMimeTree(octets: Buffer, maxParts = MAX_PARTS): MimeEntity {
+  return new TreeReader(octets, maxParts).readEntity({ depth: 0, defaultType: 'text/plain' });
 }
 
 class TreeReader {
   readonly #octets: Buffer;
+  readonly #maxParts: number;
   readonly #open = new Map<string, OpenMultipart>();
   /** The delimiter that ended the last entity; undefined at the end of the message. */
   #delimiter: Delimiter | undefined;
@@ -75,14 +76,15 @@ class TreeReader {
   #lines = 0;
   #parts = 0;
 
-  constructor(octets: Buffer) {
+  constructor(octets: Buffer, maxParts: number) {
     this.#octets = octets;
+    this.#maxParts = maxParts;
   }
 
   /** Reads an entity up to the delimiter that ends it. */
   readEntity(position: Position): MimeEntity {
     this.#parts++;
-    if (this.#parts > MAX_PARTS || position.depth > MAX_DEPTH)
+    if (this.#parts > this.#maxParts || position.depth > MAX_DEPTH)
       throw new TooComplexError('it has too many parts');
     const header = this.#at;
     this.#readHeader();
@@ -95,7 +97,7 @@ class TreeReader {
       end: body,
       lines: 0,
       fields,
-      ...readType(findValue(fields, 'content-type'), position.defaultType),
+      ...readType(valuesOf(fields, 'content-type'), position.defaultType),
       encoding: readToken(findValue(fields, 'content-transfer-encoding') ?? '') || '7bit',
       disposition: readParameterField(findValue(fields, 'content-disposition') ?? ''),
       parts: [],
@@ -105,16 +107,29 @@ class TreeReader {
     return this.#finish(entity, lines);
   }
 
-  /** Reads up to the empty line, which is a part of the header. A delimiter ends the header too. */
+  /**
+   * Reads up to the empty line, which is a part of the header. A delimiter ends the header too. Lines at its end that are no fields are
+   * the beginning of a body whose empty line is missing.
+   */
   #readHeader(): void {
     this.#delimiter = undefined;
+    let bodyStart: { at: number; lines: number } | undefined;
     while (this.#at < this.#octets.length) {
       const line = this.#peekLine();
       this.#delimiter = this.#delimiterOf(line);
-      if (this.#delimiter) return;
+      const isEmpty = contentEnd(this.#octets, line) === line.start;
+      if (this.#delimiter || isEmpty) {
+        if (!this.#delimiter) this.#consume(line);
+        break;
+      }
+      if (startsField(this.#octets, { start: line.start, end: line.next })) bodyStart = undefined;
+      else if (!isFolded(this.#octets, line)) bodyStart ??= { at: line.start, lines: this.#lines };
       this.#consume(line);
-      if (contentEnd(this.#octets, line) === line.start) return;
     }
+    if (!bodyStart) return;
+    this.#delimiter = undefined;
+    this.#at = bodyStart.at;
+    this.#lines = bodyStart.lines;
   }
 
   #readBody(entity: MimeEntity, { depth }: Position): void {
@@ -170,8 +185,11 @@ class TreeReader {
     entity.lines = entity.body < end ? lines : 0;
     entity.body = Math.min(entity.body, end);
     entity.end = end;
-    // The text of a multipart without parts is shown as it is, since a multipart has one at least.
-    if (entity.type === 'multipart' && entity.parts.length === 0) Object.assign(entity, PLAIN_TEXT);
+    // A multipart has at least one part. Its body is shown as it is when it has none.
+    if (entity.type === 'multipart' && entity.parts.length === 0) {
+      const types = readTypes(valuesOf(entity.fields, 'content-type'));
+      Object.assign(entity, chooseType(types.filter(({ type }) => type !== 'multipart')));
+    }
     return entity;
   }
 
@@ -210,24 +228,49 @@ function boundaryOf(parameters: readonly MimeParameter[]): string {
   return Buffer.from(value.trimEnd()).toString('latin1');
 }
 
+function isFolded(octets: Buffer, { start }: OctetLine): boolean {
+  return octets[start] === SPACE || octets[start] === TAB;
+}
+
 /** Returns the offset at which the content of lines ends and their last line end begins. */
 function contentEnd(octets: Buffer, { start, next }: OctetLine): number {
   if (next <= start || octets[next - 1] !== LF) return next;
   return next - 1 > start && octets[next - 2] === CR ? next - 2 : next - 1;
 }
 
-const PLAIN_TEXT = { type: 'text', subtype: 'plain', parameters: [] as MimeParameter[] };
 const TYPE = /^([^/]+)\/([^/]+)$/;
 
 type MediaType = Pick<MimeEntity, 'type' | 'subtype' | 'parameters'>;
 
-/** A type that is not valid counts as missing (RFC 2045 section 5.2). */
-function readType(text: string | undefined, defaultType: Position['defaultType']): MediaType {
-  const field = readParameterField(text ?? defaultType);
-  const [, type = '', subtype = ''] = TYPE.exec(field?.value ?? '') ?? [];
-  return field && type !== ''
-    ? { type, subtype, parameters: field.parameters }
-    : { ...PLAIN_TEXT, parameters: [] };
+function readType(values: readonly string[], defaultType: Position['defaultType']): MediaType {
+  return chooseType(readTypes(values.length === 0 ? [defaultType] : values));
+}
+
+/**
+ * Chooses one of several types: a multipart with a boundary before others, because its body shows whether it is one, and else the first.
+ */
+function chooseType(types: readonly MediaType[]): MediaType {
+  const multipart = types.find(
+    ({ type, parameters }) => type === 'multipart' && boundaryOf(parameters) !== '',
+  );
+  return multipart ?? types[0] ?? { type: 'text', subtype: 'plain', parameters: [] };
+}
+
+/** Reads the values of Content-Type, of which there should be one. One that is not valid means plain text (RFC 2045 section 5.2). */
+function readTypes(values: readonly string[]): MediaType[] {
+  const fields = values.flatMap((value) => readParameterField(value) ?? []);
+  const valid = fields.flatMap(({ value, parameters }) => {
+    const [, type = '', subtype = ''] = TYPE.exec(value) ?? [];
+    return type === '' ? [] : [{ type, subtype, parameters }];
+  });
+  const [first] = fields;
+  return valid.length > 0 || !first
+    ? valid
+    : [{ type: 'text', subtype: 'plain', parameters: first.parameters }];
+}
+
+function valuesOf(fields: readonly HeaderField[], name: string): string[] {
+  return fields.filter((field) => field.name === name).map(({ value }) => value);
 }
 
 /** A message that is encoded, which RFC 2046 section 5.2.1 forbids, is not taken apart. */

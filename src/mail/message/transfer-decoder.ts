@@ -3,7 +3,7 @@
  * of `decodeTransfer`, however the octets are cut into pieces.
  */
 import { CR, EQUALS, LF, SPACE, TAB } from '../octets.ts';
-import { decodeTransfer, isIdentityEncoding, MAX_ENCODED_TEXTS } from './transfer-encoding.ts';
+import { decodeTransfer, isIdentityEncoding } from './transfer-encoding.ts';
 
 type TransferDecoder = {
   /** Returns what can be decoded with the next octets. */
@@ -24,33 +24,20 @@ export function createTransferDecoder(encoding: string): TransferDecoder | undef
   return undefined;
 }
 
-/** Four characters are three octets. */
+/** Four characters are three octets. Padding ends the body (RFC 2045 section 6.8). */
 class Base64Decoder implements TransferDecoder {
   #waiting = '';
-  #isInPadding = false;
-  #texts = 1;
+  #isAtEnd = false;
 
   next(octets: Buffer): Buffer {
-    const decoded: Buffer[] = [];
-    for (let at = 0; at < octets.length && this.#texts <= MAX_ENCODED_TEXTS; ) {
-      if (octets[at] === EQUALS) {
-        if (!this.#isInPadding) decoded.push(this.end());
-        this.#isInPadding = true;
-        at++;
-        continue;
-      }
-      if (this.#isInPadding) this.#texts++;
-      this.#isInPadding = false;
-      if (this.#texts > MAX_ENCODED_TEXTS) break;
-      const padding = octets.indexOf(EQUALS, at);
-      const end = padding < 0 ? octets.length : padding;
-      const text = this.#waiting + octets.toString('latin1', at, end).replace(/[^A-Za-z0-9+/_-]+/g, '');
-      const complete = text.length - (text.length % 4);
-      decoded.push(Buffer.from(text.slice(0, complete), 'base64'));
-      this.#waiting = text.slice(complete);
-      at = end;
-    }
-    return Buffer.concat(decoded);
+    if (this.#isAtEnd) return NOTHING;
+    const padding = octets.indexOf(EQUALS);
+    this.#isAtEnd = padding >= 0;
+    const end = this.#isAtEnd ? padding : octets.length;
+    const text = this.#waiting + octets.toString('latin1', 0, end).replace(/[^A-Za-z0-9+/_-]+/g, '');
+    const complete = text.length - (text.length % 4);
+    this.#waiting = text.slice(complete);
+    return Buffer.from(text.slice(0, complete), 'base64');
   }
 
   end(): Buffer {

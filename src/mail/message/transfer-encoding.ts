@@ -17,19 +17,12 @@ export function decodeTransfer(octets: Buffer, encoding: string): Buffer | undef
   return undefined;
 }
 
-/** Maximum number of encoded texts in one part. Our own limit: a part is one text, and few mailers join several. */
-export const MAX_ENCODED_TEXTS = 100;
-
-/** Ignores characters outside of the alphabet (RFC 2045 section 6.8). Padding ends an encoded text; another one may follow. */
+/**
+ * Ignores characters outside of the alphabet. Padding ends the body (RFC 2045 section 6.8): mailing lists add lines of clear text behind it.
+ */
 function decodeBase64(octets: Buffer): Buffer {
-  const decoded: Buffer[] = [];
-  for (let at = 0; at < octets.length && decoded.length < MAX_ENCODED_TEXTS; ) {
-    const padding = octets.indexOf(EQUALS, at);
-    const end = padding < 0 ? octets.length : padding;
-    decoded.push(Buffer.from(octets.toString('latin1', at, end), 'base64'));
-    for (at = end; octets[at] === EQUALS; ) at++;
-  }
-  return Buffer.concat(decoded);
+  const padding = octets.indexOf(EQUALS);
+  return Buffer.from(octets.toString('latin1', 0, padding < 0 ? octets.length : padding), 'base64');
 }
 
 /** Drops white space at the end of lines, and keeps what is not an encoded octet (RFC 2045 section 6.7). */

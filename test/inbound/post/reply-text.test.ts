@@ -63,6 +63,46 @@ for (const [program, text, reply] of [
     'Ja.\n\nVon: Ann <ann@example.org> \nGesendet: Montag, 2. März 2026 09:00\nAn: Bob\nBetreff: Gehen wir?\n\nGehen wir?',
     'Ja.',
   ],
+  [
+    'a header that begins with Subject',
+    'My answer\n\n--------------------\nSubject: Offer\nFrom: a@x.test\nTo: b@x.test\nDate: Thu, 18 Jun 2026 07:45:36 +0000\n\nold text',
+    'My answer',
+  ],
+  [
+    'a header that begins with Subject, in German and without a rule',
+    'Ja.\n\nBetreff: Angebot\nVon: Ann <ann@example.org>\nAn: Bob\nDatum: Mo., 2. März 2026\n\nGehen wir?',
+    'Ja.',
+  ],
+  [
+    'a header that begins with the date, in French',
+    'Oui\n\nDate : 2 mars 2026\nDe : Ann\nObjet : Offre\nÀ : Bob\n\nOn y va ?',
+    'Oui',
+  ],
+  [
+    'a header that begins with the recipients, which are wrapped',
+    'Yes!\n\nTo: Bob <bob@example.org>,\n Carl <carl@example.org>,\n dora@example.org\nCc: Eve\nFrom: Ann\nSubject: Shall we?\n\nShall we?',
+    'Yes!',
+  ],
+  [
+    'a header without a date, in Markdown',
+    'Yes!\n\n**From:** Ann\n**To:** Bob\n**Subject:** Shall we?\n\nShall we?',
+    'Yes!',
+  ],
+  [
+    'a header in Japanese',
+    'はい\n\n件名: 提案\n差出人: Ann\n宛先: Bob\n送信日時: 2026年3月2日\n\n行く?',
+    'はい',
+  ],
+  [
+    'a header with empty lines between its fields',
+    'Yes!\n\nSubject: Shall we?\n\nDate: Monday\n\nFrom: Ann\n\nTo: Bob\n\nShall we?',
+    'Yes!',
+  ],
+  [
+    'a list that has one field of a header',
+    'Our offer:\n\nDate: Monday\nSubject: gardens\nTo: everybody\n\nBye',
+    'Our offer:\n\nDate: Monday\nSubject: gardens\nTo: everybody\n\nBye',
+  ],
   ['an older Outlook', 'Yes!\n\n-----Original Message-----\nFrom: Ann\n\nShall we?', 'Yes!'],
   ['an older Outlook in Spanish', 'Sí\n\n-----Mensaje original-----\nDe: Ann\n\n¿Vamos?', 'Sí'],
   [
@@ -101,6 +141,7 @@ for (const [what, text] of [
   ['lines that begin like a header', 'From: a\n'.repeat(100_000)],
   ['one long line', `On ${'1 wrote: '.repeat(100_000)}`],
   ['schrieb without an end', 'schrieb x '.repeat(39)],
+  ['lines that begin like a subject', 'Subject: a\nDate: b\n'.repeat(50_000)],
   ['empty lines', '\n'.repeat(1_000_000)],
   ['dashes', `${'-'.repeat(399)}\n`.repeat(2_000)],
 ] as const) {

@@ -29,9 +29,10 @@ test('quoted-printable is decoded leniently', () => {
     assert.equal(decode(encoded, 'quoted-printable'), decoded, encoded);
 });
 
-test('base64 ignores what is not of its alphabet, and texts follow each other', () => {
+test('base64 ignores what is not of its alphabet, and padding ends it', () => {
   assert.equal(decode('aGVs\r\nbG8!=', 'base64'), 'hello');
-  assert.equal(decode('YQ==\r\nYg==\r\n', 'base64'), 'ab');
+  assert.equal(decode('aGVsbG8=\r\n-- \r\nfooter of list\r\n', 'base64'), 'hello');
+  assert.equal(decode('YWI=', 'base64'), 'ab');
   assert.equal(decode('====', 'base64'), '');
 });
 

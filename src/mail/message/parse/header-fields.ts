@@ -2,8 +2,12 @@
  * Reads the header of a message that somebody else wrote. It takes the fields as they stand, in linear time, and within
  * limits: a header beyond them is refused as a whole, because a part of a header could mean something else.
  */
+import { findOctet } from '../../find-octet.ts';
 import { MAX_HEADER_BYTES, MAX_HEADER_LINES } from '../../header-limits.ts';
+import { parseSentDate } from '../../mime/date.ts';
+import { CR, LF } from '../../octets.ts';
 import { decodeWords } from '../decode-words.ts';
+import { readFieldLines, unfoldValue } from '../header-block.ts';
 
 export type HeaderField = {
   /** Name as it stands in the message. */
@@ -19,51 +23,39 @@ class HeaderTooLargeError extends Error {
   override readonly name = 'HeaderTooLargeError';
 }
 
-/** Matches the name of a field and the colon. White space before the colon is obsolete (RFC 5322 section 4.5). */
-const FIELD_START = /^([!-9;-~]+)[ \t]*:/;
-const LF = 0x0a;
-
 /**
  * Returns the fields of the header in their order. A line that is neither a field nor a continuation is ignored.
  * @throws HeaderTooLargeError
  */
 export function readHeaderFields(message: Uint8Array): HeaderField[] {
-  const fields: { name: string; value: string }[] = [];
-  let last: { name: string; value: string } | undefined;
-  for (const line of readLines(message)) {
-    if (line.startsWith(' ') || line.startsWith('\t')) {
-      if (last) last.value += line;
-      continue;
-    }
-    const [start, name] = FIELD_START.exec(line) ?? [];
-    last = start === undefined || name === undefined ? undefined : { name, value: line.slice(start.length) };
-    if (last) fields.push(last);
+  const octets = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+  const fields: HeaderField[] = [];
+  for (const { name, start, value, end } of readFieldLines(octets, {
+    start: 0,
+    end: findHeaderEnd(octets),
+  })) {
+    if (name === '') continue;
+    const text = unfoldValue(octets.subarray(value, end));
+    // The name of a field is in lower case, and its octets are as they stand.
+    const written = octets.toString('latin1', start, start + name.length);
+    fields.push({ name: written, value: text, text: decodeWords(text) });
   }
-  return fields.map(({ name, value }) => {
-    const trimmed = value.trim();
-    return { name, value: trimmed, text: decodeWords(trimmed) };
-  });
+  return fields;
 }
 
-/** Returns the lines up to the first empty one. They are UTF-8 (RFC 6532 section 3.2). */
-function readLines(message: Uint8Array): string[] {
-  const lines: string[] = [];
-  let start = 0;
-  while (start < message.length) {
-    const found = message.indexOf(LF, start);
-    const end = found < 0 ? message.length : found;
-    const hasCr = end > start && message[end - 1] === 0x0d;
-    if (end - (hasCr ? 1 : 0) === start) return lines;
-    if (end > MAX_HEADER_BYTES || lines.length >= MAX_HEADER_LINES)
+/** Returns the offset of the first empty line; the length when there is none. */
+function findHeaderEnd(octets: Buffer): number {
+  let lines = 0;
+  for (let start = 0; start < octets.length; lines++) {
+    const found = findOctet(octets, LF, start);
+    const end = found < 0 ? octets.length : found;
+    const hasCr = end > start && octets[end - 1] === CR;
+    if (end - (hasCr ? 1 : 0) === start) return start;
+    if (end > MAX_HEADER_BYTES || lines >= MAX_HEADER_LINES)
       throw new HeaderTooLargeError('the header is too large');
-    lines.push(
-      Buffer.from(message.buffer, message.byteOffset + start, end - start)
-        .toString()
-        .replace(/\r$/, ''),
-    );
     start = end + 1;
   }
-  return lines;
+  return octets.length;
 }
 
 /** Returns the value of the first field with this name; undefined when there is none. */
@@ -81,6 +73,7 @@ export function readMessageIds(field: HeaderField | undefined): string[] {
 
 /** Returns the date of a field in Unix milliseconds; null when it is not a date (RFC 5322 section 3.3). */
 export function readDate(field: HeaderField | undefined): number | null {
-  const epochMs = Date.parse(field?.value ?? '');
+  const text = field?.value ?? '';
+  const epochMs = parseSentDate(text)?.at ?? Date.parse(text);
   return Number.isNaN(epochMs) ? null : epochMs;
 }

@@ -10,8 +10,9 @@ import type { System } from '../../../system/system.ts';
 import { moduleBeside } from '../../../system/thread.ts';
 import { MAX_HEADER_BYTES } from '../../header-limits.ts';
 import type { HtmlText } from '../html-text.ts';
+import type { WantedContent } from './files.ts';
 import { type HeaderField, readHeaderFields } from './header-fields.ts';
-import type { ParsedMessage, ReadJob, WantedContent } from './read-message.ts';
+import type { ParsedMessage, ReadJob } from './read-message.ts';
 
 /** The bytes of a message, as `blobs` opens them. */
 type MessageBytes = { sizeBytes: number; chunks(): AsyncIterable<Uint8Array> };

@@ -2,14 +2,8 @@
  * Joins the texts of a message. A message may have its text in several parts, and each part as plain text, as HTML, or
  * as both (RFC 2046 section 5.1.4).
  */
-
-/** A part of a message as mailparser keeps it, with its parts inside. */
-export type PartNode = {
-  contentType?: string | false;
-  /** The decoded text of a part that is shown with the message; absent for files. */
-  textContent?: string;
-  children: readonly PartNode[];
-};
+import type { MimeEntity } from '../mime-tree.ts';
+import type { MessagePart } from './parts.ts';
 
 export type MessageTexts = {
   /** Empty when no part is plain text. */
@@ -23,9 +17,14 @@ export type MessageTexts = {
 type Passage = { plain: string } | { html: string };
 type Passages = { text: string[]; shown: Passage[]; isTextComplete: boolean };
 
+/** Returns the decoded text of a part. */
+type Decode = (entity: MimeEntity) => string;
+
+const NOTHING: Passages = { text: [], shown: [], isTextComplete: true };
+
 /** Returns the texts of a message. */
-export function joinTexts(root: PartNode): MessageTexts {
-  const { text, shown, isTextComplete } = passagesOf(root);
+export function joinTexts(root: MessagePart, decode: Decode): MessageTexts {
+  const { text, shown, isTextComplete } = passagesOf(root, decode);
   const hasHtml = shown.some(isHtml);
   const html = hasHtml
     ? shown.map((passage) => (isHtml(passage) ? passage.html : toHtml(passage.plain)))
@@ -33,17 +32,18 @@ export function joinTexts(root: PartNode): MessageTexts {
   return { text: text.join('\n'), html: html.join('\n'), isTextComplete };
 }
 
-function passagesOf(node: PartNode): Passages {
-  const { contentType, textContent = '', children } = node;
-  if (textContent !== '') {
-    return contentType === 'text/html'
-      ? { text: [], shown: [{ html: textContent }], isTextComplete: false }
-      : { text: [textContent], shown: [{ plain: textContent }], isTextComplete: true };
+function passagesOf(part: MessagePart, decode: Decode): Passages {
+  if (part.kind === 'file') return NOTHING;
+  if (part.kind === 'text') {
+    const content = decode(part.entity);
+    if (content === '') return NOTHING;
+    return part.entity.subtype === 'html'
+      ? { text: [], shown: [{ html: content }], isTextComplete: false }
+      : { text: [content], shown: [{ plain: content }], isTextComplete: true };
   }
-  const parts = children.map(passagesOf).filter(({ shown }) => shown.length > 0);
-  return contentType === 'multipart/alternative' ? choose(parts) : join(parts);
+  const parts = part.parts.map((inner) => passagesOf(inner, decode)).filter(({ shown }) => shown.length > 0);
+  return part.isAlternative ? choose(parts) : join(parts);
 }
-
 /** Returns the plain form and the HTML form of an alternative. */
 function choose(parts: readonly Passages[]): Passages {
   const plain = parts.find(({ isTextComplete }) => isTextComplete);

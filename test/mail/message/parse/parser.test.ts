@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { after, test } from 'node:test';
+import { readReplyText } from '../../../../src/inbound/post/reply-text.ts';
 import { createHtmlText } from '../../../../src/mail/message/html-text.ts';
+import type { WantedContent } from '../../../../src/mail/message/parse/files.ts';
 import {
   createMessageParser,
   JOB_TIMEOUT_MS,
@@ -9,7 +11,7 @@ import {
   type MessageParser,
   MessagesWaitError,
 } from '../../../../src/mail/message/parse/parser.ts';
-import { MAX_TEXT_CHARACTERS, type WantedContent } from '../../../../src/mail/message/parse/read-message.ts';
+import { MAX_TEXT_CHARACTERS } from '../../../../src/mail/message/parse/read-message.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 import { recordLog } from '../../../support/record-log.ts';
 import { BOMBS } from './bombs.ts';
@@ -224,6 +226,15 @@ test('fields that are named like parts of every object keep their names', async 
     ],
   );
   assert.equal(({} as Record<string, unknown>)['a'], undefined);
+});
+
+test('what the author of an answer in HTML wrote is found in its generated text', async () => {
+  const block =
+    'Subject: Offer<br>From: a@x.test<br>To: b@x.test<br>Date: Thu, 18 Jun 2026 07:45:36 +0000<br><br>old text';
+  for (const rule of ['<hr>', '', '<hr width="100%">']) {
+    const { text } = await parsed(html(`<div>My answer</div><div>${rule}${block}</div>`));
+    assert.equal(readReplyText(text), 'My answer', text);
+  }
 });
 
 for (const { name, message, kind } of BOMBS) {

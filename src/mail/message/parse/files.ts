@@ -1,0 +1,122 @@
+/** Reads the files of a message: their names, their sizes, and the bytes of those that are wanted. */
+import { lookup } from 'mime-types';
+import { decodeWords } from '../decode-words.ts';
+import { cleanFilename } from '../filename.ts';
+import { findValue } from '../header-block.ts';
+import type { MimeParameter } from '../mime-fields.ts';
+import type { MimeEntity } from '../mime-tree.ts';
+import { isTnef, readTnef } from '../tnef/read-tnef.ts';
+import { decodeTransfer } from '../transfer-encoding.ts';
+import type { MessagePart } from './parts.ts';
+
+/** The files whose bytes are wanted: one of them by its number, or the first ones up to a number of bytes. */
+export type WantedContent = { file: number } | { upToBytes: number };
+
+export type ParsedFile = {
+  /** Last part of the name that the sender gave it, without deceptive characters; at most 255 bytes. */
+  filename: string;
+  contentType: string;
+  sizeBytes: number;
+  /** Content-ID without angle brackets, by which the HTML names it (RFC 2392); null when it has none. */
+  contentId: string | null;
+  disposition: 'attachment' | 'inline';
+  /** The decoded bytes, when they are wanted. */
+  content: Uint8Array | null;
+};
+
+/** Files, and the texts of a message that were packed into one of them. */
+type MessageFiles = { files: ParsedFile[]; packed: { text: string; html: string } };
+
+/** A file with its bytes. An empty name is that of a file without one. */
+type WholeFile = Pick<ParsedFile, 'contentType' | 'contentId' | 'disposition'> & {
+  name: string;
+  bytes: Buffer;
+};
+
+/** Returns the files of a message in their order. A file of Outlook that contains others (TNEF) is replaced by them. */
+export function readFiles(octets: Buffer, root: MessagePart, content: WantedContent): MessageFiles {
+  const packed = { text: '', html: '' };
+  const files: ParsedFile[] = [];
+  const wanted = new WantedFiles(content);
+  for (const entity of walkFiles(root)) {
+    for (const file of unpack(readFile(octets, entity), packed)) {
+      const number = files.length + 1;
+      const { name, bytes, contentType, contentId, disposition } = file;
+      const isWanted = wanted.takes(number, bytes.length);
+      files.push({
+        filename: name === '' ? `attachment-${number}` : cleanFilename(name),
+        contentType: typeOf(contentType, name),
+        sizeBytes: bytes.length,
+        contentId,
+        disposition,
+        // The memory of the message is shared, and all of it would be copied with the result.
+        content: isWanted ? new Uint8Array(bytes) : null,
+      });
+    }
+  }
+  return { files, packed };
+}
+
+/** Returns a file, or the files in it; the first texts in it are kept. */
+function unpack(file: WholeFile, packed: MessageFiles['packed']): readonly WholeFile[] {
+  const content = isTnef(file) ? readTnef(file.bytes) : undefined;
+  if (!content) return [file];
+  packed.text ||= content.text;
+  packed.html ||= content.html;
+  const isUnpacked = content.files.length > 0 || content.text !== '' || content.html !== '';
+  return isUnpacked ? content.files : [file];
+}
+
+function* walkFiles(part: MessagePart): Generator<MimeEntity> {
+  if (part.kind === 'file') yield part.entity;
+  else if (part.kind === 'container') for (const inner of part.parts) yield* walkFiles(inner);
+}
+
+/** Decodes a file. One with an unknown encoding stays as it was transferred (RFC 2045 section 6.4). */
+function readFile(octets: Buffer, entity: MimeEntity): WholeFile {
+  const { type, subtype, body, end, encoding, fields, disposition } = entity;
+  const encoded = octets.subarray(body, end);
+  const contentId = (findValue(fields, 'content-id') ?? '').replace(/^\s*<|>\s*$/g, '').trim();
+  return {
+    name: nameOf(entity),
+    contentType: `${type}/${subtype}`,
+    contentId: contentId === '' ? null : contentId,
+    disposition: disposition?.value === 'inline' ? 'inline' : 'attachment',
+    bytes: decodeTransfer(encoded, encoding) ?? encoded,
+  };
+}
+
+/** Returns the type of a file. Programs that do not know it send octets, and the name may tell more. */
+function typeOf(type: string, name: string): string {
+  return (type === 'application/octet-stream' && lookup(name)) || type;
+}
+
+/** Returns the name of a file; an empty text when it has none. Encoded-words are not allowed in parameters, but common. */
+function nameOf({ parameters, disposition }: MimeEntity): string {
+  const name = findParameter(disposition?.parameters ?? [], 'filename') ?? findParameter(parameters, 'name');
+  return name === undefined ? '' : name.isExtended ? name.value : decodeWords(name.value);
+}
+
+/** Returns a parameter. The form that has a charset counts when both forms stand there, because it can say more. */
+function findParameter(parameters: readonly MimeParameter[], name: string): MimeParameter | undefined {
+  const named = parameters.filter((parameter) => parameter.name === name && parameter.value !== '');
+  return named.find(({ isExtended }) => isExtended) ?? named[0];
+}
+
+/** Decides which files are wanted, in their order. Wanted files count towards the limit. */
+class WantedFiles {
+  readonly #content: WantedContent;
+  #takenBytes = 0;
+
+  constructor(content: WantedContent) {
+    this.#content = content;
+  }
+
+  takes(number: number, sizeBytes: number): boolean {
+    const content = this.#content;
+    if ('file' in content) return number === content.file;
+    if (this.#takenBytes + sizeBytes > content.upToBytes) return false;
+    this.#takenBytes += sizeBytes;
+    return true;
+  }
+}
