@@ -60,6 +60,23 @@ export const CONSENT_NAMES: Readonly<Record<ConsentKind, readonly string[]>> = {
     // phpList.
     'confirmed',
     'is confirmed',
+    // Lists that are kept in other languages.
+    'abonniert',
+    'angemeldet',
+    'Einwilligung',
+    'abonné',
+    'inscrit',
+    'consentement',
+    'suscrito',
+    'consentimiento',
+    'iscritto',
+    'consenso',
+    'inscrito',
+    'consentimento',
+    'ingeschreven',
+    'toestemming',
+    'samtykke',
+    'samtycke',
   ],
   unsubscribed: [
     'unsubscribed',
@@ -91,6 +108,8 @@ export const CONSENT_NAMES: Readonly<Record<ConsentKind, readonly string[]>> = {
     'email blacklist',
     // Substack.
     'email disabled',
+    'undeliverable',
+    'is undeliverable',
     // Mailjet.
     'is excluded from campaigns',
     'is excluded',
@@ -109,6 +128,8 @@ export const CONSENT_NAMES: Readonly<Record<ConsentKind, readonly string[]>> = {
     'complained',
     'marked as spam',
     'spam complaint',
+    'baja',
+    'dado de baja',
   ],
   unsubscribedAt: [
     // Mailchimp: the files of unsubscribed and of cleaned members have no other sign.
@@ -143,9 +164,13 @@ export const CONSENT_NAMES: Readonly<Record<ConsentKind, readonly string[]>> = {
     'dnc email',
     // Ghost.
     'deleted at',
+    // Salesforce.
+    'email bounced reason',
+    'email bounced date',
     'bounced at',
     'bounce date',
     'bounce reason',
+    'fecha de baja',
     'complained at',
     'suppressed at',
   ],
@@ -164,7 +189,20 @@ export const AMBIGUOUS_CONSENT_NAMES: Readonly<Partial<Record<ConsentKind, reado
     'marketing contact status',
     'marketing email confirmation status',
   ],
-  subscribed: ['newsletter', 'newsletters', 'subscription', 'active', 'is active', 'enabled'],
+  subscribed: [
+    'newsletter',
+    'newsletters',
+    'nieuwsbrief',
+    'nyhetsbrev',
+    'boletín',
+    'infolettre',
+    'рассылка',
+    'メルマガ',
+    'subscription',
+    'active',
+    'is active',
+    'enabled',
+  ],
   unsubscribed: ['disabled', 'is disabled'],
 };
 
@@ -187,6 +225,9 @@ export const CONSENT_RULES: readonly ConsentRule[] = [
       /(?:optin|optedin|consent).*(?:time|date|source|method|detail|note|country|latitude|longitude|(?:at|on|by|id)$)/,
     kind: undefined,
   },
+  // Results of services that test addresses, which say nothing about consent.
+  { pattern: /verif|valid|deliver/, kind: undefined },
+  { pattern: /(?:mail|subscri|newsletter|marketing|consent|optin).*status$/, kind: 'status' },
   // HubSpot has a column for each type of mail: `Opted out of email: Marketing Information`.
   { pattern: /^optedoutofemail/, kind: 'unsubscribed' },
   {

@@ -36,7 +36,13 @@ async function expectAll(
 }
 
 test('a status of other products subscribes only the readers who have subscribed', async () => {
-  for (const heading of ['status', 'Email Marketing Consent', 'Subscription Status', 'EMAIL_STATUS']) {
+  for (const heading of [
+    'status',
+    'Email Marketing Consent',
+    'Subscription Status',
+    'EMAIL_STATUS',
+    'Mailing list status',
+  ]) {
     const subscribed = [
       'subscribed',
       'Active',
@@ -78,6 +84,8 @@ test('a flag of consent subscribes nobody without a clear yes', async () => {
     'Accepts Email Marketing',
     'opt-in',
     'Newsletter consent',
+    'Suscrito',
+    'Einwilligung',
     'Subscribed',
   ]) {
     await expectAll(
@@ -100,6 +108,8 @@ test('a flag of those who have left is obeyed, and an empty one says nothing', a
       'is_unsubscribed',
       'Global opt-out',
       'Abgemeldet',
+      'Baja',
+      'Désabonné(e)',
     ],
   ];
   for (const heading of headings) {
@@ -120,6 +130,7 @@ test('a time or a reason of leaving is enough', async () => {
     'CLEAN_CAMPAIGN_TITLE',
     'dnc',
     'Opt-out date',
+    'EmailBouncedReason',
     'Email suppressions',
   ]) {
     await expectAll(heading, ['', '0', 'null', '0000-00-00 00:00:00', '-', '[]'], 'subscribed');

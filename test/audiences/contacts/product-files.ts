@@ -271,6 +271,25 @@ export const PRODUCT_FILES: Readonly<Record<string, { file: string | Buffer; exp
     file: 'id,firstname,lastname,email,doNotContact\n1,Ada,Byron,ada@example.com,2\n',
     expected: { status: 'unsubscribed' },
   },
+  Salesforce: {
+    file: 'FirstName,LastName,Email,MailingCity,MailingState,HasOptedOutOfEmail,EmailBouncedReason,EmailBouncedDate\nAda,Byron,ada@example.com,Rome,CA,0,,\n',
+    expected: {
+      ...{ firstName: 'Ada', lastName: 'Byron', status: 'subscribed' },
+      properties: { MailingCity: 'Rome', MailingState: 'CA' },
+    },
+  },
+  'Salesforce, a contact whose mail has bounced': {
+    file: 'FirstName,LastName,Email,HasOptedOutOfEmail,EmailBouncedReason,EmailBouncedDate\nAda,Byron,ada@example.com,0,550 5.1.1,2026-01-02\n',
+    expected: { status: 'unsubscribed' },
+  },
+  'a customer list in German': {
+    file: 'Vorname;Nachname;E-Mail;Newsletter;Einwilligung;Abmeldedatum\nAda;Byron;ada@example.com;Ja;Ja;01.02.2026\n',
+    expected: { firstName: 'Ada', lastName: 'Byron', status: 'unsubscribed' },
+  },
+  'an address list whose addresses were tested': {
+    file: 'email,email verification status,email status\nada@example.com,invalid,active\n',
+    expected: { status: 'subscribed', properties: { email_verification_status: 'invalid' } },
+  },
   Shopify: {
     file: 'Customer ID,First Name,Last Name,Email,Accepts Email Marketing,Accepts SMS Marketing,Total Orders\n1,Ada,Byron,ada@example.com,no,yes,3\n',
     expected: { firstName: 'Ada', status: 'unsubscribed' },
