@@ -2,14 +2,15 @@
 import type { SuppressionReason } from '../db/marketing-tables.ts';
 import { findBoolean } from '../imports/cells.ts';
 import { byPlainForm, plainForm } from '../imports/plain-form.ts';
-import { BOUNCE_TEXTS, REASON_WORDS } from '../imports/products/suppression-names.ts';
+import { REASON_TEXTS, REASON_WORDS } from '../imports/products/suppression-names.ts';
 import { NOTHING_WORDS } from '../imports/products/words.ts';
+import { readTime } from '../imports/times.ts';
 import { strongerOf } from './store.ts';
 
 const REASONS = Object.keys(REASON_WORDS) as SuppressionReason[];
 const WORDS = byPlainForm(REASONS.map((reason) => [REASON_WORDS[reason], reason]));
 const NOTHING = new Set(['', ...NOTHING_WORDS.map(plainForm)]);
-/** Maximum number of characters of a text that are searched for signs of a bounce. Our own limit. */
+/** Maximum number of characters of a text that are searched for a reason. Our own limit. */
 const MAX_SEARCHED_CHARACTERS = 500;
 
 /** A cell that tells its reason by having a value. */
@@ -27,16 +28,16 @@ export function findReason(cells: readonly string[], marks: readonly Mark[]): Su
   );
 }
 
-/** Returns true for a text that is more than the name of a reason. */
+/** Returns true for a text that is more than the name of a reason, and no time. */
 export function isDiagnostic(text: string): boolean {
-  return text !== '' && !WORDS.has(plainForm(text));
+  return text !== '' && !WORDS.has(plainForm(text)) && readTime(text) === undefined;
 }
 
 function reasonOf(cell: string): SuppressionReason | undefined {
   const word = WORDS.get(plainForm(cell));
   if (word || cell === '') return word;
   const start = cell.slice(0, MAX_SEARCHED_CHARACTERS);
-  return BOUNCE_TEXTS.some((pattern) => pattern.test(start)) ? 'bounce' : undefined;
+  return REASON_TEXTS.find(({ pattern }) => pattern.test(start))?.reason;
 }
 
 function hasValue(cell: string): boolean {

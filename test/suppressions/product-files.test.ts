@@ -137,6 +137,20 @@ async function importedReason(file: string, query = ''): Promise<string> {
   return body.reason;
 }
 
+test('the reason is found in longer texts, and the reply of a server is a bounce whatever it says', async () => {
+  for (const [cell, expected] of [
+    ['bounce/permanent', 'bounce'],
+    ['hard_bounce_general', 'bounce'],
+    ['Complaint (abuse)', 'complaint'],
+    ['Unsubscribed by user', 'unsubscribe'],
+    ['opted-out by link', 'unsubscribe'],
+    ['550 5.7.1 rejected: spam reports about unsubscribed readers', 'bounce'],
+    ['Known bad domain', 'bounce'],
+  ] as const) {
+    assert.equal(await importedReason(`email,reason\ngone@example.com,${cell}\n`), expected, cell);
+  }
+});
+
 test('a reason that is not understood becomes the one of the request, or manual', async () => {
   for (const cell of ['', 'Zonk', 'constructor', '"a, b"', '42', '5.1']) {
     const file = `email,reason\ngone@example.com,${cell}\n`;

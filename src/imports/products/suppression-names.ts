@@ -201,9 +201,21 @@ export const REASON_WORDS: Readonly<Record<SuppressionReason, readonly string[]>
   ],
 };
 
-/** Texts that tell of a bounce: a status code or a reply of a server, and what products write about dead addresses. */
-export const BOUNCE_TEXTS: readonly RegExp[] = [
-  /(?:^|[^\d.])[45]\.\d{1,3}\.\d{1,3}(?![\d.])/,
-  /^[45]\d\d(?:[ -]|$)/,
-  /no such (?:user|mailbox|recipient|address|domain)|(?:user|recipient|mailbox|domain).{0,40}(?:unknown|not found|does not exist|invalid)|unknown (?:user|recipient)|(?:bad|invalid) (?:domain|email|mailbox|address)|does(?:n't| not) exist|undeliverable|mailbox (?:full|unavailable|disabled)/i,
+/**
+ * Texts that tell the reason, in the order in which they are tried: a status code or a reply of a server is a bounce whatever it says,
+ * then the words of products within longer texts, then what they write about dead addresses.
+ */
+export const REASON_TEXTS: readonly { pattern: RegExp; reason: SuppressionReason }[] = [
+  { pattern: /(?:^|[^\d.])[45]\.\d{1,3}\.\d{1,3}(?![\d.])|^[45]\d\d(?:[ -]|$)/, reason: 'bounce' },
+  {
+    pattern: /complain|abuse|spam[ _-]?report|(?:flagged|marked|reported)[ _-]?as[ _-]?spam/i,
+    reason: 'complaint',
+  },
+  { pattern: /unsub|opt(?:ed)?[ _-]?out/i, reason: 'unsubscribe' },
+  { pattern: /bounce|undeliverable/i, reason: 'bounce' },
+  {
+    pattern:
+      /no such (?:user|mailbox|recipient|address|domain)|(?:user|recipient|mailbox|domain).{0,40}(?:unknown|not found|does not exist|invalid)|unknown (?:user|recipient)|(?:bad|invalid) (?:domain|email|mailbox|address)|does(?:n't| not) exist|mailbox (?:full|unavailable|disabled)/i,
+    reason: 'bounce',
+  },
 ];
