@@ -47,7 +47,7 @@ export type FramedCommand =
 /** Announcement of a literal at the end of a line. */
 const ANNOUNCEMENT = /(~?)\{(\d{1,20})(\+?)\}$/;
 /** Matches APPEND and REPLACE with more than the announcement of their mailbox name, so that a message comes next. */
-const BEFORE_MESSAGE = /^[^ ]+ (?:APPEND|(?:UID )?REPLACE [^ ]+) (?!~?\{\d+\+?\}$)/is;
+const BEFORE_MESSAGE = /^[^ ]+ +(?:APPEND|(?:UID +)?REPLACE +[^ ]+) +(?! |~?\{\d+\+?\}$)/is;
 /** Number of octets in which such a command and its mailbox name begin. A tag that is longer makes the message a literal like any other. */
 const MAX_PREFIX_OCTETS = 4_096;
 

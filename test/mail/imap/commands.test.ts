@@ -418,7 +418,7 @@ test('SEARCH answers with SEARCH or ESEARCH', async (t) => {
     'OK SEARCH completed',
   ]);
   assert.deepEqual(await ask('SEARCH MODSEQ 6'), ['* SEARCH 2 (MODSEQ 6)', 'OK SEARCH completed']);
-  await refusals(ask, ['SEARCH CHARSET x ALL'], /^NO \[BADCHARSET \(US-ASCII UTF-8\)\] /);
+  await refusals(ask, ['SEARCH CHARSET x ALL'], /^NO \[BADCHARSET \(US-ASCII UTF-8 ISO-8859-1\)\] /);
   await refusals(ask, ['SEARCH', 'SEARCH FOO', 'SEARCH SUBJECT', 'SEARCH RETURN (FOO) ALL'], /^BAD /);
   await ask('ENABLE IMAP4rev2');
   assert.deepEqual(await ask('SEARCH SEEN'), ['* ESEARCH (TAG "t18") ALL 2', 'OK SEARCH completed']);
@@ -461,7 +461,7 @@ test('SORT and THREAD answer with the messages that match, in their order', asyn
   assert.deepEqual(await ask('SORT (SIZE) UTF-8 SUBJECT nothing'), ['* SORT', 'OK SORT completed']);
   assert.deepEqual(await ask('THREAD REFERENCES UTF-8 ALL'), ['* THREAD (1)(2)(3)', 'OK THREAD completed']);
   await refusals(ask, ['SORT (X) UTF-8 ALL', 'SORT (DATE) UTF-8', 'THREAD REFS UTF-8 ALL'], /^BAD /);
-  await refusals(ask, ['SORT (DATE) KOI8-R ALL', 'UID THREAD REFERENCES KOI8-R ALL'], /^NO \[BADCHARSET /);
+  await refusals(ask, ['SORT (DATE) X-NONE ALL', 'UID THREAD REFERENCES X-NONE ALL'], /^NO \[BADCHARSET /);
   await ask('ENABLE IMAP4rev2');
   assert.deepEqual(await ask('SORT (SUBJECT) UTF-8 1'), ['* SORT 1', 'OK SORT completed']);
 });

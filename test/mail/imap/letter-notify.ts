@@ -68,7 +68,6 @@ export function holdNotifyToTheLetter(mail: LetterMail): void {
       ' SET (subtree (MailboxName))',
       ' SET (mailboxes () (MailboxName))',
       ' SET (everything (MailboxName))',
-      ' SET (personal (MailboxName)) ',
       ' SET(personal (MailboxName))',
     ])
       await completes(ask, `NOTIFY${wrong}`, /^BAD/);

@@ -53,8 +53,12 @@ function parseHead(cursor: Cursor): Head {
     internalDate = parseDateTime(cursor);
     cursor.space();
   }
-  if (cursor.skip('CATENATE (')) return { flags, internalDate, form: 'catenated' };
-  const utf8 = cursor.skip('UTF8 (');
+  if (cursor.skip('CATENATE ')) {
+    cursor.expect('(');
+    return { flags, internalDate, form: 'catenated' };
+  }
+  const utf8 = cursor.skip('UTF8 ');
+  if (utf8) cursor.expect('(');
   cursor.announcement();
   return { flags, internalDate, form: utf8 ? 'utf8' : 'literal' };
 }

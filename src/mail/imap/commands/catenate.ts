@@ -24,8 +24,9 @@ export class Catenation {
    * @throws CommandError when the parts are malformed, or their texts too large
    */
   async *read(): AsyncGenerator<Buffer | MessagePart, void, undefined> {
-    do {
-      const isUtf8 = this.cursor.skip('UTF8 (');
+    for (;;) {
+      const isUtf8 = this.cursor.skip('UTF8 ');
+      if (isUtf8) this.cursor.expect('(');
       if (isUtf8 || this.cursor.skip('TEXT ')) {
         yield* this.#readText();
         if (isUtf8) this.cursor.expect(')');
@@ -33,8 +34,9 @@ export class Catenation {
         this.cursor.expect('URL ');
         yield { kind: 'url', url: await this.#readUrl() };
       }
-    } while (this.cursor.skip(' '));
-    this.cursor.expect(')');
+      if (this.cursor.skip(')')) break;
+      this.cursor.space();
+    }
     this.isComplete = true;
   }
 

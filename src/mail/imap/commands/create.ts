@@ -24,7 +24,8 @@ export const create = defineCommand({
 function parseUse(cursor: Cursor): string | undefined {
   if (cursor.isAtEnd) return undefined;
   cursor.space();
-  cursor.expect('(USE ');
+  cursor.expect('(');
+  cursor.expect('USE ');
   const names = cursor.list(() => {
     cursor.expect('\\');
     return `\\${cursor.atom()}`.toLowerCase();

@@ -56,7 +56,7 @@ function parseModifiers(cursor: Cursor): Modifiers {
   const modifiers: Modifiers = { changedSince: undefined, vanished: false, partial: undefined };
   if (cursor.isAtEnd) return modifiers;
   cursor.space();
-  const count = cursor.list(() => {
+  cursor.list(() => {
     const name = cursor.word();
     if (name === 'VANISHED') modifiers.vanished = true;
     else if (name === 'PARTIAL' && !modifiers.partial) modifiers.partial = parsePageRange(cursor);
@@ -64,8 +64,8 @@ function parseModifiers(cursor: Cursor): Modifiers {
       cursor.space();
       modifiers.changedSince = cursor.number();
     } else bad('FETCH has a modifier that is unknown');
-  }).length;
-  return count > 0 ? modifiers : bad('FETCH has an empty list of modifiers');
+  });
+  return modifiers;
 }
 
 async function runFetch(connection: Connection, query: FetchQuery, kind: ChangeKind): Promise<Result> {

@@ -76,7 +76,7 @@ async function sendReports(connection: Connection, reports: Chunks): Promise<voi
 
 async function readDone({ framing, wire }: Connection): Promise<undefined> {
   const line = await framing.readLine(MAX_LINE_OCTETS);
-  if (line?.toString('latin1').toUpperCase() === 'DONE') return;
+  if (line?.toString('latin1').trimEnd().toUpperCase() === 'DONE') return;
   // iOS sends its next command without DONE. The command ends IDLE and runs.
   if (line) wire.unread(Buffer.concat([line, Buffer.from('\r\n')]));
   bad('IDLE ends with DONE');

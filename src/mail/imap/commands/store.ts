@@ -48,7 +48,8 @@ function parseStore(cursor: Cursor, uid: boolean): StoreQuery {
 
 function parseModifier(cursor: Cursor): number | undefined {
   if (!cursor.isAtList) return undefined;
-  cursor.expect('(UNCHANGEDSINCE ');
+  cursor.expect('(');
+  cursor.expect('UNCHANGEDSINCE ');
   const unchangedSince = cursor.number();
   cursor.expect(')');
   cursor.space();

@@ -1,20 +1,25 @@
 /**
  * Reads the tokens of one command (RFC 9051 section 9). The bytes are those of the wire, literals included, without the
- * CRLF that ends the command.
+ * CRLF that ends the command. Real clients send more spaces than the grammar has: several between arguments, and some inside of
+ * parentheses and behind the last argument. They mean nothing, and are skipped.
  */
+
+import { decodeKnownCharset } from '../../message/charset.ts';
 import { CR, LF, SPACE } from '../../octets.ts';
 import { bad } from '../command-error.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPENING = 0x28;
-const CLOSING = 0x29;
 const OPENING_BRACE = 0x7b;
 const TILDE = 0x7e;
 
-/** Printable characters that are not part of each kind of token. `}` and `~` are, and so is `]` except in atoms. */
+/**
+ * Printable characters that are not part of each kind of token. `}` and `~` are, and so is `]` except in atoms. Strings without quotes may
+ * have `%`, `*` and `\`, although the grammar wants quotes around them: passwords and search texts that people type have them.
+ */
 const isAtomOctet = printableExcept('(){%*"\\]');
-const isAstringOctet = printableExcept('(){%*"\\');
+const isAstringOctet = printableExcept('(){"');
 const isPatternOctet = printableExcept('(){"\\');
 const isTagOctet = printableExcept('(){%*"\\+');
 const isWordOctet = octetsOf((character) => /[A-Za-z0-9._-]/.test(character));
@@ -30,6 +35,8 @@ const ANNOUNCEMENT = /^~?\{\d+\+?\}$/;
 const MAX_ANNOUNCEMENT_OCTETS = 24;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Names of UTF-8 and of its part ASCII. Texts in them are checked. */
+const UTF8_NAMES: ReadonlySet<string> = new Set(['UTF-8', 'UTF8', 'US-ASCII', 'ASCII']);
 
 function printableExcept(specials: string): Uint8Array {
   return octetsOf((character) => /[!-~]/.test(character) && !specials.includes(character));
@@ -43,13 +50,16 @@ function octetsOf(isAllowed: (character: string) => boolean): Uint8Array {
 export class Cursor {
   readonly #bytes: Buffer;
   #at = 0;
+  /** Charset of strings; undefined for UTF-8. */
+  #charset: string | undefined;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
   }
 
+  /** True when nothing but spaces follows. */
   get isAtEnd(): boolean {
-    return this.#at >= this.#bytes.length;
+    return this.#afterSpaces() >= this.#bytes.length;
   }
 
   get isAtList(): boolean {
@@ -63,7 +73,7 @@ export class Cursor {
 
   /** True before the space in front of a list. */
   get isBeforeList(): boolean {
-    return this.#bytes[this.#at] === SPACE && this.#bytes[this.#at + 1] === OPENING;
+    return this.#bytes[this.#at] === SPACE && this.#bytes[this.#afterSpaces()] === OPENING;
   }
 
   get isAtQuote(): boolean {
@@ -84,11 +94,16 @@ export class Cursor {
     if (!this.isAtEnd) bad('The command has more arguments than it may have');
   }
 
-  /** Moves past this ASCII text, in any case. Returns false, and stays, when something else stands there. */
+  /**
+   * Moves past this ASCII text, in any case. Returns false, and stays, when something else stands there. Spaces may follow a space or an
+   * opening parenthesis, and may stand before a closing one.
+   */
   skip(text: string): boolean {
-    const found = this.#bytes.toString('latin1', this.#at, this.#at + text.length);
-    if (found.toUpperCase() !== text) return false;
-    this.#at += text.length;
+    const from = text === ')' ? this.#afterSpaces() : this.#at;
+    const to = from + text.length;
+    if (this.#bytes.toString('latin1', from, to).toUpperCase() !== text) return false;
+    this.#at = to;
+    if (text.endsWith(' ') || text.endsWith('(')) this.#at = this.#afterSpaces();
     return true;
   }
 
@@ -97,8 +112,15 @@ export class Cursor {
   }
 
   space(): void {
-    if (this.#bytes[this.#at] !== SPACE) bad(`The command needs one more argument at octet ${this.#at}`);
-    this.#at++;
+    if (!this.skip(' ')) bad(`The command needs one more argument at octet ${this.#at}`);
+  }
+
+  /** Sets the charset of the strings that follow. Returns false when it is unknown. */
+  setCharset(name: string): boolean {
+    const isUtf8 = UTF8_NAMES.has(name.toUpperCase());
+    if (!isUtf8 && decodeKnownCharset(Buffer.alloc(0), name) === undefined) return false;
+    this.#charset = isUtf8 ? undefined : name;
+    return true;
   }
 
   tag(): string {
@@ -147,6 +169,8 @@ export class Cursor {
   string(): string {
     const bytes = this.#stringOctets();
     if (bytes.includes(0)) bad('A string must not have the octet NUL');
+    const text = this.#charset === undefined ? undefined : decodeKnownCharset(bytes, this.#charset);
+    if (text !== undefined) return text;
     try {
       return utf8.decode(bytes);
     } catch {
@@ -154,9 +178,9 @@ export class Cursor {
     }
   }
 
-  /** Returns everything up to the end. */
+  /** Returns everything up to the end, without spaces there. */
   rest(): string {
-    const rest = this.#bytes.toString('latin1', this.#at);
+    const rest = this.#bytes.toString('latin1', this.#at).trimEnd();
     this.#at = this.#bytes.length;
     return rest;
   }
@@ -184,13 +208,18 @@ export class Cursor {
   list<T>(read: () => T): T[] {
     this.expect('(');
     const items: T[] = [];
-    if (this.#bytes[this.#at] !== CLOSING) items.push(read());
-    while (this.#bytes[this.#at] !== CLOSING) {
-      this.space();
+    while (!this.skip(')')) {
+      if (items.length > 0) this.space();
       items.push(read());
     }
-    this.#at++;
     return items;
+  }
+
+  /** Returns the position of the first octet that is not a space. */
+  #afterSpaces(): number {
+    let at = this.#at;
+    while (this.#bytes[at] === SPACE) at++;
+    return at;
   }
 
   get #isAtString(): boolean {

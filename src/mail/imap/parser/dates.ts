@@ -4,7 +4,7 @@ import type { InternalDate } from '../session.ts';
 import type { Cursor } from './cursor.ts';
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const DAY = /^(\d{1,2})-([a-z]{3})-(\d{4})$/i;
+const DAY = /^ ?(\d{1,2})-([a-z]{3})-(\d{4})$/i;
 const DATE_TIME = /^ ?(\d{1,2}-[a-z]{3}-\d{4}) (\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)$/i;
 const MINUTE_MS = 60_000;
 

@@ -47,14 +47,13 @@ function olderSection(label: string, text: 'HEADER' | 'TEXT', peek: boolean): Fe
  * a literal before they know the UID.
  */
 export function parseFetchItems(cursor: Cursor): FetchItem[] {
-  if (cursor.isAtList) return arrange(cursor.list(() => parseItem(cursor)));
-  const name = cursor.word();
-  const macro = MACROS.get(name);
-  return macro ? [...macro] : arrange([parseNamed(cursor, name)]);
+  return arrange(cursor.isAtList ? cursor.list(() => parseItem(cursor)).flat() : parseItem(cursor));
 }
 
-function parseItem(cursor: Cursor): FetchItem {
-  return parseNamed(cursor, cursor.word());
+/** Returns one item, or those of a macro, which the grammar has without parentheses only. */
+function parseItem(cursor: Cursor): readonly FetchItem[] {
+  const name = cursor.word();
+  return MACROS.get(name) ?? [parseNamed(cursor, name)];
 }
 
 function parseNamed(cursor: Cursor, name: string): FetchItem {
@@ -65,7 +64,7 @@ function parseNamed(cursor: Cursor, name: string): FetchItem {
   switch (name) {
     case 'PREVIEW':
       // Previews are stored, so there is nothing to be lazy about (RFC 8970 section 3.2).
-      cursor.skip(' (LAZY)');
+      if (cursor.isBeforeList) parseLazy(cursor);
       return { kind: 'PREVIEW' };
     case 'BODY':
       if (!cursor.skip('[')) return { kind: 'BODY' };
@@ -81,6 +80,11 @@ function parseNamed(cursor: Cursor, name: string): FetchItem {
     default:
       return bad('FETCH has an item that is unknown');
   }
+}
+
+function parseLazy(cursor: Cursor): void {
+  cursor.space();
+  cursor.list(() => cursor.expect('LAZY'));
 }
 
 function isSimple(name: string): name is Simple {
@@ -106,7 +110,7 @@ function parsePartial(cursor: Cursor): PartialRange | undefined {
   if (!cursor.skip('<')) return undefined;
   const offset = cursor.number();
   cursor.expect('.');
-  const count = cursor.positiveNumber();
+  const count = cursor.number();
   cursor.expect('>');
   return { offset, count };
 }

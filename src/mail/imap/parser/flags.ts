@@ -1,6 +1,6 @@
 /** Reads flags (RFC 9051 section 2.3.2): system flags in their usual spelling, and keywords as the client wrote them. */
 import { bad } from '../command-error.ts';
-import type { Cursor } from './cursor.ts';
+import { Cursor } from './cursor.ts';
 
 const SYSTEM_FLAGS = new Map(
   ['Answered', 'Flagged', 'Deleted', 'Seen', 'Draft'].map((name) => [name.toUpperCase(), `\\${name}`]),
@@ -27,14 +27,23 @@ export function parseStoreFlags(cursor: Cursor): string[] {
 }
 
 /** Returns a keyword, which is not a system flag. @throws CommandError */
-export function parseKeyword(cursor: Cursor): string {
+function parseKeyword(cursor: Cursor): string {
   const keyword = cursor.atom();
   if (keyword.length > MAX_KEYWORD_CHARACTERS)
     bad(`A keyword has at most ${MAX_KEYWORD_CHARACTERS} characters`, 'LIMIT');
   return keyword;
 }
 
-function parseFlag(cursor: Cursor): string | undefined {
+/** Returns a flag; undefined for `\Recent`. Some clients write flags as quoted strings. */
+export function parseFlag(cursor: Cursor): string | undefined {
+  if (!cursor.isAtQuote) return parseAtomFlag(cursor);
+  const quoted = new Cursor(Buffer.from(cursor.string()));
+  const flag = parseAtomFlag(quoted);
+  quoted.end();
+  return flag;
+}
+
+function parseAtomFlag(cursor: Cursor): string | undefined {
   if (!cursor.skip('\\')) return parseKeyword(cursor);
   const name = cursor.atom().toUpperCase();
   if (name === 'RECENT') return undefined;

@@ -6,7 +6,7 @@ import { bad } from '../command-error.ts';
 import type { SearchKey } from '../search-key.ts';
 import type { Cursor } from './cursor.ts';
 import { parseDay } from './dates.ts';
-import { parseKeyword } from './flags.ts';
+import { parseFlag } from './flags.ts';
 import { parseSequenceSet } from './sequence-set.ts';
 
 /** Maximum depth of parentheses, and of the keys that are returned. Our own limit; people's programs need two or three. */
@@ -139,8 +139,8 @@ const KEYS: ReadonlyMap<string, KeyParser> = new Map(
     UNSEEN: () => not(flag('\\Seen')),
     NEW: () => ({ kind: 'and', keys: [flag('\\Recent'), not(flag('\\Seen'))] }),
     OLD: () => not(flag('\\Recent')),
-    KEYWORD: after((cursor) => flag(parseKeyword(cursor))),
-    UNKEYWORD: after((cursor) => not(flag(parseKeyword(cursor)))),
+    KEYWORD: after(parseFlagKey),
+    UNKEYWORD: after((cursor) => not(parseFlagKey(cursor))),
     BCC: header('bcc'),
     CC: header('cc'),
     FROM: header('from'),
@@ -177,6 +177,11 @@ const KEYS: ReadonlyMap<string, KeyParser> = new Map(
     MODSEQ: after(parseModseq),
   }),
 );
+
+/** The grammar has keywords here, and some clients write system flags. */
+function parseFlagKey(cursor: Cursor): SearchKey {
+  return flag(parseFlag(cursor) ?? '\\Recent');
+}
 
 function parseKey(cursor: Cursor): SearchKey {
   if (cursor.isAtSet) return { kind: 'set', set: parseSequenceSet(cursor), uid: false };

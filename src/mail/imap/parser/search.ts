@@ -8,8 +8,8 @@ import { parseFetchItems } from './fetch-items.ts';
 import { parsePageRange } from './page-range.ts';
 import { parseSearchKeys } from './search-keys.ts';
 
-/** Charsets of search texts. Each is a part of UTF-8. */
-const CHARSETS = ['US-ASCII', 'UTF-8'];
+/** Charsets that a client is told of when it asks for one that is unknown. All others that mail has are read too. */
+const CHARSETS = ['US-ASCII', 'UTF-8', 'ISO-8859-1'];
 const NOTHING: SearchReturn = { min: false, max: false, all: false, count: false, save: false };
 /** Meaning of an empty RETURN (RFC 4731 section 3.1). */
 export const RETURN_ALL: SearchReturn = { ...NOTHING, all: true };
@@ -27,8 +27,7 @@ export function parseSearch(cursor: Cursor): SearchArguments {
 
 /** Reads the charset of search texts and the space after it. @throws CommandError */
 export function parseCharset(cursor: Cursor): void {
-  const charset = cursor.astring().toUpperCase();
-  if (!CHARSETS.includes(charset))
+  if (!cursor.setCharset(cursor.astring()))
     throw new CommandError('NO', 'The charset is not supported', `BADCHARSET (${CHARSETS.join(' ')})`);
   cursor.space();
 }

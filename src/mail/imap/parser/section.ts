@@ -53,7 +53,7 @@ function textOf(name: string): NonNullable<Section['text']> {
 }
 
 function parseFieldNames(cursor: Cursor): string[] {
-  cursor.space();
+  if (!cursor.isAtList) cursor.space();
   const fields = cursor.list(() => cursor.astring());
   if (fields.length === 0) bad('HEADER.FIELDS needs the name of a field');
   if (fields.length > MAX_FIELDS) bad(`A section has at most ${MAX_FIELDS} header fields`, 'LIMIT');

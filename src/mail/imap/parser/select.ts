@@ -35,15 +35,20 @@ export function parseSelectParameters(cursor: Cursor): SelectParameters {
 function parseResync(cursor: Cursor): Resync {
   cursor.space();
   cursor.expect('(');
-  const uidValidity = cursor.positiveNumber();
+  // Some clients send 0 for what they do not know. No mailbox has the UIDVALIDITY 0, and everything has changed since modseq 0.
+  const uidValidity = cursor.number();
   cursor.space();
-  const modseq = cursor.positiveNumber();
+  const modseq = cursor.number();
   let known: Resync['known'];
-  if (cursor.skip(' ')) {
+  if (!cursor.skip(')')) {
+    cursor.space();
     if (!cursor.isAtList) known = parseKnown(cursor);
-    if (!known || cursor.skip(' ')) skipMatches(cursor);
+    if (!known || cursor.isBeforeList) {
+      if (known) cursor.space();
+      skipMatches(cursor);
+    }
+    cursor.expect(')');
   }
-  cursor.expect(')');
   return { uidValidity, modseq, known };
 }
 

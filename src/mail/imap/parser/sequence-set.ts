@@ -3,7 +3,7 @@ import { bad } from '../command-error.ts';
 import { LAST, type SequenceRange, type SequenceSet } from '../sequence-set.ts';
 import type { Cursor } from './cursor.ts';
 
-const RANGE = /^([1-9]\d{0,9}|\*)(?::([1-9]\d{0,9}|\*))?$/;
+const RANGE = /^([1-9]\d{0,19}|\*)(?::([1-9]\d{0,19}|\*))?$/;
 /** Maximum sequence number or UID: 32 bits (RFC 9051 section 2.3.1.1). */
 const MAX_NUMBER = 2 ** 32 - 1;
 
@@ -20,7 +20,6 @@ function parseRange(text: string): SequenceRange {
 }
 
 function parseEnd(text = ''): number {
-  if (text === '*') return LAST;
-  const number = Number(text);
-  return number <= MAX_NUMBER ? number : bad('A number of a message has at most 32 bits');
+  // Some clients write a number of more digits than there can be for the end of a range.
+  return text === '*' ? LAST : Math.min(Number(text), MAX_NUMBER);
 }

@@ -57,13 +57,14 @@ test('numbers are bounded', () => {
   assert.throws(() => at('0').positiveNumber(), CommandError);
 });
 
-test('a list has one space between its items, and ends', () => {
+test('a list has spaces between its items, and ends', () => {
   const list = (text: string) => {
     const cursor = at(text);
     return cursor.list(() => cursor.atom());
   };
   assert.deepEqual(list('()'), []);
   assert.deepEqual(list('(a b)'), ['a', 'b']);
-  for (const text of ['(a', '(a  b)', '(a )', '( a)', 'a'])
-    assert.throws(() => list(text), CommandError, text);
+  assert.deepEqual(list('(  )'), []);
+  assert.deepEqual(list('(  a   b )'), ['a', 'b']);
+  for (const text of ['(a', '(a b  ', '(a"b")', 'a']) assert.throws(() => list(text), CommandError, text);
 });
