@@ -93,9 +93,19 @@ export async function removeUnusedKeywords(tx: AccountTx, ids: readonly number[]
 
 const all = statement((db: AccountTx) => db.selectFrom('keywordSets').selectAll());
 
-/** Returns all sets by their numbers. */
-export async function listKeywordSets(tx: AccountTx): Promise<Map<number, readonly string[]>> {
-  const rows = await all.all(tx, {});
+const some = statement((db: AccountTx, param: Param<{ ids: string }>) =>
+  db
+    .selectFrom('keywordSets')
+    .selectAll()
+    .where('id', 'in', sql<number>`(SELECT value FROM json_each(${param('ids')}))`),
+);
+
+/** Returns sets by their numbers: those with these ids, or all. */
+export async function listKeywordSets(
+  tx: AccountTx,
+  ids?: readonly number[],
+): Promise<Map<number, readonly string[]>> {
+  const rows = await (ids ? some.all(tx, { ids: JSON.stringify(ids) }) : all.all(tx, {}));
   return new Map(rows.map(({ id, words }) => [id, JSON.parse(words) as string[]]));
 }
 

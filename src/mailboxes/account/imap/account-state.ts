@@ -12,6 +12,13 @@ import type { View } from './view.ts';
 
 /** Number of messages that are loaded before other work runs: about 5 ms. */
 const MESSAGES_PER_SLICE = 5_000;
+/** Number of sets of keywords that are loaded before other work runs. A set has up to 32 KB. Our own limit. */
+const SETS_PER_READ = 100;
+/**
+ * Maximum number of sets of keywords in memory, from which on those that are no longer used are forgotten. The sets of an account hardly
+ * ever are as many at the same time (`MAX_CHARACTERS` of keyword-store.ts). Our own limit.
+ */
+const MAX_KNOWN_SETS = 200_000;
 /**
  * Maximum number of folders that stay in memory while no session has selected them, because clients come back to them. Our own
  * limit, at about 26 bytes for each message.
@@ -42,7 +49,7 @@ export class AccountState {
   readonly flagTexts = new Map<number, string>();
   /** The folders that were selected last stand at the end. */
   readonly #folders = new Map<number, SharedFolder>();
-  #keywords: ReadonlyMap<number, readonly string[]> = new Map([[NO_KEYWORDS, []]]);
+  #keywords: Map<number, readonly string[]> = new Map([[NO_KEYWORDS, []]]);
 
   constructor(account: OpenAccount) {
     this.account = account;
@@ -97,11 +104,21 @@ export class AccountState {
 
   /** Makes the keywords of these sets known. */
   async loadKeywords(setIds: Iterable<number>): Promise<void> {
-    for (const id of setIds) {
-      if (this.#keywords.has(id)) continue;
-      this.#keywords = (await listKeywordSets(this.account.db.read)).set(NO_KEYWORDS, []);
-      return;
-    }
+    const { read } = this.account.db;
+    const missing: number[] = [];
+    for (const id of setIds) if (!this.#keywords.has(id)) missing.push(id);
+    if (this.#keywords.size + missing.length > MAX_KNOWN_SETS) await this.#loadAllKeywords();
+    else
+      for (let at = 0; at < missing.length; at += SETS_PER_READ) {
+        if (at > 0) await nextTurn();
+        const ids = missing.slice(at, at + SETS_PER_READ);
+        for (const [id, keywords] of await listKeywordSets(read, ids)) this.#keywords.set(id, keywords);
+      }
+  }
+
+  /** Forgets the sets that no message has any more. Those that another command has loaded stay. */
+  async #loadAllKeywords(): Promise<void> {
+    this.#keywords = (await listKeywordSets(this.account.db.read)).set(NO_KEYWORDS, []);
   }
 
   #load(folderId: number): SharedFolder {

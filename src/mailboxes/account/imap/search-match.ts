@@ -8,7 +8,7 @@ import { foldText } from '../../../mail/message/fold.ts';
 import { readValues } from '../../../mail/message/header-block.ts';
 import { foldValues, isSearchField, type SearchField } from '../../../mail/message/search-fields.ts';
 import type { SortKeys } from '../../../mail/message/sort-keys.ts';
-import { flagNames, readFlags } from '../flags.ts';
+import { readFlags } from '../flags.ts';
 import type { FieldMatches } from '../search-field-store.ts';
 import type { Column, StoredMessage } from '../stored-message-store.ts';
 import type { SelectedState } from './session-state.ts';
@@ -24,6 +24,8 @@ export type Candidate = {
   /** Results of the criteria that look in header fields that are stored for searches. */
   fields?: ReadonlyMap<FieldKey, FieldMatches>;
   facts?: StoredMessage;
+  /** Days of the message, which are read from its facts. */
+  days?: MessageDays;
   header?: HeaderTexts;
   /** Criteria of text that match. */
   matchingTexts?: ReadonlySet<TextKey>;
@@ -194,10 +196,18 @@ function matchFlag({ shared }: SelectedState, flag: string): Matcher {
   const { flags } = readFlags([flag]);
   if (flags !== 0) return ({ entry }) => (entry.flags & flags) !== 0;
   const name = flag.toLowerCase();
-  return ({ entry }) =>
-    flagNames({ flags: 0, keywords: shared.keywordsOf(entry.keywordSetId) }).some(
-      (keyword) => keyword.toLowerCase() === name,
-    );
+  return ({ entry }) => foldedKeywords(shared.keywordsOf(entry.keywordSetId)).has(name);
+}
+
+/** Keywords in lower case by the lists that accounts have of them, because a client may search for thousands of keywords. */
+const folded = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+function foldedKeywords(keywords: readonly string[]): ReadonlySet<string> {
+  const known = folded.get(keywords);
+  if (known) return known;
+  const names = new Set(keywords.map((keyword) => keyword.toLowerCase()));
+  folded.set(keywords, names);
+  return names;
 }
 
 function matchSet({ view }: SelectedState, { set, uid }: SearchKey & { kind: 'set' }): Matcher {
@@ -217,16 +227,34 @@ function isInRanges(ranges: readonly SequenceRange[], number: number): boolean {
 }
 
 function matchDate({ of, comparison, day }: SearchKey & { kind: 'date' }): Matcher {
-  return ({ facts }) => {
-    if (!facts) return undefined;
-    const own = dayOf(facts, of);
+  return ({ days }) => {
+    if (!days) return undefined;
+    const own = days.day(of);
     if (own === undefined) return false;
     if (comparison === 'on') return own === day;
     return comparison === 'before' ? own < day : own >= day;
   };
 }
 
-function dayOf(facts: StoredMessage, of: (SearchKey & { kind: 'date' })['of']): string | undefined {
+type DateKind = (SearchKey & { kind: 'date' })['of'];
+
+/** The days of one message, each of which is read when a criterion first asks for it. */
+export class MessageDays {
+  readonly #facts: StoredMessage;
+  readonly #days = new Map<DateKind, string | undefined>();
+
+  constructor(facts: StoredMessage) {
+    this.#facts = facts;
+  }
+
+  /** Returns a day as YYYY-MM-DD; undefined when the sender gave no valid date. */
+  day(of: DateKind): string | undefined {
+    if (!this.#days.has(of)) this.#days.set(of, dayOf(this.#facts, of));
+    return this.#days.get(of);
+  }
+}
+
+function dayOf(facts: StoredMessage, of: DateKind): string | undefined {
   if (of === 'sent') return (JSON.parse(facts.sort) as SortKeys).sent?.day;
   const at = of === 'saved' ? facts.savedAt : facts.internalAt + facts.internalZoneMinutes * MINUTE_MS;
   return new Date(at).toISOString().slice(0, 10);

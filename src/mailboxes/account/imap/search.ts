@@ -19,6 +19,7 @@ import {
   factColumnsOf,
   fieldKeysOf,
   HeaderTexts,
+  MessageDays,
   partsOf,
   requiredFieldKeysOf,
   type TextKey,
@@ -34,8 +35,6 @@ import type { Entry } from './view.ts';
 
 /** Number of messages that are searched before other work runs. */
 const MESSAGES_PER_SLICE = 500;
-/** Number of messages that are compared before other work may run, because a client may send many criteria. */
-const DECISIONS_PER_PAUSE = 16;
 
 /** Yields the response with all messages that match. */
 export async function* searchMessages(selected: SelectedState, query: SearchQuery): Chunks {
@@ -95,11 +94,13 @@ export function compileSearch(
     const found: Entry[] = [];
     let open: Candidate[] = [];
     const decide: Decide = async (candidates) => {
-      for (const [index, candidate] of candidates.entries()) {
+      for (const candidate of candidates) {
         const answer = matches(candidate);
         if (answer) found.push(candidate.entry);
         if (answer === undefined) open.push(candidate);
-        if (index % DECISIONS_PER_PAUSE === 0) await pause();
+        // A client may send thousands of criteria.
+        const turn = pause();
+        if (turn !== undefined) await turn;
       }
     };
     const all = entries.map((entry) => ({ entry }));
@@ -135,10 +136,15 @@ async function addFields(
     await pause();
   }
   const required = requiredKeys.map((key) => fields.get(key)).filter((one) => one !== undefined);
-  const possible = candidates.filter(({ entry: { contentId } }) =>
-    required.every(({ matching, unsure }) => matching.has(contentId) || unsure.has(contentId)),
-  );
-  for (const candidate of possible) candidate.fields = fields;
+  const possible: Candidate[] = [];
+  for (const candidate of candidates) {
+    const { contentId } = candidate.entry;
+    candidate.fields = fields;
+    if (required.every(({ matching, unsure }) => matching.has(contentId) || unsure.has(contentId)))
+      possible.push(candidate);
+    const turn = pause();
+    if (turn !== undefined) await turn;
+  }
   await decide(possible);
 }
 
@@ -166,7 +172,7 @@ async function addFacts(
   await decide(
     candidates.flatMap((candidate, index) => {
       const facts = stored[index];
-      return facts ? { ...candidate, facts } : [];
+      return facts ? { ...candidate, facts, days: new MessageDays(facts) } : [];
     }),
   );
 }
@@ -204,13 +210,14 @@ async function addTexts(
   const prefixes = keys.some(({ kind }) => kind === 'text')
     ? await readPrefixes(selected, entries)
     : undefined;
-  await decide(
-    candidates.map((candidate) => {
-      const { contentId, uid } = candidate.entry;
-      const sought = { contentId, prefix: prefixes?.get(uid) };
-      return { ...candidate, matchingTexts: new Set(keys.filter((key) => matches(key, sought))) };
-    }),
-  );
+  const pause = createPause(selected.shared.account.app.clock);
+  const known: Candidate[] = [];
+  for (const candidate of candidates) {
+    const { contentId, uid } = candidate.entry;
+    known.push({ ...candidate, matchingTexts: matches({ contentId, prefix: prefixes?.get(uid) }) });
+    await pause();
+  }
+  await decide(known);
 }
 
 /** Returns the highest modseq of what is answered, when the client asks for modseqs (RFC 7162 sections 3.1.5 and 3.1.10). */

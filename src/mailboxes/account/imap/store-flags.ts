@@ -1,7 +1,7 @@
 /** STORE over an account (RFC 9051 section 6.4.6, RFC 7162 section 3.1.3). */
 import { formatNumbers, type SequenceRange } from '../../../mail/imap/sequence-set.ts';
 import type { Chunks, StoreQuery } from '../../../mail/imap/session.ts';
-import { nextTurn } from '../../../system/next-turn.ts';
+import { createPause, nextTurn } from '../../../system/next-turn.ts';
 import {
   changeFlags,
   changeForeseenFlags,
@@ -32,6 +32,7 @@ export async function* storeFlags(selected: SelectedState, query: StoreQuery): C
   if (!ranges) return outOfRange();
   const { modified, untold } = await change(selected, ranges, query);
   const responses = new Responses();
+  const pause = createPause(selected.account.app.clock);
   const isQuiet = query.silent && untold.size === 0 && !showsModseq(selected, query);
   for (const slice of slicesOf(isQuiet ? [] : ranges, MESSAGES_PER_SLICE)) {
     const entries = view.entries(slice).filter(({ isGone }) => !isGone);
@@ -42,8 +43,11 @@ export async function* storeFlags(selected: SelectedState, query: StoreQuery): C
       if (modified.has(entry.uid) && !isUntold) continue;
       const items = itemsOf(selected, entry, { ...query, silent: query.silent && !isUntold });
       if (items.length > 0) responses.add(`* ${entry.number} FETCH (${items.join(' ')})\r\n`);
+      // A message can have many long keywords.
+      if (responses.isFull) yield* responses.take();
+      const turn = pause();
+      if (turn !== undefined) await turn;
     }
-    if (responses.isFull) yield* responses.take();
     await nextTurn();
   }
   yield* responses.take();

@@ -107,6 +107,57 @@ test('other sessions go on between the messages of a FETCH whose client reads at
   assert.ok(turns >= 100, `${turns}`);
 });
 
+test('other sessions go on between the messages of a SEARCH, however many criteria it has', async () => {
+  let elapsedMs = 0;
+  const clock = { ...account.app.clock, elapsed: () => elapsedMs++ };
+  const selected = await openInbox({ ...account, app: { ...account.app, clock } });
+  const search = { uid: true, tag: 't', esearch: undefined, arrangement: { kind: 'search' } } as const;
+  const first = { kind: 'set', set: [[1, 100]], uid: true } as const;
+  for (const [key, minTurns] of [
+    [{ kind: 'modseq', atLeast: 1 }, MESSAGES],
+    [{ kind: 'header', field: 'from', text: 'ann' }, 2 * MESSAGES],
+    [{ kind: 'body', text: 'x' }, 200],
+  ] as const) {
+    const { turns } = await watchWhile('INBOX', async () => {
+      const keys = key.kind === 'body' ? [first, key] : [key];
+      await countEmptyChunks(selected.search({ ...search, keys }));
+    });
+    assert.ok(turns >= minTurns, `${key.kind}: ${turns}`);
+  }
+});
+
+test('STORE sends its responses as they come, and other sessions go on between the messages', async () => {
+  let elapsedMs = 0;
+  const clock = { ...account.app.clock, elapsed: () => elapsedMs++ };
+  const selected = await openInbox({ ...account, app: { ...account.app, clock } });
+  const flags = Array.from({ length: 100 }, (_, index) => `k${index}${'y'.repeat(200)}`);
+  const change = { action: 'add', flags, silent: false, unchangedSince: undefined } as const;
+  let most = 0;
+  const { turns } = await watchWhile('INBOX', async () => {
+    for await (const { length } of selected.store({ set: [[1, 200]], uid: true, ...change }))
+      most = Math.max(most, length);
+  });
+  assert.ok(turns >= 200, `${turns}`);
+  assert.ok(most < 256 * 1024, `${most} octets at once`);
+  await countEmptyChunks(
+    selected.store({ set: [[1, 200]], uid: true, ...change, action: 'replace', flags: [], silent: true }),
+  );
+});
+
+test('a date is read once of each message, and the keywords of a set once, however many criteria ask for them', async (t) => {
+  const selected = await openInbox();
+  const parse = t.mock.method(JSON, 'parse');
+  const day = (number: number) => `20${10 + (number % 80)}-01-01`;
+  const dates = Array.from({ length: 100 }, (_, index) => {
+    return { kind: 'date', of: 'sent', comparison: 'on', day: day(index) } as const;
+  });
+  const keys = [{ kind: 'set', set: [[1, 50]], uid: true } as const, { kind: 'or', keys: dates } as const];
+  const search = { uid: true, tag: 't', esearch: undefined, arrangement: { kind: 'search' } } as const;
+  await countEmptyChunks(selected.search({ ...search, keys }));
+  const perMessage = parse.mock.callCount() / 50;
+  assert.ok(perMessage >= 1 && perMessage < 2, `${perMessage}`);
+});
+
 test('MOVE of many messages is several changes, and COPYUID names all messages', async () => {
   const selected = await openInbox();
   const { told } = await watchWhile('INBOX', async (changes) => {
