@@ -21,6 +21,9 @@ const MAX_ADDRESSES = 10_000;
  */
 const MAX_COMPARED_CHARACTERS = 4_096;
 
+/** Stands between addresses of a long field. No text that is sought has it (imap/parser/cursor.ts). */
+const SEPARATOR = '\0';
+
 /** Decoded and folded values of each field, in the order of the header. */
 export type FieldTexts = Readonly<Record<SearchField, readonly string[]>>;
 
@@ -59,9 +62,9 @@ function foldValue(value: string): string {
 
 /** Returns the parts of addresses that the text of their field does not have in this form. */
 function foldAddresses(value: string, text: string): string[] {
-  const parts = readAddressList(value, MAX_ADDRESSES).flatMap(partsOf).map(foldValue);
-  if (text.length > MAX_COMPARED_CHARACTERS) return parts;
-  return [...new Set(parts)].filter((part) => !text.includes(part));
+  const parts = readAddressList(value, MAX_ADDRESSES).flatMap(partsOf).map(decodeWords);
+  if (text.length > MAX_COMPARED_CHARACTERS) return [foldText(parts.join(SEPARATOR))];
+  return [...new Set(parts.map(foldText))].filter((part) => !text.includes(part));
 }
 
 /** Returns the name, and the address. The mark of a group has a name in the place of the mailbox, and no host. */

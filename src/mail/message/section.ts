@@ -86,6 +86,57 @@ export function chooseFields(header: Buffer, { text, fields }: Pick<Section, 'te
   return Buffer.concat(chosen);
 }
 
+/**
+ * Chooses fields of the headers of one message. The lines of a header are found once when several sections choose from it, because a client
+ * may ask for hundreds of sections.
+ */
+export class FieldChooser {
+  /** Headers by their offset; null for one from which a single section has chosen so far. */
+  readonly #headers = new Map<number, HeaderLines | null>();
+
+  /** Returns what `chooseFields` returns for the header at this offset of the message, which is always the same one. */
+  choose(header: Buffer, offset: number, section: Pick<Section, 'text' | 'fields'>): Buffer {
+    if (section.text !== 'HEADER.FIELDS' && section.text !== 'HEADER.FIELDS.NOT') return header;
+    const known = this.#headers.get(offset);
+    if (known === undefined) {
+      this.#headers.set(offset, null);
+      return chooseFields(header, section);
+    }
+    const lines = known ?? new HeaderLines(header);
+    this.#headers.set(offset, lines);
+    return lines.choose(section);
+  }
+}
+
+/** The lines of a header by the names of their fields. */
+class HeaderLines {
+  readonly #lines: Buffer[] = [];
+  /** Indexes of lines by the name of their field, in lower case. Empty lines have the empty name. */
+  readonly #byName = new Map<string, number[]>();
+
+  constructor(header: Buffer) {
+    for (const { name, start, end } of readFieldLines(header, { start: 0, end: header.length })) {
+      const lines = header.subarray(start, end);
+      const index = this.#lines.push(lines) - 1;
+      if (name === '' && !isEmptyLine(lines)) continue;
+      const known = this.#byName.get(name);
+      if (known) known.push(index);
+      else this.#byName.set(name, [index]);
+    }
+  }
+
+  choose({ text, fields }: Pick<Section, 'text' | 'fields'>): Buffer {
+    const names = new Set(fields.map((name) => name.toLowerCase()));
+    const named = [...names].flatMap((name) => this.#byName.get(name) ?? []);
+    if (text === 'HEADER.FIELDS') {
+      const chosen = [...named, ...(this.#byName.get('') ?? [])].sort((a, b) => a - b);
+      return Buffer.concat(chosen.map((index) => this.#lines[index] as Buffer));
+    }
+    const left = new Set(named);
+    return Buffer.concat(this.#lines.filter((_, index) => !left.has(index)));
+  }
+}
+
 function isEmptyLine(line: Buffer): boolean {
   return line.length <= 2 && line.toString('latin1').trim() === '';
 }

@@ -39,6 +39,7 @@ test('nothing is stored twice, and what an address lacks is not found', () => {
 test('a field of very many addresses is not compared with each of them', () => {
   const value = Array.from({ length: 20_000 }, (_, index) => `u${index} @ x.test`).join(',');
   const texts = foldValues('to', [value]);
-  assert.equal(texts.length, 1 + 10_000);
-  assert.ok(texts.includes(foldText('u9999@x.test')));
+  assert.equal(texts.length, 2);
+  assert.ok(texts[1]?.includes(foldText('u9999@x.test')));
+  assert.ok(!finds(value, 'u1@x.testu2@x.test'));
 });

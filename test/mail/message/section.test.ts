@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { readMimeTree } from '../../../src/mail/message/mime-tree.ts';
 import {
   chooseFields,
+  FieldChooser,
   findBinary,
   findSection,
   partialRange,
@@ -133,8 +134,26 @@ test('chosen and other fields together are the lines of the header', () => {
       const parts = (['HEADER.FIELDS', 'HEADER.FIELDS.NOT'] as const).map((kind) =>
         chooseFields(text, { text: kind, fields }).toString(),
       );
+      const chooser = new FieldChooser();
+      for (const kind of ['HEADER.FIELDS', 'HEADER', 'HEADER.FIELDS.NOT', 'HEADER.FIELDS'] as const)
+        assert.deepEqual(
+          chooser.choose(text, 0, { text: kind, fields }),
+          chooseFields(text, { text: kind, fields }),
+        );
       const sorted = (value: string): string => value.split('\n').sort().join('\n');
       assert.equal(sorted(parts.join('')), sorted(text.toString()));
     }),
   );
+});
+
+test('hundreds of sections that choose fields look for the lines of a header twice', (t) => {
+  const header = Buffer.from(Array.from({ length: 200 }, (_, index) => `X-${index}: value\r\n`).join(''));
+  // The name of each line is read once when lines are found.
+  const read = t.mock.method(header, 'toString');
+  const chooser = new FieldChooser();
+  for (let index = 0; index < 200; index++) {
+    const section = { text: 'HEADER.FIELDS', fields: [`x-${index}`] } as const;
+    assert.equal(chooser.choose(header, 7, section).length, `X-${index}: value\r\n`.length);
+  }
+  assert.equal(read.mock.callCount(), 2 * 200);
 });

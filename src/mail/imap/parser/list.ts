@@ -7,6 +7,8 @@ import type { Cursor } from './cursor.ts';
 
 /** Maximum number of patterns in one LIST. Our own limit. */
 const MAX_PATTERNS = 100;
+/** Maximum length of all patterns of one LIST together, each of which is compared with every name. Our own limit; clients send about twenty. */
+const MAX_PATTERN_CHARACTERS = 4_096;
 
 const STATUS_ITEMS = new Set<string>([
   'MESSAGES',
@@ -57,6 +59,8 @@ export function parseList(cursor: Cursor, form: TextForm): ListArguments {
   const patterns = cursor.isAtList ? cursor.list(() => cursor.listPattern()) : [cursor.listPattern()];
   if (patterns.length === 0) bad('LIST needs a pattern');
   if (patterns.length > MAX_PATTERNS) bad(`LIST has at most ${MAX_PATTERNS} patterns`, 'LIMIT');
+  if (patterns.reduce((length, pattern) => length + pattern.length, 0) > MAX_PATTERN_CHARACTERS)
+    bad(`The patterns of LIST have at most ${MAX_PATTERN_CHARACTERS} characters`, 'LIMIT');
   const returned = cursor.isAtEnd ? undefined : parseReturn(cursor);
   const select = readSelect(selectOptions ?? []);
   const plain = { ...NO_RETURN, children: true, specialUse: true };

@@ -24,6 +24,9 @@ export type Fetched = {
 
 type Answer = { plan: FetchPlan; responses: Responses };
 
+/** Lets other work run once a slice of time has passed (system/next-turn.ts). */
+type Pause = () => Promise<void> | undefined;
+
 /** Adds the response for a message whose items need no octets. */
 export function writeResponse(selected: SelectedState, message: Fetched, { plan, responses }: Answer): void {
   let text = '';
@@ -83,7 +86,7 @@ export function writeShortResponse(
 export async function* writeLongResponse(
   selected: SelectedState,
   message: Fetched,
-  { plan, responses }: Answer,
+  { plan, responses, pause }: Answer & { pause: Pause },
 ): AsyncGenerator<Buffer, Omission | undefined | Refusal> {
   const { account } = selected.shared;
   const takeBack = responses.mark();
@@ -94,6 +97,8 @@ export async function* writeLongResponse(
     const octets = message.stored && new MessageOctets(account, message.stored);
     for (const item of itemsOf(selected, message, plan)) {
       const read = octets && (await readOctetItem(octets, item, labelOf(plan, item)));
+      const turn = pause();
+      if (turn !== undefined) await turn;
       if (read === null) omission = 'unknown';
       const wire = read === undefined ? writeItem(selected, message, item) : read;
       if (wire === undefined || wire === null) continue;

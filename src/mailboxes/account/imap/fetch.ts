@@ -37,12 +37,12 @@ export async function* fetchMessages(selected: SelectedState, query: FetchQuery)
   const ranges = partial ? pageOfRanges(found, partial) : found;
   const plan = planFetch(query.items, selected.features());
   const responses = new Responses();
-  const answer = { plan, responses };
   if (query.vanished && changedSince !== undefined)
     responses.add(await writeVanished(selected, { set: query.set, modseq: changedSince }));
   const omissions = new Set<Omission>();
   // A client that reads quickly takes what was read without a turn of the event loop.
   const pause = createPause(selected.shared.account.app.clock);
+  const answer = { plan, responses, pause };
   const size = plan.isDescribed ? DESCRIBED_PER_SLICE : MESSAGES_PER_SLICE;
   for (const slice of slicesOf(ranges, size)) {
     const { entries, unseen } = await openSlice(selected, { plan, slice, changedSince, responses });

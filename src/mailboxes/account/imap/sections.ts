@@ -5,7 +5,7 @@ import { DamagedBlobError } from '../../../blobs/damaged.ts';
 import type { FetchItem } from '../../../mail/imap/fetch-item.ts';
 import type { OctetRange } from '../../../mail/message/header-block.ts';
 import {
-  chooseFields,
+  FieldChooser,
   findBinary,
   findSection,
   type PartialRange,
@@ -35,6 +35,9 @@ type BinaryItem = FetchItem & { kind: 'BINARY' | 'BINARY.SIZE' };
 /** Size of the pieces in which octets of a file are read, and up to which they are read at once. */
 const PIECE_BYTES = 256 * 1024;
 
+/** Stands for the offset of the header of the whole message, which has the prefix of the recipient. */
+const OF_MESSAGE = -1;
+
 /** Octets of a file. They are read while the client takes them, because clients can be slow, and many can ask for large messages. */
 export type LargeOctets = { sizeBytes: number; pieces: AsyncIterable<Buffer> };
 
@@ -48,6 +51,9 @@ export type InlineOctets = { sizeBytes: number; pieces: readonly Buffer[] };
 export class MessageOctets {
   readonly #account: OpenAccount;
   readonly #message: StoredOctets;
+  readonly #fields = new FieldChooser();
+  #header: Buffer | undefined;
+  #parts: StoredPart | undefined;
 
   constructor(account: OpenAccount, message: StoredOctets) {
     this.#account = account;
@@ -66,7 +72,10 @@ export class MessageOctets {
     { section, partial }: SectionItem,
     isHeader: boolean,
   ): InlineOctets | 'in a file' | undefined {
-    if (isHeader) return inline(cut(chooseFields(headerOf(this.#message), section), partial));
+    if (isHeader) {
+      this.#header ??= headerOf(this.#message);
+      return inline(cut(this.#fields.choose(this.#header, OF_MESSAGE, section), partial));
+    }
     const { octets, prefix, headerBytes } = this.#message;
     if (!octets) return 'in a file';
     if (section.part.length === 0) {
@@ -78,7 +87,7 @@ export class MessageOctets {
     const range = findSection(this.#root, section);
     if (!range) return undefined;
     const found = octets.subarray(range.start, range.end);
-    return inline(cut(section.text?.startsWith('HEADER.') ? chooseFields(found, section) : found, partial));
+    return inline(cut(this.#fields.choose(found, range.start, section), partial));
   }
 
   async #sectionInFile({ section, partial }: SectionItem): Promise<InlineOctets | LargeOctets | undefined> {
@@ -91,7 +100,7 @@ export class MessageOctets {
     const range = findSection(this.#root, section);
     if (!range) return undefined;
     if (!text?.startsWith('HEADER.')) return await this.#readOrStream(partialRange(range, partial));
-    return inline(cut(chooseFields(await this.#read(range), section), partial));
+    return inline(cut(this.#fields.choose(await this.#read(range), range.start, section), partial));
   }
 
   /**
@@ -129,7 +138,8 @@ export class MessageOctets {
   }
 
   get #root(): StoredPart {
-    return JSON.parse(this.#message.root) as StoredPart;
+    this.#parts ??= JSON.parse(this.#message.root) as StoredPart;
+    return this.#parts;
   }
 
   /** Returns the range of the content that is asked for, and the octets of the prefix in front of it. */

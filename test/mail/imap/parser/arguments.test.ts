@@ -272,6 +272,7 @@ test('LIST reads selection and return options, and RECURSIVEMATCH alone is BAD',
     (cursor) => parseList(cursor, '7bit'),
     [
       ` "" (${'a '.repeat(100)}a)`,
+      ` "" (${`${'a'.repeat(1_000)} `.repeat(5).trim()})`,
       ' (RECURSIVEMATCH) "" *',
       ' (FOO) "" *',
       ' "" ()',

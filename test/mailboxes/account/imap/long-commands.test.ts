@@ -107,6 +107,26 @@ test('other sessions go on between the messages of a FETCH whose client reads at
   assert.ok(turns >= 100, `${turns}`);
 });
 
+test('other sessions go on between the sections of one message, and its structure is read once', async (t) => {
+  let elapsedMs = 0;
+  const clock = { ...account.app.clock, elapsed: () => elapsedMs++ };
+  const selected = await openInbox({ ...account, app: { ...account.app, clock } });
+  const items = Array.from({ length: 100 }, (_, index) => {
+    const section = { part: [1], text: 'MIME', fields: [] } as const;
+    const partial = { offset: index, count: 5 };
+    return { kind: 'SECTION', label: 'BODY[1.MIME]', section, peek: true, partial } as const;
+  });
+  const parse = t.mock.method(JSON, 'parse');
+  const { turns } = await watchWhile('INBOX', async () => {
+    const fetch = { set: [[1, 1]], uid: false, items } as const;
+    await countEmptyChunks(
+      selected.fetch({ ...fetch, changedSince: undefined, vanished: false, partial: undefined }),
+    );
+  });
+  assert.ok(turns >= items.length, `${turns}`);
+  assert.equal(parse.mock.callCount(), 1);
+});
+
 test('other sessions go on between the messages of a SEARCH, however many criteria it has', async () => {
   let elapsedMs = 0;
   const clock = { ...account.app.clock, elapsed: () => elapsedMs++ };
