@@ -100,9 +100,10 @@ export class Cursor {
    */
   skip(text: string): boolean {
     const from = text === ')' ? this.#afterSpaces() : this.#at;
-    const to = from + text.length;
-    if (this.#bytes.toString('latin1', from, to).toUpperCase() !== text) return false;
-    this.#at = to;
+    // No string is made of the octets, because a command can have tens of thousands of keys.
+    for (let at = 0; at < text.length; at++)
+      if (upperCase(this.#bytes[from + at]) !== text.charCodeAt(at)) return false;
+    this.#at = from + text.length;
     if (text.endsWith(' ') || text.endsWith('(')) this.#at = this.#afterSpaces();
     return true;
   }
@@ -204,11 +205,15 @@ export class Cursor {
     return number === 0 ? bad('The number must be at least 1') : number;
   }
 
-  /** Reads `(item item …)` and returns its items; the list may be empty. `read` must move on. */
-  list<T>(read: () => T): T[] {
+  /**
+   * Reads `(item item …)` and returns its items; the list may be empty. `read` must move on. A list that is too long is refused before
+   * the rest of it is read.
+   */
+  list<T>(read: () => T, maxItems = Number.POSITIVE_INFINITY): T[] {
     this.expect('(');
     const items: T[] = [];
     while (!this.skip(')')) {
+      if (items.length === maxItems) bad(`A list has at most ${maxItems} items`, 'LIMIT');
       if (items.length > 0) this.space();
       items.push(read());
     }
@@ -272,6 +277,10 @@ export class Cursor {
     this.#at = to;
     return this.#bytes.subarray(from, to);
   }
+}
+
+function upperCase(octet: number | undefined): number | undefined {
+  return octet !== undefined && octet >= 0x61 && octet <= 0x7a ? octet - 0x20 : octet;
 }
 
 function withoutEscapes(bytes: Buffer): Buffer {

@@ -7,6 +7,8 @@ import { parseSection } from './section.ts';
 
 /** Maximum number of different items in one FETCH. Our own limit; clients ask for about ten. */
 const MAX_ITEMS = 500;
+/** Maximum number of items in one FETCH when those that stand there several times count as often. Our own limit. */
+const MAX_NAMED_ITEMS = 2_000;
 
 const MACROS = new Map<string, readonly FetchItem[]>(
   Object.entries({
@@ -47,7 +49,9 @@ function olderSection(label: string, text: 'HEADER' | 'TEXT', peek: boolean): Fe
  * a literal before they know the UID.
  */
 export function parseFetchItems(cursor: Cursor): FetchItem[] {
-  return arrange(cursor.isAtList ? cursor.list(() => parseItem(cursor)).flat() : parseItem(cursor));
+  return arrange(
+    cursor.isAtList ? cursor.list(() => parseItem(cursor), MAX_NAMED_ITEMS).flat() : parseItem(cursor),
+  );
 }
 
 /** Returns one item, or those of a macro, which the grammar has without parentheses only. */

@@ -12,7 +12,7 @@ const MAX_FLAGS = 128;
 
 /** Returns the flags of `(flag flag …)`, each once. `\Recent` is left out, since no client can set it. */
 export function parseFlagList(cursor: Cursor): string[] {
-  return distinct(cursor.list(() => parseFlag(cursor)));
+  return distinct(cursor.list(() => parseFlag(cursor), MAX_FLAGS));
 }
 
 /** Returns the flags of STORE, which may stand without parentheses. */
@@ -22,6 +22,7 @@ export function parseStoreFlags(cursor: Cursor): string[] {
   while (!cursor.isAtEnd) {
     cursor.space();
     flags.push(parseFlag(cursor));
+    if (flags.length > MAX_FLAGS) bad(`A command has at most ${MAX_FLAGS} flags`, 'LIMIT');
   }
   return distinct(flags);
 }
@@ -51,7 +52,6 @@ function parseAtomFlag(cursor: Cursor): string | undefined {
 }
 
 function distinct(flags: readonly (string | undefined)[]): string[] {
-  if (flags.length > MAX_FLAGS) bad(`A command has at most ${MAX_FLAGS} flags`, 'LIMIT');
   const byName = new Map<string, string>();
   for (const flag of flags) {
     // Keywords are the same in any case (RFC 9051 section 2.3.2).

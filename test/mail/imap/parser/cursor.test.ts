@@ -68,3 +68,20 @@ test('a list has spaces between its items, and ends', () => {
   assert.deepEqual(list('(  a   b )'), ['a', 'b']);
   for (const text of ['(a', '(a b  ', '(a"b")', 'a']) assert.throws(() => list(text), CommandError, text);
 });
+
+test('a list that is too long is refused before the rest of it is read', () => {
+  let read = 0;
+  const cursor = at(`(a${' a'.repeat(10_000)})`);
+  const list = () =>
+    cursor.list(() => {
+      read++;
+      return cursor.atom();
+    }, 100);
+  assert.throws(list, { name: 'CommandError', code: 'LIMIT' });
+  assert.equal(read, 100);
+});
+
+test('keywords of the protocol are read in any case, and nothing else is taken for them', () => {
+  assert.ok(at('rEtUrN (').skip('RETURN '));
+  for (const text of ['RETUR', 'RETURN', 'R\x05TURN ', '{ETURN ']) assert.ok(!at(text).skip('RETURN '), text);
+});
