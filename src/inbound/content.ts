@@ -41,6 +41,8 @@ const EXCESS_REPLIES: Readonly<Record<HeaderExcess, Reply & { text: string }>> =
 };
 
 type Reading = {
+  /** Keys of the recipients; undefined for mail that a mail server of this machine hands over (own-fields.ts). */
+  recipients: ReadonlySet<string> | undefined;
   /** Maximum size of the message, in bytes. */
   maxBytes: number;
   /** Called with each piece before fields are removed, for signatures; its lines end with CRLF. */
@@ -58,9 +60,9 @@ type Reading = {
 export async function readContent(
   app: Pick<App, 'blobs' | 'config' | 'disk'>,
   body: AsyncIterable<Uint8Array>,
-  { memory, ...reading }: Reading & { memory: Reservation },
+  { memory, recipients, ...reading }: Reading & { memory: Reservation },
 ): Promise<ReceivedContent> {
-  const normalizer = new Normalizer({ authservId: app.config.hostname, keep: KEPT_FIELDS });
+  const normalizer = new Normalizer({ authservId: app.config.hostname, recipients, keep: KEPT_FIELDS });
   const pieces = normalize(app, body, { normalizer, ...reading });
   const blob = await app.blobs.prepare(pieces, (bytes) => memory.take(bytes));
   return { blob, fields: normalizer.kept };
@@ -69,7 +71,7 @@ export async function readContent(
 async function* normalize(
   { disk }: Pick<App, 'disk'>,
   body: AsyncIterable<Uint8Array>,
-  { normalizer, maxBytes, onPiece }: Reading & { normalizer: Normalizer },
+  { normalizer, maxBytes, onPiece }: Omit<Reading, 'recipients'> & { normalizer: Normalizer },
 ): AsyncGenerator<Buffer> {
   requireReserve(disk);
   const lineEnds = new LineEnds();

@@ -8,6 +8,7 @@ import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { logReceived } from '../events/mail-log.ts';
+import { addressKey } from '../mail/address.ts';
 import type { Authenticator } from '../mail/auth/authenticator.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import { addressSite } from '../system/address-block.ts';
@@ -57,7 +58,8 @@ export async function receiveMessage(
     const authentication = beginAuthentication(app, envelope);
     const onPiece = (piece: Uint8Array) => authentication.write(piece);
     const maxBytes = maxBytesFor(targetsOf(envelope.recipients));
-    const content = await readContent(app, body, { memory, maxBytes, onPiece }).catch((error) => {
+    const recipients = recipientKeys(envelope);
+    const content = await readContent(app, body, { memory, recipients, maxBytes, onPiece }).catch((error) => {
       authentication.abort();
       throw error;
     });
@@ -94,6 +96,11 @@ export async function receiveMessage(
   } finally {
     memory.release();
   }
+}
+
+/** Returns the keys of the recipients; undefined for mail that a mail server of this machine hands over (LMTP), which may say more. */
+function recipientKeys({ client, judgement, recipients }: ReceivedEnvelope): Set<string> | undefined {
+  return client && judgement ? undefined : new Set(addressesOf(recipients).map(addressKey));
 }
 
 /** Checks that a recipient's scripts take the message. @throws RefusedMessage */

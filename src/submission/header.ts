@@ -115,7 +115,7 @@ function textOf(field: HeaderField): string {
 function isRemoved(field: HeaderField, authservId: string): boolean {
   if (REMOVED_FIELDS.has(field.name) || OPTION_FIELDS.has(field.name)) return true;
   // A field that claims to be ours would be believed by mail programs (RFC 8601 section 5).
-  const value = fieldValue(field);
+  const value = textOf(field);
   if (field.name === 'authentication-results') return namesAuthservId(value, authservId);
   // The name stands behind the instance (RFC 8617 section 4.1.1).
   const isArc = field.name === 'arc-authentication-results';

@@ -1,12 +1,12 @@
 /**
- * Prepares the header of a message that arrives for storage: Authentication-Results fields that claim to be ours are removed
- * (RFC 8601 section 5), and so is Return-Path, which is added anew (RFC 5321 section 4.4). The size of the header block and
- * the number of hops are limited. Signatures are verified over the fields as they came, elsewhere.
+ * Prepares the header of a message that arrives for storage: fields that could pass as ours are removed (own-fields.ts), such as
+ * Authentication-Results in our name (RFC 8601 section 5). The size of the header block and the number of hops are limited. Signatures are
+ * verified over the fields as they came, elsewhere.
  */
 import { MAX_HEADER_BYTES, MAX_HEADER_LINES } from '../header-limits.ts';
 import { LF, SPACE, TAB } from '../octets.ts';
 import { unfoldValue } from './header-block.ts';
-import { namesAuthservId } from './results-owner.ts';
+import { mayPassAsOwn, type OwnFieldOptions, passesAsOwn } from './own-fields.ts';
 
 /** Maximum number of Received fields, the same as in Postfix. A message with more goes round in circles (RFC 5321 section 6.3). */
 export const MAX_RECEIVED_FIELDS = 50;
@@ -16,9 +16,7 @@ const MAX_KEPT_BYTES = 8_192;
 /** The limit that a message has exceeded. */
 export type HeaderExcess = 'header_bytes' | 'header_lines' | 'received_fields';
 
-type NormalizerOptions = {
-  /** Name of this installation in Authentication-Results fields. */
-  authservId: string;
+type NormalizerOptions = OwnFieldOptions & {
   /** Names, in lower case, of the fields whose text is kept for the caller. */
   keep: ReadonlySet<string>;
 };
@@ -32,8 +30,6 @@ const MAX_NAME_CHARACTERS = 1_010;
 const EMPTY_LINE_BYTES = 2;
 /** Matches the name of a field at the beginning of its line (RFC 5322 section 2.2), also with the spaces of obsolete syntax. */
 const FIELD_NAME = /^([!-9;-~]{1,998})[ \t]*:/;
-const RESULTS_FIELD = 'authentication-results';
-const RETURN_PATH = 'return-path';
 
 type Field = { name: string; lines: Buffer[]; isHeld: boolean };
 
@@ -121,7 +117,7 @@ export class Normalizer {
       return;
     }
     if (name === 'received' && ++this.#receivedFields > MAX_RECEIVED_FIELDS) this.#excess = 'received_fields';
-    this.#field = { name, lines: [line], isHeld: name === RESULTS_FIELD || name === RETURN_PATH };
+    this.#field = { name, lines: [line], isHeld: mayPassAsOwn(name) };
     if (!this.#field.isHeld) stored.push(line);
   }
 
@@ -129,14 +125,10 @@ export class Normalizer {
     const field = this.#field;
     this.#field = undefined;
     if (!field) return;
-    if (field.isHeld && !this.#isRemoved(field)) stored.push(...field.lines);
+    if (field.isHeld && !passesAsOwn(field.name, textOf(field, MAX_HEADER_BYTES), this.#options))
+      stored.push(...field.lines);
     if (this.#options.keep.has(field.name) && !this.#kept.has(field.name))
       this.#kept.set(field.name, keptValue(field));
-  }
-
-  #isRemoved(field: Field): boolean {
-    if (field.name === RETURN_PATH) return true;
-    return namesAuthservId(textOf(field, MAX_HEADER_BYTES), this.#options.authservId);
   }
 }
 

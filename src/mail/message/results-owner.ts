@@ -1,40 +1,66 @@
 /** Reads whose results an Authentication-Results field holds. Anybody can write such a field into a message. */
+import { domainToASCII } from 'node:url';
+import { INVISIBLE } from '../address.ts';
+import { decodeWords } from './decode-words.ts';
 
-/** Matches the name itself: a token, or a quoted string (RFC 8601 section 2.2, RFC 2045 section 5.1). */
-const NAME = /"((?:[^"\\]|\\.)*)"|([^\s()<>@,;:\\"/[\]?=]+)/sy;
-const WHITE_SPACE = ' \t\r\n';
+const INVISIBLE_CHARACTERS = new RegExp(INVISIBLE.source, 'gu');
+/** Matches the version after the name (RFC 8601 section 2.2), also with the slash of an earlier grammar. */
+const VERSION = /[\s/]+\d+\s*$/;
 
 /**
- * Returns true when the field claims to come from `authservId`, and also when it cannot be read and contains that name:
- * another reader might find the name in it.
+ * Returns true when the field claims to come from `authservId`, in any spelling that a reader may take for it, and also when it cannot be
+ * read and contains that name: another reader might find the name in it.
  *
  * @param text the field after its colon
  */
 export function namesAuthservId(text: string, authservId: string): boolean {
-  const own = authservId.toLowerCase();
-  const named = readName(text, skipComments(text));
-  return named === undefined ? text.toLowerCase().includes(own) : named.toLowerCase() === own;
+  const own = hostName(authservId);
+  const phrase = readPhrase(text);
+  if (phrase === undefined || phrase.trim() === '') return containsHost(text, own);
+  const forms = [phrase, decodeWords(phrase)].flatMap((form) => [
+    form.trim().split(/\s/, 1)[0] ?? '',
+    form.replace(VERSION, ''),
+    /^\s*[^\s,:/=]*/.exec(form)?.[0] ?? '',
+    form,
+  ]);
+  return forms.some((form) => hostName(form) === own);
 }
 
-function readName(text: string, at: number): string | undefined {
-  NAME.lastIndex = at;
-  const match = NAME.exec(text);
-  return match?.[2] ?? match?.[1]?.replaceAll(/\\(.)/gs, '$1');
+/** Returns true when a text contains the name of a host, which is given in the form of `hostName`. */
+function containsHost(text: string, own: string): boolean {
+  return [text, decodeWords(text)].some((form) => form.toLowerCase().includes(own));
 }
 
 /**
- * Returns the position after white space and comments, which may be nested (RFC 5322 section 3.2.2); the end of the text
- * when a comment is not closed.
+ * Returns a name in one form: in lower case, with A-labels (RFC 5890 section 2.3.2.1), without white space, characters that are not shown and
+ * the dot of the root.
  */
-function skipComments(text: string): number {
+export function hostName(text: string): string {
+  const shown = text.replace(/\s+/g, '').replace(INVISIBLE_CHARACTERS, '').normalize('NFKC').toLowerCase();
+  const ascii = domainToASCII(shown);
+  return (ascii === '' ? shown : ascii).replace(/\.+$/, '');
+}
+
+/**
+ * Returns what stands before the first semicolon, without comments, which may be nested (RFC 5322 section 3.2.2), and with quoted strings
+ * (RFC 2045 section 5.1) as what they mean. Undefined when a comment or a quoted string is not closed.
+ */
+function readPhrase(text: string): string | undefined {
+  let phrase = '';
   let depth = 0;
-  let at = 0;
-  for (; at < text.length; at++) {
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
     const character = text.charAt(at);
-    if (character === '(') depth++;
-    else if (depth === 0 && !WHITE_SPACE.includes(character)) return at;
-    else if (character === ')') depth--;
-    else if (character === '\\') at++;
+    const escaped = character === '\\' && (depth > 0 || isQuoted);
+    if (escaped) at++;
+    if (depth > 0) {
+      if (character === '(') depth++;
+      else if (character === ')') depth--;
+    } else if (character === '"') isQuoted = !isQuoted;
+    else if (isQuoted) phrase += escaped ? text.charAt(at) : character;
+    else if (character === '(') depth++;
+    else if (character === ';') return phrase;
+    else phrase += character;
   }
-  return at;
+  return depth > 0 || isQuoted ? undefined : phrase;
 }

@@ -6,14 +6,17 @@ import { MAX_RECEIVED_FIELDS, Normalizer } from '../../../src/mail/message/norma
 
 const KEEP = new Set(['subject', 'message-id']);
 
-function normalizer() {
-  return new Normalizer({ authservId: 'mx.example.com', keep: KEEP });
-}
+/** Strangers write to this recipient. */
+const STRANGERS = { recipients: new Set(['bob@example.com']) };
 
 /** Normalizes the pieces of a text. */
-function normalize(text: string, cut: number = text.length) {
+function normalize(
+  text: string,
+  cut: number = text.length,
+  more: Partial<ConstructorParameters<typeof Normalizer>[0]> = {},
+) {
   const bytes = Buffer.from(text);
-  const one = normalizer();
+  const one = new Normalizer({ authservId: 'mx.example.com', keep: KEEP, ...STRANGERS, ...more });
   const stored: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += cut) stored.push(...one.next(bytes.subarray(at, at + cut)));
   stored.push(...one.end());
@@ -48,6 +51,82 @@ test('results that claim to be ours are removed, however they are written', () =
     }
   }
   assert.equal(normalize(OURS).text, '');
+});
+
+test('results in our name are removed in every spelling that a reader may take for it', () => {
+  const names = [
+    'mx.example.com.',
+    'MX.example.com. 1',
+    'mx(a comment).example.com',
+    'mx .example\r\n .com',
+    '"mx".example."com"',
+    'mx.example.com/1',
+    'mx.example.com / 1',
+    'mx.example.com, other.example',
+    '=?utf-8?q?mx=2Eexample.com?=',
+    '=?us-ascii?b?bXguZXhhbXBsZS5jb20=?=',
+    '"=?utf-8?q?mx.example.com?="',
+    'mx\u3002example\uff0ecom',
+    '\uff4dx.example.com',
+    'mx.exam\u00adple.com',
+    'mx.example\u200b.com',
+    '(=?utf-8?q?mx.example.com?=',
+  ];
+  for (const name of names) {
+    const field = `Authentication-Results: ${name}; spf=pass\r\n`;
+    assert.equal(normalize(`${field}To: a\r\n\r\n`).text, 'To: a\r\n\r\n', name);
+  }
+  for (const name of [
+    'b\u00fccher.example',
+    'B\u00dcCHER.example.',
+    'bu\u0308cher.example',
+    'xn--BCHER-kva.example',
+  ])
+    for (const authservId of ['xn--bcher-kva.example', 'b\u00fccher.example']) {
+      const field = `Authentication-Results: ${name}; spf=pass\r\n`;
+      assert.equal(normalize(`${field}\r\n`, field.length, { authservId }).text, '\r\n', name);
+    }
+  for (const name of [
+    'mx.example.com.evil.example',
+    'amx.example.com',
+    'mx.example.co',
+    'xn--bcher-kva.example',
+    '"mx;".example.com',
+  ]) {
+    const field = `Authentication-Results: ${name}; spf=pass\r\n`;
+    assert.equal(normalize(`${field}\r\n`).text, `${field}\r\n`, name);
+  }
+});
+
+const OWN_FIELDS = [
+  'X-Spam-Flag: NO\r\n',
+  'x-spam-status : No, score=-10\r\n tests=none\r\n',
+  'X-Spam: no\r\n',
+  'Received-SPF: pass (mx.example.com: domain of a@b.example designates 192.0.2.1)\r\n',
+  'Received-SPF: pass\r\n receiver="MX.example.com."; client-ip=192.0.2.1\r\n',
+  'Received-SPF: pass\r\n',
+  'Delivered-To: Bob@Example.com\r\n',
+  'Delivered-To: <bob@example.com>\r\n',
+];
+
+test('fields about spam, SPF and the recipient that could be ours are removed from mail of strangers alone', () => {
+  for (const field of OWN_FIELDS) {
+    for (const cut of [1, 1_000])
+      assert.equal(normalize(`${field}To: a\r\n\r\n${field}`, cut).text, `To: a\r\n\r\n${field}`, field);
+    // Another mail server of this machine hands mail over with what it has found out.
+    assert.equal(normalize(`${field}\r\n`, 1_000, { recipients: undefined }).text, `${field}\r\n`, field);
+  }
+  for (const field of [
+    'Received-SPF: pass (mx.example.org: domain of a@b.example)\r\n',
+    'Received-SPF: pass (mx.example.com) receiver=mx.example.org\r\n',
+    'Delivered-To: ann@example.com\r\n',
+    'X-Spammer: no\r\n',
+    'Received: from a by mx.example.com\r\n',
+    'constructor: a\r\n',
+  ])
+    assert.equal(normalize(`${field}\r\n`).text, `${field}\r\n`);
+  for (const field of ['Return-Path: <a@b.example>\r\n', OURS])
+    assert.equal(normalize(`${field}\r\n`, 1_000, { recipients: undefined }).text, '\r\n');
 });
 
 test('a line that is no field does not end the header, so that results after it are removed too', () => {
