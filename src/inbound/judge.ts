@@ -57,7 +57,10 @@ export function beginAuthentication(
     async decide() {
       const result = await running.finish();
       if (isAnswer) return decideAnswer(result, targets);
-      const decision = decide(result, config.inbound.trustedSealers);
+      const decision = decide(result, {
+        isNotification: sender === '',
+        trustedSealers: config.inbound.trustedSealers,
+      });
       const isReport = targets.some(({ kind }) => kind === 'report');
       return isReport && decision.kind === 'accepted' ? requireReporter(result, decision) : decision;
     },
@@ -65,8 +68,8 @@ export function beginAuthentication(
   };
 }
 
-function decide(result: AuthenticationResult, trustedSealers: readonly string[]): Decision {
-  const verdict = judgeMessage(result, { trustedSealers });
+function decide(result: AuthenticationResult, options: Parameters<typeof judgeMessage>[1]): Decision {
+  const verdict = judgeMessage(result, options);
   switch (verdict.kind) {
     case 'accept':
       return { kind: 'accepted', judgement: { result, isSubmitted: false, isFlagged: verdict.isFlagged } };

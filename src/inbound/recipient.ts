@@ -13,6 +13,7 @@ import { addressForSql, addressKey, withoutTag } from '../mail/address.ts';
 import type { SenderRewriting } from '../mail/srs.ts';
 import { mayBounce } from '../queue/feedback.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
+import { findMessage } from '../queue/store.ts';
 import type { Directory } from './directory.ts';
 import { refusalOfMailbox } from './mailboxes/recipient.ts';
 import { findSharedRoute } from './routes/store.ts';
@@ -186,8 +187,8 @@ async function resolveRecipient(
  * A return path that is too old for a bounce does not exist any more.
  */
 async function resolveReturnAddress(
-  { returnAddressKey, clock }: RecipientApp,
-  { localPart }: Asked,
+  { db, returnAddressKey, clock }: RecipientApp,
+  { localPart, sender }: Asked,
 ): Promise<Resolved | undefined> {
   const address = readReturnAddress(returnAddressKey, localPart);
   switch (address?.kind) {
@@ -198,6 +199,12 @@ async function resolveReturnAddress(
     case 'bounce':
       if (!mayBounce(address, clock.now())) return undefined;
       return ofInstallation('bounce', address.emailId);
+    case 'forwarded': {
+      // Only bounces come back to forwarded mail, so that nobody can send anything else through this installation.
+      if (sender !== '' || !mayBounce(address, clock.now())) return undefined;
+      const forwarded = await findMessage(db.read, address.emailId);
+      return forwarded?.sender ? ofInstallation('srs', forwarded.sender) : undefined;
+    }
     case 'complaint':
       return ofInstallation('complaint', address.emailId);
     case 'unsubscribe':

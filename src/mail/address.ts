@@ -18,10 +18,9 @@ export type Mailbox = {
 };
 
 /**
- * Limits on the local part and the address (RFC 5321 sections 4.5.3.1.1 and 4.5.3.1.3). A path has 256 octets
- * including its angle brackets.
+ * Maximum length of an address: a path has 256 octets including its angle brackets (RFC 5321 section 4.5.3.1.3). Local parts of others have no
+ * limit of their own, since forwarders and confirmations use longer ones than the 64 octets of section 4.5.3.1.1.
  */
-const MAX_LOCAL_PART_OCTETS = 64;
 const MAX_ADDRESS_OCTETS = 254;
 /** Maximum length of a display name. Our own limit: display names are for reading. */
 const MAX_NAME_CHARACTERS = 256;
@@ -183,7 +182,7 @@ function parseAddress(text: string, name: string | undefined): Mailbox | undefin
 
 function parseLocalPart(text: string): string | undefined {
   const localPart = QUOTED_LOCAL_PART.test(text) ? shortestLocalPart(unquote(text.slice(1, -1))) : text;
-  if (Buffer.byteLength(localPart) > MAX_LOCAL_PART_OCTETS || localPart === '""') return undefined;
+  if (localPart === '""') return undefined;
   if (!PRINTABLE_ASCII.test(localPart)) return isUtf8LocalPart(localPart) ? localPart : undefined;
   return DOT_ATOM.test(localPart) || QUOTED_LOCAL_PART.test(localPart) ? localPart : undefined;
 }

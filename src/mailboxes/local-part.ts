@@ -42,9 +42,9 @@ const BOTH_DIGITS = /[0-9\u06f0-\u06f9].*[\u0660-\u0669]|[\u0660-\u0669].*[0-9\u
  * @param localPart in the normalised form (`addressKey`)
  */
 export function explainLocalPart(localPart: string): string | undefined {
-  if (ASCII_ONLY.test(localPart)) return undefined;
   if (Buffer.byteLength(localPart) > MAX_LOCAL_PART_OCTETS)
     return `must have at most ${MAX_LOCAL_PART_OCTETS} octets of UTF-8 before the @`;
+  if (ASCII_ONLY.test(localPart)) return undefined;
   if (localPart.normalize('NFKC') !== localPart)
     return 'must not have characters before the @ that stand for others, such as letters of double width';
   if (NOT_IDENTIFIER.test(localPart) || LONE_ACCENT.test(localPart))

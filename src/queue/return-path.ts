@@ -1,12 +1,12 @@
 /**
  * The addresses at which the answers to our mail arrive: bounces at the return path, complaints at the address of `CFBL-Address`
- * (RFC 9477) or at one that the operator has registered with a provider, and the mail of readers who unsubscribe at an address of
- * `List-Unsubscribe`. Each except the registered ones carries a token that names the email and is authenticated, so that an address is
+ * (RFC 9477) or at one that the operator has registered with a provider, the mail of readers who unsubscribe at an address of
+ * `List-Unsubscribe`, and bounces of mail that was forwarded for a sender whose own address is too long to be rewritten. Each except the registered ones carries a token that names the email and is authenticated, so that an address is
  * checked without the database, and nobody can make one for an email that they did not receive.
  *
- * The local part is the kind (`b+`, `c+` or `u+`), the 26 characters of the email's id, 4 digits and 24 characters of an
+ * The local part is the kind (`b+`, `c+`, `u+` or `r+`), the 26 characters of the email's id, 4 digits and 24 characters of an
  * HMAC-SHA-256 of all characters before. Everything is base32 with the alphabet of ids, in lower case: some programs change
- * the case of a return path. The digits are the day of the attempt for bounces, and the recipient for the others.
+ * the case of a return path. The digits are the day of the attempt for bounces and of the forwarding, and the recipient for the others.
  * A registered address is `f+`, the name of the provider, a dot and such an HMAC: it is a secret of the operator and the provider.
  *
  * The token of an unsubscribe link (links/unsubscribe-token.ts) contains the address of the reader and does not fit into a local
@@ -40,13 +40,20 @@ export type ReturnAddress =
       emailId: EmailRow['id'];
       /** Position of the recipient who got the address. */
       position: RecipientRow['position'];
+    }
+  | {
+      kind: 'forwarded';
+      /** The message that was forwarded. Its sender is stored with it. */
+      emailId: EmailRow['id'];
+      /** Start of the day (UTC) of the forwarding, in Unix milliseconds. */
+      attemptedOn: number;
     };
 
 /** The key that authenticates addresses, with 32 bytes. */
 export type ReturnAddressKey = Buffer;
 
 const KEY_BYTES = 32;
-const KINDS = { bounce: 'b+', complaint: 'c+', unsubscribe: 'u+' } as const;
+const KINDS = { bounce: 'b+', complaint: 'c+', unsubscribe: 'u+', forwarded: 'r+' } as const;
 const FEEDBACK_LOOP = 'f+';
 const KIND_CHARACTERS = 2;
 const NUMBER_CHARACTERS = 4;
@@ -54,7 +61,7 @@ const NUMBER_CHARACTERS = 4;
 const MAC_BYTES = 15;
 const MAC_AT = KIND_CHARACTERS + ID_CHARACTERS + NUMBER_CHARACTERS;
 /** Matches the form of every local part. Its 56 octets are below the 64 of RFC 5321 section 4.5.3.1.1. */
-const LOCAL_PART = /^[bcu]\+[0-9a-hjkmnp-tv-z]{54}$/;
+const LOCAL_PART = /^[bcru]\+[0-9a-hjkmnp-tv-z]{54}$/;
 /** Matches a registered address: what the HMAC covers, the name of the provider, and the HMAC. */
 const REGISTERED = /^(f\+([a-z0-9-]{1,20})\.)([0-9a-hjkmnp-tv-z]{24})$/;
 /** Matches the tokens of an email in the fields of a report. */
@@ -82,6 +89,14 @@ export function bounceLocalPart(
   { emailId, attemptedAt }: { emailId: string; attemptedAt: number },
 ): string {
   return localPart(key, { kind: 'bounce', emailId, number: Math.floor(attemptedAt / DAY_MS) });
+}
+
+/** Returns the local part of the return path of a message that is forwarded at `forwardedAt`, in Unix milliseconds. */
+export function forwardedLocalPart(
+  key: ReturnAddressKey,
+  { emailId, forwardedAt }: { emailId: string; forwardedAt: number },
+): string {
+  return localPart(key, { kind: 'forwarded', emailId, number: Math.floor(forwardedAt / DAY_MS) });
 }
 
 /** Returns the local part of the address for complaints about an email, of one recipient or of all. */
@@ -129,6 +144,8 @@ export function readReturnAddress(key: ReturnAddressKey, text: string): ReturnAd
   const number = fromBase32(content.slice(-NUMBER_CHARACTERS));
   if (content.startsWith(KINDS.unsubscribe)) return { kind: 'unsubscribe', emailId, position: number };
   if (content.startsWith(KINDS.bounce)) return { kind: 'bounce', emailId, attemptedOn: number * DAY_MS };
+  if (content.startsWith(KINDS.forwarded))
+    return { kind: 'forwarded', emailId, attemptedOn: number * DAY_MS };
   return { kind: 'complaint', emailId, position: number === SHARED ? undefined : number - 1 };
 }
 

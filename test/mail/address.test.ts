@@ -152,8 +152,8 @@ test('anything but exactly one plain mailbox is refused', () => {
     'a@１２７.0.0.1',
     `a@${'l'.repeat(64)}.example`,
     `a@${label}.${label}.${label}.${label}.example`,
-    `${'a'.repeat(65)}@b.example`,
-    `"${'a'.repeat(62)} "@b.example`,
+    `${'a'.repeat(245)}@b.example`,
+    `"${'a'.repeat(242)} "@b.example`,
     '""@b.example',
     '.a@b.example',
     'a.@b.example',
@@ -258,7 +258,7 @@ test('a local part may be UTF-8, but have nothing that hides, reorders or separa
     assert.equal(parseMailbox(`a${hostile}b@c.example`), undefined, JSON.stringify(hostile));
     assert.equal(parseReversePath(`<a${hostile}b@c.example>`), undefined, JSON.stringify(hostile));
   }
-  for (const localPart of ['ü'.repeat(33), '.ü', 'ü.', 'ü..ü', 'a\u200bb', 'a\u00adb'])
+  for (const localPart of ['ü'.repeat(123), '.ü', 'ü.', 'ü..ü', 'a\u200bb', 'a\u00adb'])
     assert.equal(parseMailbox(`${localPart}@b.example`), undefined, localPart);
 });
 

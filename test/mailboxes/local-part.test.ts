@@ -21,6 +21,7 @@ const ALLOWED = [
 
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
   octets: ['ü'.repeat(33), 'क़'.repeat(10) + 'ü'.repeat(3)],
+  'at most 64': ['a'.repeat(65), 'ü'.repeat(33)],
   'stand for others': ['ａｎｎ', 'ﬁn', 'ªb', '①', 'K\u212b\u2126\u1d2c'],
   'only letters': ['☺', 'o’neil', 'a\u200db', 'a\u00b7b', '\u0301a', '1\u0301', 'a.\u0301b', '‱', '·ü'],
   'one script': ['pаypal', 'αb', 'ивaн', '한글カ', 'ᏣᎳᎩ', '𐌰', 'ыü'],

@@ -18,6 +18,7 @@ import { fieldValue, type HeaderField, splitFields } from '../../mail/dkim/verif
 import { MAX_HEADER_BYTES } from '../../mail/header-limits.ts';
 import { FORWARD_MARK } from '../../mail/trace-fields.ts';
 import type { NewNotification } from '../../queue/notifications/store.ts';
+import { forwardedLocalPart, returnAddressKeyOf } from '../../queue/return-path.ts';
 import type { NewRecipient } from '../../queue/store.ts';
 import { newId } from '../../system/ids.ts';
 import { forwardMark, readForwardMarks } from './mark.ts';
@@ -72,10 +73,11 @@ export async function buildForward(
   if (!edited && hasPassed(app, fields, recipient)) return { kind: 'refused', reason: 'loop' };
   const bodyHash = await hashBody(content, header.length);
   const now = app.clock.now();
+  const id = newId('em', now);
   const own = ownFields(app, received, recipient);
   const message: MessageRow = {
     ...OWN_MESSAGE,
-    id: newId('em', now),
+    id,
     sender: received.sender,
     blobId,
     headerBytes: header.length,
@@ -84,7 +86,7 @@ export async function buildForward(
     createdAt: now,
     expiresAt: now + maxAgeMs(app.config, 'transactional'),
     lastEventAt: now,
-    returnPath: returnPathFor(app, received.sender, now),
+    returnPath: returnPathFor(app, { id, sender: received.sender, now }),
     requireTls: received.requireTls,
     traceFields: (await seal(app, received, { own, header, fields, bodyHash })) + own,
     utf8: needsUtf8(received, { own, header, addresses }) ? 1 : 0,
@@ -165,10 +167,18 @@ async function seal(
 }
 
 /**
- * Returns the envelope sender. Bounces keep the null sender (RFC 5321 section 4.5.5), and so does mail whose sender has no rewritten
- * form that every server takes.
+ * Returns the envelope sender. Bounces keep the null sender (RFC 5321 section 4.5.5), and a sender at an address literal gets none. A sender without a rewritten form that every server
+ * takes, because it is too long or in UTF-8, is found by the message, which keeps it.
  */
-function returnPathFor(app: ForwardApp, sender: string, now: number): string {
-  const local = sender === '' ? undefined : senderRewritingOf(app).rewrite(sender, now);
-  return local === undefined || !isAsciiAddress(local) ? '' : `${local}@${bounceDomain(app.config)}`;
+function returnPathFor(
+  app: ForwardApp,
+  { id, sender, now }: { id: MessageRow['id']; sender: string; now: number },
+): string {
+  if (sender === '' || sender.endsWith(']')) return '';
+  const rewritten = senderRewritingOf(app).rewrite(sender, now);
+  const local =
+    rewritten !== undefined && isAsciiAddress(rewritten)
+      ? rewritten
+      : forwardedLocalPart(returnAddressKeyOf(app), { emailId: id, forwardedAt: now });
+  return `${local}@${bounceDomain(app.config)}`;
 }

@@ -5,6 +5,7 @@
  */
 import { domainToASCII } from 'node:url';
 import { fieldValue, type HeaderField } from '../dkim/verify/header-fields.ts';
+import { decodeWords } from '../message/decode-words.ts';
 import type { FromOutcome } from './result.ts';
 
 /** Maximum length of the field. A name and an address need a few hundred characters. Our own limit. */
@@ -21,7 +22,17 @@ export function readFrom(fields: readonly HeaderField[]): FromOutcome {
   const found = fields.filter(({ name }) => name === 'from');
   const addresses = found.map((field) => readAddresses(fieldValue(field)));
   const isUnreadable = addresses.some((list) => list === undefined);
-  return { addresses: isUnreadable ? [] : addresses.flatMap((list) => list ?? []), fields: found.length };
+  return {
+    addresses: isUnreadable ? [] : addresses.flatMap((list) => list ?? []),
+    fields: found.length,
+    ...(found.every((field) => isNameless(fieldValue(field))) && { isNameless: true }),
+  };
+}
+
+/** Returns true for a field without an `@` in any form that a reader may show. */
+function isNameless(value: string): boolean {
+  const text = Buffer.from(value, 'latin1').toString();
+  return ![text, decodeWords(text)].some((form) => form.normalize('NFKC').includes('@'));
 }
 
 type Token = { kind: 'word' | 'quoted' | 'special'; text: string };
@@ -87,7 +98,8 @@ function split(tokens: readonly Token[], separator: string): Token[][] {
 
 /**
  * Reads one mailbox: an address, or a name with an address in angle brackets. An unquoted name that looks like another
- * address counts as one, since some readers show it.
+ * address counts as one, since some readers show it. Words after the brackets, and colons in the name, are part of neither: lists and shops
+ * write `Ann <ann@example.com> via List` and `Shop: Orders <orders@example.com>`.
  */
 function readMailbox(tokens: readonly Token[]): string[] | undefined {
   const open = tokens.findIndex((token) => isSpecial(token, '<'));
@@ -95,14 +107,12 @@ function readMailbox(tokens: readonly Token[]): string[] | undefined {
     const address = readAddress(tokens);
     return address === undefined ? undefined : [address];
   }
-  const last = tokens.at(-1);
+  const close = tokens.findIndex((token) => isSpecial(token, '>'));
   const name = tokens.slice(0, open);
-  const inner = tokens.slice(open + 1, -1);
-  if (!last || !isSpecial(last, '>') || inner.some((token) => isSpecial(token, '<') || isSpecial(token, '>')))
-    return undefined;
-  const address = readAddress(inner);
-  if (address === undefined || name.some((token) => isSpecial(token, ':') || isSpecial(token, ';')))
-    return undefined;
+  const inner = tokens.slice(open + 1, Math.max(open, close));
+  if (close < open || tokens.slice(close + 1).some(({ kind }) => kind !== 'word')) return undefined;
+  const address = inner.some((token) => isSpecial(token, '<')) ? undefined : readAddress(inner);
+  if (address === undefined || name.some((token) => isSpecial(token, ';'))) return undefined;
   if (!name.some((token) => isSpecial(token, '@'))) return [address];
   const shown = readAddress(name);
   if (shown === undefined) return undefined;
@@ -112,6 +122,7 @@ function readMailbox(tokens: readonly Token[]): string[] | undefined {
 /** Returns an address with its domain in lower case and in A-labels. Routes and domain literals are not understood. */
 function readAddress(tokens: readonly Token[]): string | undefined {
   const at = tokens.findIndex((token) => isSpecial(token, '@'));
+  if (tokens.some((token, index) => isApart(tokens[index - 1], token))) return undefined;
   const localPart = textOf(tokens.slice(0, at));
   const written = textOf(tokens.slice(at + 1));
   if (at < 1 || !LOCAL_PART.test(localPart)) return undefined;
@@ -119,6 +130,12 @@ function readAddress(tokens: readonly Token[]): string | undefined {
     .toLowerCase()
     .replace(/\.$/, '');
   return DOMAIN.test(domain) ? `${localPart}@${domain}` : undefined;
+}
+
+/** Returns true for words with white space between them. It may stand around dots alone (RFC 5322 section 4.4). */
+function isApart(before: Token | undefined, token: Token): boolean {
+  if (before?.kind !== 'word' || token.kind !== 'word') return false;
+  return !before.text.endsWith('.') && !token.text.startsWith('.');
 }
 
 function textOf(tokens: readonly Token[]): string {

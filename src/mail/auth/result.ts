@@ -83,6 +83,8 @@ export type FromOutcome = {
   addresses: readonly string[];
   /** Number of From fields. */
   fields: number;
+  /** Set when there is no address that any reader could find, as in the bounces of some servers: `From: MAILER-DAEMON`. */
+  isNameless?: true;
 };
 
 export type AuthenticationResult = {

@@ -16,14 +16,22 @@ type Verdict =
   | { kind: 'refuse' | 'defer'; code: 550 | 451; status: string; text: string };
 
 type VerdictOptions = {
+  /** True for a message with the null sender, which reports on other mail (RFC 5321 section 4.5.5). */
+  isNotification: boolean;
   /** Domains whose ARC seals are believed, in lower case (RFC 8617 section 7.2). */
   trustedSealers: readonly string[];
 };
 
 /** Returns the verdict on a message. */
-export function judgeMessage(result: AuthenticationResult, { trustedSealers }: VerdictOptions): Verdict {
+export function judgeMessage(
+  result: AuthenticationResult,
+  { isNotification, trustedSealers }: VerdictOptions,
+): Verdict {
   const { dmarc, from } = result;
   if (dmarc.result === 'temperror') return defer(result);
+  // Some servers send bounces from a name without an address, which can forge nobody.
+  if (isNotification && from.isNameless && from.fields <= 1)
+    return { kind: 'accept', isFlagged: false, reason: '' };
   // DMARC cannot judge such a message, and forgers rely on that (RFC 9989 section 11.5).
   if (from.fields !== 1 || from.addresses.length !== 1) {
     const text = 'The message must have one From field with one address';

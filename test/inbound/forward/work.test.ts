@@ -110,10 +110,23 @@ test('the seal verifies with the key that the operator publishes', async () => {
   });
 });
 
-test('a bounce is forwarded with the null sender, and so is mail whose sender cannot be rewritten', async () => {
-  for (const from of ['', '"a b"@sender.example', `${'a'.repeat(40)}@sender.example`]) {
+test('a bounce is forwarded with the null sender, and so is mail of a sender at an address literal', async () => {
+  for (const from of ['', 'ann@[192.0.2.1]']) {
     const { returnPath } = await receive({ from, to: TO });
     assert.equal(returnPath, '', from);
+  }
+});
+
+test('a bounce of mail whose sender is too long to be rewritten, or in quotes, finds its sender by the message', async () => {
+  for (const from of ['"a b"@sender.example', `${'a'.repeat(200)}@sender.example`]) {
+    const { returnPath } = await receive({ from, to: TO });
+    assert.match(returnPath, /^r\+[0-9a-z]{54}@bounce\.mx\.postrider\.example$/);
+    const client = await world.open();
+    assert.match(await sendMail(client, { from: 'eve@evil.example', to: returnPath }), /^550 5\.1\.1/);
+    const forged = returnPath.replace(/^r.(.)/, (_, digit) => `r+${digit === '1' ? '2' : '1'}`);
+    assert.match(await sendMail(client, { from: '', to: forged }), /^550 5\.1\.1/);
+    const bounce = await receive({ from: '', to: returnPath });
+    assert.deepEqual([bounce.to, bounce.returnPath], [[from], '']);
   }
 });
 

@@ -90,7 +90,7 @@ async function receive(espoofed: Case) {
   });
   authentication.write(Buffer.from(messageOf(espoofed), 'latin1'));
   const result = await authentication.finish();
-  return { result, verdict: judgeMessage(result, { trustedSealers: [] }) };
+  return { result, verdict: judgeMessage(result, { isNotification: false, trustedSealers: [] }) };
 }
 
 /**

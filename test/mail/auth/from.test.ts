@@ -26,6 +26,11 @@ test('one address is read in every usual form', () => {
     ['<a@example.com.>', 'a@example.com'],
     ['Ånn <ü@bücher.example>', 'ü@xn--bcher-kva.example'],
     ['a@localhost', 'a@localhost'],
+    ['Ann <a@example.com> via List', 'a@example.com'],
+    ['Ann <a@example.com> (list) via =?utf-8?q?L=C3=AFst?=', 'a@example.com'],
+    ['Shop: Orders <a@example.com>', 'a@example.com'],
+    ['Re: Shop: <a@example.com>', 'a@example.com'],
+    ['<a . b@example.com>', 'a.b@example.com'],
   ];
   for (const [value, address] of cases) assert.deepEqual(addressesOf(value), [address], value);
 });
@@ -54,11 +59,35 @@ test('a field that two readers may understand differently has not one address', 
     '<a@b@c.example>',
     'Smith, Ann <a@b.example>',
     '<a b@c.example>x',
+    '<a b@c.example>',
+    '<a@b.example> via c@d.example',
+    '<a@b.example> via <c@d.example>',
+    '<a@b.example> "c@d.example"',
+    '<a@b.example>: list',
+    'c@d.example: Orders <a@b.example>',
+    'Shop: Orders <a@b.example>;',
+    'Shop: Orders <a@b.example>, Ann <c@d.example>',
+    '>Ann <a@b.example',
     'a@b_.-example',
     'a@b.example\0',
     `${'x'.repeat(5_000)} <a@b.example>`,
   ])
     assert.notEqual(addressesOf(value).length, 1, value);
+});
+
+test('an author without an address in any form that a reader may show has none', () => {
+  for (const value of ['MAILER-DAEMON', 'Mail Delivery System', 'MAILER-DAEMON <>', '"Mailer" (x)', ''])
+    assert.deepEqual(read(`From: ${value}\r\n`), { addresses: [], fields: 1, isNameless: true }, value);
+  assert.equal(read('Subject: Hi\r\n').isNameless, true);
+  for (const value of [
+    '"bank@b.example"',
+    '<a@b',
+    '=?utf-8?q?bank=40b.example?=',
+    'a\uff20b.example',
+    '(a@b.example)',
+  ])
+    assert.equal(read(`From: ${value}\r\n`).isNameless, undefined, value);
+  assert.equal(read('From: MAILER-DAEMON\r\nFrom: a@b.example\r\n').isNameless, undefined);
 });
 
 test('fields are counted in every spelling', () => {

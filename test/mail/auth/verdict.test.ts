@@ -9,7 +9,7 @@ const FAILED: AuthenticationResult = {
   dmarc: { result: 'fail', policy: 'reject', domain: 'bank.example', reason: 'nothing passes' },
   from: { addresses: ['a@bank.example'], fields: 1 },
 };
-const OPTIONS = { trustedSealers: ['lists.example', 'relay.example'] };
+const OPTIONS = { isNotification: false, trustedSealers: ['lists.example', 'relay.example'] };
 
 function judge(change: Partial<AuthenticationResult>): string {
   const verdict = judgeMessage({ ...FAILED, ...change }, OPTIONS);
@@ -31,6 +31,18 @@ test('the policy of the author decides about a message that fails DMARC', () => 
   assert.equal(judge(dmarc('fail', 'none')), 'accept');
   assert.equal(judge(dmarc('pass', 'reject')), 'accept');
   assert.equal(judge(dmarc('none')), 'accept');
+});
+
+test('a bounce needs no author with an address, and other mail does', () => {
+  const nameless = { ...dmarc('permerror'), from: { addresses: [], fields: 1, isNameless: true } } as const;
+  const judgeAs = (isNotification: boolean, change: Partial<AuthenticationResult>) =>
+    judgeMessage({ ...FAILED, ...change }, { ...OPTIONS, isNotification }).kind;
+  assert.equal(judgeAs(true, nameless), 'accept');
+  assert.equal(judgeAs(true, { ...nameless, from: { ...nameless.from, fields: 0 } }), 'accept');
+  assert.equal(judgeAs(false, nameless), 'refuse');
+  assert.equal(judgeAs(true, { ...nameless, from: { addresses: [], fields: 1 } }), 'refuse', 'unreadable');
+  assert.equal(judgeAs(true, { ...nameless, from: { ...nameless.from, fields: 2 } }), 'refuse');
+  assert.equal(judgeAs(true, {}), 'refuse', 'the policy of an author counts');
 });
 
 test('a message without exactly one author is refused, whatever passes', () => {

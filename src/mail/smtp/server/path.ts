@@ -1,6 +1,7 @@
 /**
  * Parses the paths of MAIL and RCPT (RFC 5321 section 4.1.2, with the UTF-8 of RFC 6531 section 3.3). The grammar is
- * followed exactly: what one server reads leniently, another reads as a different address.
+ * followed exactly: what one server reads leniently, another reads as a different address. The dots of a sender are the only exception: some
+ * providers gave out addresses such as `a..b@example.com` and `ab.@example.com`.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
@@ -15,23 +16,24 @@ type Path = {
   rest: string;
 };
 
-/** Maximum lengths of a local part, a domain and a path with its brackets (RFC 5321 section 4.5.3.1). */
-const MAX_LOCAL_PART_OCTETS = 64;
+/**
+ * Maximum lengths of a domain and a path with its brackets (RFC 5321 section 4.5.3.1). Senders and recipients with more than 64 octets before
+ * the @ are common, so that only the path limits them.
+ */
 const MAX_DOMAIN_OCTETS = 255;
 const MAX_PATH_OCTETS = 256;
 
 const UTF8 = '\\u0080-\\u{10ffff}';
-const ATOM = `(?:[A-Za-z0-9!#$%&'*+\\-/=?^_\`{|}~]|${UTF8_CHARACTER})+`;
+const ATEXT = `[A-Za-z0-9!#$%&'*+\\-/=?^_\`{|}~]|${UTF8_CHARACTER}`;
+const ATOM = `(?:${ATEXT})+`;
 const DOT_STRING = `${ATOM}(?:\\.${ATOM})*`;
 const QUOTED_STRING = `"(?:[ !#-\\[\\]-~]|${UTF8_CHARACTER}|\\\\[ -~])*"`;
 const SUB_DOMAIN = `[A-Za-z0-9${UTF8}](?:[A-Za-z0-9${UTF8}-]*[A-Za-z0-9${UTF8}])?`;
 const DOMAIN = `${SUB_DOMAIN}(?:\\.${SUB_DOMAIN})*`;
 /** Source routes are accepted and ignored (RFC 5321 section 3.6.1 and appendix C). */
 const SOURCE_ROUTE = `@${DOMAIN}(?:,@${DOMAIN})*:`;
-const PATH = new RegExp(
-  `<(?:${SOURCE_ROUTE})?(?:(${DOT_STRING})|(${QUOTED_STRING}))@(?:(${DOMAIN})|\\[([A-Za-z0-9:.]+)\\])>`,
-  'uy',
-);
+const FORWARD_PATH = pathPattern(DOT_STRING);
+const REVERSE_PATH = pathPattern(`(?:${ATEXT}|\\.)+`);
 const PLAIN_LOCAL_PART = new RegExp(`^${DOT_STRING}$`, 'u');
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const POSTMASTER = /<(postmaster)>/iy;
@@ -39,27 +41,33 @@ const ASCII = /^[ -~]*$/;
 
 /** Parses a reverse-path, which may be empty. Returns undefined for anything that is not one. */
 export function parseReversePath(text: string): Path | undefined {
-  return text.startsWith('<>') ? { address: '', isUtf8: false, rest: text.slice(2) } : parseMailboxPath(text);
+  if (text.startsWith('<>')) return { address: '', isUtf8: false, rest: text.slice(2) };
+  return parseMailboxPath(text, REVERSE_PATH);
 }
 
 /** Parses a forward-path. `postmaster` needs no domain (RFC 5321 section 4.1.1.3). */
 export function parseForwardPath(text: string): Path | undefined {
   POSTMASTER.lastIndex = 0;
   const [path, name] = POSTMASTER.exec(text) ?? [];
-  if (path === undefined || name === undefined) return parseMailboxPath(text);
+  if (path === undefined || name === undefined) return parseMailboxPath(text, FORWARD_PATH);
   return { address: name, isUtf8: false, rest: text.slice(path.length) };
 }
 
-function parseMailboxPath(text: string): Path | undefined {
-  PATH.lastIndex = 0;
-  const match = PATH.exec(text);
+function pathPattern(localPart: string): RegExp {
+  const host = `(?:(${DOMAIN})|\\[([A-Za-z0-9:.]+)\\])`;
+  return new RegExp(`<(?:${SOURCE_ROUTE})?(?:(${localPart})|(${QUOTED_STRING}))@${host}>`, 'uy');
+}
+
+function parseMailboxPath(text: string, pattern: RegExp): Path | undefined {
+  pattern.lastIndex = 0;
+  const match = pattern.exec(text);
   if (!match) return undefined;
   const [path, dotString, quotedString = '', name, literal = ''] = match;
   const isUtf8 = !ASCII.test(path);
   if (octets(path, isUtf8) > MAX_PATH_OCTETS) return undefined;
   const localPart = dotString ?? unquoted(quotedString);
   const domain = name === undefined ? readLiteral(literal) : readDomain(name, isUtf8);
-  if (domain === undefined || octets(localPart, isUtf8) > MAX_LOCAL_PART_OCTETS) return undefined;
+  if (domain === undefined) return undefined;
   return { address: `${localPart}@${domain}`, isUtf8, rest: text.slice(path.length) };
 }
 

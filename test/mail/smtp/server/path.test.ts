@@ -17,7 +17,8 @@ const ACCEPTED: Readonly<Record<string, string>> = {
   '<a@[192.0.2.1]>': 'a@[192.0.2.1]',
   '<a@[IPv6:2001:DB8::1]>': 'a@[IPv6:2001:db8::1]',
   '<jürgen@bücher.example>': 'jürgen@xn--bcher-kva.example',
-  [`<${'a'.repeat(64)}@b.example>`]: `${'a'.repeat(64)}@b.example`,
+  [`<${'a'.repeat(244)}@b.example>`]: `${'a'.repeat(244)}@b.example`,
+  [`<${'ü'.repeat(122)}@b.example>`]: `${'ü'.repeat(122)}@b.example`,
   '<a%evil.example@b.example>': 'a%evil.example@b.example',
   '<evil.example!a@b.example>': 'evil.example!a@b.example',
 };
@@ -30,9 +31,6 @@ const REFUSED = [
   '<a@>',
   '<a@@b.example>',
   '<a@b@c.example>',
-  '<.a@b.example>',
-  '<a.@b.example>',
-  '<a..b@b.example>',
   '<a b@b.example>',
   '<a,b@b.example>',
   '<a@b_c.example>',
@@ -54,8 +52,8 @@ const REFUSED = [
   '<a@[x:y]>',
   '<a@xn--\u00fc.example>',
   '<a@pay\u00adpal.example>',
-  `<${'a'.repeat(65)}@b.example>`,
-  `<${'ü'.repeat(33)}@b.example>`,
+  `<${'a'.repeat(245)}@b.example>`,
+  `<${'ü'.repeat(123)}@b.example>`,
   '<a\u202eb@b.example>',
   '<"a\u0085"@b.example>',
   '<\ufffd@b.example>',
@@ -79,6 +77,17 @@ test('anything else is no path', () => {
     assert.equal(parseForwardPath(text), undefined, text);
     assert.equal(parseReversePath(text), undefined, text);
   }
+});
+
+test('only a sender may have dots anywhere, as some providers gave out addresses', () => {
+  for (const localPart of ['a..b', 'ab.', '.ab', 'a...b..', 'ü..b']) {
+    const path = `<${localPart}@b.example>`;
+    assert.equal(parseReversePath(`${path} X`)?.address, `${localPart}@b.example`);
+    assert.equal(parseForwardPath(path), undefined);
+  }
+  const startedAt = process.threadCpuUsage();
+  assert.equal(parseReversePath(`<${'a.'.repeat(5_000)}`), undefined);
+  assert.ok(process.threadCpuUsage(startedAt).user < 100_000, 'the time is linear');
 });
 
 test('only a sender may be empty, and only the postmaster needs no domain', () => {
