@@ -33,7 +33,7 @@ const DOMAIN = `${SUB_DOMAIN}(?:\\.${SUB_DOMAIN})*`;
 /** Source routes are accepted and ignored (RFC 5321 section 3.6.1 and appendix C). */
 const SOURCE_ROUTE = `@${DOMAIN}(?:,@${DOMAIN})*:`;
 const FORWARD_PATH = pathPattern(DOT_STRING);
-const REVERSE_PATH = pathPattern(`(?:${ATEXT}|\\.)+`);
+const REVERSE_PATH = pathPattern(`(?:${ATEXT})(?:${ATEXT}|\\.)*`);
 const PLAIN_LOCAL_PART = new RegExp(`^${DOT_STRING}$`, 'u');
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const POSTMASTER = /<(postmaster)>/iy;
