@@ -151,6 +151,11 @@ export const configSchema = section('Postrider configuration', {
     }),
   }),
   delivery: section('The delivery engine.', {
+    repliesFile: Type.String({
+      default: '',
+      description:
+        'A table of your own that says what the replies of other servers mean, such as a changed copy of config/replies.yaml. It is read again when it changes. Empty: the table that comes with the program.',
+    }),
     connections: Type.Integer({
       minimum: 1,
       maximum: 2_000,

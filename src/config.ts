@@ -63,7 +63,12 @@ export function loadConfig(source: ConfigSource): Config {
     certificate: resolve(folderOf('tls.certificates'), certificate),
     key: resolve(folderOf('tls.certificates'), key),
   }));
-  const paths = { dataDir, tls: { ...complete.tls, certificates } };
+  const { repliesFile } = complete.delivery;
+  const delivery = {
+    ...complete.delivery,
+    repliesFile: repliesFile === '' ? '' : resolve(folderOf('delivery.repliesFile'), repliesFile),
+  };
+  const paths = { dataDir, delivery, tls: { ...complete.tls, certificates } };
   return deepFreeze({ ...complete, ...paths, faults, development: file === undefined, dataDirIsDefault });
 }
 

@@ -56,6 +56,7 @@ import { createMemorySweep } from './mailboxes/scripts/worker.ts';
 import { createMailboxes, createMailboxStart, type Mailboxes } from './mailboxes/service.ts';
 import { createRemovalWork } from './mailboxes/worker.ts';
 import { createTrialWork } from './queue/held/trial.ts';
+import { createRepliesWork, RepliesFile } from './queue/outcome/replies/replies.ts';
 import { moveQueue } from './queue/state/set-back.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
 import { createRetentionWork } from './retention/worker.ts';
@@ -248,11 +249,13 @@ const EXPORTS = {
 
 function startWorkers(app: App, { inbound, routes, mailboxes, imports }: Parts): Stoppable[] {
   const { accounts } = mailboxes;
+  const replies = new RepliesFile(app);
   return [
     app.metrics.watchLoop(),
     app.disk.watch(),
     startInstallationWork(app, DUE_WORKS),
-    startDelivering(app, createLocalReceiver(inbound)),
+    startDelivering(app, createLocalReceiver(inbound), replies),
+    startWork(app, createRepliesWork(app, replies)),
     startWork(app, createRecoveryWork(app)),
     startWork(app, createTrialWork(app)),
     startWork(app, createDomainCheckWork(app)),
@@ -266,8 +269,8 @@ function startWorkers(app: App, { inbound, routes, mailboxes, imports }: Parts):
     startWork(app, createIdempotencySweep(app)),
     startWork(app, createBlobSweep(app)),
     startWork(app, createJudgingWork(app)),
-    startWork(app, createBounceWork(app)),
-    startWork(app, createComplaintWork(app)),
+    startWork(app, createBounceWork(app, replies)),
+    startWork(app, createComplaintWork(app, replies)),
     startWork(app, createUnsubscribeWork(app)),
     startWork(app, createForwardWork(app)),
     startWork(app, createNotificationWork({ ...app, mailboxDelivery: accounts })),

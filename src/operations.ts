@@ -82,6 +82,7 @@ import './queue/state/release-unsent.ts';
 import './queue/settle.ts';
 import './queue/store.ts';
 import './statistics/recount/store.ts';
+import './suppressions/evidence/store.ts';
 import './suppressions/change.ts';
 import './suppressions/export.ts';
 import './suppressions/import.ts';

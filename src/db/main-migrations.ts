@@ -49,6 +49,8 @@ import { countsOfUnsentMail } from './migrations/0058-counts-of-unsent-mail.ts';
 import { credentialsOfWaitingMail } from './migrations/0059-credentials-of-waiting-mail.ts';
 import { mailboxImports } from './migrations/0060-mailbox-imports.ts';
 import { countsByAddress } from './migrations/0061-counts-by-address.ts';
+import { bounceEvidence } from './migrations/0064-bounce-evidence.ts';
+import { classesOfReplies } from './migrations/0065-classes-of-replies.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -100,4 +102,6 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   credentialsOfWaitingMail,
   mailboxImports,
   countsByAddress,
+  bounceEvidence,
+  classesOfReplies,
 ];

@@ -17,6 +17,19 @@ export type SuppressionRow = {
   createdAt: number;
 };
 
+/**
+ * Written by suppressions/evidence/store.ts: a day, counted from 1970 in UTC, on which mail to an address bounced in a way that makes a
+ * bad address likely. `row` is that of the reply table. `address` is lower-cased.
+ */
+export type BounceEvidenceRow = {
+  tenantId: Id<'ten'>;
+  address: string;
+  day: number;
+  at: number;
+  emailId: string;
+  row: string;
+};
+
 type JobStatus = 'queued' | 'running' | 'completed' | 'failed';
 
 /** Written by jobs/store.ts: a long task of a tenant that runs in the background. */

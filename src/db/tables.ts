@@ -26,6 +26,7 @@ import type {
 import type { MailboxTables } from './mailbox-tables.ts';
 import type {
   AudienceRow,
+  BounceEvidenceRow,
   BroadcastRow,
   ContactChoiceRow,
   ContactRow,
@@ -221,6 +222,9 @@ export type RecipientRow = {
    * another server is responsible for them.
    */
   dsn: string | null;
+  /** Class of the last reply or fact, and what the sender can do (queue/outcome/replies). Null without one. */
+  class: string | null;
+  advice: string | null;
 };
 
 /** Written by events/store.ts. `data` is JSON: what a webhook carries under `data`, without the fields of the email. */
@@ -244,6 +248,7 @@ export type Tables = MailboxTables & {
   domains: DomainRow;
   installationKeys: InstallationKeyRow;
   suppressions: SuppressionRow;
+  bounceEvidence: BounceEvidenceRow;
   jobs: JobRow;
   jobErrors: JobErrorRow;
   topics: TopicRow;

@@ -103,6 +103,11 @@ const recipientSchema = Type.Object({
     Type.String(),
     'Text of the reply, or a description of the failure when there was no reply.',
   ),
+  class: nullable(
+    Type.String(),
+    'What the last refusal means, such as `bad-mailbox`; null after a delivery and before the first attempt.',
+  ),
+  advice: nullable(Type.String(), 'What you can do about the last refusal, in a sentence.'),
   mx: nullable(Type.String(), 'Name of the receiving server.'),
   tls: nullable(Type.String(), 'Version of TLS, such as TLSv1.3; null for a connection in plain text.'),
 });
@@ -201,6 +206,8 @@ const EXAMPLE_EMAIL = {
       smtpCode: 250,
       enhancedCode: '2.0.0',
       diagnostic: '2.0.0 Ok: queued',
+      class: null,
+      advice: null,
       mx: 'mx.customer.example',
       tls: 'TLSv1.3',
     },
@@ -288,7 +295,7 @@ function showAttachments(json: string) {
 }
 
 function showRecipient(row: RecipientRow) {
-  const { attempts, smtpCode, enhancedCode, diagnostic, mx, tls } = row;
+  const { attempts, smtpCode, enhancedCode, diagnostic, advice, mx, tls } = row;
   return {
     email: row.address,
     type: row.field,
@@ -298,6 +305,8 @@ function showRecipient(row: RecipientRow) {
     smtpCode,
     enhancedCode,
     diagnostic,
+    class: row.class,
+    advice,
     mx,
     tls,
   };

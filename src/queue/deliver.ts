@@ -8,13 +8,18 @@ import { AppError, errorMessage } from '../system/errors.ts';
 import type { Claim } from './claim.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import { NO_REPORT, type Outcome } from './outcome/outcome.ts';
+import type { Replies } from './outcome/replies/replies.ts';
 import type { PrepareMessage } from './prepare.ts';
 import { judgeSender } from './sender.ts';
 import { DELIVERY_DEADLINE_MS } from './sessions/transact.ts';
 import { type Attempt, notSent, type Transport } from './sessions/transport.ts';
 import { settleClaim } from './settle-claim.ts';
 
-export type DeliveryApp = App & { prepare: PrepareMessage; receiveLocally: LocalReceiver };
+export type DeliveryApp = App & {
+  prepare: PrepareMessage;
+  receiveLocally: LocalReceiver;
+  replies: Replies;
+};
 
 type DeliveryOptions = {
   transport: Pick<Transport, 'open' | 'transact'>;
@@ -57,7 +62,7 @@ async function attemptDelivery(
 function judgeAge({ clock }: Pick<App, 'clock'>, { claimedAt }: Claim): Outcome | undefined {
   if (clock.elapsed() < claimedAt + DELIVERY_DEADLINE_MS) return undefined;
   const text = 'Not tried: mail before it took too long';
-  return { kind: 'deferred', report: { ...NO_REPORT, phase: 'local', text } };
+  return { kind: 'deferred', report: { ...NO_REPORT, phase: 'local', fact: 'local', text } };
 }
 
 /** Delay before mail is tried again that the daemon was too busy to compose, in milliseconds. Our own limit. */
@@ -65,7 +70,7 @@ const BUSY_RETRY_MS = 30_000;
 
 /** Returns a deferral for mail that could not be composed because the daemon was busy. Nothing was sent. */
 function deferBusy(claim: Claim, { message }: AppError): Attempt {
-  const report = { ...NO_REPORT, phase: 'local', text: `Not tried: ${message}` } as const;
+  const report = { ...NO_REPORT, phase: 'local', fact: 'local', text: `Not tried: ${message}` } as const;
   return notSent(claim, { kind: 'deferred', report, retryAfterMs: BUSY_RETRY_MS });
 }
 
@@ -80,7 +85,12 @@ function internalFailure(app: Pick<App, 'log'>, claim: Claim, error: unknown): A
     { err: error, messageId: claim.message.id },
     'a delivery failed because of an internal error',
   );
-  const report = { ...NO_REPORT, phase: 'local', text: `Local error: ${errorMessage(error)}` } as const;
+  const report = {
+    ...NO_REPORT,
+    phase: 'local',
+    fact: 'local',
+    text: `Local error: ${errorMessage(error)}`,
+  } as const;
   return notSent(claim, { kind: 'deferred', report });
 }
 
@@ -95,6 +105,6 @@ function holdDamaged({ log }: Pick<App, 'log'>, claim: Claim, error: DamagedBlob
   const { location, message: damage } = error;
   const { id: emailId, tenantId } = claim.message;
   log.error({ emailId, tenantId, location, damage }, 'a stored message is damaged');
-  const report = { ...NO_REPORT, phase: 'local', text: DAMAGED } as const;
+  const report = { ...NO_REPORT, phase: 'local', fact: 'local', text: DAMAGED } as const;
   return notSent(claim, { kind: 'held', report, reason: 'damaged' });
 }

@@ -14,10 +14,13 @@ import type { Notice } from '../mail/dsn/notice.ts';
 import type { HeaderField } from '../mail/mime/header.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
+import { judgeBounce, suppressBounced } from './bounce.ts';
 import { type ComplaintSource, findComplaintSource } from './complaint-source.ts';
-import { bounceSubType } from './outcome/bounce-subtype.ts';
-import { classifyNotice } from './outcome/classify.ts';
-import { storable } from './outcome/outcome.ts';
+import { type ExplainedNotice, explainNotice } from './outcome/notice.ts';
+import { cleanReport } from './outcome/outcome.ts';
+import type { Meaning } from './outcome/replies/meaning.ts';
+import type { Replies } from './outcome/replies/replies.ts';
+import type { ReplyTable } from './outcome/replies/table.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from './return-path.ts';
 import { type Change, changeRecipients } from './state/change.ts';
 import type { Complaint, Transition } from './state/transition.ts';
@@ -45,7 +48,10 @@ export type FeedbackResult =
 /** The condition that feedback fails. */
 type IgnoredReason = 'sender' | 'address' | 'age' | 'token' | 'email' | 'recipient' | 'type' | 'unsigned';
 
-type FeedbackApp = Pick<App, 'db' | 'wakeups' | 'log' | 'config'> & { returnAddressKey: ReturnAddressKey };
+type FeedbackApp = Pick<App, 'db' | 'wakeups' | 'log' | 'config'> & {
+  returnAddressKey: ReturnAddressKey;
+  replies: Replies;
+};
 type ComplaintApp = FeedbackApp & { links: Links };
 
 /** A bounce that arrived by mail. */
@@ -69,7 +75,9 @@ export async function storeBounce(
   const address = readReturnAddress(app.returnAddressKey, localPart);
   if (address?.kind !== 'bounce') return { kind: 'ignored', reason: 'address' };
   if (!mayBounce(address, arrivedAt)) return { kind: 'ignored', reason: 'age' };
-  return finish(app, await app.db.commit(recordBounce, { emailId: address.emailId, arrivedAt, notices }));
+  const { table } = app.replies;
+  const explained = notices.map((notice) => ({ notice, ...explain(table, notice) }));
+  return finish(app, await app.db.commit(recordBounce, { emailId: address.emailId, arrivedAt, explained }));
 }
 
 /** Returns true while a bounce of the attempt is believed. `now` is the time of its arrival, in Unix milliseconds. */
@@ -106,7 +114,9 @@ export async function storeComplaint(
   if (!source) return { kind: 'ignored', reason: 'token' };
   const cleaned = userAgent === null ? null : cleanForeignText(userAgent);
   const complaint = { feedbackType, userAgent: cleaned, arrivedAt };
-  return finish(app, await app.db.commit(recordComplaint, { source, complaint, originalRecipients }));
+  const meaning = app.replies.table.explainFact('complaint');
+  const input = { source, complaint, originalRecipients, meaning };
+  return finish(app, await app.db.commit(recordComplaint, input));
 }
 
 /** The result of a write, with the lines that it adds to the mail log. */
@@ -118,29 +128,39 @@ function finish(app: FeedbackApp, { lines, ...result }: Stored): FeedbackResult 
   return result;
 }
 
-type BounceInput = { emailId: string; arrivedAt: number; notices: readonly Notice[] };
+/** A notice with what it means, which is found before the write. */
+type Explained = ExplainedNotice & { notice: Notice };
+type BounceInput = { emailId: string; arrivedAt: number; explained: readonly Explained[] };
+
+function explain(table: ReplyTable, notice: Notice): ExplainedNotice {
+  const [address = ''] = addressesOf(notice);
+  const { report, meaning } = explainNotice(table, notice, address.slice(address.lastIndexOf('@') + 1));
+  return { report: cleanReport(report), meaning };
+}
 
 /** Stores the verdicts of a bounce with their events, their counters and the suppressions that follow. */
 const recordBounce = defineWrite(
   'queue.bounce',
-  async (tx, { emailId, arrivedAt, notices }: BounceInput): Promise<Stored> => {
+  async (tx, { emailId, arrivedAt, explained }: BounceInput): Promise<Stored> => {
     const found = await findMail(tx, emailId);
     if (!found) return { kind: 'ignored', reason: 'email', lines: [] };
     const named = new Map<RecipientRow, Attributed>();
-    for (const notice of notices) {
-      const attributed = attribute(found.recipients, notice);
-      if (attributed && isStronger(notice, named.get(attributed.recipient)?.notice))
+    for (const one of explained) {
+      const attributed = attribute(found.recipients, one);
+      if (attributed && isStronger(one.notice, named.get(attributed.recipient)?.notice))
         named.set(attributed.recipient, attributed);
     }
-    const changes = [...named.values()].flatMap(({ recipient, notice, isNamed }) => {
-      const transition = transitionOf(notice, isNamed);
-      return transition === undefined ? [] : [{ recipient, transition }];
-    });
+    const changes: Change[] = [];
+    for (const attributed of named.values()) {
+      const transition = await transitionOf(tx, { message: found.message, now: arrivedAt }, attributed);
+      if (transition) changes.push({ recipient: attributed.recipient, transition });
+    }
     return store(tx, found, { now: arrivedAt, changes });
   },
 );
 
 type ComplaintInput = {
+  meaning: Meaning;
   source: ComplaintSource;
   complaint: Complaint;
   originalRecipients: readonly string[];
@@ -149,12 +169,12 @@ type ComplaintInput = {
 /** Stores a complaint with its event, its counters and the suppression. */
 const recordComplaint = defineWrite(
   'queue.complaint',
-  async (tx, { source, complaint, originalRecipients }: ComplaintInput): Promise<Stored> => {
+  async (tx, { source, complaint, originalRecipients, meaning }: ComplaintInput): Promise<Stored> => {
     const found = await findMail(tx, source.emailId);
     if (!found) return { kind: 'ignored', reason: 'email', lines: [] };
     const recipient = complainerOf(found, source, originalRecipients);
     if (!recipient) return { kind: 'ignored', reason: 'recipient', lines: [] };
-    const transition = { cause: 'complained', complaint } as const;
+    const transition = { cause: 'complained', complaint, meaning } as const;
     return store(tx, found, { now: complaint.arrivedAt, changes: [{ recipient, transition }] });
   },
 );
@@ -183,19 +203,21 @@ function recipientOf(
   return readings.map((reading) => keys.get(reading)).find((recipient) => recipient !== undefined);
 }
 
-/** A notice with the recipient that it is about. `isNamed` is false when the notice does not name this recipient. */
-type Attributed = { recipient: RecipientRow; notice: Notice; isNamed: boolean };
+/** A notice with the recipient that it is about. */
+type Attributed = Explained & { recipient: RecipientRow };
 
 /**
  * Returns the recipient of a notice: the one that it names. A text that names none, or an address that the mail was forwarded to, is
- * about the only recipient of the email, since its return path is authentic.
+ * about the only recipient of the email, since its return path is authentic. What is said about another address proves nothing about
+ * this one, which then is not suppressed.
  */
-function attribute(recipients: readonly RecipientRow[], notice: Notice): Attributed | undefined {
+function attribute(recipients: readonly RecipientRow[], explained: Explained): Attributed | undefined {
+  const { notice, meaning } = explained;
   const named = recipientOf(recipients, addressesOf(notice));
-  if (named) return { recipient: named, notice, isNamed: true };
+  if (named) return { ...explained, recipient: named };
   const [only] = recipients;
   return notice.form === 'text' && only && recipients.length === 1
-    ? { recipient: only, notice, isNamed: false }
+    ? { ...explained, recipient: only, meaning: { ...meaning, suppresses: 'never' } }
     : undefined;
 }
 
@@ -223,20 +245,23 @@ function complainerOf(
   return named ?? (recipients.length === 1 ? recipients[0] : undefined);
 }
 
-/**
- * Returns what a notice changes. Reports of success change nothing: no mail asks for them. What is said about another address proves
- * nothing about the recipient, who then is not suppressed.
- */
-function transitionOf(notice: Notice, isNamed: boolean): Transition | undefined {
+/** Returns what a notice changes. Reports of success change nothing: no mail asks for them. */
+async function transitionOf(
+  tx: Tx,
+  { message, now }: { message: SpooledMessage; now: number },
+  { recipient, notice, report, meaning }: Attributed,
+): Promise<Transition | undefined> {
   switch (notice.action) {
     case 'failed': {
-      const { report, bounce: said } = storable(classifyNotice(notice));
-      const bounce = isNamed || said !== 'permanent' ? said : 'undetermined';
-      return { cause: 'bounced-later', report, bounce, subType: bounceSubType(report) };
+      // Only a recipient without a verdict gets one (`store`), and only such a bounce is evidence.
+      if (recipient.state !== 'delivered')
+        return { cause: 'bounced-later', report, meaning, bounce: 'undetermined' };
+      const bounce = await judgeBounce(tx, message, { recipient, report, meaning, now });
+      return { cause: 'bounced-later', report, meaning, bounce };
     }
     case 'delayed': {
       const diagnostic = cleanForeignText(notice.diagnosticCode ?? notice.status ?? 'Delayed');
-      return { cause: 'delayed-later', diagnostic, willRetryUntil: notice.willRetryUntil };
+      return { cause: 'delayed-later', diagnostic, willRetryUntil: notice.willRetryUntil, meaning };
     }
     case 'delivered':
     case 'relayed':
@@ -264,13 +289,7 @@ async function suppress(
   message: SpooledMessage,
   { recipient, transition, now }: Change & { now: number },
 ): Promise<void> {
-  if (transition.cause === 'bounced-later' && transition.bounce === 'permanent')
-    await suppressRecipient(tx, message, {
-      recipient,
-      reason: 'bounce',
-      diagnostic: transition.report.text,
-      now,
-    });
+  await suppressBounced(tx, message, { recipient, transition, now });
   if (transition.cause === 'complained') {
     const { feedbackType, userAgent } = transition.complaint;
     const diagnostic = `Feedback report: ${feedbackType}${userAgent === null ? '' : ` (${userAgent})`}`;

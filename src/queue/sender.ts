@@ -22,7 +22,6 @@ export async function judgeSender(
   const text = 'The domain of the sender was no longer verified when this email was due';
   return {
     kind: 'bounced',
-    bounce: 'undetermined',
-    report: { ...NO_REPORT, phase: 'local', enhancedCode: NOT_AUTHORISED, text },
+    report: { ...NO_REPORT, phase: 'local', enhancedCode: NOT_AUTHORISED, text, fact: 'unverified-sender' },
   };
 }

@@ -5,11 +5,15 @@ import { logAttempt, logHeld } from '../events/mail-log.ts';
 import { isoTime } from '../system/clock.ts';
 import type { Claim } from './claim.ts';
 import { isSuspect } from './held/suspect.ts';
+import { finalOutcome } from './outcome/final.ts';
+import type { Replies } from './outcome/replies/replies.ts';
 import { retryDelayMs } from './schedule.ts';
 import type { Judged } from './sessions/transport.ts';
-import { finalOutcome, nextAttemptAt, type Result, type Settlement, settle } from './settle.ts';
+import { nextAttemptAt, type Result, type Settlement, settle } from './settle.ts';
 
-type SettleApp = Pick<App, 'db' | 'clock' | 'random' | 'runId' | 'wakeups' | 'log' | 'config'>;
+type SettleApp = Pick<App, 'db' | 'clock' | 'random' | 'runId' | 'wakeups' | 'log' | 'config'> & {
+  replies: Replies;
+};
 
 /**
  * Settles the recipients of a claim that have a verdict.
@@ -20,16 +24,17 @@ export async function settleClaim(
   claim: Claim,
   { verdicts, signature, durationMs }: Judged,
 ): Promise<void> {
+  const now = app.clock.now();
+  const { id: messageId, expiresAt } = claim.message;
   const settlement = {
-    messageId: claim.message.id,
-    runId: app.runId,
-    now: app.clock.now(),
-    durationMs,
-    signature,
-    results: claim.recipients.flatMap(({ id, attempts }) => {
+    ...{ messageId, runId: app.runId, now, durationMs, signature },
+    results: claim.recipients.flatMap(({ id, attempts, domain: recipientDomain }) => {
       const verdict = verdicts.get(id);
       if (!verdict) return [];
-      return [{ recipientId: id, attempts, verdict, retryDelayMs: retryDelayMs(app.random, attempts) }];
+      const { table } = app.replies;
+      const outcome = finalOutcome(verdict.outcome, { table, expiresAt, recipientDomain, now });
+      const delay = retryDelayMs(app.random, attempts);
+      return [{ recipientId: id, attempts, verdict: { ...verdict, outcome }, retryDelayMs: delay }];
     }),
   };
   const settled = new Set(await commitOutcome(app, settle, settlement));
@@ -46,7 +51,7 @@ function logSettled(
   { message, recipients, site }: Claim,
   { settlement: { now, durationMs }, result }: { settlement: Settlement; result: Result },
 ): void {
-  const outcome = finalOutcome(message, result.verdict.outcome, now);
+  const { outcome } = result.verdict;
   const { mx: host, smtpCode: code, text: diagnostic, address, tls, enhancedCode } = outcome.report;
   const to = recipients.find(({ id }) => id === result.recipientId)?.address ?? '';
   const mail = { emailId: message.id, tenantId: message.tenantId, mode: message.mode, to };

@@ -6,20 +6,19 @@
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { insertAttempt } from './attempts/store.ts';
+import { judgeBounce, suppressBounced } from './bounce.ts';
 import { makeNotificationDue } from './notifications/store.ts';
-import { bounceSubType } from './outcome/bounce-subtype.ts';
-import { type Outcome, storable, type Verdict } from './outcome/outcome.ts';
+import type { FinalOutcome, Verdict } from './outcome/outcome.ts';
 import { withPart } from './parts/store.ts';
 import { type Change, changeRecipients, type Mail } from './state/change.ts';
 import type { Transition } from './state/transition.ts';
 import { findMessage, type SpooledMessage } from './store.ts';
-import { suppressRecipient } from './suppress.ts';
 
 export type Result = {
   recipientId: RecipientRow['id'];
   /** Number of attempts of the recipient when it was claimed. It identifies the claim that the result belongs to. */
   attempts: number;
-  verdict: Verdict;
+  verdict: Verdict<FinalOutcome>;
   /** Delay until the next attempt, in milliseconds, if the outcome is a deferral. */
   retryDelayMs: number;
 };
@@ -53,9 +52,11 @@ async function settleAttempt(tx: Tx, settlement: Settlement): Promise<RecipientR
   for (const result of settlement.results) {
     const recipient = recipients.find(({ id }) => id === result.recipientId);
     if (!recipient || !isOfThisClaim(recipient, result, settlement)) continue;
-    const outcome = finalOutcome(message, result.verdict.outcome, now);
-    await insertAttempt(tx, recipient, describeAttempt(outcome, settlement));
-    changes.push({ recipient, transition: transitionOf(message, { outcome, result }, settlement) });
+    await insertAttempt(tx, recipient, describeAttempt(result.verdict.outcome, settlement));
+    changes.push({
+      recipient,
+      transition: await transitionOf(tx, { message, recipient, result }, settlement),
+    });
   }
   message.signature = signatureAfter(mail, changes, settlement);
   await changeRecipients(tx, mail, { now, changes });
@@ -75,11 +76,12 @@ function isOfThisClaim(recipient: RecipientRow, result: Result, { runId }: Settl
   );
 }
 
-function transitionOf(
-  message: SpooledMessage,
-  { outcome, result }: { outcome: Outcome; result: Result },
+async function transitionOf(
+  tx: Tx,
+  { message, recipient, result }: { message: SpooledMessage; recipient: RecipientRow; result: Result },
   { now, durationMs }: Settlement,
-): Transition {
+): Promise<Transition> {
+  const { outcome } = result.verdict;
   const { report } = outcome;
   switch (outcome.kind) {
     case 'delivered':
@@ -91,12 +93,14 @@ function transitionOf(
         notifiesSender: result.verdict.notifiesSender,
       };
     case 'bounced': {
-      const subType = bounceSubType(result.verdict.outcome.report);
-      return { cause: 'bounced', report, bounce: outcome.bounce, subType };
+      const { meaning } = outcome;
+      const bounce = await judgeBounce(tx, message, { recipient, report, meaning, now });
+      return { cause: 'bounced', report, meaning, bounce };
     }
     case 'deferred': {
       const { retryDelayMs } = result;
-      return { cause: 'deferred', report, dueAt: nextAttemptAt(message, outcome, { now, retryDelayMs }) };
+      const dueAt = nextAttemptAt(message, outcome, { now, retryDelayMs });
+      return { cause: 'deferred', report, meaning: outcome.meaning, dueAt };
     }
     case 'held':
       return { cause: 'held', reason: outcome.reason, diagnostic: report.text };
@@ -129,51 +133,19 @@ function signatureAfter(
   return isHeld || isOver || message.kind === 'broadcast' ? null : (message.signature ?? signature);
 }
 
-/** Suppresses the address of a permanent bounce. A simulated bounce never does. */
-async function suppressBounced(
-  tx: Tx,
-  message: SpooledMessage,
-  { recipient, transition, now }: Change & { now: number },
-): Promise<void> {
-  if (transition.cause !== 'bounced' || transition.bounce !== 'permanent') return;
-  if (transition.report.phase === 'simulated') return;
-  // A mistyped address in the mail of a person concerns its writer alone.
-  if (message.mailboxId !== null) return;
-  const diagnostic = transition.report.text;
-  await suppressRecipient(tx, message, { recipient, reason: 'bounce', diagnostic, now });
-}
-
-/** Returns the outcome as it is stored and logged. */
-export function finalOutcome(
-  message: Pick<SpooledMessage, 'expiresAt'>,
-  outcome: Outcome,
-  now: number,
-): Outcome {
-  return storable(expire(message, outcome, now));
-}
-
-/**
- * Returns a transient bounce for a deferral of an expired message, with the last reply as its text (X.4.7, RFC 3463 section 3.5).
- */
-function expire(message: Pick<SpooledMessage, 'expiresAt'>, outcome: Outcome, now: number): Outcome {
-  if (outcome.kind !== 'deferred' || now < message.expiresAt) return outcome;
-  const report = { ...outcome.report, enhancedCode: '4.4.7', text: `Expired. Last: ${outcome.report.text}` };
-  return { kind: 'bounced', report, bounce: 'transient' };
-}
-
 /**
  * Returns the time of the next attempt, in Unix milliseconds. The last attempt is made when the message expires, not
  * up to four hours before.
  */
 export function nextAttemptAt(
   { expiresAt }: Pick<SpooledMessage, 'expiresAt'>,
-  { retryAfterMs }: Extract<Outcome, { kind: 'deferred' }>,
+  { retryAfterMs }: Extract<FinalOutcome, { kind: 'deferred' }>,
   { now, retryDelayMs }: { now: number; retryDelayMs: number },
 ): number {
   return Math.min(now + (retryAfterMs ?? retryDelayMs), Math.max(expiresAt, now));
 }
 
-function describeAttempt(outcome: Outcome, { now, durationMs }: Settlement) {
+function describeAttempt(outcome: FinalOutcome, { now, durationMs }: Settlement) {
   const { phase, mx, address, tls, smtpCode, enhancedCode, text } = outcome.report;
   return {
     at: now,

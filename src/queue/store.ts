@@ -46,7 +46,7 @@ const insertMessage = statement((db, param: Param<MessageRow>) =>
   }),
 );
 
-const insertRecipient = statement((db, param: Param<RecipientRow>) =>
+const insertRecipient = statement((db, param: Param<Omit<RecipientRow, 'class' | 'advice'>>) =>
   db.insertInto('recipients').values({
     id: param('id'),
     messageId: param('messageId'),
@@ -221,6 +221,8 @@ type RecipientPatch = Pick<
   | 'tls'
   | 'lastEventAt'
   | 'dsn'
+  | 'class'
+  | 'advice'
 >;
 
 const patchRecipient = statement((db, param: Param<RecipientPatch>) =>
@@ -240,6 +242,8 @@ const patchRecipient = statement((db, param: Param<RecipientPatch>) =>
       tls: param('tls'),
       lastEventAt: param('lastEventAt'),
       dsn: param('dsn'),
+      class: param('class'),
+      advice: param('advice'),
     })
     .where('id', '=', param('id')),
 );

@@ -8,14 +8,20 @@ import { Dispatcher } from './dispatch/dispatcher.ts';
 import { countHeld } from './held/store.ts';
 import { withdrawTrials } from './held/trial.ts';
 import type { LocalReceiver } from './local-receiver.ts';
+import { type Replies, RepliesFile } from './outcome/replies/replies.ts';
 import { createPreparer } from './prepare.ts';
 import { recoverAbandoned } from './state/recover.ts';
 
 /**
  * Starts the dispatcher. Delivery is not a `Work` like the others: the site of each delivery decides what may run
- * next, and a slow site must not delay any other. `receiveLocally` takes the mail for domains that are received here.
+ * next, and a slow site must not delay any other. `receiveLocally` takes the mail for domains that are received here, and
+ * `replies` says what the replies of servers mean.
  */
-export function startDelivering(app: App, receiveLocally: LocalReceiver): Dispatcher {
+export function startDelivering(
+  app: App,
+  receiveLocally: LocalReceiver,
+  replies: Replies = new RepliesFile(app),
+): Dispatcher {
   app.metrics.gauge('queue_held_recipients', 'Recipients whose mail waits for an operator.', () =>
     countHeld(app.db.read),
   );
@@ -23,6 +29,7 @@ export function startDelivering(app: App, receiveLocally: LocalReceiver): Dispat
     ...app,
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
     receiveLocally,
+    replies,
   });
   dispatcher.start();
   return dispatcher;

@@ -8,6 +8,7 @@ import { expireContent, expireEmails } from '../emails/store.ts';
 import { expireEvents } from '../events/store.ts';
 import { expireLedger } from '../ledger/expire.ts';
 import { expireAttempts } from '../queue/attempts/store.ts';
+import { EVIDENCE_WINDOW_DAYS, expireEvidence } from '../suppressions/evidence/store.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { firstKeptId } from '../system/ids.ts';
 import { expireEngagements } from '../tracking/engagements/store.ts';
@@ -91,6 +92,15 @@ export function createSteps(
       kind: 'counts',
       size: new SliceSize(ROWS),
       expire: (now, { rows }) => db.commit(expireCounts, { before: now - MAX_COUNTED_DAYS * DAY_MS, rows }),
+    },
+    {
+      kind: 'bounce evidence',
+      size: new SliceSize(ROWS),
+      expire: (now, { rows }) =>
+        db.commit(expireEvidence, {
+          before: now - Math.max(eventDays, EVIDENCE_WINDOW_DAYS) * DAY_MS,
+          rows,
+        }),
     },
     {
       kind: 'ledger',

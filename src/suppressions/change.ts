@@ -5,6 +5,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import type { Mode } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
 import { newId } from '../system/ids.ts';
+import { forgetEvidence } from './evidence/store.ts';
 import { showSuppression } from './show.ts';
 import { deleteSuppression, type Suppressed, suppress } from './store.ts';
 
@@ -46,7 +47,11 @@ export const removeSuppressions = defineWrite(
     const removed: boolean[] = [];
     for (const key of keys) {
       const suppression = await deleteSuppression(tx, tenantId, key);
-      if (suppression) await record(tx, 'suppression.removed', { suppression, ...cause });
+      if (suppression) {
+        // Somebody knows better than the bounces so far.
+        await forgetEvidence(tx, { tenantId, address: suppression.email });
+        await record(tx, 'suppression.removed', { suppression, ...cause });
+      }
       removed.push(suppression !== undefined);
     }
     return removed;

@@ -6,6 +6,7 @@ import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { contactSchema } from '../audiences/contacts/schemas.ts';
 import { broadcastSummarySchema } from '../broadcasts/schemas.ts';
 import type { EventType } from '../events/store.ts';
+import { REPLY_CLASSES } from '../queue/outcome/replies/meaning.ts';
 import { suppressionSchema } from '../suppressions/schemas.ts';
 import { MACHINE_REASONS } from '../tracking/judge.ts';
 
@@ -40,9 +41,18 @@ const delivery = Type.Object(
   { description: 'The successful attempt.' },
 );
 
+/** What the reply table says about a reply (queue/outcome/replies). */
+const explanation = {
+  class: Type.Enum([...REPLY_CLASSES], {
+    description: 'What the reply means, such as `bad-mailbox` or `rate`.',
+  }),
+  advice: text('What you can do, in a sentence.'),
+};
+
 const delay = Type.Object(
   {
     diagnostic: text('The reply of the receiving server, or the reason why none was reached.'),
+    ...explanation,
     attempt: Type.Integer({ description: 'Number of the attempt, from 1.' }),
     nextAttemptAt: nullable(
       time('Time of the next attempt; null when a later server reports the delay by mail'),
@@ -62,6 +72,7 @@ const bounce = Type.Object(
     subType: Type.Enum([
       ...['NoEmail', 'MailboxFull', 'MessageTooLarge', 'ContentRejected', 'AttachmentRejected', 'General'],
     ]),
+    ...explanation,
     smtpCode: nullable(Type.Integer({ description: 'The reply code, such as 550.' })),
     enhancedCode: nullable(text('The enhanced status code (RFC 3463), such as `5.1.1`.')),
     diagnostic: nullable(text('The reply of the receiving server, or the reason why none was reached.')),
@@ -86,6 +97,7 @@ const complaint = Type.Object(
     feedbackType: text('The type of the report (RFC 5965 section 3.1), such as `abuse`.'),
     userAgent: nullable(text('The program that made the report.')),
     arrivedAt: time('When the report arrived'),
+    ...explanation,
   },
   { description: 'The report of the recipient.' },
 );

@@ -145,6 +145,8 @@ function sampleDetails(type: EmailEventType, nowMs: number): object {
       return {
         delay: {
           diagnostic: '451 4.7.1 Try again later',
+          class: 'greylist',
+          advice: 'The server asks for a second try. Nothing needs to be done.',
           attempt: 1,
           nextAttemptAt: isoTime(nowMs + 5 * MINUTE_MS),
           expiresAt: isoTime(nowMs + 48 * 60 * MINUTE_MS),
@@ -162,6 +164,8 @@ function sampleDetails(type: EmailEventType, nowMs: number): object {
         bounce: {
           type: 'permanent',
           subType: 'NoEmail',
+          class: 'bad-mailbox',
+          advice: 'The mailbox does not exist. Remove the address from your lists.',
           smtpCode: 550,
           enhancedCode: '5.1.1',
           diagnostic: '550 5.1.1 No such mailbox',
@@ -169,7 +173,15 @@ function sampleDetails(type: EmailEventType, nowMs: number): object {
         },
       };
     case 'email.complained':
-      return { complaint: { feedbackType: 'abuse', userAgent: USER_AGENT, arrivedAt: at } };
+      return {
+        complaint: {
+          feedbackType: 'abuse',
+          userAgent: USER_AGENT,
+          arrivedAt: at,
+          class: 'complaint',
+          advice: 'The reader reported the message as spam. Do not write to this address again.',
+        },
+      };
     case 'email.opened':
       return { open: { timestamp: at, ...reader } };
     case 'email.clicked':

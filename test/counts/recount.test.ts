@@ -99,9 +99,10 @@ test('deliveries, bounces of each class and delays are counted once for each rec
   await spool.deliverDue();
   await recounted(['delivered']);
   const report = { ...NO_REPORT, phase: 'rcpt' as const, smtpCode: 550, text: 'No' };
-  for (const bounce of ['permanent', 'transient', 'undetermined'] as const) {
+  const codes = { permanent: '5.1.1', transient: '5.2.2', undetermined: '5.7.1' };
+  for (const [bounce, enhancedCode] of Object.entries(codes)) {
     await spool.accept([`${bounce}@gmail.com`, `${bounce}@yahoo.com`]);
-    await endAll({ kind: 'bounced', report, bounce });
+    await endAll({ kind: 'bounced', report: { ...report, enhancedCode } });
   }
   await spool.accept('slow@gmail.com');
   for (let attempt = 0; attempt < 4; attempt++) {

@@ -26,6 +26,7 @@ import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
 import { type SeededRandom, seededRandom } from '../faults/seeded-random.ts';
 import { POSTFIX } from '../mail/dsn/bounces.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
+import { PACKAGED } from '../support/spool.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -39,7 +40,7 @@ after(() => campaign[Symbol.asyncDispose]());
 
 const appOf = () => {
   const { app } = campaign.spool;
-  return { ...app, returnAddressKey: returnAddressKeyOf(app), links: createLinks(app) };
+  return { ...app, replies: PACKAGED, returnAddressKey: returnAddressKeyOf(app), links: createLinks(app) };
 };
 
 /** Returns an address at which mail is received. */
@@ -145,7 +146,9 @@ test('a bounce of an unknown mailbox turns a delivered recipient bounced and sup
     data: {
       to,
       bounce: {
-        ...{ type: 'permanent', subType: 'NoEmail', smtpCode: 550, enhancedCode: '5.1.1' },
+        ...{ type: 'permanent', subType: 'NoEmail', class: 'bad-mailbox' },
+        advice: 'The mailbox does not exist. Remove the address from your lists.',
+        ...{ smtpCode: 550, enhancedCode: '5.1.1' },
         ...{ diagnostic: '550 5.1.1 User unknown', source: 'dsn' },
       },
     },
@@ -161,7 +164,12 @@ test('only what machines report about the mailbox itself suppresses', async () =
     [{ status: '5.7.1', diagnosticCode: '554 5.7.1 Blocked' }, 'undetermined'],
     // Some servers call every refusal an unknown user.
     [{ status: '5.1.1', diagnosticCode: '550 5.7.1 Blocked' }, 'undetermined'],
-    [{ status: '5.0.0', diagnosticCode: '550 No such user' }, 'undetermined'],
+    [{ status: '5.1.0', diagnosticCode: '550 5.1.0 <b@bounce.example> sender rejected.' }, 'undetermined'],
+    [{ status: '5.1.1', diagnosticCode: '550 5.1.1 sent to too many recipients this hour' }, 'transient'],
+    [
+      { status: '5.4.1', diagnosticCode: '550 5.4.1 Recipient address rejected: Access denied' },
+      'undetermined',
+    ],
     [{ form: 'text', diagnosticCode: '550 5.1.1 User unknown' }, 'undetermined'],
   ];
   for (const [notice, type] of cases) {
@@ -172,6 +180,53 @@ test('only what machines report about the mailbox itself suppresses', async () =
     assert.equal(shown.type, type, JSON.stringify(notice));
     assert.equal(await suppressionOf(to), undefined, JSON.stringify(notice));
   }
+});
+
+const LIKELY = {
+  status: '5.4.1',
+  diagnosticCode: '550 5.4.1 Recipient address rejected: Access denied',
+} as const;
+
+/** Delivers an email to the address, and lets a bounce of it arrive. Returns the type of the bounce. */
+async function bounceOnce(to: string, notice: Partial<Notice> = LIKELY): Promise<string> {
+  const id = await deliver([to]);
+  assert.deepEqual(await bounce({ emailId: id }, { finalRecipient: to, ...notice }), STORED);
+  return ((await lastEventOf(id)).data as { bounce: { type: string } }).bounce.type;
+}
+
+test('a likely bad address is suppressed by bounces on two distinct days', async () => {
+  const { clock } = campaign.spool;
+  const to = newReader();
+  assert.deepEqual([await bounceOnce(to), await bounceOnce(to)], ['undetermined', 'undetermined']);
+  assert.equal(await suppressionOf(to), undefined);
+  await clock.advance(DAY_MS);
+  assert.equal(await bounceOnce(to), 'permanent');
+  assert.equal((await suppressionOf(to)).reason, 'bounce');
+});
+
+test('a delivery between two bounces clears the first one, unless it bounces itself', async () => {
+  const { clock } = campaign.spool;
+  const to = newReader();
+  assert.equal(await bounceOnce(to), 'undetermined');
+  await clock.advance(HOUR_MS);
+  await deliver([to]);
+  await clock.advance(DAY_MS);
+  assert.equal(await bounceOnce(to), 'undetermined');
+  assert.equal(await suppressionOf(to), undefined);
+  await clock.advance(DAY_MS);
+  // A server that takes everything may bounce the other message of this minute, too.
+  await deliver([to]);
+  assert.equal(await bounceOnce(to), 'permanent');
+});
+
+test('bounces that lie more than 30 days apart do not add up', async () => {
+  const { clock } = campaign.spool;
+  const to = newReader();
+  assert.equal(await bounceOnce(to), 'undetermined');
+  await clock.advance(31 * DAY_MS);
+  assert.equal(await bounceOnce(to), 'undetermined');
+  await clock.advance(30 * DAY_MS);
+  assert.equal(await bounceOnce(to), 'permanent');
 });
 
 test('the address that the sender gave counts when the mail was forwarded', async () => {
@@ -278,6 +333,8 @@ test('a delay that is reported later is an event, at most one in four hours, and
   assert.equal(type, 'email.delivery_delayed');
   assert.deepEqual(data['delay'], {
     ...{ diagnostic: '550 5.1.1 User unknown', attempt: 1, nextAttemptAt: null },
+    class: 'bad-mailbox',
+    advice: 'The mailbox does not exist. Remove the address from your lists.',
     expiresAt: new Date(willRetryUntil).toISOString(),
   });
   const count = (await eventsOf(id)).length;
@@ -305,6 +362,8 @@ test('a complaint turns the recipient complained and suppresses the address', as
       complaint: {
         ...{ feedbackType: 'abuse', userAgent: 'Provider FBL' },
         arrivedAt: new Date(arrivedAt).toISOString(),
+        class: 'complaint',
+        advice: 'The reader reported the message as spam. Do not write to this address again.',
       },
     },
   });

@@ -13,6 +13,7 @@ import { countHeld } from '../../src/queue/held/store.ts';
 import { createTrialWork } from '../../src/queue/held/trial.ts';
 import type { LocalReceiver } from '../../src/queue/local-receiver.ts';
 import type { Verdict } from '../../src/queue/outcome/outcome.ts';
+import { packagedReplies, type Replies } from '../../src/queue/outcome/replies/replies.ts';
 import { createPreparer } from '../../src/queue/prepare.ts';
 import type { Attempt } from '../../src/queue/sessions/transport.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
@@ -60,6 +61,13 @@ export type Spool = TestApp & {
 /** Fields of an email, over those of `accept`, and the key that sends it. */
 type Accepted = { key?: string; [field: string]: unknown };
 type Published = { type: string; name: string; value: string };
+
+/** The reply table that comes with the program. */
+export const PACKAGED: Replies = {
+  get table() {
+    return packagedReplies();
+  },
+};
 
 /** Fails the test: its mail is not to domains that are received here. */
 export const noReceiver: LocalReceiver = () => Promise.reject(new Error('the test has no receiver'));
@@ -119,7 +127,7 @@ export async function openSpool(options: SpoolOptions = {}): Promise<Spool> {
       return ids;
     },
     async deliverDue() {
-      const dispatcher = startDelivering(testApp.app, options.receiveLocally ?? noReceiver);
+      const dispatcher = startDelivering(testApp.app, options.receiveLocally ?? noReceiver, PACKAGED);
       await settled(testApp.app);
       await dispatcher.stop(STOP_MS);
     },
@@ -162,6 +170,7 @@ export function deliveryAppOf(app: App): DeliveryApp {
   return {
     ...app,
     receiveLocally: noReceiver,
+    replies: PACKAGED,
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
   };
 }

@@ -1,7 +1,9 @@
 /** A hard bounce puts its address on the list, and endpoints hear of it in the mode of the mail. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Outcome, Report } from '../../src/queue/outcome/outcome.ts';
+import { explainReport } from '../../src/queue/outcome/explain.ts';
+import type { FinalOutcome, Report } from '../../src/queue/outcome/outcome.ts';
+import { packagedReplies } from '../../src/queue/outcome/replies/replies.ts';
 import { settle } from '../../src/queue/settle.ts';
 import { showSuppression } from '../../src/suppressions/show.ts';
 import { getSuppression } from '../../src/suppressions/store.ts';
@@ -21,7 +23,7 @@ const REPORT: Report = {
 };
 
 /** Ends the one delivery of an email with this outcome. */
-async function end(to: string, outcome: Outcome): Promise<string> {
+async function end(to: string, outcome: FinalOutcome): Promise<string> {
   const messageId = await spool.accept(to);
   const { db, runId } = spool.app;
   const deliveries = await spool.claim();
@@ -47,12 +49,12 @@ async function suppressionEvents(address: string) {
     .filter(({ data }) => data.email === address);
 }
 
-const bounced = (bounce: 'permanent' | 'transient', report = REPORT): Outcome => ({
-  ...{ kind: 'bounced', bounce, report },
+const bounced = (report = REPORT): FinalOutcome => ({
+  ...{ kind: 'bounced', report, meaning: explainReport(packagedReplies(), report) },
 });
 
 test('a hard bounce is a suppression.added of the record with its source', async () => {
-  const emailId = await end('Gone@rcpt.example', bounced('permanent'));
+  const emailId = await end('Gone@rcpt.example', bounced());
   const { tenantId, app } = spool;
   const row = await getSuppression(app.db.read, tenantId, 'gone@rcpt.example');
   assert.deepEqual(
@@ -65,7 +67,7 @@ test('a hard bounce is a suppression.added of the record with its source', async
 });
 
 test('the events of an email do not include those of the suppression list', async () => {
-  const email = await spool.email(await end('quiet@rcpt.example', bounced('permanent')));
+  const email = await spool.email(await end('quiet@rcpt.example', bounced()));
   const types = email.events.map(({ type }: { type: string }) => type);
   assert.deepEqual(
     types.filter((type: string) => !type.startsWith('email.')),
@@ -74,8 +76,8 @@ test('the events of an email do not include those of the suppression list', asyn
 });
 
 test('a soft bounce and a simulated one say nothing of the list', async () => {
-  await end('soft@rcpt.example', bounced('transient'));
-  await end('simulated@rcpt.example', bounced('permanent', { ...REPORT, phase: 'simulated' }));
+  await end('soft@rcpt.example', bounced({ ...REPORT, enhancedCode: '5.2.2' }));
+  await end('simulated@rcpt.example', bounced({ ...REPORT, phase: 'simulated' }));
   for (const address of ['soft@rcpt.example', 'simulated@rcpt.example']) {
     assert.deepEqual(await suppressionEvents(address), []);
     const { db } = spool.app;
@@ -94,7 +96,7 @@ test('a hard bounce of an address that was put on the list meanwhile is no news'
   const known = await suppressionEvents(email);
   const results = (delivery?.recipients ?? []).map(({ id, attempts }) => ({
     ...{ recipientId: id, attempts, retryDelayMs: 1_000 },
-    verdict: { outcome: bounced('permanent') },
+    verdict: { outcome: bounced() },
   }));
   await db.commit(settle, { messageId, runId, now, durationMs: 1, signature: null, results });
   assert.equal((await getSuppression(db.read, tenantId, email)).reason, 'bounce');

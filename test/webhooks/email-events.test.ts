@@ -81,13 +81,18 @@ const REPORT: Report = {
   ...{ smtpCode: 550, enhancedCode: '5.1.1', text: '550 5.1.1 no such user' },
 };
 
-for (const bounce of ['permanent', 'transient'] as const) {
+const CODES = [
+  ['permanent', '5.1.1'],
+  ['transient', '5.2.2'],
+] as const;
+
+for (const [bounce, enhancedCode] of CODES) {
   test(`email.bounced is posted of a bounce that is ${bounce}`, async () => {
     const to = `${bounce}@rcpt.example`;
     const id = await spool.accept(to);
     const [delivery] = (await spool.claim()).filter(({ message }) => message.id === id);
     assert.ok(delivery);
-    const verdicts = verdictForAll(delivery, { kind: 'bounced', bounce, report: REPORT });
+    const verdicts = verdictForAll(delivery, { kind: 'bounced', report: { ...REPORT, enhancedCode } });
     await deliverBy(app, delivery, async () => judged(verdicts));
     const events = await eventsOf(id, 3);
     const bounced = events.find(({ type }) => type === 'email.bounced');

@@ -2,6 +2,7 @@
 import type { App } from '../../app.ts';
 import { MAX_REPORT_BYTES, readReturnedMail } from '../../mail/dsn/read.ts';
 import { storeBounce } from '../../queue/feedback.ts';
+import { type Replies, RepliesFile } from '../../queue/outcome/replies/replies.ts';
 import { returnAddressKeyOf } from '../../queue/return-path.ts';
 import type { Work } from '../../system/worker.ts';
 import { labelOf, openReturnedMail, outcomeOf } from '../returned-mail.ts';
@@ -12,11 +13,11 @@ import { createTaskWork, type TaskOutcome } from '../tasks/worker.ts';
 const CONCURRENCY = 4;
 
 /** Returns the work that reads bounces. */
-export function createBounceWork(app: App): Work<LeasedTask> {
+export function createBounceWork(app: App, replies: Replies = new RepliesFile(app)): Work<LeasedTask> {
   const results = app.metrics.counter('inbound_bounces_total', 'Mail that came back to a return path.', [
     'result',
   ]);
-  const feedbackApp = { ...app, returnAddressKey: returnAddressKeyOf(app) };
+  const feedbackApp = { ...app, replies, returnAddressKey: returnAddressKeyOf(app) };
 
   async function run(task: LeasedTask): Promise<TaskOutcome> {
     const returned = await openReturnedMail(app, task, MAX_REPORT_BYTES);

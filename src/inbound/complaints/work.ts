@@ -4,6 +4,7 @@ import { createLinks } from '../../links/links.ts';
 import { MAX_COMPLAINT_BYTES, readFeedbackReport } from '../../mail/arf/read.ts';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { storeComplaint } from '../../queue/feedback.ts';
+import { type Replies, RepliesFile } from '../../queue/outcome/replies/replies.ts';
 import { returnAddressKeyOf } from '../../queue/return-path.ts';
 import type { Work } from '../../system/worker.ts';
 import { labelOf, openReturnedMail, outcomeOf, type ReturnedMail } from '../returned-mail.ts';
@@ -14,13 +15,13 @@ import { createTaskWork, type TaskOutcome } from '../tasks/worker.ts';
 const CONCURRENCY = 4;
 
 /** Returns the work that reads complaints. */
-export function createComplaintWork(app: App): Work<LeasedTask> {
+export function createComplaintWork(app: App, replies: Replies = new RepliesFile(app)): Work<LeasedTask> {
   const results = app.metrics.counter(
     'inbound_complaints_total',
     'Mail that came to an address for complaints.',
     ['result'],
   );
-  const feedbackApp = { ...app, returnAddressKey: returnAddressKeyOf(app), links: createLinks(app) };
+  const feedbackApp = { ...app, replies, returnAddressKey: returnAddressKeyOf(app), links: createLinks(app) };
 
   async function run(task: LeasedTask): Promise<TaskOutcome> {
     const returned = await openReturnedMail(app, task, MAX_COMPLAINT_BYTES);

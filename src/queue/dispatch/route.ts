@@ -9,6 +9,7 @@ import { isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
 import { type MxPlan, planMx } from '../../mail/mx.ts';
 import type { Delivery } from '../claim.ts';
 import { NO_REPORT, type Outcome } from '../outcome/outcome.ts';
+import type { Fact } from '../outcome/replies/meaning.ts';
 import type { DeliveryQueueName } from './delivery-queue.ts';
 
 export type Hosts = Extract<MxPlan, { kind: 'hosts' }>['hosts'];
@@ -60,17 +61,13 @@ const NO_SUCH_DOMAIN_RETRY_MS = 3_600_000;
 export function judgeDeadEnd(domain: string, plan: DeadEnd, delivery: Delivery): Outcome {
   switch (plan.kind) {
     case 'null-mx':
-      return bounced(NULL_MX, `${domain} takes no mail (null MX)`, 'permanent');
+      return bounced('null-mx', NULL_MX, `${domain} takes no mail (null MX)`);
     case 'loop':
-      return bounced(
-        LOOP,
-        `The MX of ${domain} is this machine, which does not take its mail`,
-        'undetermined',
-      );
+      return bounced('loop', LOOP, `The MX of ${domain} is this machine, which does not take its mail`);
     case 'no-domain':
       return noSuchDomain(domain, delivery);
     case 'unresolved':
-      return { kind: 'deferred', report: report(null, `DNS: ${plan.reason}`) };
+      return { kind: 'deferred', report: report('dns', null, `DNS: ${plan.reason}`) };
   }
 }
 
@@ -83,14 +80,15 @@ function noSuchDomain(domain: string, delivery: Delivery): Outcome {
   const missingBefore = delivery.recipients.every(
     ({ enhancedCode, smtpCode }) => enhancedCode === NO_SUCH_DOMAIN && smtpCode === null,
   );
-  if (missingBefore) return bounced(NO_SUCH_DOMAIN, text, 'permanent');
-  return { kind: 'deferred', report: report(NO_SUCH_DOMAIN, text), retryAfterMs: NO_SUCH_DOMAIN_RETRY_MS };
+  if (missingBefore) return bounced('no-domain', NO_SUCH_DOMAIN, text);
+  const missing = report('no-domain', NO_SUCH_DOMAIN, text);
+  return { kind: 'deferred', report: missing, retryAfterMs: NO_SUCH_DOMAIN_RETRY_MS };
 }
 
-function bounced(enhancedCode: string, text: string, bounce: 'permanent' | 'undetermined'): Outcome {
-  return { kind: 'bounced', bounce, report: report(enhancedCode, text) };
+function bounced(fact: Fact, enhancedCode: string, text: string): Outcome {
+  return { kind: 'bounced', report: report(fact, enhancedCode, text) };
 }
 
-function report(enhancedCode: string | null, text: string) {
-  return { ...NO_REPORT, phase: 'dns', enhancedCode, text } as const;
+function report(fact: Fact, enhancedCode: string | null, text: string) {
+  return { ...NO_REPORT, phase: 'dns', enhancedCode, text, fact } as const;
 }

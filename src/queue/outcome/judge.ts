@@ -5,16 +5,17 @@ import type { SmtpFailure, SmtpPhase } from '../../mail/smtp/client/failure.ts';
 import type { RecipientResult } from '../../mail/smtp/client/transaction.ts';
 import { classifyRefusal } from './classify.ts';
 import { type Outcome, type Peer, reportFailure, reportReply } from './outcome.ts';
+import type { Replies } from './replies/replies.ts';
 
 /** Returns the outcome of an attempt for one recipient. */
-export function judge(peer: Peer, result: RecipientResult): Outcome {
+export function judge(replies: Replies, peer: Peer, result: RecipientResult): Outcome {
   switch (result.kind) {
     case 'accepted':
       return { kind: 'delivered', report: reportReply(peer, 'dot', result.reply) };
     case 'refused':
-      return classifyRefusal(peer, result.phase, result.reply);
+      return classifyRefusal(replies, peer, result);
     case 'failed':
-      return judgeFailure(peer, result.failure);
+      return judgeFailure(replies, peer, result.failure);
   }
 }
 
@@ -24,11 +25,14 @@ const LOCAL_RETRY_MS = 10_000;
 /**
  * Returns the outcome of a session or a command that failed. A reply is classified; any other failure is a deferral.
  */
-export function judgeFailure(peer: Peer, failure: SmtpFailure): Outcome {
-  if (failure.kind === 'reply') return classifyRefusal(peer, failure.phase, failure.reply);
+export function judgeFailure(replies: Replies, peer: Peer, failure: SmtpFailure): Outcome {
+  if (failure.kind === 'reply') return classifyRefusal(replies, peer, failure);
   if (failure.kind === 'requirement') {
-    const report = { ...reportFailure(peer, failure), enhancedCode: failure.status };
-    return { kind: 'bounced', bounce: 'undetermined', report };
+    const fact = failure.status === '5.6.7' ? 'no-smtputf8' : 'requirement';
+    return {
+      kind: 'bounced',
+      report: { ...reportFailure(peer, failure), enhancedCode: failure.status, fact },
+    };
   }
   if (failure.kind === 'local') {
     const report = { ...reportFailure(peer, failure), phase: 'local' } as const;

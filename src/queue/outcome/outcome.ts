@@ -3,6 +3,7 @@ import type { RecipientRow } from '../../db/tables.ts';
 import type { SmtpFailure, SmtpPhase } from '../../mail/smtp/client/failure.ts';
 import { replyText, type SmtpReply } from '../../mail/smtp/reply.ts';
 import { cleanForeignText } from '../../system/foreign-text.ts';
+import type { Fact, Meaning } from './replies/meaning.ts';
 
 /** Everything known about an attempt, for its row, the API and the events. */
 export type Report = {
@@ -16,16 +17,27 @@ export type Report = {
   enhancedCode: string | null;
   /** The peer's reply, or our own description when there is none. */
   text: string;
+  /** The reason without a reply; undefined for replies. */
+  fact?: Fact;
 };
 
 export type Outcome =
   | { kind: 'delivered'; report: Report }
   /** `retryAfterMs` replaces the delay of the retry schedule. */
   | { kind: 'deferred'; report: Report; retryAfterMs?: number }
-  /** The bounce `permanent` means that the address itself is invalid; it suppresses the address. */
-  | { kind: 'bounced'; report: Report; bounce: 'permanent' | 'transient' | 'undetermined' }
+  | { kind: 'bounced'; report: Report }
   /** Another attempt would do harm, so the mail waits for an operator (held/hold.ts). */
   | { kind: 'held'; report: Report; reason: HoldReason };
+
+/** An outcome with its meaning, in the form in which it is stored. */
+export type FinalOutcome =
+  | Exclude<Outcome, { kind: 'deferred' | 'bounced' }>
+  | (Extract<Outcome, { kind: 'deferred' | 'bounced' }> & { meaning: Meaning });
+
+/**
+ * The type of a bounce in events and counters. `permanent`: the address was added to the suppressions. `transient`: it passes by itself.
+ */
+export type BounceType = 'permanent' | 'transient' | 'undetermined';
 
 /**
  * Reasons to hold mail. `interrupted`: the daemon ended during several attempts. `damaged`: the stored message is missing
@@ -40,7 +52,11 @@ export type SimulatedFeedback = 'complained' | 'opened' | 'clicked';
  * The outcome for one recipient, with the feedback that a simulation adds. `notifiesSender` is true when the server that took the message
  * tells its sender what becomes of it (RFC 3461 section 5.2.1).
  */
-export type Verdict = { outcome: Outcome; feedback?: SimulatedFeedback; notifiesSender?: boolean };
+export type Verdict<Result = Outcome> = {
+  outcome: Result;
+  feedback?: SimulatedFeedback;
+  notifiesSender?: boolean;
+};
 
 /** Returns the same outcome for every recipient of the delivery. */
 export function verdictForAll(
@@ -92,13 +108,26 @@ const PHASE_NAMES: Record<SmtpPhase, string> = {
 export function reportFailure(peer: Peer, failure: SmtpFailure): Report {
   if (failure.kind === 'reply') return reportReply(peer, failure.phase, failure.reply);
   const text = `${peer.mx} (${PHASE_NAMES[failure.phase]}): ${failure.message}`;
-  return { ...peer, phase: failure.phase, smtpCode: null, enhancedCode: null, text };
+  return {
+    ...peer,
+    phase: failure.phase,
+    smtpCode: null,
+    enhancedCode: null,
+    text,
+    fact: FACT_OF_FAILURE[failure.kind],
+  };
 }
 
-/**
- * Returns the outcome in the form in which `settle` stores it. Its text is copied into the recipient, the attempt, the
- * event and the suppression, and another machine may have written it, so the text is cleaned.
- */
-export function storable<Kept extends Outcome>(outcome: Kept): Kept {
-  return { ...outcome, report: { ...outcome.report, text: cleanForeignText(outcome.report.text) } };
+const FACT_OF_FAILURE = {
+  timeout: 'network',
+  connection: 'network',
+  protocol: 'protocol',
+  tls: 'tls',
+  local: 'local',
+  requirement: 'requirement',
+} as const satisfies Record<Exclude<SmtpFailure['kind'], 'reply'>, Fact>;
+
+/** Returns a report whose text can be stored, logged and shown: another machine may have written it. */
+export function cleanReport(report: Report): Report {
+  return { ...report, text: cleanForeignText(report.text) };
 }

@@ -22,10 +22,11 @@ import type { Claim } from '../claim.ts';
 import type { Hosts } from '../dispatch/route.ts';
 import { crashOn, judgeFailure } from '../outcome/judge.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
+import type { Replies } from '../outcome/replies/replies.ts';
 import type { Addresses } from '../site/addresses.ts';
 import { isAuthenticName, understands } from './requirements.ts';
 
-export type ConnectApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'>;
+export type ConnectApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'> & { replies: Replies };
 
 export type OpenSession = { smtp: SmtpSession; peer: Peer & { address: string } };
 type Connected =
@@ -41,7 +42,7 @@ const PLAIN_TEXT_FROM_ATTEMPT = 2;
 const PLAIN_TEXT_FROM_AGE_MS = 5 * 60_000;
 const NO_HOST_REACHED: Outcome = {
   kind: 'deferred',
-  report: { ...NO_REPORT, phase: 'connect', text: 'No host of the domain could be reached' },
+  report: { ...NO_REPORT, phase: 'connect', text: 'No host of the domain could be reached', fact: 'network' },
 };
 
 type Opening = {
@@ -73,7 +74,7 @@ export async function connect(app: ConnectApp, hosts: Hosts, opening: Opening): 
       const tls = opened.session.tls?.version ?? null;
       return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls } } };
     }
-    const judged = judgeFailure(peer, opened.failure);
+    const judged = judgeFailure(app.replies, peer, opened.failure);
     if (opened.failure.kind === 'requirement') {
       unmet ??= judged;
       continue;

@@ -10,13 +10,14 @@ import type { Claim } from '../claim.ts';
 import type { LocalAnswer, LocalMessage, LocalOrigin, LocalReceiver } from '../local-receiver.ts';
 import { judge } from '../outcome/judge.ts';
 import type { Peer, Verdict } from '../outcome/outcome.ts';
+import type { Replies } from '../outcome/replies/replies.ts';
 import type { PrepareMessage } from '../prepare.ts';
 import type { Site } from '../site/site.ts';
 import type { SpooledMessage } from '../store.ts';
 import { DELIVERY_DEADLINE_MS } from './transact.ts';
 import type { Attempt, Transport } from './transport.ts';
 
-type LocalApp = Pick<App, 'clock' | 'config'> & { prepare: PrepareMessage };
+type LocalApp = Pick<App, 'clock' | 'config'> & { prepare: PrepareMessage; replies: Replies };
 type LocalSite = Pick<Site, 'pace' | 'startSending'>;
 
 /**
@@ -49,7 +50,8 @@ async function handOver(
   const answers = await withTimeout(clock, receive(message), { timeoutMs, what: 'receiving local mail' });
   const now = clock.elapsed();
   site.pace.delivered(now);
-  const verdicts = judgeAnswers({ mx: config.hostname, address: null, tls: null }, claim, answers);
+  const peer = { mx: config.hostname, address: null, tls: null };
+  const verdicts = judgeAnswers(app.replies, { peer, claim }, answers);
   return {
     kind: 'judged',
     verdicts,
@@ -89,8 +91,8 @@ function originOf({ tenantId, traceFields, blobId }: SpooledMessage): LocalOrigi
 }
 
 function judgeAnswers(
-  peer: Peer,
-  claim: Claim,
+  replies: Replies,
+  { peer, claim }: { peer: Peer; claim: Claim },
   answers: readonly LocalAnswer[],
 ): Map<RecipientRow['id'], Verdict> {
   return new Map(
@@ -103,7 +105,11 @@ function judgeAnswers(
       return [
         id,
         {
-          outcome: judge(peer, isAccepted ? { kind: 'accepted', reply } : { kind: 'refused', phase, reply }),
+          outcome: judge(
+            replies,
+            peer,
+            isAccepted ? { kind: 'accepted', reply } : { kind: 'refused', phase, reply },
+          ),
         },
       ];
     }),

@@ -58,6 +58,7 @@ const CONNECTION_GIVEN_UP: Outcome = {
   report: {
     ...NO_REPORT,
     phase: 'local',
+    fact: 'network',
     text: 'Not tried: the host did not answer while it was sent another email, and other mail needed the connection',
   },
 };

@@ -48,7 +48,6 @@ const DELIVERED: Outcome = { kind: 'delivered', report: report(250, '2.0.0', 'Si
 const BOUNCED: Outcome = {
   kind: 'bounced',
   report: report(550, '5.1.1', 'Simulated: no such mailbox'),
-  bounce: 'permanent',
 };
 const DELAYED: Outcome = {
   kind: 'deferred',

@@ -5,6 +5,7 @@ import type { RecipientResult, Transaction, TransactionResult } from '../../mail
 import type { Claim } from '../claim.ts';
 import { crashOn, judge } from '../outcome/judge.ts';
 import type { Outcome, Verdict } from '../outcome/outcome.ts';
+import type { Replies } from '../outcome/replies/replies.ts';
 import type { PrepareMessage } from '../prepare.ts';
 import type { OpenSession } from './connect.ts';
 import { mayCarry } from './requirements.ts';
@@ -44,7 +45,10 @@ type Transacting = {
   isPressed: () => boolean;
 };
 
-export type TransactApp = Pick<App, 'clock' | 'config' | 'crashPoint'> & { prepare: PrepareMessage };
+export type TransactApp = Pick<App, 'clock' | 'config' | 'crashPoint'> & {
+  prepare: PrepareMessage;
+  replies: Replies;
+};
 
 /**
  * Sends the claim and returns the verdicts. The recipients without one go to another session, because the peer has not
@@ -75,12 +79,15 @@ export async function transact(
   const result = await transaction.result.finally(() => timer.cancel());
   const mayTryAgain = !result.usable && claim.tries < MAX_TRIES && !isPressed();
   const notifiesSender = smtp.extensions.has('DSN');
-  return { signature, ...judgeAll(claim, peer, { ...result, isFirst, mayTryAgain, notifiesSender }) };
+  return {
+    signature,
+    ...judgeAll(app.replies, { claim, peer }, { ...result, isFirst, mayTryAgain, notifiesSender }),
+  };
 }
 
 function judgeAll(
-  claim: Claim,
-  peer: OpenSession['peer'],
+  replies: Replies,
+  { claim, peer }: { claim: Claim; peer: OpenSession['peer'] },
   {
     recipients: results,
     usable,
@@ -95,11 +102,11 @@ function judgeAll(
   for (const [index, recipient] of claim.recipients.entries()) {
     const result = results[index];
     if (!result) throw new Error('the SMTP client gave fewer results than recipients');
-    if (!usable && result.kind === 'failed' && !result.untried) brokeOff ??= judge(peer, result);
+    if (!usable && result.kind === 'failed' && !result.untried) brokeOff ??= judge(replies, peer, result);
     if (mayTryAgain && isUndecided(result, isFirst)) {
       undecided.push(recipient);
     } else {
-      verdicts.set(recipient.id, { outcome: judge(peer, result), notifiesSender });
+      verdicts.set(recipient.id, { outcome: judge(replies, peer, result), notifiesSender });
     }
   }
   return { verdicts, undecided: withoutVerdict(claim, undecided, brokeOff), brokeOff };

@@ -17,13 +17,19 @@ export type RecipientEvent = {
 
 const USER_AGENT = 'Postrider simulator';
 
+/** What a simulated complaint means. A real one has the words of the reply table. */
+const COMPLAINT = {
+  class: 'complaint',
+  advice: 'The reader reported the message as spam. Do not write to this address again.',
+};
+
 /** Returns the event of the feedback at `now`, in Unix milliseconds. */
 export function feedbackEvent(feedback: SimulatedFeedback, now: number): RecipientEvent {
   const at = isoTime(now);
   const reader = { ip: null, userAgent: USER_AGENT, bot: false, botReason: null };
   switch (feedback) {
     case 'complained': {
-      const complaint = { feedbackType: 'abuse', userAgent: USER_AGENT, arrivedAt: at };
+      const complaint = { feedbackType: 'abuse', userAgent: USER_AGENT, arrivedAt: at, ...COMPLAINT };
       return { type: 'email.complained', details: { complaint }, counters: ['complained'] };
     }
     case 'opened':

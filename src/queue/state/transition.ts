@@ -8,14 +8,14 @@ import type { MessageRow, RecipientRow, RecipientState } from '../../db/tables.t
 import { isoTime } from '../../system/clock.ts';
 import type { Exclusion } from '../exclusions.ts';
 import { MAX_INTERRUPTIONS, releasedDueAt } from '../held/suspect.ts';
-import type { BounceSubType } from '../outcome/bounce-subtype.ts';
 import {
+  type BounceType,
   type HoldReason,
   NO_REPORT,
-  type Outcome,
   type Report,
   type SimulatedFeedback,
 } from '../outcome/outcome.ts';
+import type { Meaning } from '../outcome/replies/meaning.ts';
 import { feedbackEvent, type RecipientEvent } from './recipient-event.ts';
 
 export type Transition =
@@ -31,14 +31,14 @@ export type Transition =
       /** True when the receiving server tells the sender what becomes of the message. */
       notifiesSender?: boolean | undefined;
     }
-  | { cause: 'bounced'; report: Report; bounce: Bounce; subType: BounceSubType }
+  | { cause: 'bounced'; report: Report; meaning: Meaning; bounce: BounceType }
   /** A bounce arrived by mail after the delivery. */
-  | { cause: 'bounced-later'; report: Report; bounce: Bounce; subType: BounceSubType }
+  | { cause: 'bounced-later'; report: Report; meaning: Meaning; bounce: BounceType }
   /** A delay was reported by mail after the delivery. `willRetryUntil` is in Unix milliseconds. */
-  | { cause: 'delayed-later'; diagnostic: string; willRetryUntil: number | null }
-  | { cause: 'complained'; complaint: Complaint }
+  | { cause: 'delayed-later'; diagnostic: string; willRetryUntil: number | null; meaning: Meaning }
+  | { cause: 'complained'; complaint: Complaint; meaning: Meaning }
   /** `dueAt` is the time of the next attempt, in Unix milliseconds, as in every cause below. */
-  | { cause: 'deferred'; report: Report; dueAt: number }
+  | { cause: 'deferred'; report: Report; meaning: Meaning; dueAt: number }
   | { cause: 'held'; reason: HoldReason; diagnostic: string }
   /** The daemon ended during the attempt, and the recipient is tried again. */
   | { cause: 'interrupted'; dueAt: number }
@@ -58,8 +58,6 @@ export type Transition =
 
 /** A complaint of a reader. `arrivedAt` is the time of its arrival, in Unix milliseconds. */
 export type Complaint = { feedbackType: string; userAgent: string | null; arrivedAt: number };
-
-type Bounce = Extract<Outcome, { kind: 'bounced' }>['bounce'];
 
 /** The states in which each cause may find a recipient. */
 const FROM: Record<Transition['cause'], readonly RecipientState[]> = {
@@ -196,18 +194,25 @@ const BOUNCE_COUNTERS = {
   permanent: 'bouncedPermanent',
   transient: 'bouncedTransient',
   undetermined: 'bouncedUndetermined',
-} as const satisfies Record<Bounce, Counter>;
+} as const satisfies Record<BounceType, Counter>;
 
 function bounce(transition: Of<'bounced'>): Effect {
-  return finish('bounced', transition.report, [bounceEvent(transition, 'smtp')]);
+  const { patch, events } = finish('bounced', transition.report, [bounceEvent(transition, 'smtp')]);
+  return { patch: { ...patch, ...explanation(transition.meaning) }, events };
+}
+
+/** Returns the part of a meaning that recipients and events show. */
+function explanation({ class: class_, advice }: Meaning): Pick<RecipientRow, 'class' | 'advice'> {
+  return { class: class_, advice };
 }
 
 function bounceEvent(
-  { report, bounce: type, subType }: Omit<Of<'bounced'>, 'cause'>,
+  { report, bounce: type, meaning }: Omit<Of<'bounced'>, 'cause'>,
   source: 'smtp' | 'dsn',
 ): RecipientEvent {
   const { smtpCode, enhancedCode, text: diagnostic } = report;
-  const details = { bounce: { type, subType, smtpCode, enhancedCode, diagnostic, source } };
+  const kind = { type, subType: meaning.subType, ...explanation(meaning) };
+  const details = { bounce: { ...kind, smtpCode, enhancedCode, diagnostic, source } };
   return { type: 'email.bounced', details, counters: [BOUNCE_COUNTERS[type]] };
 }
 
@@ -215,15 +220,15 @@ function bounceEvent(
 function bounceLater(transition: Of<'bounced-later'>): Effect {
   const { smtpCode, enhancedCode, text: diagnostic } = transition.report;
   return {
-    patch: { state: 'bounced', smtpCode, enhancedCode, diagnostic },
+    patch: { state: 'bounced', smtpCode, enhancedCode, diagnostic, ...explanation(transition.meaning) },
     events: [bounceEvent(transition, 'dsn')],
   };
 }
 
-function complain({ complaint: { arrivedAt, ...rest } }: Of<'complained'>): Effect {
-  const complaint = { ...rest, arrivedAt: isoTime(arrivedAt) };
+function complain({ complaint: { arrivedAt, ...rest }, meaning }: Of<'complained'>): Effect {
+  const complaint = { ...rest, arrivedAt: isoTime(arrivedAt), ...explanation(meaning) };
   return {
-    patch: { state: 'complained' },
+    patch: { state: 'complained', ...explanation(meaning) },
     events: [{ type: 'email.complained', details: { complaint }, counters: ['complained'] }],
   };
 }
@@ -237,7 +242,7 @@ function delayCounters({ delayNoticeAt }: RecipientRow): readonly Counter[] {
   return delayNoticeAt === null ? ['delayed'] : [];
 }
 
-function defer({ report, dueAt }: Of<'deferred'>, { recipient, expiresAt, now }: Situation): Effect {
+function defer({ report, meaning, dueAt }: Of<'deferred'>, { recipient, expiresAt, now }: Situation): Effect {
   const { delayNoticeAt, attempts: attempt } = recipient;
   const isDue = isNoticeDue(recipient, now);
   const patch = {
@@ -247,22 +252,24 @@ function defer({ report, dueAt }: Of<'deferred'>, { recipient, expiresAt, now }:
     interruptedAttempts: 0,
     delayNoticeAt: isDue ? now : delayNoticeAt,
     ...lastResponse(report),
+    ...explanation(meaning),
   } as const;
   if (!isDue) return { patch, events: [] };
   const times = { nextAttemptAt: isoTime(dueAt), expiresAt: isoTime(expiresAt) };
-  const delay = { diagnostic: report.text, attempt, ...times };
+  const delay = { diagnostic: report.text, ...explanation(meaning), attempt, ...times };
   const counters = delayCounters(recipient);
   return { patch, events: [{ type: 'email.delivery_delayed', details: { delay }, counters }] };
 }
 
 /** The recipient stays delivered: another server has the message and keeps trying, nobody knows when. */
 function delayLater(
-  { diagnostic, willRetryUntil }: Of<'delayed-later'>,
+  { diagnostic, willRetryUntil, meaning }: Of<'delayed-later'>,
   { recipient, now }: Situation,
 ): Effect {
   if (!isNoticeDue(recipient, now)) return { patch: {}, events: [] };
   const expiresAt = willRetryUntil === null ? null : isoTime(willRetryUntil);
-  const delay = { diagnostic, attempt: recipient.attempts, nextAttemptAt: null, expiresAt };
+  const attempt = recipient.attempts;
+  const delay = { diagnostic, ...explanation(meaning), attempt, nextAttemptAt: null, expiresAt };
   const counters = delayCounters(recipient);
   const event: RecipientEvent = { type: 'email.delivery_delayed', details: { delay }, counters };
   return { patch: { delayNoticeAt: now }, events: [event] };
@@ -283,5 +290,5 @@ function hold({ reason, diagnostic }: Of<'held'>, { interruptedAttempts }: Recip
 type Response = Pick<Report, 'smtpCode' | 'enhancedCode' | 'mx' | 'tls' | 'text'>;
 
 function lastResponse({ smtpCode, enhancedCode, mx, tls, text: diagnostic }: Response) {
-  return { smtpCode, enhancedCode, diagnostic, mx, tls };
+  return { smtpCode, enhancedCode, diagnostic, mx, tls, class: null, advice: null };
 }

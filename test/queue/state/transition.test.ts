@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RecipientRow, RecipientState } from '../../../src/db/tables.ts';
 import { NO_REPORT, type Report, type SimulatedFeedback } from '../../../src/queue/outcome/outcome.ts';
+import { packagedReplies } from '../../../src/queue/outcome/replies/replies.ts';
 import { effectOf, type Transition } from '../../../src/queue/state/transition.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.000Z');
@@ -39,6 +40,8 @@ const STATES: readonly RecipientState[] = [
   'canceled',
 ];
 
+const MEANING = packagedReplies().explainFact('null-mx');
+
 const CAUSES: readonly [Transition, readonly RecipientState[]][] = [
   [{ cause: 'claimed', runId: 'this', leasedUntil: 1 }, ['ready', 'deferred']],
   [
@@ -48,14 +51,18 @@ const CAUSES: readonly [Transition, readonly RecipientState[]][] = [
   [{ cause: 'parked' }, ['ready', 'deferred']],
   [{ cause: 'unparked', dueAt: 1 }, ['ready', 'deferred']],
   [delivered(), ['in_flight']],
-  [{ cause: 'bounced', report: REPORT, bounce: 'permanent', subType: 'General' }, ['in_flight']],
-  [{ cause: 'bounced-later', report: REPORT, bounce: 'permanent', subType: 'General' }, ['delivered']],
-  [{ cause: 'delayed-later', diagnostic: 'd', willRetryUntil: null }, ['delivered']],
+  [{ cause: 'bounced', report: REPORT, bounce: 'permanent', meaning: MEANING }, ['in_flight']],
+  [{ cause: 'bounced-later', report: REPORT, bounce: 'permanent', meaning: MEANING }, ['delivered']],
+  [{ cause: 'delayed-later', diagnostic: 'd', willRetryUntil: null, meaning: MEANING }, ['delivered']],
   [
-    { cause: 'complained', complaint: { feedbackType: 'abuse', userAgent: null, arrivedAt: NOW } },
+    {
+      cause: 'complained',
+      complaint: { feedbackType: 'abuse', userAgent: null, arrivedAt: NOW },
+      meaning: MEANING,
+    },
     ['delivered'],
   ],
-  [{ cause: 'deferred', report: REPORT, dueAt: NOW }, ['in_flight']],
+  [{ cause: 'deferred', report: REPORT, meaning: MEANING, dueAt: NOW }, ['in_flight']],
   [{ cause: 'held', reason: 'damaged', diagnostic: 'd' }, ['in_flight']],
   [{ cause: 'interrupted', dueAt: NOW }, ['in_flight']],
   [{ cause: 'unsent', dueAt: NOW }, ['in_flight']],

@@ -1,0 +1,64 @@
+/**
+ * Decides whether a bounce suppresses its address: at once, when the refusal is certainly about the recipient, and after bounces on two
+ * distinct days, when that is likely. An address that is accepted in between begins anew.
+ */
+import type { Tx } from '../db/operation.ts';
+import type { RecipientRow } from '../db/tables.ts';
+import { recordEvidence } from '../suppressions/evidence/store.ts';
+import { INSTALLATION_TENANT } from '../tenants/installation.ts';
+import { findSuccess } from './deliveries.ts';
+import { bounceTypeOf } from './outcome/explain.ts';
+import type { BounceType, Report } from './outcome/outcome.ts';
+import type { Meaning } from './outcome/replies/meaning.ts';
+import type { Change } from './state/change.ts';
+import type { SpooledMessage } from './store.ts';
+import { suppressRecipient } from './suppress.ts';
+
+/**
+ * Time after which an acceptance counts as a success, in milliseconds, when the bounce comes by mail: servers that accept everything
+ * bounce within minutes. Our own limit.
+ */
+const ACCEPTED_FOR_GOOD_MS = 3_600_000;
+
+type BouncedRecipient = {
+  recipient: Pick<RecipientRow, 'address'>;
+  report: Report;
+  meaning: Meaning;
+  now: number;
+};
+
+/** Returns the type of a bounce, as part of the write that stores it. A likely bad address is remembered. */
+export async function judgeBounce(
+  tx: Tx,
+  message: SpooledMessage,
+  bounced: BouncedRecipient,
+): Promise<BounceType> {
+  const { report, meaning } = bounced;
+  const isSuppressed = report.phase === 'simulated' || (await isSuppressing(tx, message, bounced));
+  return bounceTypeOf(meaning, { enhancedCode: report.enhancedCode, isSuppressed });
+}
+
+async function isSuppressing(tx: Tx, message: SpooledMessage, bounced: BouncedRecipient): Promise<boolean> {
+  const { recipient, report, meaning, now } = bounced;
+  // A mistyped address in the mail of a person concerns its writer alone, and nobody could lift a suppression of the installation.
+  if (message.mailboxId !== null || message.tenantId === INSTALLATION_TENANT) return false;
+  if (meaning.suppresses !== 'repeated') return meaning.suppresses === 'now';
+  const { tenantId, id: emailId } = message;
+  const until = report.phase === 'dsn' ? now - ACCEPTED_FOR_GOOD_MS : now;
+  const evidence = { tenantId, address: recipient.address, emailId, row: meaning.row, at: now };
+  return recordEvidence(tx, evidence, (since) =>
+    findSuccess(tx, { tenantId, address: recipient.address, since, until }),
+  );
+}
+
+/** Suppresses the address of a permanent bounce. A simulated bounce never does. */
+export async function suppressBounced(
+  tx: Tx,
+  message: SpooledMessage,
+  { recipient, transition, now }: Change & { now: number },
+): Promise<void> {
+  if (transition.cause !== 'bounced' && transition.cause !== 'bounced-later') return;
+  if (transition.bounce !== 'permanent' || transition.report.phase === 'simulated') return;
+  const diagnostic = transition.report.text;
+  await suppressRecipient(tx, message, { recipient, reason: 'bounce', diagnostic, now });
+}

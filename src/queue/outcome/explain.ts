@@ -1,0 +1,47 @@
+/** Finds the meaning of a report in the reply table. */
+import type { BounceType, Report } from './outcome.ts';
+import type { Meaning, ReplyClass } from './replies/meaning.ts';
+import type { ReplyPhase } from './replies/row.ts';
+import type { ReplyTable } from './replies/table.ts';
+
+/**
+ * Returns what the report of an attempt means. `recipientDomain` is left out of the text of the reply, whose words it could imitate.
+ */
+export function explainReport(
+  table: ReplyTable,
+  { phase, smtpCode: code, enhancedCode: enhanced, text, mx, fact }: Report,
+  recipientDomain = '',
+): Meaning {
+  if (fact !== undefined) return table.explainFact(fact);
+  return table.explain({
+    phase: replyPhaseOf(phase),
+    code,
+    enhanced,
+    text,
+    host: mx,
+    ownNames: recipientDomain === '' ? [] : [recipientDomain],
+  });
+}
+
+/** A simulated reply counts as one to RCPT. Reports of DNS and of this machine have a fact instead of a reply. */
+function replyPhaseOf(phase: Report['phase']): ReplyPhase {
+  return phase === 'simulated' || phase === 'dns' || phase === 'local' ? 'rcpt' : phase;
+}
+
+/** Classes of bounces that pass by themselves. */
+const TRANSIENT: ReadonlySet<ReplyClass> = new Set([
+  ...(['quota', 'expired', 'rate', 'greylist', 'network', 'dns', 'too-many-rcpt'] as const),
+]);
+
+/**
+ * Returns the type of a bounce. `isSuppressed` is true when the bounce adds the address to the suppressions (decision 5 of the design).
+ * A failure with a code of class 4 is that of a server that has given up (RFC 3463 section 2).
+ */
+export function bounceTypeOf(
+  meaning: Meaning,
+  { enhancedCode, isSuppressed }: { enhancedCode: string | null; isSuppressed: boolean },
+): BounceType {
+  if (isSuppressed) return 'permanent';
+  if (meaning.suppresses !== 'never') return 'undetermined';
+  return TRANSIENT.has(meaning.class) || enhancedCode?.startsWith('4.') ? 'transient' : 'undetermined';
+}

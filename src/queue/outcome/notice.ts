@@ -1,0 +1,67 @@
+/**
+ * Finds the meaning of a bounce by mail in the reply table. The reply of the last server decides; the status of the report counts when
+ * the reply has no code that says more, because some servers call every refusal an unknown user.
+ */
+import type { Notice } from '../../mail/dsn/notice.ts';
+import { NO_REPORT, type Report } from './outcome.ts';
+import type { Meaning, ReplyClass } from './replies/meaning.ts';
+import type { ReplyPhase } from './replies/row.ts';
+import type { ReplyTable } from './replies/table.ts';
+
+/** Matches the reply of a server in a diagnostic. Some programs write its code twice. */
+const REPLY = /^([245]\d\d)[ :-]+(?:\1[ -]+)?([245]\.\d{1,3}\.\d{1,3}(?![\d.]))?/;
+/** Matches an enhanced code without a reply code, at the beginning of a diagnostic. */
+const STATUS_FIRST = /^#?([245]\.\d{1,3}\.\d{1,3})(?![\d.])/;
+/** Codes that name no cause (RFC 3463 section 3.1). */
+const UNSPECIFIC = /\.0\.0$/;
+
+/** Programs name the command that a reply answered: Postfix behind the reply, Exim before it. */
+const PHASES: readonly { phase: ReplyPhase; words: RegExp }[] = [
+  { phase: 'mail', words: /\(in reply to MAIL FROM command\)|\bafter MAIL FROM:/i },
+  { phase: 'rcpt', words: /\(in reply to RCPT TO command\)|\bafter RCPT TO:/i },
+  { phase: 'data', words: /\(in reply to DATA command\)|\bafter DATA:/i },
+  { phase: 'dot', words: /\(in reply to end of DATA command\)|\bafter end of data:/i },
+];
+
+/** Classes that a status of the report may explain better than the words of a reply without a code of its own. */
+const VAGUE: ReadonlySet<ReplyClass> = new Set(['unknown', 'hard-unconfirmed']);
+
+export type ExplainedNotice = { report: Report; meaning: Meaning };
+
+/** Returns the report of a failure, and what it means. `recipientDomain` is left out of the text. */
+export function explainNotice(table: ReplyTable, notice: Notice, recipientDomain = ''): ExplainedNotice {
+  const { status, diagnosticCode, remoteMta, form } = notice;
+  const [, digits, written] = REPLY.exec(diagnosticCode ?? '') ?? [];
+  const code = digits === undefined ? null : Number(digits);
+  const own = written ?? (code === null ? STATUS_FIRST.exec(diagnosticCode ?? '')?.[1] : undefined);
+  const isSpecific = own !== undefined && !UNSPECIFIC.test(own);
+  const text = diagnosticCode ?? status ?? 'The message could not be delivered';
+  const explain = (enhanced: string | null) =>
+    table.explain({
+      ...{ phase: phaseOf(text), code, enhanced, text, host: remoteMta },
+      ownNames: recipientDomain === '' ? [] : [recipientDomain],
+    });
+  const enhancedCode = isSpecific ? own : (status ?? own ?? null);
+  const report = { ...NO_REPORT, phase: 'dsn', mx: remoteMta, smtpCode: code, enhancedCode, text } as const;
+  if (isSpecific || code === null) return { report, meaning: believed(form, code, explain(enhancedCode)) };
+  const byWords = explain(own ?? null);
+  const meaning = VAGUE.has(byWords.class) ? lessCertain(explain(enhancedCode)) : byWords;
+  return { report, meaning: believed(form, code, meaning) };
+}
+
+function phaseOf(text: string): ReplyPhase {
+  return PHASES.find(({ words }) => words.test(text))?.phase ?? 'dsn';
+}
+
+function lessCertain(meaning: Meaning): Meaning {
+  return meaning.suppresses === 'now' ? { ...meaning, suppresses: 'repeated' } : meaning;
+}
+
+/**
+ * Reports in the machine-readable form count in full. Text for people counts only where it quotes the reply of a server, and then after
+ * repetition: what an unknown program says about a mailbox suppresses no address.
+ */
+function believed(form: Notice['form'], code: number | null, meaning: Meaning): Meaning {
+  if (form === 'structured') return meaning;
+  return code === null ? { ...meaning, suppresses: 'never' } : lessCertain(meaning);
+}
