@@ -13,6 +13,7 @@ import { addDbCommands } from './db.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDomainCommands } from './domain.ts';
 import { UsageError } from './errors.ts';
+import { addExplainCommand } from './explain.ts';
 import { addInboundCommands } from './inbound.ts';
 import { addKeyCommands } from './key.ts';
 import { addMailboxCommands } from './mailbox.ts';
@@ -33,6 +34,7 @@ const COMMANDS: readonly AddCommands[] = [
   addKeyCommands,
   addDomainCommands,
   addQueueCommands,
+  addExplainCommand,
   addBroadcastCommands,
   addInboundCommands,
   addMailboxCommands,
@@ -109,6 +111,7 @@ const ACTIONABLE = [
   'LockedError',
   'MissingKeyError',
   'NewerSchemaError',
+  'ReplyTableError',
   'WrongKeyError',
 ];
 

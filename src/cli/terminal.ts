@@ -16,6 +16,8 @@ export type Terminal = {
   ask(question: string): Promise<string>;
   /** Returns the first line of standard input, without its line end; empty when there is none. */
   readLine(): Promise<string>;
+  /** Returns the lines of standard input, without their line ends. */
+  readLines(): AsyncIterable<string>;
   /**
    * Resolves at the first SIGTERM or SIGINT after the call. Another signal, a second or more later, ends the process
    * at once.
@@ -53,6 +55,7 @@ export function processTerminal(echoMs = SIGNAL_ECHO_MS): Terminal {
       for await (const line of createInterface({ input: process.stdin })) return line;
       return '';
     },
+    readLines: () => createInterface({ input: process.stdin }),
     untilStopped: () =>
       new Promise((resolve) => {
         let askedAt: number | undefined;

@@ -6,7 +6,7 @@ import type { Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { recordEvidence } from '../suppressions/evidence/store.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
-import { findSuccess } from './deliveries.ts';
+import { findSuccess } from './deliveries/store.ts';
 import { bounceTypeOf } from './outcome/explain.ts';
 import type { BounceType, Report } from './outcome/outcome.ts';
 import type { Meaning } from './outcome/replies/meaning.ts';

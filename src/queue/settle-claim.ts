@@ -27,7 +27,11 @@ export async function settleClaim(
   const now = app.clock.now();
   const { id: messageId, expiresAt } = claim.message;
   const settlement = {
-    ...{ messageId, runId: app.runId, now, durationMs, signature },
+    messageId,
+    runId: app.runId,
+    now,
+    durationMs,
+    signature,
     results: claim.recipients.flatMap(({ id, attempts, domain: recipientDomain }) => {
       const verdict = verdicts.get(id);
       if (!verdict) return [];

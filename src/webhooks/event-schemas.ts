@@ -41,7 +41,7 @@ const delivery = Type.Object(
   { description: 'The successful attempt.' },
 );
 
-/** What the reply table says about a reply (queue/outcome/replies). */
+/** The meaning of a reply by the reply table (queue/outcome/replies). */
 const explanation = {
   class: Type.Enum([...REPLY_CLASSES], {
     description: 'What the reply means, such as `bad-mailbox` or `rate`.',

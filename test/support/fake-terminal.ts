@@ -11,7 +11,7 @@ export type FakeTerminal = Terminal & {
 };
 
 /** Returns a terminal with these variables. `person.answer` is the answer to every question, and
- * `person.input` the first line of standard input. */
+ * `person.input` the text on standard input. */
 export function fakeTerminal(
   env: Record<string, string> = {},
   person: { interactive?: boolean; answer?: string; input?: string } = {},
@@ -36,6 +36,9 @@ export function fakeTerminal(
     },
     ask: async () => person.answer ?? '',
     readLine: async () => person.input ?? '',
+    async *readLines() {
+      yield* (person.input ?? '').split('\n');
+    },
     untilStopped: () => stopped,
     interrupt: () => stop(),
     get output() {

@@ -34,7 +34,7 @@ const TRANSIENT: ReadonlySet<ReplyClass> = new Set([
 ]);
 
 /**
- * Returns the type of a bounce. `isSuppressed` is true when the bounce adds the address to the suppressions (decision 5 of the design).
+ * Returns the type of a bounce. `isSuppressed` is true when the bounce adds the address to the suppressions.
  * A failure with a code of class 4 is that of a server that has given up (RFC 3463 section 2).
  */
 export function bounceTypeOf(

@@ -18,7 +18,7 @@ export function finalOutcome(outcome: Outcome, context: Context): FinalOutcome {
   const { table, expiresAt, recipientDomain, now } = context;
   const meaning = explainReport(table, report, recipientDomain);
   if (outcome.kind === 'bounced' || now < expiresAt) return { ...outcome, report, meaning };
-  // The last reply stays the reason; X.4.7 says that time has run out (RFC 3463 section 3.5).
+  // X.4.7 says that time has run out (RFC 3463 section 3.5). The last reply stays in the text and decides the subtype.
   const expired = { ...report, enhancedCode: '4.4.7', text: `Expired. Last: ${report.text}` };
   const { subType } = meaning;
   return { kind: 'bounced', report: expired, meaning: { ...table.explainFact('expired'), subType } };

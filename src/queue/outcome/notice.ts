@@ -7,11 +7,8 @@ import { NO_REPORT, type Report } from './outcome.ts';
 import type { Meaning, ReplyClass } from './replies/meaning.ts';
 import type { ReplyPhase } from './replies/row.ts';
 import type { ReplyTable } from './replies/table.ts';
+import { readReplyCodes } from './reply-codes.ts';
 
-/** Matches the reply of a server in a diagnostic. Some programs write its code twice. */
-const REPLY = /^([245]\d\d)[ :-]+(?:\1[ -]+)?([245]\.\d{1,3}\.\d{1,3}(?![\d.]))?/;
-/** Matches an enhanced code without a reply code, at the beginning of a diagnostic. */
-const STATUS_FIRST = /^#?([245]\.\d{1,3}\.\d{1,3})(?![\d.])/;
 /** Codes that name no cause (RFC 3463 section 3.1). */
 const UNSPECIFIC = /\.0\.0$/;
 
@@ -31,20 +28,22 @@ export type ExplainedNotice = { report: Report; meaning: Meaning };
 /** Returns the report of a failure, and what it means. `recipientDomain` is left out of the text. */
 export function explainNotice(table: ReplyTable, notice: Notice, recipientDomain = ''): ExplainedNotice {
   const { status, diagnosticCode, remoteMta, form } = notice;
-  const [, digits, written] = REPLY.exec(diagnosticCode ?? '') ?? [];
-  const code = digits === undefined ? null : Number(digits);
-  const own = written ?? (code === null ? STATUS_FIRST.exec(diagnosticCode ?? '')?.[1] : undefined);
-  const isSpecific = own !== undefined && !UNSPECIFIC.test(own);
+  const { code, enhanced: own } = readReplyCodes(diagnosticCode ?? '');
+  const isSpecific = own !== null && !UNSPECIFIC.test(own);
   const text = diagnosticCode ?? status ?? 'The message could not be delivered';
   const explain = (enhanced: string | null) =>
     table.explain({
-      ...{ phase: phaseOf(text), code, enhanced, text, host: remoteMta },
+      phase: phaseOf(text),
+      code,
+      enhanced,
+      text,
+      host: remoteMta,
       ownNames: recipientDomain === '' ? [] : [recipientDomain],
     });
-  const enhancedCode = isSpecific ? own : (status ?? own ?? null);
+  const enhancedCode = isSpecific ? own : (status ?? own);
   const report = { ...NO_REPORT, phase: 'dsn', mx: remoteMta, smtpCode: code, enhancedCode, text } as const;
   if (isSpecific || code === null) return { report, meaning: believed(form, code, explain(enhancedCode)) };
-  const byWords = explain(own ?? null);
+  const byWords = explain(own);
   const meaning = VAGUE.has(byWords.class) ? lessCertain(explain(enhancedCode)) : byWords;
   return { report, meaning: believed(form, code, meaning) };
 }

@@ -17,7 +17,7 @@ export type RecipientEvent = {
 
 const USER_AGENT = 'Postrider simulator';
 
-/** What a simulated complaint means. A real one has the words of the reply table. */
+/** The meaning of a simulated complaint. A real one has the words of the reply table. */
 const COMPLAINT = {
   class: 'complaint',
   advice: 'The reader reported the message as spam. Do not write to this address again.',

@@ -9,7 +9,7 @@ import { addressKey } from '../../mail/address.ts';
 import { DAY_MS } from '../../system/clock.ts';
 
 /** Number of distinct days, in UTC, that make the address bad. */
-export const MIN_EVIDENCE_DAYS = 2;
+const MIN_EVIDENCE_DAYS = 2;
 /** Time within which the days must lie, in days. */
 export const EVIDENCE_WINDOW_DAYS = 30;
 
@@ -48,7 +48,7 @@ function dayOf(at: number): number {
 }
 
 /** Returns what is known about an address, the oldest first. `address` is in lower case. */
-export function listEvidence(tx: Tx, { tenantId, address }: ByAddress): Promise<BounceEvidenceRow[]> {
+function listEvidence(tx: Tx, { tenantId, address }: ByAddress): Promise<BounceEvidenceRow[]> {
   return tx
     .selectFrom('bounceEvidence')
     .selectAll()

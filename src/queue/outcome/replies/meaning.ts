@@ -1,4 +1,4 @@
-/** What a reply, or an own fact about a delivery, means for its recipient: the result of the reply table (config/replies.yaml). */
+/** The meaning of a reply, or of an own fact about a delivery, for its recipient: the result of the reply table (config/replies.yaml). */
 
 /** The classes of replies. `expired` and `complaint` come from no reply; `unknown` is a reply that no row describes. */
 export const REPLY_CLASSES = [
@@ -27,7 +27,7 @@ export type ReplyClass = (typeof REPLY_CLASSES)[number];
 export const SUPPRESSIONS = ['now', 'repeated', 'never'] as const;
 export type Suppresses = (typeof SUPPRESSIONS)[number];
 
-/** What the refusal applies to, besides this message to this recipient. */
+/** Everything that a refusal may apply to, besides this message to this recipient. */
 export const SCOPES = ['recipient', 'domain', 'message', 'sender', 'host', 'session'] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -49,7 +49,7 @@ export type Meaning = {
   suppresses: Suppresses;
   scope: Scope;
   subType: BounceSubType;
-  /** What the sender can do, in one sentence. */
+  /** Advice for the sender, in a sentence or two. */
   advice: string;
   /** Identifier of the row that matched. */
   row: string;

@@ -14,7 +14,7 @@ export type ReplyPhase = (typeof REPLY_PHASES)[number];
 /** A provider is known by the names of its servers, or, when the server has no name, by words that only its replies have. */
 export type Provider = { hosts: readonly string[]; words: readonly string[] };
 
-export type Conditions = {
+type Conditions = {
   fact: Fact | undefined;
   provider: string | undefined;
   phases: readonly ReplyPhase[];

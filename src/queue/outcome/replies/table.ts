@@ -8,7 +8,7 @@ import type { ReplyPhase, ReplyRows, Row } from './row.ts';
 import { isWithin, type ReplyWords, splitReply } from './words.ts';
 
 /** A reply of a server, or one that a bounce by mail quotes. */
-export type Reply = {
+type Reply = {
   phase: ReplyPhase;
   /** Reply code; null when the bounce by mail quotes none. */
   code: number | null;
