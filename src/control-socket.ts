@@ -24,6 +24,7 @@ import { noAccounts, type RunningAccounts } from './mailboxes/running-accounts.t
 import { registerTransferAdmin } from './mailboxes/transfer/admin-api.ts';
 import type { MailboxContents } from './mailboxes/transfer/contents.ts';
 import { registerQueueAdmin } from './queue/admin-api.ts';
+import { registerSuppressionReview } from './queue/suppression-review/admin-api.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
 import { registerTenantAdmin } from './tenants/admin-api.ts';
@@ -88,6 +89,7 @@ export async function createControlServer(
   registerDomainAdmin(server, app, [certificates.records]);
   registerCertificateAdmin(server, certificates);
   registerQueueAdmin(server, app);
+  registerSuppressionReview(server, app);
   registerBroadcastAdmin(server, app);
   registerInboundAdmin(server, app);
   registerMailboxAdmin(server, { ...app, accounts });

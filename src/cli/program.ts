@@ -20,6 +20,7 @@ import { addMailboxCommands } from './mailbox.ts';
 import { addPlanCommands } from './plan.ts';
 import { addQueueCommands } from './queue.ts';
 import { addServeCommands } from './serve.ts';
+import { addSuppressionCommands } from './suppression.ts';
 import { addTenantCommands } from './tenant.ts';
 import type { Terminal } from './terminal.ts';
 import { addVersionCommand } from './version.ts';
@@ -35,6 +36,7 @@ const COMMANDS: readonly AddCommands[] = [
   addDomainCommands,
   addQueueCommands,
   addExplainCommand,
+  addSuppressionCommands,
   addBroadcastCommands,
   addInboundCommands,
   addMailboxCommands,

@@ -92,6 +92,31 @@ export function listSuppressions(
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
+/**
+ * Returns suppressions that bounces of known emails have made, the oldest first. `after` is the id of the last one of the page before.
+ */
+export function listBounced(
+  tx: Tx,
+  {
+    tenantId,
+    after,
+    limit,
+  }: {
+    tenantId: SuppressionRow['tenantId'] | undefined;
+    after: SuppressionRow['id'] | undefined;
+    limit: number;
+  },
+): Promise<SuppressionRow[]> {
+  let wanted = tx
+    .selectFrom('suppressions')
+    .selectAll()
+    .where('reason', '=', 'bounce')
+    .where('sourceEmailId', 'is not', null);
+  if (tenantId !== undefined) wanted = wanted.where('tenantId', '=', tenantId);
+  if (after !== undefined) wanted = wanted.where('id', '>', after);
+  return wanted.orderBy('id').limit(limit).execute();
+}
+
 const insert = statement((db, param: Param<SuppressionRow>) =>
   db.insertInto('suppressions').values({
     id: param('id'),

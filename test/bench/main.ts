@@ -27,6 +27,7 @@ import { passwordLogins } from './password-logins.ts';
 import { pop3 } from './pop3.ts';
 import { postfix } from './postfix.ts';
 import { postrider } from './postrider.ts';
+import { replies } from './replies.ts';
 import { retention } from './retention.ts';
 import type { Group, Row } from './row.ts';
 import { scheduled } from './scheduled.ts';
@@ -65,6 +66,7 @@ const GROUPS: readonly Group[] = [
   million,
   metrics,
   retention,
+  replies,
   csv,
   disk,
   ...inbound,

@@ -46,6 +46,7 @@ export type Row = {
     | 'fdatasync/s'
     | 'commits/s'
     | 'signatures/s'
+    | 'µs'
     | 'msg/s'
     | 'logins/s'
     | 'ms'

@@ -54,6 +54,19 @@ export async function deleteAttemptsOf(tx: Tx, messageId: RecipientRow['messageI
     .execute();
 }
 
+/** Returns the attempt at which mail to a recipient bounced; undefined when it bounced later or the attempt is deleted. */
+export function findBounceAttempt(
+  tx: Tx,
+  recipientId: AttemptRow['recipientId'],
+): Promise<AttemptRow | undefined> {
+  return tx
+    .selectFrom('attempts')
+    .selectAll()
+    .where('recipientId', '=', recipientId)
+    .where('outcome', '=', 'bounced')
+    .executeTakeFirst();
+}
+
 type NewAttempt = Omit<AttemptRow, 'id' | 'recipientId' | 'messageId' | 'tenantId'>;
 
 /** Stores one attempt to deliver to the recipient, as part of the write that ends the attempt. */

@@ -58,6 +58,11 @@ function listEvidence(tx: Tx, { tenantId, address }: ByAddress): Promise<BounceE
     .execute();
 }
 
+/** Returns true when enough bounces of an address are stored to suppress it. `address` is in lower case. */
+export async function hasEvidence(tx: Tx, of: ByAddress): Promise<boolean> {
+  return (await listEvidence(tx, of)).length >= MIN_EVIDENCE_DAYS;
+}
+
 async function deleteDay(tx: Tx, { tenantId, address, day }: BounceEvidenceRow): Promise<void> {
   await tx
     .deleteFrom('bounceEvidence')

@@ -68,7 +68,7 @@ export class PhraseIndex {
 
 /** Returns the words of a phrase, in one list for each piece between gaps. A phrase without words has none. */
 export function fragmentsOf(phrase: string): string[][] {
-  return phrase.split(/\s\*\s/).map((piece) => [...splitReply(piece).words]);
+  return phrase.split(/(?:^|\s)\*(?=\s|$)/).map((piece) => [...splitReply(piece).words]);
 }
 
 /** Returns true when the fragments follow each other, each within the gap behind the one before. */

@@ -49,16 +49,19 @@ export function readReplies(file: string): ReplyTable {
   }
 }
 
+/** The two lines that a table writes into the log. */
+type ReloadLog = Record<'info' | 'error', (fields: object, message: string) => void>;
+
 /** The table of a file that is read again when it changes. */
 export class RepliesFile implements Replies {
   readonly #file: string;
-  readonly #log: Pick<App['log'], 'info' | 'error'>;
+  readonly #log: ReloadLog;
   #table: ReplyTable | undefined;
   /** State of the file when it was read last, and at the last check. */
   #readState = '';
   #seenState = '';
 
-  constructor({ config, log }: Pick<App, 'config' | 'log'>) {
+  constructor({ config, log }: Pick<App, 'config'> & { log: ReloadLog }) {
     this.#file = repliesPath(config.delivery.repliesFile);
     this.#log = log;
   }

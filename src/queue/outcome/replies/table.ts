@@ -22,6 +22,8 @@ type Reply = {
 
 /** A reply with everything that conditions are compared with. */
 type Read = Pick<Reply, 'phase' | 'code' | 'enhanced'> & {
+  codePatterns: readonly string[];
+  enhancedPatterns: readonly string[];
   hosts: readonly string[];
   phrases: ReadonlySet<string>;
   providers: ReadonlySet<string>;
@@ -61,8 +63,9 @@ export class ReplyTable {
   explain(reply: Reply): Meaning {
     const read = this.#read(reply);
     let first: Row | undefined;
-    for (const row of this.#candidates(read))
-      if ((first === undefined || this.#isBefore(row, first)) && this.#matches(row, read)) first = row;
+    for (const rows of this.#candidates(read))
+      for (const row of rows)
+        if ((first === undefined || this.#isBefore(row, first)) && this.#matches(row, read)) first = row;
     if (!first) return UNKNOWN;
     return meaningOf(first, isTemporary(read) ? 'never' : first.suppresses);
   }
@@ -71,10 +74,13 @@ export class ReplyTable {
     const server = host?.toLowerCase() ?? null;
     const split = splitReply(text, server === null ? ownNames : [...ownNames, server]);
     const phrases = this.#phrases.find(split.words);
+    const known = enhanced ?? markedCode(split);
     return {
       phase,
       code,
-      enhanced: enhanced ?? markedCode(split),
+      enhanced: known,
+      codePatterns: codePatternsOf(code),
+      enhancedPatterns: enhancedPatternsOf(known),
       hosts: split.hosts,
       phrases,
       providers: this.#providersOf(server, phrases),
@@ -90,22 +96,24 @@ export class ReplyTable {
     return known;
   }
 
-  *#candidates({ phrases, code, enhanced }: Read): Generator<Row> {
-    for (const phrase of phrases) yield* this.#byPhrase.get(phrase) ?? [];
-    for (const key of codeKeysOfReply(code, enhanced)) yield* this.#byCode.get(key) ?? [];
+  /** Returns the lists of rows that may match. A row may be in several. */
+  #candidates({ phrases, codePatterns, enhancedPatterns }: Read): (readonly Row[])[] {
+    const lists: (readonly Row[])[] = [];
+    for (const phrase of phrases) lists.push(this.#byPhrase.get(phrase) ?? []);
+    for (const key of [...enhancedPatterns, ...codePatterns, ANY]) lists.push(this.#byCode.get(key) ?? []);
+    return lists;
   }
 
   #isBefore(one: Row, other: Row): boolean {
     return (this.#order.get(one) ?? 0) < (this.#order.get(other) ?? 0);
   }
 
-  #matches(row: Row, { phase, code, enhanced, phrases, providers, hosts }: Read): boolean {
+  #matches(row: Row, read: Read): boolean {
+    const { phase, codePatterns, enhancedPatterns, phrases, providers, hosts } = read;
     if (row.provider !== undefined && !providers.has(row.provider)) return false;
     if (row.phases.length > 0 && !row.phases.includes(phase)) return false;
-    if (row.codes.length > 0 && !codePatterns(code).some((pattern) => row.codes.includes(pattern)))
-      return false;
-    if (row.enhanced.length > 0 && !enhancedPatterns(enhanced).some((one) => row.enhanced.includes(one)))
-      return false;
+    if (row.codes.length > 0 && !codePatterns.some((pattern) => row.codes.includes(pattern))) return false;
+    if (row.enhanced.length > 0 && !enhancedPatterns.some((one) => row.enhanced.includes(one))) return false;
     if (row.names.length > 0 && !row.names.some((name) => hosts.some((host) => isWithin(host, name))))
       return false;
     return !row.unless.some((phrase) => phrases.has(phrase));
@@ -146,11 +154,11 @@ function markedCode({ words }: ReplyWords): string | null {
   return `${words[at]?.slice(1)}.${subject}.${detail}`;
 }
 
-function codePatterns(code: number | null): readonly string[] {
+function codePatternsOf(code: number | null): readonly string[] {
   return code === null ? [] : [String(code), `${Math.floor(code / 100)}xx`];
 }
 
-function enhancedPatterns(enhanced: string | null): readonly string[] {
+function enhancedPatternsOf(enhanced: string | null): readonly string[] {
   if (enhanced === null) return [];
   const [kind = '', subject = '', detail = ''] = enhanced.split('.');
   return [
@@ -164,9 +172,6 @@ const ANY = 'any';
 function codeKeysOf({ enhanced, codes }: Row): readonly string[] {
   if (enhanced.length > 0) return enhanced;
   return codes.length > 0 ? codes : [ANY];
-}
-function codeKeysOfReply(code: number | null, enhanced: string | null): readonly string[] {
-  return [...enhancedPatterns(enhanced), ...codePatterns(code), ANY];
 }
 
 function append(lists: Map<string, Row[]>, key: string, row: Row): void {

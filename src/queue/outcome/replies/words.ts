@@ -15,7 +15,12 @@ export type ReplyWords = {
 };
 
 /** The characters that stand between the pieces of a text, besides white space: a piece is a URL, an address or a word. */
-const SEPARATORS = new Set('<>()[]{}"\',;|`');
+const SEPARATORS = '<>()[]{}"\',;|`';
+/** True for the codes of separators, of white space and of controls in ASCII. */
+const SEPARATES = Array.from(
+  { length: 0x80 },
+  (_, code) => code <= 0x20 || SEPARATORS.includes(String.fromCharCode(code)),
+);
 
 /** Splits a text. `ownNames` are further names of the delivery that are left out, such as the domain of the recipient. */
 export function splitReply(text: string, ownNames: readonly string[] = []): ReplyWords {
@@ -36,8 +41,7 @@ function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   let start = 0;
   for (let at = 0; at <= text.length; at++) {
-    const character = text[at];
-    if (character !== undefined && character > ' ' && !SEPARATORS.has(character)) continue;
+    if (at < text.length && !SEPARATES[text.charCodeAt(at)]) continue;
     if (at > start) pieces.push(text.slice(start, at));
     start = at + 1;
   }
