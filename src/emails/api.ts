@@ -269,9 +269,17 @@ async function getTexts(
   head: EmailHead,
 ): Promise<Texts> {
   const email = await getEmail(app, head);
-  const { html, text } = (await readTexts(app, email)) ?? (await readMessageTexts(app, email)) ?? email;
-  const bytes = Buffer.byteLength(html ?? '') + Buffer.byteLength(text ?? '');
+  const texts: Texts =
+    (await readTexts(app, email)) ?? (await readMessageTexts(app, email)) ?? textsOfRow(email);
+  const { html, text, amp, calendar } = texts;
+  const parts = [html, text, amp, calendar?.content];
+  const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part ?? ''), 0);
   reserveResponse(request, Math.max(0, bytes - head.contentBytes));
+  return texts;
+}
+
+/** Emails of the first versions have their texts in their row. */
+function textsOfRow({ html, text }: EmailWithContent): Texts {
   return { html, text };
 }
 

@@ -132,7 +132,9 @@ function emailRow({ tenantId, mode }: Caller, prepared: Prepared): EmailRow {
     html: null,
     text: null,
     headers: JSON.stringify(Object.fromEntries(request.headers.map(({ name, value }) => [name, value]))),
-    attachments: JSON.stringify(attachments.map(describeAttachment)),
+    attachments: JSON.stringify(
+      attachments.map((attachment) => describeAttachment(attachment, content.html !== undefined)),
+    ),
     tags: JSON.stringify(Object.fromEntries(request.tags.map(({ key, value }) => [key, value]))),
     scheduledAt: request.schedule.scheduledAt,
     templateId: (request.content.templateId ?? null) as EmailRow['templateId'],

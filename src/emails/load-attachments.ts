@@ -1,7 +1,7 @@
 /** Loads the bytes of attachments: base64 content is checked, and remote files are fetched. */
 import type { App } from '../app.ts';
 import type { ApiKeyRow } from '../db/tenant-tables.ts';
-import type { Attachment } from '../mail/message/file-part.ts';
+import { type Attachment, placementOf } from '../mail/message/file-part.ts';
 import { invalid } from '../system/errors.ts';
 import { base64Size, isBase64 } from './base64.ts';
 import { type Allowance, type Downloads, type FetchedFile, TOTAL_TIMEOUT_MS } from './download.ts';
@@ -33,7 +33,7 @@ export async function loadAttachments(
   const limit: Allowance = { until: app.clock.elapsed() + TOTAL_TIMEOUT_MS, leftBytes: own };
   const attachments: Attachment[] = [];
   using files = new DisposableStack();
-  for (const { source, filename, contentType, contentId } of requests) {
+  for (const { source, filename, contentType, contentId, disposition } of requests) {
     let content: Attachment['content'];
     if (source.kind === 'base64') {
       content = source;
@@ -41,7 +41,7 @@ export async function loadAttachments(
       const file = files.use(await fetchFile(app, tenantId, { source, limits: [limit, allowance] }));
       content = { kind: 'bytes', bytes: file.bytes };
     }
-    attachments.push({ filename, contentType, contentId, content });
+    attachments.push({ filename, contentType, contentId, disposition, content });
   }
   const held = files.move();
   return { attachments, [Symbol.dispose]: () => held.dispose() };
@@ -79,12 +79,9 @@ async function fetchFile(
 }
 
 /** Returns the description of an attachment that is stored with the email. The message holds the bytes. */
-export function describeAttachment({
-  filename,
-  contentType,
-  contentId,
-  content,
-}: Attachment): StoredAttachment {
+export function describeAttachment(attachment: Attachment, hasHtml: boolean): StoredAttachment {
+  const { filename, contentType, contentId, content } = attachment;
   const sizeBytes = content.kind === 'base64' ? base64Size(content.ascii) : content.bytes.length;
-  return { filename, contentType, contentId: contentId ?? null, sizeBytes };
+  const disposition = attachment.disposition ?? placementOf(attachment, hasHtml);
+  return { filename, contentType, contentId: contentId ?? null, disposition, sizeBytes };
 }

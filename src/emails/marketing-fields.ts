@@ -83,11 +83,13 @@ export const READER_VARIABLES = { [UNSUBSCRIBE_URL]: UNSUBSCRIBE_TAG };
 export function requireMarketingSize({
   html = '',
   text = '',
+  amp = '',
 }: {
   html?: string | undefined;
   text?: string | undefined;
+  amp?: string | undefined;
 }): void {
-  if (Buffer.byteLength(html) + Buffer.byteLength(text) <= INLINE_BYTES) return;
+  if (Buffer.byteLength(html) + Buffer.byteLength(text) + Buffer.byteLength(amp) <= INLINE_BYTES) return;
   throw invalid(
     'html',
     `Marketing mail may have at most ${INLINE_BYTES / 1024} KiB of HTML and text together`,

@@ -5,8 +5,9 @@
 import type { App } from '../app.ts';
 import type { BlobRow, MessageRow } from '../db/tables.ts';
 import { createBodyHash } from '../mail/dkim/body-hash.ts';
+import type { Calendar } from '../mail/message/calendar.ts';
 import { COMPOSER_VERSION, composeBody, TEXTS_END } from '../mail/message/compose.ts';
-import { type Attachment, fileParts } from '../mail/message/file-part.ts';
+import { type Attachment, calendarPart, fileParts } from '../mail/message/file-part.ts';
 import type { TextOrigin } from '../mail/message/html-text.ts';
 import { type MessageFields, writeMessageFields } from '../mail/message/message-fields.ts';
 import { type NewSource, type Pack, textBytes } from '../queue/contents/source.ts';
@@ -17,6 +18,8 @@ type Composition = MessageFields & {
   /** The origin of `text` when it was generated from `html`; the text is then not stored. */
   generated: TextOrigin | undefined;
   html: string | undefined;
+  amp: string | undefined;
+  calendar: Calendar | undefined;
   attachments: readonly Attachment[];
   boundarySeed: string;
   /** How the HTML is tracked, with the tokens of this email; undefined when it is not. */
@@ -40,12 +43,17 @@ export type StoredMessage = {
  * @throws AppError unavailable when the disk is full
  */
 export async function storeMessage(app: Pick<App, 'blobs'>, given: Composition): Promise<StoredMessage> {
-  const { html, text, generated, attachments, pack, tracked } = given;
-  const files = fileParts(attachments, html !== undefined);
+  const { html, text, amp, calendar, generated, attachments, pack, tracked } = given;
+  const files = [
+    ...fileParts(attachments, html !== undefined),
+    ...(calendar ? [calendarPart(calendar)] : []),
+  ];
   const texts = {
     ...(html !== undefined && { html }),
     ...(generated ? { generated } : text !== undefined && { text }),
-    ...(files.length > 0 && { files: files.map(({ disposition }) => disposition) }),
+    ...(amp !== undefined && { amp }),
+    ...(calendar && { calendar }),
+    ...(files.length > 0 && { files: files.map(({ placement }) => placement) }),
     ...(tracked && { tracking: tracked.tracking }),
   };
   const sizes = { textBytes: textBytes(texts) };

@@ -21,6 +21,7 @@ import { marketingFields, READER_VARIABLES, requireMarketingSize } from './marke
 import { storeMessage } from './message.ts';
 import { type Content, type HoldText, renderContent } from './render.ts';
 import { envelopeRecipients } from './request/addresses.ts';
+import { inviteFile } from './request/calendar.ts';
 import type { HeaderField } from './request/headers.ts';
 import type { EmailRequest } from './request.ts';
 import { requireSender } from './sender.ts';
@@ -71,7 +72,8 @@ export async function prepareEmail(
   const { tracking, targets } =
     (await trackHtml(app, caller.tenantId, { html: content.html, settings, isTemplate: false })) ?? UNTRACKED;
   using loaded = await loadAttachments(app, caller.tenantId, { requests: request.attachments, allowance });
-  const { attachments } = loaded;
+  const { calendar } = request;
+  const attachments = [...loaded.attachments, ...(calendar ? [inviteFile(calendar)] : [])];
   // The time is read after the downloads, because the scan for due mail overlaps only by a short time.
   const now = app.clock.now();
   const id = newId('em', now);
@@ -82,6 +84,7 @@ export async function prepareEmail(
     headers: isMarketing ? [...headers, ...listFieldsOf(app, request, topic)] : headers,
     isForReaders: isMarketing,
     tracked: tracking && { tracking, tokens: app.links.trackingTokens(id) },
+    calendar,
     attachments,
     messageId,
     boundarySeed: id,
@@ -117,8 +120,15 @@ function listFieldsOf(
  */
 const LARGE_CHARACTERS = 64 * 1024;
 
-function mayBeLarge({ attachments }: EmailRequest, { html = '', text = '' }: Content): boolean {
-  return attachments.length > 0 || html.length + text.length > LARGE_CHARACTERS;
+function mayBeLarge(
+  { attachments, calendar }: EmailRequest,
+  { html = '', text = '', amp = '' }: Content,
+): boolean {
+  return (
+    attachments.length > 0 ||
+    calendar !== undefined ||
+    html.length + text.length + amp.length > LARGE_CHARACTERS
+  );
 }
 
 /**

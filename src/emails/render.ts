@@ -7,7 +7,7 @@ import { isId } from '../system/ids.ts';
 import { MAX_SUBJECT_CHARACTERS, renderTemplate } from '../templates/render.ts';
 import { findTemplate } from '../templates/store.ts';
 import type { Caller } from '../tenants/authenticate.ts';
-import type { ContentRequest } from './request/content.ts';
+import { type ContentRequest, requireAmpSize } from './request/content.ts';
 import { asLine } from './request/line.ts';
 import { readText } from './request/text.ts';
 
@@ -15,6 +15,7 @@ export type Content = {
   subject: string;
   html: string | undefined;
   text: string | undefined;
+  amp: string | undefined;
   /** The origin of a text that was generated from the HTML. */
   generated: TextOrigin | undefined;
   /** Names of placeholders that had neither a value nor a fallback. */
@@ -66,22 +67,29 @@ export async function renderContent(
   const templateText = template?.text ?? undefined;
   const text =
     request.text === undefined ? templateText && fill(templateText, 'text') : own(request.text, 'text');
+  const amp = request.amp && own(request.amp, 'html');
   // The size limits apply to the rendered text, because variables change its length.
   const filled = {
     html: html === undefined ? undefined : readText(template ? 'templateId' : 'html', html),
     text: text === undefined ? undefined : readText('text', text),
+    amp: amp === undefined ? undefined : requireAmpSize(readText('amp', amp)),
   };
   holdText(Math.max(0, charactersOf(filled) - charactersOf(request)));
   return {
     subject,
     html: filled.html,
+    amp: filled.amp,
     ...(await textOf(app, tenantId, filled)),
     missingVariables: [...missing],
   };
 }
 
-function charactersOf({ html = '', text = '' }: Pick<ContentRequest, 'html' | 'text'>): number {
-  return html.length + text.length;
+function charactersOf({
+  html = '',
+  text = '',
+  amp = '',
+}: Pick<ContentRequest, 'html' | 'text' | 'amp'>): number {
+  return html.length + text.length + amp.length;
 }
 
 /**

@@ -2,9 +2,11 @@
  * Validates a send request beyond its shape, and reads it into the form that later steps use. It uses no database and
  * no network.
  */
+import type { Calendar } from '../mail/message/calendar.ts';
 import { invalid, readAll } from '../system/errors.ts';
 import { type Addresses, readAddresses } from './request/addresses.ts';
 import { type AttachmentRequest, type FindContent, readAttachments } from './request/attachments.ts';
+import { readCalendar } from './request/calendar.ts';
 import { type ContentRequest, readContent } from './request/content.ts';
 import { type HeaderField, readHeaders } from './request/headers.ts';
 import { refuseMisspelledFields } from './request/misspelled-fields.ts';
@@ -18,6 +20,8 @@ export type EmailRequest = {
   content: ContentRequest;
   headers: HeaderField[];
   attachments: AttachmentRequest[];
+  /** An invitation, which is part of the message and a file. */
+  calendar?: Calendar | undefined;
   tags: Tag[];
   schedule: Schedule;
   topicId: string | undefined;
@@ -42,6 +46,7 @@ export function readSendRequest(
     content: () => readContent(body),
     headers: () => readHeaders(body.headers, body.type),
     attachments: () => readAttachments(body.attachments, findContent),
+    calendar: () => body.calendar && readCalendar(body.calendar, findContent),
     tags: () => readTags(body.tags),
     schedule: () => readSchedule(body.scheduledAt, now),
   });

@@ -3,6 +3,8 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { EmailRow } from '../db/email-tables.ts';
 import type { EmailStatus } from '../db/tables.ts';
 import { pageQuery } from '../http/json/page.ts';
+import { CALENDAR_METHODS } from '../mail/message/calendar.ts';
+import { DISPOSITIONS } from '../mail/message/file-part.ts';
 import type { VariableValue } from '../templates/render.ts';
 import { MAX_SUBJECT_CHARACTERS } from '../templates/render.ts';
 import { MAX_VARIABLES } from '../templates/schemas.ts';
@@ -63,6 +65,12 @@ const attachmentFields = {
       description: 'Content id of an inline image: the HTML refers to it as `<img src="cid:…">`.',
     }),
   ),
+  disposition: Type.Optional(
+    Type.Enum([...DISPOSITIONS], {
+      description:
+        'How a mail program shows the file. The default is inline for a file with a `contentId` in an email with HTML, else attachment.',
+    }),
+  ),
 };
 export const ATTACHMENT_FIELDS = Object.keys(attachmentFields) as readonly (keyof typeof attachmentFields)[];
 
@@ -98,6 +106,31 @@ const sendFields = {
     Type.String({
       description: 'Generated from the HTML when absent. Replaces the text of the template. At most 2 MiB.',
     }),
+  ),
+  amp: Type.Optional(
+    Type.String({
+      description:
+        'AMP for email, which some mail programs show instead of the HTML: a document with `<html ⚡4email>`. It needs `html` or `templateId`, and has at ' +
+        'most 200,000 bytes. Its placeholders are rendered like those of `html`, and its links are never tracked.',
+    }),
+  ),
+  calendar: Type.Optional(
+    Type.Object(
+      {
+        method: Type.Enum([...CALENDAR_METHODS], {
+          description: 'Method of RFC 5546, the METHOD of `content`.',
+        }),
+        content: Type.String({
+          minLength: 1,
+          description:
+            'The calendar object (RFC 5545), BEGIN:VCALENDAR to END:VCALENDAR, at most 256 KiB. It has no placeholders.',
+        }),
+      },
+      {
+        description:
+          'An invitation, which mail programs show with buttons to answer. It is also attached as invite.ics.',
+      },
+    ),
   ),
   type: Type.Enum(['transactional', 'broadcast']),
   headers: Type.Optional(

@@ -3,6 +3,9 @@ import { type TSchema, Type } from 'typebox';
 import type { EmailRow } from '../db/email-tables.ts';
 import type { EventRow, MessageRow, RecipientRow } from '../db/tables.ts';
 import { pageSchema } from '../http/json/page.ts';
+import { CALENDAR_METHODS } from '../mail/message/calendar.ts';
+import { DISPOSITIONS, type Disposition } from '../mail/message/file-part.ts';
+import type { Texts } from '../queue/contents/read.ts';
 import { recipientStatus } from '../queue/status.ts';
 import { isoTime } from '../system/clock.ts';
 import { RECIPIENT_STATUSES, type RecipientStatus, STATUSES } from './schemas.ts';
@@ -86,6 +89,7 @@ const attachmentSchema = Type.Object({
   filename: Type.String(),
   contentType: Type.String(),
   contentId: nullable(Type.String(), 'Content id of an inline image, which the HTML refers to as `cid:…`.'),
+  disposition: Type.Enum([...DISPOSITIONS], { description: 'How a mail program shows the file.' }),
   size: Type.Integer({ description: 'Size in bytes.' }),
 });
 
@@ -129,6 +133,14 @@ const emailFields = {
   text: nullable(
     Type.String(),
     'As sent; made from the HTML when none was given. Null once the content was deleted, or when it is damaged.',
+  ),
+  amp: nullable(
+    Type.String(),
+    'AMP for email as sent; null when there is none, or once the content was deleted.',
+  ),
+  calendar: nullable(
+    Type.Object({ method: Type.Enum([...CALENDAR_METHODS]), content: Type.String() }),
+    'Invitation as sent; null when there is none, or once the content was deleted.',
   ),
   contentDeletedAt: nullable(
     Type.String(),
@@ -186,6 +198,8 @@ const EXAMPLE_EMAIL = {
   replyTo: [],
   html: '<p>It will be with you tomorrow.</p>',
   text: 'It will be with you tomorrow.',
+  amp: null,
+  calendar: null,
   contentDeletedAt: null,
   headers: {},
   attachments: [],
@@ -246,7 +260,7 @@ export function showSummary(row: EmailSummary) {
 
 /** Returns an email as `GET /v1/emails/:id` shows it. */
 export function showEmail(
-  row: EmailWithStatus,
+  row: EmailWithStatus & Pick<Texts, 'amp' | 'calendar'>,
   recipients: readonly RecipientRow[],
   events: readonly EventRow[],
 ) {
@@ -260,6 +274,8 @@ export function showEmail(
     replyTo: readList(row.replyToList),
     html: row.html,
     text: row.text,
+    amp: row.amp ?? null,
+    calendar: row.calendar ?? null,
     contentDeletedAt: row.contentDeletedAt === null ? null : isoTime(row.contentDeletedAt),
     headers: readRecord(row.headers),
     attachments: showAttachments(row.attachments),
@@ -286,12 +302,18 @@ export type StoredAttachment = {
   filename: string;
   contentType: string;
   contentId: string | null;
+  /** Absent in emails of earlier versions. */
+  disposition?: Disposition;
   sizeBytes: number;
 };
 
 function showAttachments(json: string) {
   const attachments = JSON.parse(json) as StoredAttachment[];
-  return attachments.map(({ sizeBytes, ...attachment }) => ({ ...attachment, size: sizeBytes }));
+  return attachments.map(({ sizeBytes, ...attachment }) => ({
+    disposition: attachment.contentId === null ? ('attachment' as const) : ('inline' as const),
+    ...attachment,
+    size: sizeBytes,
+  }));
 }
 
 function showRecipient(row: RecipientRow) {

@@ -45,8 +45,14 @@ test('an attachment arrives byte for byte, and is shown without its bytes', asyn
   const bytes = Buffer.from(Array.from({ length: 1_000 }, (_, index) => index % 256));
   const email = await accepted({ attachments: [{ filename: 'Ünï.bin', content: base64(bytes) }, file()] });
   assert.deepEqual(email.attachments, [
-    { filename: 'Ünï.bin', contentType: 'application/octet-stream', contentId: null, size: 1_000 },
-    { filename: 'a.txt', contentType: 'text/plain', contentId: null, size: 5 },
+    {
+      filename: 'Ünï.bin',
+      contentType: 'application/octet-stream',
+      contentId: null,
+      disposition: 'attachment',
+      size: 1_000,
+    },
+    { filename: 'a.txt', contentType: 'text/plain', contentId: null, disposition: 'attachment', size: 5 },
   ]);
   const { attachments } = await parsed(email.id);
   assert.deepEqual(
@@ -227,8 +233,20 @@ test('path and url name a file that is fetched once, when the email is accepted'
     ],
   });
   assert.deepEqual(email.attachments, [
-    { filename: 'résumé.pdf', contentType: 'application/pdf', contentId: null, size: 4 },
-    { filename: 'other.png', contentType: 'image/x-own', contentId: null, size: 1 },
+    {
+      filename: 'résumé.pdf',
+      contentType: 'application/pdf',
+      contentId: null,
+      disposition: 'attachment',
+      size: 4,
+    },
+    {
+      filename: 'other.png',
+      contentType: 'image/x-own',
+      contentId: null,
+      disposition: 'attachment',
+      size: 1,
+    },
   ]);
   assert.equal(asked.length, 2);
   assert.ok(asked.every(({ method, timeoutMs }) => method === 'GET' && timeoutMs <= 10_000));

@@ -38,6 +38,9 @@ docs/api.md: Attachments
   POST /emails 200
   GET /emails/em_ 200
   POST /emails 200
+docs/api.md: Invitations and AMP
+  POST /emails 200
+  GET /emails/em_ 200
 docs/api.md: Scheduling and cancelling
   POST /emails 200
   PATCH /emails/em_ 200

@@ -18,6 +18,7 @@ export type AttachmentRequest = {
   filename: string;
   contentType: string;
   contentId: string | undefined;
+  disposition?: AttachmentBody['disposition'];
   source: AttachmentSource;
 };
 
@@ -64,7 +65,13 @@ function readAttachment(at: string, body: AttachmentBody, findContent: FindConte
     contentType: () => readContentType(`${at}.contentType`, body.contentType),
     contentId: () => readContentId(`${at}.contentId`, body.contentId),
   });
-  return { at, ...file, contentType: contentType ?? typeByName(file.filename), contentId };
+  return {
+    at,
+    ...file,
+    contentType: contentType ?? typeByName(file.filename),
+    contentId,
+    disposition: body.disposition,
+  };
 }
 
 const meantBy = meantAmong(ATTACHMENT_FIELDS);

@@ -23,6 +23,8 @@ export const COMPOSER_VERSION = 3;
 export type Texts = {
   text: string | undefined;
   html: string | undefined;
+  /** AMP for email, which is shown instead of the HTML by programs that know it. It stands only beside HTML. */
+  amp?: string | undefined;
   /** Text from which the boundaries between the parts are derived. */
   boundarySeed: string;
 };
@@ -48,21 +50,27 @@ export function composeBody(texts: Texts, files: readonly FilePart[]): ComposedB
 }
 
 /** Nests the parts as readers expect: `mixed` around `alternative` around `related`. */
-function rootEntity({ text, html, boundarySeed }: Texts, files: readonly FilePart[]): Entity {
+function rootEntity({ text, html, amp, boundarySeed }: Texts, files: readonly FilePart[]): Entity {
   const page = html === undefined ? undefined : withEndMark(textEntity('html', html));
   const only = (entity: LeafEntity) => (page ? entity : withEndMark(entity));
   const plain = text === undefined && page ? undefined : only(textEntity('plain', text ?? ''));
-  const entitiesOf = (wanted: FilePart['disposition']) =>
-    files.filter(({ disposition }) => disposition === wanted).map(({ entity }) => entity);
-  const [inline, others] = [entitiesOf('inline'), entitiesOf('attachment')];
-  const leaves = [plain, page, ...inline, ...others].filter((part) => part !== undefined);
+  const interactive = page && amp !== undefined ? textEntity('x-amp-html', amp) : undefined;
+  const entitiesOf = (wanted: FilePart['placement']) =>
+    files.filter(({ placement }) => placement === wanted).map(({ entity }) => entity);
+  const [inline, calendars, others] = [
+    entitiesOf('inline'),
+    entitiesOf('calendar'),
+    entitiesOf('attachment'),
+  ];
+  const texts = [plain, interactive, page].filter((part) => part !== undefined);
+  const leaves = [...texts, ...inline, ...calendars, ...others];
   const nest = (subtype: Multipart['subtype'], parts: readonly Entity[], parameters: string[] = []) =>
     multipart(parts, { subtype, parameters, boundary: chooseBoundary(`${subtype}:${boundarySeed}`, leaves) });
 
   // The type of a related part is that of its first part, which the others belong to (RFC 2387 section 3.1).
   const shown = page && inline.length > 0 ? nest('related', [page, ...inline], ['type="text/html"']) : page;
-  // The plainest form comes first (RFC 2046 section 5.1.4).
-  const forms = [plain, shown].filter((part) => part !== undefined);
+  // The plainest form comes first (RFC 2046 section 5.1.4). HTML comes behind AMP, because programs that do not know AMP show the last form.
+  const forms = [plain, interactive, shown, ...calendars].filter((part) => part !== undefined);
   const [first = textEntity('plain', '')] = forms;
   const content = forms.length > 1 ? nest('alternative', forms) : first;
   if (others.length === 0) return content;

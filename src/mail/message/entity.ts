@@ -18,7 +18,7 @@ export type LeafEntity = Entity & Pick<EncodedBody, 'holds'>;
 const CRLF = Buffer.from('\r\n', 'latin1');
 
 /** Returns a text part in UTF-8. */
-export function textEntity(subtype: 'plain' | 'html', text: string): LeafEntity {
+export function textEntity(subtype: 'plain' | 'html' | 'x-amp-html', text: string): LeafEntity {
   return leafEntity(`text/${subtype}; charset=utf-8`, text);
 }
 

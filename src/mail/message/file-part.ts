@@ -1,7 +1,8 @@
 /** The parts of a message that are files: attachments, and inline images that its HTML shows. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { type Base64Source, bytesOf } from './base64.ts';
-import type { LeafEntity } from './entity.ts';
+import type { Calendar } from './calendar.ts';
+import { type LeafEntity, leafEntity } from './entity.ts';
 import { encodeFile } from './file-body.ts';
 import { cleanFilename, filenameParameters } from './filename.ts';
 import { parameterField, structuredField } from './headers.ts';
@@ -17,14 +18,20 @@ export type Attachment = {
    * brackets.
    */
   contentId: string | undefined;
+  /** How a reader shows the file; undefined for an image of the HTML, and for a file behind the text. */
+  disposition?: Disposition | undefined;
   content: AttachmentContent;
 };
 
 type AttachmentContent = Base64Source;
 
-export type Disposition = 'inline' | 'attachment';
+export const DISPOSITIONS = ['inline', 'attachment'] as const;
+export type Disposition = (typeof DISPOSITIONS)[number];
 
-export type FilePart = { disposition: Disposition; entity: LeafEntity };
+/** Place of a file in the message: `inline` beside the HTML that shows it, `calendar` as the last form of the text, `attachment` behind the text. */
+export type Placement = Disposition | 'calendar';
+
+export type FilePart = { placement: Placement; entity: LeafEntity };
 
 /**
  * Matches a content id. RFC 2045 section 7 requires the form of a message id, but ids without `@` are common and
@@ -41,14 +48,30 @@ const MAX_CONTENT_ID_CHARACTERS = 256;
  */
 export function fileParts(attachments: readonly Attachment[], hasHtml: boolean): FilePart[] {
   return attachments.map((attachment) => {
-    const disposition = hasHtml && attachment.contentId !== undefined ? 'inline' : 'attachment';
-    return { disposition, entity: attachmentEntity(attachment, disposition) };
+    const placement = placementOf(attachment, hasHtml);
+    return { placement, entity: attachmentEntity(attachment, attachment.disposition ?? placement) };
   });
 }
 
+/** Returns the place of an attachment. HTML refers to a file with a content id, unless it is to be an attachment. */
+export function placementOf(
+  { contentId, disposition }: Pick<Attachment, 'contentId' | 'disposition'>,
+  hasHtml: boolean,
+): Disposition {
+  return hasHtml && contentId !== undefined && disposition !== 'attachment' ? 'inline' : 'attachment';
+}
+
+/** Returns the part of an invitation that mail programs read (RFC 6047 section 2.4). */
+export function calendarPart({ method, content }: Calendar): FilePart {
+  return {
+    placement: 'calendar',
+    entity: leafEntity(`text/calendar; method=${method}; charset=utf-8`, content),
+  };
+}
+
 /** Returns parts that stand for files whose bytes are stored already: they shape the message and have no bytes. */
-export function storedFileParts(dispositions: readonly Disposition[]): FilePart[] {
-  return dispositions.map((disposition) => ({ disposition, entity: STORED }));
+export function storedFileParts(placements: readonly Placement[]): FilePart[] {
+  return placements.map((placement) => ({ placement, entity: STORED }));
 }
 
 const STORED: LeafEntity = { fields: '', body: () => [], holds: () => false };

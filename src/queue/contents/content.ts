@@ -78,10 +78,14 @@ export function fillTexts(
   source: Source,
   given: MergeValues | undefined,
   templates?: TextTemplates,
-): Pick<Source, 'html' | 'text'> {
+): Pick<Source, 'html' | 'text' | 'amp'> {
   if (!given) {
-    const { html, text } = source;
-    return { ...(html !== undefined && { html }), ...(text !== undefined && { text }) };
+    const { html, text, amp } = source;
+    return {
+      ...(html !== undefined && { html }),
+      ...(text !== undefined && { text }),
+      ...(amp !== undefined && { amp }),
+    };
   }
   const { html, text } = templates ?? parseTexts(source);
   // The link to unsubscribe stays a placeholder, which reader.ts fills in.

@@ -248,8 +248,8 @@ function compose(
   const values =
     content.values && tracked ? { ...content.values, ...trackingValues(tracked) } : content.values;
   const filled = fillTexts(tracked && !values ? instrumented(source, tracked) : source, values, templates);
-  const { html, text } = reader ? textsFor(filled, reader) : filled;
-  const body = composeBody({ html, text, boundarySeed: id }, storedFileParts(source.files ?? []));
+  const { html, text, amp } = reader ? textsFor(filled, reader) : filled;
+  const body = composeBody({ html, text, amp, boundarySeed: id }, storedFileParts(source.files ?? []));
   const fields = `${content.fields}${reader ? fieldsFor(reader) : ''}`;
   return {
     header: Buffer.from(`${fields}${complaintFields}${body.fields}\r\n`),

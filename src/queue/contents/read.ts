@@ -4,9 +4,15 @@ import { DamagedBlobError } from '../../blobs/damaged.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { fillTexts, valuesOf } from './content.ts';
 import { readSource } from './generated.ts';
+import type { Source } from './source.ts';
 import { findContent } from './store.ts';
 
-export type Texts = { html: string | null; text: string | null };
+export type Texts = {
+  html: string | null;
+  text: string | null;
+  amp?: string | null;
+  calendar?: Source['calendar'] | null;
+};
 
 /**
  * Returns the texts as they are sent. Both are null when they were deleted, or when the stored bytes are damaged, which
@@ -21,9 +27,9 @@ export async function readTexts(
   const packed = await findContent(app.db.read, message.contentId);
   app.crashPoint('content-while-shown');
   try {
-    const source = packed ? await readSource(app, packed, message) : {};
-    const { html = null, text = null } = fillTexts(source, valuesOf(message));
-    return { html, text };
+    const source: Source = packed ? await readSource(app, packed, message) : {};
+    const { html = null, text = null, amp = null } = fillTexts(source, valuesOf(message));
+    return { html, text, amp, calendar: source.calendar ?? null };
   } catch (error) {
     if (!(error instanceof DamagedBlobError)) throw error;
     app.log.error(

@@ -70,13 +70,14 @@ export function fieldsFor({ unsubscribeUrl, unsubscribeAddress }: Reader): strin
 }
 
 /** Returns the texts with the link of a reader. */
-export function textsFor<Texts extends Pick<Source, 'html' | 'text'>>(
-  { html, text }: Texts,
+export function textsFor<Texts extends Pick<Source, 'html' | 'text' | 'amp'>>(
+  { html, text, amp }: Texts,
   { unsubscribeUrl }: Pick<Reader, 'unsubscribeUrl'>,
-): Pick<Source, 'html' | 'text'> {
+): Pick<Source, 'html' | 'text' | 'amp'> {
   const fill = (one: string) => one.replace(PLACEHOLDER, () => unsubscribeUrl);
   return {
     ...(html !== undefined && { html: fill(html) }),
     ...(text !== undefined && { text: fill(text) }),
+    ...(amp !== undefined && { amp: fill(amp) }),
   };
 }

@@ -10,7 +10,8 @@ import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
 import type { ContentRow } from '../../db/content-tables.ts';
-import type { Disposition } from '../../mail/message/file-part.ts';
+import type { Calendar } from '../../mail/message/calendar.ts';
+import type { Placement } from '../../mail/message/file-part.ts';
 import type { TextOrigin } from '../../mail/message/html-text.ts';
 import { errorCode } from '../../system/errors.ts';
 import type { Tracking } from '../../tracking/links/instrument.ts';
@@ -18,17 +19,26 @@ import type { Tracking } from '../../tracking/links/instrument.ts';
 export type Source = {
   html?: string;
   text?: string;
+  /** AMP for email, beside the HTML. */
+  amp?: string;
+  /** An invitation. Its bytes are also among the files of the message, and these are for the API alone. */
+  calendar?: Calendar;
   /** The origin of a text that is generated from `html`. Emails of earlier versions have a generated text in `text`. */
   generated?: TextOrigin;
   /** Placement of the files, whose bytes are in the blob of the message. Absent when there are none. */
-  files?: readonly Disposition[];
+  files?: readonly Placement[];
   /** How the HTML is tracked. Absent when it is not. */
   tracking?: Tracking;
 };
 
 export type PackedSource = Pick<ContentRow, 'sizeBytes' | 'sha256' | 'source'>;
 
-type FirstLine = Pick<Source, 'generated' | 'files' | 'tracking'> & { html?: number; text?: number };
+type FirstLine = Pick<Source, 'generated' | 'files' | 'tracking'> & {
+  html?: number;
+  text?: number;
+  amp?: number;
+  calendar?: { method: Calendar['method']; bytes: number };
+};
 
 /** Size from which the work moves to the thread pool. A smaller source takes 20 to 300 microseconds. */
 const POOL_BYTES = 16 * 1024;
@@ -86,8 +96,9 @@ export function packSmall(source: NewSource): PackedSource {
 }
 
 /** Returns the size of the texts in bytes, including a generated one. */
-export function textBytes({ html = '', text = '', generated }: Source): number {
-  return Buffer.byteLength(html) + Buffer.byteLength(text) + (generated?.bytes ?? 0);
+export function textBytes({ html = '', text = '', amp = '', calendar, generated }: Source): number {
+  const texts = [html, text, amp, calendar?.content ?? ''];
+  return texts.reduce((sum, one) => sum + Buffer.byteLength(one), generated?.bytes ?? 0);
 }
 
 function packed(bytes: Buffer, source: Buffer): PackedSource {
@@ -117,28 +128,40 @@ function damaged(what: string): DamagedBlobError {
   return new DamagedBlobError('the database', `a row of contents holds ${what}`);
 }
 
-function write({ html, text, generated, files, tracking }: Source): Buffer {
-  const [page, plain] = [html, text].map((one) => (one === undefined ? undefined : Buffer.from(one)));
+function write({ html, text, amp, calendar, generated, files, tracking }: Source): Buffer {
+  const [page, plain, interactive, invitation] = [html, text, amp, calendar?.content].map((one) =>
+    one === undefined ? undefined : Buffer.from(one),
+  );
   const line: FirstLine = {
     ...(page && { html: page.length }),
     ...(plain && { text: plain.length }),
+    ...(interactive && { amp: interactive.length }),
+    ...(calendar && invitation && { calendar: { method: calendar.method, bytes: invitation.length } }),
     ...(generated && { generated }),
     ...(files && { files }),
     ...(tracking && { tracking }),
   };
   const first = Buffer.from(`${JSON.stringify(line)}\n`);
-  return Buffer.concat([first, ...[page, plain].filter((bytes) => bytes !== undefined)]);
+  const texts = [page, plain, interactive, invitation].filter((bytes) => bytes !== undefined);
+  return Buffer.concat([first, ...texts]);
 }
 
 function read(bytes: Buffer): Source {
   const textsAt = bytes.indexOf(LF) + 1;
-  const { html, text, generated, files, tracking } = JSON.parse(
+  const { html, text, amp, calendar, generated, files, tracking } = JSON.parse(
     bytes.toString('utf8', 0, textsAt),
   ) as FirstLine;
-  const htmlEnd = textsAt + (html ?? 0);
+  let end = textsAt;
+  const next = (length: number) => {
+    const start = end;
+    end += length;
+    return bytes.toString('utf8', start, end);
+  };
   return {
-    ...(html !== undefined && { html: bytes.toString('utf8', textsAt, htmlEnd) }),
-    ...(text !== undefined && { text: bytes.toString('utf8', htmlEnd, htmlEnd + text) }),
+    ...(html !== undefined && { html: next(html) }),
+    ...(text !== undefined && { text: next(text) }),
+    ...(amp !== undefined && { amp: next(amp) }),
+    ...(calendar && { calendar: { method: calendar.method, content: next(calendar.bytes) } }),
     ...(generated && { generated }),
     ...(files && { files }),
     ...(tracking && { tracking }),
