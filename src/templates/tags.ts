@@ -4,7 +4,7 @@
  */
 import { AppError, invalid } from '../system/errors.ts';
 import { type Block, findBlocks } from './blocks.ts';
-import { findUrlPlace, type UrlPlace } from './url-place.ts';
+import { createPlaceFinder, type UrlPlace } from './url-place.ts';
 
 export type Form = 'html' | 'text';
 
@@ -52,7 +52,8 @@ export type Source = readonly [field: string | undefined, text: string];
  */
 export function parseTemplate(source: string, form: Form): ParsedTemplate {
   const { placeholders, blocks } = tagsIn([undefined, source]);
-  for (const placeholder of placeholders) placeholder.place = findUrlPlace(source, placeholder, form);
+  const findPlace = createPlaceFinder(source, form);
+  for (const placeholder of placeholders) placeholder.place = findPlace(placeholder);
   return { source, placeholders, ...(blocks.length > 0 && { blocks }) };
 }
 

@@ -17,6 +17,10 @@ type Range = { from: number; to: number };
 
 /** Maximum number of characters before a placeholder that are read. Our own limit: a URL in mail is seldom longer than 2,000. */
 const MAX_LOOK_BACK_CHARACTERS = 4_096;
+/** Maximum number of characters before all placeholders of a text that are read, which takes 20 ms. Our own limit. */
+const MAX_SEARCHED_CHARACTERS = 1024 * 1024;
+/** Maximum number of characters behind a placeholder that are read: a closing quotation mark and parenthesis. */
+const MAX_LOOK_AHEAD_CHARACTERS = 16;
 /** Attributes whose value is one URL (HTML standard, 3.2.6, and the older `background`). */
 const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
   ...[
@@ -33,46 +37,91 @@ const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Returns the place of a placeholder in a URL; undefined when it stands elsewhere. */
-export function findUrlPlace(source: string, range: Range, form: 'html' | 'text'): UrlPlace | undefined {
-  const start = Math.max(0, range.from - MAX_LOOK_BACK_CHARACTERS);
-  return form === 'html' ? placeInHtml(source, range, start) : placeInText(source, range, start);
+/**
+ * Returns the function that finds the place of each placeholder of a text; undefined when it stands elsewhere than in a URL, and for the last ones
+ * of a text in which more than `MAX_SEARCHED_CHARACTERS` lie between placeholders and the tags around them.
+ */
+export function createPlaceFinder(
+  source: string,
+  form: 'html' | 'text',
+): (range: Range) => UrlPlace | undefined {
+  let left = MAX_SEARCHED_CHARACTERS;
+  return ({ from, to }) => {
+    const near = source.slice(Math.max(0, from - MAX_LOOK_BACK_CHARACTERS), from);
+    const start = form === 'html' ? near.lastIndexOf('<') : near.lastIndexOf('\n') + 1;
+    const searched = near.slice(start);
+    if (start < 0 || (form === 'text' && !mayEndInUrl(searched))) return undefined;
+    left -= searched.length;
+    if (left < 0) return undefined;
+    const before = withoutTags(searched);
+    return form === 'text'
+      ? placeInText(before)
+      : placeInHtml(before, source.slice(to, to + MAX_LOOK_AHEAD_CHARACTERS));
+  };
+}
+
+/** Returns false for most lines that do not end in a URL: their last word has no scheme, no query and no value. */
+function mayEndInUrl(line: string): boolean {
+  const word = line.slice(line.lastIndexOf(' ') + 1);
+  return ['://', 'mailto:', '?', '}}'].some((mark) => word.includes(mark));
+}
+
+/** Matches a tag of a template. */
+const TAG = /\{\{\{?[^{}]*\}\}\}?/g;
+/** Matches a tag of a condition. */
+const CONDITION_TAG = /^\{\{\s*(?:[#/]|else\s*\})/;
+/** Matches the first part of a condition, when the second one follows, with the tags around it. */
+const FIRST_PART = /\{\{\s*#if\s[^{}]*\}\}(?:(?!\{\{\s*[#/])[\s\S])*?\{\{\s*else\s*\}\}/g;
+
+/** Returns the text with NUL for each value in it, and without the tags of conditions and the first of their two parts. */
+function withoutTags(text: string): string {
+  if (!text.includes('{{')) return text;
+  const chosen = text.includes('#if') ? text.replace(FIRST_PART, '') : text;
+  return chosen.replace(TAG, (tag) => (CONDITION_TAG.test(tag) ? '' : '\0'));
 }
 
 /** Matches a text that begins with a web address, or with a value and a query behind it. */
-const URL_IN_TEXT = /(?:https?:\/\/|mailto:)\S*$|(?:^|\s)\0\S*\?\S*$/i;
+const URL_IN_TEXT = /(?:https?:\/\/|mailto:).*$|^\0.*\?.*$/is;
+const ENDS_URL_IN_TEXT = /[\s<>"]/;
 
-function placeInText(source: string, { from }: Range, start: number): UrlPlace | undefined {
-  const before = withoutTags(source.slice(start, from));
-  const [url] = URL_IN_TEXT.exec(before.slice(before.search(/[^\s<>"]*$/))) ?? [];
+function placeInText(before: string): UrlPlace | undefined {
+  const word = before.slice(endOfLast(before, ENDS_URL_IN_TEXT));
+  const [url] = URL_IN_TEXT.exec(word) ?? [];
   return url === undefined ? undefined : { part: partOf(url), isCss: false };
 }
 
-function placeInHtml(source: string, { from, to }: Range, start: number): UrlPlace | undefined {
-  const open = source.lastIndexOf('<', from - 1);
-  if (open < start) return undefined;
-  const tag = readOpenTag(source, open, from);
+/** Returns the position behind the last character that matches; 0 when none does. */
+function endOfLast(text: string, character: RegExp): number {
+  for (let at = text.length; at > 0; at--) if (character.test(text.charAt(at - 1))) return at;
+  return 0;
+}
+
+/** `before` begins with the `<` of a tag, and `after` is the beginning of what follows the placeholder. */
+function placeInHtml(before: string, after: string): UrlPlace | undefined {
+  const tag = readOpenTag(before);
   if (!tag) return undefined;
-  if (tag.attribute === undefined)
-    return tag.name === 'style' ? placeInCss(source, { from, to }, tag.from) : undefined;
-  if (tag.attribute === 'style') return placeInCss(source, { from, to }, tag.from);
+  const value = before.slice(tag.from);
+  if (tag.attribute === 'style' || (tag.attribute === undefined && tag.name === 'style'))
+    return placeInCss(value, after);
   const isSet = tag.attribute === 'srcset' || tag.attribute === 'imagesrcset';
-  if (!isSet && !URL_ATTRIBUTES.has(tag.attribute)) return undefined;
-  const value = withoutTags(source.slice(tag.from, from));
-  const url = isSet ? value.slice(value.search(/[^\s]*$/)) : value.trimStart();
-  const next = source.slice(to, to + 1);
+  if (!isSet && !URL_ATTRIBUTES.has(tag.attribute ?? '')) return undefined;
+  const url = isSet ? value.slice(endOfLast(value, /\s/)) : value.trimStart();
+  const next = after.charAt(0);
   const isEnd = tag.quote === '' ? /^[\s>]?$/.test(next) : next === tag.quote;
   const isWhole = isEnd || (isSet && /^[\s,]?$/.test(next));
   return { part: url === '' && isWhole ? 'whole' : partOf(url), isCss: false };
 }
 
+/** Matches what stands in `url(…)` before a value, up to its end if it has one. */
+const CSS_URL = /^url\(\s*(?:["']|&quot;|&#39;)?([^)"']*)$/i;
+const ENDS_CSS_URL = /^\s*(?:["']|&quot;|&#39;)?\s*\)/;
+
 /** Returns the place in the last `url(` of a style that is still open. */
-function placeInCss(source: string, { from, to }: Range, start: number): UrlPlace | undefined {
-  const before = withoutTags(source.slice(start, from));
-  const [, url] = /url\(\s*(?:["']|&quot;|&#39;)?([^)"']*)$/i.exec(before) ?? [];
+function placeInCss(before: string, after: string): UrlPlace | undefined {
+  const start = before.toLowerCase().lastIndexOf('url(');
+  const [, url] = (start < 0 ? null : CSS_URL.exec(before.slice(start))) ?? [];
   if (url === undefined) return undefined;
-  const isWhole = url === '' && /^\s*(?:["']|&quot;|&#39;)?\s*\)/.test(source.slice(to, to + 16));
-  return { part: isWhole ? 'whole' : partOf(url), isCss: true };
+  return { part: url === '' && ENDS_CSS_URL.test(after) ? 'whole' : partOf(url), isCss: true };
 }
 
 /** `url` is the text of a URL before a value; other values in it are NUL. */
@@ -86,21 +135,9 @@ function partOf(url: string): UrlPart {
   return /^\0[^/\\&=]*$/.test(url) ? 'scheme' : 'component';
 }
 
-/** Matches the first part of a condition, when the second one follows, with the tags around it. */
-const FIRST_PART = /\{\{\s*#if\s[^{}]*\}\}(?:(?!\{\{\s*[#/])[\s\S])*?\{\{\s*else\s*\}\}/g;
-
-/** Returns the text with NUL for each value in it, and without the tags of conditions and the first of their two parts. */
-function withoutTags(text: string): string {
-  if (!text.includes('{{')) return text;
-  const chosen = text.includes('#if') ? text.replace(FIRST_PART, '') : text;
-  return chosen.replace(/\{\{\{?[^{}]*\}\}\}?/g, (tag) =>
-    /^\{\{\s*(?:[#/]|else\s*\})/.test(tag) ? '' : '\0',
-  );
-}
-
 type OpenTag = {
   name: string;
-  /** Attribute in whose value `end` lies, in lower case; undefined behind the tag. */
+  /** Attribute in whose value the text ends, in lower case; undefined when it ends behind the tag. */
   attribute?: string;
   /** Quotation mark around the value; empty when there is none. */
   quote: string;
@@ -109,57 +146,33 @@ type OpenTag = {
 };
 
 const TAG_NAME = /[a-zA-Z][^\s/>]*/y;
-const ATTRIBUTE_NAME = /[\s/]*([^\s/>="']*)\s*/y;
+const ATTRIBUTE = /[\s/]*([^\s/>="'][^\s/>=]*)?(?:\s*=\s*(["']?))?/y;
 
-/** Reads a tag from its `<` up to `end`. Returns undefined when `end` lies elsewhere than in a value or behind the tag. */
-function readOpenTag(source: string, open: number, end: number): OpenTag | undefined {
-  const name = match(TAG_NAME, source, open + 1)?.[0];
+/** Reads the tag with which a text begins. Returns undefined when the text ends elsewhere than in the value of an attribute or behind the tag. */
+function readOpenTag(text: string): OpenTag | undefined {
+  const [name] = match(TAG_NAME, text, 1);
   if (name === undefined) return undefined;
-  let at = open + 1 + name.length;
-  while (at < end) {
-    if (source[at] === '>') return { name: name.toLowerCase(), quote: '', from: at + 1 };
-    const tagEnd = source.startsWith('{{', at) ? source.indexOf('}}', at) : -1;
-    if (tagEnd >= 0) {
-      at = tagEnd + 2;
-      continue;
-    }
-    const found = match(ATTRIBUTE_NAME, source, at);
-    const attribute = (found?.[1] ?? '').toLowerCase();
-    at += found?.[0].length ?? 0;
-    if (source[at] !== '=') {
-      if (found === undefined || found[0] === '') at++;
-      continue;
-    }
-    const from = skipSpace(source, at + 1);
-    const quote = source[from] === '"' || source[from] === "'" ? (source[from] ?? '') : '';
-    const valueFrom = from + quote.length;
-    const valueEnd = endOfValue(source, valueFrom, quote);
-    if (valueEnd >= end) return valueFrom <= end ? { name, attribute, quote, from: valueFrom } : undefined;
-    at = valueEnd + quote.length;
+  let at = 1 + name.length;
+  while (at < text.length) {
+    if (text[at] === '>') return { name: name.toLowerCase(), quote: '', from: at + 1 };
+    const [whole = '', attribute = '', quote] = match(ATTRIBUTE, text, at);
+    at += Math.max(1, whole.length);
+    if (quote === undefined) continue;
+    const end = endOfValue(text, at, quote);
+    if (end < 0) return { name, attribute: attribute.toLowerCase(), quote, from: at };
+    at = end + quote.length;
   }
   return undefined;
 }
 
-/** Returns the end of a value. Tags of the template in it may contain quotation marks. */
-function endOfValue(source: string, from: number, quote: string): number {
-  for (let at = from; at < source.length; at++) {
-    const character = source.charAt(at);
-    if (quote === '' ? /[\s>]/.test(character) : character === quote) return at;
-    if (character === '{' && source.startsWith('{{', at)) {
-      const end = source.indexOf('}}', at);
-      if (end > 0 && end - at < MAX_LOOK_BACK_CHARACTERS) at = end + 1;
-    }
-  }
-  return source.length;
+/** Returns the end of a value; -1 when the text ends in it. */
+function endOfValue(text: string, from: number, quote: string): number {
+  if (quote !== '') return text.indexOf(quote, from);
+  const end = text.slice(from).search(/[\s>]/);
+  return end < 0 ? -1 : from + end;
 }
 
-function skipSpace(source: string, from: number): number {
-  let at = from;
-  while (/\s/.test(source.charAt(at))) at++;
-  return at;
-}
-
-function match(pattern: RegExp, source: string, at: number): RegExpExecArray | undefined {
+function match(pattern: RegExp, text: string, at: number): readonly (string | undefined)[] {
   pattern.lastIndex = at;
-  return pattern.exec(source) ?? undefined;
+  return pattern.exec(text) ?? [];
 }
