@@ -288,12 +288,18 @@ test('retention of an email ends its links', async () => {
   assert.deepEqual(links(), []);
 });
 
+/** A link that only some readers are shown. */
+const VIP = 'https://shop.example/vip';
+
 test('a broadcast is instrumented once, and each copy leads its reader to the link with their values', async () => {
   await track(true, true);
   const { spool, sink } = campaign;
-  await campaign.addContact('ada@readers.example', { firstName: 'Ada', properties: { id: 'a/1 &' } });
+  await campaign.addContact('ada@readers.example', {
+    firstName: 'Ada',
+    properties: { id: 'a/1 &', vip: true },
+  });
   await campaign.addContact('bob@readers.example', { properties: { id: '"><script>' } });
-  const html = `<p>Hi {{firstName|you}}</p><a href="https://shop.example/?c={{id}}&amp;n={{firstName}}">Shop</a><a href="${TAG}">x</a>`;
+  const html = `<p>Hi {{firstName|you}}</p><a href="https://shop.example/?c={{id}}&amp;n={{firstName}}">Shop</a>{{#if vip}}<a href="${VIP}">VIP</a>{{else}}<b>Join</b>{{/if}}<a href="${TAG}">x</a>`;
   const id = await campaign.draft({ html });
   await campaign.act(id, 'send');
   await campaign.work();
@@ -305,8 +311,13 @@ test('a broadcast is instrumented once, and each copy leads its reader to the li
   const seen: Record<string, string | undefined> = {};
   for (const address of ['ada@readers.example', 'bob@readers.example']) {
     const { html: shown } = await simpleParser(got.get(address) ?? '');
-    const [click = '', pixel = ''] = linksIn(String(shown));
+    const found = linksIn(String(shown));
+    const [click = ''] = found;
+    const pixel = found.at(-1) ?? '';
     assert.match(String(shown), /<a href="https:\/\/track\.mx\.postrider\.example\/u\//);
+    const isVip = address.startsWith('ada');
+    assert.equal(String(shown).includes('<b>Join</b>'), !isVip);
+    assert.equal(found.length, isVip ? 3 : 2);
     seen[address] = (await visit(click)).headers.location;
     assert.equal((await visit(pixel)).statusCode, 200);
   }
@@ -317,7 +328,7 @@ test('a broadcast is instrumented once, and each copy leads its reader to the li
   const stored = withDatabase((database) =>
     database.prepare('SELECT count(*) AS links FROM trackedLinks WHERE ownerId = ?').get(id),
   );
-  assert.deepEqual(stored, { links: 1 });
+  assert.deepEqual(stored, { links: 2 });
 
   await waitUntil(() => countDue() >= 4);
   await advance(60_000);
@@ -327,7 +338,10 @@ test('a broadcast is instrumented once, and each copy leads its reader to the li
   assert.deepEqual([counts.opened, counts.uniqueOpened, counts.clicked, counts.uniqueClicked], [2, 2, 2, 2]);
   const url = 'https://shop.example/?c={{id}}&n={{firstName}}';
   assert.deepEqual((await ask('GET', `/broadcasts/${id}/clicked-links`)).body, {
-    data: [{ number: 0, url, clicks: 2, uniqueClicks: 2, machineClicks: 0 }],
+    data: [
+      { number: 0, url, clicks: 2, uniqueClicks: 2, machineClicks: 0 },
+      { number: 1, url: VIP, clicks: 0, uniqueClicks: 0, machineClicks: 0 },
+    ],
     hasMore: false,
     nextCursor: null,
   });
@@ -338,8 +352,9 @@ test('a broadcast is instrumented once, and each copy leads its reader to the li
     },
     `/v1/broadcasts/${id}/clicked-links/exports`,
   );
-  assert.deepEqual([job.kind, job.rows], ['links', 1]);
-  assert.equal(file, `number,url,clicks,uniqueClicks,machineClicks\r\n0,${url},2,2,0\r\n`);
+  assert.deepEqual([job.kind, job.rows], ['links', 2]);
+  const lines = ['number,url,clicks,uniqueClicks,machineClicks', `0,${url},2,2,0`, `1,${VIP},0,0,0`, ''];
+  assert.equal(file, lines.join('\r\n'));
 });
 
 test('whoever names a domain without having verified it shows nothing at its tracking host', async () => {

@@ -37,6 +37,17 @@ test('the event loop runs other tasks between two steps over a large text', asyn
   assert.equal(await turnsFor(LARGE_TEXT_BYTES), small + 2);
 });
 
+test('a long number among the variables arrives with all its digits', async (t) => {
+  const { server } = await serve({}, (one) =>
+    one.post('/text', async ({ body }) => ({ body: JSON.stringify(body) })),
+  );
+  t.after(() => server.close());
+  const headers = { 'content-type': 'application/json' };
+  const payload = '{"variables":{"id":9007199254740993,"n":1}}';
+  const response = await server.inject({ method: 'POST', url: '/text', headers, payload });
+  assert.equal(response.json().body, '{"variables":{"id":"9007199254740993","n":1}}');
+});
+
 test('a name that is refused wherever it stands is said, and is no broken JSON', async (t) => {
   const { server } = await serve({}, (one) => one.post('/text', async () => ({})));
   t.after(() => server.close());

@@ -78,7 +78,8 @@ function encodeAddresses(value: string): string {
       phrase.push(token);
       continue;
     }
-    const endsName = token.kind === 'angle' || token.text === ':';
+    // A comment may stand between a name and its address, or behind an address alone.
+    const endsName = ['angle', 'comment'].includes(token.kind) || token.text === ':';
     written += (endsName ? encodePhrase(phrase) : joined(phrase)) + encodeComment(token);
     phrase = [];
   }
@@ -86,7 +87,8 @@ function encodeAddresses(value: string): string {
 }
 
 function encodePhrase(phrase: readonly Token[]): string {
-  if (isAsciiText(joined(phrase))) return joined(phrase);
+  const isAddress = phrase.some(({ kind, text }) => kind === 'text' && text.includes('@'));
+  if (isAddress || isAsciiText(joined(phrase))) return joined(phrase);
   const plain = phrase.map(({ kind, text }) => (kind === 'quoted' ? unquote(text) : text)).join('');
   return ` ${encodeWords(decodeWords(plain.replace(/\t/g, ' ').trim()))} `;
 }

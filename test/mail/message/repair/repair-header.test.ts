@@ -47,6 +47,10 @@ const CASES: Readonly<Record<string, readonly [given: Octets, expected: string]>
     'Cc: Büro: a@a.example (Zoë \\(Z\\));\r\n',
     'Cc: =?UTF-8?B?QsO8cm8=?= : a@a.example (=?UTF-8?B?Wm/DqyAoWik=?=);\r\n',
   ],
+  'a name before a comment, and an address before one': [
+    'Cc: Jörg (office) <a@a.example>, zoë@a.example (Zoë)\r\n',
+    'Cc: =?UTF-8?B?SsO2cmc=?= (office) <a@a.example>, zoÃ«@a.example\r\n (=?UTF-8?Q?Zo=C3=AB?=)\r\n',
+  ],
   'a file name': [
     'Content-Disposition: attachment; filename="Größe 1.pdf"; size=10\r\n',
     "Content-Disposition: attachment; filename*=utf-8''Gr%C3%B6%C3%9Fe%201.pdf;\r\n size=10\r\n",
