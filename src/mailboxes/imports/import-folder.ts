@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Clock } from '../../system/clock.ts';
+import { AppError } from '../../system/errors.ts';
 import type { AddedMessage } from '../transfer/contents.ts';
 import { MAX_RECORD_BYTES } from '../transfer/records.ts';
 import type { SourceIds } from './message-ids.ts';
@@ -53,6 +54,9 @@ const BATCH_BYTES = 2 * 1024 * 1024;
  */
 export const MAX_MESSAGE_MS = 600_000;
 
+/** Error of a message that the server lists. Another client may have removed it meanwhile. */
+const NOT_GIVEN = 'The server does not give the message, which may have been removed meanwhile';
+
 /** The folder that is open. */
 type OpenFolder = SourceFolder & { uidValidity: string; mayRepeat: boolean };
 
@@ -71,8 +75,25 @@ export async function importFolder(turn: Turn, folder: SourceFolder): Promise<bo
   const { mayRepeat } = await target.openFolder({ mailboxId, folderKey, uidValidity });
   const open: OpenFolder = { ...folder, uidValidity, mayRepeat };
   const found = await listUids(connection);
-  progress.countFound(found.length);
-  const uids = progress.withoutFailed(folder.path, found);
+  const account = progress.openAccount(folder.path, found.length);
+  try {
+    const isDone = await importUids(turn, open, progress.withoutFailed(folder.path, found));
+    if (isDone) account.close('The server lists messages that it does not give');
+    return isDone;
+  } catch (error) {
+    if (concernsFolder(error)) account.close();
+    throw error;
+  }
+}
+
+/** Returns true when the server does not show a folder, or the mailbox cannot have one more. */
+export function concernsFolder(error: unknown): error is Error {
+  return error instanceof CommandRefused || (error instanceof AppError && error.code === 'validation_error');
+}
+
+/** Imports messages of the open folder. Returns false when the turn was over before its end. */
+async function importUids(turn: Turn, open: OpenFolder, uids: readonly number[]): Promise<boolean> {
+  const { progress } = turn;
   for (let start = 0; start < uids.length; start += SLICE_MESSAGES) {
     if (turn.isOver()) return false;
     const missing = await findMissingMessages(turn, open, uids.slice(start, start + SLICE_MESSAGES));
@@ -89,7 +110,7 @@ async function findMissingMessages(
   folder: OpenFolder,
   uids: readonly number[],
 ): Promise<Identified[]> {
-  const { ids, progress } = turn;
+  const { ids } = turn;
   const { hasLabels } = turn.connection;
   const byUid = (uid: number) => ids.byUid(folder, uid);
   const asked = hasLabels ? uids : await onlyMissing(turn, uids, byUid);
@@ -101,8 +122,7 @@ async function findMissingMessages(
         turn.connection,
         wanted.map(({ uid }) => uid),
       );
-      progress.countFound(found.length - wanted.length);
-      return found;
+      return new Map(found.map((message) => [message.uid, message]));
     },
   });
   for await (const found of answers) described.push(...found);
@@ -193,20 +213,21 @@ function fetchBatch(turn: Turn, folder: OpenFolder, batch: readonly Identified[]
     items: batch,
     async ask(wanted) {
       const contents = await fetchContents(turn.connection, wanted);
-      return wanted.flatMap((message) => {
+      const fetched = wanted.flatMap((message): [number, Fetched][] => {
         const content = contents.get(message.uid);
-        if (content)
-          return [{ message, content, sizeBytes: content.length, sha256: hash('sha256', content, 'hex') }];
-        turn.progress.fail(folder.path, message.uid, 'The server does not give the message');
-        return [];
+        if (!content) return [];
+        const sha256 = hash('sha256', content, 'hex');
+        return [[message.uid, { message, content, sizeBytes: content.length, sha256 }]];
       });
+      return new Map(fetched);
     },
   });
 }
 
 type Asked<Item, Found> = {
   items: readonly Item[];
-  ask(items: readonly Item[]): Promise<Found[]>;
+  /** Returns what the server gives, by UID; undefined for a message whose error was recorded already. */
+  ask(items: readonly Item[]): Promise<ReadonlyMap<number, Found | undefined>>;
   /** True when the messages were asked for before. */
   isAgain?: boolean;
 };
@@ -214,15 +235,15 @@ type Asked<Item, Found> = {
 /**
  * Asks for messages, and for each alone when that fails: one damaged message makes a server refuse all that were asked for with it, or
  * end the session, as Dovecot does. Yields each answer before it asks for more, so that a server which refuses a batch cannot fill the
- * memory with what it sends for each message alone. A message that cannot be had alone is recorded as an error. Yields fewer when the turn
- * is over.
+ * memory with what it sends for each message alone. Messages that an answer leaves out are asked for again as long as the answers have any
+ * of them. A message that cannot be had is recorded as an error. Yields fewer when the turn is over.
  */
 async function* askForEach<Item extends { uid: number }, Found>(
   turn: Turn,
   folder: OpenFolder,
   { items, ask, isAgain = false }: Asked<Item, Found>,
 ): AsyncGenerator<Found[]> {
-  let answer: Found[];
+  let answer: ReadonlyMap<number, Found | undefined>;
   try {
     answer = await ask(items);
   } catch (error) {
@@ -244,7 +265,13 @@ async function* askForEach<Item extends { uid: number }, Found>(
     }
     return;
   }
-  yield answer;
+  yield items.flatMap(({ uid }) => answer.get(uid) ?? []);
+  const left = items.filter(({ uid }) => !answer.has(uid));
+  if (left.length === 0) return;
+  if (left.length < items.length && !turn.isOver())
+    return yield* askForEach(turn, folder, { items: left, ask, isAgain });
+  if (turn.isOver()) return;
+  for (const { uid } of left) turn.progress.fail(folder.path, uid, NOT_GIVEN);
 }
 
 /**
@@ -262,9 +289,9 @@ async function resume(turn: Turn, folder: OpenFolder, error: unknown): Promise<b
 
 async function* fetchLarge(turn: Turn, folder: OpenFolder, message: Identified): AsyncGenerator<Fetched[]> {
   const { target, progress, spool } = turn;
-  const fail = (reason: string): Fetched[] => {
+  const fail = (reason: string): Map<number, undefined> => {
     progress.fail(folder.path, message.uid, reason);
-    return [];
+    return new Map([[message.uid, undefined]]);
   };
   const tooLarge = `The message has more than ${MAX_RECORD_BYTES} bytes`;
   if (message.sizeBytes > MAX_RECORD_BYTES) {
@@ -278,8 +305,8 @@ async function* fetchLarge(turn: Turn, folder: OpenFolder, message: Identified):
       const spooled = await spool.write(inTime(turn, fetchPieces(turn.connection, message)));
       if (!spooled) return fail(tooLarge);
       const { path, sha256, sizeBytes } = spooled;
-      if (sizeBytes === 0) return fail('The server does not give the message');
-      return [{ message, content: { path, sha256 }, sizeBytes, sha256 }];
+      if (sizeBytes === 0) return fail(NOT_GIVEN);
+      return new Map([[message.uid, { message, content: { path, sha256 }, sizeBytes, sha256 }]]);
     },
   });
 }

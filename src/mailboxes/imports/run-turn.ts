@@ -1,7 +1,7 @@
 /** Takes one turn of an import: it connects to the other server and imports its folders, until all are done or the turn is over. */
 import { AppError } from '../../system/errors.ts';
 import type { System } from '../../system/system.ts';
-import { importFolder, MAX_MESSAGE_MS, type Turn } from './import-folder.ts';
+import { concernsFolder, importFolder, MAX_MESSAGE_MS, type Turn } from './import-folder.ts';
 import { createSourceIds } from './message-ids.ts';
 import { connectSource, type SourceConnection } from './source/connection.ts';
 import { listSourceFolders } from './source/folders.ts';
@@ -86,6 +86,7 @@ export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnPar
         current = await connect();
       },
     });
+    if (isDone) progress.complete();
     await progress.report();
     return { kind: isDone ? 'completed' : 'paused' };
   } catch (caught) {
@@ -129,11 +130,6 @@ async function importAll(turn: Turn): Promise<boolean> {
     await progress.reportSometimes();
   }
   return true;
-}
-
-/** Returns true when the server does not show a folder, or the mailbox cannot have one more. */
-function concernsFolder(error: unknown): error is Error {
-  return error instanceof CommandRefused || (error instanceof AppError && error.code === 'validation_error');
 }
 
 /** Returns how the turn ends after this error; undefined for a bug. */

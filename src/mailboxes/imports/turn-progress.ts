@@ -53,9 +53,32 @@ export class TurnProgress {
     this.#counts.foldersDone += 1;
   }
 
-  /** Counts messages that are in a folder. The number is negative for those that were removed before they were read. */
-  countFound(messages: number): void {
+  /**
+   * Counts the messages that a folder lists. Closing the account counts those as failed that are not imported, known or failed by then, so that no
+   * message is lost without a word. The reason is an error of the folder, unless another one is recorded.
+   */
+  openAccount(folder: string, messages: number): { close(reason?: string): void } {
     this.#counts.messages += messages;
+    const before = this.#accounted;
+    return {
+      close: (reason) => {
+        const left = messages - (this.#accounted - before);
+        if (left <= 0) return;
+        this.#counts.failed += left;
+        if (reason !== undefined) this.fail(folder, 0, reason);
+      },
+    };
+  }
+
+  /** Messages of this turn that are imported, known or failed. */
+  get #accounted(): number {
+    return this.#counts.imported - this.#request.counts.imported + this.#met + this.#counts.failed;
+  }
+
+  /** Ends an import. Messages of earlier turns that their server has removed since are messages of the import too. */
+  complete(): void {
+    const { imported, known, failed } = this.#counts;
+    this.#counts.messages = imported + known + failed;
   }
 
   countKnown(messages: number): void {

@@ -239,7 +239,7 @@ test('a folder that the mailbox cannot have is an error, and the others are impo
   const { end, errors, counts } = await run(port);
   assert.deepEqual(end, { kind: 'completed' });
   assert.deepEqual(errors, [{ folder: 'Refused', uid: 0, message: 'You have 10000 mailboxes' }]);
-  assert.deepEqual([counts.imported, counts.foldersDone], [1, 2]);
+  assert.deepEqual([counts.messages, counts.imported, counts.failed, counts.foldersDone], [2, 1, 1, 2]);
 });
 
 test('private addresses and our own are refused in the same words as a name without an address', async () => {

@@ -284,6 +284,144 @@ test('a server that always ends the session is asked at most 51 times in a turn'
   assert.equal(logins(), 51);
 });
 
+/** Serves messages, and answers each FETCH as `answer` says: with the messages that are asked for, or with others. */
+function listing(count: number, answer: (command: string, asked: number[]) => string): Script {
+  const all = Array.from({ length: count }, (_, index) => index + 1);
+  return (command) => {
+    if (command.startsWith('EXAMINE')) return OPENED.replace('* 1 EXISTS', `* ${count} EXISTS`);
+    if (command.startsWith('UID SEARCH')) return `* SEARCH ${all.join(' ')}\r\nTAG OK done\r\n`;
+    const [, set] = /^UID FETCH (\S+) /.exec(command) ?? [];
+    if (set === undefined) return undefined;
+    const ranges = set.split(',').map((range) => range.split(':').map(Number));
+    return answer(
+      command,
+      all.filter((uid) => ranges.some(([first = 0, last = first]) => uid >= first && uid <= last)),
+    );
+  };
+}
+
+const isContent = (command: string) => command.includes('BODY');
+
+/** What servers do with messages that they list, and how many of 20 are imported then. */
+const LISTED: Record<string, { script: Script; imported: number; failed: number[] }> = {
+  'describes the first half alone': {
+    script: listing(20, (command, uids) =>
+      fetched(
+        command,
+        uids.filter((uid) => uid <= 10),
+      ),
+    ),
+    imported: 10,
+    failed: [11, 12, 13, 14, 15, 16, 17, 18, 19, 20],
+  },
+  'describes nothing': {
+    script: listing(20, (command, uids) => fetched(command, isContent(command) ? uids : [])),
+    imported: 0,
+    failed: Array.from({ length: 20 }, (_, index) => index + 1),
+  },
+  'answers with three messages at a time': {
+    script: listing(20, (command, uids) => fetched(command, uids.slice(0, 3))),
+    imported: 20,
+    failed: [],
+  },
+  'gives the contents of others': {
+    script: listing(20, (command, uids) =>
+      fetched(command, isContent(command) ? uids.map((uid) => uid + 20) : uids),
+    ),
+    imported: 0,
+    failed: Array.from({ length: 20 }, (_, index) => index + 1),
+  },
+  'repeats a message instead of another': {
+    script: listing(20, (command, uids) =>
+      fetched(
+        command,
+        uids.map((uid) => (uid === 7 ? 8 : uid)),
+      ),
+    ),
+    imported: 19,
+    failed: [7],
+  },
+  'answers without content': {
+    script: listing(20, (command, uids) =>
+      isContent(command)
+        ? fetched(command, uids).replace(
+            /^\* 5 FETCH [^{]*\{\d+\}\r\n[^)]*\)/m,
+            '* 5 FETCH (UID 5 BODY[] NIL)',
+          )
+        : fetched(command, uids),
+    ),
+    imported: 19,
+    failed: [5],
+  },
+  'answers with an empty content': {
+    script: listing(20, (command, uids) =>
+      isContent(command)
+        ? fetched(command, uids).replace(
+            /^\* 5 FETCH [^{]*\{\d+\}\r\n[^)]*\)/m,
+            '* 5 FETCH (UID 5 BODY[] "")',
+          )
+        : fetched(command, uids),
+    ),
+    imported: 19,
+    failed: [5],
+  },
+  'has a message expunged before its content is read': {
+    script: listing(20, (command, uids) =>
+      isContent(command)
+        ? `* 20 EXPUNGE\r\n${fetched(
+            command,
+            uids.filter((uid) => uid !== 20),
+          )}`
+        : fetched(command, uids),
+    ),
+    imported: 19,
+    failed: [20],
+  },
+};
+
+for (const [what, { script, imported, failed }] of Object.entries(LISTED))
+  test(`each message that is listed is imported, known or an error when a server ${what}`, async (t) => {
+    const port = await startScripted(t, script);
+    const { run } = await createImporter(world);
+    const first = await run(port);
+    assert.deepEqual(first.end, { kind: 'completed' });
+    const { counts, errors } = first;
+    assert.deepEqual(
+      [counts.messages, counts.imported, counts.known, counts.failed],
+      [20, imported, 0, failed.length],
+    );
+    assert.deepEqual(
+      errors.map(({ uid }) => uid).sort((one, other) => one - other),
+      failed,
+    );
+    assert.ok(errors.every(({ message }) => message.startsWith('The server does not give the message')));
+    const again = await run(port);
+    assert.deepEqual(
+      [again.counts.messages, again.counts.imported, again.counts.known, again.counts.failed],
+      [20, 0, imported, failed.length],
+    );
+  });
+
+test('when a folder that is being read is gone after another login, its other messages count as failed', async (t) => {
+  let isGone = false;
+  const serve = listing(4, (command, uids) => fetched(command, uids));
+  const port = await startScripted(t, (command, socket) => {
+    if (isGone && command.startsWith('EXAMINE')) return 'TAG NO [NONEXISTENT] gone\r\n';
+    if (!isContent(command)) return serve(command, socket);
+    isGone = true;
+    socket.destroy();
+    return '';
+  });
+  const { run } = await createImporter(world);
+  const { end, counts, errors } = await run(port);
+  assert.deepEqual(end, { kind: 'completed' });
+  assert.deepEqual([counts.messages, counts.imported, counts.known, counts.failed], [4, 0, 0, 4]);
+  assert.deepEqual(
+    errors.map(({ uid }) => uid),
+    [0],
+  );
+});
+
 test('messages that nobody asked for are not imported', async (t) => {
   const port = await startScripted(
     t,

@@ -102,12 +102,13 @@ export async function fetchContents(
   const sizeBytes = messages.reduce((sum, message) => sum + message.sizeBytes + AROUND_MESSAGE_BYTES, 0);
   const limits = { maxBytes: sizeBytes + ESTIMATE_BYTES, timeoutMs: FETCH_TIMEOUT_MS };
   const contents = new Map<number, Buffer>();
+  // No message is empty: some servers answer so for a message that they have lost.
   for (const { uid, source } of await fetchAll(connection, {
     uids,
     query: { uid: true, source: true },
     limits,
   }))
-    if (source) contents.set(uid, source);
+    if (source && source.length > 0) contents.set(uid, source);
   return contents;
 }
 
