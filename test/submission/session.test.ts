@@ -355,10 +355,10 @@ test('no more mail is taken from a mailbox or a tenant of which too much waits',
   const mail = { from: address, message: MESSAGE.replace('ann@', 'full@') };
   await world.queued(await submit(client, mail));
   countUnsent(id, 1024 ** 3);
-  assert.match(await submit(client, mail), /^452 4\.2\.2 /);
+  assert.match(await submit(client, mail), /^452 4\.7\.0 /);
   countUnsent(id, -(1024 ** 3));
   countUnsent(tenantId, 4 * 1024 ** 3);
-  assert.match(await submit(client, mail), /^452 4\.2\.2 .* of your tenant /);
+  assert.match(await submit(client, mail), /^452 4\.7\.0 .* of your tenant /);
   countUnsent(tenantId, -4 * 1024 ** 3);
   assert.match(await submit(client, mail), /^250 /);
 });

@@ -37,8 +37,8 @@ const REPLIES = {
   unsupported_media_type: { code: 554, status: '5.6.1' },
   // X.7.0 is a policy (RFC 3463 section 3.8). A slower sender is accepted.
   rate_limited: { code: 451, status: '4.7.0' },
-  // X.2.2 is a quota that is used up (RFC 3463 section 3.3). It becomes free again.
-  quota_exceeded: { code: 452, status: '4.2.2' },
+  // The quota of a sender is a policy, too, and becomes free again. X.2.2 would be a full mailbox of the recipient (RFC 3463 section 3.3).
+  quota_exceeded: { code: 452, status: '4.7.0' },
   // X.3.2 is a system that accepts nothing at the moment (RFC 3463 section 3.4).
   unavailable: { code: 451, status: '4.3.2' },
 } as const satisfies Record<ErrorCode, ReplyCode>;

@@ -33,9 +33,9 @@ test('each hook may refuse, with its own reply, with a refusal of the product, o
     ],
     [
       async () => {
-        throw new AppError('quota_exceeded', 'The mailbox is full');
+        throw new AppError('quota_exceeded', 'The quota is used up');
       },
-      '452 4.2.2 The mailbox is full\r\n',
+      '452 4.7.0 The quota is used up\r\n',
     ],
     [
       () => {
