@@ -53,7 +53,11 @@ export type Dns = DnsLookups & {
   fresh: DnsLookups;
 };
 
-type DnsOptions = ServersOptions & { clock: Clock };
+type DnsOptions = ServersOptions & {
+  clock: Clock;
+  /** Returns true for a name that may be looked up, by default a host name. Any name that passes `isDnsName` can be asked for. */
+  mayAsk?: (name: string) => boolean;
+};
 
 /**
  * Returns lookups over the configured resolvers, with a cache.
@@ -61,12 +65,13 @@ type DnsOptions = ServersOptions & { clock: Clock };
  */
 export function createDns(options: DnsOptions): Dns {
   const ask = createAsk(options.clock, createServers(options));
+  const { mayAsk = isHostName } = options;
   const resolveAs = (priority: Priority): Resolve => {
-    const askAs = ofHostNames((question) => ask(question, priority));
+    const askAs = ofNames(mayAsk, (question) => ask(question, priority));
     return (question) => resolve(askAs, question);
   };
   const { cached, fresh } = createCache(options.clock, resolveAs('delivery'), resolveAs('background'));
-  return { ...lookups(cached), fresh: lookups(fresh) };
+  return { ...lookups(cached, mayAsk), fresh: lookups(fresh, mayAsk) };
 }
 
 /**
@@ -81,19 +86,30 @@ export function isHostName(name: string): boolean {
   return HOST_NAME.test(name);
 }
 
-/** Checks the name of every question, including the questions about alias targets. */
-function ofHostNames(ask: Ask): Ask {
-  return async (question) =>
-    isHostName(question.name) ? ask(question) : { kind: 'failed', reason: 'not a host name' };
+/**
+ * Matches a name of the DNS in printable ASCII: its labels may have any characters (RFC 2181 section 11), but are never empty, and a dot always
+ * ends a label.
+ */
+const DNS_NAME = /^(?=.{1,253}$)[ -\-/-~]{1,63}(?:\.[ -\-/-~]{1,63})*\.?$/;
+
+/** Returns true for a name that the DNS can have, although no host has it, such as `a+b.example`. SPF looks up such names. */
+export function isDnsName(name: string): boolean {
+  return DNS_NAME.test(name);
 }
 
-function lookups(find: Resolve): DnsLookups {
+/** Checks the name of every question, including the questions about alias targets. */
+function ofNames(mayAsk: (name: string) => boolean, ask: Ask): Ask {
+  return async (question) =>
+    mayAsk(question.name) ? ask(question) : { kind: 'failed', reason: 'not a host name' };
+}
+
+function lookups(find: Resolve, mayAsk: (name: string) => boolean): DnsLookups {
   async function lookUp<T>(
     type: QuestionType,
     name: string,
     read: (data: RecordData) => T[],
   ): Promise<DnsAnswer<T>> {
-    if (!isHostName(name)) return { kind: 'failed', reason: 'not a host name' };
+    if (!mayAsk(name)) return { kind: 'failed', reason: 'not a host name' };
     const finding: Finding = await find({ name: name.toLowerCase().replace(/\.$/, ''), type });
     switch (finding.kind) {
       case 'found':

@@ -2,7 +2,7 @@
  * A `Dns` that answers from zone text, in this process and without a socket. Tests change the text when a record is to
  * appear, and make the lookups of a name fail. Nothing is cached, so `fresh` behaves in the same way.
  */
-import { type Dns, type DnsAnswer, type DnsLookups, isHostName } from '../../src/system/dns.ts';
+import { type Dns, type DnsAnswer, type DnsLookups, isDnsName } from '../../src/system/dns.ts';
 import {
   canonicalName,
   lookUp,
@@ -33,7 +33,7 @@ export function zoneDns(zoneText: string): ZoneDns {
     type: RecordType,
     read: (record: ZoneRecord) => T[],
   ): Promise<DnsAnswer<T>> {
-    if (!isHostName(name)) return { kind: 'failed', reason: 'not a host name' };
+    if (!isDnsName(name)) return { kind: 'failed', reason: 'not a host name' };
     const found = lookUp(zone, name, type);
     const asked = [name, ...aliasTargets(found.kind === 'loop' ? [] : found.aliases)];
     const reason = asked.map((one) => failures.get(canonicalName(one))).find((one) => one !== undefined);

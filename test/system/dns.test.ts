@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { realClock } from '../../src/system/clock.ts';
-import { createDns, type Dns, isHostName } from '../../src/system/dns.ts';
+import { createDns, type Dns, isDnsName, isHostName } from '../../src/system/dns.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { record, respond, startScriptedServer } from './dns/scripted-server.ts';
 
@@ -214,6 +214,33 @@ test('an alias to text that is not a host name is a failure', async (t) => {
     });
     assert.equal(own.asked.length, 1);
   }
+});
+
+test('any name in printable ASCII is looked up as it is where that was asked for, and no other text', async (t) => {
+  const own = await startScriptedServer((asked) => [
+    respond(asked, { answers: [record('a+b=c d._spf.example', 'A', '192.0.2.1')] }),
+  ]);
+  t.after(() => own.close());
+  const asking = createDns({ clock: realClock, servers: [own.address], mayAsk: isDnsName });
+  const answer = await asking.a('A+b=c d._spf.example.');
+  assert.deepEqual(answer.kind === 'found' && answer.records, ['192.0.2.1']);
+  for (const name of [
+    '',
+    '.',
+    'a..b',
+    '.a',
+    'a\0.example',
+    'ä.example',
+    'a\n.example',
+    'x'.repeat(64),
+    `${'a.'.repeat(127)}a`,
+  ])
+    assert.deepEqual(
+      await asking.a(name),
+      { kind: 'failed', reason: 'not a host name' },
+      JSON.stringify(name),
+    );
+  assert.equal(own.asked.length, 1);
 });
 
 test('names of hosts and of services are accepted', () => {

@@ -4,11 +4,12 @@
  */
 import { workerData } from 'node:worker_threads';
 import { realClock } from '../../system/clock.ts';
-import { createDns } from '../../system/dns.ts';
+import { createDns, isDnsName } from '../../system/dns.ts';
 import { serveJobs } from '../../system/killable-threads/serve.ts';
 import { createAuthenticate } from './authenticate.ts';
 import type { AuthThreadData } from './authenticator.ts';
 
 const { dnsServers, trustedRelays }: AuthThreadData = workerData;
-const dns = createDns({ clock: realClock, servers: dnsServers });
+// SPF looks up names that no host has; everything else checks its names.
+const dns = createDns({ clock: realClock, servers: dnsServers, mayAsk: isDnsName });
 serveJobs(createAuthenticate({ dns, clock: realClock, trustedRelays }));

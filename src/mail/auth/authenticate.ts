@@ -6,7 +6,7 @@
 import ipaddr from 'ipaddr.js';
 import { blockList } from '../../system/blocklist.ts';
 import type { Clock } from '../../system/clock.ts';
-import type { DnsLookups } from '../../system/dns.ts';
+import { type DnsLookups, isHostName } from '../../system/dns.ts';
 import type { BodyHashes } from '../dkim/verify/body-hashes.ts';
 import { splitFields } from '../dkim/verify/header-fields.ts';
 import { createKeyParser, type KeyParser } from '../dkim/verify/keys.ts';
@@ -74,7 +74,8 @@ async function authenticate(message: ReceivedMessage, tools: Tools): Promise<Aut
   const client = findClient(fields, message, isTrusted);
   const from = readFrom(fields);
   const [author = ''] = from.addresses;
-  const resolver = createResolver(lookups);
+  // Forged signatures name domains that no host has.
+  const resolver = createResolver(lookups, isHostName);
   const signed: SignedMessage = {
     fields: groupFields(fields),
     bodyHashes: message.bodyHashes,

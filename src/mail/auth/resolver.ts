@@ -1,14 +1,17 @@
 /** Answers the lookups of mailauth, which expects a resolver with the interface of `node:dns`. */
 import type { DNSResolver } from 'mailauth';
-import { type DnsAnswer, type DnsLookups, isHostName, type MxRecord } from '../../system/dns.ts';
+import { type DnsAnswer, type DnsLookups, isDnsName, type MxRecord } from '../../system/dns.ts';
 
 /**
- * Returns a resolver that asks `dns`. A name that is not a host name cannot exist: `ENOTFOUND`, without a question. Such
- * names come from macros of SPF and from forged signatures.
+ * Returns a resolver that asks `dns`. A name that does not pass `canExist` does not exist: `ENOTFOUND`, without a question. Macros of SPF make
+ * names that no host has, which are looked up like others (RFC 7208 sections 5.7 and 7.3).
  */
-export function createResolver(dns: DnsLookups): DNSResolver {
+export function createResolver(
+  dns: DnsLookups,
+  canExist: (name: string) => boolean = isDnsName,
+): DNSResolver {
   return async (name, type) => {
-    if (!isHostName(name)) throw refusal('ENOTFOUND');
+    if (!canExist(name)) throw refusal('ENOTFOUND');
     switch (type) {
       case 'TXT':
         return found(await dns.txt(name)).map((text) => [text]);

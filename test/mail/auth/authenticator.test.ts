@@ -22,6 +22,8 @@ const ZONE = `
   mail.example.com            TXT "v=spf1 ip4:192.0.2.1 -all"
   mail.example.com            A   192.0.2.1
   1.2.0.192.in-addr.arpa      PTR mail.example.com
+  local.example               TXT "v=spf1 exists:%{l}._spf.%{d} -all"
+  user+tag._spf.local.example A   127.0.0.2
   _dmarc.example.com          TXT "v=DMARC1; p=reject"
   s1._domainkey.example.com   TXT "${RSA.record}"
   s2._domainkey.example.com   TXT "${ED25519.record}"
@@ -91,6 +93,9 @@ test('messages are authenticated in threads, which ask the given DNS servers', a
     Array.from({ length: 20 }, () => authenticate(authenticator, SIGNED, { pieceBytes: 50 })),
   );
   for (const result of results) assert.equal(short(result), 'pass pass pass pass pass none pass');
+  // The name that SPF looks up is one that no host has.
+  const { spf } = await authenticate(authenticator, PLAIN, { sender: 'user+tag@local.example' });
+  assert.equal(spf.result, 'pass');
 });
 
 test('a message whose thread ends, or has too many before it, is undecided and never passes', async () => {

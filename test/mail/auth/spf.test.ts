@@ -81,6 +81,18 @@ const ZONE = `
 
   macro.example           TXT "v=spf1 exists:%{l1r+}.%{o}.%{d2}.%{h}.m.example -all"
   user.macro.example.macro.example.mail.example.com.m.example A 127.0.0.2
+  local.example           TXT "v=spf1 exists:%{l}._spf.local.example -all"
+  localinclude.example    TXT "v=spf1 include:%{l}._spf.local.example -all"
+  localredirect.example   TXT "v=spf1 redirect=%{l}._spf.local.example"
+  locala.example          TXT "v=spf1 a:%{l}._spf.local.example/0 -all"
+  localmx.example         TXT "v=spf1 mx:%{l}._spf.local.example -all"
+  user+tag._spf.local.example A 127.0.0.2
+  user+tag._spf.local.example TXT "v=spf1 ip4:192.0.2.1 -all"
+  user+tag._spf.local.example MX 10 mail.example.com
+  user=tag._spf.local.example A 127.0.0.2
+  !#$%&'*/?^\`{|}~._spf.local.example A 127.0.0.2
+  -user-._spf.local.example A 127.0.0.2
+  a.b+c._spf.local.example A 127.0.0.2
   upper.example           TXT "v=spf1 exists:%{S}.m.example -all"
   badmacro.example        TXT "v=spf1 exists:%{z}.m.example -all"
   openmacro.example       TXT "v=spf1 exists:%{d.m.example -all"
@@ -159,6 +171,18 @@ test('each case of RFC 7208 has the result that the RFC gives it', async () => {
     ['6.2', 'a@exp.example', 'fail'],
     ['7', 'user+tag@macro.example', 'pass'],
     ['7', 'other@macro.example', 'fail'],
+    // Names of the DNS have other characters than names of hosts.
+    ['7', 'user+tag@local.example', 'pass'],
+    ['7', 'user=tag@local.example', 'pass'],
+    ['7', "!#$%&'*/?^`{|}~@local.example", 'pass'],
+    ['7', '-user-@local.example', 'pass'],
+    ['7', 'a.b+c@local.example', 'pass'],
+    ['7', 'other+tag@local.example', 'fail'],
+    ['7', 'a..b@local.example', 'fail'],
+    ['7', 'user+tag@localinclude.example', 'pass'],
+    ['7', 'user+tag@localredirect.example', 'pass'],
+    ['7', 'user+tag@locala.example', 'pass'],
+    ['7', 'user+tag@localmx.example', 'pass'],
     ['7.1', 'a@badmacro.example', 'permerror'],
     ['7.1', 'a@openmacro.example', 'permerror'],
     ['7.3', 'a"b@upper.example', 'fail'],
