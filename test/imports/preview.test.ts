@@ -78,6 +78,9 @@ test('a preview warns of a guessed encoding, of missing headings, of missing con
   ]);
   const pending = await preview('email,state\na@example.com,unconfirmed\n');
   assert.match(pending.warnings.join(), /1 of 1 contacts would be pending: each gets a confirmation mail/);
+  const many = Array.from({ length: 101 }, (_, index) => `p${index}`).join();
+  const large = await preview(`email,${many}\na@example.com,${many}\nb@example.com${',x'.repeat(100)},\n`);
+  assert.match(large.warnings.join(), /1 of 2 contacts have more than 100 properties/);
   assert.equal((await preview(Buffer.from('\ufeffemail\na@b.example\n', 'utf16le'))).encoding, 'utf-16');
 });
 

@@ -1,6 +1,7 @@
 /** Shows imported contacts in a preview, and says what the file does not say or says in an unusual way. */
 import type { RowReader } from '../../imports/handler.ts';
 import { isConsentKind } from './import-standing.ts';
+import { MAX_PROPERTIES } from './merge.ts';
 import type { WantedContact } from './store.ts';
 
 /** A contact as a row of a file describes it. */
@@ -30,6 +31,7 @@ export function warnOfContacts(reader: RowReader<ContactImport>, rows: readonly 
   const count = (status: string) => rows.filter((row) => statusOf(row) === status).length;
   const left = count('unsubscribed');
   const pending = count('pending');
+  const large = rows.filter(({ properties }) => Object.keys(properties ?? {}).length > MAX_PROPERTIES).length;
   const hasConsent =
     reader.columns.some(({ field }) => field !== null && (isConsentKind(field) || field === 'pending')) ||
     left + pending > 0;
@@ -41,6 +43,11 @@ export function warnOfContacts(reader: RowReader<ContactImport>, rows: readonly 
     ...(pending > 0
       ? [
           `${pending} of ${rows.length} contacts would be pending: each gets a confirmation mail, and is refused when the audience has no \`optIn\``,
+        ]
+      : []),
+    ...(large > 0
+      ? [
+          `${large} of ${rows.length} contacts have more than ${MAX_PROPERTIES} properties, and would be refused`,
         ]
       : []),
     ...reader.columns
