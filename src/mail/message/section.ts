@@ -91,18 +91,20 @@ export function chooseFields(header: Buffer, { text, fields }: Pick<Section, 'te
  * may ask for hundreds of sections.
  */
 export class FieldChooser {
-  /** Headers by their offset; null for one from which a single section has chosen so far. */
-  readonly #headers = new Map<number, HeaderLines | null>();
+  /** True once a section has chosen. Most messages have one, for which lines need no names. */
+  #isUsed = false;
+  /** Headers by their offset. */
+  #headers: Map<number, HeaderLines> | undefined;
 
   /** Returns what `chooseFields` returns for the header at this offset of the message, which is always the same one. */
   choose(header: Buffer, offset: number, section: Pick<Section, 'text' | 'fields'>): Buffer {
     if (section.text !== 'HEADER.FIELDS' && section.text !== 'HEADER.FIELDS.NOT') return header;
-    const known = this.#headers.get(offset);
-    if (known === undefined) {
-      this.#headers.set(offset, null);
+    if (!this.#isUsed) {
+      this.#isUsed = true;
       return chooseFields(header, section);
     }
-    const lines = known ?? new HeaderLines(header);
+    this.#headers ??= new Map();
+    const lines = this.#headers.get(offset) ?? new HeaderLines(header);
     this.#headers.set(offset, lines);
     return lines.choose(section);
   }
