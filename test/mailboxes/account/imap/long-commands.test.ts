@@ -178,6 +178,29 @@ test('a date is read once of each message, and the keywords of a set once, howev
   assert.ok(perMessage >= 1 && perMessage < 2, `${perMessage}`);
 });
 
+test('a new set of keywords is read without the other sets of the account', async (t) => {
+  const own = await openTestAccount();
+  t.after(() => own.close());
+  const keyworded = Array.from({ length: 250 }, (_, index) => ({ bytes, keywords: [`k${index}`] }));
+  await addTestMessages(own, 'INBOX', keyworded);
+  const selected = await openInbox(own);
+  const flags = { set: [[1, 250]], uid: true, items: [{ kind: 'FLAGS' }] } as const;
+  const nothing = { changedSince: undefined, vanished: false, partial: undefined };
+  const answer = async (): Promise<string> => {
+    let text = '';
+    for await (const chunk of selected.fetch({ ...flags, ...nothing })) text += chunk.toString();
+    return text;
+  };
+  for (const keyword of ['k0', 'k99', 'k100', 'k249'])
+    assert.ok((await answer()).includes(`(${keyword} `), keyword);
+  const parse = t.mock.method(JSON, 'parse');
+  const change = { action: 'add', flags: ['new'], silent: false, unchangedSince: undefined } as const;
+  await countEmptyChunks(selected.store({ set: [[7, 7]], uid: true, ...change }));
+  assert.ok(parse.mock.callCount() < 10, `${parse.mock.callCount()}`);
+  parse.mock.restore();
+  assert.ok((await answer()).includes('(k6 new '));
+});
+
 test('MOVE of many messages is several changes, and COPYUID names all messages', async () => {
   const selected = await openInbox();
   const { told } = await watchWhile('INBOX', async (changes) => {
