@@ -82,7 +82,7 @@ export const changeFlags = defineWrite(
     const counts = { messageCount: 0, unseenCount: 0, deletedCount: 0, sizeBytes: 0 };
     const pause = createMessagePause();
     for (const edit of edits) {
-      await pause(2 * MESSAGES_PER_STATEMENT);
+      await pause(MESSAGES_PER_STATEMENT);
       if (changesCounts(edit)) {
         const { unseen, deleted } = await countEdit(tx, folderId, edit);
         counts.unseenCount += unseen;
@@ -127,7 +127,7 @@ async function haveEffect(tx: AccountTx, folderId: number, edits: readonly FlagE
   const pause = createMessagePause();
   for (const edit of edits) {
     if (await hasEffect(tx, folderId, edit)) return true;
-    await pause(MESSAGES_PER_STATEMENT);
+    await pause(0);
   }
   return false;
 }

@@ -6,11 +6,14 @@ const MESSAGES_PER_TURN = 500;
 /** Number of messages that take as long as one statement by itself. */
 export const MESSAGES_PER_STATEMENT = 10;
 
-/** Returns a function that is called with the number of messages that were worked on. It waits for the next turn once there are enough. */
+/**
+ * Returns a function that is called after each statement with the number of its messages. It waits for the next turn once there are
+ * enough of both: clients may name thousands of ranges with one message each.
+ */
 export function createMessagePause(): (messages: number) => Promise<void> {
   let sinceTurn = 0;
   return async (messages) => {
-    sinceTurn += messages;
+    sinceTurn += messages + MESSAGES_PER_STATEMENT;
     if (sinceTurn < MESSAGES_PER_TURN) return;
     sinceTurn = 0;
     await nextTurn();

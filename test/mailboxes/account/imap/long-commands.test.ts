@@ -93,6 +93,15 @@ test('COPY of many messages is one change, during which other accounts go on', a
   assert.ok(turns >= 2 * Math.floor(MESSAGES / 500), `${turns}`);
 });
 
+test('COPY of many ranges lets other accounts go on after some of them, however few messages each has', async () => {
+  const selected = await openInbox();
+  const set = Array.from({ length: MESSAGES / 4 }, (_, index) => [4 * index + 1, 4 * index + 1] as const);
+  const { turns } = await watchWhile('Sent', async () => {
+    assert.ok(await selected.copy({ set, uid: false, to: 'Junk' }));
+  });
+  assert.ok(turns >= 2 * Math.floor((11 * set.length) / 500), `${turns}`);
+});
+
 test('other sessions go on between the messages of a FETCH whose client reads at once', async () => {
   let elapsedMs = 0;
   const clock = { ...account.app.clock, elapsed: () => elapsedMs++ };
