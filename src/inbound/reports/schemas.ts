@@ -56,6 +56,13 @@ export const reportSchema = Type.Object(
     periodEnd: Type.String({ description: 'ISO 8601.' }),
     passed: Type.Integer({ description: 'Messages that passed DMARC, or connections with TLS.' }),
     failed: Type.Integer({ description: 'Messages that failed DMARC, or connections whose TLS failed.' }),
+    leftOut: Type.Object(
+      {
+        records: Type.Integer({ description: 'Records about DMARC, or policies about TLS.' }),
+        messages: Type.Integer({ description: 'Messages, or connections, in those of them that say it.' }),
+      },
+      { description: 'The part of the whole report that could not be read, and is not counted above.' },
+    ),
     dmarc: Type.Union([dmarcSchema, Type.Null()], { description: 'Details of a report about DMARC.' }),
     tls: Type.Union([tlsSchema, Type.Null()], { description: 'Details of a report about TLS.' }),
     createdAt: Type.String({ description: 'Time at which the report arrived.' }),
@@ -73,6 +80,7 @@ export const reportSchema = Type.Object(
         periodEnd: '2026-02-28T23:59:59.000Z',
         passed: 120,
         failed: 2,
+        leftOut: { records: 0, messages: 0 },
         dmarc: {
           domain: 'news.example.com',
           policy: 'none',
@@ -97,7 +105,7 @@ export const reportSchema = Type.Object(
 
 /** Returns a report as the API shows it. */
 export function showReport(row: ReceivedReportRow): Static<typeof reportSchema> {
-  const { dmarc, tls } = JSON.parse(row.details) as ReportDetails;
+  const { dmarc, tls, leftOut = { records: 0, messages: 0 } } = JSON.parse(row.details) as ReportDetails;
   return {
     id: row.id,
     type: row.type,
@@ -108,6 +116,7 @@ export function showReport(row: ReceivedReportRow): Static<typeof reportSchema> 
     periodEnd: isoTime(row.endAt),
     passed: row.passed,
     failed: row.failed,
+    leftOut,
     dmarc,
     tls,
     createdAt: isoTime(row.createdAt),

@@ -1,6 +1,6 @@
 /** Takes from a report what it says about one domain. Whatever it says about others is dropped. */
 
-import type { Disposition, DmarcRecord, Report, TlsPolicy } from '../../mail/reports/report.ts';
+import type { Disposition, DmarcRecord, LeftOut, Report, TlsPolicy } from '../../mail/reports/report.ts';
 import { isSameOrBelow } from '../../mail/same-or-below.ts';
 
 /** The details of a stored report. */
@@ -8,6 +8,8 @@ export type ReportDetails = {
   /** Domain whose policy was applied, and that policy; null for a report about TLS. */
   dmarc: { domain: string; policy: Disposition; records: DmarcRecord[]; otherMessages: number } | null;
   tls: { policies: TlsPolicy[] } | null;
+  /** The part of the whole report that could not be read. Rows of earlier versions do not have it. */
+  leftOut?: LeftOut;
 };
 
 /** The part of a report that is about one domain. */
@@ -28,7 +30,9 @@ const MAX_FAILURES = 20;
 export function selectFor(domain: string, report: Report): SelectedReport | undefined {
   const { type, organization, reportId, beginAt, endAt } = report;
   const result = report.type === 'dmarc' ? selectRecords(domain, report) : selectPolicies(domain, report);
-  return result && { type, organization, reportId, beginAt, endAt, ...result };
+  if (!result) return undefined;
+  const details = { ...result.details, leftOut: report.leftOut };
+  return { type, organization, reportId, beginAt, endAt, ...result, details };
 }
 
 type Selected = Pick<SelectedReport, 'passed' | 'failed' | 'details'>;
@@ -37,7 +41,9 @@ type Selected = Pick<SelectedReport, 'passed' | 'failed' | 'details'>;
 function selectRecords(domain: string, report: Extract<Report, { type: 'dmarc' }>): Selected | undefined {
   if (!isSameOrBelow(domain, report.domain) && !isSameOrBelow(report.domain, domain)) return undefined;
   const mine = report.records.filter(({ headerFrom }) => isSameOrBelow(headerFrom, domain));
-  if (mine.length === 0) return undefined;
+  // A report about this domain of which nothing could be read is kept, so that its owner sees it.
+  const isUnread = report.leftOut.records > 0 && isSameOrBelow(report.domain, domain);
+  if (mine.length === 0 && !isUnread) return undefined;
   const records = mine.slice(0, MAX_RECORDS);
   const passed = sumOf(mine.filter(({ dkim, spf }) => dkim || spf));
   const all = sumOf(mine);

@@ -71,6 +71,12 @@ export function createReportWork(app: ReportsApp): Work<LeasedTask> {
     { targetId }: LeasedTask,
     { reporter, report, arrivedAt }: { reporter: Reporter; report: Report; arrivedAt: number },
   ): Promise<string> {
+    const { reportId, leftOut } = report;
+    if (leftOut.records > 0 && lines.take(reporter.registrableDomain, LINES).allowed)
+      app.log.warn(
+        { reporter: reporter.reporter, reportId, leftOut },
+        'a part of a report could not be read',
+      );
     if (!isId('dom', targetId)) {
       if (lines.take(reporter.registrableDomain, LINES).allowed) logOwn(app, reporter, report);
       return 'installation';

@@ -1,40 +1,55 @@
 /** Reads aggregate reports of DMARC, in the form of RFC 9990 and in the older one of RFC 7489 appendix C. */
 import { readElements, UnreadableDocumentError } from '../xml/read.ts';
-import type { Disposition, DmarcRecord, DmarcReport } from './report.ts';
-import { readAddress, readCount, readDomain, readPeriod, readText } from './values.ts';
+import type { Disposition, DmarcRecord, DmarcReport, LeftOut } from './report.ts';
+import { readAddress, readAuthorDomain, readCount, readDomain, readPeriod, readText } from './values.ts';
 
 /** Maximum number of different records of a report. Further ones are left out. Our own limit. */
 const MAX_RECORDS = 10_000;
+/** Maximum number of values before the records, or in one. Our own limit. */
+const MAX_VALUES = 10_000;
 const MS_PER_SECOND = 1_000;
 
 const ROOT = 'feedback';
 const RECORD = `${ROOT}/record`;
 
 /**
- * Reads a report. Records that are not complete are left out, and equal ones are added up.
+ * Reads a report. Equal records are added up, and those that are not complete are counted.
  * @throws UnreadableDocumentError
  */
 export function readDmarcReport(xml: string): DmarcReport {
   const head = new Map<string, string>();
-  const records = new Map<string, DmarcRecord>();
-  let row = new Map<string, string>();
+  const rows = new Map<string, Row>();
+  const leftOut: LeftOut = { records: 0, messages: 0 };
+  let values = new Map<string, string>();
   readElements(xml, {
+    root: ROOT,
     onLeaf(path, text) {
-      const isOfRecord = path.startsWith(`${RECORD}/`);
-      const values = isOfRecord ? row : head;
+      // A record without anything in it is a leaf.
+      if (path === RECORD) return endRecord();
+      const target = path.startsWith(`${RECORD}/`) ? values : head;
       // The first value counts: results of several signatures have the same path.
-      if (!values.has(path) && values.size < MAX_RECORDS) values.set(path, text);
+      if (!target.has(path) && target.size < MAX_VALUES) target.set(path, text);
     },
     onEnd(path) {
-      if (path !== RECORD) return;
-      addRecord(records, row);
-      row = new Map();
+      if (path === RECORD) endRecord();
     },
   });
-  return { type: 'dmarc', ...readHead(head), records: heaviestFirst([...records.values()]) };
+
+  function endRecord(): void {
+    const row = readRow(values);
+    if (!row || !add(rows, row)) leaveOut(leftOut, values);
+    values = new Map();
+  }
+
+  const { domain, ...about } = readHead(head);
+  const records = new Map<string, DmarcRecord>();
+  // An author that cannot be read is the domain of the policy, which the reporter has looked up for the author.
+  for (const { author, ...row } of rows.values())
+    add(records, { ...row, headerFrom: readAuthorDomain(author, domain) ?? domain });
+  return { type: 'dmarc', domain, ...about, records: heaviestFirst([...records.values()]), leftOut };
 }
 
-function readHead(head: ReadonlyMap<string, string>): Omit<DmarcReport, 'type' | 'records'> {
+function readHead(head: ReadonlyMap<string, string>): Omit<DmarcReport, 'type' | 'records' | 'leftOut'> {
   const textAt = (path: string) => head.get(`${ROOT}/${path}`);
   const period = readPeriod(
     Number(textAt('report_metadata/date_range/begin')) * MS_PER_SECOND,
@@ -53,20 +68,38 @@ function readHead(head: ReadonlyMap<string, string>): Omit<DmarcReport, 'type' |
   };
 }
 
-function addRecord(records: Map<string, DmarcRecord>, row: ReadonlyMap<string, string>): void {
-  const textAt = (path: string) => row.get(`${RECORD}/${path}`);
+/** A record as it stands in the report, with the text about its author. */
+type Row = Omit<DmarcRecord, 'headerFrom'> & { author: string };
+
+/** Adds the messages of a record to those of an equal one. Returns false when there are too many different ones. */
+function add<T extends { messages: number }>(records: Map<string, T>, record: T): boolean {
+  if (record.messages === 0) return true;
+  const key = JSON.stringify({ ...record, messages: 0 });
+  const known = records.get(key);
+  if (known) known.messages += record.messages;
+  else if (records.size < MAX_RECORDS) records.set(key, { ...record });
+  else return false;
+  return true;
+}
+
+function readRow(values: ReadonlyMap<string, string>): Row | undefined {
+  const textAt = (path: string) => values.get(`${RECORD}/${path}`);
   const sourceIp = readAddress(textAt('row/source_ip'));
   const messages = readCount(textAt('row/count'));
-  const headerFrom = readDomain(textAt('identifiers/header_from'));
-  if (sourceIp === undefined || messages === undefined || messages === 0 || headerFrom === undefined) return;
-  const disposition = dispositionOf(textAt('row/policy_evaluated/disposition'));
-  const dkim = textAt('row/policy_evaluated/dkim')?.toLowerCase() === 'pass';
-  const spf = textAt('row/policy_evaluated/spf')?.toLowerCase() === 'pass';
-  const key = [sourceIp, disposition, dkim, spf, headerFrom].join(' ');
-  const known = records.get(key);
-  if (known) known.messages += messages;
-  else if (records.size < MAX_RECORDS)
-    records.set(key, { sourceIp, messages, disposition, dkim, spf, headerFrom });
+  if (sourceIp === undefined || messages === undefined) return undefined;
+  return {
+    sourceIp,
+    messages,
+    disposition: dispositionOf(textAt('row/policy_evaluated/disposition')),
+    dkim: textAt('row/policy_evaluated/dkim')?.toLowerCase() === 'pass',
+    spf: textAt('row/policy_evaluated/spf')?.toLowerCase() === 'pass',
+    author: textAt('identifiers/header_from') ?? '',
+  };
+}
+
+function leaveOut(leftOut: LeftOut, values: ReadonlyMap<string, string>): void {
+  leftOut.records += 1;
+  leftOut.messages += readCount(values.get(`${RECORD}/row/count`)) ?? 0;
 }
 
 function heaviestFirst(records: readonly DmarcRecord[]): DmarcRecord[] {

@@ -1,4 +1,5 @@
 /** Finds the report in a message and reads it. Hostile reports can be slow to read, so this runs in a thread (reader.ts). */
+import { decodeCharset } from '../message/charset.ts';
 import { toLines } from '../mime/header.ts';
 import { type MimePart, partBytes, readMessage } from '../mime/parts.ts';
 import { UnreadableDocumentError } from '../xml/read.ts';
@@ -15,7 +16,9 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(['text/plain', 'text/html']);
 /** Returns the report in a message, given in octets as they came; undefined when there is none that can be read. */
 export function readReport(message: Uint8Array): Report | undefined {
   const { parts } = readMessage(toLines(message));
-  for (const part of parts.filter(isFile).slice(0, MAX_FILES)) {
+  // Some reporters call the file a text, so texts are tried last.
+  const files = [...parts.filter(isFile), ...parts.filter((part) => !isFile(part))];
+  for (const part of files.slice(0, MAX_FILES)) {
     const report = attempt(part);
     if (report) return report;
   }
@@ -29,11 +32,17 @@ function isFile({ type }: MimePart): boolean {
 
 function attempt(part: MimePart): Report | undefined {
   try {
-    const text = unpack(partBytes(part)).toString('utf8').trimStart();
+    const text = decode(unpack(partBytes(part))).trimStart();
     if (text.startsWith('<')) return readDmarcReport(text);
     return text.startsWith('{') ? readTlsReport(text) : undefined;
   } catch (error) {
     if (error instanceof UnreadableDocumentError) return undefined;
     throw error;
   }
+}
+
+/** Returns the text of a file. Labels of encodings are often wrong: a byte order mark or valid UTF-8 counts, and anything else is windows-1252. */
+function decode(bytes: Buffer): string {
+  const mark = bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
+  return decodeCharset(bytes, mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : '');
 }

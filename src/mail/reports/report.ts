@@ -15,8 +15,17 @@ export type DmarcRecord = {
   headerFrom: string;
 };
 
+/** The part of a report that could not be read, or exceeds a limit. */
+export type LeftOut = {
+  /** Number of records, or of policies in a report about TLS. */
+  records: number;
+  /** Number of messages, or of connections, in those of them that say it. */
+  messages: number;
+};
+
 /** The fields of every report. Texts are cleaned and short. */
 type ReportHead = {
+  leftOut: LeftOut;
   organization: string;
   reportId: string;
   /** Period of the report in Unix milliseconds. */

@@ -8,10 +8,11 @@ import { readCount, readDomain, readPeriod, readText } from './values.ts';
 const MAX_POLICIES = 100;
 const MAX_FAILURES = 100;
 
+const COUNTS = ['total-successful-session-count', 'total-failure-session-count'] as const;
 const POLICY_TYPES = ['tlsa', 'sts', 'no-policy-found'] as const;
 
 /**
- * Reads a report. Policies that are not complete are left out.
+ * Reads a report. Policies that are not complete are counted.
  * @throws UnreadableDocumentError
  */
 export function readTlsReport(json: string): TlsReport {
@@ -20,25 +21,36 @@ export function readTlsReport(json: string): TlsReport {
   const period = readPeriod(timeOf(field(range, 'start-datetime')), timeOf(field(range, 'end-datetime')));
   const reportId = readText(field(report, 'report-id'));
   if (!period || reportId === '') throw new UnreadableDocumentError('the report has no period or no id');
-  const policies = listOf(field(report, 'policies'), MAX_POLICIES).flatMap(
-    (policy) => readPolicy(policy) ?? [],
-  );
+  const given = listOf(field(report, 'policies'), Number.POSITIVE_INFINITY);
+  const read = given.map((policy, index) => (index < MAX_POLICIES ? readPolicy(policy) : undefined));
+  const unread = given.filter((_, index) => read[index] === undefined);
+  const policies = read.filter((policy) => policy !== undefined);
   return {
     type: 'tls',
     organization: readText(field(report, 'organization-name')),
     reportId,
     ...period,
     policies,
+    leftOut: {
+      records: unread.length,
+      messages: unread.reduce<number>((sum, policy) => sum + sessionsOf(policy), 0),
+    },
   };
+}
+
+function sessionsOf(policy: unknown): number {
+  const summary = field(policy, 'summary');
+  return COUNTS.reduce((sum, name) => sum + (readCount(field(summary, name)) ?? 0), 0);
 }
 
 function readPolicy(value: unknown): TlsPolicy | undefined {
   const policy = field(value, 'policy');
   const summary = field(value, 'summary');
   const domain = readDomain(field(policy, 'policy-domain'));
-  const policyType = POLICY_TYPES.find((type) => type === field(policy, 'policy-type'));
-  const succeeded = readCount(field(summary, 'total-successful-session-count'));
-  const failed = readCount(field(summary, 'total-failure-session-count'));
+  const policyType = POLICY_TYPES.find(
+    (type) => type === readText(field(policy, 'policy-type')).toLowerCase(),
+  );
+  const [succeeded, failed] = COUNTS.map((name) => readCount(field(summary, name)));
   if (domain === undefined || policyType === undefined || succeeded === undefined || failed === undefined)
     return undefined;
   const failures = listOf(field(value, 'failure-details'), MAX_FAILURES).flatMap(

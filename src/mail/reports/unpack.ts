@@ -1,5 +1,5 @@
 /**
- * Unpacks the file of a report: gzip, or a ZIP archive with one file. The size of the result is limited while it is
+ * Unpacks the file of a report: gzip, or a ZIP archive. Octets around it, which gateways add, are skipped. The size of the result is limited while it is
  * produced, and nothing within it is unpacked again.
  */
 import { gunzipSync, inflateRawSync } from 'node:zlib';
@@ -16,6 +16,21 @@ const ZIP_END = 0x06054b50;
 const ZIP_END_BYTES = 22;
 const MAX_COMMENT_BYTES = 65_535;
 const ZIP_LOCAL_BYTES = 30;
+const ZIP_ENTRY_BYTES = 46;
+/** Maximum number of files of an archive, and of members of gzip, that are looked at. Our own limits: a report is one file. */
+const MAX_ENTRIES = 16;
+const MAX_MEMBERS = 16;
+/** Flags in the header of a member of gzip, and the sizes of its header and its trailer (RFC 1952 section 2.3). */
+const HEADER_CHECKSUM = 2;
+const EXTRA = 4;
+const NAME = 8;
+const COMMENT = 16;
+const GZIP_HEADER_BYTES = 10;
+const GZIP_TRAILER_BYTES = 8;
+/** Line ends and spaces, which may stand before a file. */
+const SPACES: ReadonlySet<number> = new Set([0x0a, 0x0d, 0x20]);
+/** Maximum number of line ends and spaces before a file. Our own limit. */
+const MAX_SPACES = 64;
 /** Methods of compression (section 4.4.5). */
 const STORED = 0;
 const DEFLATED = 8;
@@ -35,19 +50,62 @@ export function unpack(bytes: Buffer): Buffer {
   }
 }
 
-function unpackOnce(bytes: Buffer): Buffer {
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b)
-    return gunzipSync(bytes, { maxOutputLength: MAX_UNPACKED_BYTES });
+function unpackOnce(given: Buffer): Buffer {
+  const bytes = given.subarray(countSpaces(given));
+  if (isGzip(bytes)) return gunzip(bytes);
   if (bytes[0] === 0x50 && bytes[1] === 0x4b) return unzip(bytes);
-  return bytes;
+  return given;
 }
 
-/** Returns the first file of an archive. The directory at its end counts, as it does for other programs. */
+function countSpaces(bytes: Buffer): number {
+  let at = 0;
+  while (at < MAX_SPACES && SPACES.has(bytes[at] ?? 0)) at++;
+  return at;
+}
+
+function isGzip(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+/** Returns the contents of all members (RFC 1952 section 2.2), up to octets that are none. */
+function gunzip(bytes: Buffer): Buffer {
+  const contents: Buffer[] = [];
+  let rest = bytes;
+  let free = MAX_UNPACKED_BYTES;
+  do {
+    const start = headerBytes(rest);
+    const { engine } = inflateRawSync(rest.subarray(start), {
+      info: true,
+      maxOutputLength: free,
+    }) as unknown as { engine: { bytesWritten: number } };
+    const end = start + engine.bytesWritten + GZIP_TRAILER_BYTES;
+    // The checksum is verified once the end of the member is known.
+    const content = gunzipSync(rest.subarray(0, end), { maxOutputLength: free });
+    contents.push(content);
+    // Zero is no length of a limit.
+    free = Math.max(1, free - content.length);
+    rest = rest.subarray(end);
+  } while (isGzip(rest) && contents.length < MAX_MEMBERS);
+  return Buffer.concat(contents);
+}
+
+/** Returns the length of the header of a member (RFC 1952 section 2.3). */
+function headerBytes(bytes: Buffer): number {
+  const flags = bytes[3] ?? 0;
+  let at = GZIP_HEADER_BYTES;
+  if (flags & EXTRA) at += 2 + bytes.readUInt16LE(at);
+  for (const flag of [NAME, COMMENT]) if (flags & flag) at = bytes.indexOf(0, at) + 1;
+  return flags & HEADER_CHECKSUM ? at + 2 : at;
+}
+
+/** Returns the first file of an archive that has content. The directory at its end counts, as it does for other programs. */
 function unzip(bytes: Buffer): Buffer {
   const end = bytes.lastIndexOf(signature(ZIP_END));
   if (end < Math.max(0, bytes.length - ZIP_END_BYTES - MAX_COMMENT_BYTES))
     throw new UnreadableDocumentError('the archive has no end');
-  const entry = bytes.readUInt32LE(end + 16);
+  let entry = bytes.readUInt32LE(end + 16);
+  for (let tried = 1; tried < MAX_ENTRIES && isPassedOver(bytes, entry); tried++)
+    entry = nextEntry(bytes, entry);
   if (bytes.readUInt32LE(entry) !== ZIP_ENTRY) throw new UnreadableDocumentError('the archive has no file');
   const method = bytes.readUInt16LE(entry + 10);
   const packedBytes = bytes.readUInt32LE(entry + 20);
@@ -63,6 +121,20 @@ function unzip(bytes: Buffer): Buffer {
     default:
       throw new UnreadableDocumentError('the archive uses another compression');
   }
+}
+
+/** Returns true for a folder, an empty file, and what macOS adds to an archive. */
+function isPassedOver(bytes: Buffer, entry: number): boolean {
+  if (bytes.readUInt32LE(entry) !== ZIP_ENTRY) return false;
+  const start = entry + ZIP_ENTRY_BYTES;
+  const name = bytes.toString('latin1', start, start + bytes.readUInt16LE(entry + 28));
+  return bytes.readUInt32LE(entry + 24) === 0 || name.endsWith('/') || name.startsWith('__MACOSX/');
+}
+
+/** Returns the offset of the next file in the directory (section 4.3.12). */
+function nextEntry(bytes: Buffer, entry: number): number {
+  const lengths = [28, 30, 32].map((offset) => bytes.readUInt16LE(entry + offset));
+  return lengths.reduce((sum, length) => sum + length, entry + ZIP_ENTRY_BYTES);
 }
 
 function signature(value: number): Buffer {

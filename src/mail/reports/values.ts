@@ -1,9 +1,13 @@
 /** Reads the values of reports. Strangers write them, so each has a form or a limit. */
 import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 import { DAY_MS } from '../../system/clock.ts';
 import { isHostName } from '../../system/dns.ts';
 import { cleanForeignText } from '../../system/foreign-text.ts';
+import { isSameOrBelow } from '../same-or-below.ts';
 
+/** Maximum length of the text with the domain of an author. Our own limit. */
+const MAX_AUTHOR_CHARACTERS = 1_000;
 /** Maximum length of a text. Our own limit. */
 const MAX_TEXT_CHARACTERS = 200;
 /** Maximum number of messages, or of sessions, in one entry of a report. Our own limit: sums of them stay exact. */
@@ -24,9 +28,28 @@ export function readDomain(value: unknown): string | undefined {
   return isHostName(name) && name.includes('.') ? name : undefined;
 }
 
+/**
+ * Returns the domain of an author in lower case and A-labels; undefined when no text in the value is one. Some reporters write several domains,
+ * a whole address or the text of the header: the first domain that belongs to `policyDomain` counts, or else the first.
+ */
+export function readAuthorDomain(value: string | undefined, policyDomain: string): string | undefined {
+  const texts = (value ?? '').slice(0, MAX_AUTHOR_CHARACTERS).split(/[\s,;<>"'()[\]]+/);
+  const domains = texts.flatMap((text) => {
+    const name = text.slice(text.lastIndexOf('@') + 1).replace(/\.+$/, '');
+    return readDomain(domainToASCII(name) || name) ?? [];
+  });
+  return domains.find((domain) => isSameOrBelow(domain, policyDomain)) ?? domains[0];
+}
+
 /** Returns an address, or undefined. */
 export function readAddress(value: unknown): string | undefined {
-  const address = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  const address =
+    typeof value === 'string'
+      ? value
+          .trim()
+          .toLowerCase()
+          .replace(/^\[(.*)\]$/, '$1')
+      : '';
   return isIP(address) === 0 || address.includes('%') ? undefined : address;
 }
 

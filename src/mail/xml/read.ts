@@ -1,6 +1,6 @@
 /**
  * Reads XML as a stream of leaf elements, within limits and without document types: a document that declares entities is refused,
- * so that none can be expanded.
+ * so that none can be expanded. What stands around the root element, such as a schema that is never closed, is skipped.
  */
 import { Parser } from 'htmlparser2';
 
@@ -10,6 +10,8 @@ export class UnreadableDocumentError extends Error {
 }
 
 type Handlers = {
+  /** Local name of the root element; by default the first element is the root. */
+  root?: string;
   /** Called with the text of an element that has no elements in it. `path` has the names from the root, joined by `/`. */
   onLeaf(path: string, text: string): void;
   /** Called at the end of an element that has elements in it. */
@@ -18,6 +20,8 @@ type Handlers = {
 
 /** Maximum depth of elements. Aggregate reports have six levels. Our own limit. */
 const MAX_DEPTH = 16;
+/** Maximum number of open elements, with those around the root. The parser takes quadratic time for many. Our own limit. */
+const MAX_OPEN = 256;
 /** Maximum length of the name of an element, and of the text of a leaf that is read. Our own limits. */
 const MAX_NAME_CHARACTERS = 64;
 const MAX_LEAF_CHARACTERS = 1_000;
@@ -26,20 +30,26 @@ const MAX_LEAF_CHARACTERS = 1_000;
  * Reads the elements of a document in their order.
  * @throws UnreadableDocumentError
  */
-export function readElements(text: string, { onLeaf, onEnd }: Handlers): void {
+export function readElements(text: string, { root, onLeaf, onEnd }: Handlers): void {
   const path: string[] = [];
   let leaf: string | undefined;
+  let open = 0;
   const parser = new Parser(
     {
       onopentagname(name) {
         if (path.length >= MAX_DEPTH) throw new UnreadableDocumentError('the elements are nested too deeply');
-        path.push(localName(name));
+        if (++open > MAX_OPEN) throw new UnreadableDocumentError('too many elements are open');
+        const local = localName(name);
+        if (path.length === 0 && root !== undefined && local !== root) return;
+        path.push(local);
         leaf = '';
       },
       ontext(part) {
         if (leaf !== undefined) leaf = (leaf + part).slice(0, MAX_LEAF_CHARACTERS);
       },
       onclosetag() {
+        open--;
+        if (path.length === 0) return;
         const joined = path.join('/');
         if (leaf === undefined) onEnd(joined);
         else onLeaf(joined, leaf.trim());

@@ -76,6 +76,7 @@ test('an aggregate report becomes a row about the domain alone, which the API sh
     periodEnd: new Date(1_800_057_599_000).toISOString(),
     passed: 20,
     failed: 3,
+    leftOut: { records: 0, messages: 0 },
     dmarc: {
       domain: 'shop.example',
       policy: 'quarantine',

@@ -91,23 +91,37 @@ export function gzipped(text: string): string {
 type ZipOptions = { method?: number; comment?: string };
 
 /** Returns a ZIP archive with one file. */
-export function zipOf(content: Uint8Array, { method = 8, comment = '' }: ZipOptions = {}): Buffer {
-  const name = Buffer.from('big.example!shop.example!1.xml');
-  const packed = method === 8 ? deflateRawSync(content) : Buffer.from(content);
-  const common = Buffer.alloc(26);
-  common.writeUInt16LE(20, 0);
-  common.writeUInt16LE(method, 4);
-  common.writeUInt32LE(crc32(content), 10);
-  common.writeUInt32LE(packed.length, 14);
-  common.writeUInt32LE(content.length, 18);
-  common.writeUInt16LE(name.length, 22);
-  const local = Buffer.concat([Buffer.from('PK\u0003\u0004'), common, name, packed]);
-  const entry = Buffer.concat([Buffer.from('PK\u0001\u0002\u0014\u0000'), common, Buffer.alloc(14), name]);
+export function zipOf(content: Uint8Array, options: ZipOptions = {}): Buffer {
+  return zipWith([['big.example!shop.example!1.xml', content]], options);
+}
+
+/** Returns a ZIP archive with these files. */
+export function zipWith(
+  files: readonly [name: string, content: Uint8Array][],
+  { method = 8, comment = '' }: ZipOptions = {},
+): Buffer {
+  let locals = Buffer.alloc(0);
+  let entries = Buffer.alloc(0);
+  for (const [text, content] of files) {
+    const name = Buffer.from(text);
+    const packed = method === 8 ? deflateRawSync(content) : Buffer.from(content);
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(method, 4);
+    common.writeUInt32LE(crc32(content), 10);
+    common.writeUInt32LE(packed.length, 14);
+    common.writeUInt32LE(content.length, 18);
+    common.writeUInt16LE(name.length, 22);
+    const rest = Buffer.alloc(14);
+    rest.writeUInt32LE(locals.length, 10);
+    locals = Buffer.concat([locals, Buffer.from('PK\u0003\u0004'), common, name, packed]);
+    entries = Buffer.concat([entries, Buffer.from('PK\u0001\u0002\u0014\u0000'), common, rest, name]);
+  }
   const end = Buffer.alloc(18);
-  end.writeUInt16LE(1, 4);
-  end.writeUInt16LE(1, 6);
-  end.writeUInt32LE(entry.length, 8);
-  end.writeUInt32LE(local.length, 12);
+  end.writeUInt16LE(files.length, 4);
+  end.writeUInt16LE(files.length, 6);
+  end.writeUInt32LE(entries.length, 8);
+  end.writeUInt32LE(locals.length, 12);
   end.writeUInt16LE(comment.length, 16);
-  return Buffer.concat([local, entry, Buffer.from('PK\u0005\u0006'), end, Buffer.from(comment)]);
+  return Buffer.concat([locals, entries, Buffer.from('PK\u0005\u0006'), end, Buffer.from(comment)]);
 }

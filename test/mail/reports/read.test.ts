@@ -4,7 +4,7 @@ import { deflateRawSync, gzipSync } from 'node:zlib';
 import { readReport } from '../../../src/mail/reports/read.ts';
 import type { DmarcReport } from '../../../src/mail/reports/report.ts';
 import { MAX_UNPACKED_BYTES } from '../../../src/mail/reports/unpack.ts';
-import { DMARC_XML, gzipped, messageWith, recordOf, TLS_REPORT, zipOf } from './fixtures.ts';
+import { DMARC_XML, gzipped, messageWith, recordOf, TLS_REPORT, zipOf, zipWith } from './fixtures.ts';
 
 const read = (message: string) => readReport(Buffer.from(message, 'latin1'));
 const XML = Buffer.from(DMARC_XML);
@@ -38,6 +38,7 @@ const DMARC: DmarcReport = {
       headerFrom: 'news.shop.example',
     },
   ],
+  leftOut: { records: 0, messages: 0 },
 };
 
 test('an aggregate report is read from gzip, ZIP and plain XML, whatever its media type is', () => {
@@ -76,6 +77,7 @@ test('a report about TLS is read with its failures', () => {
       { domain: 'shop.example', policyType: 'sts', succeeded: 50, failed: 3, failures },
       { domain: 'elsewhere.example', policyType: 'no-policy-found', succeeded: 7, failed: 0, failures: [] },
     ],
+    leftOut: { records: 0, messages: 0 },
   });
   assert.deepEqual(
     read(messageWith(Buffer.from(JSON.stringify(TLS_REPORT)), 'application/tlsrpt+json')),
@@ -83,7 +85,7 @@ test('a report about TLS is read with its failures', () => {
   );
 });
 
-test('records that are not complete or not possible are left out', () => {
+test('records that are not complete or not possible are left out, and counted', () => {
   const wrong = [
     recordOf('192.0.2.256', 1),
     recordOf('fe80::1%eth0', 1),
@@ -92,12 +94,105 @@ test('records that are not complete or not possible are left out', () => {
     recordOf('192.0.2.2', 99_999_999_999),
     recordOf('192.0.2.2', 1_000_000_001),
     recordOf('192.0.2.2', 0),
-    recordOf('192.0.2.2', 1, undefined, 'not a domain'),
-    recordOf('192.0.2.2', 1, undefined, ''),
     '<record></record>',
     '<record><row><source_ip>192.0.2.2</source_ip></row></record>',
+    '<record><row><count>7</count></row></record>',
   ].join('');
-  assert.deepEqual(readDmarc(DMARC_XML.replace('</feedback>', `${wrong}</feedback>`)).records, DMARC.records);
+  const { records, leftOut } = readDmarc(DMARC_XML.replace('</feedback>', `${wrong}</feedback>`));
+  assert.deepEqual(records, DMARC.records);
+  // Nothing is lost with the record about no message.
+  assert.deepEqual(leftOut, { records: 9, messages: 9 });
+});
+
+test('a record with an odd author is kept, at the domain that belongs to the policy', () => {
+  const cases: [headerFrom: string, expected: string][] = [
+    ['news.shop.example, shop.example', 'news.shop.example'],
+    ['elsewhere.example;shop.example', 'shop.example'],
+    ['elsewhere.example other.example', 'elsewhere.example'],
+    ['SHOP.example.', 'shop.example'],
+    ['Ann &lt;ann@News.shop.example&gt;', 'news.shop.example'],
+    ['"Ann, Bob" ann@shop.example', 'shop.example'],
+    ['b\u00fccher.shop.example', 'xn--bcher-kva.shop.example'],
+    ['', 'shop.example'],
+    ['not a domain', 'shop.example'],
+    ['(null)', 'shop.example'],
+    ['x'.repeat(5_000), 'shop.example'],
+  ];
+  for (const [headerFrom, expected] of cases) {
+    const record = recordOf('203.0.113.5', 5, undefined, headerFrom);
+    const { records, leftOut } = readDmarc(DMARC_XML.replace('</feedback>', `${record}</feedback>`));
+    const kept = records.find(({ sourceIp }) => sourceIp === '203.0.113.5');
+    assert.deepEqual([kept?.headerFrom, kept?.messages, leftOut.records], [expected, 5, 0], headerFrom);
+  }
+  const without = recordOf('[203.0.113.5]', 5).replace(/<identifiers>.*<\/identifiers>/, '');
+  const { records } = readDmarc(DMARC_XML.replace('</feedback>', `${without}</feedback>`));
+  assert.equal(records.find(({ sourceIp }) => sourceIp === '203.0.113.5')?.headerFrom, 'shop.example');
+});
+
+test('octets around the file, several members and several files are no obstacle', () => {
+  const zip = zipOf(XML);
+  const half = Math.floor(XML.length / 2);
+  const members = Buffer.concat([gzipSync(XML.subarray(0, half)), gzipSync(XML.subarray(half))]);
+  for (const bytes of [
+    Buffer.concat([gzipSync(XML), Buffer.from('\r\n')]),
+    Buffer.concat([gzipSync(XML), Buffer.from('\r\n-- \r\nA footer of a list\r\n')]),
+    Buffer.concat([gzipSync(XML), Buffer.alloc(5_000)]),
+    Buffer.concat([Buffer.from('\r\n'), gzipSync(XML), Buffer.from('\n')]),
+    members,
+    Buffer.concat([members, Buffer.from([0x1f, 0])]),
+    Buffer.concat([zip, Buffer.from('\r\n')]),
+    Buffer.concat([Buffer.from('\r\n'), zip]),
+    Buffer.from(`\ufeff\r\n${DMARC_XML}`),
+    Buffer.from(`\ufeff${DMARC_XML}`, 'utf16le'),
+    Buffer.from(`\ufeff${DMARC_XML}`, 'utf16le').swap16(),
+    Buffer.from(DMARC_XML.replace('encoding="UTF-8"', 'encoding="UTF-16"')),
+    zipWith([
+      ['folder/', Buffer.alloc(0)],
+      ['__MACOSX/._x', Buffer.from('x')],
+      ['empty.xml', Buffer.alloc(0)],
+      ['r.xml', XML],
+    ]),
+  ])
+    assert.deepEqual(read(messageWith(bytes)), DMARC);
+  assert.deepEqual(read(messageWith(gzipSync(XML), 'text/plain')), DMARC, 'a file that is called a text');
+  const damaged = gzipSync(XML);
+  damaged.writeUInt32LE(0, damaged.length - 8);
+  assert.equal(read(messageWith(damaged)), undefined, 'a wrong checksum');
+  assert.equal(read(messageWith(gzipSync(XML).subarray(0, -20))), undefined, 'a file that is cut off');
+});
+
+test('a header of gzip with a name, a comment and more is skipped', () => {
+  const plain = gzipSync(XML);
+  const header = Buffer.from([0x1f, 0x8b, 8, 4 | 8 | 16, 0, 0, 0, 0, 0, 3, 2, 0, 7, 7]);
+  const names = Buffer.from('report.xml\0a comment\0');
+  const bytes = Buffer.concat([header, names, plain.subarray(10), Buffer.from('\r\n')]);
+  assert.deepEqual(read(messageWith(bytes)), DMARC);
+});
+
+test('a schema before the report that is never closed is skipped', () => {
+  for (const before of [
+    '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">',
+    '<xs:schema><xs:element name="feedback"><a><b>',
+    '<?xml-stylesheet href="x"?><!-- a comment -->',
+    `${'<a>'.repeat(100)}`,
+  ])
+    assert.deepEqual(readDmarc(DMARC_XML.replace('<feedback>', `${before}<feedback>`)), DMARC, before);
+  const behind = DMARC_XML.replace('</feedback>', '</feedback><feedback><record/></feedback></xs:schema>');
+  assert.deepEqual(readDmarc(behind).records, DMARC.records);
+});
+
+test('policies of reports about TLS that cannot be read are counted, with their connections', () => {
+  const [policy] = TLS_REPORT.policies;
+  const odd = { ...policy, policy: { 'policy-type': 'STS', 'policy-domain': 'Shop.example.' } };
+  const wrong = [{ ...policy, policy: { 'policy-type': 'dane' } }, { ...policy, summary: {} }, null];
+  const report = read(gzipped(`${JSON.stringify({ ...TLS_REPORT, policies: [odd, ...wrong] })}\r\n`));
+  assert.equal(report?.type, 'tls');
+  if (report?.type !== 'tls') return;
+  assert.deepEqual(
+    report.policies.map(({ domain, policyType }) => [domain, policyType]),
+    [['shop.example', 'sts']],
+  );
+  assert.deepEqual(report.leftOut, { records: 3, messages: 53 });
 });
 
 test('a report without a period, a domain or an id is none', () => {
@@ -176,7 +271,9 @@ test('a report with very many records is read, and records beyond the limit are 
   const many = Array.from({ length: 11_000 }, (_, index) =>
     recordOf(`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`, 1),
   ).join('');
-  assert.equal(readDmarc(DMARC_XML.replace('</feedback>', `${many}</feedback>`)).records.length, 10_000);
+  const { records, leftOut } = readDmarc(DMARC_XML.replace('</feedback>', `${many}</feedback>`));
+  assert.equal(records.length, 10_000);
+  assert.deepEqual(leftOut, { records: 1_003, messages: 1_003 });
 });
 
 test('a report with very many other elements before its own is none', () => {
