@@ -502,6 +502,10 @@ test('at a registered address, the Message-ID counts for the reader whom the rep
     recipients.map((recipient: { status: string }) => recipient.status),
     ['delivered', 'complained'],
   );
+  const only = await deliver([newReader()]);
+  const fields = [{ name: 'message-id', value: `<${only}@sender.example>` }];
+  const unknown = { localPart: registered, originalRecipients: ['eve@readers.example'], fields };
+  assert.deepEqual(await complain(unknown), ignored('recipient'), 'the only recipient is not named');
 });
 
 test('a text at the return path of one recipient is about this one, and suppresses nobody it does not name', async () => {

@@ -8,7 +8,7 @@ import { hasAutoReplyFields, hasAutoReplySubject } from './auto-reply.ts';
 
 /** Matches authors of bounces: names and addresses of programs that deliver mail. */
 const DAEMON =
-  /mailer[-_. ]?daemon|post[-_. ]?master|mail[-_. ]?deliver|deliver[a-z]*[-_. ](?:sub)?system|delivery[-_. ]service|(?:system|mail) administrator|returned mail|\bmdaemon\b|mail(?:er)? (?:system|server|gateway)\b/i;
+  /mailer[-_. ]?daemon|post[-_. ]?master|mail[-_. ]?deliver|deliver[a-z]*[-_. ](?:sub)?system|delivery[-_. ]service|(?:system|mail) administrator|returned mail|microsoft ?(?:exchange|outlook)|\bmdaemon\b|mail(?:er)? (?:system|server|gateway)\b/i;
 /** Matches subjects of bounces, of common mail servers in some languages. */
 const SUBJECT =
   /undeliver|undelivered|not (?:be )?delivered|non[- ]?deliver|delivery (?:status|report|notification|failure|failed|problem|error|delayed|incomplete)|delivery (?:has|was) |(?:failure|failed) (?:notice|delivery|mail)|(?:mail|message)[^a-z]{0,3}(?:delivery )?(?:has )?fail|fail(?:ed|ure) to deliver|return(?:ed|ing) (?:mail|message|to sender|e-?mail)|mail (?:system )?error|could not (?:be )?(?:send|sent|deliver)|warning: could not send|delayed mail|user unknown|rejected|unzustellbar|nicht zugestellt|non remis|no se (?:ha |pudo )|no entregad|mancata consegna|niet bezorgd|не доставлен|недоставлен|配信|配送|送信でき|エラー|退信|투함/iu;

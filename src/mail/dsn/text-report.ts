@@ -28,7 +28,7 @@ const MAX_LINES = 2_000;
 const MAX_REASON_CHARACTERS = 300;
 
 /** Matches the reply of a server, at the beginning of a line or after what introduces it. */
-const REPLY = /(?:^|[:;"(][ \t]*|\bsaid:?[ \t]+|<<<[ \t]*|>>>[ \t]*|\.\.\.[ \t]*)([245]\d\d[ :-][\s\S]*)/m;
+const REPLY = /(?:^|[:;"([#][ \t]*|\bsaid:?[ \t]+|<<<[ \t]*|>>>[ \t]*|\.\.\.[ \t]*)([245]\d\d[ :-][\s\S]*)/m;
 /** Matches the break of a line inside of the parentheses that name the address that the sender gave. */
 const BROKEN_ORIGIN = /\((expanded|generated|ultimately generated) from[ \t]*\n\s*/gi;
 const ORIGIN = /\b(?:expanded|generated) from[ \t:]*<?([^\s<>()]+@[^\s<>()]+)/i;

@@ -331,6 +331,27 @@ export const TEXT_BOUNCES: Record<string, [message: string, expected: Expected]>
     }),
     { diagnostic: /was not delivered|could not be found/ },
   ],
+  'a sentence with the reply in square brackets': [
+    plain(
+      'We had trouble delivering your message. Full details follow:\n\nSubject: Hi\n\n1 error(s):\n\nSMTP Server <mx.rcpt.example> rejected recipient <bob@rcpt.example> (Error following RCPT command). It responded as follows: [550 5.1.1 <bob@rcpt.example>... User Unknown]\n',
+      { subject: 'There was an error sending your mail' },
+    ),
+    { diagnostic: /^550 5\.1\.1 <bob@rcpt\.example>\.\.\. User Unknown/, status: '5.1.1' },
+  ],
+  'Exchange 2007, marked as an automatic reply': [
+    mail({
+      from: 'Microsoft Exchange <MicrosoftExchange329e71ec88ae4615bbc36ab6ce41109e@mx.example>',
+      subject: 'Undeliverable: Hi',
+      header: 'Auto-Submitted: auto-replied\n',
+      parts: [
+        text(
+          'Delivery has failed to these recipients or distribution lists:\n\nBob\nThe address was not found.\n\nDiagnostic information for administrators:\n\nGenerating server: mx.example\n\nbob@rcpt.example\n#550 5.1.1 RESOLVER.ADR.RecipNotFound; not found ##\n\nOriginal message headers:\n\nReceived: from mx.sender.example\nTo: Bob <bob@rcpt.example>\n',
+        ),
+      ],
+      copy: null,
+    }),
+    { diagnostic: /^550 5\.1\.1 RESOLVER\.ADR\.RecipNotFound/, status: '5.1.1' },
+  ],
   'HTML alone': [
     mail({
       from: 'postmaster@mx.example',
