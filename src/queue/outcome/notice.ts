@@ -7,7 +7,7 @@ import { NO_REPORT, type Report } from './outcome.ts';
 import type { Meaning, ReplyClass } from './replies/meaning.ts';
 import type { ReplyPhase } from './replies/row.ts';
 import type { ReplyTable } from './replies/table.ts';
-import { readReplyCodes } from './reply-codes.ts';
+import { quotedReply, readReplyCodes } from './reply-codes.ts';
 
 /** Codes that name no cause (RFC 3463 section 3.1). */
 const UNSPECIFIC = /\.0\.0$/;
@@ -28,7 +28,8 @@ export type ExplainedNotice = { report: Report; meaning: Meaning };
 /** Returns the report of a failure, and what it means. `recipientDomain` is left out of the text. */
 export function explainNotice(table: ReplyTable, notice: Notice, recipientDomain = ''): ExplainedNotice {
   const { status, diagnosticCode, remoteMta, form } = notice;
-  const { code, enhanced: own } = readReplyCodes(diagnosticCode ?? '');
+  const reply = quotedReply(diagnosticCode ?? '');
+  const { code, enhanced: own } = readReplyCodes(reply);
   const isSpecific = own !== null && !UNSPECIFIC.test(own);
   const text = diagnosticCode ?? status ?? 'The message could not be delivered';
   const explain = (enhanced: string | null) =>
@@ -36,7 +37,7 @@ export function explainNotice(table: ReplyTable, notice: Notice, recipientDomain
       phase: phaseOf(text),
       code,
       enhanced,
-      text,
+      text: reply === '' ? text : reply,
       host: remoteMta,
       ownNames: recipientDomain === '' ? [] : [recipientDomain],
     });

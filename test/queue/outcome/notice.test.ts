@@ -45,6 +45,30 @@ for (const [status, diagnosticCode, expected] of notices) {
   });
 }
 
+test('the reply that a program quotes behind its own words decides', () => {
+  const cases: [status: string, diagnosticCode: string, expected: string][] = [
+    [
+      '5.0.0',
+      'host mx.rcpt.example[192.0.2.1] said: 551 <bob@rcpt.example> is a deactivated mailbox',
+      'now 551',
+    ],
+    [
+      '5.0.0',
+      'host mx.rcpt.example[192.0.2.1] said: 550 5.7.1 <bob@rcpt.example>... Relaying denied',
+      'never 550',
+    ],
+    ['5.0.0', "5.1.0 - Unknown address error 550-'No such user (bob)' (delivery attempts: 0)", 'now 550'],
+    ['5.0.0', "5.1.0 - Unknown address error 550-'5.7.1 <b@bounce.example>... Access denied'", 'never 550'],
+    ['5.0.0', "5.3.0 - Other mail system problem 550-'SPF check failed'", 'never 550'],
+    ['5.1.1', "5.1.1 - Bad destination email address 'reject' (delivery attempts: 0)", 'now null'],
+  ];
+  for (const [status, diagnosticCode, expected] of cases) {
+    const { meaning, report } = explain('structured', status, diagnosticCode);
+    assert.equal(`${meaning.suppresses} ${report.smtpCode}`, expected, diagnosticCode);
+    assert.equal(report.text, diagnosticCode);
+  }
+});
+
 test('a program that says which command was refused is believed', () => {
   const { meaning } = explain('structured', '5.0.0', '550 Denied (in reply to RCPT TO command)');
   assert.deepEqual([meaning.class, meaning.suppresses], ['hard-unconfirmed', 'repeated']);
