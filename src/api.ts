@@ -41,6 +41,7 @@ import { registerSuppressionFiles } from './suppressions/csv-api.ts';
 import type { Listener } from './system/listen.ts';
 import { registerTemplatesApi } from './templates/api.ts';
 import { findPlannedCaller, requireApiKey } from './tenants/authenticate.ts';
+import { limitDomainKeys } from './tenants/domain-reach.ts';
 import { registerApiKeysApi } from './tenants/keys-api.ts';
 import { registerPlanApi } from './tenants/plan-api.ts';
 import { saysQuota, showQuota } from './tenants/quota-headers.ts';
@@ -102,6 +103,7 @@ export async function createApiServer(
     (v1, _options, done) => {
       const scans = createScans(app);
       requireApiKey(v1, app);
+      limitDomainKeys(v1);
       showQuota(v1, app);
       shedWrites(v1, { overload: app.guards.overload, metrics: app.metrics });
       registerEmailsApi(v1, { ...app, bodies });
@@ -165,7 +167,10 @@ const ABOUT = `Send email over HTTP, follow its delivery, and manage domains, te
 Every request carries an API key as \`Authorization: Bearer <key>\`. Test keys (\`svc_dev_\`) do everything that live keys \
 (\`svc_prd_\`) do, except that nothing is delivered.
 
-Emails, broadcasts, webhook endpoints and API keys belong to the mode of the key, live or test. Everything else is shared by both modes.
+Emails, broadcasts, webhook endpoints and API keys belong to the mode of the key, live or test. Everything else is shared by both modes, \
+but a test key changes inbound routes and mailboxes at the sandbox domain alone.
+
+For a key that is limited to one domain, nothing of other domains exists. Templates, topics, audiences, contacts, segments and suppressions are shared by all domains.
 
 Requests and responses are JSON. Unknown fields are ignored, but misspelled ones, such as \`reply_to\` for \`replyTo\`, are refused. \
 Times are ISO 8601 in UTC. Ids are opaque; their prefix names the kind of resource. Every error has the same body, with a \`type\` for programs.
@@ -186,7 +191,7 @@ const TAGS: readonly { name: string; description: string }[] = [
   {
     name: 'Broadcasts',
     description:
-      'One email for all contacts of an audience or a segment. Broadcasts are only drafts so far: they cannot be sent yet.',
+      'One email for all contacts of an audience or a segment, as a draft, at once or at a given time, with its progress.',
   },
   { name: 'Segments', description: 'Saved filters over the contacts of an audience.' },
   { name: 'Audiences', description: 'Lists of contacts.' },

@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { addDomain } from './domains/fixtures.ts';
 import { SANDBOX } from './emails/fixtures.ts';
 import { createFakeClock } from './support/fake-clock.ts';
 import { openTestApp, type TestMethod } from './support/test-app.ts';
@@ -12,7 +11,6 @@ import { openTestApp, type TestMethod } from './support/test-app.ts';
 const clock = createFakeClock(1_800_000_000_000);
 const world = await openTestApp({ system: { clock }, env: { POSTRIDER_REGIONS: 'sg,eu' } });
 after(() => world.close());
-await addDomain(world, { name: 'inbound.example', status: 'verified' });
 
 async function ask(method: TestMethod, path: string, body?: object) {
   const answer = await world.request(method, `/v1${path}`, body ? { body } : {});
@@ -82,8 +80,8 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     path: '/inbound/routes',
-    body: { address: 'a@inbound.example', destination: 'https://a.example/', enabled: true },
-    change: { address: '*@inbound.example', destination: 'https://b.example:8443/x?y=z' },
+    body: { address: `a@${SANDBOX}`, destination: 'https://a.example/', enabled: true },
+    change: { address: `b@${SANDBOX}`, destination: 'https://b.example:8443/x?y=z' },
     linked: ['enabled'],
   },
   {

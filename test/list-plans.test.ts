@@ -15,7 +15,8 @@ import { listTopics } from '../src/topics/store.ts';
 import { explain } from './support/explain.ts';
 
 const [tenantId, audienceId] = ['ten_1', 'aud_1'] as const;
-const owner = { tenantId, mode: 'live' } as const;
+const reach = { tenantId, domainId: null } as const;
+const owner = { ...reach, mode: 'live' } as const;
 const [from, until] = ['x_1', 'x_3'] as const;
 const PAGES: readonly Omit<PageRequest, 'limit'>[] = [
   {},
@@ -39,7 +40,7 @@ const contacts =
 const jobs =
   (filter: object): List =>
   (tx, page) =>
-    listJobs(tx, tenantId, { type: 'import', ...page, ...filter });
+    listJobs(tx, reach, { type: 'import', ...page, ...filter });
 const suppressions =
   (filter: SuppressionFilter): List =>
   (tx, page) =>
@@ -48,7 +49,7 @@ const suppressions =
 const mailboxes =
   (filter: object): List =>
   (tx, page) =>
-    listMailboxes(tx, tenantId, { ...page, ...filter });
+    listMailboxes(tx, reach, { ...page, ...filter });
 
 const LISTS: readonly [what: string, list: List, walk: string][] = [
   ['topics', (tx, page) => listTopics(tx, tenantId, page), 'topics USING INDEX topicsByTenant (tenantId=?'],

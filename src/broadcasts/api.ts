@@ -67,7 +67,7 @@ export function registerBroadcastsApi(server: FastifyInstance, app: PreviewApp):
   );
   const deletion = 'Deletes a broadcast that was never started. A scheduled one is not sent.';
   broadcasts.delete({ description: deletion, refuses: ['invalid_state'] }, (request) => {
-    const { tenantId, mode } = callerOf(request);
-    return app.db.commit(deleteBroadcast, { owner: { tenantId, mode }, id: request.params.id });
+    const { tenantId, mode, domainId } = callerOf(request);
+    return app.db.commit(deleteBroadcast, { owner: { tenantId, mode, domainId }, id: request.params.id });
   });
 }

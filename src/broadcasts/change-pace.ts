@@ -35,12 +35,12 @@ const storePace = defineWrite(
  */
 export async function changePace(
   { db, clock, wakeups }: Pick<App, 'db' | 'clock' | 'wakeups'>,
-  { tenantId, mode }: Owner,
+  { tenantId, mode, domainId }: Owner,
   { id, given }: { id: string; given: BroadcastChange },
 ): Promise<void> {
   const now = clock.now();
   const { pace } = readPlan(given, now);
   const paceJson = pace ? JSON.stringify(pace) : null;
-  await db.commit(storePace, { owner: { tenantId, mode }, id, pace: paceJson, now });
+  await db.commit(storePace, { owner: { tenantId, mode, domainId }, id, pace: paceJson, now });
   wakeups.notify('broadcasts');
 }

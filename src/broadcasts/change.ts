@@ -45,8 +45,7 @@ export async function createBroadcast(
     createdAt: now,
     updatedAt: now,
   };
-  const hasPlan = scheduleAt !== null || pace !== null;
-  const plan = hasPlan ? await planOf(app, caller, { broadcast, scheduleAt, pace }) : undefined;
+  const plan = await planOf(app, caller, { broadcast, scheduleAt, pace });
   await app.db.commit(insertBroadcast, { broadcast, plan });
   if (scheduleAt !== null) app.wakeups.notify('broadcasts');
   return withProgress(app.db.read, broadcast);

@@ -42,9 +42,9 @@ async function restartRates(tx: Tx, id: BroadcastRow['id']): Promise<void> {
 /** Changes a broadcast like `controlBroadcast`, and wakes the work that it causes. */
 export async function control(
   { db, clock, wakeups, log }: Pick<App, 'db' | 'clock' | 'wakeups' | 'log'>,
-  { owner: { tenantId, mode }, ...wanted }: Omit<Control, 'now'>,
+  { owner: { tenantId, mode, domainId }, ...wanted }: Omit<Control, 'now'>,
 ): Promise<BroadcastRow> {
-  const owner = { tenantId, mode };
+  const owner = { tenantId, mode, domainId };
   const broadcast = await db.commit(controlBroadcast, { ...wanted, owner, now: clock.now() });
   log.info({ broadcastId: broadcast.id, tenantId, status: broadcast.status }, 'a broadcast was changed');
   wakeups.notify('broadcasts');

@@ -7,30 +7,30 @@ import { sql } from 'kysely';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { isIdWithin } from '../domains/reach.ts';
 import { AppError, notFound } from '../system/errors.ts';
+import type { Reach } from '../tenants/authenticate.ts';
 import { deleteRun, putPlan, type RunPlan } from './runs/store.ts';
 
-export type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'>;
+/** A caller, who sees the broadcasts of its mode; with a key of one domain, those that are sent from there. */
+export type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'> & Reach;
 
-/** Stores a new broadcast, with its plan if it has one. */
+/** Stores a new broadcast with its plan. */
 export const insertBroadcast = defineWrite(
   'broadcasts.insert',
-  async (tx, { broadcast, plan }: { broadcast: BroadcastRow; plan: RunPlan | undefined }) => {
+  async (tx, { broadcast, plan }: { broadcast: BroadcastRow; plan: RunPlan }) => {
     await tx.insertInto('broadcasts').values(broadcast).execute();
-    if (plan) await putPlan(tx, plan);
+    await putPlan(tx, plan);
   },
 );
 
 /**
  * Returns a broadcast.
- * @throws AppError not_found, also for a broadcast of another tenant or mode
+ * @throws AppError not_found, also for a broadcast of another tenant or mode, or beyond the reach of the key
  */
 export async function getBroadcast(tx: Tx, owner: Owner, id: string): Promise<BroadcastRow> {
-  const broadcast = await tx
-    .selectFrom('broadcasts')
+  const broadcast = await broadcastsWithin(tx, owner)
     .selectAll()
-    .where('tenantId', '=', owner.tenantId)
-    .where('mode', '=', owner.mode)
     .where('id', '=', id as BroadcastRow['id'])
     .executeTakeFirst();
   if (!broadcast) throw notFound('Broadcast');
@@ -66,15 +66,30 @@ export function listBroadcasts(
   owner: Owner,
   { status, audienceId, ...page }: BroadcastList,
 ): Promise<Page<Listed>> {
-  const all = tx
-    .selectFrom('broadcasts')
-    .select(LISTED)
-    .where('tenantId', '=', owner.tenantId)
-    .where('mode', '=', owner.mode);
+  const all = broadcastsWithin(tx, owner).select(LISTED);
   const ofAudience =
     audienceId === undefined ? all : all.where('audienceId', '=', audienceId as BroadcastRow['audienceId']);
   const wanted = status === undefined ? ofAudience : ofAudience.where('status', '=', status);
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
+}
+
+function broadcastsWithin(tx: Tx, owner: Owner) {
+  const all = tx
+    .selectFrom('broadcasts')
+    .where('tenantId', '=', owner.tenantId)
+    .where('mode', '=', owner.mode);
+  // The run of a broadcast holds the domain that it is sent from.
+  return owner.domainId === null
+    ? all
+    : all.where((where) =>
+        where.exists(
+          where
+            .selectFrom('broadcastRuns')
+            .select('broadcastId')
+            .whereRef('broadcastId', '=', 'broadcasts.id')
+            .where(isIdWithin(owner, 'domainId')),
+        ),
+      );
 }
 
 type NewestList = { tenantId: BroadcastRow['tenantId'] | undefined } & Pick<

@@ -63,10 +63,7 @@ function addCreate(key: Command, terminal: Terminal): void {
         .choices(['full_access', 'sending_access', 'read_only'])
         .makeOptionMandatory(),
     )
-    .option(
-      '--domain <domain>',
-      'the only domain that the key may send from (id or name); without it, any domain',
-    )
+    .option('--domain <domain>', 'the only domain that the key reaches (id or name); without it, any domain')
     .option(
       '--allow-ip <address>',
       'address or CIDR block from which the key may be used; can be given several times',

@@ -94,6 +94,8 @@ export type ReceivedMessageRow = {
   /** Time at which the last task ended; null while one is pending. */
   endedAt: number | null;
   contentDeletedAt: number | null;
+  /** 1 when a recipient has a route. Mail for mailboxes alone is not shown by the API. */
+  isForRoute: 0 | 1;
 };
 
 /** Written by inbound/store.ts: the recipients of a received message, in the order of the envelope. */

@@ -49,6 +49,7 @@ import { countsOfUnsentMail } from './migrations/0058-counts-of-unsent-mail.ts';
 import { credentialsOfWaitingMail } from './migrations/0059-credentials-of-waiting-mail.ts';
 import { mailboxImports } from './migrations/0060-mailbox-imports.ts';
 import { countsByAddress } from './migrations/0061-counts-by-address.ts';
+import { domainsOfEndpoints } from './migrations/0062-domains-of-endpoints.ts';
 import { bounceEvidence } from './migrations/0064-bounce-evidence.ts';
 import { classesOfReplies } from './migrations/0065-classes-of-replies.ts';
 
@@ -102,6 +103,7 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   credentialsOfWaitingMail,
   mailboxImports,
   countsByAddress,
+  domainsOfEndpoints,
   bounceEvidence,
   classesOfReplies,
 ];

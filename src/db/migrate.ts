@@ -5,35 +5,44 @@
  */
 import type { Database } from 'better-sqlite3';
 import { MAIN_MIGRATIONS } from './main-migrations.ts';
-import type { ColumnChange, Migration } from './migration.ts';
+import type { ColumnChange, Migration, MigrationNotice } from './migration.ts';
 
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
 }
 
 /**
- * Applies the migrations that the database does not have yet; those of the main database unless others are given.
+ * Applies the migrations that the database does not have yet; those of the main database unless others are given. Returns what they tell
+ * the operator.
  * @throws NewerSchemaError when the database has a migration that this program does not know
  */
 export function migrate(
   database: Database,
   nowMs: number,
   migrations: readonly Migration[] = MAIN_MIGRATIONS,
-): void {
-  database.transaction(() => {
+): MigrationNotice[] {
+  return database.transaction(() => {
+    const notices: MigrationNotice[] = [];
     database.exec(
       'CREATE TABLE IF NOT EXISTS migrations (id TEXT PRIMARY KEY, appliedAt INTEGER NOT NULL) STRICT',
     );
     const applied = database.prepare<[], string>('SELECT id FROM migrations').pluck().all();
     requireKnown(applied, migrations);
     const insert = database.prepare('INSERT INTO migrations (id, appliedAt) VALUES (?, ?)');
-    for (const { id, sql, columnChange } of migrations) {
+    for (const { id, sql, columnChange, notice } of migrations) {
       if (applied.includes(id)) continue;
       if (columnChange) changeColumn(database, columnChange);
       database.exec(sql);
       insert.run(id, nowMs);
+      if (notice) notices.push(...noticesOf(database, notice));
     }
+    return notices;
   })();
+}
+
+function noticesOf(database: Database, { message, sql }: Required<Migration>['notice']): MigrationNotice[] {
+  const rows = database.prepare<[], MigrationNotice['fields']>(sql).all();
+  return rows.map((fields) => ({ message, fields }));
 }
 
 function requireKnown(applied: readonly string[], migrations: readonly Migration[]): void {

@@ -9,6 +9,8 @@ export type WebhookEndpointRow = {
   id: Id<'wh'>;
   tenantId: Id<'ten'>;
   mode: 'live' | 'test';
+  /** The one domain whose events are posted; null for the events of the whole tenant. It never changes. */
+  domainId: Id<'dom'> | null;
   url: string;
   events: string;
   description: string | null;

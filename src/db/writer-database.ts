@@ -46,9 +46,10 @@ export class WriterDatabase {
     this.#connection = openWriting(file, options.synchronous);
     try {
       this.#installation?.judge(this.#connection);
-      migrate(this.#connection, nowMs, options.migrations);
+      const notices = migrate(this.#connection, nowMs, options.migrations);
       this.#makeDurable(nowMs);
-      this.started = this.#installation?.begin(this.#connection);
+      const installation = this.#installation?.begin(this.#connection);
+      this.started = installation && { ...installation, notices };
     } catch (error) {
       this.#connection.close();
       throw error;

@@ -1,11 +1,12 @@
 /** `/v1/domains` (specification 4.3): the resource, and the check of a domain on demand. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
-import { callerOf } from '../tenants/authenticate.ts';
+import { callerOf, type Reach } from '../tenants/authenticate.ts';
 import { createDomain } from './create.ts';
 import { deleteDomain } from './delete.ts';
 import { createKeyPairs } from './key-pairs.ts';
+import { requireIdWithin } from './reach.ts';
 import { domainChangeSchema, domainFilter, domainSchema, newDomainSchema, showDomain } from './schemas.ts';
 import { type Domain, getDomain, listDomains } from './store.ts';
 import { updateDomain } from './update.ts';
@@ -37,17 +38,34 @@ export function registerDomainsApi(server: FastifyInstance, app: DomainApp): voi
   );
   domains.list({ query: domainFilter }, (request, page) => {
     const { status, name } = request.query;
-    return listDomains(app.db.read, callerOf(request).tenantId, { ...page, status, name });
+    return listDomains(app.db.read, callerOf(request), { ...page, status, name });
   });
-  domains.get({}, (request) => getDomain(app.db.read, callerOf(request).tenantId, request.params.id));
+  domains.get({}, (request) => {
+    const { tenantId, id } = domainOf(request);
+    return getDomain(app.db.read, tenantId, id);
+  });
   domains.update({ body: domainChangeSchema }, (request) =>
-    updateDomain(app, { tenantId: callerOf(request).tenantId, id: request.params.id }, request.body),
+    updateDomain(app, domainOf(request), request.body),
   );
   domains.delete(
     { description: 'Deletes a domain, unless mail is scheduled from it.', refuses: ['domain_in_use'] },
-    (request) => deleteDomain(app, callerOf(request).tenantId, request.params.id),
+    (request) => {
+      const { tenantId, id } = domainOf(request);
+      return deleteDomain(app, tenantId, id);
+    },
   );
   registerVerify(server, app);
+}
+
+/**
+ * Returns the domain that a request names.
+ * @throws AppError not_found when it is beyond the reach of the key
+ */
+function domainOf(
+  request: FastifyRequest<{ Params: { id: string } }>,
+): Pick<Reach, 'tenantId'> & { id: string } {
+  const { tenantId, domainId } = callerOf(request);
+  return { tenantId, id: requireIdWithin({ domainId }, request.params.id) };
 }
 
 function registerVerify(server: FastifyInstance, app: DomainApp): void {
@@ -64,6 +82,9 @@ function registerVerify(server: FastifyInstance, app: DomainApp): void {
   server.post<{ Params: { id: string } }>(
     path,
     { config: { worksOnLowDisk: true }, schema },
-    async (request) => showDomain(app.config, await verify(callerOf(request).tenantId, request.params.id)),
+    async (request) => {
+      const { tenantId, id } = domainOf(request);
+      return showDomain(app.config, await verify(tenantId, id));
+    },
   );
 }

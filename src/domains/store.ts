@@ -14,8 +14,10 @@ import type { TrackingHostRow } from '../db/tracking-tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
+import type { Reach } from '../tenants/authenticate.ts';
 import type { Verdicts } from './check.ts';
 import { findName } from './name.ts';
+import { isIdWithin } from './reach.ts';
 import { type PublishingDomain, returnPathName } from './records.ts';
 import { countBroadcasts, hasScheduledMail } from './spool/store.ts';
 import {
@@ -79,16 +81,22 @@ export async function getDomain(tx: Tx, tenantId: DomainRow['tenantId'], id: str
   return toDomain(row);
 }
 
+/** Returns the name of a domain of any tenant, also once it is deleted. The id comes from a row. */
+export async function findDomainName(tx: Tx, id: DomainRow['id']): Promise<string | undefined> {
+  const row = await tx.selectFrom('domains').select('name').where('id', '=', id).executeTakeFirst();
+  return row?.name;
+}
+
 /** `name` may be in any case, in Unicode or A-labels. Text that is not a name matches no domain. */
 type DomainList = PageRequest & { status?: DomainStatus | undefined; name?: string | undefined };
 
-/** Returns a page of domains, newest first. */
+/** Returns a page of the domains within reach, newest first. */
 export function listDomains(
   tx: Tx,
-  tenantId: DomainRow['tenantId'],
+  reach: Reach,
   { status, name, ...page }: DomainList,
 ): Promise<Page<Domain>> {
-  const all = liveDomains(tx, tenantId);
+  const all = liveDomains(tx, reach.tenantId).where(isIdWithin(reach, 'id'));
   const named = name === undefined ? all : all.where('name', '=', findName(name) ?? name);
   const wanted = status === undefined ? named : named.where('status', '=', status);
   return readPage(page, async (slice) => (await inSlice(wanted, 'id', slice).execute()).map(toDomain));

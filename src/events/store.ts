@@ -74,12 +74,12 @@ export function listEventsOfEmail(tx: Tx, emailId: string): Promise<EventRow[]> 
 /** The condition is literal, because SQLite uses the partial index `eventsToFanOut` only when it can see it. */
 const isNew = sql<boolean>`"fannedOut" = 0`;
 
-export type EventToFanOut = Pick<EventRow, 'id' | 'tenantId' | 'mode' | 'type'>;
+export type EventToFanOut = Pick<EventRow, 'id' | 'tenantId' | 'mode' | 'type' | 'emailId'>;
 
 const toFanOut = statement((db, param: Param<{ limit: number }>) =>
   db
     .selectFrom('events')
-    .select(['id', 'tenantId', 'mode', 'type'])
+    .select(['id', 'tenantId', 'mode', 'type', 'emailId'])
     .where(isNew)
     .orderBy('id')
     .limit(constant(param('limit'))),

@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { csvAnswer } from '../http/json/csv-body.ts';
 import { paramsOf } from '../http/json/resource.ts';
 import { registerJobRoutes } from '../jobs/api.ts';
-import { callerOf } from '../tenants/authenticate.ts';
+import { reachOf } from '../tenants/authenticate.ts';
 import { exportSchema, showExport } from './schemas.ts';
 import { getCompleted } from './store.ts';
 
@@ -41,8 +41,8 @@ export function registerExportsApi(server: FastifyInstance, app: Pick<App, 'db' 
       },
     },
     async (request, reply) => {
-      const { tenantId } = callerOf(request);
-      const { id, kind, blobId } = await getCompleted(app.db.read, tenantId, request.params.id);
+      const reach = reachOf(request);
+      const { id, kind, blobId } = await getCompleted(app.db.read, reach, request.params.id);
       const file = await app.blobs.open(blobId);
       return reply
         .type('text/csv; charset=utf-8')

@@ -6,6 +6,7 @@ import { type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { endJob, findRunning, getJob, insertJob, requireFewWaiting } from '../jobs/store.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
+import type { Reach } from '../tenants/authenticate.ts';
 
 type TenantId = JobRow['tenantId'];
 type AudienceId = NonNullable<JobRow['audienceId']>;
@@ -67,8 +68,9 @@ const audienceOf = statement((db, param: Param<{ tenantId: TenantId; id: Audienc
  *
  * @throws AppError not_found, also for the file of a deleted audience; invalid_state while there is no file
  */
-export async function getCompleted(tx: Tx, tenantId: TenantId, id: string): Promise<CompletedExport> {
-  const { blobId, ...job } = await getJob(tx, tenantId, { type: 'export', id });
+export async function getCompleted(tx: Tx, reach: Reach, id: string): Promise<CompletedExport> {
+  const { tenantId } = reach;
+  const { blobId, ...job } = await getJob(tx, reach, { type: 'export', id });
   if (blobId === null) {
     throw new AppError('invalid_state', `The export is ${job.status}; it has a file once it has completed`);
   }

@@ -11,7 +11,7 @@ import { paramsOf } from '../http/json/resource.ts';
 import { registerJobRoutes } from '../jobs/api.ts';
 import { listErrors } from '../jobs/errors/store.ts';
 import { getJob } from '../jobs/store.ts';
-import { callerOf } from '../tenants/authenticate.ts';
+import { reachOf } from '../tenants/authenticate.ts';
 import { guardText } from './cells.ts';
 import { importSchema, showImport } from './schemas.ts';
 import { csvLine } from './write-csv.ts';
@@ -48,7 +48,7 @@ export function registerImportsApi(server: FastifyInstance, app: Pick<App, 'db' 
       },
     },
     async (request, reply) => {
-      const { id } = await getJob(app.db.read, callerOf(request).tenantId, {
+      const { id } = await getJob(app.db.read, reachOf(request), {
         type: 'import',
         id: request.params.id,
       });

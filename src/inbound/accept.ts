@@ -39,19 +39,23 @@ async function hasSpace(tx: Tx, { message, recipients }: ReceivedRows): Promise<
   return true;
 }
 
-/** Records `email.received` for the tenant. Mail that arrives counts as live mail. */
+/**
+ * Records `email.received` for the tenant when a route gets the message, with the recipients of routes. The mail of mailboxes belongs to
+ * people, so it is no event. Mail that arrives counts as live mail.
+ */
 async function recordReceived(
   tx: Tx,
   { message, recipients, results }: Omit<ReceivedRows, 'tasks'>,
 ): Promise<void> {
   const { tenantId, createdAt } = message;
   const { spf, dkim, dmarc } = results;
-  if (tenantId === null) return;
+  if (tenantId === null || message.isForRoute === 0) return;
+  const addresses = addressesOf(recipients.filter(({ kind }) => kind === 'post'));
   const data = {
     id: message.id,
     sender: message.sender,
-    to: recipients[0]?.address,
-    recipients: addressesOf(recipients),
+    to: addresses[0],
+    recipients: addresses,
     from: message.headerFrom ?? message.sender,
     subject: message.subject,
     messageId: message.messageId === null ? null : `<${message.messageId}>`,

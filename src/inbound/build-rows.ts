@@ -122,7 +122,13 @@ function buildMessage(
     createdAt: now,
     endedAt: null,
     contentDeletedAt: null,
+    isForRoute: recipients.some(isForRoute) ? 1 : 0,
   };
+}
+
+/** Returns true when a route gets the mail of the recipient. */
+function isForRoute({ targets }: AcceptedRecipient): boolean {
+  return targets.some(({ kind }) => kind === 'post');
 }
 
 /** Returns the address of the author; null when the message names none, or several. */

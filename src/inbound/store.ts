@@ -36,6 +36,7 @@ const insert = statement((db, param: Param<ReceivedMessageRow>) =>
     createdAt: param('createdAt'),
     endedAt: param('endedAt'),
     contentDeletedAt: param('contentDeletedAt'),
+    isForRoute: param('isForRoute'),
   }),
 );
 

@@ -4,7 +4,7 @@ import type { TObject } from 'typebox';
 import type { App } from '../app.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { resourceRoutes } from '../http/json/resource.ts';
-import { callerOf } from '../tenants/authenticate.ts';
+import { reachOf } from '../tenants/authenticate.ts';
 import { JOB_ID_PREFIXES } from './new-job.ts';
 import { jobFilter } from './schemas.ts';
 import { deleteJob, getJob, type JobKey, listJobs } from './store.ts';
@@ -32,11 +32,11 @@ export function registerJobRoutes(
   });
   jobs.list({ query: jobFilter }, (request, page) => {
     const { status, kind, audienceId } = request.query;
-    return listJobs(app.db.read, callerOf(request).tenantId, { ...page, type, status, kind, audienceId });
+    return listJobs(app.db.read, reachOf(request), { ...page, type, status, kind, audienceId });
   });
-  jobs.get({}, (request) => getJob(app.db.read, callerOf(request).tenantId, { type, id: request.params.id }));
+  jobs.get({}, (request) => getJob(app.db.read, reachOf(request), { type, id: request.params.id }));
   jobs.delete({ description: deletion, refuses: ['invalid_state'] }, (request) =>
-    deleteWhole(app, { tenantId: callerOf(request).tenantId, type, id: request.params.id }),
+    deleteWhole(app, { reach: reachOf(request), type, id: request.params.id }),
   );
 }
 

@@ -3,14 +3,16 @@
  * leased: `dueAt` is the time at which another run may take it. All SQL of this table is here, and nothing else writes
  * it. Live and test keys share jobs.
  */
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { emptyBlob, type StoredBytes } from '../blobs/store.ts';
 import type { SetBack } from '../db/due-times.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
+import { isIdWithin } from '../domains/reach.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
+import type { Reach } from '../tenants/authenticate.ts';
 import { removeErrors } from './errors/store.ts';
 
 type TenantId = JobRow['tenantId'];
@@ -42,29 +44,31 @@ export async function insertJob(tx: Tx, job: JobRow): Promise<void> {
 }
 
 /** Identifies a job as callers do. The id may be anything. */
-export type JobKey = { tenantId: TenantId; type: JobType; id: string };
+export type JobKey = { reach: Reach; type: JobType; id: string };
 
-const byKey = statement((db, param: Param<Pick<JobRow, 'tenantId' | 'type' | 'id'>>) =>
-  db
+/** The jobs of a type that a caller sees. One of a broadcast belongs to the domain that the broadcast is sent from, any other to the tenant. */
+function jobsWithin(tx: Tx, reach: Reach, type: JobType) {
+  const jobs = tx
     .selectFrom('jobs')
     .selectAll()
-    .where('tenantId', '=', param('tenantId'))
-    .where('type', '=', param('type'))
-    .where('id', '=', param('id')),
-);
+    .where('tenantId', '=', reach.tenantId)
+    .where('type', '=', type);
+  if (reach.domainId === null) return jobs;
+  return jobs.where(sql<SqlBool>`(kind NOT IN ('recipients', 'links') OR EXISTS (
+    SELECT 1 FROM "broadcastRuns" AS run
+     WHERE run."broadcastId" = json_extract(options, '$.broadcastId') AND ${isIdWithin(reach, 'run.domainId')}))`);
+}
 
 const NAMES = { import: 'Import', export: 'Export' } satisfies Record<JobType, string>;
 
 /**
  * Returns a job.
- * @throws AppError not_found, also for the job of another tenant and for a job of another type
+ * @throws AppError not_found, also for the job of another tenant or type, or beyond the reach of the key
  */
-export async function getJob(
-  tx: Tx,
-  tenantId: TenantId,
-  { type, id }: Omit<JobKey, 'tenantId'>,
-): Promise<JobRow> {
-  const job = await byKey.first(tx, { tenantId, type, id: id as JobRow['id'] });
+export async function getJob(tx: Tx, reach: Reach, { type, id }: Omit<JobKey, 'reach'>): Promise<JobRow> {
+  const job = await jobsWithin(tx, reach, type)
+    .where('id', '=', id as JobRow['id'])
+    .executeTakeFirst();
   if (!job) throw notFound(NAMES[type]);
   return job;
 }
@@ -79,14 +83,10 @@ type JobList = PageRequest & {
 /** Returns a page of the jobs of a type, newest first. */
 export function listJobs(
   tx: Tx,
-  tenantId: TenantId,
+  reach: Reach,
   { type, status, audienceId, kind, ...page }: JobList,
 ): Promise<Page<JobRow>> {
-  const everyOne = tx
-    .selectFrom('jobs')
-    .selectAll()
-    .where('tenantId', '=', tenantId)
-    .where('type', '=', type);
+  const everyOne = jobsWithin(tx, reach, type);
   const all = status === undefined ? everyOne : everyOne.where('status', '=', status);
   // Jobs of an audience are jobs of contacts. The kind is added because the index needs it.
   const wantedKind = audienceId === undefined ? kind : (kind ?? 'contacts');
@@ -245,8 +245,8 @@ type Removal = { isGone: boolean; file: StoredBytes | undefined };
  */
 export const deleteJob = defineWrite(
   'jobs.delete',
-  async (tx, { tenantId, type, id }: JobKey): Promise<Removal> => {
-    const job = await getJob(tx, tenantId, { type, id });
+  async (tx, { reach, type, id }: JobKey): Promise<Removal> => {
+    const job = await getJob(tx, reach, { type, id });
     if (job.finishedAt === null) {
       throw new AppError(
         'invalid_state',

@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import { readDomain } from '../domains/name.ts';
 import { resourceRoutes } from '../http/json/resource.ts';
-import { callerOf } from '../tenants/authenticate.ts';
+import { callerOf, reachOf } from '../tenants/authenticate.ts';
 import { readMailboxAddress } from './address.ts';
 import { changeMailbox } from './change.ts';
 import { type CreatedMailbox, createMailbox } from './create.ts';
 import { deleteMailbox } from './delete.ts';
 import { withDetails, withItsDetails } from './details.ts';
-import { managerOf } from './manager.ts';
+import { changeableMailboxOf, readableMailboxOf, requireGivableAddresses } from './manager.ts';
 import type { RunningAccounts } from './running-accounts.ts';
 import {
   createdMailboxSchema,
@@ -20,11 +20,19 @@ import {
   newMailboxSchema,
   showMailbox,
 } from './schemas.ts';
-import { getMailbox, listMailboxes } from './store.ts';
+import { listMailboxes } from './store.ts';
 
 type MailboxesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'sealer'> & {
   accounts: RunningAccounts;
 };
+
+const REFUSES = [
+  'restricted_api_key',
+  'domain_not_verified',
+  'domain_in_use',
+  'invalid_state',
+  'already_exists',
+] as const;
 
 /** Registers the routes of the mailboxes resource. */
 export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp): void {
@@ -46,13 +54,16 @@ export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp)
         show: (created: CreatedMailbox) => ({ ...showMailbox(created), password: created.password }),
       },
       description: 'A password that the server has made is in this response, and is not shown again.',
-      refuses: ['domain_not_verified', 'domain_in_use', 'invalid_state', 'already_exists'],
+      refuses: REFUSES,
     },
-    (request) => createMailbox(app, managerOf(request).tenantId, request.body),
+    async (request) => {
+      requireGivableAddresses(app, request, request.body);
+      return createMailbox(app, callerOf(request).tenantId, request.body);
+    },
   );
   mailboxes.list({ query: mailboxFilter }, async (request, page) => {
     const { address, domain } = request.query;
-    const { items, hasMore } = await listMailboxes(read, callerOf(request).tenantId, {
+    const { items, hasMore } = await listMailboxes(read, reachOf(request), {
       ...(address !== undefined && { address: readMailboxAddress('address', address).address }),
       ...(domain !== undefined && { domain: readDomain('domain', domain) }),
       ...page,
@@ -60,24 +71,25 @@ export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp)
     return { items: await withDetails(read, items), hasMore };
   });
   mailboxes.get({}, async (request) =>
-    withItsDetails(read, await getMailbox(read, callerOf(request).tenantId, request.params.id)),
+    withItsDetails(read, await readableMailboxOf(app, request, request.params.id)),
   );
   mailboxes.update(
     {
       body: mailboxChangeSchema,
       description:
         'Omitted fields keep their values. Mail programs are disconnected when the mailbox gets another password or is suspended.',
-      refuses: ['domain_not_verified', 'domain_in_use', 'invalid_state', 'already_exists'],
+      refuses: REFUSES,
     },
     async (request) => {
-      const { id } = request.params;
-      const { tenantId } = managerOf(request);
+      const { tenantId, id } = await changeableMailboxOf(app, request, request.params.id);
+      requireGivableAddresses(app, request, { aliases: request.body.aliases });
       return withItsDetails(read, await changeMailbox(app, tenantId, { id, change: request.body }));
     },
   );
   const description =
     'Deletes a mailbox with all its messages for good. Its addresses are free at once, and its mail programs are disconnected.';
-  mailboxes.delete({ description }, (request) =>
-    deleteMailbox(app, managerOf(request).tenantId, request.params.id),
-  );
+  mailboxes.delete({ description, refuses: ['restricted_api_key'] }, async (request) => {
+    const { tenantId, id } = await changeableMailboxOf(app, request, request.params.id);
+    await deleteMailbox(app, tenantId, id);
+  });
 }

@@ -1,18 +1,68 @@
-/** Decides which API keys may change mailboxes. */
+/**
+ * Decides which mailboxes an API key sees and changes. A key of one domain sees the mailboxes of that domain, and changes none (the table in
+ * tenants/domain-reach.ts): it could give itself a password, which sends from all addresses of a mailbox. A test key changes the mailboxes that
+ * have nothing to do with other domains than the sandbox domain.
+ */
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../system/errors.ts';
-import { type Caller, callerOf } from '../tenants/authenticate.ts';
+import type { App } from '../app.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { sandboxDomain } from '../domains/name.ts';
+import { requireChangeable } from '../domains/test-keys.ts';
+import { parseMailbox } from '../mail/address.ts';
+import { callerOf, reachOf } from '../tenants/authenticate.ts';
+import { listDomainsOfMailbox } from './addresses/store.ts';
+import { getMailbox, getMailboxWithin } from './store.ts';
+
+type ManagingApp = Pick<App, 'db' | 'config'>;
+type Named = { tenantId: MailboxRow['tenantId']; id: MailboxRow['id'] };
 
 /**
- * Returns the caller of a request that changes a mailbox or what belongs to it. A key that may send from one domain alone may not: it could
- * give itself the password of a mailbox, which sends from all of its addresses.
+ * Returns the mailbox that a request reads, or that it reads something of.
+ * @throws AppError not_found
+ */
+export async function readableMailboxOf(
+  { db }: Pick<App, 'db'>,
+  request: FastifyRequest,
+  id: string,
+): Promise<MailboxRow> {
+  return getMailboxWithin(db.read, reachOf(request), id);
+}
+
+/**
+ * Returns the mailbox that a request changes, or that it changes something of. A test key may change none that has an address at another
+ * domain than the sandbox domain, or that is a member of a shared mailbox with one: its password would open that mail.
+ *
+ * @throws AppError not_found, restricted_api_key
+ */
+export async function changeableMailboxOf(
+  { db, config }: ManagingApp,
+  request: FastifyRequest,
+  wanted: string,
+): Promise<Named> {
+  const { tenantId, mode } = callerOf(request);
+  const { id } = await getMailbox(db.read, tenantId, wanted);
+  const sandbox = sandboxDomain(config);
+  for (const domain of mode === 'test' ? await listDomainsOfMailbox(db.read, id) : [])
+    requireChangeable(mode, { domain, sandbox });
+  return { tenantId, id };
+}
+
+/**
+ * Checks that the key of a request may give these addresses to a mailbox. Text that is no address is refused later.
  * @throws AppError restricted_api_key
  */
-export function managerOf(request: FastifyRequest): Caller {
-  const caller = callerOf(request);
-  if (caller.domainId === null) return caller;
-  throw new AppError(
-    'restricted_api_key',
-    'An API key that is limited to one domain cannot change mailboxes',
-  );
+export function requireGivableAddresses(
+  { config }: Pick<ManagingApp, 'config'>,
+  request: FastifyRequest,
+  { address, aliases = [] }: { address?: string | undefined; aliases?: readonly string[] | undefined },
+): void {
+  const { mode } = callerOf(request);
+  const named = [
+    ...(address === undefined ? [] : [{ param: 'address', text: address }]),
+    ...aliases.map((text, index) => ({ param: `aliases[${index}]`, text })),
+  ];
+  for (const { param, text } of named) {
+    const domain = parseMailbox(text)?.domain;
+    if (domain !== undefined) requireChangeable(mode, { domain, sandbox: sandboxDomain(config), param });
+  }
 }

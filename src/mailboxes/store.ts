@@ -12,8 +12,10 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
+import { isNameWithin } from '../domains/reach.ts';
 import { cancelMailOf, cancelWithdrawn } from '../queue/submitted/stop.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
+import type { Reach } from '../tenants/authenticate.ts';
 import { BYTES_PER_MEGABYTE, findStoredLimitOf } from '../tenants/stored-mail/store.ts';
 import { changeAliases, type WantedAliases } from './addresses/change.ts';
 import { requireNewAddress, requireNewAliases, type WantedAddress } from './addresses/requirements.ts';
@@ -149,15 +151,31 @@ export async function getMailbox(tx: Tx, tenantId: TenantId, id: string): Promis
   return mailbox;
 }
 
+/**
+ * Returns a mailbox that a caller of the API sees.
+ * @throws AppError not_found, also for one beyond the reach of the key
+ */
+export async function getMailboxWithin(tx: Tx, reach: Reach, id: string): Promise<MailboxRow> {
+  const mailbox = await mailboxesWithin(tx, reach)
+    .where('id', '=', id as MailboxId)
+    .executeTakeFirst();
+  if (!mailbox) throw notFound('Mailbox');
+  return mailbox;
+}
+
+function mailboxesWithin(tx: Tx, reach: Reach) {
+  return mailboxesOf(tx, reach.tenantId).where(isNameWithin(reach, 'domain'));
+}
+
 type MailboxFilter = Partial<Pick<MailboxRow, 'address' | 'domain'>>;
 
 /** Returns a page of mailboxes, newest first. The filter `address` also finds the mailbox that has an alias. */
 export async function listMailboxes(
   tx: Tx,
-  tenantId: TenantId,
+  reach: Reach,
   { address, domain, ...page }: MailboxFilter & PageRequest,
 ): Promise<Page<MailboxRow>> {
-  let mailboxes = mailboxesOf(tx, tenantId);
+  let mailboxes = mailboxesWithin(tx, reach);
   if (address !== undefined) {
     const owner = await findAddressOwner(tx, address);
     mailboxes = mailboxes.where('id', '=', owner?.id ?? ('' as MailboxId));

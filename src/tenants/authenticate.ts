@@ -24,9 +24,12 @@ export type Caller = {
   tenantId: ApiKeyRow['tenantId'];
   mode: Mode;
   keyId: ApiKeyRow['id'];
-  /** The one domain that the key may send from; null when it may send from any domain of its tenant. */
+  /** The one domain that the key is limited to; null when it reaches its whole tenant. */
   domainId: ApiKeyRow['domainId'];
 };
+
+/** What a caller of the API reaches: its tenant, or the one domain of it that its key is limited to (domains/reach.ts). */
+export type Reach = Pick<Caller, 'tenantId' | 'domainId'>;
 
 const callerField = Symbol('caller');
 
@@ -63,6 +66,12 @@ export type RequireValidKey = () => Promise<void> | undefined;
 /** Returns the authenticated caller of a request. */
 export function callerOf(request: FastifyRequest): Caller {
   return plannedCallerOf(request).caller;
+}
+
+/** Returns what the authenticated caller of a request reaches. */
+export function reachOf(request: FastifyRequest): Reach {
+  const { tenantId, domainId } = callerOf(request);
+  return { tenantId, domainId };
 }
 
 /** Returns true when the key is limited: in its permission, its domain, its addresses or its lifetime. */

@@ -32,7 +32,7 @@ const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(
 
 const domainId = orNull(
   Type.String(),
-  'The only domain that the key may send from and whose emails it sees; null: any.',
+  'The only domain that the key reaches: it sends from there, and sees and changes what belongs to it; null: any.',
 );
 const allowedIpsOrNull = orNull(
   allowedIps,

@@ -1,6 +1,7 @@
 /** Creates an endpoint with the secret that signs its posts. */
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
+import { AppError, invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import { checkDestination } from './posting/destination.ts';
 import { newSecret } from './posting/signature.ts';
@@ -10,12 +11,12 @@ import { eventList } from './update.ts';
 
 /**
  * Creates an endpoint and returns it with its secret.
- * @throws AppError validation_error
+ * @throws AppError validation_error; restricted_api_key when a key of one domain asks for the events of the whole tenant
  */
 export async function createEndpoint(
   app: Pick<App, 'db' | 'clock' | 'config' | 'sealer'>,
-  { tenantId, mode }: Owner,
-  { url, events, description }: NewEndpoint,
+  { tenantId, mode, ...limit }: Owner,
+  { url, events, description, domainId }: NewEndpoint,
 ): Promise<WebhookEndpointRow & { secret: string }> {
   checkDestination('url', url, app.config.webhooks);
   const secret = newSecret();
@@ -25,6 +26,7 @@ export async function createEndpoint(
     id,
     tenantId,
     mode,
+    domainId: readDomainId(limit, domainId),
     url,
     description: description ?? null,
     events: eventList(events),
@@ -43,4 +45,22 @@ export async function createEndpoint(
   };
   await app.db.commit(insertEndpoint, row);
   return { ...row, secret };
+}
+
+/**
+ * Returns the domain whose events an endpoint gets: that of the key, or else the requested one.
+ * @throws AppError validation_error, restricted_api_key
+ */
+function readDomainId(
+  { domainId }: Pick<Owner, 'domainId'>,
+  wanted: NewEndpoint['domainId'],
+): WebhookEndpointRow['domainId'] {
+  if (domainId === null || wanted === undefined || wanted === domainId)
+    return domainId ?? (wanted as WebhookEndpointRow['domainId'] | undefined) ?? null;
+  if (wanted !== null) throw invalid('domainId', '`domainId` is not a domain of the tenant');
+  throw new AppError(
+    'restricted_api_key',
+    'This API key is limited to one domain, so its endpoints get the events of that domain alone',
+    { param: 'domainId' },
+  );
 }

@@ -8,6 +8,7 @@ import { type EventToFanOut, listEventsToFanOut, markFannedOut } from '../events
 import type { Work } from '../system/worker.ts';
 import type { PartApp } from '../thread-app.ts';
 import { insertDelivery } from './deliveries/store.ts';
+import { isEventOfDomain } from './domain-events.ts';
 import { listSubscribers, type Subscriber } from './store.ts';
 
 /**
@@ -22,7 +23,10 @@ type FanOut = { now: number; limit: number };
 /** `posts` counts deliveries that are due; `deliveries` also counts those of disabled endpoints. */
 type FanOutCounts = { events: number; deliveries: number; posts: number };
 
-/** Creates the deliveries of the oldest waiting events, one for each endpoint that subscribes to the type. */
+/**
+ * Creates the deliveries of the oldest waiting events, one for each endpoint that subscribes to the type. An
+ * endpoint of one domain gets the events of that domain alone.
+ */
 export const fanOutEvents = defineWrite(
   'webhooks.fanOut',
   async (tx, { now, limit }: FanOut): Promise<FanOutCounts> => {
@@ -33,6 +37,8 @@ export const fanOutEvents = defineWrite(
       if (counts.deliveries >= MAX_DELIVERIES) break;
       for (const endpoint of await findSubscribers(tx, known, event)) {
         if (!endpoint.events.has(event.type)) continue;
+        const { domainId } = endpoint;
+        if (domainId !== null && !(await isEventOfDomain(tx, event, domainId))) continue;
         await insertDelivery(tx, event, { endpoint, now });
         counts.deliveries += 1;
         if (endpoint.status === 'enabled') counts.posts += 1;

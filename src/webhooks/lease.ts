@@ -9,6 +9,7 @@ import {
   type LeaseToken,
   leaseDue,
 } from './deliveries/store.ts';
+import { dataForEndpoint } from './domain-events.ts';
 import { MAX_ATTEMPTS } from './posting/schedule.ts';
 import type { Claim } from './posting/slots.ts';
 import { findEndpoint, type Receiver } from './store.ts';
@@ -63,7 +64,8 @@ async function leaseFor(
       await endWithoutEvent(tx, row);
       continue;
     }
-    const { type, mode, createdAt, data } = event;
+    const { type, mode, createdAt } = event;
+    const data = await dataForEndpoint(tx, event, endpoint);
     leased.push({
       lease: { id: row.id, attempts: row.attempts, runId: lease.runId },
       endpoint,

@@ -35,13 +35,19 @@ const descriptionOrNull = Type.Union([description, Type.Null()], {
   description: 'Text for your own use; null for none.',
 });
 
+const domainId = Type.Union([Type.String(), Type.Null()], {
+  description:
+    'Domain whose events alone are posted: those of its emails, its broadcasts, the mail that arrives there, and its state. Null: the ' +
+    'events of the whole tenant. An endpoint that is made with an API key of one domain has that domain. It cannot be changed.',
+});
+
 const EXAMPLE = {
   url: 'https://shop.example/webhooks/mail',
   events: ['email.delivered', 'email.bounced'] as const,
 };
 
 export const newEndpointSchema = Type.Object(
-  { url, events, description: Type.Optional(descriptionOrNull) },
+  { url, events, description: Type.Optional(descriptionOrNull), domainId: Type.Optional(domainId) },
   { examples: [{ ...EXAMPLE, description: 'The shop' }] },
 );
 export type NewEndpoint = Static<typeof newEndpointSchema>;
@@ -83,6 +89,7 @@ const endpointFields = {
     description: 'Time until which posts are also signed with the previous secret; null when they are not.',
   }),
   description: Type.Union([Type.String(), Type.Null()]),
+  domainId,
   createdAt: Type.String(),
   updatedAt: Type.String(),
 };
@@ -98,6 +105,7 @@ const SHOWN_EXAMPLE = {
   suspendedUntil: null,
   previousSecretExpiresAt: null,
   description: 'The shop',
+  domainId: null,
   createdAt: '2026-03-01T09:00:00.000Z',
   updatedAt: '2026-03-01T09:00:00.000Z',
 };
@@ -133,6 +141,7 @@ export function showEndpoint(row: WebhookEndpointRow, nowMs: number): Static<typ
     suspendedUntil: suspendedUntil !== null && suspendedUntil > nowMs ? isoTime(suspendedUntil) : null,
     previousSecretExpiresAt: overlaps ? isoTime(previousSecretUntil) : null,
     description: row.description,
+    domainId: row.domainId,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   };

@@ -7,18 +7,23 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
+import { isIdWithin } from '../domains/reach.ts';
 import { limitReached, notFound } from '../system/errors.ts';
+import type { Reach } from '../tenants/authenticate.ts';
+import { getKeyDomain } from '../tenants/store.ts';
 import { type EndpointId, endPending } from './deliveries/store.ts';
 import { type Failing, NOT_FAILING } from './posting/suspension.ts';
 
 /** Maximum number of endpoints per tenant, live and test together. Our own limit. */
 export const MAX_ENDPOINTS = 50;
 
-export type Owner = Pick<WebhookEndpointRow, 'tenantId' | 'mode'>;
+type Subscription = Pick<WebhookEndpointRow, 'tenantId' | 'mode'>;
+/** A caller, who sees the endpoints of its mode; with a key of one domain, those of that domain. */
+export type Owner = Subscription & Reach;
 
 /**
  * Stores a new endpoint.
- * @throws AppError validation_error when the tenant has the maximum number of endpoints
+ * @throws AppError validation_error when the tenant has the maximum number of endpoints, or not this domain
  */
 export const insertEndpoint = defineWrite('webhooks.insertEndpoint', async (tx, row: WebhookEndpointRow) => {
   const { count } = await tx
@@ -29,19 +34,17 @@ export const insertEndpoint = defineWrite('webhooks.insertEndpoint', async (tx, 
   if (count >= MAX_ENDPOINTS) {
     throw limitReached('webhook endpoints (live and test together)', count);
   }
+  const { tenantId, domainId } = row;
+  if (domainId !== null) await getKeyDomain(tx, tenantId, { param: 'domainId', id: domainId });
   await tx.insertInto('webhookEndpoints').values(row).execute();
 });
 
 /**
  * Returns an endpoint.
- * @throws AppError not_found, also for an endpoint of another tenant or mode
+ * @throws AppError not_found, also for an endpoint of another tenant or mode, or beyond the reach of the key
  */
 export async function getEndpoint(tx: Tx, owner: Owner, id: string): Promise<WebhookEndpointRow> {
-  const row = await tx
-    .selectFrom('webhookEndpoints')
-    .selectAll()
-    .where('tenantId', '=', owner.tenantId)
-    .where('mode', '=', owner.mode)
+  const row = await endpointsWithin(tx, owner)
     .where('id', '=', id as EndpointId)
     .executeTakeFirst();
   if (!row) throw notFound('Webhook endpoint');
@@ -50,12 +53,16 @@ export async function getEndpoint(tx: Tx, owner: Owner, id: string): Promise<Web
 
 /** Returns a page of endpoints, newest first. */
 export function listEndpoints(tx: Tx, owner: Owner, page: PageRequest): Promise<Page<WebhookEndpointRow>> {
-  const all = tx
+  return readPage(page, (slice) => inSlice(endpointsWithin(tx, owner), 'id', slice).execute());
+}
+
+function endpointsWithin(tx: Tx, owner: Owner) {
+  return tx
     .selectFrom('webhookEndpoints')
     .selectAll()
     .where('tenantId', '=', owner.tenantId)
-    .where('mode', '=', owner.mode);
-  return readPage(page, (slice) => inSlice(all, 'id', slice).execute());
+    .where('mode', '=', owner.mode)
+    .where(isIdWithin(owner, 'domainId'));
 }
 
 type EndpointPatch = Partial<Pick<WebhookEndpointRow, 'url' | 'events' | 'description' | 'status'>>;
@@ -160,18 +167,20 @@ export const deleteEndpoint = defineWrite(
   },
 );
 
-const endpointsOf = statement((db, param: Param<Owner>) =>
+const endpointsOf = statement((db, param: Param<Subscription>) =>
   db
     .selectFrom('webhookEndpoints')
-    .select(['id', 'events', 'status'])
+    .select(['id', 'events', 'status', 'domainId'])
     .where('tenantId', '=', param('tenantId'))
     .where('mode', '=', param('mode')),
 );
 
-export type Subscriber = Pick<WebhookEndpointRow, 'id' | 'status'> & { events: ReadonlySet<string> };
+export type Subscriber = Pick<WebhookEndpointRow, 'id' | 'status' | 'domainId'> & {
+  events: ReadonlySet<string>;
+};
 
-/** Returns all endpoints of the owner, also disabled ones. */
-export async function listSubscribers(tx: Tx, { tenantId, mode }: Owner): Promise<Subscriber[]> {
+/** Returns all endpoints of a tenant and mode, also disabled ones. */
+export async function listSubscribers(tx: Tx, { tenantId, mode }: Subscription): Promise<Subscriber[]> {
   const rows = await endpointsOf.all(tx, { tenantId, mode });
   return rows.map((row) => ({ ...row, events: new Set(JSON.parse(row.events) as string[]) }));
 }
@@ -179,7 +188,7 @@ export async function listSubscribers(tx: Tx, { tenantId, mode }: Owner): Promis
 const endpointById = statement((db, param: Param<{ id: EndpointId }>) =>
   db
     .selectFrom('webhookEndpoints')
-    .select(['id', 'tenantId', 'url', 'status'])
+    .select(['id', 'tenantId', 'domainId', 'url', 'status'])
     .select(['failingSince', 'warnedAt', 'consecutiveFailures', 'suspendedUntil'])
     .select(['secretSealed', 'previousSecretSealed', 'previousSecretUntil'])
     .where('id', '=', param('id')),
@@ -188,7 +197,7 @@ const endpointById = statement((db, param: Param<{ id: EndpointId }>) =>
 /** The fields of an endpoint that a post needs. */
 export type Receiver = Pick<
   WebhookEndpointRow,
-  'id' | 'tenantId' | 'url' | 'secretSealed' | 'previousSecretSealed' | 'previousSecretUntil'
+  'id' | 'tenantId' | 'domainId' | 'url' | 'secretSealed' | 'previousSecretSealed' | 'previousSecretUntil'
 >;
 export type EndpointById = Receiver & Pick<WebhookEndpointRow, 'status'> & Failing;
 

@@ -1,5 +1,7 @@
 /** Fields to try that the example of an operation leaves out, because few callers need them. Ids are as in examples. */
 
+import { SANDBOX } from '../emails/fixtures.ts';
+
 const inDays = (days: number) => new Date(Date.now() + days * 24 * 3_600_000).toISOString();
 
 const EMAIL = {
@@ -33,11 +35,11 @@ export const RICHER: Readonly<Record<string, object>> = {
     scramLogin: true,
     quotaBytes: 1_000_000,
     disabledCapabilities: ['IDLE'],
-    aliases: ['b@a.example'],
+    aliases: [`b@${SANDBOX}`],
   },
   updateMailbox: {
     displayName: 'Ann',
-    aliases: ['c@a.example'],
+    aliases: [`c@${SANDBOX}`],
     password: 'correct horse',
     passwordLogin: false,
     scramLogin: false,

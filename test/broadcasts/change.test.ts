@@ -161,7 +161,10 @@ test('a draft deleted while it is changed is not found, and not made again', asy
   const caller = { tenantId: t.tenantId, mode: 'test', keyId: 'key_1', domainId: null } as const;
   const db: TestApp['app']['db'] = Object.create(t.app.db);
   db.commit = async (write, input) => {
-    await t.app.db.commit(deleteBroadcast, { owner: { tenantId: t.tenantId, mode: 'test' }, id });
+    await t.app.db.commit(deleteBroadcast, {
+      owner: { tenantId: t.tenantId, mode: 'test', domainId: null },
+      id,
+    });
     return t.app.db.commit(write, input);
   };
   const change = updateBroadcast({ ...t.app, db }, caller, { id, given: { subject: 'x' } });

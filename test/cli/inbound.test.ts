@@ -41,7 +41,7 @@ async function receive(added?: Added) {
 let routes = 0;
 async function addRoute({ enabled = true } = {}): Promise<string> {
   const body = { address: `r${routes++}@shop.example`, destination: 'https://shop.example/in', enabled };
-  return (await world.request('POST', '/v1/inbound/routes', { body })).body.id;
+  return (await world.request('POST', '/v1/inbound/routes', { key: world.liveKey, body })).body.id;
 }
 
 /** Adds a task of another kind to a message. */

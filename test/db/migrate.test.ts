@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { openWriting } from '../../src/db/connection.ts';
+import { reportInstallation } from '../../src/db/installation/report.ts';
 import { MAIN_MIGRATIONS } from '../../src/db/main-migrations.ts';
 import { migrate, NewerSchemaError } from '../../src/db/migrate.ts';
 import { initial } from '../../src/db/migrations/0001-initial.ts';
@@ -13,6 +14,7 @@ import { forwarding } from '../../src/db/migrations/0034-forwarding.ts';
 import { installationMail } from '../../src/db/migrations/0039-installation-mail.ts';
 import { rowsOfReceivedMail } from '../../src/db/migrations/0042-rows-of-received-mail.ts';
 import { reportsInPlans } from '../../src/db/migrations/0044-reports-in-plans.ts';
+import { domainsOfEndpoints } from '../../src/db/migrations/0062-domains-of-endpoints.ts';
 import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { readRows } from '../support/database-rows.ts';
 import { writePreviousVersion } from '../support/previous-version.ts';
@@ -111,6 +113,7 @@ test('a migration that fails at any statement leaves a database of the previous 
     'plans',
     'recipients',
     'tenants',
+    'webhookEndpoints',
   ]);
   migrated.close();
 });
@@ -293,6 +296,111 @@ test('the reports that are stored count with their details, in bytes', () => {
   assert.deepEqual(counted, [
     ['ten_a', 10 + 2 * 1_024 + 2 + 4],
     ['ten_b', 1_024 + 2],
+  ]);
+  database.close();
+});
+
+/** Migrations before the one that gives endpoints a domain. */
+const BEFORE_DOMAINS = MAIN_MIGRATIONS.slice(0, MAIN_MIGRATIONS.indexOf(domainsOfEndpoints));
+
+function openBeforeDomains(): Database {
+  const database = openEmpty();
+  migrate(database, NOW, BEFORE_DOMAINS);
+  database.exec(`
+    INSERT INTO tenants (id, name, plan, createdAt) VALUES ('ten_a', 'a', 'free', 0), ('ten_b', 'b', 'free', 0);
+    INSERT INTO domains (id, tenantId, name, status, productType, region, openTracking, clickTracking, selector, publicKey,
+        privateKeySealed, records, createdAt, updatedAt, checksSince)
+      VALUES ('dom_a', 'ten_a', 'a.example', 'verified', 'api', 'sg', 0, 0, '', '', '', '{}', 0, 0, 0)`);
+  return database;
+}
+
+test('the endpoints that a key of one domain may have made are told once, and keep their events', () => {
+  const database = openBeforeDomains();
+  const key = database.prepare(
+    `INSERT INTO apiKeys (id, tenantId, name, mode, permission, hint, tokenHash, domainId, createdAt)
+      VALUES (?, ?, '', ?, ?, '', ?, ?, 0)`,
+  );
+  for (const [id, tenantId, mode, permission, domainId] of [
+    ['key_1', 'ten_a', 'live', 'full_access', 'dom_a'],
+    ['key_2', 'ten_a', 'test', 'read_only', 'dom_a'],
+    ['key_3', 'ten_b', 'live', 'full_access', null],
+  ])
+    key.run(id, tenantId, mode, permission, id, domainId);
+  const endpoint = database.prepare(
+    `INSERT INTO webhookEndpoints (id, tenantId, mode, url, events, status, secretSealed, createdAt, updatedAt)
+      VALUES (?, ?, ?, '', '[]', 'enabled', '', 0, 0)`,
+  );
+  for (const [id, tenantId, mode] of [
+    ['wh_1', 'ten_a', 'live'],
+    ['wh_2', 'ten_a', 'test'],
+    ['wh_3', 'ten_b', 'live'],
+  ])
+    endpoint.run(id, tenantId, mode);
+  const notices = migrate(database, NOW);
+  assert.deepEqual(
+    notices.map(({ fields }) => ({ ...fields })),
+    [{ endpointId: 'wh_1', tenantId: 'ten_a', mode: 'live' }],
+  );
+  assert.match(notices[0]?.message ?? '', /gets the events of all domains/);
+  assert.deepEqual(migrate(database, NOW), [], 'the next start tells nothing');
+  const limited = database.prepare('SELECT id FROM webhookEndpoints WHERE domainId IS NOT NULL').all();
+  assert.deepEqual(limited, []);
+  database.close();
+});
+
+test('what migrations tell the operator is logged', () => {
+  const warnings: unknown[] = [];
+  const warn = (...line: unknown[]) => void warnings.push(line);
+  const notices = [{ message: 'look at this', fields: { endpointId: 'wh_1' } }];
+  reportInstallation({ warn, error: () => assert.fail() }, { alarm: undefined, notices });
+  assert.deepEqual(warnings, [[{ endpointId: 'wh_1' }, 'look at this']]);
+});
+
+test('broadcasts get the domain of their sender, and messages with a route are marked', () => {
+  const database = openBeforeDomains();
+  const broadcast = database.prepare(
+    `INSERT INTO broadcasts (id, tenantId, mode, status, audienceId, fromHeader, subject, createdAt, updatedAt)
+      VALUES (?, ?, 'live', 'draft', 'aud_1', ?, '', 0, 0)`,
+  );
+  for (const [id, tenantId, from] of [
+    ['brd_1', 'ten_a', 'Ada <ada@A.example>'],
+    ['brd_2', 'ten_a', 'ada@a.example'],
+    ['brd_3', 'ten_a', 'ada@other-a.example'],
+    ['brd_4', 'ten_b', 'ada@a.example'],
+    ['brd_5', 'ten_a', 'ada@b.example'],
+  ])
+    broadcast.run(id, tenantId, from);
+  database.exec(
+    "INSERT INTO broadcastRuns (broadcastId, tenantId, mode, pace) VALUES ('brd_1', 'ten_a', 'live', '{}')",
+  );
+  const message = database.prepare(
+    `INSERT INTO receivedMessages (id, tenantId, sizeBytes, sender, remoteAddress, requireTls, utf8, trace, spamReasons, flagged, createdAt)
+      VALUES (?, 'ten_a', 1, '', '', 0, 0, '', '[]', 0, 0)`,
+  );
+  const recipient = database.prepare('INSERT INTO receivedRecipients VALUES (?, ?, ?, ?, ?)');
+  for (const [id, kinds] of [
+    ['in_1', ['mailbox']],
+    ['in_2', ['mailbox', 'post']],
+  ] as const) {
+    message.run(id);
+    for (const [position, kind] of kinds.entries()) recipient.run(id, position, 'a@a.example', kind, 'x');
+  }
+  migrate(database, NOW);
+  const runs = database
+    .prepare('SELECT broadcastId, domainId FROM broadcastRuns ORDER BY broadcastId')
+    .raw()
+    .all();
+  assert.deepEqual(runs, [
+    ['brd_1', 'dom_a'],
+    ['brd_2', 'dom_a'],
+    ['brd_3', null],
+    ['brd_4', null],
+    ['brd_5', null],
+  ]);
+  const marks = database.prepare('SELECT id, isForRoute FROM receivedMessages ORDER BY id').raw().all();
+  assert.deepEqual(marks, [
+    ['in_1', 0],
+    ['in_2', 1],
   ]);
   database.close();
 });

@@ -15,6 +15,7 @@ import { countBroadcasts, countScheduled, listUnneeded } from '../../src/domains
 import { findNextCheck, leaseChecks, listDomains, requireNewDomain } from '../../src/domains/store.ts';
 import { expireContent } from '../../src/emails/store.ts';
 import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
+import { readReceivedPart } from '../../src/inbound/messages/store.ts';
 import { expireReceivedContent } from '../../src/inbound/store.ts';
 import { leaseTasks } from '../../src/inbound/tasks/lease.ts';
 import { listWaitingQueues, releaseTasks } from '../../src/inbound/tasks/store.ts';
@@ -45,6 +46,7 @@ const endpoint = {
   id: 'wh_1',
   tenantId,
   mode: 'live',
+  domainId: null,
   url: 'https://hooks.example/',
   events: '[]',
   description: null,
@@ -94,13 +96,13 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   domainsByName: [
     (tx) => findDomainByName(tx, tenantId, 'a.example'),
     (tx) => requireNewDomain(tx, tenantId, 'a.example'),
-    (tx) => listDomains(tx, tenantId, { limit: 10, name: 'a.example' }),
+    (tx) => listDomains(tx, { tenantId, domainId: null }, { limit: 10, name: 'a.example' }),
   ],
   domainsByTenant: [
-    (tx) => listDomains(tx, tenantId, { limit: 10 }),
-    (tx) => listDomains(tx, tenantId, { limit: 10, startingAfter: 'dom_1' }),
-    (tx) => listDomains(tx, tenantId, { limit: 10, endingBefore: 'dom_1' }),
-    (tx) => listDomains(tx, tenantId, { limit: 10, status: 'failed' }),
+    (tx) => listDomains(tx, { tenantId, domainId: null }, { limit: 10 }),
+    (tx) => listDomains(tx, { tenantId, domainId: null }, { limit: 10, startingAfter: 'dom_1' }),
+    (tx) => listDomains(tx, { tenantId, domainId: null }, { limit: 10, endingBefore: 'dom_1' }),
+    (tx) => listDomains(tx, { tenantId, domainId: null }, { limit: 10, status: 'failed' }),
   ],
   apiKeysInUse: [(tx) => listKeysInUse(tx, { tenantId, mode: 'live' }, { limit: 10 })],
   apiKeysByExpiry: [
@@ -178,6 +180,14 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   messagesByBlob: [(tx) => tx.selectFrom('messages').select('id').where('blobId', '=', 'blob_1').execute()],
   messagesByContent: [(tx) => deleteUnusedContent(tx, 1)],
   receivedMessagesWithContent: [(tx) => expireReceivedContent.run(tx, { now: 1, endedBy: 1, rows: 2 })],
+  receivedMessagesForRoutes: [
+    (tx) => {
+      const bounds = { cursor: undefined, from: undefined, until: undefined };
+      const slice = { ...bounds, direction: 'older', limit: 10 } as const;
+      const filters = { tenantId, reach: { tenantId, domainId: null }, filter: {} } as const;
+      return readReceivedPart(tx, filters, { slice, scan: 10 });
+    },
+  ],
   // SQLite makes this query when a blob is deleted.
   receivedMessagesByBlob: [
     (tx) => tx.selectFrom('receivedMessages').select('id').where('blobId', '=', 'blob_1').execute(),

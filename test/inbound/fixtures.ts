@@ -27,7 +27,12 @@ type Added = {
   text?: string;
   /** Routes that the message is for. */
   routeIds?: readonly string[];
+  /** Address of every recipient. */
   address?: string;
+  /** Address of each recipient, where they differ. */
+  addresses?: readonly string[];
+  /** Kind of the recipients. */
+  kind?: 'post' | 'mailbox';
   row?: Partial<ReceivedMessageRow>;
   task?: Partial<ReceivedTaskRow>;
 };
@@ -40,6 +45,8 @@ export async function addReceived(
     text = WITH_FILE,
     routeIds = [],
     address = 'Sales@shop.example',
+    addresses = [],
+    kind = 'post',
     row,
     task,
   }: Added = {},
@@ -55,11 +62,11 @@ export async function addReceived(
     ...{ remoteAddress: '192.0.2.1', helo: 'mail.sender.example', tls: null, requireTls: 0, utf8: 0 },
     ...{ trace: 'Return-Path: <ann@sender.example>\r\n', auth: null, spamScore: null, spamReasons: '[]' },
     ...{ flagged: 0, headerFrom: 'ann@sender.example', subject: 'Hello', messageId: null, emailId: null },
-    ...{ createdAt, endedAt: createdAt, contentDeletedAt: null, ...row },
+    ...{ createdAt, endedAt: createdAt, contentDeletedAt: null, isForRoute: kind === 'post' ? 1 : 0, ...row },
   });
   for (const [position, targetId] of (routeIds.length > 0 ? routeIds : ['rt_none']).entries()) {
-    const common = { messageId: id, position, kind: 'post', targetId };
-    insertRow(test, 'receivedRecipients', { ...common, address });
+    const common = { messageId: id, position, kind, targetId };
+    insertRow(test, 'receivedRecipients', { ...common, address: addresses[position] ?? address });
     if (routeIds.length === 0) continue;
     insertRow(test, 'receivedTasks', {
       ...{ ...common, id: newId('tsk', createdAt), tenantId, queue: targetId, state: 'done', attempts: 1 },

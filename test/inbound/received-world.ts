@@ -127,4 +127,5 @@ export const MESSAGE: Omit<ReceivedMessageRow, 'id' | 'tenantId' | 'createdAt'> 
   emailId: null,
   endedAt: null,
   contentDeletedAt: null,
+  isForRoute: 0,
 };

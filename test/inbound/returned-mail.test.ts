@@ -63,7 +63,15 @@ async function receive({ kind, localPart, raw, sender = '', auth = null }: Arriv
   await insertBlob(side, blob);
   const id = newId('in', createdAt);
   const given = { blobId: blob.id, sizeBytes: blob.sizeBytes, sender, auth, createdAt };
-  const none = { helo: null, tls: null, requireTls: 0, utf8: 0, spamScore: null, flagged: 0 } as const;
+  const none = {
+    helo: null,
+    tls: null,
+    requireTls: 0,
+    utf8: 0,
+    spamScore: null,
+    flagged: 0,
+    isForRoute: 0,
+  } as const;
   const header = { headerFrom: null, subject: null, messageId: null, emailId: null } as const;
   const rest = { remoteAddress: '', trace: '', spamReasons: '[]', endedAt: null, contentDeletedAt: null };
   const message = { id, tenantId: null, ...given, ...none, ...header, ...rest };

@@ -79,6 +79,7 @@ test('a message is on disk with everything about it when the client is told 250'
     createdAt: now,
     endedAt: null,
     contentDeletedAt: null,
+    isForRoute: 1,
   });
   assert.equal(
     trace,

@@ -9,7 +9,13 @@ import { explain } from '../support/explain.ts';
 test('a job is found by its id, and its errors by the line they follow', async () => {
   const BY_ID = /USING INDEX sqlite_autoindex_\w+_1 \(id=\?\)/;
   const finds: [find: (tx: Tx) => Promise<unknown>, search: RegExp][] = [
-    [(tx) => getJob(tx, 'ten_1', { type: 'import', id: 'imp_1' }).catch(() => undefined), BY_ID],
+    [
+      (tx) =>
+        getJob(tx, { tenantId: 'ten_1', domainId: null }, { type: 'import', id: 'imp_1' }).catch(
+          () => undefined,
+        ),
+      BY_ID,
+    ],
     [(tx) => findRunning(tx, 'imp_1'), BY_ID],
     [
       (tx) => listErrors(tx, { jobId: 'imp_1', afterLine: 1, limit: 10 }),

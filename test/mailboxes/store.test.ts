@@ -50,7 +50,11 @@ test('the status of a damaged mailbox stays, and everything else can be changed'
   await change({ displayName: 'Ann' });
   const { displayName, status, updatedAt } = await getMailbox(db.read, tenantId, id);
   assert.deepEqual([displayName, status, updatedAt], ['Ann', 'damaged', 3_000]);
-  const { items } = await listMailboxes(db.read, tenantId, { address: 'damaged@people.example', limit: 10 });
+  const { items } = await listMailboxes(
+    db.read,
+    { tenantId, domainId: null },
+    { address: 'damaged@people.example', limit: 10 },
+  );
   assert.deepEqual(
     items.map((item) => item.id),
     [id],

@@ -23,9 +23,8 @@ async function create(path: string, body: object): Promise<string> {
 
 const audienceId = await create('/audiences', { name: 'Readers' });
 const filter = { op: 'and', rules: [{ field: 'unsubscribed', cmp: 'eq', value: false }] };
-await addDomain(world, { name: 'inbound.example', status: 'verified', id: newId('dom', 0) });
 
-const mailbox = await addMailbox(world, { address: 'owner@people.example', id: newId('mbx', 0) });
+const mailbox = await addMailbox(world, { address: `owner@${SANDBOX}`, id: newId('mbx', 0) });
 
 /** How to make one item of each list; `number` tells it from the others. */
 const LISTS: Record<string, (number: number) => Promise<string>> = {
@@ -50,9 +49,9 @@ const LISTS: Record<string, (number: number) => Promise<string>> = {
   '/topics': () => create('/topics', { name: 'n' }),
   '/suppressions': (number) => create('/suppressions', { email: `s${number}@a.example` }),
   '/inbound/routes': (number) =>
-    create('/inbound/routes', { address: `${number}@inbound.example`, destination: 'https://a.example/' }),
+    create('/inbound/routes', { address: `${number}@${SANDBOX}`, destination: 'https://a.example/' }),
   '/inbound/messages': () => addReceived(world),
-  '/mailboxes': async (number) => (await addMailbox(world, { address: `${number}@people.example` })).id,
+  '/mailboxes': async (number) => (await addMailbox(world, { address: `${number}@${SANDBOX}` })).id,
   '/mailboxes/{mailboxId}/app-passwords': async () => (await addAppPassword(world, mailbox)).row.id,
   '/mailboxes/{mailboxId}/imports': () =>
     create(`/mailboxes/${mailbox.id}/imports`, { host: 'imap.example.com', user: 'a', password: 'b' }),

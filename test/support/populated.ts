@@ -12,7 +12,7 @@ import { insertRow } from '../broadcasts/fixtures.ts';
 import { type Published, zoneOf } from '../domains/fixtures.ts';
 import { exportHandlers, importHandlerOf, lease, runExport, runImport } from '../imports/jobs.ts';
 import { addReceived } from '../inbound/fixtures.ts';
-import { DOMAIN, MAKERS, type Made } from './populated/makers.ts';
+import { DOMAIN, MAKERS, type Made, SANDBOX } from './populated/makers.ts';
 import { type ApiOperation, operationsOf, PREFIXES, type Prefix } from './populated/operations.ts';
 import { openTestApp, type TestApp, type TestMethod } from './test-app.ts';
 import { zoneDns } from './zone-dns.ts';
@@ -23,6 +23,8 @@ export type Party = {
   keys: Readonly<Record<Mode, string>>;
   /** Id of one resource of each kind, which was created with the test key. */
   ids: Ids;
+  /** Domain of its senders and addresses, where it is not that of all tenants of these tests. */
+  domain?: string;
 };
 
 export type Asked = {
@@ -171,14 +173,15 @@ const AN_ID = /\b([a-z]+)_[0-9a-hjkmnp-tv-z]{26}\b/g;
 
 /**
  * Turns an example of the document into a request that the tenant can make: ids become its own ids of the same kind,
- * and senders are at its domain.
+ * senders are at its domain, and the addresses of routes and mailboxes at the sandbox
+ * domain.
  *
  * @throws Error for an id of an unknown kind
  */
-export function fill<Example>(example: Example, { ids }: Pick<Party, 'ids'>): Example {
+export function fill<Example>(example: Example, { ids, domain }: Pick<Party, 'ids' | 'domain'>): Example {
   return JSON.parse(JSON.stringify(example), (field, value) => {
     if (typeof value !== 'string') return value;
-    return fillText(field, value).replace(AN_ID, (_, prefix: string) => {
+    return fillText(field, value, domain).replace(AN_ID, (_, prefix: string) => {
       const id = new Map<string, string>(Object.entries(ids)).get(prefix);
       if (id === undefined) throw new Error(`the tenants of this test have no ${prefix}_`);
       return id;
@@ -186,13 +189,15 @@ export function fill<Example>(example: Example, { ids }: Pick<Party, 'ids'>): Ex
   });
 }
 
-function fillText(field: string, text: string): string {
+function fillText(field: string, text: string, domain: string | undefined): string {
   switch (field) {
     case 'from':
+      return text.replace(/@[\w.-]+/, `@${domain ?? DOMAIN}`);
+    // A test key makes routes and mailboxes there alone.
     case 'address':
-      return text.replace(/@[\w.-]+/, `@${DOMAIN}`);
+      return text.replace(/@[\w.-]+/, `@${domain ?? SANDBOX}`);
     case 'trackingSubdomain':
-      return `links.${DOMAIN}`;
+      return `links.${domain ?? DOMAIN}`;
     case 'mode':
       return 'test';
     default:

@@ -52,6 +52,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
   audiences: OPT_IN,
   segments: OPT_IN,
   plan: ['storedMegabytes', 'storedBytes'],
+  webhooks: ['domainId'],
   inbound: ['disabledAt', 'disabledReason', 'failingSince', 'suspendedUntil'],
 };
 

@@ -37,6 +37,7 @@ export const MORE_BODIES: Readonly<Record<string, readonly object[]>> = {
     { segmentId: null, html: null, templateId: exampleId('tpl') },
   ],
   testBroadcast: [{ contactId: exampleId('ct') }],
+  createWebhookEndpoint: [{ domainId: exampleId('dom') }],
   createAudience: [{ optIn: OPT_IN }],
   updateAudience: [{ optIn: OPT_IN }],
   createContact: [{ email: 'chooser@rcpt.example', ...WITH_CHOICE }],

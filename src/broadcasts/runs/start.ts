@@ -58,7 +58,7 @@ export const storeStart = defineWrite(
     tx,
     { broadcast: read, from, frozen, source, targets, now }: Start,
   ): Promise<BroadcastRow | undefined> => {
-    const broadcast = await getBroadcast(tx, read, read.id);
+    const broadcast = await getBroadcast(tx, { ...read, domainId: null }, read.id);
     requireStartable(broadcast, from);
     const { id, tenantId, mode } = broadcast;
     const before = await findRun(tx, id);
@@ -89,6 +89,6 @@ export const storeStart = defineWrite(
     await insertTargets(tx, id, targets);
     await insertCounts(tx, id);
     await changeStatus(tx, broadcast, { cause: 'started', now });
-    return getBroadcast(tx, read, id);
+    return getBroadcast(tx, { ...read, domainId: null }, id);
   },
 );

@@ -8,10 +8,8 @@ import { paramsOf } from '../../http/json/resource.ts';
 import { whileAwaited } from '../../http/transport/client-disconnect.ts';
 import type { MessageContent } from '../../mail/message/parse/parser.ts';
 import { notFound } from '../../system/errors.ts';
-import { callerOf } from '../../tenants/authenticate.ts';
+import { type Reach, reachOf } from '../../tenants/authenticate.ts';
 import { showMessage } from '../post/body.ts';
-import { listReceivedRecipients } from '../store.ts';
-import { listTasksOf } from '../tasks/store.ts';
 import type { ReceivedContents } from './content.ts';
 import { listReceived, type ReceivedQuery, readReceivedFilter } from './list.ts';
 import { replayReceived } from './replay.ts';
@@ -23,7 +21,7 @@ import {
   showSummary,
 } from './schemas.ts';
 import { sendFile, sendRaw } from './send-file.ts';
-import { getReceived } from './store.ts';
+import { getReceived, listSeenPosts, listSeenRecipients } from './store.ts';
 
 type ReceivedApp = Pick<App, 'db' | 'clock' | 'blobs' | 'wakeups'> & { contents: ReceivedContents };
 type ById = { Params: { id: string } };
@@ -48,16 +46,17 @@ function registerList(server: FastifyInstance, app: ReceivedApp): void {
       schema: {
         operationId: 'listInboundMessages',
         summary: 'List inbound messages',
-        description: 'Returns the newest first. A message must match all given filters.',
+        description:
+          'Returns the messages that arrived for routes, the newest first. A message must match all given filters. Mail for mailboxes alone is not listed.',
         tags: [TAG],
         querystring: Type.Object({ ...pageQuery, ...receivedFilter }),
         response: { 200: pageSchema(receivedSummarySchema) },
       },
     },
     async (request) => {
-      const { tenantId } = callerOf(request);
+      const reach = reachOf(request);
       const page = pageRequest(request.query, 'in');
-      const filters = { tenantId, filter: readReceivedFilter(request.query) };
+      const filters = { tenantId: reach.tenantId, reach, filter: readReceivedFilter(request.query) };
       const found = await whileAwaited(request, (gone) => listReceived({ db: app.db, gone }, filters, page));
       return listEnvelope(request.query, found, showSummary);
     },
@@ -79,8 +78,8 @@ function registerRetrieve(server: FastifyInstance, app: ReceivedApp): void {
       },
     },
     async (request) => {
-      const message = await getReceived(app.db.read, callerOf(request).tenantId, request.params.id);
-      return show(app, message);
+      const message = await getReceived(app.db.read, reachOf(request), request.params.id);
+      return show(app, reachOf(request), message);
     },
   );
 }
@@ -88,16 +87,20 @@ function registerRetrieve(server: FastifyInstance, app: ReceivedApp): void {
 /** Nothing is left of a message whose content was deleted, except its row. */
 const NO_CONTENT: MessageContent = { kind: 'opaque', fields: [] };
 
-async function show(app: ReceivedApp, message: ReceivedMessageRow): Promise<Static<typeof receivedSchema>> {
+async function show(
+  app: ReceivedApp,
+  reach: Reach,
+  message: ReceivedMessageRow,
+): Promise<Static<typeof receivedSchema>> {
+  const { read } = app.db;
   const content = message.blobId === null ? NO_CONTENT : await app.contents.parse(message, { upToBytes: 0 });
   const fields = showMessage({
     message,
-    recipients: await listReceivedRecipients(app.db.read, message.id),
+    recipients: await listSeenRecipients(read, reach, message.id),
     content,
     linkTo: () => '',
   });
-  const posts = await listTasksOf(app.db.read, { messageId: message.id, kind: 'post' });
-  return showReceived(message, fields, posts);
+  return showReceived(message, fields, await listSeenPosts(read, reach, message.id));
 }
 
 function registerRaw(server: FastifyInstance, app: ReceivedApp): void {
@@ -116,7 +119,7 @@ function registerRaw(server: FastifyInstance, app: ReceivedApp): void {
       },
     },
     async (request, reply) => {
-      const message = await getReceived(app.db.read, callerOf(request).tenantId, request.params.id);
+      const message = await getReceived(app.db.read, reachOf(request), request.params.id);
       return sendRaw(reply, app, message);
     },
   );
@@ -145,7 +148,7 @@ function registerAttachment(server: FastifyInstance, app: ReceivedApp): void {
     },
     async (request, reply) => {
       const { id, number } = request.params;
-      const message = await getReceived(app.db.read, callerOf(request).tenantId, id);
+      const message = await getReceived(app.db.read, reachOf(request), id);
       if (!FILE_NUMBER.test(number)) throw notFound('Attachment');
       return sendFile(reply, await app.contents.openFile(message, Number(number)));
     },
@@ -169,11 +172,11 @@ function registerReplay(server: FastifyInstance, app: ReceivedApp): void {
       },
     },
     async (request, reply) => {
-      const { tenantId } = callerOf(request);
+      const reach = reachOf(request);
       const { id } = request.params;
-      await app.db.commit(replayReceived, { tenantId, id, now: app.clock.now() });
+      await app.db.commit(replayReceived, { reach, id, now: app.clock.now() });
       app.wakeups.notify('inbound');
-      return reply.code(202).send(await show(app, await getReceived(app.db.read, tenantId, id)));
+      return reply.code(202).send(await show(app, reach, await getReceived(app.db.read, reach, id)));
     },
   );
 }

@@ -2,22 +2,23 @@
 import type { ReceivedMessageRow, ReceivedTaskRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { AppError } from '../../system/errors.ts';
+import type { Reach } from '../../tenants/authenticate.ts';
 import { findRouteById, type RouteId } from '../routes/store.ts';
 import { reopenReceived } from '../store.ts';
-import { listTasksOf, makeTaskDueAgain } from '../tasks/store.ts';
-import { getReceived } from './store.ts';
+import { makeTaskDueAgain } from '../tasks/store.ts';
+import { getReceived, listSeenPosts } from './store.ts';
 
-type Replay = { tenantId: NonNullable<ReceivedMessageRow['tenantId']>; id: string; now: number };
+type Replay = { reach: Reach; id: string; now: number };
 
 /**
- * Makes the failed posts of a message due now, or all of them when none has failed, with as many attempts as new ones.
+ * Makes the failed posts of a message that the caller sees due now, or all of them when none has failed, with as many attempts as new ones.
  * @throws AppError not_found, invalid_state
  */
 export const replayReceived = defineWrite(
   'inbound.replayMessage',
-  async (tx, { tenantId, id, now }: Replay): Promise<void> => {
-    const message = await getReceived(tx, tenantId, id);
-    const posts = await listTasksOf(tx, { messageId: message.id, kind: 'post' });
+  async (tx, { reach, id, now }: Replay): Promise<void> => {
+    const message = await getReceived(tx, reach, id);
+    const posts = await listSeenPosts(tx, reach, message.id);
     if (posts.some(isRunning)) throw runs();
     await makeTasksDueAgain(tx, { message, tasks: chooseTasks(posts), now });
   },

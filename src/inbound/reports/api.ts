@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../app.ts';
 import type { ReceivedReportRow } from '../../db/inbound-tables.ts';
+import { requireIdWithin } from '../../domains/reach.ts';
 import { getDomain } from '../../domains/store.ts';
 import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
@@ -31,9 +32,10 @@ export function registerReportsApi(server: FastifyInstance, { db }: Pick<App, 'd
       },
     },
     async (request) => {
-      const { tenantId } = callerOf(request);
+      const { tenantId, ...limit } = callerOf(request);
       const page = pageRequest(request.query, 'rep');
-      const { id: domainId } = await getDomain(db.read, tenantId, request.params.id);
+      const wanted = requireIdWithin(limit, request.params.id);
+      const { id: domainId } = await getDomain(db.read, tenantId, wanted);
       const { type } = request.query;
       return listEnvelope(
         request.query,

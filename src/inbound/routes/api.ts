@@ -1,14 +1,16 @@
 /** `/v1/inbound/routes` (specification 4.11): routes decide which URL gets the mail to a tenant's domains. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
 import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { readDomain, sandboxDomain } from '../../domains/name.ts';
+import { requireReach } from '../../domains/reach.ts';
 import { requireTenantAddress } from '../../domains/receiving/requirements.ts';
+import { requireChangeable } from '../../domains/test-keys.ts';
 import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { invalid } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
-import { callerOf } from '../../tenants/authenticate.ts';
+import { callerOf, reachOf } from '../../tenants/authenticate.ts';
 import { checkDestination } from '../../webhooks/posting/destination.ts';
 import { newSecret } from '../../webhooks/posting/signature.ts';
 import { testResultSchema } from '../../webhooks/schemas.ts';
@@ -25,6 +27,7 @@ import {
 } from './schemas.ts';
 import { createTestRoute, type TestRoute } from './send-test.ts';
 import {
+  type Changer,
   changeRoute,
   deleteRoute,
   getRoute,
@@ -38,7 +41,7 @@ type RoutesApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'>;
 type NewRow = InboundRouteRow & { secret: string };
 
 const TAG = 'Inbound routes';
-const refuses = ['domain_not_verified', 'domain_in_use', 'already_exists'] as const;
+const refuses = ['restricted_api_key', 'domain_not_verified', 'domain_in_use', 'already_exists'] as const;
 
 /** Registers the routes of the inbound routes resource. */
 export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp, calls: RouteCalls): void {
@@ -61,7 +64,7 @@ export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp
       description: 'The response contains the `secret` that signs every post. It is not shown again.',
       refuses,
     },
-    (request) => createRoute(app, callerOf(request).tenantId, request.body),
+    (request) => createRoute(app, changerOf(app, request), request.body),
   );
   routes.list({ query: routeFilter }, (request, page) => {
     const { address, domain } = request.query;
@@ -69,20 +72,32 @@ export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp
       ...(address !== undefined && { address: readRouteAddress('address', address).address }),
       ...(domain !== undefined && { domain: readDomain('domain', domain) }),
     };
-    return listRoutes(app.db.read, callerOf(request).tenantId, { ...filter, ...page });
+    return listRoutes(app.db.read, reachOf(request), { ...filter, ...page });
   });
-  routes.get({}, (request) => getRoute(app.db.read, callerOf(request).tenantId, request.params.id));
-  routes.update({ body: routeChangeSchema, refuses }, (request) => {
+  routes.get({}, (request) => getRoute(app.db.read, reachOf(request), request.params.id));
+  routes.update({ body: routeChangeSchema, refuses }, async (request) => {
     const change = readChange(app, request.body);
-    const { id } = request.params;
-    const { tenantId } = callerOf(request);
-    const moment = { sandbox: sandboxDomain(app.config), now: app.clock.now() };
-    return app.db.commit(changeRoute, { tenantId, id, change, ...moment });
+    const by = changerOf(app, request);
+    if (change.domain !== undefined) await requireOwnAddress(app, by, change.domain);
+    return app.db.commit(changeRoute, { by, id: request.params.id, change, now: app.clock.now() });
   });
-  routes.delete({}, (request) =>
-    app.db.commit(deleteRoute, { tenantId: callerOf(request).tenantId, id: request.params.id }),
+  routes.delete({ refuses: ['restricted_api_key'] }, (request) =>
+    app.db.commit(deleteRoute, { by: changerOf(app, request), id: request.params.id }),
   );
   registerTest(server, createTestRoute(app, calls));
+}
+
+function changerOf({ config }: RoutesApp, request: FastifyRequest): Changer {
+  return { ...reachOf(request), mode: callerOf(request).mode, sandbox: sandboxDomain(config) };
+}
+
+/**
+ * Checks that a key may have routes at a domain that a request names.
+ * @throws AppError restricted_api_key
+ */
+async function requireOwnAddress({ db }: RoutesApp, by: Changer, domain: string): Promise<void> {
+  await requireReach(db.read, by, { domain, what: 'receive the mail of', param: 'address' });
+  requireChangeable(by.mode, { domain, sandbox: by.sandbox, param: 'address' });
 }
 
 function registerTest(server: FastifyInstance, testRoute: TestRoute): void {
@@ -101,20 +116,23 @@ function registerTest(server: FastifyInstance, testRoute: TestRoute): void {
         response: { 200: testResultSchema },
       },
     },
-    async (request) => testRoute(callerOf(request).tenantId, request.params.id),
+    async (request) => testRoute(reachOf(request), request.params.id),
   );
 }
 
 /**
  * Creates a route and returns it.
- * @throws AppError validation_error, domain_not_verified, domain_in_use, already_exists
+ * @throws AppError validation_error, restricted_api_key, domain_not_verified, domain_in_use, already_exists
  */
 async function createRoute(
   app: RoutesApp,
-  tenantId: InboundRouteRow['tenantId'],
+  by: Changer,
   { address, destination, enabled = true }: NewRoute,
 ): Promise<NewRow> {
   checkDestination('destination', destination, app.config.webhooks);
+  const place = readNewAddress(app, address);
+  await requireOwnAddress(app, by, place.domain);
+  const { tenantId } = by;
   const secret = newSecret();
   const now = app.clock.now();
   const id = newId('rt', now);
@@ -122,7 +140,7 @@ async function createRoute(
     id,
     tenantId,
     destination,
-    ...readNewAddress(app, address),
+    ...place,
     enabled: enabled ? 1 : 0,
     ...IN_GOOD_STANDING,
     ...(!enabled && { disabledReason: 'manual', disabledAt: now }),
@@ -130,7 +148,7 @@ async function createRoute(
     createdAt: now,
     updatedAt: now,
   };
-  await app.db.commit(insertRoute, { route: row, sandbox: sandboxDomain(app.config) });
+  await app.db.commit(insertRoute, { route: row, sandbox: by.sandbox });
   return { ...row, secret };
 }
 

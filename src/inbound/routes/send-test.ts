@@ -7,13 +7,14 @@ import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
 import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
+import type { Reach } from '../../tenants/authenticate.ts';
 import { resultOf } from '../../webhooks/posting/post.ts';
 import type { TestResult } from '../../webhooks/schemas.ts';
 import type { RouteCalls } from '../post/part.ts';
 import { sampleBody } from '../post/sample.ts';
 import { getRoute } from './store.ts';
 
-export type TestRoute = (tenantId: InboundRouteRow['tenantId'], id: string) => Promise<TestResult>;
+export type TestRoute = (reach: Reach, id: string) => Promise<TestResult>;
 
 /** Maximum number of concurrent tests, shared among tenants: each may hold a connection for 15 seconds. */
 const MAX_TESTS = 32;
@@ -28,10 +29,10 @@ export function createTestRoute(app: Pick<App, 'db' | 'clock'>, { post }: RouteC
     const { responseStatus, responseTimeMs, error } = resultOf(outcome);
     return { delivered: outcome.kind === 'delivered', responseStatus, responseTimeMs, error };
   };
-  return async (tenantId, id) => {
-    const route = await getRoute(app.db.read, tenantId, id);
+  return async (reach, id) => {
+    const route = await getRoute(app.db.read, reach, id);
     if (underWay.has(id)) throw tooSoon('A test of this route is still running; wait until it ends');
-    const running = limiter.tryRun(() => run(route), { owner: tenantId });
+    const running = limiter.tryRun(() => run(route), { owner: reach.tenantId });
     if (running === undefined) throw tooSoon('Many tests of routes are running; wait until one of them ends');
     underWay.add(id);
     return running.finally(() => underWay.delete(id));

@@ -16,10 +16,14 @@ import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
 import { type Param, statement } from '../../db/statement.ts';
+import type { Mode } from '../../db/tables.ts';
+import { isNameWithin } from '../../domains/reach.ts';
 import { requireNoOtherReceiver, requireReceivingDomain } from '../../domains/receiving/requirements.ts';
+import { requireChangeable } from '../../domains/test-keys.ts';
 import { withoutTag } from '../../mail/address.ts';
 import { findAddressOwner } from '../../mailboxes/addresses/store.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
+import type { Reach } from '../../tenants/authenticate.ts';
 import { type Failing, NOT_FAILING } from '../../webhooks/posting/suspension.ts';
 import type { RouteAddress } from './address.ts';
 
@@ -48,10 +52,10 @@ export const insertRoute = defineWrite(
 
 /**
  * Returns a route.
- * @throws AppError not_found, also for the route of another tenant
+ * @throws AppError not_found, also for the route of another tenant, or beyond the reach of the key
  */
-export async function getRoute(tx: Tx, tenantId: TenantId, id: string): Promise<InboundRouteRow> {
-  const route = await routesOf(tx, tenantId)
+export async function getRoute(tx: Tx, reach: Reach, id: string): Promise<InboundRouteRow> {
+  const route = await routesWithin(tx, reach)
     .where('id', '=', id as InboundRouteRow['id'])
     .executeTakeFirst();
   if (!route) throw notFound('Inbound route');
@@ -63,10 +67,10 @@ type RouteFilter = Partial<Pick<InboundRouteRow, 'address' | 'domain'>>;
 /** Returns a page of routes, newest first. */
 export function listRoutes(
   tx: Tx,
-  tenantId: TenantId,
+  reach: Reach,
   { address, domain, ...page }: RouteFilter & PageRequest,
 ): Promise<Page<InboundRouteRow>> {
-  let routes = routesOf(tx, tenantId);
+  let routes = routesWithin(tx, reach);
   if (address !== undefined) routes = routes.where('address', '=', address);
   if (domain !== undefined) routes = routes.where('domain', '=', domain);
   return readPage(page, (slice) => inSlice(routes, 'id', slice).execute());
@@ -74,23 +78,26 @@ export function listRoutes(
 
 export type RouteChange = Partial<RouteAddress & Pick<InboundRouteRow, 'destination' | 'enabled'>>;
 
-type Change = Moment & { tenantId: TenantId; id: string; change: RouteChange };
+/** A caller that changes routes. A test key changes those at the sandbox domain alone. */
+export type Changer = Reach & { mode: Mode; sandbox: string };
+
+type Change = { by: Changer; id: string; change: RouteChange; now: number };
 
 /**
  * Changes the named fields of a route, and returns it. Equal values are not a change.
- * @throws AppError not_found; the errors of `insertRoute` when the address changes; domain_in_use when a route is enabled whose
+ * @throws AppError not_found, restricted_api_key; the errors of `insertRoute` when the address changes; domain_in_use when a route is enabled whose
  * mail another tenant receives
  */
 export const changeRoute = defineWrite(
   'inbound.changeRoute',
-  async (tx, { tenantId, id, change, ...moment }: Change): Promise<InboundRouteRow> => {
-    const before = await getRoute(tx, tenantId, id);
-    const wanted = { ...change, ...standing(before, change, moment.now) };
+  async (tx, { by, id, change, now }: Change): Promise<InboundRouteRow> => {
+    const before = await getChangeable(tx, by, id);
+    const wanted = { ...change, ...standing(before, change, now) };
     if (hasValues(before, wanted)) return before;
-    const after = { ...before, ...wanted, updatedAt: moment.now };
-    if (after.address !== before.address) await requireAddress(tx, after, moment);
+    const after = { ...before, ...wanted, updatedAt: now };
+    if (after.address !== before.address) await requireAddress(tx, after, { sandbox: by.sandbox, now });
     else if (after.enabled === 1 && before.enabled === 0)
-      await requireNoOtherReceiver(tx, after, { what: 'route', now: moment.now });
+      await requireNoOtherReceiver(tx, after, { what: 'route', now });
     const { id: _, ...columns } = after;
     await tx.updateTable('inboundRoutes').set(columns).where('id', '=', before.id).execute();
     return after;
@@ -122,15 +129,25 @@ function standing(
 
 /**
  * Deletes a route.
- * @throws AppError not_found
+ * @throws AppError not_found, restricted_api_key
  */
 export const deleteRoute = defineWrite(
   'inbound.deleteRoute',
-  async (tx, { tenantId, id }: { tenantId: TenantId; id: string }) => {
-    const route = await getRoute(tx, tenantId, id);
+  async (tx, { by, id }: { by: Changer; id: string }) => {
+    const route = await getChangeable(tx, by, id);
     await tx.deleteFrom('inboundRoutes').where('id', '=', route.id).execute();
   },
 );
+
+/**
+ * Returns a route that the caller may change.
+ * @throws AppError not_found, restricted_api_key
+ */
+async function getChangeable(tx: Tx, by: Changer, id: string): Promise<InboundRouteRow> {
+  const route = await getRoute(tx, by, id);
+  requireChangeable(by.mode, { domain: route.domain, sandbox: by.sandbox });
+  return route;
+}
 
 type OwnedAddress = Pick<InboundRouteRow, 'tenantId' | 'domain' | 'address'>;
 
@@ -212,6 +229,10 @@ const enabledSharedRoute = statement((db, param: Param<Pick<InboundRouteRow, 'ad
 /** Returns the enabled route of any tenant for an address of the sandbox domain, where no two tenants have the same. */
 export function findSharedRoute(tx: Tx, address: string): Promise<FoundRoute | undefined> {
   return enabledSharedRoute.first(tx, { address });
+}
+
+function routesWithin(tx: Tx, reach: Reach) {
+  return routesOf(tx, reach.tenantId).where(isNameWithin(reach, 'domain'));
 }
 
 function routesOf(tx: Tx, tenantId: TenantId) {

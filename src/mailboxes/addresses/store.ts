@@ -54,6 +54,26 @@ export async function mapAddresses(
   return new Map(rows.map(({ address, ...owner }) => [address, owner]));
 }
 
+/**
+ * Returns the domains of all addresses that the owner of a mailbox may write from: its own, its aliases, and those of the shared mailboxes
+ * that it is a member of.
+ */
+export async function listDomainsOfMailbox(tx: Tx, id: MailboxRow['id']): Promise<MailboxRow['domain'][]> {
+  const shared = tx.selectFrom('mailboxMembers').select('mailboxId').where('memberId', '=', id);
+  const rows = await tx
+    .selectFrom('mailboxes')
+    .select('domain')
+    .where((where) => where.or([where('id', '=', id), where('id', 'in', shared)]))
+    .union(
+      tx
+        .selectFrom('mailboxAliases')
+        .select('domain')
+        .where((where) => where.or([where('mailboxId', '=', id), where('mailboxId', 'in', shared)])),
+    )
+    .execute();
+  return rows.map(({ domain }) => domain);
+}
+
 /** Returns the mailboxes with their aliases, which are in alphabetical order. */
 export async function withAliases<Mailbox extends Pick<MailboxRow, 'id'>>(
   tx: Tx,

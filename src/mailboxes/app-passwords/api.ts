@@ -3,8 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { App } from '../../app.ts';
 import type { AppPasswordRow } from '../../db/mailbox-tables.ts';
 import { resourceRoutes } from '../../http/json/resource.ts';
-import { callerOf } from '../../tenants/authenticate.ts';
-import { managerOf } from '../manager.ts';
+import { changeableMailboxOf, readableMailboxOf } from '../manager.ts';
 import type { RunningAccounts } from '../running-accounts.ts';
 import { type CreatedAppPassword, createAppPassword } from './create.ts';
 import { revokeAppPassword } from './revoke.ts';
@@ -16,7 +15,7 @@ import {
 } from './schemas.ts';
 import { getAppPassword, listAppPasswords } from './store.ts';
 
-type AppPasswordsApp = Pick<App, 'db' | 'clock'> & { accounts: RunningAccounts };
+type AppPasswordsApp = Pick<App, 'db' | 'clock' | 'config'> & { accounts: RunningAccounts };
 
 /** Registers the routes of the app passwords of a mailbox. */
 export function registerAppPasswordsApi(server: FastifyInstance, app: AppPasswordsApp): void {
@@ -36,23 +35,31 @@ export function registerAppPasswordsApi(server: FastifyInstance, app: AppPasswor
         show: ({ password, ...row }: CreatedAppPassword) => ({ ...showAppPassword(row), password }),
       },
       description: 'The password is in this response, and is not shown again.',
+      refuses: ['restricted_api_key'],
     },
-    (request) => {
-      const { mailboxId } = request.params;
-      return createAppPassword(app, managerOf(request).tenantId, { mailboxId, wanted: request.body });
+    async (request) => {
+      const { tenantId, id } = await changeableMailboxOf(app, request, request.params.mailboxId);
+      return createAppPassword(app, tenantId, { mailboxId: id, wanted: request.body });
     },
   );
-  passwords.list({}, (request, page) => {
-    const { mailboxId } = request.params;
-    return listAppPasswords(app.db.read, callerOf(request).tenantId, { mailboxId, ...page });
+  passwords.list({}, async (request, page) => {
+    const { tenantId, id } = await readableMailboxOf(app, request, request.params.mailboxId);
+    return listAppPasswords(app.db.read, tenantId, { mailboxId: id, ...page });
   });
-  passwords.get({}, (request) => getAppPassword(app.db.read, callerOf(request).tenantId, request.params));
+  passwords.get({}, async (request) => {
+    const { tenantId } = await readableMailboxOf(app, request, request.params.mailboxId);
+    return getAppPassword(app.db.read, tenantId, request.params);
+  });
   passwords.delete(
     {
       summary: 'Revoke an app password',
       description:
         'Revokes an app password at once. Mail programs that are logged in with it are disconnected.',
+      refuses: ['restricted_api_key'],
     },
-    (request) => revokeAppPassword(app, managerOf(request).tenantId, request.params),
+    async (request) => {
+      const { tenantId } = await changeableMailboxOf(app, request, request.params.mailboxId);
+      return revokeAppPassword(app, tenantId, request.params);
+    },
   );
 }

@@ -6,14 +6,13 @@ import { csvAnswer } from '../../http/json/csv-body.ts';
 import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { guardText } from '../../imports/cells.ts';
 import { csvLine } from '../../imports/write-csv.ts';
-import { callerOf } from '../../tenants/authenticate.ts';
-import { managerOf } from '../manager.ts';
+import { changeableMailboxOf, readableMailboxOf } from '../manager.ts';
 import { createImport } from './create.ts';
 import { listErrors } from './error-store.ts';
 import { mailboxImportSchema, newImportSchema, showImport } from './schemas.ts';
 import { deleteImport, getImport, listImports } from './store.ts';
 
-type ImportsApp = Pick<App, 'db' | 'clock' | 'sealer' | 'wakeups'>;
+type ImportsApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer' | 'wakeups'>;
 
 const TAG = 'Mailboxes';
 const PATH = '/mailboxes/:mailboxId/imports';
@@ -32,28 +31,38 @@ export function registerMailboxImportsApi(server: FastifyInstance, app: ImportsA
   imports.create(
     {
       body: newImportSchema,
-      refuses: ['invalid_state'],
+      refuses: ['invalid_state', 'restricted_api_key'],
       description:
         'Imports all folders of a user of another server, with flags and dates. Messages that were imported before from the same host and user are left out, so a later import adds what is new.',
     },
-    (request) => {
-      const { mailboxId } = request.params;
-      return createImport(app, managerOf(request).tenantId, { mailboxId, wanted: request.body });
+    async (request) => {
+      const { tenantId, id } = await changeableMailboxOf(app, request, request.params.mailboxId);
+      return createImport(app, tenantId, { mailboxId: id, wanted: request.body });
     },
   );
-  imports.list({}, (request, page) => {
-    const { mailboxId } = request.params;
-    return listImports(read, callerOf(request).tenantId, { mailboxId, ...page });
+  imports.list({}, async (request, page) => {
+    const { tenantId, id } = await readableMailboxOf(app, request, request.params.mailboxId);
+    return listImports(read, tenantId, { mailboxId: id, ...page });
   });
-  imports.get({}, (request) => getImport(read, callerOf(request).tenantId, request.params));
+  imports.get({}, async (request) => {
+    const { tenantId } = await readableMailboxOf(app, request, request.params.mailboxId);
+    return getImport(read, tenantId, request.params);
+  });
   imports.delete(
-    { description: 'Deletes an import with its password. One that runs is stopped. Imported messages stay.' },
-    (request) => app.db.commit(deleteImport, { tenantId: managerOf(request).tenantId, ...request.params }),
+    {
+      description: 'Deletes an import with its password. One that runs is stopped. Imported messages stay.',
+      refuses: ['restricted_api_key'],
+    },
+    async (request) => {
+      const { tenantId } = await changeableMailboxOf(app, request, request.params.mailboxId);
+      return app.db.commit(deleteImport, { tenantId, ...request.params });
+    },
   );
   registerErrors(server, app);
 }
 
-function registerErrors(server: FastifyInstance, { db: { read } }: Pick<App, 'db'>): void {
+function registerErrors(server: FastifyInstance, app: Pick<App, 'db'>): void {
+  const { read } = app.db;
   const path = `${PATH}/:id/errors`;
   server.get<{ Params: { mailboxId: string; id: string } }>(
     path,
@@ -74,7 +83,8 @@ function registerErrors(server: FastifyInstance, { db: { read } }: Pick<App, 'db
       },
     },
     async (request, reply) => {
-      const { id } = await getImport(read, callerOf(request).tenantId, request.params);
+      const { tenantId } = await readableMailboxOf(app, request, request.params.mailboxId);
+      const { id } = await getImport(read, tenantId, request.params);
       const lines = (await listErrors(read, id)).map(({ folder, uid, message }) =>
         csvLine([guardText(folder), uid === 0 ? '' : String(uid), guardText(message)]),
       );

@@ -6,6 +6,7 @@ import type { WebhookEndpointRow } from '../../db/webhook-tables.ts';
 import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { eventPayload } from '../deliver.ts';
+import { dataForEndpoint } from '../domain-events.ts';
 import { getEndpoint, type Owner } from '../store.ts';
 import { getDelivery, type LoggedDelivery, listDeliveries } from './log/store.ts';
 import { replayAll, replayDelivery } from './replay.ts';
@@ -62,7 +63,9 @@ async function getWholeDelivery(
 ): Promise<WholeDelivery> {
   const endpoint = await getEndpoint(app.db.read, owner, webhookId);
   const delivery = await getDelivery(app.db.read, endpoint.id, id);
-  return { ...delivery, requestBody: eventPayload(await getEventOf(app.db.read, delivery)) };
+  const event = await getEventOf(app.db.read, delivery);
+  const data = await dataForEndpoint(app.db.read, event, endpoint);
+  return { ...delivery, requestBody: eventPayload({ ...event, data }) };
 }
 
 function registerReplay(server: FastifyInstance, app: DeliveriesApp): void {

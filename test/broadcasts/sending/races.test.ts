@@ -99,7 +99,7 @@ test('a broadcast that was started once is never started again, nor one that was
   await campaign.spool.clock.advance(2 * HOUR_MS);
   await campaign.work();
   assert.equal((await campaign.show(id)).pausedReason, 'late');
-  const { keyId: _, domainId: __, ...owner } = caller;
+  const { keyId: _, ...owner } = caller;
   await assert.rejects(control(app, { owner, id, cause: 'resumed' }), isInvalidState);
   // Another resume starts the broadcast, and a pause follows, before the start of this one is stored.
   const racing = withBefore('broadcasts.start', async () => {

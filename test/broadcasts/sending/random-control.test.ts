@@ -27,7 +27,7 @@ after(() => campaign[Symbol.asyncDispose]());
 
 function change(id: string, cause: 'paused' | 'resumed'): Promise<unknown> {
   const { app, tenantId } = campaign.spool;
-  return control(app, { owner: { tenantId, mode: 'live' }, id, cause });
+  return control(app, { owner: { tenantId, mode: 'live', domainId: null }, id, cause });
 }
 
 /** Compares the counts of a broadcast with its rows. */

@@ -123,17 +123,47 @@ test('one message makes one task for each mailbox and route, whatever addresses 
       '5 anybody@once.example mailbox',
     ],
   );
+  // The API shows the recipients that the route has. The others are people.
+  const ofRoute = [address, 'ann+x@once.example'];
   const { body } = await world1.request('GET', '/v1/inbound/messages?limit=1', { key: world1.liveKey });
-  assert.deepEqual(body.data[0].to, to);
+  assert.deepEqual(body.data[0].to, ofRoute);
   const shown = await world1.request('GET', `/v1/inbound/messages/${message?.id}`, { key: world1.liveKey });
-  assert.deepEqual(shown.body.envelope.to, to);
+  assert.deepEqual(shown.body.envelope.to, ofRoute);
   const event = await app.db.read
     .selectFrom('events')
     .select('data')
     .where('type', '=', 'email.received')
     .orderBy('id', 'desc')
     .executeTakeFirstOrThrow();
-  assert.deepEqual(JSON.parse(event.data).recipients, to);
+  assert.deepEqual(JSON.parse(event.data).recipients, ofRoute);
+});
+
+test('mail for a mailbox alone is no event and no message of the API, and its recipients are hidden beside those of a route', async () => {
+  const { address } = await addMailbox(world1, { address: 'ann@quiet.example' });
+  const events = async () => {
+    const rows = await app.db.read
+      .selectFrom('events')
+      .select('id')
+      .where('type', '=', 'email.received')
+      .execute();
+    return rows.length;
+  };
+  const before = await events();
+  assert.match(await sendMail(await world.open(), { to: [address] }), /^250 /);
+  const alone = (await world.messages()).at(-1) ?? assert.fail();
+  assert.equal(alone.isForRoute, 0);
+  assert.equal(await events(), before);
+  const get = async (path: string) =>
+    (await world1.request('GET', `/v1/inbound/messages${path}`, { key: world1.liveKey })) as {
+      status: number;
+      body: { data: { id: string; to: string[] }[] };
+    };
+  assert.equal((await get(`/${alone.id}/raw`)).status, 404);
+  assert.ok((await get('?limit=100')).body.data.every(({ id }) => id !== alone.id));
+  await world.addRoute('sales@quiet.example');
+  assert.match(await sendMail(await world.open(), { to: [address, 'sales@quiet.example'] }), /^250 /);
+  assert.equal(await events(), before + 1);
+  assert.deepEqual((await get('?limit=1')).body.data[0]?.to, ['sales@quiet.example']);
 });
 
 test('a deleted mailbox takes no mail, and neither does one whose tenant does not receive it any more', async () => {

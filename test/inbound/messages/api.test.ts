@@ -31,7 +31,7 @@ const get = async (path: string, key = world.testKey) => world.request('GET', `$
 let routes = 0;
 async function addRoute(enabled = true): Promise<string> {
   const body = { address: `r${routes++}@shop.example`, destination: 'https://receiver.example/in', enabled };
-  return (await world.request('POST', '/v1/inbound/routes', { body })).body.id;
+  return (await world.request('POST', '/v1/inbound/routes', { key: world.liveKey, body })).body.id;
 }
 
 test('a message is shown with its texts, its files and its posts, to live and test keys alike', async () => {

@@ -119,7 +119,10 @@ test('a 410 disables the route at once, its other posts fail, and enabling it fo
     const path = `/v1/inbound/routes/${route.id}`;
     const shown = await world.test.request('GET', path);
     assert.deepEqual([shown.body.enabled, shown.body.disabledReason], [false, 'gone']);
-    const { body } = await world.test.request('PATCH', path, { body: { enabled: true } });
+    const { body } = await world.test.request('PATCH', path, {
+      key: world.test.liveKey,
+      body: { enabled: true },
+    });
     assert.deepEqual([body.enabled, body.disabledReason, body.disabledAt], [true, null, null]);
   }));
 

@@ -38,14 +38,14 @@ const addVerified = (
 
 const DESTINATION = 'https://shop.example/inbound';
 const PATH = '/v1/inbound/routes';
-const create = ({ testKey }: Tenant, body: object, key = testKey) =>
+const create = ({ liveKey }: Tenant, body: object, key = liveKey) =>
   world.request('POST', PATH, { key, body: { destination: DESTINATION, ...body } });
 const ask = (
-  { testKey }: Tenant,
+  { liveKey }: Tenant,
   method: 'GET' | 'PATCH' | 'DELETE',
   path: string,
   options: TestRequest = {},
-) => world.request(method, `${PATH}${path}`, { key: testKey, ...options });
+) => world.request(method, `${PATH}${path}`, { key: liveKey, ...options });
 const routesIn = (tenant: Tenant) =>
   world.app.db.read
     .selectFrom('inboundRoutes')
@@ -147,7 +147,7 @@ test('an invalid route is refused with 400, when it is created and when it is ch
   const { id } = (await create(tenant, { address: 'kept@shop.example' })).body;
   const before = await routesIn(tenant);
   for (const [name, body, param] of BAD) {
-    const refused = await world.request('POST', PATH, { key: tenant.testKey, body });
+    const refused = await world.request('POST', PATH, { key: tenant.liveKey, body });
     const { type, param: blamed } = refused.body.error;
     assert.deepEqual([refused.status, type, blamed], [400, 'validation_error', param], name);
     if (name.startsWith('no ')) continue;
@@ -155,7 +155,7 @@ test('an invalid route is refused with 400, when it is created and when it is ch
     assert.deepEqual([change.status, change.body.error.param], [400, param], `change: ${name}`);
   }
   for (const body of [undefined, []]) {
-    assert.equal((await world.request('POST', PATH, { key: tenant.testKey, body })).status, 400);
+    assert.equal((await world.request('POST', PATH, { key: tenant.liveKey, body })).status, 400);
     assert.equal((await ask(tenant, 'PATCH', `/${id}`, { body })).status, 400);
   }
   assert.deepEqual(await routesIn(tenant), before);
@@ -165,7 +165,7 @@ test('http is a destination when the operator allows it', async () => {
   await using lenient = await openTestApp({ env: { POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true' } });
   await addDomain(lenient, { name: 'shop.example', status: 'verified' });
   const body = { address: 'a@shop.example', destination: 'http://127.0.0.1:3000/' };
-  assert.equal((await lenient.request('POST', PATH, { body })).status, 201);
+  assert.equal((await lenient.request('POST', PATH, { key: lenient.liveKey, body })).status, 201);
 });
 
 test('the very domain must be a verified one of the tenant', async () => {
@@ -275,8 +275,8 @@ test('the list is narrowed by address and by domain, and shows no secrets', asyn
 test('routes outlive their domain, and can still be changed, but not moved to where no domain is verified', async () => {
   const tenant = await tenantWith();
   const { secret: _, ...created } = (await create(tenant, { address: 'a@shop.example' })).body;
-  const [domain] = (await world.request('GET', '/v1/domains', { key: tenant.testKey })).body.data;
-  const deleted = await world.request('DELETE', `/v1/domains/${domain.id}`, { key: tenant.testKey });
+  const [domain] = (await world.request('GET', '/v1/domains', { key: tenant.liveKey })).body.data;
+  const deleted = await world.request('DELETE', `/v1/domains/${domain.id}`, { key: tenant.liveKey });
   assert.equal(deleted.status, 204);
   assert.deepEqual((await ask(tenant, 'GET', `/${created.id}`)).body, created);
   const disabled = await ask(tenant, 'PATCH', `/${created.id}`, {
@@ -329,8 +329,8 @@ test('the next tenant may create and enable routes once the receiving domain is 
   const receiver = await tenantWith('handed.example');
   const enable = () => ask(next, 'PATCH', `/${waiting.id}`, { body: { enabled: true } });
   assert.equal((await enable()).status, 409);
-  const [domain] = (await world.request('GET', '/v1/domains', { key: receiver.testKey })).body.data;
-  await world.request('DELETE', `/v1/domains/${domain.id}`, { key: receiver.testKey });
+  const [domain] = (await world.request('GET', '/v1/domains', { key: receiver.liveKey })).body.data;
+  await world.request('DELETE', `/v1/domains/${domain.id}`, { key: receiver.liveKey });
   assert.deepEqual((await enable()).body.enabled, true);
   assert.equal((await create(next, { address: 'new@handed.example' })).status, 201);
 });

@@ -15,7 +15,7 @@ const mailbox = await addMailbox(world);
 
 const PATH = `/v1/mailboxes/${mailbox.id}/app-passwords`;
 const ask = (method: TestMethod, path: string, body?: object) =>
-  world.request(method, `${PATH}${path}`, body && { body });
+  world.request(method, `${PATH}${path}`, { key: world.liveKey, ...(body && { body }) });
 const authenticate = createAuthenticator(world.app);
 
 async function loginWith(password: string): Promise<string> {
@@ -92,7 +92,7 @@ test('revoking ends the sessions of that app password alone', async () => {
     },
   });
   const { row } = await addAppPassword(world, mailbox);
-  const headers = { authorization: `Bearer ${world.testKey}` };
+  const headers = { authorization: `Bearer ${world.liveKey}` };
   await server.inject({ method: 'DELETE', url: `${PATH}/${row.id}`, headers });
   assert.deepEqual(ended, [[mailbox.id, row.id]]);
   await server.close();
@@ -105,5 +105,6 @@ test('app passwords go with their mailbox', async () => {
   assert.deepEqual(await listAppPasswordsByHint(world.app.db.read, row.hint), []);
   const path = `/v1/mailboxes/${gone.id}/app-passwords`;
   assert.equal((await world.request('GET', path)).status, 404);
-  assert.equal((await world.request('POST', path, { body: { name: 'Phone' } })).status, 404);
+  const posted = await world.request('POST', path, { key: world.liveKey, body: { name: 'Phone' } });
+  assert.equal(posted.status, 404);
 });

@@ -20,7 +20,7 @@ const mailbox = await addMailbox(world);
 const PATH = `/v1/mailboxes/${mailbox.id}/imports`;
 const WANTED = { host: 'IMAP.Example.com', user: 'ann@example.com', password: 'very secret' };
 const ask = (method: TestMethod, path: string, body?: object) =>
-  world.request(method, `${PATH}${path}`, body && { body });
+  world.request(method, `${PATH}${path}`, { key: world.liveKey, ...(body && { body }) });
 const lease = () =>
   db.commit(leaseImports, { tenantIds: [world.tenantId], now: clock.now(), until: clock.now() + 60_000 });
 
