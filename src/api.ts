@@ -154,12 +154,19 @@ function describeApi({ hostname }: Pick<Config, 'hostname'>): ApiDescription {
     description: ABOUT,
     version: VERSION,
     license: { name: 'MIT', identifier: 'MIT' },
-    // Every host that sends mail has a postmaster (RFC 2142 section 5).
-    contact: { name: 'the operator of this server', email: `postmaster@${hostname}` },
+    contact: { name: 'the operator of this server', email: `postmaster@${domainOf(hostname)}` },
     tags: TAGS,
     headers: QUOTA_HEADERS,
     webhooks: describeEvents(),
   };
+}
+
+/**
+ * Returns the domain of the postmaster, whom every host that sends mail has (RFC 2142 section 5). A host name without a dot, such as that of
+ * a development machine, is no domain of a mail address, so the reserved domain for names that lead nowhere follows it.
+ */
+function domainOf(hostname: string): string {
+  return hostname.includes('.') ? hostname : `${hostname}.invalid`;
 }
 
 const ABOUT = `Send email over HTTP, follow its delivery, and manage domains, templates, audiences and webhooks.

@@ -11,9 +11,9 @@ import {
 import { type ImportProgress, importMessages } from '../mailboxes/transfer/import.ts';
 import { RECORDS_TYPE } from '../mailboxes/transfer/records.ts';
 import { realClock } from '../system/clock.ts';
-import { errorCode } from '../system/errors.ts';
 import { withControl } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
+import { explainFileError } from './file-errors.ts';
 import { type ImapOptions, importByImap } from './mailbox-imports.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -163,19 +163,13 @@ async function transfer<Progress>(
     });
   } catch (error) {
     if (last !== undefined) terminal.complain(`${describe(last)}; run the same command again to continue`);
-    throw isActionable(error) ? new CommandError(error.message, { cause: error }) : error;
+    const message = explain(error);
+    throw message === undefined ? error : new CommandError(message, { cause: error });
   }
 }
 
-function isActionable(error: unknown): error is Error {
-  if (error instanceof OtherExportError || error instanceof UnknownArchiveError) return true;
-  return error instanceof Error && isFileError(error);
-}
-
-/** Returns true for an error of the file system about a path that the operator has named. */
-function isFileError(error: Error): boolean {
-  return (
-    'path' in error &&
-    ['ENOENT', 'EACCES', 'ENOTDIR', 'ENOSPC', 'EROFS', 'EISDIR'].includes(errorCode(error) ?? '')
-  );
+/** Returns what the operator can do something about; undefined for a bug. */
+function explain(error: unknown): string | undefined {
+  if (error instanceof OtherExportError || error instanceof UnknownArchiveError) return error.message;
+  return explainFileError(error);
 }

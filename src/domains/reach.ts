@@ -1,5 +1,5 @@
 /**
- * What an API key that is limited to one domain reaches. Resources belong to a domain by its id, by its name, or by an address there. The
+ * Limits queries to what an API key of one domain reaches. Resources belong to a domain by its id, by its name, or by an address there. The
  * stores of these resources add one of these conditions to each query that serves a caller, so that everything else is not found.
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';

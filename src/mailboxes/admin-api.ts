@@ -126,12 +126,21 @@ async function findOwner(
 
 /**
  * Returns the mailbox of any tenant with this id or address.
- * @throws AppError not_found, validation_error
+ * @throws AppError not_found; validation_error for text that is neither
  */
 export async function getNamedMailbox({ db }: Pick<App, 'db'>, name: string): Promise<MailboxRow> {
   const found = isId('mbx', name)
     ? await findMailboxById(db.read, name)
-    : await findMailboxByAddress(db.read, readMailboxAddress('address', name).address);
+    : await findMailboxByAddress(db.read, readName(name));
   if (!found) throw notFound('Mailbox');
   return found;
+}
+
+/** Returns the address that the operator has written in place of an id. */
+function readName(name: string): string {
+  if (name.includes('@')) return readMailboxAddress('address', name).address;
+  throw invalid(
+    'address',
+    `"${name}" is neither the id nor the address of a mailbox; \`postrider mailbox list\` shows both`,
+  );
 }

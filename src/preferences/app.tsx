@@ -22,12 +22,12 @@ import { serveConfirmation } from './confirmation.tsx';
 import { FORM_ROUTE, PAGE_HEADERS, unreadableForm } from './form-route.ts';
 import { chooseLanguage } from './language.ts';
 import { maskAddress } from './mask-address.ts';
-import { ACTION, type Outcome, PreferencesPage, TOPIC } from './preferences-page.tsx';
-import { listTopicChoices } from './store.ts';
+import { ACTION, type Outcome, PreferencesPage, TOPIC, TOPICS } from './preferences-page.tsx';
+import { hasLeft, listTopicChoices } from './store.ts';
 import { STYLESHEET } from './stylesheet.ts';
 
 type PagesApp = Pick<App, 'clock' | 'db' | 'wakeups'> & { links: Links };
-type Route = { Params: { token: string } };
+type Route = { Params: { token: string }; Querystring: Record<string, unknown> };
 
 const STYLESHEET_PATH = '/preferences.css';
 /** Time for which a browser keeps the stylesheet. Our own limit. */
@@ -53,13 +53,15 @@ export function createPreferencesApp(
   const path = `${UNSUBSCRIBE_PATH}/:token`;
   server.get<Route>(path, async (request, reply) => {
     const subscription = requireSubscription(app, request.params.token);
-    return show(app, { request, reply }, { subscription, outcome: 'asked' });
+    const outcome = (await hasLeft(app.db.read, subscription)) ? 'already-left' : 'asked';
+    return show(app, { request, reply }, { subscription, outcome, hasTopics: TOPICS in request.query });
   });
   server.post<Route & { Body?: Form }>(path, FORM_ROUTE, async (request, reply) => {
     const subscription = requireSubscription(app, request.params.token);
-    const { outcome, choices } = readForm(request.body, subscription);
+    const { outcome: wanted, choices } = readForm(request.body, subscription);
+    const outcome = await afterLeaving(app, subscription, wanted);
     await decide(app, { ...subscription, choices: await choices(app) });
-    return show(app, { request, reply }, { subscription, outcome });
+    return show(app, { request, reply }, { subscription, outcome, hasTopics: true });
   });
   serveConfirmation(server, app, STYLESHEET_PATH);
   return { app: server, serves: (hostName) => app.links.hostNames.has(hostName) || hosts.has(hostName) };
@@ -92,13 +94,24 @@ function requireSubscription({ links }: PagesApp, token: string): Subscription {
 /** A decision that a form asks for. `choices` may need the topics of the tenant. */
 type Wanted = { outcome: Outcome; choices: (app: PagesApp) => Promise<Choices> };
 
+/** Returns the outcome of a decision: somebody who leaves once more is told so. It is called before the decision is stored. */
+async function afterLeaving({ db }: PagesApp, subscription: Subscription, wanted: Outcome): Promise<Outcome> {
+  if (wanted !== 'left-topic' && wanted !== 'left-all') return wanted;
+  const { topicId, ...all } = subscription;
+  const left = wanted === 'left-topic' ? subscription : { ...all, topicId: undefined };
+  if (!(await hasLeft(db.read, left))) return wanted;
+  return wanted === 'left-topic' || topicId === undefined ? 'already-left' : 'already-left-all';
+}
+
 /**
- * Reads a form: the one-click request of a mail program (RFC 8058 section 3.2), or a button of the page.
+ * Reads a form: the one-click request of a mail program (RFC 8058 section 3.2), or a button of the page. Some mail programs send the request
+ * without its body.
+ *
  * @throws AppError validation_error
  */
 function readForm(form: Form | undefined, subscription: Subscription): Wanted {
-  const isOneClick = form?.values('List-Unsubscribe').some((value) => value === 'One-Click') ?? false;
-  const action = isOneClick ? 'unsubscribe' : form?.values(ACTION)[0];
+  const isOneClick = !form || form.isEmpty || form.values('List-Unsubscribe').includes('One-Click');
+  const action = isOneClick ? 'unsubscribe' : form.values(ACTION)[0];
   const { topicId } = subscription;
   switch (action) {
     case 'unsubscribe':
@@ -137,12 +150,12 @@ type Exchange = { request: FastifyRequest; reply: FastifyReply };
 async function show(
   { db }: PagesApp,
   { request, reply }: Exchange,
-  { subscription, outcome }: { subscription: Subscription; outcome: Outcome },
+  { subscription, outcome, hasTopics }: { subscription: Subscription; outcome: Outcome; hasTopics: boolean },
 ): Promise<FastifyReply> {
   const { tenantId, topicId } = subscription;
   const topic = topicId === undefined ? undefined : await findTopic(db.read, tenantId, topicId);
-  // The first page names one topic alone: anybody who has a link may read it as often as the limit of an address allows.
-  const topics = outcome === 'asked' ? [] : await listTopicChoices(db.read, subscription);
+  // The first page names one topic alone, because programs that check links open it. A link on it leads to all topics.
+  const topics = hasTopics ? await listTopicChoices(db.read, subscription) : undefined;
   const page = (
     <PreferencesPage
       language={chooseLanguage(request.headers['accept-language'])}

@@ -10,8 +10,11 @@ type Texts = {
   unsubscribe: string;
   leftTopic: (topic: string, address: string) => string;
   leftAll: (address: string) => string;
+  alreadyTopic: (topic: string, address: string) => string;
+  alreadyAll: (address: string) => string;
   returned: (address: string) => string;
   saved: (address: string) => string;
+  choose: string;
   topics: string;
   save: string;
   leaveAll: string;
@@ -27,8 +30,12 @@ const TEXTS = {
     unsubscribe: 'Unsubscribe',
     leftTopic: (topic, address) => `You will no longer receive mail about “${topic}” at ${address}.`,
     leftAll: (address) => `You will no longer receive newsletters at ${address}.`,
+    alreadyTopic: (topic, address) =>
+      `You have unsubscribed already: you receive no mail about “${topic}” at ${address}.`,
+    alreadyAll: (address) => `You have unsubscribed already: you receive no newsletters at ${address}.`,
     returned: (address) => `Welcome back. You will receive this mail at ${address} again.`,
     saved: (address) => `Your choices for ${address} are saved.`,
+    choose: 'Choose what you receive',
     topics: 'What you receive',
     save: 'Save',
     leaveAll: 'Unsubscribe from everything',
@@ -42,8 +49,13 @@ const TEXTS = {
     unsubscribe: 'Abmelden',
     leftTopic: (topic, address) => `Sie erhalten keine E-Mails zu „${topic}“ mehr an ${address}.`,
     leftAll: (address) => `Sie erhalten keine Newsletter mehr an ${address}.`,
+    alreadyTopic: (topic, address) =>
+      `Sie haben sich bereits abgemeldet: Sie erhalten keine E-Mails zu „${topic}“ an ${address}.`,
+    alreadyAll: (address) =>
+      `Sie haben sich bereits abgemeldet: Sie erhalten keine Newsletter an ${address}.`,
     returned: (address) => `Willkommen zurück. Sie erhalten diese E-Mails wieder an ${address}.`,
     saved: (address) => `Ihre Auswahl für ${address} ist gespeichert.`,
+    choose: 'Auswählen, was Sie erhalten',
     topics: 'Was Sie erhalten',
     save: 'Speichern',
     leaveAll: 'Von allem abmelden',
@@ -57,8 +69,13 @@ const TEXTS = {
     unsubscribe: 'Se désabonner',
     leftTopic: (topic, address) => `Vous ne recevrez plus d’e-mails sur « ${topic} » à l’adresse ${address}.`,
     leftAll: (address) => `Vous ne recevrez plus de newsletters à l’adresse ${address}.`,
+    alreadyTopic: (topic, address) =>
+      `Vous êtes déjà désabonné : vous ne recevez pas d’e-mails sur « ${topic} » à l’adresse ${address}.`,
+    alreadyAll: (address) =>
+      `Vous êtes déjà désabonné : vous ne recevez pas de newsletters à l’adresse ${address}.`,
     returned: (address) => `Bienvenue. Vous recevrez de nouveau ces e-mails à l’adresse ${address}.`,
     saved: (address) => `Vos choix pour ${address} sont enregistrés.`,
+    choose: 'Choisir ce que vous recevez',
     topics: 'Ce que vous recevez',
     save: 'Enregistrer',
     leaveAll: 'Se désabonner de tout',
@@ -72,8 +89,12 @@ const TEXTS = {
     unsubscribe: 'Darse de baja',
     leftTopic: (topic, address) => `Ya no recibirá correos sobre «${topic}» en ${address}.`,
     leftAll: (address) => `Ya no recibirá boletines en ${address}.`,
+    alreadyTopic: (topic, address) =>
+      `Ya se ha dado de baja: no recibe correos sobre «${topic}» en ${address}.`,
+    alreadyAll: (address) => `Ya se ha dado de baja: no recibe boletines en ${address}.`,
     returned: (address) => `Le damos la bienvenida. Volverá a recibir estos correos en ${address}.`,
     saved: (address) => `Sus preferencias para ${address} se han guardado.`,
+    choose: 'Elegir lo que recibe',
     topics: 'Lo que recibe',
     save: 'Guardar',
     leaveAll: 'Darse de baja de todo',

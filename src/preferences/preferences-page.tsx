@@ -9,10 +9,22 @@ export type TopicChoice = Pick<TopicRow, 'id' | 'name' | 'description'> & { isOp
 /** Names of the fields of the forms, and the values of `action`. */
 export const ACTION = 'action';
 export const TOPIC = 'topic';
+/** Parameter of the query that asks for the topics. */
+export const TOPICS = 'topics';
 type Action = 'unsubscribe' | 'save' | 'leave' | 'return';
 
-/** Names the last action of the reader. It is `asked` before the first one. */
-export type Outcome = 'asked' | 'left-topic' | 'left-all' | 'returned' | 'saved';
+/**
+ * Names the last action of the reader. It is `asked` before the first one, or `already-left` when the reader has left the topic of the mail
+ * before; `already-left-all` follows a second request to leave everything.
+ */
+export type Outcome =
+  | 'asked'
+  | 'left-topic'
+  | 'left-all'
+  | 'already-left'
+  | 'already-left-all'
+  | 'returned'
+  | 'saved';
 
 type PageProps = {
   language: Language;
@@ -23,10 +35,11 @@ type PageProps = {
   /** Name of the topic of the mail; undefined for mail without a topic, or whose topic was deleted. */
   topic: string | undefined;
   outcome: Outcome;
-  topics: readonly TopicChoice[];
+  /** The topics of the tenant; undefined for the page that links to them. */
+  topics: readonly TopicChoice[] | undefined;
 };
 
-/** Returns the page. Before anything is done it has one button alone. */
+/** Returns the page. Before anything is done it has one button, and a link to the topics. */
 export function PreferencesPage(props: PageProps) {
   const { language, stylesheet, outcome, topics } = props;
   const texts = textsOf(language);
@@ -35,15 +48,18 @@ export function PreferencesPage(props: PageProps) {
       <main>
         <h1>{texts.title}</h1>
         <p>{sentenceOf(props)}</p>
-        {outcome === 'asked' ? (
-          <Button action="unsubscribe">{texts.unsubscribe}</Button>
+        {outcome === 'asked' && <Button action="unsubscribe">{texts.unsubscribe}</Button>}
+        {topics === undefined ? (
+          <p>
+            <a href={`?${TOPICS}`}>{texts.choose}</a>
+          </p>
         ) : (
           <>
             {topics.length > 0 && <Topics language={language} topics={topics} />}
             <Button action="leave">{texts.leaveAll}</Button>
-            <Button action="return">{texts.comeBack}</Button>
           </>
         )}
+        {outcome !== 'asked' && <Button action="return">{texts.comeBack}</Button>}
         <p>
           <small>{texts.otherMail}</small>
         </p>
@@ -58,6 +74,10 @@ function sentenceOf({ language, address, topic, outcome }: PageProps): string {
     return topic === undefined ? texts.askAll(address) : texts.askTopic(topic, address);
   if (outcome === 'returned') return texts.returned(address);
   if (outcome === 'saved') return texts.saved(address);
+  if (outcome === 'already-left' || outcome === 'already-left-all')
+    return outcome === 'already-left-all' || topic === undefined
+      ? texts.alreadyAll(address)
+      : texts.alreadyTopic(topic, address);
   return outcome === 'left-all' || topic === undefined
     ? texts.leftAll(address)
     : texts.leftTopic(topic, address);
@@ -74,7 +94,7 @@ function Button({ action, children }: { action: Action; children: string }) {
   );
 }
 
-function Topics({ language, topics }: Pick<PageProps, 'language' | 'topics'>) {
+function Topics({ language, topics }: { language: Language; topics: readonly TopicChoice[] }) {
   const texts = textsOf(language);
   return (
     <form method="post">

@@ -28,7 +28,7 @@ export type Caller = {
   domainId: ApiKeyRow['domainId'];
 };
 
-/** What a caller of the API reaches: its tenant, or the one domain of it that its key is limited to (domains/reach.ts). */
+/** The reach of a caller of the API: its tenant, or the one domain of it that its key is limited to (domains/reach.ts). */
 export type Reach = Pick<Caller, 'tenantId' | 'domainId'>;
 
 const callerField = Symbol('caller');

@@ -1,5 +1,5 @@
 /**
- * What an API key that is limited to one domain may do with each operation of the API. The server does not start with an operation that the
+ * Says of each operation of the API what a key that is limited to one domain may do with it. The server does not start with an operation that the
  * table lacks, and test/tenancy/ tries each of them with such keys.
  *
  * - `domain`: the operation reaches what belongs to the domain of the key. Other ids are not found, lists leave the rest out, and a request

@@ -71,7 +71,7 @@ test('what cannot be moved is said in one line', async () => {
   writeFileSync(note, 'Dear diary\n');
   for (const [args, message] of [
     [['import', address, note], /note\.txt is neither a maildir nor a file in mbox format/],
-    [['import', address, join(directory, 'none')], /ENOENT.*none/],
+    [['import', address, join(directory, 'none')], /none: there is no such file or directory/],
     [['import', 'nobody@people.example', file], /Mailbox not found/i],
     [
       ['export', 'bob@people.example', join(directory, 'mbox'), '--format', 'mbox'],

@@ -244,3 +244,17 @@ test('the members of a shared mailbox are listed when one is added or removed, a
   assert.equal((await run(['member', 'remove', address, member])).output, `${address} has no members\n`);
   assert.match((await run(['member', 'remove', address, member])).errors, /is not a member/);
 });
+
+test('a wrong id is called by its name, and an address that nobody has is not found', async () => {
+  for (const args of [
+    ['show', 'mbx_wrong'],
+    ['outbox', 'mbx_wrong'],
+    ['delete', 'mbx_wrong', '--yes'],
+    ['passwd', 'ghost'],
+  ]) {
+    const { code, errors } = await run(args);
+    assert.equal(code, 1);
+    assert.match(errors, new RegExp(`"${args[1]}" is neither the id nor the address of a mailbox`), errors);
+  }
+  assert.match((await run(['show', 'ghost@people.example'])).errors, /Mailbox not found/);
+});

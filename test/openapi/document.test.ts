@@ -274,3 +274,20 @@ test('the operator’s own server has a document too, and nothing contradicts it
   assert.ok(Object.keys(control.openApi().paths).length > 3);
   await control.close();
 });
+
+/** An address with a domain of several labels, as linters of OpenAPI documents ask for. */
+const EMAIL = /^[^@\s]+@(?:[a-z0-9-]+\.)+[a-z0-9-]+$/;
+
+test('the address of the operator is one, also on a machine whose host name has no dot', async () => {
+  const contact = (one: OpenApiDocument) =>
+    (one.info as { contact?: { email?: string } }).contact?.email ?? '';
+  assert.equal(contact(document), 'postmaster@mx.postrider.example');
+  await using development = await openTestApp({ env: { POSTRIDER_HOSTNAME: 'localhost' } });
+  const email = contact((await development.openServer()).openApi());
+  assert.match(email, EMAIL);
+  assert.equal(email, 'postmaster@localhost.invalid');
+});
+
+test('nothing in the document says that broadcasts cannot be sent', () => {
+  assert.doesNotMatch(JSON.stringify(document), /cannot be sent|only drafts/i);
+});

@@ -103,6 +103,45 @@ async function eventsOf(contactId: string): Promise<string[]> {
   return rows.filter(({ data, mode }) => mode === 'live' && data.includes(contactId)).map(({ type }) => type);
 }
 
+test('a one-click request without a body leaves the topic, too', async () => {
+  const topicId = await addTopic('Bodyless');
+  for (const headers of [{}, { 'content-type': FORM }, { 'content-length': '0' }]) {
+    const { address, path } = await addReader(topicId);
+    const { statusCode } = await pages.inject({ method: 'POST', url: path, headers });
+    assert.equal(statusCode, 200);
+    assert.equal(await statusOfMail(address, topicId), 422);
+  }
+});
+
+test('somebody who has unsubscribed before is told so, when they ask again and when they open the page', async () => {
+  const topicId = await addTopic('Twice');
+  const { path } = await addReader(topicId);
+  assert.match((await post(path, ONE_CLICK)).body, /You will no longer receive mail about “Twice”/);
+  assert.match((await post(path, ONE_CLICK)).body, /unsubscribed already: you receive no mail about “Twice”/);
+  assert.match((await get(path)).body, /unsubscribed already.*value="return"/s);
+  assert.doesNotMatch((await get(path)).body, /value="unsubscribe"/);
+  assert.match((await post(path, 'action=leave')).body, /You will no longer receive newsletters/);
+  assert.match((await post(path, 'action=leave')).body, /unsubscribed already: you receive no newsletters/);
+  await post(path, 'action=return');
+  assert.match((await get(path)).body, /Do you want to stop/);
+  assert.match((await get(path, { 'accept-language': 'de' })).body, /Möchten Sie/);
+});
+
+test('a link on the first page leads to the topics, before anything is changed', async () => {
+  const topicId = await addTopic('Chosen', { description: 'Every day' });
+  const { address, path } = await addReader(topicId);
+  const first = (await get(path)).body;
+  assert.doesNotMatch(first, /Every day/);
+  const query = /<a href="([^"]+)">Choose what you receive<\/a>/.exec(first)?.[1] ?? assert.fail(first);
+  const { body } = await get(path + query);
+  assert.match(body, /<small>Every day<\/small>/);
+  assert.match(body, /value="unsubscribe".*value="save".*value="leave"/s);
+  assert.equal(await statusOfMail(address, topicId), 200);
+  const saved = await post(path + query, 'action=save');
+  assert.match(saved.body, /are saved/);
+  assert.equal(await statusOfMail(address, topicId), 422);
+});
+
 test('a link without a topic leaves all marketing mail', async () => {
   const topicId = await addTopic('Everything');
   const { address, path } = await addReader();
@@ -205,7 +244,6 @@ test('a form that cannot be read is refused with 400 and changes nothing', async
   const topicId = await addTopic('Malformed');
   const { address, path } = await addReader(topicId);
   for (const [payload, type] of [
-    ['', FORM],
     ['action=destroy', FORM],
     ['List-Unsubscribe=Two-Clicks', FORM],
     [`${ONE_CLICK}&pad=${'x'.repeat(1024 * 1024)}`, FORM],

@@ -35,7 +35,7 @@ export type StartedInstallation = InstallationRow & {
   alarm: Alarm | undefined;
   /** Times in which this database was in use here; the last of them has not ended. */
   uses: readonly TimeSpan[];
-  /** What the migrations of this start tell the operator. */
+  /** Notices of the migrations of this start, for the operator. */
   notices: readonly MigrationNotice[];
 };
 

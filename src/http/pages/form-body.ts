@@ -20,6 +20,8 @@ export type Form = {
   /** Returns the values of a field in their order; none when the form does not have it. */
   values(name: string): readonly string[];
   files: readonly FormFile[];
+  /** True for a form without any field or file. */
+  isEmpty: boolean;
 };
 
 /** `name` and `mediaType` are what the client says. The name is not a path. */
@@ -86,7 +88,11 @@ async function readFile(field: string, file: File): Promise<FormFile> {
 
 function formOf(fields: readonly (readonly [string, string])[], files: readonly FormFile[]): Form {
   const byName = Map.groupBy(fields, ([name]) => name);
-  return { values: (name) => (byName.get(name) ?? []).map(([, value]) => value), files };
+  return {
+    values: (name) => (byName.get(name) ?? []).map(([, value]) => value),
+    files,
+    isEmpty: fields.length === 0 && files.length === 0,
+  };
 }
 
 /** Counts a text in the bytes, and stops beyond the maximum. */

@@ -1,6 +1,6 @@
 /** DKIM keys and the DNS record that publishes them (RFC 6376 section 3.6.1). */
 import { generateKeyPair } from 'node:crypto';
-import { parseTagItems, parseTagList, withoutWhiteSpace } from './tag-list.ts';
+import { parseRecordTags, parseTagItems, withoutWhiteSpace } from './tag-list.ts';
 
 /**
  * Size of the key: at least 1024 bits are required and 2048 recommended (RFC 8301 section 3.2). Longer keys do not
@@ -38,10 +38,10 @@ export function dkimKeyRecord(publicKeyBase64: string): string {
  * revoked (`p=` is empty).
  */
 export function parseDkimKeyRecord(text: string): { publicKeyBase64: string } | undefined {
-  const tags = text.length > MAX_RECORD_CHARACTERS ? undefined : parseTagList(text);
+  const tags = text.length > MAX_RECORD_CHARACTERS ? undefined : parseRecordTags(text);
   if (!tags) return undefined;
   const isVersion1 = tags.get('v') === undefined || (tags.get('v') === 'DKIM1' && firstTag(tags) === 'v');
-  const isRsa = (tags.get('k') ?? 'rsa') === 'rsa';
+  const isRsa = (tags.get('k') ?? 'rsa').toLowerCase() === 'rsa';
   const allowsSha256 = listHas(tags.get('h'), ['sha256']);
   const servesMail = listHas(tags.get('s'), ['*', 'email']);
   const publicKeyBase64 = withoutWhiteSpace(tags.get('p') ?? '');
@@ -53,7 +53,10 @@ function firstTag(tags: ReadonlyMap<string, string>): string | undefined {
   return tags.keys().next().value;
 }
 
-/** Returns true when a colon-separated list contains one of `wanted`. An absent list allows everything. */
+/**
+ * Returns true when a colon-separated list contains one of `wanted`. An absent list allows everything. The case of letters does not matter:
+ * the grammar of these values quotes them (RFC 6376 section 3.6.1).
+ */
 function listHas(list: string | undefined, wanted: readonly string[]): boolean {
-  return list === undefined || parseTagItems(list).some((item) => wanted.includes(item));
+  return list === undefined || parseTagItems(list.toLowerCase()).some((item) => wanted.includes(item));
 }

@@ -9,9 +9,21 @@ const TAG_NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
  * text is not a tag list; a tag that occurs twice makes the whole list invalid. Names are case-sensitive.
  */
 export function parseTagList(text: string): Map<string, string> | undefined {
-  const tags = new Map<string, string>();
   const entries = text.split(';');
   if (trimWhiteSpace(entries.at(-1) ?? '') === '') entries.pop();
+  return readTags(entries);
+}
+
+/**
+ * Returns the tags of a key record as `parseTagList` does, and ignores semicolons that nothing stands between. People publish records that
+ * end in `;;`, and other verifiers read them.
+ */
+export function parseRecordTags(text: string): Map<string, string> | undefined {
+  return readTags(text.split(';').filter((entry) => trimWhiteSpace(entry) !== ''));
+}
+
+function readTags(entries: readonly string[]): Map<string, string> | undefined {
+  const tags = new Map<string, string>();
   for (const entry of entries) {
     const equals = entry.indexOf('=');
     const name = trimWhiteSpace(entry.slice(0, equals));

@@ -3,6 +3,8 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { dkimKeyRecord, generateDkimKey, parseDkimKeyRecord } from '../../../src/mail/dkim/key.ts';
+import { parseTagList } from '../../../src/mail/dkim/tag-list.ts';
+import { parseVerificationKey } from '../../../src/mail/dkim/verify/key-record.ts';
 
 test('a generated key is RSA of 2048 bits, its public half the one of the record', async () => {
   const { privateKeyPem, publicKeyBase64 } = await generateDkimKey();
@@ -23,6 +25,11 @@ test('records are read with white space anywhere, in any order, with tags we do 
     'p=AbC+/d==',
     'v=DKIM1; p=AbC+/d==; t=s; n=notes; x_new=1; h=sha1:sha256; s=email',
     'v=DKIM1; s=*; p=AbC+/d==',
+    'v=DKIM1; k=rsa; p=AbC+/d==;;',
+    'v=DKIM1; k=rsa; p=AbC+/d== ; ; ;',
+    'v=DKIM1;; ;p=AbC+/d==',
+    ';v=DKIM1; p=AbC+/d==',
+    'v=DKIM1; k=RSA; h=SHA256; s=Email; p=AbC+/d==',
   ];
   for (const record of records) assert.deepEqual(parseDkimKeyRecord(record), expected, record);
 });
@@ -40,10 +47,23 @@ test('a record without a usable RSA key for mail is refused', () => {
     'v=DKIM1; p=not base64!',
     'v=DKIM1; h=sha1; p=AbCd',
     'v=DKIM1; s=tlsrpt; p=AbCd',
-    'v=DKIM1;; p=AbCd',
+    'v=dkim1; p=AbCd',
+    'V=DKIM1; P=AbCd',
+    'v=DKIM1; =; p=AbCd',
     `v=DKIM1; p=${'A'.repeat(5000)}`,
   ];
   for (const record of records) assert.equal(parseDkimKeyRecord(record), undefined, record);
+});
+
+test('a key record of a sender is read with empty tags, and values in any case', async () => {
+  const { publicKeyBase64 } = await generateDkimKey();
+  for (const record of [
+    `v=DKIM1; k=rsa; p=${publicKeyBase64};;`,
+    `v=DKIM1;; k=RSA; h=SHA256; s=EMAIL; t=Y; p=${publicKeyBase64} ; ;`,
+  ])
+    assert.equal(parseVerificationKey(record).kind, 'key', record);
+  assert.equal(parseVerificationKey(`v=dkim1; p=${publicKeyBase64}`).kind, 'unusable');
+  assert.equal(parseTagList('a=1;;b=2'), undefined, 'a signature has no empty tags');
 });
 
 test('no text makes the reader of records throw', () => {

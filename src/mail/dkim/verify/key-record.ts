@@ -1,6 +1,6 @@
 /** Parses key records of others (RFC 6376 section 3.6.1, RFC 8463), for the verification of their signatures. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { parseTagItems, parseTagList, withoutWhiteSpace } from '../tag-list.ts';
+import { parseRecordTags, parseTagItems, withoutWhiteSpace } from '../tag-list.ts';
 
 export type VerificationKey = {
   kind: 'key';
@@ -29,7 +29,7 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** Parses the text of a key record. It never throws. */
 export function parseVerificationKey(text: string): VerificationKey | UnusableKey {
-  const tags = text.length > MAX_RECORD_CHARACTERS ? undefined : parseTagList(text);
+  const tags = text.length > MAX_RECORD_CHARACTERS ? undefined : parseRecordTags(text);
   if (!tags) return unusable('the key record is invalid');
   const [first] = tags.keys();
   const version = tags.get('v');
