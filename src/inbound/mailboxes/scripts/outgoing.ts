@@ -1,7 +1,9 @@
 /** Builds what a mailbox sends because of a message: redirects, automatic replies, notifications, and refusals. */
 
 import { discardAll } from '../../../blobs/discard-on-refusal.ts';
-import { addressKey, parseMailbox, withoutTag } from '../../../mail/address.ts';
+import type { MailboxRow } from '../../../db/mailbox-tables.ts';
+import { isLocalDomain, isSandboxDomain } from '../../../domains/sender.ts';
+import { addressKey, type Mailbox, parseMailbox, withoutTag } from '../../../mail/address.ts';
 import { type ComposedMail, composeNotification, composeReply } from '../../../mail/auto-reply/compose.ts';
 import { reasonNotToReply } from '../../../mail/auto-reply/may-reply.ts';
 import { splitFields } from '../../../mail/dkim/verify/header-fields.ts';
@@ -124,9 +126,9 @@ async function buildRedirect(
   delivery: ScriptedDelivery,
   { action: { address, header }, edited }: { action: Redirect; edited: EditedMessages },
 ): Promise<BuiltRedirect | undefined> {
-  const to = parseMailbox(address)?.address;
-  if (to === undefined) return undefined;
   const { message, mailbox } = delivery;
+  const to = parseMailbox(address);
+  if (!to || !mayRedirect(app, mailbox, to)) return undefined;
   const { address: recipient, tenantId: scheduledFor } = mailbox;
   // The fields of the reception are added again when the message is forwarded.
   const changed = header === null ? undefined : withoutPrefix(Buffer.from(header, 'base64'), delivery.prefix);
@@ -135,7 +137,7 @@ async function buildRedirect(
   const blob = changed && (await edited.prepare(changed));
   const forward = await buildForward(app, message, {
     recipient,
-    addresses: [to],
+    addresses: [to.address],
     scheduledFor,
     edited: blob && { blobId: blob.id, content: app.blobs.openPrepared(blob) },
   });
@@ -143,6 +145,14 @@ async function buildRedirect(
   const { reason } = forward;
   app.log.warn({ mailboxId: mailbox.id, reason }, 'a message could not be redirected');
   return undefined;
+}
+
+/**
+ * Returns true when a mailbox may send mail on to an address. As for mail that people submit, nothing leaves from the sandbox domain to the
+ * world: test keys make mailboxes there.
+ */
+function mayRedirect({ config }: Pick<ScriptApp, 'config'>, { domain }: MailboxRow, to: Mailbox): boolean {
+  return !isSandboxDomain(config, domain) || isLocalDomain(config, to.domain);
 }
 
 async function buildVacation(

@@ -243,6 +243,20 @@ test('nothing is sent from a domain that the tenant has lost, nor from the sandb
   assert.equal(places().length, 3, 'each message is kept');
 });
 
+test('a mailbox at the sandbox keeps what it would send on to the world, and sends on within the sandbox', async () => {
+  const sandbox = `sandbox.${world.app.config.hostname.toLowerCase()}`;
+  const friend = await world.add('keep;', { address: `gus@${sandbox}` });
+  const outward = await world.add('redirect "bob@other.example";', { address: `fay@${sandbox}` });
+  const inward = await world.add(`redirect "${friend.address}";`, { address: `hal@${sandbox}` });
+  const person = await world.add('redirect "bob@other.example";', { aliases: [`ida@${sandbox}`] });
+  const queued = await watchQueue();
+  for (const { address } of [outward, inward, person]) await world.receive(address);
+  await world.run();
+  const recipients = (await queued()).map(({ to }) => to);
+  assert.deepEqual(recipients.flat().sort(), ['bob@other.example', friend.address].sort());
+  assert.equal(places().length, 1, 'the message for the world is kept');
+});
+
 test('nothing is sent from a domain whose records are gone for longer than the time of grace', async () => {
   const { clock } = world;
   const failing = { status: 'temporary_failure', failingSince: clock.now() } as const;
