@@ -22,7 +22,7 @@ const SUMMARIES: Readonly<Record<EventType, string>> = {
   'email.suppressed': 'The address is on the suppression list, so nothing was sent',
   'email.canceled': 'The email was canceled before it was sent',
   'email.held': 'Delivery stopped until an operator releases the email',
-  'email.received': 'A message arrived for you',
+  'email.received': 'A message arrived for a route',
   'domain.verified': 'The DNS records of a domain were found correct',
   'domain.failed': 'The DNS records of a domain were not found, or no longer',
   'contact.created': 'A contact was created',

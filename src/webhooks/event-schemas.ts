@@ -126,8 +126,11 @@ const click = Type.Object({
 const received = {
   id: text('The id of the received message.'),
   sender: text('The sender of the envelope: one address, or empty for a bounce.'),
-  to: text('The first recipient of the envelope that is yours.'),
-  recipients: Type.Array(Type.String(), { description: 'All recipients of the envelope that are yours.' }),
+  to: text('The first of the recipients.'),
+  recipients: Type.Array(Type.String(), {
+    description:
+      'The recipients of the envelope that have a route; for an endpoint of one domain, those at that domain.',
+  }),
   from: text('The author: the address of the `From` field, or the sender when that field names none.'),
   subject: nullable(text('The decoded subject. Null when the message has none.')),
   messageId: nullable(text('The `Message-ID` field of the message, in angle brackets.')),

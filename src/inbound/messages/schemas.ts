@@ -20,7 +20,7 @@ export const receivedSummarySchema = Type.Object(
   {
     id: Type.String(),
     from: Type.String({ description: 'Address of the author, or else the sender of the envelope.' }),
-    to: Type.Array(Type.String(), { description: 'Recipients of the envelope.' }),
+    to: Type.Array(Type.String(), { description: 'Recipients of the envelope that have a route.' }),
     subject: Type.String(),
     size: Type.Integer({ description: 'Size of the message in bytes.' }),
     flagged: Type.Boolean({ description: 'True when the message is probably spam.' }),
