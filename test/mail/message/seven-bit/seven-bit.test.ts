@@ -128,6 +128,13 @@ test('each part is converted for itself, and the text around parts is cut', asyn
   }
 });
 
+test('a long line behind the last part is cut by line ends', () => {
+  const parts = 'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nHi\r\n--b--\r\n';
+  const { text } = convert(`${parts}${'x'.repeat(2_500)}\r\n`);
+  assert.equal(text.replace(/(x)\r\n(?=x)/g, '$1'), `${parts}${'x'.repeat(2_500)}\r\n`);
+  for (const line of text.split('\r\n')) assert.ok(line.length <= 998);
+});
+
 test('a signed part keeps its octets, with its long lines', () => {
   const signed = `--s\r\nContent-Type: text/plain\r\n\r\n${LONG}\r\n--s\r\nContent-Type: application/pgp-signature; name="é"\r\n\r\n${BASE64}\r\n--s--\r\n`;
   const message = `Content-Type: multipart/signed; boundary=s\r\n\r\n${signed}`;
