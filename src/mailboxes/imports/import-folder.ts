@@ -75,13 +75,11 @@ export async function importFolder(turn: Turn, folder: SourceFolder): Promise<bo
   const { mayRepeat } = await target.openFolder({ mailboxId, folderKey, uidValidity });
   const open: OpenFolder = { ...folder, uidValidity, mayRepeat };
   const found = await listUids(connection);
-  const account = progress.openAccount(folder.path, found.length);
+  const account = progress.openAccount(found.length);
   try {
-    const isDone = await importUids(turn, open, progress.withoutFailed(folder.path, found));
-    if (isDone) account.close('The server lists messages that it does not give');
-    return isDone;
+    return await importUids(turn, open, progress.withoutFailed(folder.path, found));
   } catch (error) {
-    if (concernsFolder(error)) account.close();
+    if (concernsFolder(error)) account.failRest();
     throw error;
   }
 }

@@ -54,18 +54,15 @@ export class TurnProgress {
   }
 
   /**
-   * Counts the messages that a folder lists. Closing the account counts those as failed that are not imported, known or failed by then, so that no
-   * message is lost without a word. The reason is an error of the folder, unless another one is recorded.
+   * Counts the messages that a folder lists. `failRest` counts those as failed that are not imported, known or failed by then. The caller records
+   * the error of the folder.
    */
-  openAccount(folder: string, messages: number): { close(reason?: string): void } {
+  openAccount(messages: number): { failRest(): void } {
     this.#counts.messages += messages;
     const before = this.#accounted;
     return {
-      close: (reason) => {
-        const left = messages - (this.#accounted - before);
-        if (left <= 0) return;
-        this.#counts.failed += left;
-        if (reason !== undefined) this.fail(folder, 0, reason);
+      failRest: () => {
+        this.#counts.failed += messages - (this.#accounted - before);
       },
     };
   }

@@ -125,6 +125,16 @@ test('a transaction is ended only when nothing is left, and then only one withou
   assert.deepEqual(ended, ['a', 'b', 'transaction']);
 });
 
+test('a transaction that has stalled is kept as long as there are connections left', async () => {
+  const { occupancy, add, ended, clock } = start(10);
+  for (let more = 0; more < 9; more++) add('transaction', '192.0.2.1').slot.enter('transaction');
+  await clock.advance(60 * SECOND_MS);
+  assert.equal(occupancy.makeRoom(), undefined);
+  add('last', '192.0.2.1').slot.enter('protected');
+  assert.ok(occupancy.makeRoom());
+  assert.deepEqual(ended, ['transaction']);
+});
+
 test('a client that a proxy has named counts to its own network', () => {
   const { occupancy, add, ended } = start(4);
   for (const [index, address] of ['192.0.2.1', '198.51.100.1', '203.0.113.1'].entries())

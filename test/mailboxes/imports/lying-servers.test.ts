@@ -508,6 +508,18 @@ test('a turn that is over ends before the next batch, and a later one goes on', 
   assert.deepEqual([second.end.kind, second.counts.imported], ['completed', 1]);
 });
 
+test('messages that an earlier turn has imported, and that the server has removed since, are messages of the import', async (t) => {
+  let left = 20;
+  const port = await startScripted(t, (command, socket) =>
+    listing(left, (asked, uids) => fetched(asked, uids))(command, socket),
+  );
+  const { run } = await createImporter(world);
+  const { counts: found } = await run(port);
+  left = 5;
+  const { counts } = await run(port, { found });
+  assert.deepEqual([counts.messages, counts.imported, counts.known, counts.failed], [20, 20, 0, 0]);
+});
+
 test('a turn also ends while messages are fetched one by one, and a later one goes on', async (t) => {
   let isSlow = true;
   let alone = 0;
