@@ -27,6 +27,7 @@ import { passwordLogins } from './password-logins.ts';
 import { pop3 } from './pop3.ts';
 import { postfix } from './postfix.ts';
 import { postrider } from './postrider.ts';
+import { reading } from './reading.ts';
 import { replies } from './replies.ts';
 import { retention } from './retention.ts';
 import type { Group, Row } from './row.ts';
@@ -71,6 +72,7 @@ const GROUPS: readonly Group[] = [
   disk,
   ...inbound,
   sieve,
+  reading,
   submission,
   passwordLogins,
   imap(Number(values.messages ?? IMAP_MESSAGES)),

@@ -34,6 +34,7 @@ export type Job =
   | 'accept'
   | 'send'
   | 'broadcast'
+  | 'read a message'
   | `SMTP in, ${string}`
   | `SMTP to mailbox, ${string}`
   | `IMAP, ${string}`

@@ -2,14 +2,13 @@
  * Collects the text in which SEARCH looks (RFC 9051 section 6.4.4): decoded, without the markup of HTML, and folded, so that a search is
  * a search for a substring.
  */
-import { decodeCharset } from './charset.ts';
 import { decodeWords } from './decode-words.ts';
 import { foldText } from './fold.ts';
 import { type HeaderField, readFields } from './header-block.ts';
 import { stripHtml } from './html-text-strip.ts';
 import type { MimeEntity } from './mime-tree.ts';
+import { decodePartText } from './part-text.ts';
 import type { FieldTexts } from './search-fields.ts';
-import { decodeTransfer } from './transfer-encoding.ts';
 
 export type SearchText = {
   /** A line for each field of the message: its name, `: ` and its value. */
@@ -129,9 +128,7 @@ function cutPart({ body, end }: MimeEntity, maxOctets: number): { end: number; i
 }
 
 /** A part with an unknown encoding has no text (RFC 2045 section 6.4). */
-async function textOf(octets: Buffer, { subtype, encoding, parameters }: MimeEntity): Promise<string> {
-  const charset = parameters.find(({ name }) => name === 'charset')?.value ?? '';
-  const decoded = decodeTransfer(octets, encoding);
-  const text = decoded ? decodeCharset(decoded, charset).replace(/\r\n/g, '\n') : '';
-  return subtype === 'html' ? stripHtml(text, { isDecorated: false }) : text;
+async function textOf(octets: Buffer, part: MimeEntity): Promise<string> {
+  const text = decodePartText(octets, part) ?? '';
+  return part.subtype === 'html' ? stripHtml(text, { isDecorated: false }) : text;
 }
