@@ -131,6 +131,7 @@ export const ABOUT_OTHERS = [
   '550 5.1.1 DKIM did not pass',
   '550-5.2.1 The user you are trying to contact is receiving mail at a rate that 550 5.2.1 prevents additional messages',
   '550 5.1.1 too many messages per hour',
+  '550 Verification failed for <b+token@bounce.example>',
   '550 5.2.1 Mailbox unavailable. Your IP address 192.0.2.1 is blacklisted',
   '550 5.1.1 Your server is on our block list',
   '550 Requested action not taken: mailbox unavailable. Sender address is not allowed.',
