@@ -48,6 +48,7 @@ export function writePreviousVersion(dataDir: string, name: FixtureName = 'previ
 const OPT_IN = ['optIn', 'consent', 'confirmation'];
 /** Fields that the previous version did not show, by the resource of the path. */
 const ADDED: Readonly<Record<string, readonly string[]>> = {
+  emails: ['amp', 'calendar', 'disposition', 'class', 'advice'],
   broadcasts: ['counts', 'failure', 'pace', 'pausedReason', 'scheduleAt', 'startedAt', 'sentAt'],
   audiences: OPT_IN,
   segments: OPT_IN,
@@ -59,8 +60,8 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
 /** Optional records of domains that the previous version did not show. */
 const ADDED_RECORDS = ['MX'];
 
-/** Address for reports in the DMARC record, which the previous version did not suggest. */
-const ADDED_ADDRESS = /; rua=mailto:reports\+\S+$/;
+/** Tags of the DMARC record that the previous version did not suggest: the policy for missing names, and the address for reports. */
+const ADDED_TAGS = /; np=reject; rua=mailto:reports\+\S+$/;
 
 /**
  * Returns an answer to a request for `path` without the fields and records that the previous version did not show, and without
@@ -71,7 +72,7 @@ export function comparable(path: string, body: unknown): unknown {
   return JSON.parse(
     JSON.stringify(body, (name, value) => {
       if (left.includes(name)) return undefined;
-      if (typeof value === 'string') return value.replace(ADDED_ADDRESS, '');
+      if (typeof value === 'string') return value.replace(ADDED_TAGS, '');
       if (name !== 'optionalRecords') return value;
       return (value as { record: string }[]).filter(({ record }) => !ADDED_RECORDS.includes(record));
     }),
