@@ -18,9 +18,12 @@ type Conditions = {
   fact: Fact | undefined;
   provider: string | undefined;
   phases: readonly ReplyPhase[];
-  /** Reply codes: `550`, or `5xx` for all of a class. */
+  /** Reply codes: `550`, or `5xx` for all of a class. Those of hosts and domains without mail are 521 and 556 (RFC 7504). */
   codes: readonly string[];
-  /** Enhanced codes: `5.1.1`, with `x` for any number: `x.1.1`, `5.7.x`. */
+  /**
+   * Enhanced codes: `5.1.1`, with `x` for any number: `x.1.1`, `5.7.x`. Their registry is that of RFC 5248; X.7.17 and X.7.18, for
+   * addresses that have changed hands, are those of RFC 7293.
+   */
   enhanced: readonly string[];
   /** Phrases, of which one must occur. */
   text: readonly string[];
