@@ -11,10 +11,15 @@ import { IndexedHeap } from '../../system/indexed-heap.ts';
 
 /** Share of the maximum number of connections above which newcomers end others. Our own limit. */
 const NEARLY_FULL_SHARE = 0.8;
+/**
+ * Age below which a connection is fresh: its client logs in or begins a transaction within seconds. It is ended only when the listener is
+ * full, because otherwise whoever connects and leaves again and again could cut off each client before its login. Our own limit.
+ */
+const FRESH_MS = 5_000;
 /** Time for which a connection is spared after a message of it was accepted: its client may bring the next one. Our own limit. */
 const SPARED_MS = 30_000;
 /**
- * Age from which on a transaction without a message may be ended when no other connection can be. Anybody can begin a transaction, and
+ * Age from which on a transaction without a message may be ended when all other connections are fresh. Anybody can begin a transaction, and
  * clients bring their message within seconds. Our own limit.
  */
 const STALLED_TRANSACTION_MS = 30_000;
@@ -100,19 +105,25 @@ class ListenerOccupancy implements Occupancy {
   makeRoom(): Socket | undefined {
     if (!this.isStressed) return undefined;
     this.#endSparing();
-    const entry = this.#waiting.first ?? this.#stalledTransaction();
+    const entry = this.#after(this.#waiting.first, FRESH_MS) ?? (this.#isFull ? this.#lastResort : undefined);
     if (!entry) return undefined;
     this.#forget(entry);
     entry.evict();
     return entry.socket;
   }
 
-  /** Returns a transaction that has stalled once the listener is full. */
-  #stalledTransaction(): Entry | undefined {
-    const { first } = this.#transactions;
-    const isFull = this.#entries.size >= this.#maxConnections;
-    const hasStalled = first && this.#clock.elapsed() - first.since >= STALLED_TRANSACTION_MS;
-    return isFull && hasStalled ? first : undefined;
+  get #isFull(): boolean {
+    return this.#entries.size >= this.#maxConnections;
+  }
+
+  /** The connection that ends for a newcomer to a full listener: a transaction that has stalled, or a fresh connection. */
+  get #lastResort(): Entry | undefined {
+    return this.#after(this.#transactions.first, STALLED_TRANSACTION_MS) ?? this.#waiting.first;
+  }
+
+  /** Returns the entry when it has waited in its queue for this time. */
+  #after(entry: Entry | undefined, waitedMs: number): Entry | undefined {
+    return entry && this.#clock.elapsed() - entry.since >= waitedMs ? entry : undefined;
   }
 
   #spare(entry: Entry): void {

@@ -7,9 +7,8 @@ import { PROTOCOLS, type ProtocolCase, startListener } from './listeners.ts';
 const STRANGERS = 1_000;
 /** Number of strangers that connect at the same time, fewer than the kernel keeps for a listener that is busy. */
 const WAVE = 200;
+/** Number of connections up to which a listener only grows, while all of them are fresh. */
 const CONNECTIONS = 40;
-/** Number of connections up to which a listener only grows. */
-const NEARLY_FULL = 0.8 * CONNECTIONS + 1;
 /** Number of networks (/24) of the strangers. */
 const NETWORKS = 250;
 
@@ -30,7 +29,7 @@ async function attack(t: TestContext, protocol: ProtocolCase, address: string) {
       socket.resume().once('close', () => void open--);
       if (protocol.mode === 'starttls') socket.write(protocol.idle[0]);
     }
-    await waitUntil(() => open <= NEARLY_FULL, 'the listener has ended as many connections as came');
+    await waitUntil(() => open <= CONNECTIONS, 'the listener has ended as many connections as came');
   }
   return { ...listener, flood };
 }
@@ -51,7 +50,7 @@ for (const [index, protocol] of PROTOCOLS.entries())
       await flood(5);
     }
     await client.run(protocol.idle);
-    const ended = STRANGERS + 5 * protocol.honest.length + 1 - NEARLY_FULL;
+    const ended = STRANGERS + 5 * protocol.honest.length + 1 - CONNECTIONS;
     assert.ok((await metric('connections_evicted_total')) >= ended - 1);
     assert.equal(await metric('connections_refused_total'), 0);
   });

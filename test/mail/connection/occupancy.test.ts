@@ -22,13 +22,14 @@ function start(maxConnections: number) {
   };
 }
 
-test('no connection is ended before more than four fifths of all are open', () => {
-  const { occupancy, add, ended } = start(5);
+test('no connection is ended before more than four fifths of all are open', async () => {
+  const { occupancy, add, ended, clock } = start(5);
   for (const name of ['a', 'b', 'c', 'd']) add(name, '192.0.2.1');
   assert.equal(occupancy.isStressed, false);
   assert.equal(occupancy.makeRoom(), undefined);
   const { socket } = add('e', '192.0.2.1');
   assert.equal(occupancy.isStressed, true);
+  await clock.advance(5 * SECOND_MS);
   assert.ok(occupancy.makeRoom());
   assert.deepEqual(ended, ['a']);
   assert.equal(occupancy.makeRoom(), undefined);
@@ -109,12 +110,38 @@ test('a transaction that is given up does not spare a connection longer than its
   assert.deepEqual(ended, ['sender']);
 });
 
+test('who connects and leaves again and again cuts off nobody who has just connected, while there is room', async () => {
+  const { occupancy, add, ended, clock } = start(10);
+  for (let user = 0; user < 8; user++) add('user', '192.0.2.1').slot.enter('protected');
+  add('honest', '203.0.113.1');
+  for (let visit = 0; visit < 49; visit++) {
+    await clock.advance(100);
+    assert.equal(occupancy.makeRoom(), undefined);
+    add('visitor', '198.51.100.1').socket.emit('close');
+  }
+  await clock.advance(100);
+  assert.ok(occupancy.makeRoom());
+  assert.deepEqual(ended, ['honest']);
+});
+
+test('a full listener ends a transaction that has stalled before a fresh connection, and otherwise a fresh one', async () => {
+  const { occupancy, add, ended, clock } = start(2);
+  add('stalled', '198.51.100.1').slot.enter('transaction');
+  await clock.advance(30 * SECOND_MS);
+  add('honest', '203.0.113.1');
+  assert.ok(occupancy.makeRoom());
+  assert.deepEqual(ended, ['stalled']);
+  add('transaction', '198.51.100.1').slot.enter('transaction');
+  assert.ok(occupancy.makeRoom());
+  assert.deepEqual(ended, ['stalled', 'honest']);
+});
+
 test('a transaction is ended only when nothing is left, and then only one without a message for 30 s', async () => {
   const { occupancy, add, ended, clock } = start(3);
   const { slot } = add('transaction', '192.0.2.1');
   slot.enter('transaction');
-  await clock.advance(29 * SECOND_MS);
   for (const name of ['a', 'b']) add(name, '198.51.100.1');
+  await clock.advance(29 * SECOND_MS);
   assert.ok(occupancy.makeRoom());
   add('c', '198.51.100.1').slot.enter('protected');
   assert.ok(occupancy.makeRoom());
