@@ -22,8 +22,11 @@ export function parseExactly(text: string): unknown {
   const exact = new WeakMap<object, Exact[]>();
   return JSON.parse(text, function (this: object, key: string, ...[value, context]: [unknown, Context?]) {
     const source = context?.source;
-    if (typeof value === 'number' && source !== undefined && source.length > 15 && source !== String(value))
-      exact.set(this, [...(exact.get(this) ?? []), { key, source }]);
+    if (typeof value === 'number' && source !== undefined && source.length > 15 && source !== String(value)) {
+      const found = exact.get(this);
+      if (found) found.push({ key, source });
+      else exact.set(this, [{ key, source }]);
+    }
     if (typeof value === 'object' && value !== null && OWN_VALUES.has(key))
       for (const one of exact.get(value) ?? []) replaceValue(value, one);
     return value;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MAX_VALUES } from '../../../src/http/json/json-shape.ts';
 import { mayHaveLongNumbers, parseExactly } from '../../../src/http/json/exact-numbers.ts';
 
 const LONG = '9007199254740993';
@@ -23,4 +24,15 @@ test('a name like `__proto__` stays a name', () => {
 test('texts without long numbers are not parsed twice', () => {
   for (const text of ['{"a":1234567890}', '{"a":"1234567890123456789"}', '[]'])
     assert.ok(!mayHaveLongNumbers(text));
+});
+
+test('a body full of long numbers takes milliseconds', () => {
+  const numbers = Array.from({ length: MAX_VALUES }, () => LONG);
+  const members = numbers.map((number, index) => `"k${index}":${number}`);
+  for (const text of [`{"a":[${numbers.join()}]}`, `{"variables":{${members.join()}}}`]) {
+    const started = process.cpuUsage();
+    parseExactly(text);
+    const { user, system } = process.cpuUsage(started);
+    assert.ok(user + system < 2_000_000, `${(user + system) / 1000} ms`);
+  }
 });
