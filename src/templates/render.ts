@@ -8,7 +8,8 @@
  */
 import { invalid } from '../system/errors.ts';
 import { hiddenRanges } from './blocks.ts';
-import { type Form, type ParsedTemplate, type Placeholder, parseTemplate } from './tags.ts';
+import { type ParsedTemplate, type Placeholder, parseTemplate } from './tags.ts';
+import type { Form } from './url-place.ts';
 import { urlValue } from './url-value.ts';
 
 export type VariableValue = string | number | boolean | null;

@@ -4,9 +4,7 @@
  */
 import { AppError, invalid } from '../system/errors.ts';
 import { type Block, findBlocks } from './blocks.ts';
-import { createPlaceFinder, type UrlPlace } from './url-place.ts';
-
-export type Form = 'html' | 'text';
+import { createPlaceFinder, type Form, type UrlPlace } from './url-place.ts';
 
 /** Pattern of the name of a variable, with its maximum length. */
 const NAME = String.raw`[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]{0,63}`;

@@ -13,6 +13,9 @@ type UrlPart = 'whole' | 'start' | 'scheme' | 'host' | 'opaque' | 'component';
 /** `isCss` is true in `url(…)`, where a value must not end the parenthesis. */
 export type UrlPlace = { part: UrlPart; isCss: boolean };
 
+/** Form of a text. `url` is a text that is one URL as a whole, white space included. */
+export type Form = 'html' | 'text' | 'url';
+
 type Range = { from: number; to: number };
 
 /** Maximum number of characters before a placeholder that are read. Our own limit: a URL in mail is seldom longer than 2,000. */
@@ -41,23 +44,26 @@ const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
  * Returns the function that finds the place of each placeholder of a text; undefined when it stands elsewhere than in a URL, and for the last ones
  * of a text in which more than `MAX_SEARCHED_CHARACTERS` lie between placeholders and the tags around them.
  */
-export function createPlaceFinder(
-  source: string,
-  form: 'html' | 'text',
-): (range: Range) => UrlPlace | undefined {
+export function createPlaceFinder(source: string, form: Form): (range: Range) => UrlPlace | undefined {
   let left = MAX_SEARCHED_CHARACTERS;
   return ({ from, to }) => {
     const near = source.slice(Math.max(0, from - MAX_LOOK_BACK_CHARACTERS), from);
-    const start = form === 'html' ? near.lastIndexOf('<') : near.lastIndexOf('\n') + 1;
+    const start = startOf(near, form);
     const searched = near.slice(start);
     if (start < 0 || (form === 'text' && !mayEndInUrl(searched))) return undefined;
     left -= searched.length;
     if (left < 0) return undefined;
     const before = withoutTags(searched);
+    if (form === 'url') return { part: partOf(before), isCss: false };
     return form === 'text'
       ? placeInText(before)
       : placeInHtml(before, source.slice(to, to + MAX_LOOK_AHEAD_CHARACTERS));
   };
+}
+
+function startOf(near: string, form: Form): number {
+  if (form === 'url') return 0;
+  return form === 'html' ? near.lastIndexOf('<') : near.lastIndexOf('\n') + 1;
 }
 
 /** Returns false for most lines that do not end in a URL: their last word has no scheme, no query and no value. */

@@ -27,5 +27,5 @@ export function locationOf({ url, values }: Link): string | undefined {
 }
 
 function fill(url: string, values: NonNullable<Link['values']>): string {
-  return renderTemplate(url, values, { form: 'text', isMarketing: true }).text;
+  return renderTemplate(url, values, { form: 'url', isMarketing: true }).text;
 }

@@ -128,7 +128,7 @@ test('values lead where the filled link would lead', () => {
     'x\r\nSet-Cookie: a=1',
   ]) {
     for (const values of [{ path: value }, { q: value }, { f: value }]) {
-      const { text } = renderTemplate(html, values, { form: 'html', isMarketing: false });
+      const { text } = renderTemplate(html, values, { form: 'html', isMarketing: true });
       const original = new URL(decodeHTMLAttribute(text.slice(9, text.indexOf('">x'))));
       const location = locationOf({ url, values });
       assert.equal(location, original.href, value);
@@ -138,6 +138,15 @@ test('values lead where the filled link would lead', () => {
   }
   // After retention has removed the values, fallbacks apply.
   assert.equal(locationOf({ url, values: {} }), 'https://a.example/?q=none&x=1#');
+});
+
+test('a value stays one value in a link with white space or other signs before it', () => {
+  for (const before of ['Dear ', 'a<', "'", '(', '\n', 'x'.repeat(3_000), '{{v}} '])
+    assert.match(
+      locationOf({ url: `https://a.example/?q=${before}{{v}}`, values: { v: 'A&admin=1' } }) ?? '',
+      /A%26admin%3D1$/,
+      before,
+    );
 });
 
 test('a stored address that leads to no website leads nowhere', () => {
