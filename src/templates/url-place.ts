@@ -63,7 +63,23 @@ export function createPlaceFinder(source: string, form: Form): (range: Range) =>
 
 function startOf(near: string, form: Form): number {
   if (form === 'url') return 0;
-  return form === 'html' ? near.lastIndexOf('<') : near.lastIndexOf('\n') + 1;
+  return form === 'html' ? startOfTag(near) : near.lastIndexOf('\n') + 1;
+}
+
+/** Matches a `<` that begins a tag or a comment (HTML standard, 13.2.5.6). */
+const BEGINS_TAG = /^<[a-zA-Z/!?]/;
+/** Maximum number of other `<` that an attribute before the URL may contain, as in `title="1 < 2"`. Our own limit. */
+const MAX_PLAIN_ANGLES = 3;
+
+/** Returns the position of the last `<` that may begin the tag around the end of a text; -1 when there is none. */
+function startOfTag(text: string): number {
+  let at = text.lastIndexOf('<');
+  if (text.includes('>', at)) return at;
+  for (let plain = 0; at > 0 && plain < MAX_PLAIN_ANGLES; plain++) {
+    if (BEGINS_TAG.test(text.slice(at, at + 2))) break;
+    at = text.lastIndexOf('<', at - 1);
+  }
+  return at;
 }
 
 /** Returns false for most lines that do not end in a URL: their last word has no scheme, no query and no value. */

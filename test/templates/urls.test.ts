@@ -37,6 +37,8 @@ const HTML: readonly Case[] = [
     "<a\nclass='a > b' HREF = '/u/{{path}}/{{name}}'>",
     "<a\nclass='a > b' HREF = '/u/a%2Fb%20%C3%BC/A%26admin%3D1'>",
   ],
+  ['<a title="1 < 2" data-x="<" href="/u/{{name}}">', '<a title="1 < 2" data-x="<" href="/u/A%26admin%3D1">'],
+  ['<a href="?x=1">1 < 2 {{name}}</a> < {{name}}', '<a href="?x=1">1 < 2 A&amp;admin=1</a> < A&amp;admin=1'],
   ['<a href=/u/{{name}}>', '<a href=/u/A%26admin%3D1>'],
   ['<a href="{{link}}">', '<a href="https://a.example/x?y=1&amp;z=2">'],
   ['<a href=" {{link}}">', '<a href=" https://a.example/x?y=1&amp;z=2">'],
