@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_VALUES } from '../../../src/http/json/json-shape.ts';
 import { mayHaveLongNumbers, parseExactly } from '../../../src/http/json/exact-numbers.ts';
+import { MAX_VALUES } from '../../../src/http/json/json-shape.ts';
 
 const LONG = '9007199254740993';
 
