@@ -9,6 +9,11 @@ const world = await openMailWorld({ replace: () => ({ maxOpenFiles: 10 }) });
 
 test('a client is told 421 while there are files left for everything else', async () => {
   const [first, second] = [await world.open(), await world.open()];
+  // A connection that does nothing would make room for the newcomer.
+  for (const client of [first, second]) {
+    await client.ask('EHLO client.example\r\n');
+    await client.ask('MAIL FROM:<ann@sender.example>\r\n');
+  }
   const refused = connect({ host: '127.0.0.1', port: world.port });
   const [greeting] = await once(refused.setEncoding('latin1'), 'data');
   refused.destroy();
