@@ -63,7 +63,8 @@ const ADDRESSES: [spelling: string, address: string | undefined][] = [
   ['ada@exam\0ple.com', undefined],
   ['ada@example.com\n', undefined],
   ['ada@\ud800.example', undefined],
-  [`${'a'.repeat(65)}@example.com`, undefined],
+  [`${'a'.repeat(65)}@example.com`, `${'a'.repeat(65)}@example.com`],
+  [`${'a'.repeat(243)}@example.com`, undefined],
   ['', undefined],
 ];
 for (const [spelling, address] of ADDRESSES) {
