@@ -47,14 +47,17 @@ const TESTS: ReadonlyMap<string, Test> = new Map([
   ['delivered-to', (text, { recipients }) => recipients?.has(addressKey(addressOf(text))) ?? false],
 ] satisfies [string, Test][]);
 
-/** Matches the receiver of a Received-SPF field, and the comment in which many servers name themselves (RFC 7208 section 9.1). */
-const RECEIVER = /(?:^|[\s;])receiver\s*=\s*"?([^\s";]+)/i;
+/** Matches the key before the receiver of a Received-SPF field, and the comment in which many servers name themselves (RFC 7208 section 9.1). */
+const RECEIVER = /(?<![\w.-])receiver\s*=/gi;
 const NAMED_IN_COMMENT = /^[^(]*\(\s*([^\s:()]+)\s*:/;
 
-/** A result without the name of the server that has found it could be ours. */
+/** A result could be ours without the name of the server that has found it, and with several receivers, one of which a reader may miss. */
 function isOwnSpfResult(text: string, authservId: string): boolean {
-  const receiver = RECEIVER.exec(text)?.[1] ?? NAMED_IN_COMMENT.exec(text)?.[1];
-  return receiver === undefined || hostName(receiver) === hostName(authservId);
+  const [receiver, ...others] = text.matchAll(RECEIVER);
+  if (others.length > 0) return true;
+  if (receiver) return namesAuthservId(text.slice(receiver.index + receiver[0].length), authservId);
+  const named = NAMED_IN_COMMENT.exec(text)?.[1];
+  return named === undefined || hostName(named) === hostName(authservId);
 }
 
 function addressOf(text: string): string {

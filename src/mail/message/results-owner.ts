@@ -5,22 +5,31 @@ import { decodeWords } from './decode-words.ts';
 
 const INVISIBLE_CHARACTERS = new RegExp(INVISIBLE.source, 'gu');
 /** Matches the version after the name (RFC 8601 section 2.2), also with the slash of an earlier grammar. */
-const VERSION = /[\s/]+\d+\s*$/;
+const VERSION = /[\s/]+\d+$/;
+/** Maximum length of what stands before the results. A name has at most 253 characters; the rest is a margin. Our own limit. */
+const MAX_PHRASE_CHARACTERS = 1_024;
+/** Matches white space, and control characters, which are not shown either. */
+const BLANK = /[\s\p{Cc}]+/gu;
+/** Matches a name without what stands around it, such as quotes, brackets and dots. */
+const NAME = /[\p{L}\p{N}](?:.*[\p{L}\p{M}\p{N}])?/su;
+/** Maximum length of the name of a host (RFC 1035 section 2.3.4). Its conversion to A-labels takes long for a longer text. */
+const MAX_NAME_CHARACTERS = 253;
 
 /**
  * Returns true when the field claims to come from `authservId`, in any spelling that a reader may take for it, and also when it cannot be
- * read and contains that name: another reader might find the name in it.
+ * read and contains that name: another reader might find the name in it. What is longer than any name is that of no honest server.
  *
  * @param text the field after its colon
  */
 export function namesAuthservId(text: string, authservId: string): boolean {
   const own = hostName(authservId);
-  const phrase = readPhrase(text);
-  if (phrase === undefined || phrase.trim() === '') return containsHost(text, own);
+  const phrase = readPhrase(text)?.replace(BLANK, ' ').trim();
+  if (phrase === undefined || phrase === '') return containsHost(text, own);
+  if (phrase.length > MAX_PHRASE_CHARACTERS) return true;
   const forms = [phrase, decodeWords(phrase)].flatMap((form) => [
-    form.trim().split(/\s/, 1)[0] ?? '',
+    form.split(/\s/, 1)[0] ?? '',
     form.replace(VERSION, ''),
-    /^\s*[^\s,:/=]*/.exec(form)?.[0] ?? '',
+    /^[^\s,:/=]*/.exec(form)?.[0] ?? '',
     form,
   ]);
   return forms.some((form) => hostName(form) === own);
@@ -32,13 +41,14 @@ function containsHost(text: string, own: string): boolean {
 }
 
 /**
- * Returns a name in one form: in lower case, with A-labels (RFC 5890 section 2.3.2.1), without white space, characters that are not shown and
- * the dot of the root.
+ * Returns a name in one form: in lower case, with A-labels (RFC 5890 section 2.3.2.1), without characters that are not shown and without
+ * what stands around it, such as the dot of the root.
  */
 export function hostName(text: string): string {
-  const shown = text.replace(/\s+/g, '').replace(INVISIBLE_CHARACTERS, '').normalize('NFKC').toLowerCase();
-  const ascii = domainToASCII(shown);
-  return (ascii === '' ? shown : ascii).replace(/\.+$/, '');
+  const visible = text.replace(BLANK, '').replace(INVISIBLE_CHARACTERS, '');
+  const shown = (NAME.exec(visible.normalize('NFKC'))?.[0] ?? '').toLowerCase();
+  const ascii = shown.length > MAX_NAME_CHARACTERS ? '' : domainToASCII(shown);
+  return ascii === '' ? shown : ascii;
 }
 
 /**

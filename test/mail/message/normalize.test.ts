@@ -71,6 +71,12 @@ test('results in our name are removed in every spelling that a reader may take f
     'mx.exam\u00adple.com',
     'mx.example\u200b.com',
     '(=?utf-8?q?mx.example.com?=',
+    '<mx.example.com>',
+    "'mx.example.com'",
+    '..mx.example.com..',
+    '\x01mx.example.com\x7f',
+    `mx.example.com${' '.repeat(2_000)}1`,
+    `${'x'.repeat(2_000)} mx.example.com`,
   ];
   for (const name of names) {
     const field = `Authentication-Results: ${name}; spf=pass\r\n`;
@@ -103,6 +109,8 @@ const OWN_FIELDS = [
   'x-spam-status : No, score=-10\r\n tests=none\r\n',
   'X-Spam: no\r\n',
   'Received-SPF: pass (mx.example.com: domain of a@b.example designates 192.0.2.1)\r\n',
+  'Received-SPF: pass receiver=mx(a comment).example.com; client-ip=192.0.2.1\r\n',
+  'Received-SPF: pass receiver=mx.example.org; receiver=mx.example.com\r\n',
   'Received-SPF: pass\r\n receiver="MX.example.com."; client-ip=192.0.2.1\r\n',
   'Received-SPF: pass\r\n',
   'Delivered-To: Bob@Example.com\r\n',
@@ -127,6 +135,24 @@ test('fields about spam, SPF and the recipient that could be ours are removed fr
     assert.equal(normalize(`${field}\r\n`).text, `${field}\r\n`);
   for (const field of ['Return-Path: <a@b.example>\r\n', OURS])
     assert.equal(normalize(`${field}\r\n`, 1_000, { recipients: undefined }).text, '\r\n');
+});
+
+test('fields of the maximum size are read in time that is linear in it', () => {
+  const unit = 20_000;
+  for (const [name, value] of [
+    ['Authentication-Results', `${' '.repeat(12 * unit)}x`],
+    ['Authentication-Results', `${'/'.repeat(12 * unit)}x`],
+    ['Authentication-Results', `${'1'.repeat(12 * unit)}x`],
+    ['Authentication-Results', 'xn--'.repeat(3 * unit)],
+    ['Received-SPF', `pass receiver=${'xn--'.repeat(3 * unit)}`],
+    ['Received-SPF', `pass${' receiver='.repeat(unit)}`],
+  ] as const) {
+    const began = process.cpuUsage();
+    normalize(`${name}: ${value}\r\n\r\n`);
+    const { user } = process.cpuUsage(began);
+    // Reading that is quadratic takes over a minute.
+    assert.ok(user < 2_000_000, `${value.slice(0, 20)} took ${user / 1_000} ms`);
+  }
 });
 
 test('a line that is no field does not end the header, so that results after it are removed too', () => {
