@@ -66,6 +66,17 @@ test('the work of an expression grows with the text and with the expression, and
   assert.ok(large.kind === 'failed' && /more than 200000 steps/.test(large.error.message));
 });
 
+test('the expressions of a script have a size in all, and those with variables count as work', () => {
+  const test = (count: number) => `header :regex "subject" [${Array(count).fill('"a{990}"').join()}]`;
+  const refusal = `require "regex"; if anyof (${test(20)}, ${test(1)}, ${test(1)}) { stop; }`;
+  assert.deepEqual(errorsOf(`require "regex"; if anyof (${test(20)}, ${test(1)}) { stop; }`), []);
+  assert.match(errorsOf(refusal)[0] ?? '', /regular expressions of a script have a size of at most 20000/);
+  const classes = `require ["regex", "variables"]; set "v" "${'\\\\pL'.repeat(300)}";
+    if header :regex "subject" ["\${v}", "\${v}", "\${v}"] { stop; }`;
+  const outcome = run(classes, MESSAGE);
+  assert.ok(outcome.kind === 'failed' && /more than 200000 steps/.test(outcome.error.message));
+});
+
 test('spamtest with `:percent` sees the percentage, and a message that was not tested counts as none', () => {
   const numeric = ':comparator "i;ascii-numeric"';
   const requires = ['spamtestplus', 'relational', 'comparator-i;ascii-numeric'];

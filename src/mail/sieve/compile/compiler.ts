@@ -36,6 +36,7 @@ export class Compiler {
     loops: [],
     globals: new Set(),
     variables: new Set(),
+    regexSize: 0,
   };
   readonly #enabled = new Set<string>([BASE]);
 

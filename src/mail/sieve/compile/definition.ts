@@ -86,6 +86,8 @@ export type ScriptNotes = {
   globals: Set<string>;
   /** Names of variables that it has set. */
   variables: Set<string>;
+  /** Number of characters and instructions of its regular expressions. */
+  regexSize: number;
 };
 
 /**

@@ -12,6 +12,13 @@ import { QUOTE_REGEX_TAGS } from './set-modifiers.ts';
 const MAX_EXPRESSION_CHARACTERS = 1_024;
 /** Maximum number of instructions of a compiled expression, by which the time for each character of a text is bounded. Our own limit. */
 const MAX_INSTRUCTIONS = 1_000;
+/**
+ * Maximum number of characters and instructions of the constant expressions of a script. A compiled script is kept, and each instruction
+ * takes some 80 bytes. Our own limit: a hundred expressions of scripts have some thousands.
+ */
+const MAX_SIZE_IN_SCRIPT = 20_000;
+/** Number of steps for each character of an expression that is compiled during a run. Classes of Unicode take up to 250 microseconds. */
+const STEPS_PER_COMPILED_CHARACTER = 80;
 /** Number of instructions and characters, multiplied, that take a step. The slowest expressions take about 3 microseconds for them. */
 const WORK_PER_STEP = 64;
 /** Number of match variables that are set (RFC 5229 section 6 asks for 9). */
@@ -50,8 +57,16 @@ const REGEX: MatchType = {
   compile({ call, comparator, keys }) {
     const compile = (key: string) => compileExpression(key, comparator);
     const constants = keys.constants?.map((key) => {
+      if (call.notes.regexSize > MAX_SIZE_IN_SCRIPT)
+        throw call.fault(
+          `the regular expressions of a script have a size of at most ${MAX_SIZE_IN_SCRIPT}`,
+          'keys',
+        );
+      call.notes.regexSize += key.length;
       try {
-        return compile(key);
+        const compiled = compile(key);
+        call.notes.regexSize += compiled.programSize();
+        return compiled;
       } catch (error) {
         if (error instanceof RangeError) throw call.fault(error.message, 'keys');
         throw error;
@@ -59,7 +74,7 @@ const REGEX: MatchType = {
     });
     const keepsValues = call.uses('variables');
     return (run, values) => {
-      const expressions = constants ?? keys.read(run).map((key) => compileInRun(run, () => compile(key)));
+      const expressions = constants ?? keys.read(run).map((key) => compileInRun(run, key, compile));
       for (const { text } of values) {
         for (const expression of expressions) {
           const matched = findMatch(run, expression, text);
@@ -74,11 +89,10 @@ const REGEX: MatchType = {
 };
 
 /** Compiles an expression with variables, which counts as work each time. */
-function compileInRun(run: Run, compile: () => RE2JS): RE2JS {
+function compileInRun(run: Run, key: string, compile: (expression: string) => RE2JS): RE2JS {
+  run.spend(key.length * STEPS_PER_COMPILED_CHARACTER);
   try {
-    const compiled = compile();
-    run.spend(compiled.programSize());
-    return compiled;
+    return compile(key);
   } catch (error) {
     if (error instanceof RangeError) return run.fail(error.message);
     throw error;
