@@ -149,7 +149,8 @@ export function findEmail(tx: Tx, id: EmailRow['id']): Promise<EmailWithContent 
 }
 
 /** The fields that decide whether a caller may see an email, and its size, without its content. */
-export type EmailHead = Pick<EmailRow, 'id' | 'tenantId' | 'type'> & { contentBytes: number };
+export type EmailHead = Pick<EmailRow, 'id' | 'tenantId' | 'type'> &
+  Pick<MessageRow, 'domainId'> & { contentBytes: number };
 
 const headById = statement((db, param: Param<Pick<EmailRow, 'tenantId' | 'mode' | 'id'>>) =>
   db

@@ -4,69 +4,76 @@
  */
 import { findRun } from '../broadcasts/runs/store.ts';
 import type { Tx } from '../db/operation.ts';
-import type { EventRow } from '../db/tables.ts';
+import type { DomainRow, EventRow } from '../db/tables.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
-import { findNamedDomain } from '../domains/receiving/store.ts';
+import { findDomainByName } from '../domains/sending/store.ts';
 import { findDomainName } from '../domains/store.ts';
 import { findEmailHead } from '../emails/store.ts';
 import { type EventToFanOut, type EventType, findEvent } from '../events/store.ts';
 import type { Id } from '../system/ids.ts';
 
-type DomainId = NonNullable<WebhookEndpointRow['domainId']>;
-type Belongs = (tx: Tx, event: EventToFanOut, domainId: DomainId) => Promise<boolean>;
+type DomainId = DomainRow['id'];
+/** Returns the ids of the domains that an event belongs to. */
+type FindDomains = (tx: Tx, event: EventToFanOut) => Promise<readonly (DomainId | null | undefined)[]>;
 
 /** An email belongs to the domain that it is sent from. */
-const byEmail: Belongs = async (tx, { tenantId, mode, emailId }, domainId) =>
-  (await findEmailHead(tx, tenantId, { mode, domainId, id: emailId as Id<'em'> })) !== undefined;
-
-/** A message that arrived belongs to the domains of all its recipients. */
-const byRecipients: Belongs = async (tx, event, domainId) => {
-  const domain = await findNamedDomain(tx, domainId);
-  const { recipients } = await readData<{ recipients: readonly string[] }>(tx, event);
-  return domain !== undefined && recipientsAt(recipients, domain.name).length > 0;
+const ofEmail: FindDomains = async (tx, { tenantId, mode, emailId }) => {
+  const head = await findEmailHead(tx, tenantId, { mode, domainId: null, id: emailId as Id<'em'> });
+  return [head?.domainId];
 };
 
-const byDomain: Belongs = async (tx, event, domainId) =>
-  (await readData<{ domainId: string }>(tx, event)).domainId === domainId;
+/** A message that arrived belongs to the domains of all its recipients. */
+const ofRecipients: FindDomains = async (tx, event) => {
+  const { recipients } = await readData<{ recipients: readonly string[] }>(tx, event);
+  const names = new Set(recipients.map(domainOf));
+  const ids: (DomainId | undefined)[] = [];
+  for (const name of names) ids.push((await findDomainByName(tx, event.tenantId, name))?.id);
+  return ids;
+};
+
+const ofDomain: FindDomains = async (tx, event) => [
+  (await readData<{ domainId: DomainId }>(tx, event)).domainId,
+];
 
 /** A broadcast belongs to the domain that it is sent from. */
-const byBroadcast: Belongs = async (tx, event, domainId) => {
+const ofBroadcast: FindDomains = async (tx, event) => {
   const { id } = await readData<{ id: Id<'brd'> }>(tx, event);
-  return (await findRun(tx, id))?.domainId === domainId;
+  return [(await findRun(tx, id))?.domainId];
 };
 
 /** Contacts and suppressions belong to the tenant as a whole. */
-const never: Belongs = async () => false;
+const ofNone: FindDomains = async () => [];
 
-const BELONGS: Readonly<Record<EventType, Belongs>> = {
-  'email.queued': byEmail,
-  'email.sent': byEmail,
-  'email.delivered': byEmail,
-  'email.bounced': byEmail,
-  'email.complained': byEmail,
-  'email.opened': byEmail,
-  'email.clicked': byEmail,
-  'email.delivery_delayed': byEmail,
-  'email.suppressed': byEmail,
-  'email.canceled': byEmail,
-  'email.held': byEmail,
-  'email.received': byRecipients,
-  'domain.verified': byDomain,
-  'domain.failed': byDomain,
-  'contact.created': never,
-  'contact.updated': never,
-  'contact.deleted': never,
-  'contact.unsubscribed': never,
-  'suppression.added': never,
-  'suppression.removed': never,
-  'broadcast.sent': byBroadcast,
-  'broadcast.paused': byBroadcast,
-  'broadcast.failed': byBroadcast,
+const DOMAINS_OF: Readonly<Record<EventType, FindDomains>> = {
+  'email.queued': ofEmail,
+  'email.sent': ofEmail,
+  'email.delivered': ofEmail,
+  'email.bounced': ofEmail,
+  'email.complained': ofEmail,
+  'email.opened': ofEmail,
+  'email.clicked': ofEmail,
+  'email.delivery_delayed': ofEmail,
+  'email.suppressed': ofEmail,
+  'email.canceled': ofEmail,
+  'email.held': ofEmail,
+  'email.received': ofRecipients,
+  'domain.verified': ofDomain,
+  'domain.failed': ofDomain,
+  'contact.created': ofNone,
+  'contact.updated': ofNone,
+  'contact.deleted': ofNone,
+  'contact.unsubscribed': ofNone,
+  'suppression.added': ofNone,
+  'suppression.removed': ofNone,
+  'broadcast.sent': ofBroadcast,
+  'broadcast.paused': ofBroadcast,
+  'broadcast.failed': ofBroadcast,
 };
 
-/** Returns true when an endpoint of this domain gets the event. */
-export async function isEventOfDomain(tx: Tx, event: EventToFanOut, domainId: DomainId): Promise<boolean> {
-  return BELONGS[event.type as EventType](tx, event, domainId);
+/** Returns the ids of the domains that an event belongs to: the endpoints of these domains get it. */
+export async function findDomainsOfEvent(tx: Tx, event: EventToFanOut): Promise<ReadonlySet<string>> {
+  const ids = await DOMAINS_OF[event.type as EventType](tx, event);
+  return new Set(ids.filter((id) => typeof id === 'string'));
 }
 
 async function readData<Data>(tx: Tx, { id }: EventToFanOut): Promise<Data> {
@@ -76,7 +83,11 @@ async function readData<Data>(tx: Tx, { id }: EventToFanOut): Promise<Data> {
 }
 
 function recipientsAt(recipients: readonly string[], domain: string): string[] {
-  return recipients.filter((address) => address.toLowerCase().endsWith(`@${domain}`));
+  return recipients.filter((address) => domainOf(address) === domain);
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 }
 
 /**

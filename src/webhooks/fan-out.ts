@@ -8,7 +8,7 @@ import { type EventToFanOut, listEventsToFanOut, markFannedOut } from '../events
 import type { Work } from '../system/worker.ts';
 import type { PartApp } from '../thread-app.ts';
 import { insertDelivery } from './deliveries/store.ts';
-import { isEventOfDomain } from './domain-events.ts';
+import { findDomainsOfEvent } from './domain-events.ts';
 import { listSubscribers, type Subscriber } from './store.ts';
 
 /**
@@ -35,10 +35,7 @@ export const fanOutEvents = defineWrite(
     let last: EventToFanOut | undefined;
     for (const event of await listEventsToFanOut(tx, limit)) {
       if (counts.deliveries >= MAX_DELIVERIES) break;
-      for (const endpoint of await findSubscribers(tx, known, event)) {
-        if (!endpoint.events.has(event.type)) continue;
-        const { domainId } = endpoint;
-        if (domainId !== null && !(await isEventOfDomain(tx, event, domainId))) continue;
+      for (const endpoint of await findReceivers(tx, known, event)) {
         await insertDelivery(tx, event, { endpoint, now });
         counts.deliveries += 1;
         if (endpoint.status === 'enabled') counts.posts += 1;
@@ -50,6 +47,20 @@ export const fanOutEvents = defineWrite(
     return counts;
   },
 );
+
+/** Returns the endpoints that get an event. Its domains are looked up once, however many endpoints have one. */
+async function findReceivers(
+  tx: Tx,
+  known: Map<string, Subscriber[]>,
+  event: EventToFanOut,
+): Promise<Subscriber[]> {
+  const subscribers = (await findSubscribers(tx, known, event)).filter(({ events }) =>
+    events.has(event.type),
+  );
+  if (subscribers.every(({ domainId }) => domainId === null)) return subscribers;
+  const domains = await findDomainsOfEvent(tx, event);
+  return subscribers.filter(({ domainId }) => domainId === null || domains.has(domainId));
+}
 
 /** Returns the endpoints of the event's owner. They are read once for all events of a batch. */
 async function findSubscribers(

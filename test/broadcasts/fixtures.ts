@@ -38,7 +38,7 @@ export const UNSENT = {
   ),
 };
 
-type Row = Record<string, string | number | Uint8Array | null>;
+export type Row = Record<string, string | number | Uint8Array | null>;
 
 /** Another connection than the daemon's, as another process would have. */
 export function insertRow(world: TestApp, table: string, row: Row): void {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import Sqlite from 'better-sqlite3';
 import { openWriting } from '../../src/db/connection.ts';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import type { Tables } from '../../src/db/tables.ts';
@@ -9,6 +10,7 @@ import { EVENT_TYPES, type EventType, recordEvent } from '../../src/events/store
 import { newId } from '../../src/system/ids.ts';
 import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
 import { leaseDeliveries } from '../../src/webhooks/lease.ts';
+import { insertRow, type Row } from '../broadcasts/fixtures.ts';
 import { openPopulated } from '../support/populated.ts';
 import { addFamily, type Family } from '../tenancy/families.ts';
 
@@ -111,4 +113,22 @@ test('an endpoint of the whole tenant gets all of it, once', async () => {
   const url = `/v1/webhooks/${wh}/deliveries/${delivery?.id}`;
   const shown = await world.ask({ keys: home.whole }, { method: 'GET', url }, 'live');
   assert.deepEqual(JSON.parse(shown.json().requestBody).data.recipients, TO);
+});
+
+test('the domains of an event are looked up once, however many endpoints have one', async () => {
+  const select = database.prepare<[string], Row>('SELECT * FROM webhookEndpoints WHERE id = ?');
+  const row = select.get(home.ids.wh) ?? assert.fail();
+  const endpoints = Array.from({ length: 40 }, () => newId('wh', app.clock.now()));
+  for (const id of endpoints) insertRow(world.testApp, 'webhookEndpoints', { ...row, id });
+  await record('email.queued', dataOf('email.queued', away), away.ids.em);
+  await record('email.received', dataOf('email.received', away));
+  const statements: unknown[] = [];
+  const counted = new Sqlite(join(dataDir, 'postrider.db'), { verbose: (sql) => statements.push(sql) });
+  const { events } = await fanOutEvents.run(kyselyOn<Tables>(counted), {
+    now: app.clock.now(),
+    limit: 1_000,
+  });
+  counted.close();
+  assert.equal(events, 2);
+  assert.ok(statements.length < endpoints.length, `${statements.length} statements`);
 });
