@@ -9,6 +9,7 @@ body {
 }
 h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; }
 p { margin: 0 0 1.25rem; }
+a { color: inherit; }
 form { margin: 0 0 0.75rem; }
 fieldset { margin: 0 0 1.5rem; padding: 0.5rem 1rem 1rem; border: 1px solid #767676; border-radius: 0.5rem; }
 legend { padding: 0 0.5rem; font-weight: bold; }

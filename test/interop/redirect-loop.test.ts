@@ -9,6 +9,7 @@ import Sqlite from 'better-sqlite3';
 import { createTransport } from 'nodemailer';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { createLiveSender } from '../support/live-sender.ts';
 import { freePort } from '../support/loopback.ts';
 import { until } from './until.ts';
 
@@ -20,7 +21,9 @@ const NAMES = ['ann', 'bob', 'cat'];
 /** Three mailboxes that send on to three others would make 3^25 copies within the limit of 50 hops. */
 const MAX_COPIES = 40;
 
-const addressesAt = (hostname: string) => NAMES.map((name) => `${name}@sandbox.${hostname}`);
+/** Mailboxes of the sandbox send nothing on to the world, so these are at a domain of a tenant. */
+const domainOf = (hostname: string) => `mail.${hostname}`;
+const addressesAt = (hostname: string) => NAMES.map((name) => `${name}@${domainOf(hostname)}`);
 
 let dns: DnsServer;
 let port: number;
@@ -29,11 +32,9 @@ const daemons: DaemonProcess[] = [];
 before(async () => {
   dns = await startDnsServer();
   port = await freePort();
-  dns.setZone(
-    INSTALLATIONS.map(
-      ({ hostname, address }) => `sandbox.${hostname} MX 10 ${hostname}\n${hostname} A ${address}`,
-    ).join('\n'),
-  );
+  let zone = INSTALLATIONS.map(
+    ({ hostname, address }) => `${domainOf(hostname)} MX 10 ${hostname}\n${hostname} A ${address}`,
+  ).join('\n');
   for (const { hostname, address } of INSTALLATIONS) {
     const daemon = await startDaemonProcess({
       env: {
@@ -50,6 +51,9 @@ before(async () => {
       },
     });
     daemons.push(daemon);
+    const live = await createLiveSender(daemon, dns, { domain: domainOf(hostname), otherZone: zone });
+    zone = `${zone}\n${live.zone}`;
+    await daemon.request('PATCH', `/v1/domains/${live.domainId}`, live.key, { productType: 'both' });
     for (const mailbox of addressesAt(hostname)) await daemon.cli(['mailbox', 'create', mailbox]);
   }
 });

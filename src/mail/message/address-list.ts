@@ -2,7 +2,8 @@
  * Reads the addresses of a field as they stand, with groups, source routes and comments (RFC 5322 sections 3.4 and 4.4), for ENVELOPE.
  * It never fails: what is not an address becomes one with a missing part. Encoded-words stay as they are.
  */
-import { endOfComment, unquote } from './mime-fields.ts';
+import { endOfComment } from './comment.ts';
+import { unquote } from './quoted-string.ts';
 
 /**
  * An address, or the mark of a group (RFC 9051 section 7.5.2): its start has a name in `mailbox` and no host, its end has neither.

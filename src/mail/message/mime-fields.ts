@@ -3,6 +3,8 @@
  * cannot be understood is left out, in linear time.
  */
 import { decodeCharset } from './charset.ts';
+import { endOfComment } from './comment.ts';
+import { unquote } from './quoted-string.ts';
 
 /** A parameter. Its name is in lower case. */
 export type MimeParameter = {
@@ -77,11 +79,6 @@ function readValue(text: string, at: number): { value: string; end: number } {
   return { value: whole.trim(), end: at + whole.length };
 }
 
-/** Returns the text of a quoted string (RFC 5322 section 3.2.4), which may lack its end. */
-export function unquote(quoted: string): string {
-  return quoted.replace(/\\([\s\S])|"/g, '$1');
-}
-
 /** Returns the position after white space and comments. */
 function skipComments(text: string, from: number): number {
   let at = from + matchAt(SPACES, text, from).length;
@@ -90,20 +87,6 @@ function skipComments(text: string, from: number): number {
     at += matchAt(SPACES, text, at).length;
   }
   return at;
-}
-
-/** Returns the position after a comment, in which others may be nested (RFC 5322 section 3.2.2) and which may lack its end. */
-export function endOfComment(text: string, from: number): number {
-  let depth = 0;
-  let at = from;
-  do {
-    const character = text[at];
-    if (character === '(') depth++;
-    else if (character === ')') depth--;
-    else if (character === '\\') at++;
-    at++;
-  } while (depth > 0 && at < text.length);
-  return Math.min(at, text.length);
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): string {

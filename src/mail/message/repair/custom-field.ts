@@ -1,6 +1,6 @@
 /** Writes a header field that the caller of the API set: in ASCII, in short lines, and with nothing that ends it early. */
 import { isFieldName, structuredField } from '../headers.ts';
-import { isAsciiText } from './encode.ts';
+import { encodeWordsOf, isAsciiText } from './encode-text.ts';
 import { legalField } from './legal-field.ts';
 import { hasLongLine } from './long-line.ts';
 
@@ -31,7 +31,7 @@ function writeField(name: string, value: string): { field: string } | { problem:
   if (!PRINTABLE.test(text)) return { problem: 'must be printable text on one line' };
   const isAscii = isAsciiText(text);
   if (isAscii && !LONG_WORD.test(text)) return { field: structuredField(name, text) };
-  const field = `${legalField(name, ` ${text}`, !isAscii)}\r\n`;
+  const field = `${legalField(name, ` ${text}`, { encode: encodeWordsOf, needsEncoding: !isAscii })}\r\n`;
   if (!isAsciiText(field))
     return { problem: 'must be ASCII, because this field has no place for encoded text' };
   if (hasLongLine(Buffer.from(field)))

@@ -5,6 +5,9 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { fieldValue, type HeaderField, splitFields } from '../../dkim/verify/header-fields.ts';
 import { decodeCharset } from '../charset.ts';
+import { encodeParameters } from './encode-parameters.ts';
+import { encodeWordsOf } from './encode-text.ts';
+import type { FieldKind } from './field-kind.ts';
 import { legalField } from './legal-field.ts';
 import { hasLongLine } from './long-line.ts';
 
@@ -30,5 +33,10 @@ export function repairField(field: HeaderField, { keepsUtf8 }: Repair): string {
   if (!needsEncoding && !hasLongLine(octets)) return field.text;
   const name = field.text.slice(0, field.text.indexOf(':')).trimEnd();
   const unfolded = Buffer.from(fieldValue(field).replace(/\r\n/g, ''), 'latin1');
-  return Buffer.from(legalField(name, decodeCharset(unfolded, ''), needsEncoding)).toString('latin1');
+  const value = decodeCharset(unfolded, '');
+  return Buffer.from(legalField(name, value, { encode: encodeValue, needsEncoding })).toString('latin1');
+}
+
+function encodeValue(kind: FieldKind, value: string): string {
+  return kind === 'parameters' ? encodeParameters(value) : encodeWordsOf(kind, value);
 }

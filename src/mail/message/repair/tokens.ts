@@ -1,5 +1,5 @@
 /** Splits the value of a structured header field into its tokens (RFC 5322 section 3.2), in linear time and without refusing anything. */
-import { endOfComment } from '../mime-fields.ts';
+import { endOfComment } from '../comment.ts';
 
 export type Token = {
   /** `quoted` is a quoted string, `angle` is text in angle brackets, `mark` is a comma, semicolon or colon, and `text` is everything else. */

@@ -1,13 +1,10 @@
 /**
- * Encodes the text of a header field that is not ASCII: free text, display names and comments become encoded-words (RFC 2047 section 5),
- * and parameters become extended ones (RFC 2231 section 4). Text at any other place stays as it is.
+ * Encodes the text of a header field that is not ASCII: free text, display names and comments become encoded-words (RFC 2047 section 5).
+ * Text at any other place stays as it is.
  */
 
-import { decodeWords } from '../decode-words.ts';
 import { encodeWords } from '../encoded-word.ts';
-import { cleanFilename, extendedValue } from '../filename.ts';
-import { writeParameter } from '../media-type.ts';
-import { type MimeParameter, readParameterField, unquote } from '../mime-fields.ts';
+import { unquote } from '../quoted-string.ts';
 import type { FieldKind } from './field-kind.ts';
 import { type Token, tokensOf } from './tokens.ts';
 
@@ -16,25 +13,20 @@ const MAX_PLAIN_WORD_CHARACTERS = 900;
 
 const ASCII = /^[\0-\x7f]*$/;
 const ENCODED_WORD = /^=\?[^?\s]+\?[BbQq]\?[^?\s]*\?=$/;
-const PRINTABLE_ASCII = /^[ -~]*$/;
-/** Matches the name of a parameter (RFC 2045 section 5.1, RFC 2231 section 7). */
-const PARAMETER_NAME = /^[a-z0-9!#$&+\-.^_`{|}~]+$/;
-const FILE_NAMES: ReadonlySet<string> = new Set(['filename', 'name']);
 
 /** Returns true for text that every mail system takes in a header. */
 export function isAsciiText(text: string): boolean {
   return ASCII.test(text);
 }
 
-/** Returns the value of a field, unfolded, with its text encoded. */
-export function encodeValue(kind: FieldKind, value: string): string {
+/** Returns the value of a field, unfolded, with its text encoded. Parameters are encoded elsewhere (encode-parameters.ts). */
+export function encodeWordsOf(kind: FieldKind, value: string): string {
   switch (kind) {
     case 'text':
       return encodeText(value);
     case 'addresses':
       return encodeAddresses(value);
     case 'parameters':
-      return encodeParameters(value);
     case 'structured':
       return value;
   }
@@ -90,7 +82,31 @@ function encodePhrase(phrase: readonly Token[]): string {
   const isAddress = phrase.some(({ kind, text }) => kind === 'text' && text.includes('@'));
   if (isAddress || isAsciiText(joined(phrase))) return joined(phrase);
   const plain = phrase.map(({ kind, text }) => (kind === 'quoted' ? unquote(text) : text)).join('');
-  return ` ${encodeWords(decodeWords(plain.replace(/\t/g, ' ').trim()))} `;
+  return ` ${encodeAround(plain.replace(/\t/g, ' ').trim().split(/ +/)).join(' ')} `;
+}
+
+/**
+ * Encodes all words but those that are encoded already. A space that is shown between the two kinds becomes part of what is encoded here,
+ * because white space between encoded-words is not shown (RFC 2047 section 6.2).
+ */
+function encodeAround(words: readonly string[]): string[] {
+  const written: string[] = [];
+  let plain: string[] = [];
+  const encodePlain = (after: string) => {
+    if (plain.length === 0) return;
+    const before = written.length > 0 ? ' ' : '';
+    written.push(encodeWords(before + plain.join(' ') + after));
+    plain = [];
+  };
+  for (const word of words) {
+    if (!ENCODED_WORD.test(word)) plain.push(word);
+    else {
+      encodePlain(' ');
+      written.push(word);
+    }
+  }
+  encodePlain('');
+  return written;
 }
 
 function encodeComment({ kind, text }: Token): string {
@@ -100,19 +116,4 @@ function encodeComment({ kind, text }: Token): string {
 
 function joined(tokens: readonly Token[]): string {
   return tokens.map(({ text }) => text).join('');
-}
-
-/** Names of files are cut to the 255 octets that file systems allow. A value with parameters that cannot be written stays as it is. */
-function encodeParameters(value: string): string {
-  const field = readParameterField(value);
-  if (!field || !isAsciiText(field.value)) return value;
-  const parameters = field.parameters.map(encodeParameter);
-  return parameters.includes(undefined) ? value : ` ${[field.value, ...parameters].join('; ')}`;
-}
-
-function encodeParameter({ name, value, isExtended }: MimeParameter): string | undefined {
-  if (!PARAMETER_NAME.test(name)) return undefined;
-  const text = FILE_NAMES.has(name) ? cleanFilename(value) : value;
-  if (isExtended || !isAsciiText(text)) return `${name}*=${extendedValue(text)}`;
-  return PRINTABLE_ASCII.test(text) ? writeParameter(name, text) : undefined;
 }
