@@ -55,7 +55,12 @@ async function deliver(to: string[], more = {}): Promise<string> {
 
 const FAILED: Notice = {
   ...{ form: 'structured', action: 'failed', status: '5.1.1', originalRecipient: null, finalRecipient: null },
-  ...{ diagnosticCode: '550 5.1.1 User unknown', remoteMta: 'mx.other.example', willRetryUntil: null },
+  ...{
+    diagnosticCode: '550 5.1.1 User unknown',
+    explanation: null,
+    remoteMta: 'mx.other.example',
+    willRetryUntil: null,
+  },
 };
 
 type Sent = Partial<Omit<ReturnedBounce, 'notices'>> & { emailId?: string; attemptedAt?: number };

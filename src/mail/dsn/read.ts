@@ -8,7 +8,7 @@ import { findNamedAddresses } from './named-address.ts';
 import { MAX_NOTICES, type Notice } from './notice.ts';
 import { type BounceTexts, copyRecipients, isCopy, splitBounce } from './returned-copy.ts';
 import { readQuotedStatusReport, readStatusReport } from './status-report.ts';
-import { readText, type TextReport, textNotice } from './text-report.ts';
+import { explanationOf, readText, reasonIn, type TextReport, textNotice } from './text-report.ts';
 
 /** Mail that came back: a bounce with its notices about recipients, an automatic reply, or anything else. */
 type ReturnedMail = { kind: 'bounce'; notices: Notice[] } | { kind: 'auto-reply' } | { kind: 'other' };
@@ -48,16 +48,32 @@ export function readReturnedMail(bytes: Uint8Array): ReturnedMail {
 }
 
 function readNotices(message: MimeMessage): Notice[] {
-  if (message.parts.some(({ type }) => OTHER_REPORTS.has(type))) return [];
+  if (message.parts.some(({ type }) => OTHER_REPORTS.has(type)) && !isRejection(message.fields)) return [];
   const structured = readStructured(message);
   if (structured.some(({ finalRecipient, originalRecipient }) => finalRecipient ?? originalRecipient))
-    return structured;
+    return withExplanations(structured, message);
   const forPeople = readForPeople(message);
   const [only] = structured;
   if (only && structured.length === 1)
     return [{ ...only, finalRecipient: forPeople[0]?.finalRecipient ?? null }];
   if (forPeople.length > 0) return forPeople;
   return structured.length > 0 ? structured : readReturnedBounce(message);
+}
+
+/** The script of a recipient may refuse a message with a receipt (RFC 5429 section 2.1.1), which Dovecot marks in this way. */
+function isRejection(fields: readonly HeaderField[]): boolean {
+  return /^auto-replied\s*\(rejected\)/i.test(findValue(fields, 'auto-submitted') ?? '');
+}
+
+/** Adds what the text for people says: it may name the command that was refused, or have the only reason. */
+function withExplanations(notices: readonly Notice[], { fields, parts }: MimeMessage): Notice[] {
+  const report = readText(fields, splitBounce(parts).own);
+  return notices.map((notice) => {
+    const address = notice.finalRecipient ?? notice.originalRecipient;
+    const explanation = address === null ? null : explanationOf(report, address);
+    const diagnosticCode = notice.diagnosticCode ?? (explanation === null ? null : reasonIn(explanation));
+    return { ...notice, explanation, diagnosticCode };
+  });
 }
 
 /** Reads the machine-readable part, or what stands for it in other parts. */

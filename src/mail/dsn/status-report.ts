@@ -8,9 +8,9 @@ import { cleanDiagnostic, findStatus, MAX_NOTICES, type Notice, type NoticeActio
 const MAX_GROUPS = 2 * MAX_NOTICES;
 
 /** Matches an action (RFC 3464 section 2.3.3), and words that programs write in the place of one. */
-const ACTION = /^(failed|delayed|delivered|relayed|expanded|failure|expired)\b/i;
-/** Words that stand for a failure: `expired` says that the reporting server has given up. */
-const FAILURES: ReadonlySet<string> = new Set(['failed', 'failure', 'expired']);
+const ACTION = /^(failed|delayed|delivered|relayed|expanded|failure|error|expired)\b/i;
+/** Words that stand for a failure: OpenSMTPD writes `error`; `expired` says that the reporting server has given up. */
+const FAILURES: ReadonlySet<string> = new Set(['failed', 'failure', 'error', 'expired']);
 /** Fields that only the group of a recipient has. */
 const RECIPIENT_FIELDS = new Set(['final-recipient', 'original-recipient', 'x-actual-recipient']);
 
@@ -49,6 +49,7 @@ function readGroup(fields: readonly HeaderField[]): Notice | undefined {
     action,
     status,
     diagnosticCode: diagnosticOf(value('diagnostic-code')),
+    explanation: null,
     finalRecipient: typedAddress(value('final-recipient')) ?? typedAddress(value('x-actual-recipient')),
     originalRecipient: typedAddress(value('original-recipient')),
     remoteMta: nameOf(value('remote-mta')),

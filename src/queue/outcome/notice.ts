@@ -27,14 +27,14 @@ export type ExplainedNotice = { report: Report; meaning: Meaning };
 
 /** Returns the report of a failure, and what it means. `recipientDomain` is left out of the text. */
 export function explainNotice(table: ReplyTable, notice: Notice, recipientDomain = ''): ExplainedNotice {
-  const { status, diagnosticCode, remoteMta, form } = notice;
+  const { status, diagnosticCode, explanation, remoteMta, form } = notice;
   const reply = quotedReply(diagnosticCode ?? '');
   const { code, enhanced: own } = readReplyCodes(reply);
   const isSpecific = own !== null && !UNSPECIFIC.test(own);
   const text = diagnosticCode ?? status ?? 'The message could not be delivered';
   const explain = (enhanced: string | null) =>
     table.explain({
-      phase: phaseOf(text),
+      phase: phaseOf(text) ?? phaseOf(explanation ?? '') ?? 'dsn',
       code,
       enhanced,
       text: reply === '' ? text : reply,
@@ -49,8 +49,8 @@ export function explainNotice(table: ReplyTable, notice: Notice, recipientDomain
   return { report, meaning: believed(form, code, meaning) };
 }
 
-function phaseOf(text: string): ReplyPhase {
-  return PHASES.find(({ words }) => words.test(text))?.phase ?? 'dsn';
+function phaseOf(text: string): ReplyPhase | undefined {
+  return PHASES.find(({ words }) => words.test(text))?.phase;
 }
 
 function lessCertain(meaning: Meaning): Meaning {

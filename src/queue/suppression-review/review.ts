@@ -86,6 +86,7 @@ function noticeOf(recipient: RecipientRow | undefined, diagnosticCode: string | 
     action: 'failed',
     status: recipient?.enhancedCode ?? null,
     diagnosticCode,
+    explanation: null,
     finalRecipient: null,
     originalRecipient: null,
     remoteMta: null,

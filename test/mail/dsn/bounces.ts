@@ -7,7 +7,11 @@ Subject: Hi
 `;
 
 /** Returns a message of `multipart/report` whose machine-readable part is `status`. */
-export function statusReport(status: string, type = 'message/delivery-status'): string {
+export function statusReport(
+  status: string,
+  type = 'message/delivery-status',
+  text = 'The mail system could not deliver your message.',
+): string {
   return `From: MAILER-DAEMON@mx.example
 Subject: Undelivered Mail Returned to Sender
 Auto-Submitted: auto-replied
@@ -21,7 +25,7 @@ This is a MIME-encapsulated message.
 Content-Description: Notification
 Content-Type: text/plain; charset=us-ascii
 
-The mail system could not deliver your message.
+${text}
 
 --4F2C.1/mx.example
 Content-Type: ${type}

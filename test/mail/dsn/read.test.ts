@@ -28,12 +28,39 @@ test('Postfix: the recipient, the one before it was forwarded, the status and th
       status: '5.1.1',
       diagnosticCode:
         '550 5.1.1 <forwarded@other.example>: Recipient address rejected: User unknown in virtual mailbox table',
+      explanation: null,
       finalRecipient: 'forwarded@other.example',
       originalRecipient: bob,
       remoteMta: 'mail.other.example',
       willRetryUntil: null,
     },
   ]);
+});
+
+test('a report takes the reason that it does not have from the text next to it', () => {
+  const report = (text: string, rest = '') =>
+    noticesOf(
+      bounces.statusReport(
+        `Reporting-MTA: dns; exim.example\n\nAction: failed\nFinal-Recipient: rfc822;${bob}\nStatus: 5.0.0\n${rest}`,
+        'message/delivery-status',
+        `The following address(es) failed:\n\n  ${bob}\n    ${text}\n`,
+      ),
+    )[0];
+  assert.equal(report('Unrouteable address')?.diagnosticCode, 'Unrouteable address');
+  const refused = `host mx.rcpt.example [192.0.2.1]\n    SMTP error from remote mail server after RCPT TO:<${bob}>:\n    550 No such user`;
+  assert.equal(report(refused)?.diagnosticCode, '550 No such user');
+  const both = report(refused, 'Diagnostic-Code: smtp; 550 Denied\n');
+  assert.equal(both?.diagnosticCode, '550 Denied');
+  assert.match(both?.explanation ?? '', /after RCPT TO:/);
+});
+
+test('OpenSMTPD calls a failure an error', () => {
+  const [notice] = noticesOf(
+    bounces.statusReport(
+      `Reporting-MTA: dns; mx.example\n\nFinal-Recipient: rfc822; ${bob}\nAction: error\nStatus: 5.0.0\n`,
+    ),
+  );
+  assert.equal(notice?.action, 'failed');
 });
 
 test('a delay is read with the time until which the server keeps trying', () => {

@@ -362,6 +362,57 @@ export const TEXT_BOUNCES: Record<string, [message: string, expected: Expected]>
     }),
     { diagnostic: /^550 5\.1\.1 No such user/, status: '5.1.1' },
   ],
+  'IMail, which calls the address a userid': [
+    plain('Invalid final delivery userid: bob@rcpt.example\n\nOriginal message follows.\n', {
+      from: '"Postmaster" <postmaster@mx.example>',
+      subject: 'Undeliverable Mail',
+    }),
+    { diagnostic: /Invalid final delivery userid/ },
+  ],
+  'LSMTP, with the fields of Listserv': [
+    plain(
+      'An error was detected while processing the message.\n\n--> Error description:\nError-for:  bob@rcpt.example\nError-Code: 0\nError-Text: Mailer mx.rcpt.example said:\n            "554 The message goes in circles"\n\nError-End:  One error reported.\n',
+      { from: 'postmaster@mx.example', subject: 'Undelivered mail' },
+    ),
+    { diagnostic: /^554 The message goes in circles/ },
+  ],
+  'Exim, with an address that it does not disclose': [
+    plain(
+      'A message that you sent could not be delivered. This is a permanent error. The following address(es) failed:\n\n  an undisclosed address\n    (generated from bob@rcpt.example)\n\n------ This is a copy of the message, including all the headers. ------\n\nTo: list@sender.example\n',
+      { subject: 'Mail delivery failed: returning message to sender' },
+    ),
+    { diagnostic: /./ },
+  ],
+  'words that say that nothing was delivered, which are no delay': [
+    plain(
+      'Your message to bob@rcpt.example has NOT been delivered: this address is wrong.\n\nPlease look for the right one after reading our web site.\n',
+      { subject: 'Your message could not be delivered' },
+    ),
+    { diagnostic: /this address is wrong/ },
+  ],
+  'a refusal of a Sieve script of Dovecot': [
+    `From: Mail Delivery Subsystem <postmaster@mx.example>
+To: b+1@bounce.example
+Subject: Automatically rejected mail
+Auto-Submitted: auto-replied (rejected)
+Content-Type: multipart/report; report-type=disposition-notification; boundary="=_q"
+
+--=_q
+${text('Your message to <bob@rcpt.example> was automatically rejected:\nNo, thank you\n')}
+--=_q
+Content-Type: message/disposition-notification
+
+Final-Recipient: rfc822; bob@rcpt.example
+Disposition: automatic-action/MDN-sent-automatically; deleted
+
+--=_q
+Content-Type: message/rfc822
+
+${COPY}
+--=_q--
+`,
+    { diagnostic: /automatically rejected/ },
+  ],
   'no address at all': [
     plain('Your message could not be delivered.\n', { subject: 'Mail delivery failed' }),
     { diagnostic: /could not be delivered/, recipients: [null] },

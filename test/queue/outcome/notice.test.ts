@@ -7,7 +7,15 @@ import { packagedReplies } from '../../../src/queue/outcome/replies/replies.ts';
 
 function explain(form: Notice['form'], status: string | null, diagnosticCode: string | null) {
   const notice: Notice = {
-    ...{ form, action: 'failed', status, diagnosticCode, remoteMta: null, willRetryUntil: null },
+    ...{
+      form,
+      action: 'failed',
+      status,
+      diagnosticCode,
+      explanation: null,
+      remoteMta: null,
+      willRetryUntil: null,
+    },
     ...{ finalRecipient: null, originalRecipient: null },
   };
   return explainNotice(packagedReplies(), notice);
@@ -74,6 +82,28 @@ test('a program that says which command was refused is believed', () => {
   assert.deepEqual([meaning.class, meaning.suppresses], ['hard-unconfirmed', 'repeated']);
   const late = explain('structured', '5.0.0', '550 Denied (in reply to end of DATA command)');
   assert.deepEqual([late.meaning.class, late.meaning.suppresses], ['policy', 'never']);
+});
+
+test('the text next to a report says which command was refused', () => {
+  const refused = (explanation: string) => {
+    const notice = {
+      ...{ form: 'structured', action: 'failed', status: '5.0.0', diagnosticCode: '550 User unknown' },
+      ...{
+        explanation,
+        finalRecipient: null,
+        originalRecipient: null,
+        remoteMta: null,
+        willRetryUntil: null,
+      },
+    } as const;
+    return explainNotice(packagedReplies(), notice).meaning.suppresses;
+  };
+  assert.equal(refused('host mx.rcpt.example said: 550 User unknown (in reply to RCPT TO command)'), 'now');
+  assert.equal(
+    refused('host mx.rcpt.example said: 550 User unknown (in reply to MAIL FROM command)'),
+    'never',
+  );
+  assert.equal(refused('550 User unknown (in reply to end of DATA command)'), 'repeated');
 });
 
 test('text for people suppresses only where it quotes the reply of a server', () => {

@@ -14,6 +14,7 @@ blocklist|never|rcpt||550 5.2.1 Mailbox unavailable, listed on a public blacklis
 authentication-of-sender|never|rcpt||550 5.1.0 192.0.2.1 may not send for this domain per its SPF Record
 your-host|never|rcpt||550 5.1.1 Your IP is not wanted
 sender|never|rcpt||550 5.1.0 <b+x@bounce.example> sender rejected
+sender-in-other-languages|never|rcpt||550 5.1.1 Remitente bloqueado
 relaying-denied|never|rcpt||550 5.1.1 Relaying denied
 content|never|dot||554 5.1.1 A virus was found
 spam|never|dot||550 5.1.1 This looks like spam
@@ -48,6 +49,7 @@ yahoo-disabled|now|dot||554 30 Sorry, this mailbox is disabled (554.30)
 carrier-unknown-user|repeated|rcpt|mfsmax.docomo.ne.jp|550 Unknown user
 yandex-no-such-user|now|rcpt|mx.yandex.ru|550 5.7.1 No such user!
 suppression-list|repeated|dsn||550 5.1.1 The address is on the suppression list of the service
+bad-address-doubtful|repeated|rcpt||550 5.1.1 Access denied
 mailbox-bad-address|now|rcpt||550 5.1.1 No
 other-address-status-unknown-user|now|rcpt||550 5.1.0 User unknown
 other-address-status|never|rcpt||550 5.1.0 No
@@ -107,6 +109,9 @@ refused-suspended|repeated|rcpt||550 User suspended
 told-unknown-user|repeated|dsn||5.0.0 unknown user
 refused-unavailable|repeated|rcpt||550 Requested action not taken: mailbox unavailable
 refused-unrouteable|repeated|dsn||550 Unrouteable address
+told-no-domain|repeated|dsn||5.0.0 Domain does not exist
+told-unrouteable|repeated|dsn||5.0.0 Unrouteable address
+refused-does-not-exist|repeated|rcpt||550 <bob@rcpt.example> does not exist
 recipient-no-domain|repeated|rcpt||550 Unknown host
 refused-user-not-local|never|rcpt||553 No
 refused-storage|never|rcpt||552 No
@@ -139,6 +144,27 @@ export const ABOUT_OTHERS = [
   '550 5.1.1 <a@rcpt.example> sent to too many recipients this hour',
   '550 5.1.1 User unknown; message blocked by policy',
   '550 No such user in our policy: relaying denied',
+  '550 Could not verify sender, the answer was: 550 user unknown',
+  '550 Callback for <b+token@bounce.example> failed: no such user',
+  '550 Return address does not exist',
+  '550 5.1.1 Sender user unknown',
+  '550 5.1.1 Unknown user in MAIL FROM',
+  '550 5.1.1 BATV token is missing',
+  '550 5.1.1 No PTR, and we could not find your hostname',
+  '550 5.1.1 The mailbox does not have enough space',
+  '550 5.1.1 The quota of the disc is used up',
+  '550 5.1.1 Postfach überfüllt',
+  '550 5.1.1 La boîte aux lettres est pleine',
+  '550 5.1.1 Buzón de correo lleno',
+  '550 5.1.1 Ящик переполнен',
+  '550 5.1.1 邮箱已满',
+  '550 5.1.1 メールボックスがいっぱいです',
+  '550 5.1.1 Expéditeur refusé',
+  '550 5.1.1 Отправитель заблокирован',
+  '550 5.1.1 发件人被拒收',
+  '550 5.1.1 Mail goes in a loop here',
+  '550 5.1.1 Not on the allow list of this recipient',
+  '550 5.1.1 Your account has been disabled for sending',
 ];
 
 /** Replies about dead addresses that never suppressed, with variants, and what each suppresses now. */
@@ -156,6 +182,13 @@ export const DEAD = [
   ['repeated', '554 dd Sorry, this user does not have a ymail.com account'],
   ['repeated', '552 1 Requested mail action aborted, mailbox not found'],
   ['repeated', '550 5.5.0 Requested action not taken: mailbox unavailable'],
+  ['now', '550 5.1.1 <bob@rcpt.example>: Recipient address rejected: nothing here'],
+  ['now', '550 5.1.1 Access denied: no such user'],
+  ['now', '550 5.1.1 邮箱不存在'],
+  ['now', '550 Unknown e-mail address'],
+  ['now', '550 There is no bob in name directory'],
+  ['repeated', '550 No valid recipients, bye'],
+  ['repeated', '551 The recipient has moved'],
   ['now', '550 User unknown'],
   ['now', '550 <bob@rcpt.example>: User unknown in virtual mailbox table'],
 ] as const;
@@ -173,6 +206,7 @@ blocklist|550 5.1.1 User bob not listed in the directory
 authentication-of-sender|550 5.1.1 <spf@rcpt.example>: User unknown in mx.dkim.example.net
 your-host|550 5.1.1 The host has no user of this name
 sender|550 5.1.1 User unknown, message returned to sender
+sender-in-other-languages|550 5.1.1 <remitente@rcpt.example>: User unknown
 relaying-denied|550 5.1.1 <bob@rcpt.example>: User unknown in relay recipient table
 content|550 5.1.1 <virus@rcpt.example>: User unknown
 spam|550 5.1.1 <spam@rcpt.example>: User unknown at mx.spam.example.net
