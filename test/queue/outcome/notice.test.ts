@@ -86,7 +86,7 @@ test('a program that says which command was refused is believed', () => {
 
 test('the text next to a report says which command was refused', () => {
   const refused = (explanation: string) => {
-    const notice = {
+    const notice: Notice = {
       ...{ form: 'structured', action: 'failed', status: '5.0.0', diagnosticCode: '550 User unknown' },
       ...{
         explanation,
@@ -95,7 +95,7 @@ test('the text next to a report says which command was refused', () => {
         remoteMta: null,
         willRetryUntil: null,
       },
-    } as const;
+    };
     return explainNotice(packagedReplies(), notice).meaning.suppresses;
   };
   assert.equal(refused('host mx.rcpt.example said: 550 User unknown (in reply to RCPT TO command)'), 'now');
