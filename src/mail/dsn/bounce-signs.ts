@@ -20,7 +20,7 @@ const REPLY = /(?:^|[\s:;<>("-])[45]\d\d[ -](?:#?[45]\.\d{1,3}\.\d{1,3}|[A-Za-z<
 const ENHANCED = /(?:^|[\s(#])[45]\.\d{1,3}\.\d{1,3}(?![\d.])/;
 /** Matches words of a warning: the message is kept, and the server tries again. */
 const DELAY =
-  /not yet been delivered|not been delivered to (?:one|all|some|any)\b[^.]{0,80}\bafter\b|(?:has|have|been|is|was|will be) (?:been )?delayed|delivery (?:is |has been )?delayed|delayed mail|warning message only|this is a warning|will (?:be retried|keep trying|continue (?:to try|trying))|still being retried|delivery attempts? will (?:continue|be made)|could not send message for (?:the )?past|message still undelivered/i;
+  /not yet been delivered|not been delivered to (?:one|all|some)\b[^.]{0,80}\bafter\b|(?:has|have|been|is|was|will be) (?:been )?delayed|delivery (?:is |has been )?delayed|delayed mail|warning message only|this is a warning|will (?:be retried|keep trying|continue (?:to try|trying))|still being retried|delivery attempts? will (?:continue|be made)|could not send message for (?:the )?past|message still undelivered/i;
 const GAVE_UP =
   /permanent|given up|giving up|gave up|will not (?:be retried|continue|keep)|no further|(?<!non-)fatal/i;
 
