@@ -100,7 +100,7 @@ async function checkMechanism(
   const name = given ?? domain;
   switch (mechanism.toLowerCase()) {
     case 'include':
-      return followRecord(evaluation, term, name);
+      return followRecord(evaluation, term, term.slice(term.indexOf(':') + 1));
     case 'a':
       return isFixedName(name) ? checkAddresses(evaluation, name) : undefined;
     case 'mx':
@@ -126,7 +126,9 @@ async function followRecord(
   name: string,
 ): Promise<SpfRecordFault | undefined> {
   const domain = normalize(name);
-  if (!isFixedName(name) || evaluation.trusted.has(domain)) return undefined;
+  if (name.includes(MACRO) || evaluation.trusted.has(domain)) return undefined;
+  // A name that cannot be looked up has no record (RFC 7208 section 4.3).
+  if (!isHostName(name)) return permerror(`"${term}" names no domain (RFC 7208 section 4.3)`);
   const answer = await evaluation.dns.txt(domain);
   if (answer.kind === 'failed') return unanswered(domain, answer);
   const records = answer.kind === 'found' ? answer.records.filter(isSpfRecord) : [];
