@@ -22,7 +22,13 @@ import {
   NAME_NAMES,
 } from '../../imports/products/field-names.ts';
 import { PROPERTY_KEY } from './fields.ts';
-import { type ConsentColumn, findConsent, isAboutConsent, isConsentKind } from './import-standing.ts';
+import {
+  type ConsentColumn,
+  findConsent,
+  givenConsent,
+  isAboutConsent,
+  isConsentKind,
+} from './import-standing.ts';
 import { uniquePropertyKey } from './property-keys.ts';
 
 export type KeyedColumn = { key: string; column: number };
@@ -124,7 +130,7 @@ function chooseNames(open: readonly Heading[], fields: Map<Heading, string | nul
 
 function consentOf(heading: Heading, field: string | null): ConsentColumn | undefined {
   if (field === null || !isConsentKind(field)) return undefined;
-  return { column: heading.column, heading: heading.text, kind: field, isAmbiguous: false };
+  return givenConsent(heading, field);
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   CONSENT_NAMES,
   CONSENT_RULES,
   type ConsentKind,
+  NOT_OF_THE_READER,
 } from '../../imports/products/consent-columns.ts';
 import {
   CLEAR_OPT_OUT_WORDS,
@@ -27,6 +28,8 @@ export type ConsentColumn = {
   kind: ConsentKind;
   /** True when the column may mean something else: what is not understood says nothing, and the cell is a property as well. */
   isAmbiguous: boolean;
+  /** True when a no tells of a choice: who has not bounced has chosen nothing by that. */
+  isChoice: boolean;
 };
 
 const KINDS = Object.keys(CONSENT_NAMES) as ConsentKind[];
@@ -53,7 +56,21 @@ export function findConsent({ column, text, plain }: Heading): ConsentColumn | u
   const ambiguous = AMBIGUOUS_NAMES.get(plain);
   const kind =
     NAMES.get(plain) ?? ambiguous ?? CONSENT_RULES.find(({ pattern }) => pattern.test(plain))?.kind;
-  return kind && { column, heading: text, kind, isAmbiguous: ambiguous !== undefined && !NAMES.has(plain) };
+  return (
+    kind && {
+      ...{ column, heading: text, kind, isAmbiguous: ambiguous !== undefined && !NAMES.has(plain) },
+      isChoice: isChoice(plain),
+    }
+  );
+}
+
+/** Returns the column of a heading to which the request gives a kind. */
+export function givenConsent({ column, text, plain }: Heading, kind: ConsentKind): ConsentColumn {
+  return { column, heading: text, kind, isAmbiguous: false, isChoice: isChoice(plain) };
+}
+
+function isChoice(plain: string): boolean {
+  return !NOT_OF_THE_READER.test(plain);
 }
 
 /** Returns true for a heading of consent, be it to mail, to another channel, or a fact about the choice. */
@@ -76,7 +93,7 @@ export function readStanding(
   let refused: ConsentColumn | undefined;
   let silent: ConsentColumn | undefined;
   for (const column of columns) {
-    const standing = readCell(column.kind, cells[column.column] ?? '');
+    const standing = readCell(column, cells[column.column] ?? '');
     if (standing === 'unsubscribed') return standing;
     if (standing === 'subscribed' || standing === 'pending') found.add(standing);
     else if (column.isAmbiguous) continue;
@@ -88,8 +105,8 @@ export function readStanding(
   return found.has('pending') ? 'pending' : found.has('subscribed') ? 'subscribed' : undefined;
 }
 
-/** Returns what a cell says; undefined when it is empty. */
-function readCell(kind: ConsentKind, cell: string): Standing | 'unknown' | undefined {
+/** Returns what a cell says; undefined when it says nothing. */
+function readCell({ kind, isChoice }: ConsentColumn, cell: string): Standing | 'unknown' | undefined {
   const text = trimText(cell);
   const plain = plainForm(text);
   if (NOTHING.has(plain)) return undefined;
@@ -99,7 +116,7 @@ function readCell(kind: ConsentKind, cell: string): Standing | 'unknown' | undef
     case 'subscribed':
       return readSubscribed(plain) ?? (isDate(text) ? 'subscribed' : 'unknown');
     case 'unsubscribed':
-      return readUnsubscribed(text, plain);
+      return readUnsubscribed(text, plain, isChoice);
     case 'unsubscribedAt':
       return findBoolean(plain) === false ? undefined : 'unsubscribed';
   }
@@ -111,9 +128,10 @@ function readSubscribed(plain: string): Standing | undefined {
   return flag ? 'subscribed' : 'unsubscribed';
 }
 
-function readUnsubscribed(text: string, plain: string): Standing | 'unknown' | undefined {
+function readUnsubscribed(text: string, plain: string, isChoice: boolean): Standing | 'unknown' | undefined {
   const flag = findBoolean(plain);
-  if (flag !== undefined) return flag ? 'unsubscribed' : 'subscribed';
+  if (flag === false) return isChoice ? 'subscribed' : undefined;
+  if (flag) return 'unsubscribed';
   if (WORDS_OF_OPT_OUT.has(plain)) return 'subscribed';
   const word = WORDS.get(plain);
   if (word === 'unsubscribed' || word === 'pending') return word;

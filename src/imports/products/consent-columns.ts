@@ -206,39 +206,99 @@ export const AMBIGUOUS_CONSENT_NAMES: Readonly<Partial<Record<ConsentKind, reado
   unsubscribed: ['disabled', 'is disabled'],
 };
 
+/**
+ * Headings of opting out that are about mail that could not be delivered, or about a decision of the sender. A no there says nothing about the
+ * choice of the reader. A no in the blocklist of Brevo does: it is the only place where Brevo keeps the choice.
+ */
+export const NOT_OF_THE_READER =
+  /bounc|complain|spam|abuse|quarantin|invalid|ineligible|deliver|deactivat|disabled|exclu|suppress|removed|banned|blocked/;
+
 /** A rule for headings that no list names. The first rule whose pattern occurs in the plain form decides. */
 type ConsentRule = { pattern: RegExp; kind: ConsentKind | undefined };
 
-/** Other languages and products name such columns by the same few stems. */
+/** Stems of opting in, and words that often stand between a stem and the fact that a column is about. */
+const OPT_IN = '(?:optin|optedin|consent(?:ed|ement|imiento|imento)?)';
+const BETWEEN =
+  '(?:email|newsletter|marketing|form|signup|checkbox|landing|privacy|policy|user|verification|confirmation|confirmed|given|granted|signed|updated|changed|collected|obtained|recorded|verified|last|source|method)*';
+/** Stems of leaving in several languages, without accents. */
+const LEFT = [
+  ...['unsub', 'optout', 'optedout', 'optsout', 'blacklist', 'blocklist', 'suppressed', 'suppression'],
+  ...['abgemeldet', 'abmeld', 'abbestell', 'gesperrt', 'werbesperre', 'widerspr', 'widerruf', 'robinsonlist'],
+  ...['desabonn', 'desinscri', 'disiscri', 'dezabon', 'uitgeschreven', 'uitschrijv', 'afmeld', 'avmeld'],
+  ...['avregistr', 'avprenumer', 'avanmal', 'avbestill', 'wypisan', 'odhlas', 'odjav', 'leiratkoz'],
+  ...['отпис', '退订', '退訂', '取消订阅', '退会', '配信停止', '配信拒否', '受信拒否', '수신거부'].map(
+    (stem) => stem.normalize('NFKD'),
+  ),
+].join('|');
+/** Stems of consent in several languages, without accents. */
+const CONSENT = [
+  ...['optin', 'optedin', 'consent', 'consenso', 'acceptsmarketing', 'subscribedto', 'einwillig'],
+  ...['toestemming', 'samtyk', 'suostumus', 'zgoda', 'souhlas', 'suhlas', 'hozzajarul', 'emailpermission'],
+  ...['marketingpermission', 'emailable', 'mailable', 'newslettersubscriber', 'newsletterabon'],
+  ...['соглас', 'подписан', '수신동의', '受信許可', '配信許可'].map((stem) => stem.normalize('NFKD')),
+].join('|');
+
+/** Other languages and products name such columns by the same few stems. A heading in doubt counts, because its values can be refused. */
 export const CONSENT_RULES: readonly ConsentRule[] = [
-  // Consent to another channel.
-  { pattern: /sms|whatsapp|phone|mobile|push|voice|fax|postal/, kind: undefined },
+  // HubSpot has a column for each type of mail, with any name: `Opted out of email: Discount`.
+  { pattern: /^optedoutofemail/, kind: 'unsubscribed' },
+  // Consent to another channel alone.
+  {
+    pattern:
+      /^(?!.*(?:email|newsletter)).*(?:sms|whatsapp|phone|(?<!auto)mobile|push|(?<!in)voice|fax|postal)/,
+    kind: undefined,
+  },
   // Brevo says by `DOUBLE_OPT-IN` how a contact has subscribed, not whether.
   { pattern: /^doubleoptin$/, kind: undefined },
   // Facts about the choice, which are not the choice itself, and links.
   {
-    pattern: /(?:link|url|token|ip|ipaddress|hash|count|rate|language|version|text|page|form)$/,
+    pattern: new RegExp(
+      `(?:${OPT_IN}|optout|optedout|unsub(?:scribed?)?)${BETWEEN}(?:link|url|token|ip|ipaddress|hash|count|rate|language|version|text|page|form)$`,
+    ),
     kind: undefined,
   },
   {
-    pattern:
-      /(?:optin|optedin|consent).*(?:time|date|source|method|detail|note|country|latitude|longitude|(?:at|on|by|id)$)/,
+    pattern: new RegExp(
+      `${OPT_IN}${BETWEEN}(?:time|timestamp|date|datetime|source|method|through|details?|notes?|remarks?|country|latitude|longitude|at|on|by|id)(?:utc|gmt)?$`,
+    ),
     kind: undefined,
   },
   // Results of services that test addresses, which say nothing about consent.
-  { pattern: /verif|valid|deliver/, kind: undefined },
-  { pattern: /(?:mail|subscri|newsletter|marketing|consent|optin).*status$/, kind: 'status' },
-  // HubSpot has a column for each type of mail: `Opted out of email: Marketing Information`.
-  { pattern: /^optedoutofemail/, kind: 'unsubscribed' },
+  { pattern: /^(?:e?mail)?(?:address)?(?:verif|valid|deliver)[a-z]*status$/, kind: undefined },
+  // Consent that was taken back.
   {
     pattern:
-      /(?:unsub|optout|optedout|optsout|blacklist|blocklist|abgemeldet|abmeld|desabonn|desinscri|disiscri|uitgeschreven|отпис).*(?:time|date|reason|campaign)|(?:unsubscribed|optedout|optout|listed)(?:at|on)$/,
+      /(?:consent|optin|permission).*(?:withdr|revo[kc]|denied|declin|refus)|(?:withdr|revo[kc]|refus|den(?:y|ied)).*(?:consent|optin|permission)/,
+    kind: 'unsubscribedAt',
+  },
+  { pattern: /(?:optout|optedout|unsub).*status$/, kind: 'unsubscribed' },
+  { pattern: /(?:mail|subscri|newsletter|marketing|consent|optin|suppression).*status$/, kind: 'status' },
+  {
+    pattern: new RegExp(
+      `(?:${LEFT}).*(?:time|date|reason|campaign)|(?:unsubscribed|optedout|optout|listed)(?:at|on)$`,
+    ),
     kind: 'unsubscribedAt',
   },
   {
-    pattern:
-      /unsub|optout|optedout|optsout|donotemail|donotmail|donotcontact|noemail|blacklist|blocklist|suppressed|abgemeldet|abmeld|desabonn|desinscri|disiscri|uitgeschreven|отпис/,
+    pattern: /^(?:email|hard|last|spam|abuse)*(?:bounce|complaint)(?:type|date|time|reason|at|on)$/,
+    kind: 'unsubscribedAt',
+  },
+  {
+    pattern: new RegExp(
+      `${LEFT}|donot(?:e?mail|contact|market|send)|^(?:has|is|wants|send|please)*noe?mails?|nepascontacter|nocontactar|noenviar|keinewerbung|keinnewsletter`,
+    ),
     kind: 'unsubscribed',
   },
-  { pattern: /optin|optedin|consent|acceptsmarketing|subscribedto/, kind: 'subscribed' },
+  {
+    pattern:
+      /^(?:is|has|email|mail|hard|spam|abuse)*(?:bounces?|bounced|complaints?|complained|spamreports?|blocked|banned|removed|suppress)$/,
+    kind: 'unsubscribed',
+  },
+  { pattern: new RegExp(CONSENT), kind: 'subscribed' },
+  // Questions such as `Receives newsletter`, `Allow marketing` and `Can be emailed`.
+  {
+    pattern:
+      /^(?:receives?|wants?|accepts?|allows?|agree[sd]?|can|may)(?:to|be|our|the|get|receive|product|marketing)*(?:e?mail|newsletter|marketing)/,
+    kind: 'subscribed',
+  },
 ];

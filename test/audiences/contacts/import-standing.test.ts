@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { findConsent } from '../../../src/audiences/contacts/import-standing.ts';
+import { plainForm } from '../../../src/imports/plain-form.ts';
 import { importCsv, newAudience } from '../../imports/jobs.ts';
 import { openTestApp, type TestApp } from '../../support/test-app.ts';
 
@@ -161,9 +163,18 @@ test('an empty cell of consent is refused unless another column says something',
     ',,,2026-01-02',
     ',,yes,',
     ',maybe,no,',
+    ',,subscribed,',
   ]);
   const [left, subscribed] = ['unsubscribed', 'subscribed'];
-  assert.deepEqual(statuses, [null, subscribed, subscribed, subscribed, left, left, null]);
+  assert.deepEqual(statuses, [null, subscribed, subscribed, subscribed, left, left, null, subscribed]);
+});
+
+test('a reader has not subscribed by not having bounced', async () => {
+  for (const heading of ['Bounced', 'Marked as spam', 'Is suppressed', 'email_disabled', 'Is blocked'])
+    assert.deepEqual((await statusesOf(`opt-in,${heading}`, [',no', 'yes,no'])).statuses, [
+      null,
+      'subscribed',
+    ]);
 });
 
 test('a date in any order tells that a reader has subscribed, or has left', async () => {
@@ -224,4 +235,63 @@ test('the refusal of a status says what is allowed, and how to import the column
     errors,
     /`Status` must be a status such as subscribed, .*, not `=lead`; `mapping` can leave the column out/,
   );
+});
+
+test('the headings of other products and languages tell what a column is about', () => {
+  const kindOf = (text: string) =>
+    findConsent({ column: 0, text, plain: plainForm(text), mapped: undefined })?.kind;
+  for (const [kind, headings] of [
+    [
+      'unsubscribed',
+      [
+        // The name of a type of mail does not change what the column says.
+        ...['Membership', 'Discount', 'Platform', 'Mobile app', 'Delivery updates'].map(
+          (name) => `Opted out of email: ${name}`,
+        ),
+        ...['Marketing opt-out (email and SMS)', 'Invoice opt-out', 'Automobile newsletter opt-out'],
+        ...['Email opt-out status', 'Do not market', 'No mail', 'Abbestellt', 'Werbesperre', 'Afmeldt'],
+        ...[
+          'Avregistrerad',
+          'Wypisany',
+          'Odhlášen',
+          '退订',
+          '配信停止',
+          '수신거부',
+          'Is blocked',
+          'Complaints',
+        ],
+      ],
+    ],
+    ['unsubscribedAt', ['Consent withdrawn', 'Consent revoked at', 'Revoked consent', 'Bounce type']],
+    [
+      'subscribed',
+      [
+        ...['Consent to receive updates', 'Opt-in: promotion', 'Opt-in (open source)', 'Verified opt-in'],
+        ...['Receives newsletter', 'Can be emailed', 'Zgoda', 'Souhlas', 'Согласие', '수신동의'],
+      ],
+    ],
+    ['status', ['Newsletter member status', 'Suppression status']],
+    [
+      undefined,
+      [
+        ...['SMS marketing consent', 'Phone opt-out', 'Email deliverability status', 'Unsubscribe link'],
+        ...[
+          'Opt-in IP',
+          'Consent given at',
+          'Consent timestamp',
+          'Consent form version',
+          'Opt-in verified on',
+        ],
+        ...['Alumno email', 'American email', 'Mailing address', 'Soft bounces', 'Email domain'],
+      ],
+    ],
+  ] as const) {
+    for (const heading of headings) assert.equal(kindOf(heading), kind, heading);
+  }
+});
+
+test('a reader who took back the consent is not subscribed', async () => {
+  await expectAll('Consent withdrawn', ['yes', '2026-01-02'], 'unsubscribed');
+  await expectAll('Consent withdrawn', ['no', ''], 'subscribed');
+  await expectAll('Opted out of email: Membership', ['true'], 'unsubscribed');
 });
