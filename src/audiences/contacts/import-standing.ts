@@ -56,12 +56,9 @@ export function findConsent({ column, text, plain }: Heading): ConsentColumn | u
   const ambiguous = AMBIGUOUS_NAMES.get(plain);
   const kind =
     NAMES.get(plain) ?? ambiguous ?? CONSENT_RULES.find(({ pattern }) => pattern.test(plain))?.kind;
-  return (
-    kind && {
-      ...{ column, heading: text, kind, isAmbiguous: ambiguous !== undefined && !NAMES.has(plain) },
-      isChoice: isChoice(plain),
-    }
-  );
+  if (!kind) return undefined;
+  const isAmbiguous = ambiguous !== undefined && !NAMES.has(plain);
+  return { column, heading: text, kind, isAmbiguous, isChoice: isChoice(plain) };
 }
 
 /** Returns the column of a heading to which the request gives a kind. */

@@ -30,12 +30,13 @@ const COMPONENTS: ReadonlySet<string> = new Set(['VEVENT', 'VTODO', 'VJOURNAL', 
 /** Methods that go to attendees or come from them, and need the fields of both (RFC 5546 section 3.2). */
 const NEEDS_ATTENDEE: ReadonlySet<CalendarMethod> = new Set(['REQUEST', 'REPLY', 'REFRESH', 'COUNTER']);
 
-/** Returns the object with CRLF line ends, of which the last line has one too. */
+/** Returns the object with CRLF line ends, of which the last line has one too. One that is too large is returned as it is, since it is refused. */
 export function normalizeCalendar(content: string): string {
-  return `${content
-    .replace(/^\ufeff/, '')
-    .replace(/\r\n?|\n/g, '\r\n')
-    .replace(/(?:\r\n)+$/, '')}\r\n`;
+  if (content.length > MAX_CALENDAR_BYTES) return content;
+  const text = content.replace(/^\ufeff/, '').replace(/\r\n?|\n/g, '\r\n');
+  let end = text.length;
+  while (text.endsWith('\r\n', end)) end -= 2;
+  return `${text.slice(0, end)}\r\n`;
 }
 
 /** Returns the end of the sentence "the calendar must …" for an object that cannot work; undefined for any other. */
