@@ -13,7 +13,7 @@ const westernEuropean = new TextDecoder('windows-1252');
 /** Labels that say nothing: mailers write them without looking at the text. */
 const MEANINGLESS: ReadonlySet<string> = new Set([
   ...['', 'us-ascii', 'ascii', 'us', 'ansi_x3.4-1968', 'ansi_x3.4-1986', 'iso646-us', 'iso-ir-6', 'csascii'],
-  ...['unknown', 'unknown-8bit', 'x-unknown', '7bit', '8bit'],
+  ...['unknown', 'unknown-8bit', 'x-unknown', 'x-user-defined', '7bit', '8bit'],
 ]);
 /** Names that `iconv-lite` knows by another one. The platform reads UTF-16 without the mark of its byte order. */
 const ALIASES: ReadonlyMap<string, string> = new Map([

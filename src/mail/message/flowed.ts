@@ -43,7 +43,8 @@ function readLine(line: string): Line {
 }
 
 function showLine({ depth, content }: Line): string {
-  if (depth === 0) return content;
+  // The space that protects a mark stays: without it, the words of the author would look quoted.
+  if (depth === 0) return content.startsWith('>') ? ` ${content}` : content;
   const marks = '>'.repeat(depth);
   return content === '' ? marks : `${marks} ${content}`;
 }

@@ -2,7 +2,7 @@
  * Finds the fields of a header in the octets of a message. Nothing is refused: a line that is neither a field nor a continuation is
  * skipped. The time is linear in the length of the header.
  */
-import { isAscii } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { findOctet } from '../find-octet.ts';
 import { LF, SPACE, TAB } from '../octets.ts';
 import { decodeCharset } from './charset.ts';
@@ -131,16 +131,29 @@ const PLAIN_LINE = /^[\t -~]*\r?\n?$/;
 /** Matches an encoded-word of quoted characters (RFC 2047 section 4.2), of which each character is an octet. */
 const Q_WORD = /=\?[^?\s]{1,128}\?[Qq]\?[^?\r\n]*\?=/g;
 const EIGHT_BIT = /[\x80-\xff]/g;
+const QUOTED_EIGHT_BIT = /=[89A-Fa-f][0-9A-Fa-f]/;
+const LATIN_LABEL = /^=\?(?:iso-?8859-1|latin-?1|windows-1252)(?=[?*])/i;
+const UTF_8_LABEL = /^=\?utf-?8(?=[?*])/i;
 
 /**
  * Quotes octets of 8 bits inside of encoded-words, as their writer should have done. They are in the charset of the word, whatever the rest
- * of the value is in.
+ * of the value is in, unless they show that its label is wrong.
  */
 function withEncodedOctets(octets: Buffer): Buffer {
   if (isAscii(octets) || !octets.includes('=?')) return octets;
   const quote = (octet: string) => `=${octet.charCodeAt(0).toString(16).toUpperCase()}`;
-  const text = octets.toString('latin1').replace(Q_WORD, (word) => word.replace(EIGHT_BIT, quote));
+  const text = octets
+    .toString('latin1')
+    .replace(Q_WORD, (word) => withRightLabel(word).replace(EIGHT_BIT, quote));
   return Buffer.from(text, 'latin1');
+}
+
+/** Returns a word with octets of 8 bits under another label where they are UTF-8 under the label of Latin, or Latin under that of UTF-8. */
+function withRightLabel(word: string): string {
+  if (QUOTED_EIGHT_BIT.test(word)) return word;
+  return isUtf8(Buffer.from(word, 'latin1'))
+    ? word.replace(LATIN_LABEL, '=?utf-8')
+    : word.replace(UTF_8_LABEL, '=?windows-1252');
 }
 
 /** Returns the value of the first field with this name, which is in lower case; undefined when there is none. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readReplyText } from '../../../src/inbound/post/reply-text.ts';
+import { unflow } from '../../../src/mail/message/flowed.ts';
 
 for (const [program, text, reply] of [
   [
@@ -150,3 +151,7 @@ for (const [what, text] of [
     assert.ok(reply.length <= text.length);
   });
 }
+
+test('a line of the author that begins with a mark, which format=flowed protects, is not quoted', () => {
+  assert.equal(readReplyText(unflow('> Which one? \n >5 GB', false)).trim(), '>5 GB');
+});

@@ -39,7 +39,7 @@ test('the charsets of the web and those of mail are decoded', () => {
 });
 
 test('text without a known charset is UTF-8 when it can be, else windows-1252', () => {
-  for (const label of ['', 'us-ascii', 'unknown-8bit', 'x-nothing', ' US-ASCII ']) {
+  for (const label of ['', 'us-ascii', 'unknown-8bit', 'x-user-defined', 'x-nothing', ' US-ASCII ']) {
     assert.equal(decodeCharset(Buffer.from('é'), label), 'é');
     assert.equal(decodeCharset(Buffer.from([0xe9, 0x80]), label), 'é€');
   }

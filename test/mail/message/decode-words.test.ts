@@ -55,6 +55,11 @@ test('octets of 8 bits inside of a word are in its charset, whatever the rest of
     `${Buffer.from(`=?${charset}?Q?`).toString('hex')}${hex}${Buffer.from('?=').toString('hex')}`;
   assert.equal(value(raw('iso-8859-1', '4672f673636865')), 'Frösche');
   assert.equal(value(raw('koi8-r', 'c4c1')), 'да');
+  // The label may be wrong.
+  assert.equal(value(raw('iso-8859-1', '4672c3b673636865')), 'Frösche');
+  assert.equal(value(raw('UTF-8*de', '4672f673636865')), 'Frösche');
+  assert.equal(value(raw('iso-8859-1', '3d4539c3a9')), 'éÃ©');
+  assert.equal(value(raw('gbk', 'c1aacda8')), '联通');
   assert.equal(value(`${raw('utf-8', 'c3bc5f')}20${raw('iso-8859-1', 'fc')}`), 'ü ü');
   assert.equal(value('4772fcdf65'), 'Grüße');
   assert.equal(value('4772c3bcc39f65'), 'Grüße');

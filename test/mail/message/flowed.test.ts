@@ -23,8 +23,8 @@ for (const [what, text, joined, withDelSp] of [
   [
     'protected beginnings of lines',
     ' >no quote \n From here\n  indented',
-    '>no quote From here\n indented',
-    '>no quoteFrom here\n indented',
+    ' >no quote From here\n indented',
+    ' >no quoteFrom here\n indented',
   ],
   ['a signature', 'Bye \n-- \nAnn \nLee', 'Bye \n-- \nAnn Lee', 'Bye\n-- \nAnnLee'],
   ['a quoted signature', '> Bye\n> -- \n> Ann', '> Bye\n> -- \n> Ann', '> Bye\n> -- \n> Ann'],

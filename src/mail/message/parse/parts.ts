@@ -30,11 +30,8 @@ class PartReader {
     if (parts.length > 0) {
       const isAlternative = subtype === 'alternative';
       const isBody = (index: number) => isAlternative || (subtype === 'related' && index === 0);
-      return {
-        kind: 'container',
-        isAlternative,
-        parts: parts.map((part, index) => this.read(part, { isBody: isBody(index) })),
-      };
+      const read = parts.map((part, index) => this.read(part, { isBody: isBody(index) }));
+      return { kind: 'container', isAlternative, parts: isAlternative ? formsOf(read) : read };
     }
     const isText = this.#isText(entity, place);
     this.#hasText ||= isText;
@@ -51,4 +48,15 @@ class PartReader {
     if (disposition) return !isNamed && parameterOf(disposition, 'filename') === '';
     return !isNamed || !this.#hasText;
   }
+}
+
+/**
+ * Returns the forms of an alternative. Texts of one type are one form together: a program that puts several of them into an alternative
+ * has chosen the wrong multipart, and a reader of one of them would miss the others.
+ */
+function formsOf(parts: readonly MessagePart[]): MessagePart[] {
+  const forms = Map.groupBy(parts, (part) => (part.kind === 'text' ? part.entity.subtype : part));
+  return [...forms.values()].flatMap((form) =>
+    form.length === 1 ? form : { kind: 'container', isAlternative: false, parts: form },
+  );
 }

@@ -36,7 +36,8 @@ function passagesOf(part: MessagePart, decode: Decode): Passages {
   if (part.kind === 'file') return NOTHING;
   if (part.kind === 'text') {
     const content = decode(part.entity);
-    if (content === '') return NOTHING;
+    // Some programs write a blank text beside the HTML, which says everything.
+    if (content.trim() === '') return NOTHING;
     return part.entity.subtype === 'html'
       ? { text: [], shown: [{ html: content }], isTextComplete: false }
       : { text: [content], shown: [{ plain: content }], isTextComplete: true };
@@ -44,6 +45,7 @@ function passagesOf(part: MessagePart, decode: Decode): Passages {
   const parts = part.parts.map((inner) => passagesOf(inner, decode)).filter(({ shown }) => shown.length > 0);
   return part.isAlternative ? choose(parts) : join(parts);
 }
+
 /** Returns the plain form and the HTML form of an alternative. */
 function choose(parts: readonly Passages[]): Passages {
   const plain = parts.find(({ isTextComplete }) => isTextComplete);

@@ -164,6 +164,18 @@ for (const [what, message, text, ofHtml] of [
     'one',
     '<b>one</b>',
   ],
+  [
+    'an alternative with several texts of one type',
+    multipart('alternative', plain('one'), html('<p>one</p>'), plain('two'), html('<p>two</p>')),
+    'one\ntwo',
+    '<p>one</p>\n<p>two</p>',
+  ],
+  [
+    'an alternative whose plain text is blank',
+    multipart('alternative', plain(' \r\n\t'), html('<p>one</p>')),
+    'one',
+    '<p>one</p>',
+  ],
   ['an alternative without plain text', multipart('alternative', html('<p>one</p>')), 'one', '<p>one</p>'],
   ['nothing', 'Subject: empty\r\n\r\n', '', ''],
 ] as const) {
