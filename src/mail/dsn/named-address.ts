@@ -33,7 +33,7 @@ const REPLY_CODE = /[245]\d\d[ -][^@]*$/;
 const RCPT = /rcpt to:/i;
 /** Matches words before an address that is a failed recipient. */
 const FIELD =
-  /(?:rcpt to|recipients?(?: address(?:es)?)?|(?:original|failed|destination) address|error-for|userid|addressed to|(?:user )?unknown (?:user|recipient|address)|user unknown|no such (?:user|recipient|address|mailbox)|(?:invalid|bad|rejected) (?:user|recipient|address)|(?:mailbox|account)(?: is)? (?:full|disabled|unavailable|inactive)|(?:over ?quota|quota exceeded)(?: for)?|deliver(?:ed|y|ing)?(?: (?:a |the |your )?(?:message|e?-?mail))? to)[\s:=<"'([]*$/i;
+  /(?:rcpt to|recipients?(?: address(?:es)?)?|(?:original|failed|destination) address|error-for|userid|addressed to|(?:user )?unknown (?:user|recipient|address)|user unknown|no such (?:user|recipient|address|mailbox)|(?:invalid|bad|rejected) (?:user|recipient|address)|(?:mailbox|account)(?: is)? (?:full|disabled|unavailable|inactive)|(?:over ?quota|quota exceeded)(?: for)?|deliver(?:ed|y|ing)?(?: (?:a |the |your )?(?:message|e?-?mail))? to)[\s:=<"'([]*(?:(?:smtp|rfc822)[:;]\s*)?$/i;
 /** Matches words before an address that is somebody else, or an identifier. */
 const SOMEBODY_ELSE =
   /(?:\bfrom|sender|reply-to|return-path|contact|help(?: at)?|message-?id|references|in-reply-to|cc|mailto|https?:\S*)[\s:=<"'([]*$/i;

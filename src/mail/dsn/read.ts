@@ -56,8 +56,9 @@ function readNotices(message: MimeMessage): Notice[] {
   const [only] = structured;
   if (only && structured.length === 1)
     return [{ ...only, finalRecipient: forPeople[0]?.finalRecipient ?? null }];
-  if (forPeople.length > 0) return forPeople;
-  return structured.length > 0 ? structured : readReturnedBounce(message);
+  if (forPeople.some(({ finalRecipient }) => finalRecipient !== null)) return forPeople;
+  const returned = structured.length > 0 ? structured : readReturnedBounce(message);
+  return returned.length > 0 ? returned : forPeople;
 }
 
 /** The script of a recipient may refuse a message with a receipt (RFC 5429 section 2.1.1), which Dovecot marks in this way. */

@@ -48,6 +48,8 @@ export function splitBounce(parts: readonly MimePart[]): BounceTexts {
 
 /** Returns the recipients of the message that is returned. */
 export function copyRecipients(copy: readonly HeaderField[]): string[] {
+  // A bounce that is returned is addressed to the sender of the message that failed.
+  if (/^multipart\/report\b/i.test(findValue(copy, 'content-type') ?? '')) return [];
   for (const name of RECIPIENT_FIELDS) {
     const value = findValue(copy, name);
     const addresses = value === undefined ? [] : addressesOf(value);

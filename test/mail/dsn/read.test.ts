@@ -54,6 +54,32 @@ test('a report takes the reason that it does not have from the text next to it',
   assert.match(both?.explanation ?? '', /after RCPT TO:/);
 });
 
+test('a bounce that a gateway returns in its own without a recipient is read', () => {
+  const inner = bounces.POSTFIX.replace(
+    'From: MAILER-DAEMON@mx.example',
+    'From: MAILER-DAEMON@mx.example\nTo: b+1@bounce.example',
+  );
+  const outer = `From: Mail Delivery Subsystem <MAILER-DAEMON@gateway.example>
+To: NotificationRecipients@gateway.example
+Subject: Returned mail: User unknown
+Content-Type: multipart/mixed; boundary=outer
+
+--outer
+
+----- The following addresses had permanent delivery errors -----
+
+--outer
+Content-Type: message/rfc822
+
+${inner}
+--outer--
+`;
+  assert.deepEqual(
+    noticesOf(outer).map(({ originalRecipient }) => originalRecipient),
+    [bob],
+  );
+});
+
 test('OpenSMTPD calls a failure an error', () => {
   const [notice] = noticesOf(
     bounces.statusReport(

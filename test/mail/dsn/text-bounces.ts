@@ -369,6 +369,13 @@ export const TEXT_BOUNCES: Record<string, [message: string, expected: Expected]>
     }),
     { diagnostic: /Invalid final delivery userid/ },
   ],
+  'MailEnable, with the type of the address': [
+    plain(
+      'MailEnable: Message could not be delivered to some recipients.\nThe following recipient(s) could not be reached:\n\n\tRecipient: [SMTP:bob@rcpt.example]\n\tReason: Remote SMTP Server Returned: 550 No mailbox\n\n\nMessage headers follow:\n',
+      { from: '"Delivery Subsystem" <POSTMASTER@mx.example>', subject: 'Message Delivery Failure' },
+    ),
+    { diagnostic: /^550 No mailbox/ },
+  ],
   'LSMTP, with the fields of Listserv': [
     plain(
       'An error was detected while processing the message.\n\n--> Error description:\nError-for:  bob@rcpt.example\nError-Code: 0\nError-Text: Mailer mx.rcpt.example said:\n            "554 The message goes in circles"\n\nError-End:  One error reported.\n',

@@ -52,6 +52,7 @@ suppression-list|repeated|dsn||550 5.1.1 The address is on the suppression list 
 bad-address-doubtful|repeated|rcpt||550 5.1.1 Access denied
 mailbox-bad-address|now|rcpt||550 5.1.1 No
 other-address-status-unknown-user|now|rcpt||550 5.1.0 User unknown
+told-null-mx|repeated|dsn||5.1.0 Domain rcpt.example does not accept mail (nullMX)
 other-address-status|never|rcpt||550 5.1.0 No
 domain-bad-address|now|rcpt||550 5.1.2 No
 address-syntax|now|rcpt||553 5.1.3 No
