@@ -22,7 +22,8 @@ export function checkScript(text: string): CheckedScript {
   try {
     const run = compiler.compileBlock(parseScript(text));
     if (errors.length > 0) return { kind: 'invalid', errors };
-    return { kind: 'valid', script: { run, includes: notes.includes, needsBody: notes.needsBody } };
+    const { includes, needsBody, regexSize } = notes;
+    return { kind: 'valid', script: { run, includes, needsBody, regexSize } };
   } catch (error) {
     if (error instanceof ScriptFault) compiler.report(error);
     else if (!(error instanceof EnoughErrors)) throw error;

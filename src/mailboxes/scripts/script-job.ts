@@ -65,6 +65,9 @@ const JOB_MS = 5;
  */
 const MAX_REMEMBERED_CHARACTERS = 1024 * 1024;
 
+/** Size of a text that takes the memory of an instruction of a regular expression, in characters. */
+const CHARACTERS_PER_INSTRUCTION = 2;
+
 const compiled = new SharedCache<CheckedScript>(MAX_REMEMBERED_CHARACTERS);
 
 /** Returns the script; undefined when it was not compiled here for its owner, and its content is not known. */
@@ -72,7 +75,11 @@ function compile(owner: string, { key, content }: SentScript): CheckedScript | u
   const known = compiled.get(owner, key);
   if (known || content === undefined) return known;
   const script = checkScript(content);
-  compiled.set(owner, key, { value: script, bytes: content.length });
+  const regexSize = script.kind === 'valid' ? script.script.regexSize : 0;
+  compiled.set(owner, key, {
+    value: script,
+    bytes: content.length + regexSize * CHARACTERS_PER_INSTRUCTION,
+  });
   return script;
 }
 

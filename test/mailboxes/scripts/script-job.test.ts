@@ -138,6 +138,17 @@ test('a tenant with many scripts leaves those of others compiled', () => {
   assert.deepEqual(foldersOf(run([later], { owner: 'ten_small' })), []);
 });
 
+test('regular expressions count as memory of a script that is kept', () => {
+  const keys = Array(20).fill('"a{990}"').join();
+  const scripts = Array.from({ length: 30 }, () =>
+    sent(`require "regex"; if header :regex "subject" [${keys}] { stop; }`),
+  );
+  for (const one of scripts) run([one], { owner: 'ten_regex' });
+  const isKnown = (one: SentScript | undefined) =>
+    one && run([{ ...one, content: undefined }], { owner: 'ten_regex' }).kind === 'done';
+  assert.deepEqual([isKnown(scripts.at(-1)), isKnown(scripts[0])], [true, false]);
+});
+
 test('a failure names the script and the line, also of a script that is not correct any more', () => {
   const included = [sent('keep;\r\nredirect "no address";', 'personal/other')];
   const result = run([sent('require "include"; include "other";')], { included });

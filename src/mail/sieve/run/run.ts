@@ -22,6 +22,8 @@ export type Script = {
   includes: readonly ScriptName[];
   /** True when a test or action reads the body of the message. */
   needsBody: boolean;
+  /** Number of characters and instructions of its regular expressions, which take memory beside the text. */
+  regexSize: number;
 };
 
 export type CheckedScript =
