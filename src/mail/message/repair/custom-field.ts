@@ -4,9 +4,11 @@ import { encodeWordsOf, isAsciiText } from './encode-text.ts';
 import { legalField } from './legal-field.ts';
 import { hasLongLine } from './long-line.ts';
 
-/** Length of a word up to which every field is written in the same way. With the longest name, such a word fits on one line. */
+/**
+ * Length of a word, with the spaces before it, up to which every field is written in the same way. With the longest name, such a word fits on one
+ * line.
+ */
 const MAX_PLAIN_WORD_CHARACTERS = 870;
-const LONG_WORD = new RegExp(`[^ ]{${MAX_PLAIN_WORD_CHARACTERS + 1}}`);
 /** Matches text without control characters, and without halves of surrogate pairs. */
 const PRINTABLE = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u;
 
@@ -27,14 +29,19 @@ export function findFieldProblem(name: string, value: string): string | undefine
 }
 
 function writeField(name: string, value: string): { field: string } | { problem: string } {
-  const text = value.replaceAll('\t', ' ').replace(/^ +| +$/g, '');
-  if (!PRINTABLE.test(text)) return { problem: 'must be printable text on one line' };
+  const spaced = value.replaceAll('\t', ' ');
+  if (!PRINTABLE.test(spaced)) return { problem: 'must be printable text on one line' };
+  const text = spaced.trim();
   const isAscii = isAsciiText(text);
-  if (isAscii && !LONG_WORD.test(text)) return { field: structuredField(name, text) };
+  if (isAscii && !hasLongWord(text)) return { field: structuredField(name, text) };
   const field = `${legalField(name, ` ${text}`, { encode: encodeWordsOf, needsEncoding: !isAscii })}\r\n`;
   if (!isAsciiText(field))
     return { problem: 'must be ASCII, because this field has no place for encoded text' };
   if (hasLongLine(Buffer.from(field)))
     return { problem: 'must have white space, a comma or a semicolon at least every 900 characters' };
   return { field };
+}
+
+function hasLongWord(text: string): boolean {
+  return text.split(/(?=(?<! ) )/).some((word) => word.length > MAX_PLAIN_WORD_CHARACTERS);
 }

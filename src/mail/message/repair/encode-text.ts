@@ -8,7 +8,7 @@ import { unquote } from '../quoted-string.ts';
 import type { FieldKind } from './field-kind.ts';
 import { type Token, tokensOf } from './tokens.ts';
 
-/** Maximum length of a word of free text that stays unchanged. A longer one cannot be folded, and is encoded. Our own limit. */
+/** Maximum length of a word of free text, with the white space before it, that stays unchanged. A longer one cannot be folded, and is encoded. Our own limit. */
 const MAX_PLAIN_WORD_CHARACTERS = 900;
 
 const ASCII = /^[\0-\x7f]*$/;
@@ -43,7 +43,7 @@ function encodeText(value: string): string {
   for (const [, space = '', text = ''] of value.matchAll(/([ \t]*)([^ \t]+|$)/g)) {
     if (space === '' && text === '') continue;
     const previous = words.at(-1);
-    const isLong = Math.max(space.length, text.length) > MAX_PLAIN_WORD_CHARACTERS;
+    const isLong = space.length + text.length > MAX_PLAIN_WORD_CHARACTERS;
     const isEncoded = isLong || !isAsciiText(text);
     if (isEncoded && previous?.isEncoded) previous.text += space + text;
     // The first space stays between the words, and others may be too many for a line.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { customField } from '../../../../src/mail/message/repair/custom-field.ts';
+import { decodeWords } from '../../../../src/mail/message/decode-words.ts';
+import { customField, findFieldProblem } from '../../../../src/mail/message/repair/custom-field.ts';
 
 const linesOf = (field: string) => field.trimEnd().split('\r\n');
 
@@ -21,6 +22,21 @@ test('free text of the caller that is not ASCII, or too long for a line, becomes
   const long = customField('X-Note', `a ${'x'.repeat(3_000)}`);
   assert.match(long, /^X-Note: a =\?UTF-8\?Q\?x+\?=\r\n =\?UTF-8/);
   for (const line of linesOf(long)) assert.ok(line.length <= 76, line);
+});
+
+test('long runs of spaces in a field of the caller are encoded in free text, and refused elsewhere, in linear time', () => {
+  for (const value of [
+    `a${' '.repeat(1_000)}b`,
+    `a${' '.repeat(500)}${'b'.repeat(500)}`,
+    `a${' '.repeat(100_000)}b`,
+  ]) {
+    const started = process.cpuUsage();
+    const field = customField('X-Note', value);
+    for (const line of linesOf(field)) assert.ok(line.length <= 998, `${line.length}`);
+    assert.equal(decodeWords(field.slice('X-Note: '.length).trimEnd().replaceAll('\r\n', '')), value);
+    assert.ok(findFieldProblem('List-Help', value));
+    assert.ok(process.cpuUsage(started).user < 2_000_000);
+  }
 });
 
 test('References of the caller are folded between message ids, also where no space separates them', () => {
