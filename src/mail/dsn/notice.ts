@@ -16,7 +16,7 @@ export type Notice = {
   status: string | null;
   /** The reason in one line: usually the reply of the last server, without its type. */
   diagnosticCode: string | null;
-  /** The words of the text for people about this address, next to a machine-readable part; null when it has none. */
+  /** All words of the text for people about this address; null when it has none. */
   explanation: string | null;
   /**
    * The address that failed, and the one that the sender gave. Either may be in an encoded form (address.ts). A text that names no

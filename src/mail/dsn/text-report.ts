@@ -111,7 +111,7 @@ export function textNotice({ action, own, sections }: TextReport, address: strin
     action,
     status: findStatus(said) ?? findStatus(reply ?? own),
     diagnosticCode: cleanDiagnostic(reply ?? (said.trim() === '' ? failure : said)),
-    explanation: null,
+    explanation: cleanDiagnostic(said),
     finalRecipient: address,
     originalRecipient: section?.original ?? null,
     remoteMta: null,

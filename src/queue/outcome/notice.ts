@@ -15,7 +15,7 @@ const UNSPECIFIC = /\.0\.0$/;
 /** Programs name the command that a reply answered: Postfix behind the reply, Exim before it. */
 const PHASES: readonly { phase: ReplyPhase; words: RegExp }[] = [
   { phase: 'mail', words: /\(in reply to MAIL FROM command\)|\bafter MAIL FROM:/i },
-  { phase: 'rcpt', words: /\(in reply to RCPT TO command\)|\bafter RCPT TO:/i },
+  { phase: 'rcpt', words: /\(in reply to RCPT TO command\)|\bafter RCPT TO:|\(state 14\)/i },
   { phase: 'data', words: /\(in reply to DATA command\)|\bafter DATA:/i },
   { phase: 'dot', words: /\(in reply to end of DATA command\)|\bafter end of data:/i },
 ];
@@ -32,9 +32,10 @@ export function explainNotice(table: ReplyTable, notice: Notice, recipientDomain
   const { code, enhanced: own } = readReplyCodes(reply);
   const isSpecific = own !== null && !UNSPECIFIC.test(own);
   const text = diagnosticCode ?? status ?? 'The message could not be delivered';
+  const phase = phaseOf(text) ?? phaseOf(explanation ?? '') ?? 'dsn';
   const explain = (enhanced: string | null) =>
     table.explain({
-      phase: phaseOf(text) ?? phaseOf(explanation ?? '') ?? 'dsn',
+      phase,
       code,
       enhanced,
       text: reply === '' ? text : reply,
@@ -43,10 +44,11 @@ export function explainNotice(table: ReplyTable, notice: Notice, recipientDomain
     });
   const enhancedCode = isSpecific ? own : (status ?? own);
   const report = { ...NO_REPORT, phase: 'dsn', mx: remoteMta, smtpCode: code, enhancedCode, text } as const;
-  if (isSpecific || code === null) return { report, meaning: believed(form, code, explain(enhancedCode)) };
+  const quoted = { form, code, phase };
+  if (isSpecific || code === null) return { report, meaning: believed(quoted, explain(enhancedCode)) };
   const byWords = explain(own);
   const meaning = VAGUE.has(byWords.class) ? lessCertain(explain(enhancedCode)) : byWords;
-  return { report, meaning: believed(form, code, meaning) };
+  return { report, meaning: believed(quoted, meaning) };
 }
 
 function phaseOf(text: string): ReplyPhase | undefined {
@@ -57,11 +59,15 @@ function lessCertain(meaning: Meaning): Meaning {
   return meaning.suppresses === 'now' ? { ...meaning, suppresses: 'repeated' } : meaning;
 }
 
+type Quoted = { form: Notice['form']; code: number | null; phase: ReplyPhase };
+
 /**
- * Reports in the machine-readable form count in full. Text for people counts only where it quotes the reply of a server, and then after
- * repetition: what an unknown program says about a mailbox suppresses no address.
+ * Reports in the machine-readable form count in full, and so does text for people that quotes the reply to the command RCPT, as Exim and
+ * Google do. Other text counts only where it quotes a reply, and then after repetition: what an unknown program says about a mailbox
+ * suppresses no address.
  */
-function believed(form: Notice['form'], code: number | null, meaning: Meaning): Meaning {
+function believed({ form, code, phase }: Quoted, meaning: Meaning): Meaning {
   if (form === 'structured') return meaning;
-  return code === null ? { ...meaning, suppresses: 'never' } : lessCertain(meaning);
+  if (code === null) return { ...meaning, suppresses: 'never' };
+  return phase === 'rcpt' ? meaning : lessCertain(meaning);
 }

@@ -111,6 +111,15 @@ test('text for people suppresses only where it quotes the reply of a server', ()
   assert.equal(explain('text', '5.1.1', 'The user is unknown').meaning.suppresses, 'never');
 });
 
+test('text for people counts in full where it quotes the reply to RCPT', () => {
+  const said = (words: string) =>
+    explain('text', '5.1.1', `550 5.1.1 User unknown ${words}`).meaning.suppresses;
+  assert.equal(said('(in reply to RCPT TO command)'), 'now');
+  assert.equal(said('(state 14)'), 'now');
+  assert.equal(said('(state 17)'), 'repeated');
+  assert.equal(said('(in reply to end of DATA command)'), 'repeated');
+});
+
 test('a bounce that does not suppress is transient when it passes by itself', () => {
   const typeOf = (status: string, diagnosticCode: string) => {
     const { meaning, report } = explain('structured', status, diagnosticCode);
