@@ -134,10 +134,10 @@ function findAttribution(lines: readonly string[], at: number): Attribution | un
   return undefined;
 }
 
-/** Returns the line without the white space around it; empty when it is too long for a mark. */
+/** Returns the line with single spaces, and none around it; empty when it is too long for a mark. */
 function markAt(lines: readonly string[], at: number): string {
   const line = lines[at] ?? '';
-  return line.length > MAX_MARK_CHARACTERS ? '' : line.replaceAll('\u00a0', ' ').trim();
+  return line.length > MAX_MARK_CHARACTERS ? '' : line.replace(/\s+/g, ' ').trim();
 }
 
 /** Returns the number of the next line that is not empty, of the next two. */
