@@ -110,7 +110,9 @@ async function afterLeaving({ db }: PagesApp, subscription: Subscription, wanted
  * @throws AppError validation_error
  */
 function readForm(form: Form | undefined, subscription: Subscription): Wanted {
-  const isOneClick = !form || form.isEmpty || form.values('List-Unsubscribe').includes('One-Click');
+  // A line end behind the value is no part of it.
+  const named = form?.values('List-Unsubscribe').map((value) => value.trim());
+  const isOneClick = !form || form.isEmpty || named?.includes('One-Click');
   const action = isOneClick ? 'unsubscribe' : form.values(ACTION)[0];
   const { topicId } = subscription;
   switch (action) {

@@ -105,10 +105,23 @@ async function eventsOf(contactId: string): Promise<string[]> {
 
 test('a one-click request without a body leaves the topic, too', async () => {
   const topicId = await addTopic('Bodyless');
-  for (const headers of [{}, { 'content-type': FORM }, { 'content-length': '0' }]) {
+  for (const headers of [
+    ...[{}, { 'content-type': FORM }, { 'content-length': '0' }, { 'transfer-encoding': 'chunked' }],
+    ...[{ 'content-type': 'application/json' }, { 'content-type': 'text/plain', 'content-length': '0' }],
+  ]) {
     const { address, path } = await addReader(topicId);
     const { statusCode } = await pages.inject({ method: 'POST', url: path, headers });
-    assert.equal(statusCode, 200);
+    assert.equal(statusCode, 200, JSON.stringify(headers));
+    assert.equal(await statusOfMail(address, topicId), 422);
+  }
+});
+
+test('a one-click request needs no type, and a line end behind its words does not matter', async () => {
+  const topicId = await addTopic('Lenient');
+  for (const headers of [{}, { 'content-type': FORM }]) {
+    const { address, path } = await addReader(topicId);
+    const payload = Buffer.from(`${ONE_CLICK}\r\n`);
+    assert.equal((await pages.inject({ method: 'POST', url: path, payload, headers })).statusCode, 200);
     assert.equal(await statusOfMail(address, topicId), 422);
   }
 });

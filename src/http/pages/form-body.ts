@@ -33,7 +33,7 @@ export const MAX_FIELDS = 200;
 /** The boundary has 1 to 70 characters (RFC 2046 section 5.1.1). */
 const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i;
 
-/** Registers the parsers of forms. A handler receives a `Form`; a request without a body has an empty one. */
+/** Registers the parsers of forms. A handler receives a `Form`; a request without a body has an empty one, whatever type it names. */
 export function readForms(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   const read = (parse: Parse) => async (request: FastifyRequest, payload: IncomingMessage) => {
@@ -46,9 +46,16 @@ export function readForms(server: FastifyInstance): void {
   };
   server.addContentTypeParser('application/x-www-form-urlencoded', read(parseUrlencoded));
   server.addContentTypeParser('multipart/form-data', read(parseMultipart));
+  server.addContentTypeParser('*', read(parseOther));
 }
 
 type Parse = (bytes: Buffer, request: FastifyRequest) => Form | Promise<Form>;
+
+/** A body without a type is taken for the form that it most probably is (RFC 9110 section 8.3). */
+function parseOther(bytes: Buffer, { headers }: FastifyRequest): Form {
+  if (headers['content-type'] === undefined) return parseUrlencoded(bytes);
+  throw new AppError('unsupported_media_type', 'The body must be sent as a form');
+}
 
 function parseUrlencoded(bytes: Buffer): Form {
   if (!isUtf8(bytes)) throw unreadable();
