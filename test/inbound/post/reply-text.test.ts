@@ -104,7 +104,11 @@ for (const [program, text, reply] of [
     'Our offer:\n\nDate: Monday\nSubject: gardens\nTo: everybody\n\nBye',
     'Our offer:\n\nDate: Monday\nSubject: gardens\nTo: everybody\n\nBye',
   ],
-  ['a header in columns', 'Yes!\n\nSubject:\tShall we?\nFrom:  Ann\nDate:\t\u00a0Monday\n\nShall we?', 'Yes!'],
+  [
+    'a header in columns',
+    'Yes!\n\nSubject:\tShall we?\nFrom:  Ann\nDate:\t\u00a0Monday\n\nShall we?',
+    'Yes!',
+  ],
   ['an older Outlook', 'Yes!\n\n-----Original Message-----\nFrom: Ann\n\nShall we?', 'Yes!'],
   ['an older Outlook in Spanish', 'Sí\n\n-----Mensaje original-----\nDe: Ann\n\n¿Vamos?', 'Sí'],
   [
