@@ -127,7 +127,7 @@ function threadFields(fields: readonly HeaderField[]): { name: string; value: st
 }
 
 function idsOf(value = ''): string[] {
-  return (value.match(/<[!-;=?-~]+@[!-;=?-~]+>/g) ?? []).filter((id) => id.length <= MAX_ID_CHARACTERS);
+  return (value.match(/<[!-;=?A-~]+@[!-;=?-~]+>/g) ?? []).filter((id) => id.length <= MAX_ID_CHARACTERS);
 }
 
 /** Fields of an entity that a script may set. */

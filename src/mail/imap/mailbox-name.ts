@@ -7,7 +7,7 @@ import type { TextForm } from './encode/strings.ts';
 /** Separates the levels of a name. */
 export const SEPARATOR = '/';
 
-const ENCODED = /&([^-]*)-|&|[^&]+/gs;
+const ENCODED = /&([^&-]*)-|&|[^&]+/gs;
 const MODIFIED_BASE64 = /^[A-Za-z0-9+,]+$/;
 const PRINTABLE = /^[ -~]*$/;
 const INBOX_PREFIX = /^inbox(?=\/|$)/i;
@@ -19,7 +19,7 @@ const INBOX_PREFIX = /^inbox(?=\/|$)/i;
 export function decodeMailboxName(name: string, form: TextForm): string | undefined {
   const text = form === 'utf8' ? name : decodeUtf7(name);
   if (text === undefined || /\p{Cc}|\p{Zl}|\p{Zp}/u.test(text)) return undefined;
-  return text.replace(/\/+$/, '').replace(INBOX_PREFIX, 'INBOX');
+  return text.replace(/(?<!\/)\/+$/, '').replace(INBOX_PREFIX, 'INBOX');
 }
 
 /** Returns a pattern of LIST as text. One that is malformed stays as it is, and matches nothing. */

@@ -72,8 +72,8 @@ type EncodedRun = { charset: string; bytes: Buffer[]; source: string };
 
 const UTF_7_SHIFT = 0x2b;
 const UTF_7_LABEL = /^(?:unicode-1-1-)?utf-?7$/;
-/** Matches text of UTF-7 that ends inside of an encoded sequence (RFC 2152). */
-const OPEN_UTF_7 = /\+[A-Za-z0-9+/]+$/;
+/** Matches text of UTF-7 that ends inside of an encoded sequence (RFC 2152). Each character is read once, however many of them are `+`. */
+const OPEN_UTF_7 = /(?<![A-Za-z0-9+/])[A-Za-z0-9/]*\+[A-Za-z0-9+/]+$/;
 
 /**
  * Adds the bytes of a word. In UTF-7, where the end of a word can end a sequence of characters, the first byte of the next word would

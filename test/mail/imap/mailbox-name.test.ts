@@ -41,6 +41,15 @@ test('quirk 17: a bare & is a character in UTF-8, and a separator at the end is 
   assert.equal(decodeMailboxName('a\u0085', 'utf8'), undefined);
 });
 
+test('a name of separators takes linear time', () => {
+  const start = process.threadCpuUsage();
+  assert.equal(decodeMailboxName(`a${'/'.repeat(200_000)}b/`, 'utf8')?.length, 200_002);
+  assert.equal(decodeMailboxName('&'.repeat(200_000), '7bit'), undefined);
+  const { user, system } = process.threadCpuUsage(start);
+  // Reading that is quadratic takes half a minute.
+  assert.ok(user + system < 1_000_000);
+});
+
 test('INBOX is the same in any case, and the first level alone', () => {
   assert.equal(decodeMailboxName('inBox', '7bit'), 'INBOX');
   assert.equal(decodeMailboxName('inbox/a', '7bit'), 'INBOX/a');

@@ -46,6 +46,14 @@ test('many beginnings of words take linear time', () => {
   assert.ok(user + system < 1_000_000);
 });
 
+test('a word of UTF-7 that is all plus signs takes linear time', () => {
+  const start = process.threadCpuUsage();
+  decodeWords(`=?utf-7?q?${'+'.repeat(200_000)}=00?= =?utf-7?q?+AOQ-?=`);
+  const { user, system } = process.threadCpuUsage(start);
+  // Reading that is quadratic takes half a minute.
+  assert.ok(user + system < 1_000_000);
+});
+
 test('octets of 8 bits inside of a word are in its charset, whatever the rest of the field is in', () => {
   const value = (hex: string) => {
     const octets = Buffer.concat([Buffer.from('Subject: '), Buffer.from(hex, 'hex'), Buffer.from('\r\n')]);
