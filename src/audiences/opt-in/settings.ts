@@ -1,10 +1,10 @@
 /** The settings of double opt-in of an audience, and the checks of its sender. */
 import type { App } from '../../app.ts';
 import type { AudienceRow } from '../../db/marketing-tables.ts';
+import { requireReach } from '../../domains/reach.ts';
 import { getSendingDomain } from '../../domains/sender.ts';
-import { findDomainByName } from '../../domains/sending/store.ts';
 import { explainRefusal, type Mailbox, parseMailbox } from '../../mail/address.ts';
-import { AppError, invalid } from '../../system/errors.ts';
+import { invalid } from '../../system/errors.ts';
 import { findTemplate } from '../../templates/store.ts';
 import { placeholdersIn } from '../../templates/tags.ts';
 import type { Caller } from '../../tenants/authenticate.ts';
@@ -81,14 +81,10 @@ export function hasConfirmLink({ html, text }: { html: string; text: string | nu
  */
 export async function requireConfirmationSender(
   app: SettingsApp,
-  { tenantId, mode, domainId }: Omit<Caller, 'keyId'>,
+  { mode, ...reach }: Omit<Caller, 'keyId'>,
   { from }: Pick<OptInSettings, 'from'>,
 ): Promise<void> {
   const { domain } = readMailbox('optIn.from', from);
-  const own = domainId === null ? undefined : await findDomainByName(app.db.read, tenantId, domain);
-  if (domainId !== null && own?.id !== domainId)
-    throw new AppError('restricted_api_key', `This API key cannot send from ${domain}`, {
-      param: 'optIn.from',
-    });
-  await getSendingDomain(app, { tenantId, mode, domain, simulatorOnly: false });
+  await requireReach(app.db.read, reach, { domain, what: 'send from', param: 'optIn.from' });
+  await getSendingDomain(app, { tenantId: reach.tenantId, mode, domain, simulatorOnly: false });
 }
