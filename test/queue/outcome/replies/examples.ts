@@ -92,6 +92,7 @@ mail-flood|never|rcpt||550 5.7.28 No
 arc|never|dot||550 5.7.29 No
 requiretls|never|dot||550 5.7.30 No
 policy-status-unknown-user|repeated|rcpt||550 5.7.1 No such user
+policy-status-unknown-user|repeated|rcpt||553 that address is on our badrcptto list, such as this user not found (#5.7.1)
 first-contact|never|rcpt||451 4.7.1 No
 content-policy|never|dot||550 5.7.1 No
 security-status|never|rcpt||550 5.7.1 No
