@@ -140,9 +140,10 @@ function tagsOf({ options }: SubmittedHeader): Tag[] {
   const texts = options.get(TAG_FIELD) ?? [];
   if (texts.length > MAX_TAGS) throw invalid('X-Service-Tag', `An email has at most ${MAX_TAGS} tags`);
   const tags = texts.map((text) => {
-    const [, key, value] = /^([^:]+?) *: *(.*)$/.exec(text) ?? [];
-    if (key === undefined || value === undefined)
-      throw invalid('X-Service-Tag', 'A tag is a key and a value, such as "campaign: spring"');
+    const colon = text.indexOf(':');
+    const key = text.slice(0, Math.max(colon, 0)).trimEnd();
+    const value = text.slice(colon + 1).trimStart();
+    if (key === '') throw invalid('X-Service-Tag', 'A tag is a key and a value, such as "campaign: spring"');
     return [key, value] as const;
   });
   return readTags(Object.fromEntries(tags));
