@@ -13,8 +13,22 @@ export function parameterOf({ parameters }: Pick<MimeEntity, 'parameters'>, name
 
 /** Returns the text of an encoded body, with LF line ends; undefined when its transfer encoding is unknown (RFC 2045 section 6.4). */
 export function decodePartText(body: Buffer, part: PartDescription): string | undefined {
-  const octets = decodeTransfer(body, part.encoding);
+  const encoded = part.encoding === 'base64' ? withoutClearText(body) : body;
+  const octets = decodeTransfer(encoded, part.encoding);
   return octets && decodeTextOctets(octets, part);
+}
+
+/** Matches what no line of base64 has: a space between two words, or nothing but a rule. */
+const CLEAR_TEXT = /\S[ \t]+\S|^[-_]{2,}[ \t]*\r?$/m;
+
+/** Returns base64 without the lines that a mailing list has added behind it. A third of all bodies has no padding that ends them. */
+function withoutClearText(body: Buffer): Buffer {
+  const text = body.toString('latin1');
+  const found = CLEAR_TEXT.exec(text)?.index;
+  if (found === undefined) return body;
+  const encoded = body.subarray(0, text.lastIndexOf('\n', found) + 1);
+  // Nothing tells clear text in front of the body from the body itself.
+  return text.slice(0, encoded.length).trim() === '' ? body : encoded;
 }
 
 /** Returns the text of the octets of a part, with LF line ends. */

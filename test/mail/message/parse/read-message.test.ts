@@ -124,6 +124,11 @@ test('clear text behind a body in base64 is no part of it', () => {
     '____\r\nlist mailing list\r\nlist@x.example = home',
   ])
     assert.equal(read(encoded(`aGVsbG8=\r\n${footer}\r\n`)).text, 'hello', footer);
+  // Three octets need no padding.
+  for (const footer of ['-- \r\nfooter', 'footer of list', '\r\n____\r\nlist'])
+    assert.equal(read(encoded(`Zm9v\r\nYmFy\r\n${footer}\r\n`)).text, 'foobar', footer);
+  assert.equal(read(encoded('\r\nZm9v\r\n')).text, 'foo');
+  assert.equal(read(encoded('Zm9v YmFy\r\nZm9v\r\n')).text, 'foobarfoo', 'spaces that mean nothing');
 });
 
 test('a text with a file name is a file, unless it is the text of the message', () => {
