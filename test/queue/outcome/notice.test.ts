@@ -42,6 +42,7 @@ const notices: NoticeCase[] = [
   ['5.1.1', '550 5.1.1 <a@b.example> sent to too many recipients this hour', 'never 550 5.1.1'],
   ['4.1.1', '450 4.1.1 User unknown', 'never 450 4.1.1'],
   [null, '552 Full', 'never 552 null'],
+  ['5.3.0', 'the program of local delivery printed: user unknown', 'repeated null 5.3.0'],
   ['4.4.7', 'Expired', 'never null 4.4.7'],
   [null, null, 'never null null'],
 ];
