@@ -12,8 +12,8 @@ const NAME = String.raw`[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]{0,63}`;
 const INSIDE = String.raw`\s*(?:(url|raw)\s+)?(${NAME})\s*(?:\|([^{}]*))?`;
 const PLACEHOLDER = new RegExp(`\\{\\{\\{${INSIDE}\\}\\}\\}|\\{\\{${INSIDE}\\}\\}`, 'gu');
 const CONDITION = new RegExp(`\\{\\{\\s*(?:#if\\s+(${NAME})|(else)|(/if))\\s*\\}\\}`, 'gu');
-/** Matches whatever stands in two braces on one line. */
-const ANY_TAG = /\{\{\{?\s*([^{}\r\n]{1,200}?)\s*\}\}/g;
+/** Matches whatever stands in two braces on one line. Only one part repeats, so that the time is bounded for each brace. */
+const ANY_TAG = /\{\{\{?[^{}\r\n]{1,200}\}\}/g;
 
 /** Maximum number of placeholders in one text, repetitions included. It keeps rendering within milliseconds. */
 export const MAX_PLACEHOLDERS = 10_000;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/system/errors.ts';
 import { MAX_RENDERED_CHARACTERS, renderTemplate, type VariableValue } from '../../src/templates/render.ts';
-import { findVariables, MAX_PLACEHOLDERS, type Source } from '../../src/templates/tags.ts';
+import { findUnknownTags, findVariables, MAX_PLACEHOLDERS, type Source } from '../../src/templates/tags.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
 const SEED = 20_261_121;
@@ -200,4 +200,11 @@ test('two megabytes of almost-placeholders are text, and no stack or time runs o
     assert.equal(renderTemplate(given, {}, { form: 'html', isMarketing: false }).text, given);
     assert.equal(renderTemplate(`${given}}}`, { a: 'X' }, { form: 'html', isMarketing: false }).text, 'X');
   }
+});
+
+test('unknown tags are found in a text full of white space within milliseconds', () => {
+  const started = process.cpuUsage();
+  const hostile = `{{${' '.repeat(4_000)}x${' '.repeat(4_000)}`;
+  assert.deepEqual(findUnknownTags(`${hostile.repeat(100)} {{ #each x }}`), ['{{ #each x }}']);
+  assert.ok(process.cpuUsage(started).user < 2_000_000);
 });
