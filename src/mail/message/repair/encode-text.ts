@@ -32,6 +32,12 @@ export function encodeWordsOf(kind: FieldKind, value: string): string {
   }
 }
 
+/**
+ * Maximum number of places of a field that are encoded: what follows them stays as it is. Our own limit: a field with as many names has some
+ * hundred kilobytes, and encoding each letter of it by itself would hold the thread.
+ */
+const MAX_ENCODED_PLACES = 2_000;
+
 type Word = { space: string; text: string; isEncoded: boolean };
 
 /**
@@ -50,9 +56,10 @@ function encodeText(value: string): string {
     else if (isLong) words.push({ space: space.slice(0, 1), text: space.slice(1) + text, isEncoded });
     else words.push({ space, text, isEncoded });
   }
+  let places = 0;
   return words
     .map(({ space, text, isEncoded }, index) => {
-      if (!isEncoded) return space + text;
+      if (!isEncoded || ++places > MAX_ENCODED_PLACES) return space + text;
       const before = ENCODED_WORD.test(words[index - 1]?.text ?? '') ? space : '';
       const next = words[index + 1];
       const after = next && ENCODED_WORD.test(next.text) ? next.space : '';
@@ -65,6 +72,12 @@ function encodeText(value: string): string {
 function encodeAddresses(value: string): string {
   let written = '';
   let phrase: Token[] = [];
+  let places = 0;
+  const encode = (before: string, change: () => string): string => {
+    if (places >= MAX_ENCODED_PLACES || isAsciiText(before)) return before;
+    places++;
+    return change();
+  };
   for (const token of tokensOf(value)) {
     if (token.kind === 'text' || token.kind === 'quoted' || token.kind === 'space') {
       phrase.push(token);
@@ -72,7 +85,9 @@ function encodeAddresses(value: string): string {
     }
     // A comment may stand between a name and its address, or behind an address alone.
     const endsName = ['angle', 'comment'].includes(token.kind) || token.text === ':';
-    written += (endsName ? encodePhrase(phrase) : joined(phrase)) + encodeComment(token);
+    const name = joined(phrase);
+    written += endsName ? encode(name, () => encodePhrase(phrase)) : name;
+    written += encode(token.text, () => encodeComment(token));
     phrase = [];
   }
   return written + joined(phrase);
@@ -80,7 +95,7 @@ function encodeAddresses(value: string): string {
 
 function encodePhrase(phrase: readonly Token[]): string {
   const isAddress = phrase.some(({ kind, text }) => kind === 'text' && text.includes('@'));
-  if (isAddress || isAsciiText(joined(phrase))) return joined(phrase);
+  if (isAddress) return joined(phrase);
   const plain = phrase.map(({ kind, text }) => (kind === 'quoted' ? unquote(text) : text)).join('');
   return ` ${encodeAround(plain.replace(/\t/g, ' ').trim().split(/ +/)).join(' ')} `;
 }
@@ -110,7 +125,7 @@ function encodeAround(words: readonly string[]): string[] {
 }
 
 function encodeComment({ kind, text }: Token): string {
-  if (kind !== 'comment' || isAsciiText(text)) return text;
+  if (kind !== 'comment') return text;
   return `(${encodeWords(text.replace(/^\(|\)$/g, '').replace(/\\(.)/g, '$1'))})`;
 }
 

@@ -124,6 +124,18 @@ test('a header of the largest size is folded into few lines', () => {
   assertLegal(lines.join('\r\n'));
 });
 
+test('a field with thousands of names is encoded up to a limit, and what follows stays as it is', () => {
+  for (const header of [
+    `To: ${'ü:'.repeat(5_000)}`,
+    `To: ${'(ü)'.repeat(5_000)}`,
+    `Subject: ${'ü a '.repeat(5_000)}`,
+  ]) {
+    const repaired = Buffer.from(repair(`${header}\r\n`), 'latin1').toString();
+    assert.equal(repaired.match(/=\?UTF-8\?/g)?.length, 2_000, header.slice(0, 12));
+    assert.equal(repaired.match(/ü/g)?.length, 3_000);
+  }
+});
+
 test('free text of any kind is legal then, and a reader sees what was there', async () => {
   await fc.assert(
     fc.asyncProperty(
