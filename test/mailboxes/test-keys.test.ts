@@ -1,4 +1,4 @@
-/** What test keys change about receiving: routes and mailboxes at the sandbox domain alone. */
+/** Test keys change routes and mailboxes at the sandbox domain alone. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { addDomain } from '../domains/fixtures.ts';

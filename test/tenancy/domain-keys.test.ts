@@ -1,5 +1,5 @@
 /**
- * What a key of one domain may know of the other domains of its tenant: as much as of another tenant, which is nothing. Every operation of the
+ * A key of one domain learns nothing of the other domains of its tenant, as of another tenant. Every operation of the
  * document is asked with such a key, as the table in src/tenants/domain-reach.ts says.
  */
 import assert from 'node:assert/strict';
@@ -18,11 +18,11 @@ const home = await addFamily(world, 'home.example');
 const away = await addFamily(world, 'away.example');
 const isBound = (prefix: Prefix) => (BOUND as readonly Prefix[]).includes(prefix);
 
-/** What the tenant sees of the other domain, before anybody asked about it. */
+/** Resources of the other domain as the tenant sees them, before anybody asked about them. */
 const seenBefore = await seenBy(away);
 after(() => world.close());
 
-/** What each operation that only reads answers about a domain to a key of the whole tenant. */
+/** Answers about a domain of each operation that only reads, to a key of the whole tenant. */
 async function seenBy(family: Family): Promise<Map<string, string>> {
   const seen = new Map<string, string>();
   for (const operation of operations) {

@@ -17,7 +17,7 @@ import { recordLog } from '../../support/record-log.ts';
 import { EC_PAIR } from '../../system/certificate-pairs.ts';
 import { createMemoryScripts, LOGIN as SIEVE_LOGIN } from '../managesieve/fixture.ts';
 
-/** What a client sends, and what the whole response must match. `TLS` begins the handshake. */
+/** Text that a client sends, and the pattern that the whole response must match. `TLS` begins the handshake. */
 export type Step = readonly [sent: string, response: RegExp];
 type Mode = 'starttls' | 'immediate';
 type Common = {
@@ -37,7 +37,7 @@ export type ProtocolCase = {
   honest: readonly Step[];
   /** A command that leads to nothing, and what it is answered. */
   idle: Step;
-  /** What a client is told when the listener is full, before its greeting and after it. */
+  /** Responses to a client when the listener is full, before its greeting and after it. */
   refusal: RegExp;
   eviction: RegExp;
 };

@@ -1,4 +1,4 @@
-/** What scripts of other servers rely on, as their own test suites show it. */
+/** Scripts of other servers rely on this behaviour, as the test suites of those servers show. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { actionsOf, errorsOf, holds, MESSAGE_A, run } from './fixture.ts';

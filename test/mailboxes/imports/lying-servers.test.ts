@@ -302,7 +302,7 @@ function listing(count: number, answer: (command: string, asked: number[]) => st
 
 const isContent = (command: string) => command.includes('BODY');
 
-/** What servers do with messages that they list, and how many of 20 are imported then. */
+/** Behaviours of servers with the messages that they list, and the number of 20 messages that is imported then. */
 const LISTED: Record<string, { script: Script; imported: number; failed: number[] }> = {
   'describes the first half alone': {
     script: listing(20, (command, uids) =>
