@@ -35,7 +35,7 @@ test('every module that defines an operation is listed in operations.ts', () => 
   const listed = readFileSync(new URL('operations.ts', root), 'utf8');
   const defining = globSync('**/*.ts', { cwd: root.pathname })
     // The database's own threads import the operations of db/ themselves, and so do the threads of accounts theirs.
-    .filter((file) => !file.startsWith('db/') && !file.startsWith('mailboxes/account/'))
+    .filter((file) => !file.startsWith('db/') && !file.startsWith('accounts/'))
     .filter((file) => /= define(?:Write|Read)\b/.test(readFileSync(new URL(file, root), 'utf8')));
   assert.ok(defining.length > 20, `${defining.length} modules are found`);
   assert.deepEqual(

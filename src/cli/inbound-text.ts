@@ -1,5 +1,5 @@
 /** Formats received messages as text for the operator. Much of it comes from strangers. */
-import type { ListedReceived, OperatorReceived } from '../inbound/operator/show.ts';
+import type { ListedReceived, OperatorReceived } from '../receiving/operator/show.ts';
 import { formatList, formatTable, printable } from './table.ts';
 
 export type ListedMessages = { hasMore: boolean; messages: ListedReceived[] };

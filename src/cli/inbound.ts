@@ -1,6 +1,6 @@
 /** `postrider inbound`: shows received mail of all tenants and of the installation, prints it, and runs its tasks again. */
 import { type Command, Option } from 'commander';
-import type { OperatorReceived } from '../inbound/operator/show.ts';
+import type { OperatorReceived } from '../receiving/operator/show.ts';
 import { withControl } from './context.ts';
 import { detailsText, type ListedMessages, listText } from './inbound-text.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,7 +1,7 @@
 /** `postrider mailbox app-password`: manages passwords for single mail programs. A password is printed only when it is made. */
 import { type Command, Option } from 'commander';
+import { PROTOCOLS } from '../accounts/protocols.ts';
 import type { OperatorAppPassword } from '../mailboxes/app-passwords/admin-api.ts';
-import { PROTOCOLS } from '../mailboxes/protocols.ts';
 import { confirm } from './confirm.ts';
 import { withControl } from './context.ts';
 import { formatList, printable } from './table.ts';

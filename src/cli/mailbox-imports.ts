@@ -1,6 +1,6 @@
 /** Imports from other servers: `postrider mailbox import --imap` starts one and follows it, and `postrider mailbox imports` lists and stops them. */
 import type { Command } from 'commander';
-import type { OperatorImport, OperatorImportWithErrors } from '../mailboxes/imports/admin-api.ts';
+import type { OperatorImport, OperatorImportWithErrors } from '../mailbox-imports/admin-api.ts';
 import { realClock, sleepInForeground } from '../system/clock.ts';
 import { errorCode } from '../system/errors.ts';
 import { confirm } from './confirm.ts';

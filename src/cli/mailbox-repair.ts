@@ -1,7 +1,7 @@
 /** The commands `postrider mailbox check` and `repair`. */
 import type { Command } from 'commander';
-import type { CheckReport } from '../mailboxes/account/check.ts';
-import type { RepairReport } from '../mailboxes/account/repair.ts';
+import type { CheckReport } from '../accounts/check.ts';
+import type { RepairReport } from '../accounts/repair.ts';
 import { realClock, type Timer } from '../system/clock.ts';
 import { confirm } from './confirm.ts';
 import { withControl } from './context.ts';

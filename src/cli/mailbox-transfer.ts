@@ -1,15 +1,15 @@
 /** The commands `postrider mailbox import` and `export` move mail from and to maildirs and mbox files, and from other servers. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readArchive, UnknownArchiveError } from '../mailboxes/archive/read.ts';
-import type { ListedFolder } from '../mailboxes/transfer/contents.ts';
+import type { ListedFolder } from '../accounts/contents.ts';
+import { readArchive, UnknownArchiveError } from '../mailbox-imports/archive/read.ts';
 import {
   type ExportProgress,
   exportMessages,
   FORMATS,
   OtherExportError,
-} from '../mailboxes/transfer/export.ts';
-import { type ImportProgress, importMessages } from '../mailboxes/transfer/import.ts';
-import { RECORDS_TYPE } from '../mailboxes/transfer/records.ts';
+} from '../mailbox-imports/transfer/export.ts';
+import { type ImportProgress, importMessages } from '../mailbox-imports/transfer/import.ts';
+import { RECORDS_TYPE } from '../mailbox-imports/transfer/records.ts';
 import { realClock } from '../system/clock.ts';
 import { withControl } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';

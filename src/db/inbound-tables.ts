@@ -1,7 +1,7 @@
 /** The data dictionary: mail that arrives. The conventions are those of tables.ts, which lists every table. */
 import type { Id } from '../system/ids.ts';
 
-/** Written by inbound/routes/store.ts. Live and test keys share them. */
+/** Written by routes/store.ts. Live and test keys share them. */
 export type InboundRouteRow = {
   id: Id<'rt'>;
   tenantId: Id<'ten'>;
@@ -78,7 +78,7 @@ export type ReceivedMessageRow = {
   auth: string | null;
   /** Score of the message as spam; null when nothing judged it. */
   spamScore: number | null;
-  /** JSON list of the reasons for the score (inbound/spam/signals.ts). */
+  /** JSON list of the reasons for the score (inbound/spam-signals.ts). */
   spamReasons: string;
   /** 1 when the message is marked as probable spam, or its sender's policy asks for that. */
   flagged: 0 | 1;
@@ -106,7 +106,7 @@ export type ReceivedRecipientRow = {
   address: string;
   kind: ReceivedRecipientKind;
   /**
-   * Route, mailbox, email, recipient of an email (inbound/unsubscribe/target.ts), sender, or id or name of a domain that the address
+   * Route, mailbox, email, recipient of an email (mail-reports/unsubscribe-target.ts), sender, or id or name of a domain that the address
    * stands for.
    */
   targetId: string;
@@ -151,7 +151,7 @@ export type FailureNotificationRow = {
   attempts: number;
 };
 
-/** Written by inbound/sender/store.ts: what greylisting remembers of the networks of clients. */
+/** Written by receiving/sender/store.ts: what greylisting remembers of the networks of clients. */
 export type GreylistEntryRow = {
   /** First three numbers of an IPv4 address, or first half of an IPv6 address. */
   network: string;
@@ -161,7 +161,7 @@ export type GreylistEntryRow = {
   expiresAt: number;
 };
 
-/** Written by inbound/dmarc-reports/store.ts: the report about a domain for a day, until it is sent. */
+/** Written by mail-reports/dmarc-reports/store.ts: the report about a domain for a day, until it is sent. */
 export type DmarcReportRow = {
   /** Start of the day (UTC). */
   day: number;
@@ -176,7 +176,7 @@ export type DmarcReportRow = {
   dueAt: number;
 };
 
-/** Written by inbound/dmarc-reports/store.ts: a kind of mail of a domain on a day. */
+/** Written by mail-reports/dmarc-reports/store.ts: a kind of mail of a domain on a day. */
 export type DmarcObservationRow = {
   day: number;
   domain: string;
@@ -185,7 +185,7 @@ export type DmarcObservationRow = {
   messages: number;
 };
 
-/** Written by inbound/reports/store.ts: a report of another server about the mail of a domain. */
+/** Written by mail-reports/reports/store.ts: a report of another server about the mail of a domain. */
 export type ReceivedReportRow = {
   id: Id<'rep'>;
   tenantId: Id<'ten'>;
@@ -203,14 +203,14 @@ export type ReceivedReportRow = {
   /** Messages that passed DMARC, or connections with TLS. */
   passed: number;
   failed: number;
-  /** JSON of what the report says about the domain (inbound/reports/select.ts). */
+  /** JSON of what the report says about the domain (mail-reports/reports/select.ts). */
   details: string;
   createdAt: number;
 };
 
-/** Written by inbound/mailboxes/scripts/plan-store.ts: what scripts have decided about a message that is delivered to a mailbox. */
+/** Written by mailbox-delivery/scripts/plan-store.ts: what scripts have decided about a message that is delivered to a mailbox. */
 export type DeliveryPlanRow = {
   taskId: Id<'tsk'>;
-  /** JSON of `Plan` (inbound/mailboxes/scripts/plan.ts). */
+  /** JSON of `Plan` (mailbox-delivery/scripts/plan.ts). */
   plan: string;
 };

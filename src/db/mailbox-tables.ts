@@ -89,7 +89,7 @@ export type AppPasswordRow = {
   /** The mailbox of the member that has it, for a shared mailbox; null for a personal one. */
   memberId: Id<'mbx'> | null;
   name: string;
-  /** JSON list of the protocols (mailboxes/protocols.ts) in which it is valid. */
+  /** JSON list of the protocols (accounts/protocols.ts) in which it is valid. */
   protocols: string;
   /** JSON list of the addresses and CIDR blocks from which it may be used; null allows every address. */
   allowedIps: string | null;
@@ -116,7 +116,7 @@ export type MailboxFilterRow = {
 /** Written by mailboxes/members/store.ts: the owner of a personal mailbox uses a shared one. */
 type MailboxMemberRow = { mailboxId: Id<'mbx'>; memberId: Id<'mbx'> };
 
-/** Written by mailboxes/imports/store.ts: an import of mail from another server. It is deleted 30 days after its end, and with its mailbox. */
+/** Written by mailbox-imports/store.ts: an import of mail from another server. It is deleted 30 days after its end, and with its mailbox. */
 export type MailboxImportRow = {
   id: Id<'mim'>;
   tenantId: Id<'ten'>;
@@ -141,7 +141,7 @@ export type MailboxImportRow = {
     | null;
   /** Why it has failed, or why it waits for another attempt. */
   error: string | null;
-  /** JSON of `ImportCounts` (mailboxes/imports/counts.ts). */
+  /** JSON of `ImportCounts` (mailbox-imports/counts.ts). */
   progress: string;
   /** Number of turns in a row that were interrupted and imported nothing. */
   failedTurns: number;
@@ -152,7 +152,7 @@ export type MailboxImportRow = {
   finishedAt: number | null;
 };
 
-/** Written by mailboxes/imports/error-store.ts: a message, or a whole folder where the UID is 0, that could not be imported. */
+/** Written by mailbox-imports/error-store.ts: a message, or a whole folder where the UID is 0, that could not be imported. */
 export type MailboxImportErrorRow = {
   importId: Id<'mim'>;
   /** Name of the folder on the other server. */
@@ -161,7 +161,7 @@ export type MailboxImportErrorRow = {
   message: string;
 };
 
-/** Written by mailboxes/imports/folder-store.ts: a folder of another server of which a mailbox may have messages. */
+/** Written by mailbox-imports/folder-store.ts: a folder of another server of which a mailbox may have messages. */
 export type MailboxImportFolderRow = {
   mailboxId: Id<'mbx'>;
   /** Hash of the server, the user and the folder. */

@@ -15,7 +15,7 @@ import { DAY_MS } from '../system/clock.ts';
 export type SenderRewriting = {
   /**
    * Returns the local part that stands for a sender, or undefined for a sender that has none: the null sender, an address
-   * literal, a local part in quotes, and an address that would be too long (inbound/forward/forward.ts has another way for these).
+   * literal, a local part in quotes, and an address that would be too long (mailbox-delivery/forward/forward.ts has another way for these).
    *
    * @param now time of the forwarding, in Unix milliseconds
    */

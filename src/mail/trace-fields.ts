@@ -1,6 +1,6 @@
 /** Names of the fields by which servers tell the way of a message, and who vouches for it. */
 
-/** Field that shows that this installation has forwarded a message (inbound/forward/mark.ts). */
+/** Field that shows that this installation has forwarded a message (mailbox-delivery/forward/mark.ts). */
 export const FORWARD_MARK = 'X-Postrider-Forwarded';
 
 const NAMES: ReadonlySet<string> = new Set([

@@ -1,18 +1,24 @@
 /** The accounts of mailboxes, as the main thread reaches them in their threads. */
+
+import { AccountPlaces } from '../accounts/account-places.ts';
+import type { MailboxContents } from '../accounts/contents.ts';
+import type {
+  DeliveryRequest,
+  DeliveryResult,
+  MailboxDelivery,
+  MailboxTargets,
+} from '../accounts/delivery.ts';
+import { accountFolder } from '../accounts/folder.ts';
+import type { AccountSettings } from '../accounts/open-accounts.ts';
+import type { AccountCalls } from '../accounts/part.ts';
+import type { RunningAccounts } from '../accounts/running-accounts.ts';
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import { maxFilesOf, readMaxOpenFiles } from '../system/open-files.ts';
 import type { LazyThread } from '../system/thread.ts';
-import { accountFolder } from './account/folder.ts';
-import type { AccountSettings } from './account/open-accounts.ts';
-import type { AccountCalls } from './account/part.ts';
-import { AccountPlaces } from './account-places.ts';
-import type { DeliveryRequest, DeliveryResult, MailboxDelivery, MailboxTargets } from './delivery.ts';
 import type { MailboxRepairs } from './repairs.ts';
-import type { RunningAccounts } from './running-accounts.ts';
 import { findMailboxById, recordDamage, recordRepair } from './store.ts';
-import type { MailboxContents } from './transfer/contents.ts';
 
 type MailboxId = MailboxRow['id'];
 

@@ -1,6 +1,7 @@
 /** Registers the operator's routes for mailboxes of all tenants. They are served on the control socket alone. */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
+import type { RunningAccounts } from '../accounts/running-accounts.ts';
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { readDomain } from '../domains/name.ts';
@@ -15,7 +16,6 @@ import { deleteMailbox } from './delete.ts';
 import { withDetails, withItsDetails } from './details.ts';
 import { type MailSettings, mailSettings } from './discovery/settings.ts';
 import { generatePassword } from './passwords/password.ts';
-import type { RunningAccounts } from './running-accounts.ts';
 import { type MailboxDetails, mailboxChangeSchema, newMailboxSchema, showMailbox } from './schemas.ts';
 import { findMailboxByAddress, findMailboxById, listNewestMailboxes } from './store.ts';
 

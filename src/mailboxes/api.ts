@@ -1,5 +1,6 @@
 /** `/v1/mailboxes`: mailboxes of people at the tenant's domains (specification 1 names the product, and no routes). */
 import type { FastifyInstance } from 'fastify';
+import type { RunningAccounts } from '../accounts/running-accounts.ts';
 import type { App } from '../app.ts';
 import { readDomain } from '../domains/name.ts';
 import { resourceRoutes } from '../http/json/resource.ts';
@@ -10,7 +11,6 @@ import { type CreatedMailbox, createMailbox } from './create.ts';
 import { deleteMailbox } from './delete.ts';
 import { withDetails, withItsDetails } from './details.ts';
 import { changeableMailboxOf, readableMailboxOf, requireGivableAddresses } from './manager.ts';
-import type { RunningAccounts } from './running-accounts.ts';
 import {
   createdMailboxSchema,
   type MailboxDetails,

@@ -2,6 +2,8 @@
  * Decides whether a user name and a password open a mailbox. A name that does not exist takes as long as a wrong password, and
  * that a mailbox is suspended or damaged is told only to somebody who knows its password.
  */
+
+import type { Protocol } from '../accounts/protocols.ts';
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { ScramProof } from '../mail/sasl/scram.ts';
@@ -15,7 +17,6 @@ import { createLoginFailures } from './passwords/failures.ts';
 import { verifyPassword } from './passwords/hash.ts';
 import { normalizePassword } from './passwords/password.ts';
 import { createRememberedPasswords } from './passwords/remembered.ts';
-import type { Protocol } from './protocols.ts';
 import { findProven, listVerifiers } from './scram-proof.ts';
 import { findMailboxByAddress, recordLogin } from './store.ts';
 

@@ -2,6 +2,8 @@
  * Changes a mailbox. Its sessions end when it is suspended, or has other capabilities, which clients ask for once. Another password ends the
  * sessions that were opened with the old one. Sessions follow a new quota.
  */
+
+import type { RunningAccounts } from '../accounts/running-accounts.ts';
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { sandboxDomain } from '../domains/name.ts';
@@ -15,7 +17,6 @@ import { readFilters } from './filters/read.ts';
 import { findFilters } from './filters/store.ts';
 import { derivePassword, requireNoPassword } from './passwords/derive.ts';
 import { readPassword } from './passwords/password.ts';
-import type { RunningAccounts } from './running-accounts.ts';
 import type { MailboxChange } from './schemas.ts';
 import { getMailbox, updateMailbox } from './store.ts';
 

@@ -1,5 +1,6 @@
 /** The credentials that open a mailbox: its own password, and its app passwords. */
 import { hash } from 'node:crypto';
+import type { SessionCredential } from '../accounts/session-credential.ts';
 import type { App } from '../app.ts';
 import type { AppPasswordRow, MailboxRow } from '../db/mailbox-tables.ts';
 import { hasExpired } from './app-passwords/match.ts';
@@ -21,13 +22,6 @@ export type Login = {
   serverSignature?: string;
 };
 export type LoginResult = Login | { refused: LoginRefusal };
-
-/** A credential as threads know it that serve sessions. */
-export type SessionCredential = {
-  id: 'password' | AppPasswordRow['id'];
-  /** Time at which its sessions end, in Unix milliseconds; null when they do not end by themselves. */
-  expiresAt: number | null;
-};
 
 /** Returns what a thread needs to know of a credential. */
 export function sessionCredential(credential: Credential): SessionCredential {

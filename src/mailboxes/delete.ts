@@ -1,9 +1,10 @@
 /** Deletes a mailbox. Its folder is removed later (worker.ts). */
+
+import type { RunningAccounts } from '../accounts/running-accounts.ts';
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { endSessionsOfGone } from './app-passwords/revoke.ts';
 import { listAppPasswordsOfMember } from './app-passwords/store.ts';
-import type { RunningAccounts } from './running-accounts.ts';
 import { endMailbox } from './store.ts';
 
 /**

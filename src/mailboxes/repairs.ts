@@ -1,11 +1,11 @@
 /** Registers the routes over which the operator checks and repairs mailboxes. They are served on the control socket alone. */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
+import type { CheckReport } from '../accounts/check.ts';
+import type { RepairReport } from '../accounts/repair.ts';
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { AppError } from '../system/errors.ts';
-import type { CheckReport } from './account/check.ts';
-import type { RepairReport } from './account/repair.ts';
 import { getNamedMailbox } from './admin-api.ts';
 
 export type MailboxRepairs = {

@@ -317,7 +317,7 @@ const UNRECORDED_CHANGES = 1_000_000_000;
 
 /**
  * Records that the databases of all mailboxes are older copies, such as those of a backup, and returns the number of the mailboxes. Each one
- * gets new UIDVALIDITYs when it is next opened (mailboxes/account/open.ts). Those that were never opened have no database.
+ * gets new UIDVALIDITYs when it is next opened (accounts/open.ts). Those that were never opened have no database.
  */
 export const recordRestoration = defineWrite(
   'mailboxes.recordRestoration',

@@ -5,13 +5,13 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { accountFolder } from '../accounts/folder.ts';
+import type { RunningAccounts } from '../accounts/running-accounts.ts';
 import type { App } from '../app.ts';
 import { flushPath } from '../db/flush-files.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Work } from '../system/worker.ts';
-import { accountFolder } from './account/folder.ts';
 import { endRemoval, findNextRemoval, leaseRemovals } from './removal-store.ts';
-import type { RunningAccounts } from './running-accounts.ts';
 
 /** Length of a lease. It is longer than the removal of a large folder takes; a failed removal is tried again after it. */
 const LEASE_MS = 10 * 60_000;

@@ -1,8 +1,8 @@
 /** The app with what taking mail from its writers needs besides. */
 import type { App } from '../app.ts';
 import { createInFlight, type InFlight } from '../emails/idempotency/in-flight.ts';
+import { createOpenLogins, type OpenLogins } from '../mailbox-access/open-logins.ts';
 import type { Authenticate } from '../mailboxes/authenticate.ts';
-import { createOpenLogins, type OpenLogins } from '../mailboxes/open-logins.ts';
 import { createScramKeys } from '../mailboxes/scram-keys.ts';
 import { type AddressLimit, createAddressLimit } from '../system/guards/address-limit.ts';
 import { createUseRecord, type Need } from '../tenants/key-access.ts';

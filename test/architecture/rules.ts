@@ -26,9 +26,16 @@ const FEATURES = [
   'webhooks',
   'retention',
   'certificates',
+  'accounts',
   'mailboxes',
+  'mailbox-access',
+  'mailbox-imports',
   'submission',
   'inbound',
+  'routes',
+  'mailbox-delivery',
+  'mail-reports',
+  'receiving',
   'dashboard',
 ] as const;
 
@@ -108,7 +115,10 @@ export function unmatchedWakeups(sources: readonly Source[]): string[] {
 }
 
 export function importCycles(sources: readonly Source[]): string[] {
-  const imports = new Map(sources.map((source) => [source.path, source.imports]));
+  return cyclesOf(new Map(sources.map((source) => [source.path, source.imports])));
+}
+
+function cyclesOf(imports: ReadonlyMap<string, Iterable<string>>): string[] {
   const done = new Set<string>();
   const cycles: string[] = [];
   const visit = (path: string, trail: readonly string[]): void => {
@@ -118,8 +128,31 @@ export function importCycles(sources: readonly Source[]): string[] {
     for (const target of imports.get(path) ?? []) visit(target, [...trail, path]);
     done.add(path);
   };
-  for (const { path } of sources) visit(path, []);
+  for (const path of imports.keys()) visit(path, []);
   return cycles;
+}
+
+/**
+ * Finds cycles between the entries of each folder, where a file counts as itself and a folder as everything below it. A
+ * folder is then a part that can be understood without what uses it.
+ */
+export function folderCycles(sources: readonly Source[]): string[] {
+  const levels = new Map<string, Map<string, Set<string>>>();
+  for (const { path, imports } of sources) {
+    for (const target of imports) {
+      const [from, to] = [path.split('/'), target.split('/')];
+      const depth = from.findIndex((part, index) => part !== to[index]);
+      const [entry, other] = [from[depth], to[depth]];
+      if (entry === undefined || other === undefined) continue;
+      const level = from.slice(0, depth).join('/');
+      const entries = levels.get(level) ?? new Map<string, Set<string>>();
+      levels.set(level, entries);
+      entries.set(entry, (entries.get(entry) ?? new Set()).add(other));
+    }
+  }
+  return [...levels].flatMap(([level, entries]) =>
+    cyclesOf(entries).map((cycle) => `${level || 'src'}: ${cycle}`),
+  );
 }
 
 export function reExports(sources: readonly Source[]): string[] {
@@ -200,8 +233,8 @@ export function shapes(sources: readonly Source[]): string[] {
   });
 }
 
-/** Files of accounts use a database of their own (mailboxes/account/tables.ts). */
-const ACCOUNT_FOLDER = 'mailboxes/account/';
+/** Files of accounts use a database of their own (accounts/tables.ts). */
+const ACCOUNT_FOLDER = 'accounts/';
 
 /** The data dictionary says who writes each table: nobody else does, and that file does. */
 export function tableWriters(sources: readonly Source[]): string[] {

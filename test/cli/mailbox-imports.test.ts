@@ -6,13 +6,13 @@ import type { ControlClient } from '../../src/cli/control-client.ts';
 import { importByImap } from '../../src/cli/mailbox-imports.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
-import { NO_COUNTS } from '../../src/mailboxes/imports/counts.ts';
-import { advanceImport } from '../../src/mailboxes/imports/store.ts';
-import type { TurnEnd, TurnRequest } from '../../src/mailboxes/imports/turn.ts';
-import { createImportWork } from '../../src/mailboxes/imports/worker.ts';
+import { NO_COUNTS } from '../../src/mailbox-imports/counts.ts';
+import { advanceImport } from '../../src/mailbox-imports/store.ts';
+import type { TurnEnd, TurnRequest } from '../../src/mailbox-imports/turn.ts';
+import { createImportWork } from '../../src/mailbox-imports/worker.ts';
 import { startWork } from '../../src/system/worker.ts';
+import { memoryContents } from '../mailbox-imports/transfer/memory-contents.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
-import { memoryContents } from '../mailboxes/transfer/memory-contents.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { openTestApp } from '../support/test-app.ts';
 

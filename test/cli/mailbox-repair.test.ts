@@ -1,10 +1,10 @@
 /** `postrider mailbox check` and `repair`, over the control socket. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { CheckReport } from '../../src/accounts/check.ts';
 import { inspectCertificates } from '../../src/certificates/certificates.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
-import type { CheckReport } from '../../src/mailboxes/account/check.ts';
 import type { MailboxRepairs } from '../../src/mailboxes/repairs.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';

@@ -15,24 +15,24 @@ import { countBroadcasts, countScheduled, listUnneeded } from '../../src/domains
 import { findNextCheck, leaseChecks, listDomains, requireNewDomain } from '../../src/domains/store.ts';
 import { expireContent } from '../../src/emails/store.ts';
 import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
-import { readReceivedPart } from '../../src/inbound/messages/store.ts';
 import { expireReceivedContent } from '../../src/inbound/store.ts';
 import { leaseTasks } from '../../src/inbound/tasks/lease.ts';
 import { listWaitingQueues, releaseTasks } from '../../src/inbound/tasks/store.ts';
 import { leaseJobs, listWaiting, releaseJobs, requireFewWaiting, sweepJobs } from '../../src/jobs/store.ts';
-import { listAppPasswordsOfMember } from '../../src/mailboxes/app-passwords/store.ts';
 import {
   leaseImports,
   listWaiting as listWaitingImports,
   moveDueImports,
   releaseImports,
   sweepImports,
-} from '../../src/mailboxes/imports/store.ts';
+} from '../../src/mailbox-imports/store.ts';
+import { listAppPasswordsOfMember } from '../../src/mailboxes/app-passwords/store.ts';
 import { findActiveScript } from '../../src/mailboxes/scripts/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
 import { findNextNotificationTime, leaseNotifications } from '../../src/queue/notifications/store.ts';
 import { cancelMailOf } from '../../src/queue/submitted/stop.ts';
 import { findNextSubmittedTime, leaseSubmitted } from '../../src/queue/submitted/store.ts';
+import { readReceivedPart } from '../../src/routes/messages/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
 import { hastenEngagements } from '../../src/tracking/engagements/store.ts';
 import { findNextJudgement, listDueEngagements } from '../../src/tracking/judgement/store.ts';

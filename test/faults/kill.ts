@@ -38,7 +38,7 @@ const REACH_TIMEOUT_MS = 60_000;
 
 /**
  * Points that the load of this part does not reach. They have parts of their own (retention.ts, broadcast/, inbound/, mailboxes/, submission/,
- * scripts/); those of imports are reached by test/mailboxes/account/crash.test.ts.
+ * scripts/); those of imports are reached by test/accounts/crash.test.ts.
  */
 const OTHER_POINTS =
   /^(retention|compact|broadcast|mailbox|private|receive|inbound|forward|notification|dmarc-report|submission|report|script|import)-/;

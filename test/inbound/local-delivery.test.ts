@@ -1,8 +1,8 @@
 /** Mail that this installation sends to itself: out of the queue, and in again without leaving the machine. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createInboundApp, type InboundApp } from '../../src/inbound/inbound-app.ts';
-import { createLocalReceiver } from '../../src/inbound/local.ts';
+import { createInboundApp, type InboundApp } from '../../src/receiving/inbound-app.ts';
+import { createLocalReceiver } from '../../src/receiving/local.ts';
 import { setTenantPlan } from '../../src/tenants/store.ts';
 import { closeAfterEach } from '../support/close-after.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';

@@ -8,11 +8,11 @@ import type {
   ReceivedRecipientRow,
   ReceivedTaskRow,
 } from '../../src/db/inbound-tables.ts';
-import { createInboundApp, type InboundApp } from '../../src/inbound/inbound-app.ts';
-import { openInbound } from '../../src/inbound/listener.ts';
 import { isAsciiAddress } from '../../src/mail/address.ts';
 import type { Authenticator } from '../../src/mail/auth/authenticator.ts';
 import type { AuthenticationResult } from '../../src/mail/auth/result.ts';
+import { createInboundApp, type InboundApp } from '../../src/receiving/inbound-app.ts';
+import { openInbound } from '../../src/receiving/listener.ts';
 import type { CrashPoint } from '../../src/system/crash-point.ts';
 import type { System } from '../../src/system/system.ts';
 import { addDomain } from '../domains/fixtures.ts';

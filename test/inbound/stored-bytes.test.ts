@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { receivedSteps } from '../../src/inbound/expire.ts';
+import { receivedSteps } from '../../src/receiving/expire.ts';
 import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { type ReceivedWorld, shareReceivedWorld } from './received-world.ts';
 

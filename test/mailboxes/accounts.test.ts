@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { MAX_OPEN_ACCOUNTS } from '../../src/accounts/account-places.ts';
+import type { DeliveryRequest } from '../../src/accounts/delivery.ts';
+import type { AccountCalls } from '../../src/accounts/part.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
-import type { AccountCalls } from '../../src/mailboxes/account/part.ts';
-import { MAX_OPEN_ACCOUNTS } from '../../src/mailboxes/account-places.ts';
 import { createAccounts } from '../../src/mailboxes/accounts.ts';
-import type { DeliveryRequest } from '../../src/mailboxes/delivery.ts';
 import { findMailboxById, recordDamage, recordRepair } from '../../src/mailboxes/store.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { newId } from '../../src/system/ids.ts';

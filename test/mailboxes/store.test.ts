@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
+import { accountFolder } from '../../src/accounts/folder.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
-import { accountFolder } from '../../src/mailboxes/account/folder.ts';
 import { MAX_ALIASES_OF_TENANT } from '../../src/mailboxes/addresses/requirements.ts';
 import { withItsAliases } from '../../src/mailboxes/addresses/store.ts';
 import {

@@ -116,7 +116,7 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
       ],
       'complaints are added by themselves': [
         'queue/feedback.test.ts: a complaint turns the recipient complained and suppresses the address',
-        'inbound/returned-mail.test.ts: bounces and complaints that come over SMTP change the recipients of their emails',
+        'mail-reports/returned-mail.test.ts: bounces and complaints that come over SMTP change the recipients of their emails',
       ],
     },
   },
@@ -124,17 +124,17 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
     title: '4.11 Inbound routes',
     statements: {
       'create requires address and an https destination':
-        'inbound/routes/api.test.ts: an invalid route is refused with 400, when it is created and when it is changed',
+        'routes/api.test.ts: an invalid route is refused with 400, when it is created and when it is changed',
       'enabled is optional, true unless it is said': [
-        'inbound/routes/api.test.ts: a route is created enabled, with its secret, and answers to its id without it',
-        'inbound/routes/api.test.ts: addresses are kept in lower case, their domains as domains are named',
+        'routes/api.test.ts: a route is created enabled, with its secret, and answers to its id without it',
+        'routes/api.test.ts: addresses are kept in lower case, their domains as domains are named',
       ],
       'an address is full, or * at a domain': [
-        'inbound/routes/api.test.ts: addresses are kept in lower case, their domains as domains are named',
-        'inbound/routes/address.test.ts: every accepted address parses to itself and ends with its domain',
+        'routes/api.test.ts: addresses are kept in lower case, their domains as domains are named',
+        'routes/address.test.ts: every accepted address parses to itself and ends with its domain',
       ],
       'inbound mail is that of a verified domain':
-        'inbound/routes/api.test.ts: the very domain must be a verified one of the tenant',
+        'routes/api.test.ts: the very domain must be a verified one of the tenant',
       list: 'specification/lists.test.ts: GET /v1/inbound/routes pages as every list does',
       update:
         'changes.test.ts: PATCH /v1/inbound/routes/{id} changes all fields at once or each alone, and leaves the others',
@@ -142,8 +142,8 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
         "tenancy.test.ts: deleteInboundRoute tells nothing of what is not its caller's, and works with what is",
       'each inbound message is posted to the destination, with from, to, subject, text, html, headers, attachments':
         [
-          'inbound/post/worker.test.ts: a message is posted to its route, signed with the secret of the route',
-          'inbound/post/body.test.ts: the body has the fields of the specification first, then what we add',
+          'routes/post/worker.test.ts: a message is posted to its route, signed with the secret of the route',
+          'routes/post/body.test.ts: the body has the fields of the specification first, then what we add',
         ],
     },
   },

@@ -159,8 +159,8 @@ export const RESOURCES: readonly Section[] = [
     title: '2.10 Inbound route',
     statements: {
       'a route is made with address, destination, enabled': [
-        'inbound/routes/api.test.ts: a route is created enabled, with its secret, and answers to its id without it',
-        'inbound/routes/api.test.ts: addresses are kept in lower case, their domains as domains are named',
+        'routes/api.test.ts: a route is created enabled, with its secret, and answers to its id without it',
+        'routes/api.test.ts: addresses are kept in lower case, their domains as domains are named',
       ],
     },
   },

@@ -1,12 +1,12 @@
 /** IMAP sessions over an account on disk, for one user, and what other sessions and deliveries do to it meanwhile. */
 import { after } from 'node:test';
+import type { OpenAccount } from '../../src/accounts/account.ts';
+import { addMessages } from '../../src/accounts/add.ts';
+import { prepareContent } from '../../src/accounts/content.ts';
+import { readFlags } from '../../src/accounts/flags.ts';
+import { openImapAccount } from '../../src/accounts/imap/imap-account.ts';
 import type { Account, OpenSession, Refusal } from '../../src/mail/imap/session.ts';
 import type { PasswordCredentials } from '../../src/mail/sasl/exchange.ts';
-import type { OpenAccount } from '../../src/mailboxes/account/account.ts';
-import { addMessages } from '../../src/mailboxes/account/add.ts';
-import { prepareContent } from '../../src/mailboxes/account/content.ts';
-import { readFlags } from '../../src/mailboxes/account/flags.ts';
-import { openImapAccount } from '../../src/mailboxes/account/imap/imap-account.ts';
 import { USER } from './memory-imap-session.ts';
 import { createScramSession } from './scram-client.ts';
 import { createAccountApp, openTestAccount } from './test-account.ts';

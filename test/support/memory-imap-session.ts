@@ -3,6 +3,7 @@
  * encoders that it uses, and are as simple as that allows.
  */
 
+import { withFixedSets } from '../../src/accounts/imap/search-contexts.ts';
 import { writeBodyStructure } from '../../src/mail/imap/encode/body-structure.ts';
 import { writeEnvelope } from '../../src/mail/imap/encode/envelope.ts';
 import { writeInternalDate } from '../../src/mail/imap/encode/internal-date.ts';
@@ -47,7 +48,6 @@ import { readMimeTree } from '../../src/mail/message/mime-tree.ts';
 import { chooseFields, findBinary, findSection, partialRange } from '../../src/mail/message/section.ts';
 import { readSortKeys, readThreadKeys } from '../../src/mail/message/sort-keys.ts';
 import { decodeTransfer } from '../../src/mail/message/transfer-encoding.ts';
-import { withFixedSets } from '../../src/mailboxes/account/imap/search-contexts.ts';
 import { finishSteps } from '../../src/system/steps.ts';
 import { writeFetch, writeFlags } from './imap-responses.ts';
 import { createMemoryNotifications } from './memory-notifications.ts';

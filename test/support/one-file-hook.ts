@@ -20,11 +20,11 @@ const bundled = new Map(
 if (compiled !== null && !isMainThread) {
   for (const thread of [
     'webhooks/webhook-thread',
-    'inbound/post/post-thread',
-    'mailboxes/account/account-thread',
-    'mailboxes/access/access-thread',
+    'routes/post/post-thread',
+    'accounts/account-thread',
+    'mailbox-access/access-thread',
     'mailboxes/scripts/script-thread',
-    'mailboxes/imports/import-thread',
+    'mailbox-imports/import-thread',
     'mail/message/parse/parse-thread',
     'mail/message/mime-thread',
     'mail/auth/auth-thread',

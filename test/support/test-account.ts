@@ -1,11 +1,11 @@
 /** Opens accounts in temporary folders. Messages are parsed in the same thread. */
 import { join } from 'node:path';
+import type { AccountApp, OpenAccount } from '../../src/accounts/account.ts';
+import { addMessages, type NewMessage } from '../../src/accounts/add.ts';
+import { prepareContent } from '../../src/accounts/content.ts';
+import { KEPT_MEMORY } from '../../src/accounts/imap/kept-memory.ts';
+import { openAccount } from '../../src/accounts/open.ts';
 import { readMailboxMessage } from '../../src/mail/message/mailbox-message.ts';
-import type { AccountApp, OpenAccount } from '../../src/mailboxes/account/account.ts';
-import { addMessages, type NewMessage } from '../../src/mailboxes/account/add.ts';
-import { prepareContent } from '../../src/mailboxes/account/content.ts';
-import { KEPT_MEMORY } from '../../src/mailboxes/account/imap/kept-memory.ts';
-import { openAccount } from '../../src/mailboxes/account/open.ts';
 import { createByteBudget } from '../../src/system/guards/byte-budget.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';

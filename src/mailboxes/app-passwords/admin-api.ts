@@ -1,10 +1,10 @@
 /** Registers the operator's routes for app passwords of all mailboxes. They are served on the control socket alone. */
 import type { FastifyInstance } from 'fastify';
+import type { RunningAccounts } from '../../accounts/running-accounts.ts';
 import type { App } from '../../app.ts';
 import { notFound } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
 import { getNamedMailbox } from '../admin-api.ts';
-import type { RunningAccounts } from '../running-accounts.ts';
 import { createAppPassword } from './create.ts';
 import { revokeAppPassword } from './revoke.ts';
 import { type NewAppPassword, newAppPasswordSchema, showAppPassword } from './schemas.ts';

@@ -1,10 +1,10 @@
 /** `/v1/mailboxes/{mailboxId}/app-passwords`: passwords for single mail programs, which can be limited and revoked alone. */
 import type { FastifyInstance } from 'fastify';
+import type { RunningAccounts } from '../../accounts/running-accounts.ts';
 import type { App } from '../../app.ts';
 import type { AppPasswordRow } from '../../db/mailbox-tables.ts';
 import { resourceRoutes } from '../../http/json/resource.ts';
 import { changeableMailboxOf, readableMailboxOf } from '../manager.ts';
-import type { RunningAccounts } from '../running-accounts.ts';
 import { type CreatedAppPassword, createAppPassword } from './create.ts';
 import { revokeAppPassword } from './revoke.ts';
 import {

@@ -1,4 +1,6 @@
 /** Creates an app password: one for each mail program, which can be limited and revoked alone. */
+
+import { PROTOCOLS } from '../../accounts/protocols.ts';
 import type { App } from '../../app.ts';
 import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { invalid } from '../../system/errors.ts';
@@ -7,7 +9,6 @@ import { readKeyLimits } from '../../tenants/key-request.ts';
 import { getPerson } from '../members/store.ts';
 import { hashInTurn } from '../passwords/hash.ts';
 import { createScramVerifier } from '../passwords/scram-verifier.ts';
-import { PROTOCOLS } from '../protocols.ts';
 import { getMailbox } from '../store.ts';
 import type { NewAppPassword } from './schemas.ts';
 import { generateSecret, hashSecret, hintOf, showSecret } from './secret.ts';

@@ -1,9 +1,9 @@
 /** Finds the app password that somebody has entered. */
 import { timingSafeEqual } from 'node:crypto';
+import type { Protocol } from '../../accounts/protocols.ts';
 import type { App } from '../../app.ts';
 import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { allowsPeer } from '../../tenants/allowed-ips.ts';
-import type { Protocol } from '../protocols.ts';
 import { hashSecret, hintOf, readSecret } from './secret.ts';
 import { listAppPasswordsByHint, listAppPasswordsOf } from './store.ts';
 

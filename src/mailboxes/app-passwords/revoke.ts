@@ -1,7 +1,8 @@
 /** Revokes app passwords, and ends their sessions. */
+
+import type { RunningAccounts } from '../../accounts/running-accounts.ts';
 import type { App } from '../../app.ts';
 import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
-import type { RunningAccounts } from '../running-accounts.ts';
 import { deleteAppPassword, findAppPasswordById, listAppPasswordsOfMember } from './store.ts';
 
 /**

@@ -1,10 +1,10 @@
 /** Schemas of the app passwords of mailboxes, which are not part of the specification. */
 import { type Static, Type } from 'typebox';
+import { PROTOCOLS } from '../../accounts/protocols.ts';
 import type { AppPasswordRow } from '../../db/mailbox-tables.ts';
 import { PLAIN_TEXT } from '../../http/json/plain-text.ts';
 import { isoTime } from '../../system/clock.ts';
 import { MAX_ALLOWED_IPS, showAllowedIps } from '../../tenants/allowed-ips.ts';
-import { PROTOCOLS } from '../protocols.ts';
 import { protocolsOf } from './match.ts';
 
 /** Maximum length of a name. Our own limit. */

@@ -2,12 +2,13 @@
  * Tells the writers of messages what becomes of them, with messages in their INBOX. A report is planned on disk before it is delivered, and
  * delivered under an id, so that it arrives once after any crash. A message about which everything was reported is deleted.
  */
+
+import type { MailboxDelivery } from '../../accounts/delivery.ts';
 import type { App } from '../../app.ts';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
 import { commitOutcome } from '../../db/commit-outcome.ts';
 import type { SubmittedMessageRow } from '../../db/submission-tables.ts';
 import type { RecipientRow } from '../../db/tables.ts';
-import type { MailboxDelivery } from '../../mailboxes/delivery.ts';
 import { findMailboxById } from '../../mailboxes/store.ts';
 import { findMessage, listRecipients, type SpooledMessage } from '../../queue/store.ts';
 import {

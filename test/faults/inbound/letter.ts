@@ -28,9 +28,9 @@ export type Letter = Sent & {
 /** Domains of the author of the letters, and of the provider that passes complaints on and signs them. */
 const AUTHOR_DOMAIN = 'author.test';
 const PROVIDER_DOMAIN = 'provider.test';
-/** Number of servers that send reports. One reporter may send only some reports a day (inbound/reports/store.ts). */
+/** Number of servers that send reports. One reporter may send only some reports a day (mail-reports/reports/store.ts). */
 const REPORTERS = 100;
-/** Number of domains whose forwarded mail is refused. One domain gets only some notifications at once (inbound/forward/notify.ts). */
+/** Number of domains whose forwarded mail is refused. One domain gets only some notifications at once (mailbox-delivery/forward/notify.ts). */
 const RETURNED_DOMAINS = 20;
 export const ROUTE_ADDRESS = `letters@${SENDER_DOMAIN}`;
 const POSTMASTER_ADDRESS = `postmaster@${SENDER_DOMAIN}`;

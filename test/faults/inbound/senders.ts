@@ -31,7 +31,7 @@ const ANSWER_SHARE = 0.4;
 const FORWARD_SHARE = 0.15;
 const RETURNED_SHARE = 0.05;
 const REPORT_SHARE = 0.05;
-/** Maximum number of reports that are left to chance: a domain gets a limited number a day (inbound/reports/store.ts). */
+/** Maximum number of reports that are left to chance: a domain gets a limited number a day (mail-reports/reports/store.ts). */
 const MAX_REPORTS = 500;
 /** Share of the mailbox of letters for it and for the route. */
 const MAILBOX_SHARE = 0.4;

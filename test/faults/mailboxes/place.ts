@@ -1,7 +1,7 @@
 /** The world of a daemon with mailboxes: their clients, and a server that sends letters to them. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FIRST_FOLDERS } from '../../../src/mailboxes/account/first-folders.ts';
+import { FIRST_FOLDERS } from '../../../src/accounts/first-folders.ts';
 import { createClient } from '../../mail/smtp/server/fixture.ts';
 import type { DaemonProcess } from '../../support/daemon.ts';
 import { freePort } from '../../support/loopback.ts';

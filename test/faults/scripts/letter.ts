@@ -14,7 +14,7 @@ export const AUTHOR_DOMAIN = 'author.test';
 /** Address that letters are redirected to, and the one that is notified of them. */
 export const FRIEND = `friend@${RECIPIENT_DOMAIN}`;
 export const PHONE = `phone@${RECIPIENT_DOMAIN}`;
-/** Letters to one mailbox. With those that are sent again they stay below its limit of notifications (inbound/mailboxes/scripts/limit.ts). */
+/** Letters to one mailbox. With those that are sent again they stay below its limit of notifications (mailbox-delivery/scripts/limit.ts). */
 const LETTERS_PER_MAILBOX = 25;
 /** Letters of one sender, who gets one automatic reply of a mailbox. */
 const LETTERS_PER_SENDER = 3;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { ReceivedTaskRow } from '../../../src/db/inbound-tables.ts';
-import { moveInbound } from '../../../src/inbound/set-back.ts';
 import { releaseTasks } from '../../../src/inbound/tasks/store.ts';
 import { createTaskWork, type TaskKindWork, type TaskOutcome } from '../../../src/inbound/tasks/worker.ts';
+import { moveInbound } from '../../../src/routes/set-back.ts';
 import { startWork } from '../../../src/system/worker.ts';
 import { type ReceivedWorld, shareReceivedWorld } from '../received-world.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Protocol } from '../../../src/accounts/protocols.ts';
 import type { AppPasswordRow, MailboxRow } from '../../../src/db/mailbox-tables.ts';
 import { showSecret } from '../../../src/mailboxes/app-passwords/secret.ts';
 import { deleteAppPassword, findAppPasswordById } from '../../../src/mailboxes/app-passwords/store.ts';
 import { renewLogin } from '../../../src/mailboxes/credential.ts';
-import type { Protocol } from '../../../src/mailboxes/protocols.ts';
 import { updateMailbox } from '../../../src/mailboxes/store.ts';
 import { addAppPassword } from '../fixtures.ts';
 import { openLoginWorld, PASSWORD } from '../login-world.ts';

@@ -1,7 +1,7 @@
 /** Writers are told in their INBOX what becomes of their messages: once, and with the header alone. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import type { DeliveryRequest, DeliveryResult } from '../../../src/mailboxes/delivery.ts';
+import type { DeliveryRequest, DeliveryResult } from '../../../src/accounts/delivery.ts';
 import { recordUsage } from '../../../src/mailboxes/store.ts';
 import { createReportsWork } from '../../../src/submission/reports/work.ts';
 import { AppError } from '../../../src/system/errors.ts';

@@ -97,7 +97,7 @@ const MAX_NOTIFICATIONS = 4;
 const AGAINST_REJECT: ReadonlySet<string> = new Set(['keep', 'fileinto', 'redirect', 'vacation']);
 
 function findConflict(action: Action, { actions, all }: ActionList): string | undefined {
-  // Each script may answer. The first answer counts (inbound/mailboxes/scripts/plan.ts), and none when the message is rejected.
+  // Each script may answer. The first answer counts (mailbox-delivery/scripts/plan.ts), and none when the message is rejected.
   const others = all.filter((other) => other.kind !== 'vacation' || actions.includes(other));
   const has = (kind: Action['kind']) => others.some((other) => other.kind === kind);
   if (action.kind === 'vacation' && has('vacation')) return 'a message can be answered by `vacation` once';

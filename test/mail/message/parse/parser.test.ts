@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { after, test } from 'node:test';
-import { readReplyText } from '../../../../src/inbound/post/reply-text.ts';
 import { createHtmlText } from '../../../../src/mail/message/html-text.ts';
 import type { WantedContent } from '../../../../src/mail/message/parse/files.ts';
 import {
@@ -12,6 +11,7 @@ import {
   MessagesWaitError,
 } from '../../../../src/mail/message/parse/parser.ts';
 import { MAX_TEXT_CHARACTERS } from '../../../../src/mail/message/parse/read-message.ts';
+import { readReplyText } from '../../../../src/routes/post/reply-text.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 import { recordLog } from '../../../support/record-log.ts';
 import { BOMBS } from './bombs.ts';

@@ -1,0 +1,36 @@
+/** An open account, as everything that works on it receives it. */
+import type { PrivateDatabase } from '../db/private-database.ts';
+import type { MailboxMessageReader } from '../mail/message/mailbox-message-reader.ts';
+import type { ByteBudget } from '../system/guards/byte-budget.ts';
+import type { System } from '../system/system.ts';
+import type { AccountChanges } from './changes.ts';
+import type { SearchDatabase } from './search-database.ts';
+import type { FlagSettler } from './settle-flags.ts';
+import type { AccountTables } from './tables.ts';
+import type { UseCounts } from './use-counts.ts';
+
+/** The parts of the application that accounts use. */
+export type AccountApp = Pick<System, 'clock' | 'log' | 'metrics' | 'crashPoint'> & {
+  parser: Pick<MailboxMessageReader, 'read'>;
+  /** Counts what the sessions of all accounts of the thread keep for their clients (imap/kept-memory.ts). */
+  keptMemory: ByteBudget;
+};
+
+export type OpenAccount = {
+  /** Id of the mailbox. */
+  id: string;
+  folder: string;
+  app: AccountApp;
+  db: PrivateDatabase<AccountTables>;
+  changes: AccountChanges;
+  /** Texts of messages, in which SEARCH looks. */
+  search: SearchDatabase;
+  /** Hashes of files that were made for contents which no row names yet. */
+  preparedFiles: UseCounts<string>;
+  /** Ids of contents whose messages were removed and that sessions still show. They are removed later. */
+  heldContents: UseCounts<number>;
+  /** Writes the rows of messages whose flags were committed as edits. */
+  settler: FlagSettler;
+  /** Closes the account once its writes have ended. Sessions have ended before. */
+  close(): Promise<void>;
+};

@@ -1,0 +1,159 @@
+/** Stores the bytes of messages and what is known of them. All SQL of these tables is here, and nothing else writes them. */
+import { sql } from 'kysely';
+import { type Param, statement } from '../db/statement.ts';
+import type { AccountTx } from './store.ts';
+import type { ContentBytesRow, ContentRow } from './tables.ts';
+
+export type NewContent = Omit<ContentRow, 'id'>;
+
+const insertRow = statement((db: AccountTx, param: Param<NewContent>) =>
+  db
+    .insertInto('contents')
+    .values({
+      sizeBytes: param('sizeBytes'),
+      crc32: param('crc32'),
+      blobSha256: param('blobSha256'),
+      parserVersion: param('parserVersion'),
+      isOpaque: param('isOpaque'),
+      root: param('root'),
+      envelope: param('envelope'),
+      envelopeUtf8: param('envelopeUtf8'),
+      body: param('body'),
+      bodyUtf8: param('bodyUtf8'),
+      bodyStructure: param('bodyStructure'),
+      bodyStructureUtf8: param('bodyStructureUtf8'),
+      sort: param('sort'),
+      messageId: param('messageId'),
+      references: param('references'),
+      preview: param('preview'),
+    } as ContentRow)
+    .returning('id'),
+);
+
+const insertBytes = statement((db: AccountTx, param: Param<ContentBytesRow>) =>
+  db
+    .insertInto('contentBytes')
+    .values({ contentId: param('contentId'), header: param('header'), body: param('body') }),
+);
+
+/** Adds a content and returns its id. */
+export async function insertContent(
+  tx: AccountTx,
+  row: NewContent,
+  bytes: Omit<ContentBytesRow, 'contentId'>,
+): Promise<number> {
+  const inserted = await insertRow.first(tx, row);
+  if (!inserted) throw new Error('the content was not added');
+  await insertBytes.all(tx, { contentId: inserted.id, ...bytes });
+  return inserted.id;
+}
+
+const byId = statement((db: AccountTx, param: Param<{ id: number }>) =>
+  db.selectFrom('contents').selectAll().where('id', '=', param('id')),
+);
+
+/** Returns what is known of a content; undefined when it was removed. */
+export function findContent(tx: AccountTx, id: number): Promise<ContentRow | undefined> {
+  return byId.first(tx, { id });
+}
+
+type StoredContent = Pick<ContentRow, 'sizeBytes' | 'crc32' | 'blobSha256'> &
+  Pick<ContentBytesRow, 'header' | 'body'>;
+
+const bytesById = statement((db: AccountTx, param: Param<{ id: number }>) =>
+  db
+    .selectFrom('contents')
+    .innerJoin('contentBytes', 'contentId', 'id')
+    .select(['sizeBytes', 'crc32', 'blobSha256', 'contentBytes.header', 'contentBytes.body'])
+    .where('id', '=', param('id')),
+);
+
+/** Returns the bytes of a content, or the file that holds them; undefined when it was removed. */
+export function findStoredContent(tx: AccountTx, id: number): Promise<StoredContent | undefined> {
+  return bytesById.first(tx, { id });
+}
+
+const headerById = statement((db: AccountTx, param: Param<{ contentId: number }>) =>
+  db.selectFrom('contentBytes').select('header').where('contentId', '=', param('contentId')),
+);
+
+/** Returns the header of a content; undefined when the content was removed. */
+export async function findHeader(tx: AccountTx, contentId: number): Promise<Uint8Array | undefined> {
+  return (await headerById.first(tx, { contentId }))?.header;
+}
+
+const isNamed = statement((db: AccountTx, param: Param<{ sha256: string }>) =>
+  db.selectFrom('contents').select('id').where('blobSha256', '=', param('sha256')).limit(1),
+);
+
+/** Returns true when a content is in the file with this hash. */
+export async function isFileInUse(tx: AccountTx, sha256: string): Promise<boolean> {
+  return (await isNamed.first(tx, { sha256 })) !== undefined;
+}
+
+const release = statement((db: AccountTx, param: Param<{ contentId: number }>) =>
+  db
+    .insertInto('releasedContents')
+    .values({ contentId: param('contentId') })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/**
+ * Notes that contents have lost a message. Every write that removes messages calls it. Those that no message has, and that no
+ * session needs, are removed later (remove-unused.ts).
+ */
+export async function releaseContents(tx: AccountTx, contentIds: Iterable<number>): Promise<void> {
+  for (const contentId of contentIds) await release.all(tx, { contentId });
+}
+
+const released = statement((db: AccountTx, param: Param<{ after: number; count: number }>) =>
+  db
+    .selectFrom('releasedContents')
+    .select('contentId')
+    .where('contentId', '>', param('after'))
+    .orderBy('contentId')
+    .limit(sql<number>`${param('count')}`),
+);
+
+/** Returns ids of contents that lost a message, from the one behind `after` on. */
+export async function listReleased(tx: AccountTx, after: number, count: number): Promise<number[]> {
+  return (await released.all(tx, { after, count })).map(({ contentId }) => contentId);
+}
+
+/** Maximum number of contents that are added up, which takes some milliseconds. Our own limit. */
+const MAX_ADDED_UP = 10_000;
+
+const releasedSize = statement((db: AccountTx) =>
+  db
+    .selectFrom('contents')
+    .select(sql<number>`coalesce(sum("sizeBytes"), 0)`.as('bytes'))
+    .where('id', 'in', (where) =>
+      where.selectFrom('releasedContents').select('contentId').limit(sql.lit(MAX_ADDED_UP)),
+    ),
+);
+
+/** Returns the size of contents that lost a message and are still on disk. */
+export async function readReleasedBytes(tx: AccountTx): Promise<number> {
+  return (await releasedSize.first(tx, {}))?.bytes ?? 0;
+}
+
+/** Removes contents unless a message has them. Returns the ids of those that were removed, and the hashes of their files. */
+export async function removeUnusedContents(
+  tx: AccountTx,
+  contentIds: readonly number[],
+): Promise<{ removed: number[]; files: string[] }> {
+  if (contentIds.length === 0) return { removed: [], files: [] };
+  const rows = await tx
+    .deleteFrom('contents')
+    .where('id', 'in', contentIds)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('messages').select('uid').whereRef('messages.contentId', '=', 'contents.id'))),
+    )
+    .returning(['id', 'blobSha256'])
+    .execute();
+  const removed = rows.map(({ id }) => id);
+  if (removed.length > 0) await tx.deleteFrom('contentBytes').where('contentId', 'in', removed).execute();
+  await tx.deleteFrom('releasedContents').where('contentId', 'in', contentIds).execute();
+  const files = rows.flatMap(({ blobSha256 }) => (blobSha256 === null ? [] : [blobSha256]));
+  return { removed, files: [...new Set(files)] };
+}

@@ -1,0 +1,214 @@
+/**
+ * The accounts as a part of the daemon, in threads of their own: all SQL of mailboxes runs there, so that a long search delays
+ * neither the API nor other accounts. The main thread decides which thread has an account (accounts.ts).
+ */
+import type { MessagePort, Transferable } from 'node:worker_threads';
+import { createMailboxMessageReader } from '../mail/message/mailbox-message-reader.ts';
+import type { Folder } from '../mail/sieve/run/folders.ts';
+import type { Annotations } from '../mail/sieve/run/input-needed.ts';
+import { createByteBudget } from '../system/guards/byte-budget.ts';
+import { createPortCalls } from '../system/thread/calls.ts';
+import type { Part } from '../system/thread/part.ts';
+import { moduleBeside } from '../system/thread.ts';
+import { periodic, startWork } from '../system/worker.ts';
+import type { SystemApp } from '../thread-app.ts';
+import type { OpenAccount } from './account.ts';
+import { type CheckReport, checkAccount } from './check.ts';
+import { prepareContent } from './content.ts';
+import type { ImportResult, ListedFolder, MailboxContents, StoredMessage } from './contents.ts';
+import { deliver } from './deliver.ts';
+import type { DeliveryRequest, DeliveryResult } from './delivery.ts';
+import { readFlags } from './flags.ts';
+import { openImapAccount } from './imap/imap-account.ts';
+import { KEPT_MEMORY } from './imap/kept-memory.ts';
+import { createMaildrop } from './maildrop.ts';
+import { type AccountReports, type AccountSettings, OpenAccounts } from './open-accounts.ts';
+import type { Protocol } from './protocols.ts';
+import { type RepairReport, repairAccount } from './repair.ts';
+import { type AccountServer, serveAccounts } from './serve-remote.ts';
+import type { SessionCredential } from './session-credential.ts';
+import { findTarget, listTargets, readAnnotations } from './targets.ts';
+import { findMissing, importMessages, listForExport, readForExport, rememberDeliveries } from './transfer.ts';
+
+/** Functions of the main thread for this one. */
+export type ReportCalls = {
+  [Name in keyof AccountReports]: (input: Parameters<AccountReports[Name]>[0]) => Promise<void>;
+};
+
+const REPORT_CALLS = ['usage', 'damaged'] as const satisfies readonly (keyof ReportCalls)[];
+
+type MessagesToAdd = Parameters<MailboxContents['add']>[1];
+type Slice = Parameters<MailboxContents['read']>[1];
+
+/** A session of an account, opened with a credential. */
+type Admitted = {
+  account: AccountSettings;
+  link: string;
+  protocol: Protocol;
+  credential: SessionCredential;
+};
+
+export type AccountCalls = {
+  /** Serves the sessions of a thread of connections over this port. */
+  connect(input: { link: string; port: MessagePort }, transfer?: readonly Transferable[]): Promise<void>;
+  /** Opens a session, and returns its number; undefined when there is no such link. */
+  admit(input: Admitted): Promise<number | undefined>;
+  deliver(input: { account: AccountSettings; request: DeliveryRequest }): Promise<DeliveryResult>;
+  listTargets(input: { account: AccountSettings }): Promise<Folder[]>;
+  readAnnotations(input: { account: AccountSettings; folder: string }): Promise<Annotations['entries']>;
+  findMissing(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<string[]>;
+  importMessages(input: { account: AccountSettings; added: MessagesToAdd }): Promise<ImportResult>;
+  remember(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<void>;
+  listFolders(input: { account: AccountSettings }): Promise<ListedFolder[]>;
+  read(input: { account: AccountSettings; slice: Slice }): Promise<StoredMessage[]>;
+  check(input: { account: AccountSettings; after: number }): Promise<CheckReport>;
+  /** Ends the sessions of an account, and repairs it while it is closed. */
+  repair(input: { account: AccountSettings }): Promise<RepairReport>;
+  /** Ends the sessions of an open account that were opened with this credential. */
+  endSessions(input: { id: string; credential: SessionCredential['id'] }): Promise<void>;
+  /** Gives an open account new settings. */
+  configure(input: { account: AccountSettings }): Promise<void>;
+  /** Closes an account that nobody uses. Returns whether it is closed. */
+  closeIdle(input: { id: string }): Promise<boolean>;
+  /** Ends the sessions of an account, and closes it. */
+  close(input: { id: string }): Promise<void>;
+};
+
+export const ACCOUNT_CALLS = [
+  'connect',
+  'admit',
+  'deliver',
+  'listTargets',
+  'readAnnotations',
+  'findMissing',
+  'importMessages',
+  'remember',
+  'listFolders',
+  'read',
+  'check',
+  'repair',
+  'endSessions',
+  'configure',
+  'closeIdle',
+  'close',
+] as const satisfies readonly (keyof AccountCalls)[];
+
+/** Values that a thread of accounts starts with. */
+export type AccountStart = { reports: MessagePort };
+
+/** Maximum heap of a thread. Flags and UIDs of open folders, and the bytes of messages, are outside of it. */
+const HEAP_MEGABYTES = 512;
+/** Period in which the sizes of changed accounts are reported, in milliseconds. */
+const USAGE_PERIOD_MS = 3_000;
+
+/** Options of the threads. Sessions of a thread that fails end with BYE, and their clients connect again. */
+export const ACCOUNT_THREAD = {
+  module: moduleBeside(import.meta.url, 'account-thread'),
+  onDeath: 'restart',
+  heapMegabytes: HEAP_MEGABYTES,
+} as const;
+
+/** Starts to serve accounts. */
+export async function startAccounts(app: SystemApp, { reports }: AccountStart): Promise<Part<AccountCalls>> {
+  const parser = createMailboxMessageReader(app);
+  const host = createPortCalls<ReportCalls>(reports, REPORT_CALLS);
+  const accountApp = { ...app, parser, keptMemory: createByteBudget(KEPT_MEMORY) };
+  const accounts = new OpenAccounts(accountApp, { reports: toHost(host) });
+  const usage = startWork(
+    app,
+    periodic(app.clock, {
+      name: 'usage of mailboxes',
+      periodMs: USAGE_PERIOD_MS,
+      run: () => accounts.reportUsage(),
+    }),
+  );
+  const servers = new Map<string, AccountServer>();
+  app.metrics.gauge('mailboxes_open', 'Open mailboxes.', () => accounts.size);
+
+  async function admit({ account: settings, link, protocol, credential }: Admitted) {
+    if (!servers.has(link)) return undefined;
+    const { account, settings: current, release } = await accounts.hold(settings);
+    const server = servers.get(link);
+    if (!server) {
+      release();
+      return undefined;
+    }
+    const session = protocol === 'pop3' ? createMaildrop(account) : openImapAccount(account, current);
+    let endWatch = () => {};
+    const number = server.serve(session, () => {
+      endWatch();
+      session.close();
+      release();
+    });
+    endWatch = accounts.onEnding(settings.id, credential, (refusal) => server.end(number, refusal));
+    return number;
+  }
+
+  return {
+    calls: {
+      async connect({ link, port }) {
+        servers.set(link, serveAccounts(port));
+        port.on('close', () => servers.delete(link));
+      },
+      admit,
+      deliver: ({ account: settings, request }) =>
+        accounts.use(settings, (account) => deliverRequest(account, request)),
+      listTargets: ({ account: settings }) => accounts.use(settings, listTargets),
+      readAnnotations: ({ account: settings, folder }) =>
+        accounts.use(settings, (account) => readAnnotations(account, folder)),
+      findMissing: ({ account: settings, deliveryIds }) =>
+        accounts.use(settings, (account) => findMissing(account, deliveryIds)),
+      importMessages: ({ account: settings, added }) =>
+        accounts.use(settings, (account) =>
+          importMessages(account, { ...added, quotaBytes: settings.quotaBytes }),
+        ),
+      remember: ({ account: settings, deliveryIds }) =>
+        accounts.use(settings, (account) => rememberDeliveries(account, deliveryIds)),
+      listFolders: ({ account: settings }) => accounts.use(settings, listForExport),
+      read: ({ account: settings, slice }) =>
+        accounts.use(settings, (account) => readForExport(account, slice)),
+      check: ({ account: settings, after }) =>
+        accounts.use(settings, (account) => checkAccount(account, after)),
+      repair: ({ account: settings }) =>
+        accounts.whileClosed(settings, () => repairAccount(accountApp, settings)),
+      endSessions: async ({ id, credential }) => accounts.endSessions(id, credential),
+      configure: async ({ account: settings }) => accounts.configure(settings),
+      closeIdle: ({ id }) => accounts.closeIdle(id),
+      close: ({ id }) => accounts.close(id),
+    },
+    async stop(graceMs) {
+      await usage.stop(graceMs);
+      await accounts.closeAll();
+      await parser.close();
+    },
+  };
+}
+
+/** Stores a message that was accepted. A delivery that was stored before changes nothing. */
+async function deliverRequest(
+  account: OpenAccount,
+  { deliveryId, sharedId, content, prefix, isJunk, receivedAt, target }: DeliveryRequest,
+): Promise<DeliveryResult> {
+  const name = target && (await findTarget(account, target));
+  const folder = name !== undefined ? { name } : isJunk ? { specialUse: '\\Junk' } : undefined;
+  const prepared = await prepareContent(account, content.file ?? [content.bytes]);
+  await deliver(account, {
+    deliveryId,
+    content: prepared,
+    prefix: Buffer.from(prefix),
+    ...readFlags(target?.flags ?? []),
+    receivedAt,
+    ...(folder !== undefined && { folder }),
+    ...(sharedId !== undefined && { sharedId }),
+  });
+  return { kind: 'delivered' };
+}
+
+function toHost(host: ReportCalls): AccountReports {
+  // A main thread that has ended needs no reports.
+  const report = (sent: Promise<void>): Promise<void> => sent.catch(() => {});
+  return {
+    usage: (usage) => report(host.usage(usage)),
+    damaged: (input) => void report(host.damaged(input)),
+  };
+}

@@ -1,0 +1,22 @@
+/** The accounts that are open at the moment, as the API changes them. What serves accounts implements it, and main.ts connects the two. */
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import type { SessionCredential } from './session-credential.ts';
+
+export type RunningAccounts = {
+  /**
+   * Ends all sessions of a mailbox and closes its files. It resolves when nothing uses the folder any more, and at once when the
+   * account is not open.
+   */
+  close(id: MailboxRow['id']): Promise<void>;
+  /** Ends the sessions of a mailbox that were opened with this credential. */
+  endSessions(id: MailboxRow['id'], credential: SessionCredential['id']): Promise<void>;
+  /** Tells an open account its new settings. Sessions that are open follow them from their next command on. */
+  configure(mailbox: MailboxRow): Promise<void>;
+};
+
+/** Nothing is open where no accounts are served. */
+export const noAccounts: RunningAccounts = {
+  close: async () => {},
+  endSessions: async () => {},
+  configure: async () => {},
+};

@@ -1,0 +1,89 @@
+/**
+ * The data dictionary of `search.db`: the text in which SEARCH looks. All of it is read from the messages, so it can be deleted at
+ * any time, and nothing waits for it to be written.
+ */
+import type { Migration } from '../db/migration.ts';
+
+/** There is one row. */
+type SourceRow = {
+  id: 1;
+  /** Name of the `index.db` that the texts were made from. Texts of another one are deleted. */
+  identity: string;
+  /** Size of all texts. */
+  textBytes: number;
+  /** Id of the last content whose text is in `trigrams`, with all before it. */
+  indexedTo: number;
+};
+
+export type TextRow = {
+  contentId: number;
+  /** Folded text in UTF-8 (mail/message/search-text.ts). */
+  header: Uint8Array;
+  body: Uint8Array;
+  /** 0 when text beyond a limit is missing, so that a search reads the message. */
+  isComplete: 0 | 1;
+};
+
+/** An FTS5 table without its own content, whose row ids are ids of contents. */
+type TrigramRow = { rowid: number; text: string };
+
+/** Written by accounts/search-field-store.ts: the values of a header field in 256 contents. */
+export type FieldPageRow = {
+  /** Name in lower case (mail/message/search-fields.ts). */
+  field: string;
+  /** Id of the first content, divided by 256. */
+  page: number;
+  /** Folded values (field-page.ts). */
+  texts: Uint8Array;
+};
+
+/** Written by accounts/search-store.ts, except fieldPages. */
+export type SearchTables = {
+  source: SourceRow;
+  texts: TextRow;
+  trigrams: TrigramRow;
+  fieldPages: FieldPageRow;
+};
+
+export const SEARCH_MIGRATIONS: readonly Migration[] = [
+  {
+    id: '0001-initial',
+    sql: `
+CREATE TABLE source (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  identity TEXT NOT NULL,
+  textBytes INTEGER NOT NULL,
+  indexedTo INTEGER NOT NULL
+) STRICT;
+INSERT INTO source VALUES (1, '', 0, 0);
+
+CREATE TABLE texts (
+  contentId INTEGER PRIMARY KEY,
+  header BLOB NOT NULL,
+  body BLOB NOT NULL,
+  isComplete INTEGER NOT NULL
+) STRICT;
+CREATE INDEX textsByCompleteness ON texts (isComplete, contentId);
+
+CREATE VIRTUAL TABLE trigrams USING fts5(
+  text, tokenize = 'trigram case_sensitive 1', detail = none, content = '', contentless_delete = 1
+);
+`,
+  },
+  {
+    id: '0002-field-pages',
+    sql: `
+CREATE TABLE fieldPages (
+  field TEXT NOT NULL,
+  page INTEGER NOT NULL,
+  texts BLOB NOT NULL,
+  PRIMARY KEY (field, page)
+) STRICT;
+`,
+  },
+  {
+    // The texts of addresses changed. They are read again from the headers by the next search of each field.
+    id: '0003-addresses-as-shown',
+    sql: 'DELETE FROM fieldPages;',
+  },
+];

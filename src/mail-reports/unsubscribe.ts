@@ -1,0 +1,39 @@
+/**
+ * Unsubscribes the reader whose address in `List-Unsubscribe` got mail (RFC 2369 section 3.2). The content of the mail and its
+ * sender do not matter: the address is as hard to forge as the link beside it, and does the same.
+ */
+import type { App } from '../app.ts';
+import { choicesOfLeaving, decide } from '../audiences/contacts/decide.ts';
+import type { LeasedTask } from '../inbound/tasks/store.ts';
+import { createTaskWork, type TaskOutcome } from '../inbound/tasks/worker.ts';
+import { findMessage, listRecipients } from '../queue/store.ts';
+import type { Work } from '../system/worker.ts';
+import { readUnsubscribeTarget } from './unsubscribe-target.ts';
+
+/** Maximum number of readers who are unsubscribed at the same time. Our own limit: each takes a few writes. */
+const CONCURRENCY = 4;
+
+/** Returns the work that unsubscribes readers. A second run changes nothing. */
+export function createUnsubscribeWork(app: App): Work<LeasedTask> {
+  const results = app.metrics.counter('inbound_unsubscribes_total', 'Mail to addresses that unsubscribe.', [
+    'result',
+  ]);
+
+  async function run({ targetId }: LeasedTask): Promise<TaskOutcome> {
+    const { emailId, position } = readUnsubscribeTarget(targetId);
+    const message = await findMessage(app.db.read, emailId);
+    const recipients = await listRecipients(app.db.read, emailId);
+    const recipient = recipients.find((one) => one.position === position);
+    if (!message || !recipient) {
+      results.inc({ result: 'deleted' });
+      return { kind: 'failed', error: 'The email was deleted, and with it the reader and the list' };
+    }
+    const { tenantId, topicId } = message;
+    const choices = choicesOfLeaving(topicId ?? undefined);
+    await decide(app, { tenantId, address: recipient.address, choices });
+    results.inc({ result: 'unsubscribed' });
+    return { kind: 'done' };
+  }
+
+  return createTaskWork(app, { kind: 'unsubscribe', concurrency: CONCURRENCY, run });
+}

@@ -1,0 +1,226 @@
+/**
+ * The mailboxes of a running daemon: threads of accounts, and a thread with the listeners. An installation without mailboxes has none
+ * of them; the listeners open with the first mailbox.
+ */
+import { availableParallelism } from 'node:os';
+import { MessageChannel } from 'node:worker_threads';
+import type { AccountSettings } from '../accounts/open-accounts.ts';
+import {
+  ACCOUNT_CALLS,
+  ACCOUNT_THREAD,
+  type AccountCalls,
+  type AccountStart,
+  type ReportCalls,
+  startAccounts,
+} from '../accounts/part.ts';
+import type { App } from '../app.ts';
+import type { Certificates } from '../certificates/certificates.ts';
+import { type Accounts, createAccounts } from '../mailboxes/accounts.ts';
+import { type Authenticate, createAuthenticator, type LoginRequest } from '../mailboxes/authenticate.ts';
+import { type Credential, renewLogin, sessionCredential } from '../mailboxes/credential.ts';
+import { createScramKeys } from '../mailboxes/scram-keys.ts';
+import { createScriptCalls, type ScriptCalls } from '../mailboxes/scripts/manage.ts';
+import { createScriptRunner, type ScriptRunner } from '../mailboxes/scripts/runner.ts';
+import { hasMailboxes, recordDamage, recordUsage } from '../mailboxes/store.ts';
+import { AppError } from '../system/errors.ts';
+import { servePortCalls } from '../system/thread/calls.ts';
+import type { Calls } from '../system/thread/part.ts';
+import { inThisThreadLater, type LazyThread } from '../system/thread.ts';
+import type { Work } from '../system/worker.ts';
+import { createLazySystemThread } from '../thread-app.ts';
+import { createLinks } from './links.ts';
+import type { AccessAddresses } from './listeners.ts';
+import { ACCESS_CALLS, ACCESS_THREAD, type AccessCalls, type AccessStart, startAccess } from './part.ts';
+import type { LoginAnswer, LoginCalls } from './session.ts';
+
+export type Mailboxes = {
+  accounts: Accounts;
+  /** Threads that check and run the scripts of mailboxes. */
+  scripts: ScriptRunner;
+  /** Checks the password of a mailbox, for protocols whose listeners are elsewhere. */
+  authenticate: Authenticate;
+  /**
+   * Opens the listeners if there are mailboxes.
+   * @throws ListenError, as an error of that name
+   */
+  startIfNeeded(): Promise<void>;
+  /** Addresses that are listened on for IMAP and the like; undefined while there are no mailboxes. */
+  accessAddresses(): Promise<AccessAddresses | undefined>;
+  readonly isRunning: boolean;
+  readonly failed: Promise<Error>;
+  /** Ends the connections, and then closes the accounts. */
+  stop(graceMs: number): Promise<void>;
+};
+
+/** A session that a thread of accounts is asked to open. */
+type Admitted = Pick<LoginRequest, 'protocol'> & {
+  account: AccountSettings;
+  calls: AccountCalls;
+  thread: number;
+  credential: Credential;
+};
+
+/** Limits of the number of threads of accounts, within which it is that of the cores. Our own limits. */
+const MIN_ACCOUNT_THREADS = 2;
+const MAX_ACCOUNT_THREADS = 4;
+
+/** Returns the mailboxes, in threads of their own or in this one. Nothing of them runs yet. */
+export function createMailboxes(
+  app: App,
+  certificates: Pick<Certificates, 'follow' | 'list'>,
+  { inThreads }: { inThreads: boolean },
+): Mailboxes {
+  const authenticate = createAuthenticator(app);
+  const threads = Array.from({ length: inThreads ? accountThreads() : 1 }, (_, index) =>
+    createAccountThread(app, { name: `accounts-${index + 1}`, inThreads }),
+  );
+  const accounts = createAccounts(app, threads);
+  const scripts = createScriptRunner(app);
+  const access = createAccessThread(app, {
+    certificates,
+    calls: {
+      login,
+      scramKey: createScramKeys(app),
+      ...createScriptCalls({ ...app, scriptRunner: scripts }, authenticate),
+    },
+    inThreads,
+  });
+  const links = createLinks(access, threads);
+  let isStarted = false;
+
+  async function login(request: LoginRequest): Promise<LoginAnswer> {
+    const answer = await authenticate(request);
+    if ('refused' in answer) return answer;
+    const { mailbox, credential } = answer;
+    try {
+      const admission = await accounts.run(mailbox, (account, calls, thread) =>
+        admit({ account, calls, thread, credential, protocol: request.protocol }),
+      );
+      // A credential that was revoked while the account was opened has a session that nobody has ended.
+      const renewed = await renewLogin(app, answer);
+      if (!('refused' in renewed)) return { ...admission, serverSignature: answer.serverSignature };
+      await accounts.endSessions(mailbox.id, sessionCredential(credential).id);
+      return renewed;
+    } catch (error) {
+      if (!(error instanceof AppError)) app.log.error({ err: error }, 'a mailbox could not be opened');
+      return { refused: 'unavailable' };
+    }
+  }
+
+  async function admit({ account, calls, thread, credential, protocol }: Admitted): Promise<LoginAnswer> {
+    // Either thread may have started again since the two were linked.
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      const link = await links.get(thread);
+      const session = await calls.admit({
+        account,
+        link,
+        protocol,
+        credential: sessionCredential(credential),
+      });
+      const { disabledCapabilities } = account;
+      if (session !== undefined) return { link, session, disabledCapabilities };
+      links.forget(thread);
+    }
+    return { refused: 'unavailable' };
+  }
+
+  return {
+    accounts,
+    scripts,
+    authenticate,
+    async startIfNeeded() {
+      if (isStarted || !(await hasMailboxes(app.db.read))) return;
+      isStarted = true;
+      await access.start();
+    },
+    accessAddresses: async () => (isStarted ? await access.calls.addresses() : undefined),
+    get isRunning() {
+      return access.isRunning && threads.every(({ isRunning }) => isRunning);
+    },
+    failed: Promise.race([access, ...threads].map(({ failed }) => failed)),
+    async stop(graceMs) {
+      await access.stop(graceMs);
+      await scripts.close();
+      await Promise.all(threads.map((thread) => thread.stop(graceMs)));
+    },
+  };
+}
+
+/** Returns the work that opens the listeners once there are mailboxes. */
+export function createMailboxStart(mailboxes: Pick<Mailboxes, 'startIfNeeded'>): Work<never> {
+  return {
+    name: 'start of mailboxes',
+    wakeOn: ['mailboxes'],
+    concurrency: 1,
+    async lease() {
+      // A thread that could not start is logged, and started again by itself.
+      await mailboxes.startIfNeeded().catch(() => {});
+      return { items: [], nextDueAt: undefined };
+    },
+    run: async () => {},
+  };
+}
+
+function accountThreads(): number {
+  return Math.min(Math.max(availableParallelism(), MIN_ACCOUNT_THREADS), MAX_ACCOUNT_THREADS);
+}
+
+function createAccountThread(
+  app: App,
+  { name, inThreads }: { name: string; inThreads: boolean },
+): LazyThread<AccountCalls> {
+  const reports: ReportCalls = {
+    usage: (usage) => app.db.commit(recordUsage, usage),
+    async damaged({ id }) {
+      await app.db.commit(recordDamage, { id, now: app.clock.now() });
+    },
+  };
+  const data = (): AccountStart => ({ reports: openPort(reports) });
+  if (!inThreads) return inThisThreadLater(() => startAccounts(app, data()), ACCOUNT_CALLS);
+  const prepare = () => sharing(data(), ({ reports: port }) => port);
+  return createLazySystemThread(app, { ...ACCOUNT_THREAD, name, prepare }, ACCOUNT_CALLS);
+}
+
+type AccessOptions = {
+  certificates: Pick<Certificates, 'follow'>;
+  calls: LoginCalls & ScriptCalls;
+  inThreads: boolean;
+};
+
+function createAccessThread(
+  app: App,
+  { certificates, calls, inThreads }: AccessOptions,
+): LazyThread<AccessCalls> {
+  const ignore = (sent: Promise<void>): void => void sent.catch(() => {});
+  let isStarted = false;
+  /** Certificates that the next start gets. */
+  let current = certificates.follow({
+    replace(pairs) {
+      current = pairs;
+      if (isStarted) ignore(thread.calls.replaceCertificates(pairs));
+    },
+    renewTicketKey() {
+      if (isStarted) ignore(thread.calls.renewTicketKey());
+    },
+  });
+  const data = (): AccessStart => {
+    isStarted = true;
+    return { main: openPort(calls), certificates: current };
+  };
+  const prepare = () => sharing(data(), (start) => start.main);
+  const thread = inThreads
+    ? createLazySystemThread<AccessCalls>(app, { ...ACCESS_THREAD, prepare }, ACCESS_CALLS)
+    : inThisThreadLater(() => startAccess(app, data()), ACCESS_CALLS);
+  return thread;
+}
+
+/** Returns a port over which these functions of this thread are called. */
+function openPort(calls: Calls) {
+  const { port1, port2 } = new MessageChannel();
+  servePortCalls(port1, calls);
+  return port2;
+}
+
+function sharing<Data>(data: Data, portOf: (data: Data) => MessageChannel['port1']) {
+  return { data, transfer: [portOf(data)] };
+}

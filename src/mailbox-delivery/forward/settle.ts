@@ -1,0 +1,40 @@
+/**
+ * Stores a forwarded message, or the notification that it has failed, and ends what asked for it in one transaction, so that no crash
+ * does either twice or never.
+ */
+import { insertBlob } from '../../blobs/store.ts';
+import { defineWrite } from '../../db/operation.ts';
+import { type Settlement, settleLeased } from '../../inbound/tasks/store.ts';
+import { endNotification, insertNotification } from '../../queue/notifications/store.ts';
+import { enqueue } from '../../queue/store.ts';
+import type { BuiltForward } from './forward.ts';
+import type { OwnMail } from './own-mail.ts';
+
+type Forwarded = { settlement: Settlement; forward: Extract<BuiltForward, { kind: 'built' }> };
+
+/** Queues the message. Returns false, and changes nothing, when the lease of the task is no longer valid. */
+export const settleForward = defineWrite(
+  'inbound.forward',
+  async (tx, { settlement, forward: { message, recipients, notification } }: Forwarded): Promise<boolean> => {
+    if (!(await settleLeased(tx, settlement))) return false;
+    await enqueue(tx, message, recipients);
+    if (notification) await insertNotification(tx, notification);
+    return true;
+  },
+  { crashPoints: { beforeCommit: 'forward-before-commit', afterCommit: 'forward-after-commit' } },
+);
+
+type Notified = { messageId: string; mail: OwnMail | undefined };
+
+/** Queues the notification about a message, if there is one. Returns false, and changes nothing, when another run has done so before. */
+export const settleNotification = defineWrite(
+  'inbound.notify',
+  async (tx, { messageId, mail }: Notified): Promise<boolean> => {
+    if (!(await endNotification(tx, messageId))) return false;
+    if (!mail) return true;
+    await insertBlob(tx, mail.blob);
+    await enqueue(tx, mail.message, mail.recipients);
+    return true;
+  },
+  { crashPoints: { beforeCommit: 'notification-before-commit', afterCommit: 'notification-after-commit' } },
+);

@@ -1,0 +1,63 @@
+/**
+ * Forwards mail: that of postmaster and abuse to the operator, and that to the rewritten sender of a forwarded message, which is a
+ * bounce, to the sender that the address stands for.
+ */
+import type { App } from '../../app.ts';
+import type { ReceivedRecipientRow } from '../../db/inbound-tables.ts';
+import { findReceived, listReceivedRecipients } from '../../inbound/store.ts';
+import type { LeasedTask } from '../../inbound/tasks/store.ts';
+import { createTaskWork, DONE, settlementOf, type TaskOutcome } from '../../inbound/tasks/worker.ts';
+import type { Work } from '../../system/worker.ts';
+import { type BuiltForward, buildForward, type Forwarding } from './forward.ts';
+import { settleForward } from './settle.ts';
+
+/** Maximum number of messages that are prepared at the same time. Our own limit: each is hashed once, on the main thread. */
+const CONCURRENCY = 4;
+
+const REASONS: Readonly<Record<Extract<BuiltForward, { kind: 'refused' }>['reason'], string>> = {
+  deleted: 'The message was deleted',
+  loop: 'The message loops: it was forwarded from this address before',
+  malformed: 'The header of the message has no end',
+};
+
+/** Returns the work that forwards mail. */
+export function createForwardWork(app: App): Work<LeasedTask> {
+  const results = app.metrics.counter('inbound_forwards_total', 'Received mail that was to be forwarded.', [
+    'result',
+  ]);
+
+  async function run(task: LeasedTask): Promise<TaskOutcome> {
+    const forward = await build(app, task);
+    if (forward.kind === 'refused') {
+      results.inc({ result: forward.reason });
+      return { kind: 'failed', error: REASONS[forward.reason] };
+    }
+    const settlement = settlementOf(task, DONE, app.clock.now());
+    const isSettled = await app.db.commit(settleForward, { settlement, forward });
+    if (isSettled) {
+      results.inc({ result: 'forwarded' });
+      app.wakeups.notify('queue');
+    }
+    return { kind: 'settled', isSettled };
+  }
+
+  return createTaskWork(app, { kind: 'forward', concurrency: CONCURRENCY, run });
+}
+
+async function build(app: App, { messageId, position }: LeasedTask): Promise<BuiltForward> {
+  const { db, config } = app;
+  const message = await findReceived(db.read, messageId);
+  const recipients = await listReceivedRecipients(db.read, messageId);
+  const recipient = recipients.find((one) => one.position === position);
+  if (!message || !recipient) return { kind: 'refused', reason: 'deleted' };
+  return buildForward(app, message, forwardingOf(config, recipient));
+}
+
+function forwardingOf(
+  { hostname, inbound }: Pick<App['config'], 'hostname' | 'inbound'>,
+  { address, kind, targetId }: ReceivedRecipientRow,
+): Forwarding {
+  // The postmaster may be addressed without a domain (RFC 5321 section 4.1.1.3).
+  const recipient = address.includes('@') ? address : `${address}@${hostname}`;
+  return { recipient, addresses: [kind === 'srs' ? targetId : inbound.postmaster] };
+}

@@ -1,0 +1,39 @@
+/**
+ * Decides whether mailboxes have room for another message, mostly from memory: a mailbox to which mail comes faster than it is delivered
+ * would have all that waits added up for each message.
+ */
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import type { Tx } from '../db/operation.ts';
+import { UpperBounds } from '../db/upper-bounds.ts';
+import { readWaitingBytes } from './store.ts';
+
+type MailboxId = MailboxRow['id'];
+
+export type MailboxRoom = {
+  /**
+   * Returns true when a message fits into the quota of a mailbox together with what waits for it. What the mailbox has stored in the last
+   * seconds may not be counted yet, so it can exceed its quota a little.
+   */
+  hasRoomIn(
+    mailbox: Pick<MailboxRow, 'id' | 'usedBytes' | 'quotaBytes'>,
+    sizeBytes: number,
+  ): Promise<boolean>;
+  /** Takes a message into account that waits for a mailbox from now on. */
+  noteWaiting(mailboxId: MailboxId, sizeBytes: number): void;
+};
+
+/** Maximum number of mailboxes that are kept: a few MB. Our own limit. */
+const MAX_MAILBOXES = 10_000;
+
+/** Returns the check, which knows no mailbox yet. */
+export function createMailboxRoom({ read }: { read: Tx }): MailboxRoom {
+  const waiting = new UpperBounds<MailboxId>((id) => readWaitingBytes(read, id), MAX_MAILBOXES);
+  return {
+    hasRoomIn: ({ id, usedBytes, quotaBytes }, sizeBytes) =>
+      waiting.doesFit(id, (waitingBytes) => {
+        const bytes = usedBytes + waitingBytes;
+        return bytes < quotaBytes && bytes + sizeBytes <= quotaBytes;
+      }),
+    noteWaiting: (mailboxId, sizeBytes) => waiting.add(mailboxId, sizeBytes),
+  };
+}

@@ -1,0 +1,183 @@
+/**
+ * Delivers a message to a mailbox with scripts: the scripts decide, the message is stored in the folders, and the task is settled
+ * together with what the scripts send. What they have decided is kept, so that a crash between two of these steps changes nothing.
+ */
+
+import type { DeliveryResult } from '../../accounts/delivery.ts';
+import { discardAll, discardOnRefusal } from '../../blobs/discard-on-refusal.ts';
+import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import { findRecipientAddress } from '../../inbound/store.ts';
+import type { LeasedTask } from '../../inbound/tasks/store.ts';
+import { DONE, settlementOf, type TaskOutcome } from '../../inbound/tasks/worker.ts';
+import { memoryKey } from '../../mailboxes/scripts/memory-key.ts';
+import { claim } from '../../mailboxes/scripts/memory-store.ts';
+import type { NamedScript } from '../../mailboxes/scripts/named-script.ts';
+import { type BuiltMail, blobsOf } from './built-mail.ts';
+import { type Decision, decide } from './decide.ts';
+import { readHeader, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
+import { noteFailure } from './failure-note.ts';
+import { fileMessage } from './file.ts';
+import { withinLimits } from './limit.ts';
+import { buildOutgoing } from './outgoing.ts';
+import { hasSeveralSteps, keptUnless, type Plan } from './plan.ts';
+import { findPlan, storePlan } from './plan-store.ts';
+import { settleDelivery } from './settle.ts';
+import { withinQuota } from './within-quota.ts';
+
+export type ScriptedTask = {
+  task: LeasedTask;
+  mailbox: MailboxRow;
+  message: ScriptedDelivery['message'];
+  prefix: string;
+  scripts: readonly NamedScript[];
+};
+
+/** Delivers the message. `waiting` means that it is to be tried again later. */
+export async function deliverByScripts(
+  app: ScriptApp,
+  { scripts, ...task }: ScriptedTask,
+): Promise<TaskOutcome | Extract<DeliveryResult, { kind: 'waiting' }>> {
+  const delivery = await openDelivery(app, task);
+  const decision = await findOrDecide(app, delivery, scripts);
+  if (decision.kind === 'busy') return { kind: 'waiting', reason: decision.reason };
+  const script = scripts.at(-1)?.name ?? '';
+  const { isStored } = decision;
+  const plan = await withinLimits(app, delivery, { plan: decision.plan, script });
+  const filed = await fileMessage(app, delivery, plan.filings);
+  if (filed.kind !== 'delivered') return filed;
+  if (plan.failure) {
+    const noted = await noteFailure(app, delivery, plan.failure);
+    if (noted.kind !== 'delivered') return noted;
+  }
+  // Nothing else is stored with the end of the task.
+  if (!isStored && plan.outgoing.length === 0 && plan.remembered.length === 0) return { kind: 'done' };
+  const built = await buildOutgoing(app, delivery, plan);
+  const prepared = built.flatMap(blobsOf);
+  return await discardOnRefusal(app.blobs, prepared, async () => {
+    const copied = await fileRest(app, delivery, { plan, built });
+    const isSettled = copied.kind === 'delivered' && (await settle(app, delivery, { plan, built }));
+    if (!isSettled) await discardAll(app.blobs, prepared);
+    return copied.kind === 'delivered' ? { kind: 'settled', isSettled } : copied;
+  });
+}
+
+async function openDelivery(app: ScriptApp, task: Omit<ScriptedTask, 'scripts'>): Promise<ScriptedDelivery> {
+  const { message, mailbox } = task;
+  const content = await app.blobs.open(message.blobId);
+  const { position } = task.task;
+  const recipient = await findRecipientAddress(app.db.read, { messageId: message.id, position });
+  return {
+    ...task,
+    header: await readHeader(content),
+    content,
+    recipient: recipient ?? mailbox.address,
+    deliveryId: deliveryIdOf(message, task.task),
+  };
+}
+
+/** Returns the id of a delivery, which is the same for each run of its task. */
+export function deliveryIdOf(
+  { id }: Pick<ReceivedMessageRow, 'id'>,
+  { position }: Pick<LeasedTask, 'position'>,
+): string {
+  return `${id}/${position}`;
+}
+
+type Kept = Exclude<Decision, { kind: 'decided' }> | { kind: 'decided'; plan: Plan; isStored: boolean };
+
+/** Returns the plan of an earlier run, or what the scripts decide now. It is stored before the first of several steps. */
+async function findOrDecide(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  scripts: readonly NamedScript[],
+): Promise<Kept> {
+  const taskId = delivery.task.id;
+  const kept = await findPlan(app.db.read, taskId);
+  if (kept) return { kind: 'decided', plan: kept, isStored: true };
+  const decision = await decide(app, delivery, scripts);
+  if (decision.kind === 'busy') return decision;
+  const plan = await withinQuota(app, delivery, decision.plan);
+  if (!hasSeveralSteps(plan)) return { kind: 'decided', plan, isStored: false };
+  return { kind: 'decided', plan: await storePlan(app, taskId, plan), isStored: true };
+}
+
+/** Stores what the scripts have not filed: a message that is not sent after all, and copies of what is. */
+async function fileRest(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  settled: Settled,
+): Promise<DeliveryResult> {
+  const kept = await keepUnsent(app, delivery, settled);
+  return kept.kind === 'delivered' ? await fileCopies(app, delivery, settled.built) : kept;
+}
+
+/** Stores copies of what is sent (RFC 8580). A reply is sent for certain once its key is claimed, so its copy is stored then. */
+async function fileCopies(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  built: readonly BuiltMail[],
+): Promise<DeliveryResult> {
+  const { mailbox, deliveryId } = delivery;
+  const now = app.clock.now();
+  for (const mail of built) {
+    if (mail.kind === 'redirect' || !mail.copy) continue;
+    const memory = { mailboxId: mailbox.id, claimedBy: deliveryId, now };
+    if (mail.claim && !(await app.db.commit(claim, { ...memory, ...mail.claim }))) continue;
+    const { target, bytes } = mail.copy;
+    const result = await app.mailboxDelivery.deliver({
+      mailboxId: mailbox.id,
+      deliveryId: `${deliveryId}/copy/${mail.kind}/${mail.position}`,
+      content: { sizeBytes: bytes.length, bytes, file: undefined },
+      prefix: '',
+      isJunk: false,
+      receivedAt: now,
+      target,
+    });
+    if (result.kind !== 'delivered') return result;
+  }
+  return { kind: 'delivered' };
+}
+
+type Settled = { plan: Plan; built: readonly BuiltMail[] };
+
+/** Keeps a message that was to be sent on and cannot be, when the plan stores it nowhere. */
+async function keepUnsent(
+  app: ScriptApp,
+  delivery: ScriptedDelivery,
+  { plan, built }: Settled,
+): Promise<DeliveryResult> {
+  const isAllSent = countRedirects(built) === countRedirects(plan.outgoing);
+  const { filings } = keptUnless(isAllSent, plan);
+  return filings === plan.filings ? { kind: 'delivered' } : await fileMessage(app, delivery, filings);
+}
+
+function countRedirects(mail: readonly { kind: string }[]): number {
+  return mail.filter(({ kind }) => kind === 'redirect').length;
+}
+
+/** Ends the task together with what the scripts send. Returns false when the lease of the task is no longer valid. */
+async function settle(
+  app: ScriptApp,
+  { task, mailbox, deliveryId }: ScriptedDelivery,
+  { plan, built }: Settled,
+): Promise<boolean> {
+  const now = app.clock.now();
+  const { address, tenantId } = mailbox;
+  const isSettled = await app.db.commit(settleDelivery, {
+    settlement: settlementOf(task, DONE, now),
+    claimant: { mailboxId: mailbox.id, claimedBy: deliveryId },
+    sender: { mailbox: { address, tenantId }, maxOfTenant: app.config.submission.recipientsPerDayOfTenant },
+    built: built.map(withoutCopy),
+    remembered: plan.remembered.map(({ key, seconds }) => ({
+      key: memoryKey('duplicate', key),
+      expiresAt: now + seconds * 1_000,
+    })),
+  });
+  if (isSettled && built.length > 0) app.wakeups.notify('queue');
+  return isSettled;
+}
+
+function withoutCopy(built: BuiltMail): BuiltMail {
+  return built.kind === 'redirect' ? built : { ...built, copy: undefined };
+}

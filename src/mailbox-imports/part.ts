@@ -1,0 +1,70 @@
+/**
+ * The reading of mail from other servers as a part of the daemon, in a thread of its own: the octets of other servers are parsed there,
+ * which delays nothing else, and what a server sends cannot use up the memory of the daemon.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { sleep } from '../system/clock.ts';
+import { createPortCalls } from '../system/thread/calls.ts';
+import type { Part } from '../system/thread/part.ts';
+import { moduleBeside } from '../system/thread.ts';
+import type { SystemApp } from '../thread-app.ts';
+import { type ImportCalls, TARGET_CALLS, type TargetCalls, type TurnEnd } from './turn.ts';
+
+/** Values that the thread starts with. */
+export type ImportStart = { target: MessagePort };
+
+/**
+ * Maximum heap: lists of folders and of UIDs, at most 100 MB for each import that runs. The contents of messages are outside of it;
+ * `MAX_RUNNING_IMPORTS` (worker.ts) bounds them. Our own limit.
+ */
+const HEAP_MEGABYTES = 512;
+
+/** Options of the thread. The imports of a thread that dies go on in another turn. */
+export const IMPORT_THREAD = {
+  name: 'mailbox-imports',
+  module: moduleBeside(import.meta.url, 'import-thread'),
+  onDeath: 'restart',
+  heapMegabytes: HEAP_MEGABYTES,
+} as const;
+
+/** Starts the part. */
+export async function startImportReader(
+  app: SystemApp,
+  { target: port }: ImportStart,
+): Promise<Part<ImportCalls>> {
+  const target = createPortCalls<TargetCalls>(port, TARGET_CALLS);
+  const running = new Set<Promise<TurnEnd>>();
+  const connections = new Set<{ close(): void }>();
+  let isStopping = false;
+  return {
+    calls: {
+      async takeTurn(request) {
+        // The library is loaded when it is needed: most installations never import.
+        const { runTurn } = await import('./run-turn.ts');
+        const opened: { close(): void }[] = [];
+        const turn = runTurn(app, request, {
+          target,
+          isStopping: () => isStopping,
+          onConnection(connection) {
+            opened.push(connection);
+            connections.add(connection);
+          },
+        });
+        running.add(turn);
+        try {
+          return await turn;
+        } finally {
+          running.delete(turn);
+          for (const connection of opened) connections.delete(connection);
+        }
+      },
+    },
+    async stop(graceMs) {
+      isStopping = true;
+      // A turn stores what it has fetched, and waits for nothing more of the other server.
+      for (const connection of connections) connection.close();
+      await Promise.race([Promise.allSettled(running), sleep(app.clock, graceMs)]);
+      port.close();
+    },
+  };
+}

@@ -1,0 +1,154 @@
+/** Takes one turn of an import: it connects to the other server and imports its folders, until all are done or the turn is over. */
+import { AppError } from '../system/errors.ts';
+import type { System } from '../system/system.ts';
+import { concernsFolder, importFolder, MAX_MESSAGE_MS, type Turn } from './import-folder.ts';
+import { createSourceIds } from './message-ids.ts';
+import { connectSource, type SourceConnection } from './source/connection.ts';
+import { listSourceFolders } from './source/folders.ts';
+import { CommandRefused, SourceError } from './source/source-error.ts';
+import { Spool } from './spool.ts';
+import { INTERNAL_FAILURE, type TargetCalls, type TurnEnd, type TurnRequest } from './turn.ts';
+import { StaleImportError, TurnProgress } from './turn-progress.ts';
+import { watchTurn } from './turn-watch.ts';
+
+type TurnApp = Pick<System, 'clock' | 'dns' | 'targets' | 'dial' | 'log'>;
+
+/** Parts of the thread that turns run in. */
+type TurnParts = {
+  target: TargetCalls;
+  isStopping(): boolean;
+  /** Receives what the turn waits for. Closing it while the part stops ends the turn. */
+  onConnection(connection: Pick<SourceConnection, 'close'>): void;
+};
+
+/**
+ * Time after which a turn ends and others have theirs, in milliseconds. It may finish the message that it reads, which takes at most
+ * `MAX_MESSAGE_MS` more. Our own limit.
+ */
+const MAX_TURN_MS = 600_000;
+
+/**
+ * Maximum number of further sessions of a turn. Each message with which a server ends the session costs one or two, so a folder may have
+ * some dozen of them. Our own limit.
+ */
+const MAX_RECONNECTS = 50;
+
+/** Maximum number of folders of an import, each of which costs a write. A mailbox remembers as many (folder-store.ts). Our own limit. */
+const MAX_FOLDERS = 10_000;
+
+/** Takes a turn. It never rejects. */
+export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnParts): Promise<TurnEnd> {
+  const { clock } = app;
+  const progress = new TurnProgress(clock, parts.target, request);
+  const endsAt = clock.elapsed() + MAX_TURN_MS;
+  const spool = new Spool(request.spoolFolder);
+  let connection: SourceConnection | undefined;
+  const ending = new AbortController();
+  parts.onConnection({ close: () => ending.abort() });
+  const watch = watchTurn(clock, {
+    progress,
+    maxMs: MAX_TURN_MS + MAX_MESSAGE_MS,
+    onEnd() {
+      ending.abort();
+      connection?.close();
+    },
+  });
+  try {
+    await spool.clear();
+    // Nothing is asked of the server when the import was deleted or its mailbox is suspended.
+    await progress.report();
+    const connect = async (): Promise<SourceConnection> => {
+      connection?.close();
+      connection = await connectSource(app, request.settings, ending.signal);
+      parts.onConnection(connection);
+      if (watch.failure) throw watch.failure;
+      return connection;
+    };
+    let current = await connect();
+    const { target } = parts;
+    const ids = createSourceIds(request.settings);
+    const isOver = () => parts.isStopping() || watch.failure !== undefined || clock.elapsed() >= endsAt;
+    let reconnects = 0;
+    const isDone = await importAll({
+      clock,
+      request,
+      target,
+      progress,
+      spool,
+      ids,
+      isOver,
+      get connection() {
+        return current;
+      },
+      async reconnect(cause) {
+        if (isOver() || reconnects === MAX_RECONNECTS) throw cause;
+        reconnects += 1;
+        current = await connect();
+      },
+    });
+    if (isDone) progress.complete();
+    await progress.report();
+    return { kind: isDone ? 'completed' : 'paused' };
+  } catch (caught) {
+    // The watch closes the session, and only it knows why.
+    const error = caught instanceof SourceError ? (watch.failure ?? caught) : caught;
+    if (!(error instanceof StaleImportError)) await progress.report().catch(() => {});
+    if (parts.isStopping()) return { kind: 'paused' };
+    const end = endOf(error, progress.hasImported);
+    if (!end) app.log.error({ err: error, importId: request.id }, 'an import of mail failed');
+    return end ?? INTERNAL_FAILURE;
+  } finally {
+    watch.stop();
+    connection?.close();
+    await spool.clear().catch(() => {});
+  }
+}
+
+/** Imports all folders. Returns false when the turn was over before. */
+async function importAll(turn: Turn): Promise<boolean> {
+  const { connection, target, progress, request } = turn;
+  const targets = await target.listTargets({ mailboxId: request.mailboxId });
+  const listed = await listSourceFolders(connection, targets);
+  const folders = listed.slice(0, MAX_FOLDERS);
+  const leftOut = listed[MAX_FOLDERS];
+  if (leftOut)
+    progress.fail(
+      leftOut.path,
+      0,
+      `The first ${MAX_FOLDERS} folders are imported, and not this one and others`,
+    );
+  progress.countFolders(folders.length);
+  for (const folder of folders) {
+    if (turn.isOver()) return false;
+    try {
+      if (!(await importFolder(turn, folder))) return false;
+    } catch (error) {
+      if (!concernsFolder(error)) throw error;
+      progress.fail(folder.path, 0, error.message);
+    }
+    progress.endFolder();
+    await progress.reportSometimes();
+  }
+  return true;
+}
+
+/** Returns how the turn ends after this error; undefined for a bug. */
+function endOf(error: unknown, hasImported: boolean): TurnEnd | undefined {
+  if (error instanceof StaleImportError) return { kind: 'stale' };
+  if (error instanceof CommandRefused)
+    return {
+      kind: 'failed',
+      reason: 'source_refused',
+      error: `The server refuses a command: ${error.message}`,
+    };
+  if (error instanceof SourceError) {
+    const { fault, message } = error;
+    if (fault === 'source_unavailable') return { kind: 'interrupted', error: message, hasImported };
+    return { kind: 'failed', reason: fault, error: message };
+  }
+  if (!(error instanceof AppError)) return undefined;
+  // The mailbox was deleted, and its imports with it.
+  if (error.code === 'not_found') return { kind: 'stale' };
+  if (error.code === 'invalid_state') return { kind: 'failed', reason: 'mailbox_full', error: error.message };
+  return { kind: 'interrupted', error: error.message, hasImported };
+}

@@ -1,0 +1,52 @@
+/** Watches a turn of an import while it waits for the other server, so that a slow server cannot prolong it. */
+import type { Clock } from '../system/clock.ts';
+import { SourceError } from './source/source-error.ts';
+import type { TurnProgress } from './turn-progress.ts';
+
+/** Time between two reports, each of which extends the lease and tells whether the import was deleted. Our own limit. */
+const WATCH_INTERVAL_MS = 10_000;
+
+type Watched = {
+  progress: Pick<TurnProgress, 'report'>;
+  /** Time after which the turn is ended. */
+  maxMs: number;
+  /** Ends what the turn waits for. */
+  onEnd(): void;
+};
+
+type TurnWatch = {
+  /** Why the turn was ended; undefined while it may go on. */
+  readonly failure: Error | undefined;
+  stop(): void;
+};
+
+/** Ends a turn that takes too long, and one whose import was deleted. */
+export function watchTurn(clock: Clock, { progress, maxMs, onEnd }: Watched): TurnWatch {
+  let failure: Error | undefined;
+  let isStopped = false;
+  const end = (cause: Error): void => {
+    if (isStopped) return;
+    failure ??= cause;
+    onEnd();
+  };
+  const deadline = clock.after(maxMs, () => {
+    end(new SourceError('source_unavailable', 'The server is too slow'));
+  });
+  const wait = () =>
+    clock.after(WATCH_INTERVAL_MS, () => {
+      progress.report().then(() => {
+        if (!isStopped) timer = wait();
+      }, end);
+    });
+  let timer = wait();
+  return {
+    get failure() {
+      return failure;
+    },
+    stop() {
+      isStopped = true;
+      deadline.cancel();
+      timer.cancel();
+    },
+  };
+}

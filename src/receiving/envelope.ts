@@ -1,0 +1,52 @@
+/** The envelope of a message while it is received, and what the client is answered. */
+import type { AuthenticationResult } from '../mail/auth/result.ts';
+import type { Reply, SmtpClient } from '../mail/smtp/server/session.ts';
+import type { AcceptedRecipient, Target } from './recipient.ts';
+import type { Listing } from './sender/dnsbl.ts';
+
+/** The judgement on a message that is accepted. */
+export type Judgement = {
+  /** Results of authentication; null for mail that was written on this machine, which is not authenticated. */
+  result: AuthenticationResult | null;
+  /** True for mail that a tenant has submitted, who was authenticated by other means. */
+  isSubmitted: boolean;
+  /** True when the author's domain asks for the message to be treated as suspicious. */
+  isFlagged: boolean;
+};
+
+type Client = Pick<SmtpClient, 'address' | 'helo' | 'protocol' | 'tls'>;
+
+/**
+ * The source of a message: a client whose mail is judged here; or one whose mail was judged before, which is a mail server of this
+ * machine (LMTP) or, without a client, the queue of this installation.
+ */
+type Source =
+  | { client: Client; judgement?: undefined }
+  | { client: Client | undefined; judgement: Judgement };
+
+export type ReceivedEnvelope = Source & {
+  /** Empty for the null sender. */
+  sender: string;
+  utf8: boolean;
+  requireTls: boolean;
+  /** At least one. */
+  recipients: readonly AcceptedRecipient[];
+  /** Blocklists that have the client and count as signs of spam. */
+  listings: readonly Listing[];
+};
+
+/** Returns everything that is done with a message to these recipients. */
+export function targetsOf(recipients: ReceivedEnvelope['recipients']): Target[] {
+  return recipients.flatMap(({ targets }) => targets);
+}
+
+/** Ends the receipt of a message with a refusal. */
+export class RefusedMessage extends Error {
+  override readonly name = 'RefusedMessage';
+  readonly reply: Reply;
+
+  constructor(reply: Reply) {
+    super([reply.text].flat().join(' '));
+    this.reply = reply;
+  }
+}

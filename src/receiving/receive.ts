@@ -1,0 +1,172 @@
+/**
+ * Receives a message, from its first byte to its row on disk, and returns the reply. An SMTP session hands messages over, and so does
+ * the delivery engine with mail that stays on this machine.
+ */
+
+import type { App } from '../app.ts';
+import { memoryOf } from '../blobs/blobs.ts';
+import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import type { BlobRow } from '../db/tables.ts';
+import { logReceived } from '../events/mail-log.ts';
+import type { InboundMetrics } from '../inbound/metrics.ts';
+import { addressesOf, type ReceivedRows } from '../inbound/received-rows.ts';
+import { maxBytesFor } from '../inbound/space.ts';
+import { storedBytesOf } from '../inbound/store.ts';
+import { addressKey } from '../mail/address.ts';
+import type { Authenticator } from '../mail/auth/authenticator.ts';
+import type { Reply } from '../mail/smtp/server/session.ts';
+import { observe } from '../mail-reports/dmarc-reports/observe.ts';
+import type { Directory } from '../mailbox-delivery/directory.ts';
+import { refusalByScripts } from '../mailbox-delivery/scripts/refuse.ts';
+import { addressSite } from '../system/address-block.ts';
+import { acceptReceived } from './accept.ts';
+import { buildRows } from './build-rows.ts';
+import { readContent } from './content.ts';
+import { type ReceivedEnvelope, RefusedMessage, targetsOf } from './envelope.ts';
+import type { MailboxScripts } from './inbound-app.ts';
+import { beginAuthentication, type Decision } from './judge.ts';
+import type { SenderRates } from './sender/rates.ts';
+import { judgeSpam, type SpamApp } from './spam/judge.ts';
+
+export type ReceiveApp = SpamApp &
+  Pick<App, 'db' | 'disk' | 'guards' | 'random' | 'sealer' | 'wakeups'> & {
+    inboundMetrics: InboundMetrics;
+    authenticator: Pick<Authenticator, 'begin'>;
+    directory: Pick<Directory, 'noteStored' | 'noteWaiting' | 'scriptsOf'>;
+    senderRates: SenderRates;
+    mailboxScripts?: MailboxScripts | undefined;
+  };
+
+/** Stands for this installation in the log and among those who share memory. */
+const LOCAL = 'local';
+/**
+ * The space was there when the recipients were named, and other messages have taken it since. X.2.2 is a full mailbox (RFC 3463
+ * section 3.3).
+ */
+const NO_SPACE = { code: 452, status: '4.2.2', text: 'There is no space for the message any more' };
+
+/**
+ * Receives a message and returns the reply. A reply that accepts means that the message is on disk.
+ * @throws AppError unavailable, when the message cannot be stored now; any error of `body`
+ */
+export async function receiveMessage(
+  app: ReceiveApp,
+  envelope: ReceivedEnvelope,
+  body: AsyncIterable<Uint8Array>,
+): Promise<Reply> {
+  const memory = app.guards.memory.smtp.open(addressSite(envelope.client?.address ?? LOCAL));
+  try {
+    const authentication = beginAuthentication(app, envelope);
+    const onPiece = (piece: Uint8Array) => authentication.write(piece);
+    const maxBytes = maxBytesFor(targetsOf(envelope.recipients));
+    const recipients = recipientKeys(envelope);
+    const content = await readContent(app, body, { memory, recipients, maxBytes, onPiece }).catch((error) => {
+      authentication.abort();
+      throw error;
+    });
+    const readAt = app.clock.elapsed();
+    const decision = limitSender(app, envelope, await authentication.decide());
+    observeDecision(app, envelope, decision);
+    if (decision.kind === 'refused') {
+      await app.blobs.discard(content.blob);
+      return decision.reply;
+    }
+    const { judgement } = decision;
+    const judged = await judgeSpam(app, { envelope, content, judgement });
+    if (judged.kind === 'refused') {
+      await app.blobs.discard(content.blob);
+      return judged.reply;
+    }
+    const { spam } = judged;
+    const groups = await discardOnRefusal(app.blobs, [content.blob], async () => {
+      const { blob } = content;
+      const rows = await buildRows(app, { envelope, content, judgement, spam, now: app.clock.now() });
+      await requireScripts(app, rows, blob);
+      if (!(await app.db.commit(acceptReceived, { blob, groups: rows }, memoryOf(blob))))
+        throw new RefusedMessage(NO_SPACE);
+      return rows;
+    });
+    noteAccepted(app, groups);
+    app.inboundMetrics.accepted(app.clock.elapsed() - readAt);
+    app.wakeups.notify('inbound', kindsOf(groups));
+    app.wakeups.notify('events');
+    return acceptedReply(app, envelope, groups);
+  } catch (error) {
+    if (error instanceof RefusedMessage) return error.reply;
+    throw error;
+  } finally {
+    memory.release();
+  }
+}
+
+/** Returns the keys of the recipients; undefined for mail that a mail server of this machine hands over (LMTP), which may say more. */
+function recipientKeys({ client, judgement, recipients }: ReceivedEnvelope): Set<string> | undefined {
+  return client && judgement ? undefined : new Set(addressesOf(recipients).map(addressKey));
+}
+
+/** Checks that a recipient's scripts take the message. @throws RefusedMessage */
+async function requireScripts(app: ReceiveApp, rows: readonly ReceivedRows[], blob: BlobRow): Promise<void> {
+  const { mailboxScripts } = app;
+  const refusal = mailboxScripts && (await refusalByScripts({ ...app, ...mailboxScripts }, rows, blob));
+  if (!refusal) return;
+  await app.blobs.discard(blob);
+  throw new RefusedMessage(refusal);
+}
+
+/** Counts the message for DMARC reports, which are about all mail, accepted or not (RFC 9990 section 3.1). */
+function observeDecision(
+  app: ReceiveApp,
+  { judgement, sender, recipients }: ReceivedEnvelope,
+  decision: Decision,
+): void {
+  // Mail that was judged before was counted where it arrived.
+  if (judgement) return;
+  const isRefused = decision.kind === 'refused';
+  // A client that is told to try again is counted when it does.
+  if (isRefused && decision.reply.code < 500) return;
+  const result = isRefused ? decision.result : decision.judgement.result;
+  const isFlagged = !isRefused && decision.judgement.isFlagged;
+  if (result) observe(app, { result, sender, recipients: targetsOf(recipients), isRefused, isFlagged });
+}
+
+/** Refuses a message for which SPF passes when its sender's domain has sent too many. */
+function limitSender(app: ReceiveApp, { client, sender }: ReceivedEnvelope, decision: Decision): Decision {
+  if (!client || decision.kind === 'refused' || decision.judgement.result === null) return decision;
+  const { result } = decision.judgement;
+  const reply = app.senderRates.refuseProven({ address: client.address, sender }, result.spf);
+  return reply ? { kind: 'refused', reply, result } : decision;
+}
+
+/** Counts the message among what its tenants store, and what waits for its mailboxes. */
+function noteAccepted({ directory }: ReceiveApp, groups: readonly ReceivedRows[]): void {
+  for (const { message, tasks } of groups) {
+    if (message.tenantId !== null) directory.noteStored(message.tenantId, storedBytesOf(message));
+    for (const task of tasks)
+      if (task.kind === 'mailbox')
+        directory.noteWaiting(task.targetId as MailboxRow['id'], message.sizeBytes);
+  }
+}
+
+/** Returns the kinds of tasks that the message has. */
+function kindsOf(groups: readonly ReceivedRows[]): string[] {
+  return [...new Set(groups.flatMap(({ tasks }) => tasks.map(({ kind }) => kind)))];
+}
+
+function acceptedReply(app: ReceiveApp, envelope: ReceivedEnvelope, groups: readonly ReceivedRows[]): Reply {
+  const { client, sender: from } = envelope;
+  for (const { message, recipients } of groups) {
+    logReceived(app, {
+      receivedId: message.id,
+      tenantId: message.tenantId,
+      from,
+      to: addressesOf(recipients),
+      client: client?.address ?? LOCAL,
+      helo: message.helo,
+      tls: message.tls,
+      sizeBytes: message.sizeBytes,
+      flagged: message.flagged === 1,
+    });
+  }
+  return { code: 250, status: '2.0.0', text: `Ok: queued as ${groups[0]?.message.id}` };
+}

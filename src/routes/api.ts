@@ -1,0 +1,187 @@
+/** `/v1/inbound/routes` (specification 4.11): routes decide which URL gets the mail to a tenant's domains. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import type { App } from '../app.ts';
+import type { InboundRouteRow } from '../db/inbound-tables.ts';
+import { readDomain, sandboxDomain } from '../domains/name.ts';
+import { requireReach } from '../domains/reach.ts';
+import { requireTenantAddress } from '../domains/receiving/requirements.ts';
+import { requireChangeable } from '../domains/test-keys.ts';
+import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
+import { invalid } from '../system/errors.ts';
+import { newId } from '../system/ids.ts';
+import { callerOf, reachOf } from '../tenants/authenticate.ts';
+import { checkDestination } from '../webhooks/posting/destination.ts';
+import { newSecret } from '../webhooks/posting/signature.ts';
+import { testResultSchema } from '../webhooks/schemas.ts';
+import { type RouteAddress, readRouteAddress } from './address.ts';
+import type { RouteCalls } from './post/part.ts';
+import {
+  type NewRoute,
+  newRouteSchema,
+  routeChangeSchema,
+  routeFilter,
+  routeSchema,
+  secretRouteSchema,
+  showRoute,
+} from './schemas.ts';
+import { createTestRoute, type TestRoute } from './send-test.ts';
+import {
+  type Changer,
+  changeRoute,
+  deleteRoute,
+  getRoute,
+  IN_GOOD_STANDING,
+  insertRoute,
+  listRoutes,
+  type RouteChange,
+} from './store.ts';
+
+type RoutesApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'>;
+type NewRow = InboundRouteRow & { secret: string };
+
+const TAG = 'Inbound routes';
+const refuses = ['restricted_api_key', 'domain_not_verified', 'domain_in_use', 'already_exists'] as const;
+
+/** Registers the routes of the inbound routes resource. */
+export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp, calls: RouteCalls): void {
+  const show = (row: InboundRouteRow) => showRoute(row, app.clock.now());
+  const routes = resourceRoutes<InboundRouteRow>(server, {
+    name: 'inbound route',
+    tag: TAG,
+    path: '/inbound/routes',
+    prefix: 'rt',
+    schema: routeSchema,
+    show,
+  });
+  routes.create(
+    {
+      body: newRouteSchema,
+      answer: {
+        schema: secretRouteSchema,
+        show: (row: NewRow) => ({ ...show(row), secret: row.secret }),
+      },
+      description: 'The response contains the `secret` that signs every post. It is not shown again.',
+      refuses,
+    },
+    (request) => createRoute(app, changerOf(app, request), request.body),
+  );
+  routes.list({ query: routeFilter }, (request, page) => {
+    const { address, domain } = request.query;
+    const filter = {
+      ...(address !== undefined && { address: readRouteAddress('address', address).address }),
+      ...(domain !== undefined && { domain: readDomain('domain', domain) }),
+    };
+    return listRoutes(app.db.read, reachOf(request), { ...filter, ...page });
+  });
+  routes.get({}, (request) => getRoute(app.db.read, reachOf(request), request.params.id));
+  routes.update({ body: routeChangeSchema, refuses }, async (request) => {
+    const change = readChange(app, request.body);
+    const by = changerOf(app, request);
+    if (change.domain !== undefined) await requireOwnAddress(app, by, change.domain);
+    return app.db.commit(changeRoute, { by, id: request.params.id, change, now: app.clock.now() });
+  });
+  routes.delete({ refuses: ['restricted_api_key'] }, (request) =>
+    app.db.commit(deleteRoute, { by: changerOf(app, request), id: request.params.id }),
+  );
+  registerTest(server, createTestRoute(app, calls));
+}
+
+function changerOf({ config }: RoutesApp, request: FastifyRequest): Changer {
+  return { ...reachOf(request), mode: callerOf(request).mode, sandbox: sandboxDomain(config) };
+}
+
+/**
+ * Checks that a key may have routes at a domain that a request names.
+ * @throws AppError restricted_api_key
+ */
+async function requireOwnAddress({ db }: RoutesApp, by: Changer, domain: string): Promise<void> {
+  await requireReach(db.read, by, { domain, what: 'receive the mail of', param: 'address' });
+  requireChangeable(by.mode, { domain, sandbox: by.sandbox, param: 'address' });
+}
+
+function registerTest(server: FastifyInstance, testRoute: TestRoute): void {
+  const path = '/inbound/routes/:id/test';
+  server.post<{ Params: { id: string } }>(
+    path,
+    {
+      config: { bodyOptional: true, worksOnLowDisk: true },
+      schema: {
+        operationId: 'testInboundRoute',
+        summary: 'Post a sample message to an inbound route',
+        description:
+          'The response is sent once the receiver has answered, or after 15 s. The sample contains `"test": true`. It is posted once, also for a disabled route.',
+        tags: [TAG],
+        ...paramsOf(path),
+        response: { 200: testResultSchema },
+      },
+    },
+    async (request) => testRoute(reachOf(request), request.params.id),
+  );
+}
+
+/**
+ * Creates a route and returns it.
+ * @throws AppError validation_error, restricted_api_key, domain_not_verified, domain_in_use, already_exists
+ */
+async function createRoute(
+  app: RoutesApp,
+  by: Changer,
+  { address, destination, enabled = true }: NewRoute,
+): Promise<NewRow> {
+  checkDestination('destination', destination, app.config.webhooks);
+  const place = readNewAddress(app, address);
+  await requireOwnAddress(app, by, place.domain);
+  const { tenantId } = by;
+  const secret = newSecret();
+  const now = app.clock.now();
+  const id = newId('rt', now);
+  const row: InboundRouteRow = {
+    id,
+    tenantId,
+    destination,
+    ...place,
+    enabled: enabled ? 1 : 0,
+    ...IN_GOOD_STANDING,
+    ...(!enabled && { disabledReason: 'manual', disabledAt: now }),
+    secretSealed: app.sealer.seal(secret, [tenantId, id]),
+    createdAt: now,
+    updatedAt: now,
+  };
+  await app.db.commit(insertRoute, { route: row, sandbox: by.sandbox });
+  return { ...row, secret };
+}
+
+/**
+ * Returns the address of a route that this installation accepts.
+ * @throws AppError validation_error; domain_not_verified for the simulator, which takes no mail from outside
+ */
+function readNewAddress({ config }: Pick<App, 'config'>, text: string): RouteAddress {
+  const read = readRouteAddress('address', text);
+  if (read.address === `*@${sandboxDomain(config)}`) {
+    throw invalid(
+      'address',
+      `\`address\`: all accounts share ${read.domain}, so a route there names one address, such as my-test@${read.domain}`,
+    );
+  }
+  requireTenantAddress(config, read);
+  return read;
+}
+
+/**
+ * Returns the changes that a request asks for.
+ * @throws AppError validation_error, domain_not_verified
+ */
+function readChange(app: Pick<App, 'config'>, wanted: Static<typeof routeChangeSchema>): RouteChange {
+  // The schema ignores unknown fields, but a request with this field expects the secret to change.
+  if (Object.hasOwn(wanted, 'secret')) {
+    throw invalid('secret', '`secret` cannot be changed; delete the route and create it anew');
+  }
+  const { address, destination, enabled } = wanted;
+  if (destination !== undefined) checkDestination('destination', destination, app.config.webhooks);
+  return {
+    ...(address !== undefined && readNewAddress(app, address)),
+    ...(destination !== undefined && { destination }),
+    ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
+  };
+}

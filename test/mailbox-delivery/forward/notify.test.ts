@@ -1,0 +1,274 @@
+/** Senders are told when their mail was forwarded and could not be delivered, unless that would reach somebody else. */
+import assert from 'node:assert/strict';
+import { after, beforeEach, test } from 'node:test';
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import { readReturnedMail } from '../../../src/mail/dsn/read.ts';
+import { ADDRESS_RATE, createNotificationWork } from '../../../src/mailbox-delivery/forward/notify.ts';
+import { provenSenderOf } from '../../../src/mailbox-delivery/forward/proven-sender.ts';
+import { senderRewritingOf } from '../../../src/mailbox-delivery/forward/rewriting.ts';
+import { createForwardWork } from '../../../src/mailbox-delivery/forward/work.ts';
+import { moveQueue } from '../../../src/queue/state/set-back.ts';
+import { findMessage, listRecipients } from '../../../src/queue/store.ts';
+import { startDelivering } from '../../../src/queue/worker.ts';
+import { receivedSteps } from '../../../src/receiving/expire.ts';
+import { createLocalReceiver } from '../../../src/receiving/local.ts';
+import type { Work } from '../../../src/system/worker.ts';
+import { openMailWorld, PASS, sendMail } from '../../inbound/mail-world.ts';
+import { deliveryAppOf } from '../../support/spool.ts';
+import { waitUntilInTime } from '../../support/wait-until.ts';
+import { zoneDns } from '../../support/zone-dns.ts';
+
+const HOST = 'mx.postrider.example';
+const TO = `postmaster@${HOST}`;
+const DAY_MS = 86_400_000;
+const LEASE_MS = 600_000;
+/** The operator's server takes no mail, or it is this one. Nobody can be reached at the addresses of senders. */
+const NO_MAIL = 'operator.example MX 0 .';
+const LOOP = `operator.example MX 10 ${HOST}`;
+const MESSAGE = 'From: Ann <ann@sender.example>\r\nSubject: Help\r\n\r\nThe secret body\r\n';
+
+const dns = zoneDns(NO_MAIL);
+const world = await openMailWorld({
+  env: { POSTRIDER_INBOUND_POSTMASTER: 'private@operator.example' },
+  system: { dns, dial: () => Promise.reject(new Error('nothing is dialled')) },
+});
+const { app, clock, knobs } = world;
+const delivering = startDelivering(app, createLocalReceiver(app));
+after(() => delivering.stop(1_000));
+const queued = () => app.db.read.selectFrom('messages').selectAll().orderBy('id').execute();
+const waiting = () => app.db.read.selectFrom('failureNotifications').selectAll().execute();
+
+beforeEach(async () => {
+  knobs.result = PASS;
+  knobs.crashPoint = () => {};
+  dns.setZone(NO_MAIL);
+  // What was told to one address lies behind.
+  await clock.advance(DAY_MS);
+});
+
+/** Runs what is due, and returns how many items that were. */
+async function run<Item>(work: Work<Item>): Promise<number> {
+  await clock.advance(100);
+  const { items } = await work.lease(10);
+  for (const item of items) await work.run(item);
+  return items.length;
+}
+
+/** Receives a message for the postmaster, forwards it, and waits until the next server has refused it. */
+async function fail(mail: Partial<Parameters<typeof sendMail>[1]> = {}): Promise<void> {
+  assert.match(await sendMail(await world.open(), { to: TO, message: MESSAGE, ...mail }), /^250 /);
+  assert.equal(await run(createForwardWork(app)), 1);
+  const { id } = (await queued()).at(-1) ?? assert.fail();
+  await waitUntilInTime(
+    [clock],
+    async () => {
+      return (await listRecipients(app.db.read, id)).every(({ state }) => state === 'bounced');
+    },
+    'the forward failed',
+  );
+}
+
+/** Sends what is due, and returns the notifications that were queued. */
+async function notify(work = createNotificationWork(app)) {
+  const { length } = await queued();
+  await run(work);
+  return Promise.all((await queued()).slice(length).map(({ id }) => rawOf(id)));
+}
+
+async function rawOf(id: string) {
+  const message = (await findMessage(app.db.read, id)) ?? assert.fail();
+  const recipients = await listRecipients(app.db.read, id);
+  const { signature, content, returnPath } = await deliveryAppOf(app).prepare({ message, recipients });
+  const pieces: Uint8Array[] = [Buffer.from(signature, 'latin1')];
+  if (content.inline) pieces.push(content.inline);
+  else for await (const piece of content.chunks()) pieces.push(piece);
+  return { message, to: recipients.map(({ address }) => address), returnPath, raw: Buffer.concat(pieces) };
+}
+
+test('the sender is told once, with the address that it wrote to and the header alone', async () => {
+  await world.addDomain('shop.example');
+  await fail({ to: 'Abuse@shop.example' });
+  const [told, ...more] = await notify();
+  assert.ok(told && more.length === 0);
+  assert.deepEqual([told.to, told.returnPath, told.message.requireTls], [['ann@sender.example'], '', 0]);
+  const text = told.raw.toString('latin1');
+  assert.match(text, /^DKIM-Signature: /);
+  assert.match(text, /\r\nAuto-Submitted: auto-replied\r\n/);
+  assert.match(text, /\r\nSubject: Help\r\n/);
+  assert.doesNotMatch(text, /secret body|operator\.example/);
+  const read = readReturnedMail(told.raw);
+  assert.ok(read.kind === 'bounce');
+  assert.deepEqual(
+    read.notices.map(({ action, status, finalRecipient }) => [action, status, finalRecipient]),
+    [['failed', '5.1.10', 'Abuse@shop.example']],
+  );
+  assert.deepEqual([await notify(), await waiting()], [[], []]);
+});
+
+test('a sender in UTF-8 is told with mail that needs SMTPUTF8, and a message in ASCII goes on to every server', async () => {
+  const from = 'jörg@sender.example';
+  await fail({ from, message: 'From: ann@sender.example\r\nSubject: Help\r\n\r\nHi\r\n' });
+  const [forwarded] = (await queued()).slice(-1);
+  assert.match(forwarded?.returnPath ?? '', /^r\+[0-9a-z]{54}@bounce\./);
+  assert.equal(forwarded?.utf8, 0, 'nothing in it is UTF-8');
+  const [told] = await notify();
+  assert.deepEqual([told?.to, told?.message.utf8], [[from], 1]);
+  assert.match(told?.raw.toString() ?? '', /\r\nTo: jörg@sender\.example\r\n/);
+});
+
+test('mailauth verifies the signature of a notification', async () => {
+  await fail();
+  const [{ raw } = assert.fail()] = await notify();
+  const { publicKey } = await app.db.read
+    .selectFrom('installationKeys')
+    .selectAll()
+    .executeTakeFirstOrThrow();
+  const resolver = async () => [[`v=DKIM1; k=rsa; p=${publicKey}`]];
+  const { results } = await dkimVerify(raw, { resolver, curTime: new Date(clock.now()) } as never);
+  assert.deepEqual(
+    results.map(({ signingDomain, status }) => [signingDomain, status?.result]),
+    [[HOST, 'pass']],
+  );
+});
+
+test('nobody is told of the failure of a notification', async () => {
+  await fail();
+  dns.setZone(`${NO_MAIL}\nsender.example MX 0 .`);
+  const [told] = await notify();
+  const id = told?.message.id ?? assert.fail();
+  await waitUntilInTime(
+    [clock],
+    async () => {
+      return (await listRecipients(app.db.read, id)).every(({ state }) => state === 'bounced');
+    },
+    'the notification failed',
+  );
+  assert.deepEqual(await notify(), []);
+});
+
+test('only a sender that SPF or DMARC has proven is told, and no program', async () => {
+  const spf = { ...PASS.spf, result: 'fail' } as const;
+  const dmarc = { ...PASS.dmarc, result: 'none' } as const;
+  for (const result of [
+    { ...PASS, spf, dmarc },
+    { ...PASS, spf: { ...PASS.spf, domain: 'other.example' }, dmarc },
+    { ...PASS, spf, dmarc: { ...PASS.dmarc, domain: 'other.example' } },
+  ]) {
+    knobs.result = result;
+    await fail();
+    assert.deepEqual([await waiting(), await notify()], [[], []]);
+  }
+  for (const result of [
+    { ...PASS, dmarc },
+    { ...PASS, spf, dmarc: { ...PASS.dmarc, domain: 'mail.sender.example' } },
+  ]) {
+    knobs.result = result;
+    await fail();
+    assert.equal((await notify()).length, 1);
+  }
+});
+
+test('nobody is told about bounces and other mail of programs', async () => {
+  for (const value of ['auto-replied', 'AUTO-GENERATED; x=y', 'no-reply', ''])
+    await fail({ message: `Auto-Submitted: ${value}\r\n${MESSAGE}` });
+  await fail({ from: '' });
+  await fail({ from: '"a=?b"@sender.example' });
+  assert.deepEqual([await waiting(), await notify()], [[], []]);
+  await fail({ message: `Auto-Submitted: No (a person)\r\n${MESSAGE}` });
+  assert.equal((await notify()).length, 1);
+});
+
+test('a loop is logged, and so is what would be too many for one address', async () => {
+  dns.setZone(LOOP);
+  await fail();
+  world.lines.length = 0;
+  const work = createNotificationWork(app);
+  assert.deepEqual(await notify(work), []);
+  dns.setZone(NO_MAIL);
+  let told = 0;
+  for (let count = 0; count <= ADDRESS_RATE.burst; count++) {
+    await fail({ from: count % 2 === 0 ? 'ann@sender.example' : 'ANN@sender.example' });
+    told += (await notify(work)).length;
+  }
+  assert.equal(told, ADDRESS_RATE.burst);
+  await fail({ from: 'bob@sender.example' });
+  assert.equal((await notify(work)).length, 1, 'others are told still');
+  const results = world.lines.flatMap(({ msg, ['result']: result }) =>
+    msg === 'a sender was not told of a failure' ? [result] : [],
+  );
+  assert.deepEqual([results, await waiting()], [['loop', 'limited'], []]);
+});
+
+test('a domain has a limit of its own', async () => {
+  const work = createNotificationWork(app, { domainRate: { burst: 1, tokensPerSecond: 0 } });
+  const told: number[] = [];
+  for (const from of ['ann@sender.example', 'bob@sender.example']) {
+    await fail({ from });
+    told.push((await notify(work)).length);
+  }
+  assert.deepEqual(told, [1, 0]);
+});
+
+test('a run that was interrupted is repeated after its lease, and a run that comes too late queues nothing', async () => {
+  await fail();
+  await clock.advance(100);
+  const work = createNotificationWork(app);
+  const [interrupted] = (await work.lease(10)).items;
+  assert.ok(interrupted);
+  assert.equal(await run(createNotificationWork(app)), 0, 'it is leased');
+  await clock.advance(LEASE_MS);
+  assert.equal((await notify()).length, 1);
+  const { length } = await queued();
+  await work.run(interrupted);
+  assert.equal((await queued()).length, length);
+});
+
+test('a notification that ends the daemon each time is given up', async () => {
+  await fail();
+  let runs = 0;
+  knobs.crashPoint = (name) => {
+    if (name !== 'notification-leased') return;
+    runs += 1;
+    if (runs <= 5) throw new Error('the daemon ends');
+  };
+  for (let count = 0; count < 5; count++) {
+    await assert.rejects(run(createNotificationWork(app)), /the daemon ends/);
+    await clock.advance(LEASE_MS);
+  }
+  assert.deepEqual([await notify(), runs, await waiting()], [[], 6, []]);
+});
+
+test('a notification is not late when the clock is set back', async () => {
+  await fail();
+  const { dueAt } = (await waiting())[0] ?? assert.fail();
+  const now = (dueAt ?? 0) - DAY_MS;
+  await moveQueue(app.db, { now, setBackMs: DAY_MS });
+  assert.deepEqual(
+    (await waiting()).map((row) => row.dueAt),
+    [now],
+  );
+  assert.equal((await notify()).length, 1);
+});
+
+test('who would be told is forgotten with the message', async () => {
+  await fail();
+  const { id } = (await queued()).at(-1) ?? assert.fail();
+  await clock.advance(8 * DAY_MS);
+  const step = receivedSteps(app).find(({ kind }) => kind === 'forwarded') ?? assert.fail();
+  while ((await step.expire(clock.now(), { after: '', rows: 50 })).deleted > 0);
+  assert.deepEqual([await waiting(), (await queued()).some((row) => row.id === id)], [[], false]);
+});
+
+test('mail that was forwarded here twice is told to the sender before, and mail of this machine to its return path', async () => {
+  const local = senderRewritingOf(app).rewrite('ann@sender.example', clock.now());
+  const rewritten = `${local}@bounce.${HOST}`;
+  const auth = JSON.stringify(PASS);
+  const find = (received: Partial<Parameters<typeof provenSenderOf>[1]>) =>
+    provenSenderOf(app, { sender: rewritten, remoteAddress: '', auth, ...received }, []);
+  assert.equal(await find({}), 'ann@sender.example');
+  assert.equal(await find({ remoteAddress: '192.0.2.1' }), undefined, 'a stranger names the sender');
+  const returnPath = `b+0@bounce.${HOST}`;
+  assert.equal(await find({ sender: returnPath, auth: null }), returnPath);
+  const handedOver = { sender: 'ann@sender.example', auth: null, remoteAddress: '127.0.0.1' };
+  assert.equal(await find(handedOver), undefined, 'another server of this machine has proven nobody');
+});

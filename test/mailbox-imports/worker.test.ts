@@ -1,0 +1,353 @@
+/** Imports take turns, which a reader of the test ends as the test says. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync } from 'node:fs';
+import { after, test } from 'node:test';
+import type { MailboxImportRow } from '../../src/db/mailbox-tables.ts';
+import { NO_COUNTS } from '../../src/mailbox-imports/counts.ts';
+import { createImport } from '../../src/mailbox-imports/create.ts';
+import { spoolFolder } from '../../src/mailbox-imports/spool.ts';
+import { advanceImport, deleteImport, findImport, releaseImports } from '../../src/mailbox-imports/store.ts';
+import type { ImportCalls, TurnEnd, TurnRequest } from '../../src/mailbox-imports/turn.ts';
+import { createImportSweep, createImportWork } from '../../src/mailbox-imports/worker.ts';
+import { updateMailbox } from '../../src/mailboxes/store.ts';
+import { DAY_MS } from '../../src/system/clock.ts';
+import { AppError } from '../../src/system/errors.ts';
+import { addMailbox } from '../mailboxes/fixtures.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp } from '../support/test-app.ts';
+
+const clock = createFakeClock(Date.UTC(2026, 0, 1));
+const world = await openTestApp({ system: { clock, random: () => 0.5 } });
+after(() => world.close());
+const { app } = world;
+
+/** A reader whose turns end when the test says. */
+function createReader() {
+  const turns: { request: TurnRequest; end(end: TurnEnd | Error): void }[] = [];
+  let begin = () => {};
+  const reader: ImportCalls = {
+    takeTurn: (request) =>
+      new Promise((resolve, reject) => {
+        turns.push({ request, end: (end) => (end instanceof Error ? reject(end) : resolve(end)) });
+        begin();
+      }),
+  };
+  /** Resolves when the next turn begins. */
+  const nextTurn = () => new Promise<void>((resolve) => (begin = resolve));
+  return { turns, reader, nextTurn };
+}
+
+let parties = 0;
+
+/** Returns a tenant of its own with a mailbox, and what starts imports. */
+async function newParty() {
+  const { tenantId } = await world.addTenant(`party ${++parties}`);
+  const mailbox = await addMailbox({ app, tenantId }, { address: `a${parties}@party${parties}.example` });
+  /** Starts an import, which waits longer than each that is started later. */
+  async function start(user: string): Promise<MailboxImportRow> {
+    await clock.advance(1);
+    return createImport(app, tenantId, {
+      mailboxId: mailbox.id,
+      wanted: { host: 'imap.example.com', user, password: 'secret' },
+    });
+  }
+  const changeStatus = (status: 'active' | 'suspended') =>
+    app.db.commit(updateMailbox, { tenantId, id: mailbox.id, change: { status }, now: clock.now() });
+  return { tenantId, start, changeStatus };
+}
+
+const find = async ({ id }: MailboxImportRow) => (await findImport(app.db.read, id)) ?? assert.fail();
+
+/** Leases like the worker, and runs each item in the background. */
+function createRunner(random = app.random) {
+  const { turns, reader, nextTurn } = createReader();
+  const work = createImportWork({ ...app, random }, reader);
+  const running = new Map<string, Promise<void>>();
+  return {
+    turns,
+    async lease(limit = work.concurrency - running.size): Promise<string[]> {
+      const { items } = await work.lease(limit);
+      for (const item of items) {
+        const turn = nextTurn();
+        running.set(item.id, work.run(item));
+        await Promise.race([turn, running.get(item.id)]);
+      }
+      return items.map(({ user }) => user);
+    },
+    /** Waits for all turns, which end in the same way when the test says how. */
+    async endAll(end?: TurnEnd | Error): Promise<void> {
+      for (const turn of end ? turns.splice(0) : []) turn.end(end ?? assert.fail());
+      await Promise.all(running.values());
+      running.clear();
+    },
+    /** Ends the oldest turn. */
+    async end(end: TurnEnd | Error): Promise<void> {
+      const turn = turns.shift() ?? assert.fail('no turn runs');
+      turn.end(end);
+      await running.get(turn.request.id);
+      running.delete(turn.request.id);
+    },
+  };
+}
+
+test('a tenant has one turn at a time, others come in between, and a paused import goes on after them', async () => {
+  const { lease, end, turns } = createRunner();
+  const [one, other] = [await newParty(), await newParty()];
+  await one.start('one-1');
+  await one.start('one-2');
+  await other.start('other');
+  assert.deepEqual(await lease(1), ['one-1']);
+  assert.deepEqual(await lease(), ['other'], 'the second import of the tenant waits');
+  await clock.advance(1);
+  await end({ kind: 'paused' });
+  assert.deepEqual(await lease(1), ['one-2'], 'the import that has waited longest is next');
+  await end({ kind: 'completed' });
+  await end({ kind: 'completed' });
+  assert.deepEqual(await lease(), ['one-1']);
+  assert.equal(turns[0]?.request.settings.password, 'secret');
+  await end({ kind: 'completed' });
+  assert.deepEqual(await lease(), []);
+});
+
+test('tenants with slow servers leave places as soon as their turns are over', async () => {
+  const { lease, end } = createRunner();
+  for (let number = 0; number < 5; number++) await (await newParty()).start(`slow-${number}`);
+  assert.equal((await lease()).length, 4);
+  assert.deepEqual(await lease(), []);
+  await end({ kind: 'paused' });
+  assert.deepEqual(await lease(), ['slow-4'], 'not the one that has just had its turn');
+  for (let number = 0; number < 4; number++) await end({ kind: 'completed' });
+  assert.equal((await lease()).length, 1);
+  await end({ kind: 'completed' });
+});
+
+test('an import that has failed has no password and is not due', async () => {
+  const { lease, end } = createRunner();
+  const { start } = await newParty();
+  const row = await start('a');
+  await lease();
+  await end({ kind: 'failed', reason: 'mailbox_full', error: 'The mailbox is full' });
+  const ended = await find(row);
+  const { status, reason, error, password, dueAt, finishedAt } = ended;
+  assert.deepEqual(
+    { status, reason, error, password, dueAt, finishedAt },
+    {
+      ...{ status: 'failed', reason: 'mailbox_full', error: 'The mailbox is full' },
+      ...{ password: null, dueAt: null, finishedAt: clock.now() },
+    },
+  );
+});
+
+test('an import that is interrupted is tried again, each time later, and fails when that never helps', async () => {
+  const { lease, end } = createRunner();
+  const { start } = await newParty();
+  const row = await start('a');
+  const interrupt = async (hasImported: boolean): Promise<number> => {
+    assert.deepEqual(await lease(), ['a']);
+    await end({ kind: 'interrupted', error: 'no answer', hasImported });
+    const { dueAt, status, error } = await find(row);
+    if (dueAt === null) return 0;
+    assert.deepEqual([status, error], ['running', 'no answer']);
+    const delayMs = dueAt - clock.now();
+    await clock.advance(delayMs - 1);
+    assert.deepEqual(await lease(), []);
+    await clock.advance(1);
+    return delayMs / 1_000;
+  };
+  assert.deepEqual([await interrupt(false), await interrupt(false), await interrupt(true)], [20, 40, 10]);
+  const delays: number[] = [];
+  for (let delay = await interrupt(false); delay > 0; delay = await interrupt(false)) delays.push(delay);
+  assert.deepEqual(delays, [20, 40, 80, 160, 320, 640, 1_280, 1_800, 1_800]);
+  const { status, reason, error } = await find(row);
+  assert.deepEqual([status, reason, error], ['failed', 'source_unavailable', 'no answer']);
+});
+
+test('the death of the thread interrupts an import, and a bug ends it', async () => {
+  const { lease, end } = createRunner();
+  const { start } = await newParty();
+  const row = await start('a');
+  await lease();
+  await end(new AppError('unavailable', 'The thread starts again'));
+  assert.equal((await find(row)).error, 'The thread starts again');
+  await clock.advance(20_000);
+  await lease();
+  await end(new Error('a bug'));
+  assert.deepEqual([(await find(row)).status, (await find(row)).reason], ['failed', 'internal']);
+});
+
+test('the death of the thread under several imports is the fault of none, and each goes on at a time of its own', async () => {
+  const { lease, end, endAll } = createRunner(() => 0.123_456_789);
+  const rows = [await (await newParty()).start('a'), await (await newParty()).start('b')];
+  assert.deepEqual(await lease(), ['a', 'b']);
+  await endAll(new AppError('unavailable', 'The thread starts again'));
+  for (const row of rows) {
+    const { failedTurns, dueAt, password } = await find(row);
+    assert.deepEqual([failedTurns, dueAt], [0, clock.now() + 111_111]);
+    assert.notEqual(password, null);
+  }
+  await clock.advance(111_111);
+  assert.deepEqual(await lease(1), ['a']);
+  await end(new AppError('unavailable', 'The thread starts again'));
+  assert.equal((await find(rows[0] ?? assert.fail())).failedTurns, 1, 'alone, it was the one');
+  await lease();
+  await end({ kind: 'completed' });
+  await clock.advance(20_000);
+  await lease();
+  await end({ kind: 'completed' });
+});
+
+test('an import under which the daemon ends again and again fails', async () => {
+  const { start } = await newParty();
+  const row = await start('a');
+  const dueAfter: number[] = [];
+  for (let crash = 0; crash < 10; crash++) {
+    const runner = createRunner();
+    const leased = await runner.lease();
+    if (leased.length === 0) {
+      dueAfter.push(((await find(row)).dueAt ?? 0) - clock.now());
+      await clock.advance(dueAfter.at(-1) ?? 0);
+      assert.deepEqual(await runner.lease(), ['a']);
+    }
+  }
+  assert.deepEqual(dueAfter.slice(0, 3), [10_000, 20_000, 30_000]);
+  const { lease, endAll } = createRunner();
+  await lease();
+  await clock.advance(90_000);
+  await lease();
+  await endAll();
+  const { status, reason, password } = await find(row);
+  assert.deepEqual([status, reason, password], ['failed', 'internal', null]);
+});
+
+test('what a crash has left of large messages is removed at the next start', async () => {
+  const left = spoolFolder(app.config.dataDir, 'mim_gone');
+  mkdirSync(left, { recursive: true });
+  const { lease } = createRunner();
+  await lease();
+  assert.ok(!existsSync(left));
+  mkdirSync(left, { recursive: true });
+  await lease();
+  assert.ok(existsSync(left), 'a running import keeps its own');
+});
+
+test('an import that an earlier start was running goes on at once', async () => {
+  const { start } = await newParty();
+  await start('a');
+  assert.deepEqual(await createRunner().lease(), ['a']);
+  const later = createRunner();
+  assert.deepEqual(await later.lease(), ['a']);
+  await later.end({ kind: 'completed' });
+  assert.equal(await app.db.commit(releaseImports, { now: clock.now(), delayMs: 1 }), 0);
+});
+
+test('after a refused login, the next import of the tenant waits, and those of others do not', async () => {
+  const { lease, end } = createRunner();
+  const [one, other] = [await newParty(), await newParty()];
+  await one.start('one-1');
+  await lease();
+  await one.start('one-2');
+  await end({ kind: 'failed', reason: 'login_refused', error: 'No' });
+  await other.start('other');
+  assert.deepEqual(await lease(), ['other']);
+  await clock.advance(29_998);
+  assert.deepEqual(await lease(), []);
+  await clock.advance(1);
+  assert.deepEqual(await lease(), ['one-2']);
+  await end({ kind: 'completed' });
+  await end({ kind: 'completed' });
+});
+
+test('after an attempt that has imported nothing, the next import of the tenant waits', async () => {
+  const { lease, end } = createRunner();
+  const { start } = await newParty();
+  const row = await start('one-1');
+  await lease();
+  await start('one-2');
+  await end({ kind: 'interrupted', error: 'no answer', hasImported: false });
+  await clock.advance(9_999);
+  assert.deepEqual(await lease(), []);
+  await clock.advance(1);
+  assert.deepEqual(await lease(), ['one-2']);
+  await end({ kind: 'completed' });
+  await app.db.commit(deleteImport, { ...row, tenantId: row.tenantId });
+});
+
+test('a turn knows which messages earlier turns could not import', async () => {
+  const { lease, end, turns } = createRunner();
+  const { start } = await newParty();
+  const { id } = await start('a');
+  await lease();
+  const errors = [{ folder: 'INBOX', uid: 7, message: 'The server is too slow' }];
+  const until = clock.now() + 60_000;
+  await app.db.commit(advanceImport, { id, progress: JSON.stringify(NO_COUNTS), errors, until });
+  await end({ kind: 'paused' });
+  await lease();
+  assert.deepEqual(turns[0]?.request.failed, [{ folder: 'INBOX', uid: 7 }]);
+  await end({ kind: 'completed' });
+});
+
+test('an import of a suspended mailbox waits without a turn, and goes on when the mailbox is active again', async () => {
+  const { lease, end, endAll, turns } = createRunner();
+  const { start, changeStatus } = await newParty();
+  const row = await start('a');
+  await lease();
+  await changeStatus('suspended');
+  await end({ kind: 'interrupted', error: 'the thread says so', hasImported: false });
+  for (let look = 0; look < 20; look++) {
+    const { status, error, failedTurns, dueAt } = await find(row);
+    assert.deepEqual([status, error, failedTurns], ['running', 'The mailbox is suspended', 0]);
+    await clock.advance((dueAt ?? assert.fail()) - clock.now());
+    assert.deepEqual(await lease(), ['a']);
+    assert.deepEqual(turns, []);
+    await endAll();
+  }
+  await changeStatus('active');
+  await clock.advance(300_000);
+  await lease();
+  await end({ kind: 'completed' });
+  assert.equal((await find(row)).status, 'completed');
+});
+
+test('an import of a mailbox that stays suspended fails after a week', async () => {
+  const { lease, endAll } = createRunner();
+  const { start, changeStatus } = await newParty();
+  const row = await start('a');
+  await changeStatus('suspended');
+  await lease();
+  await endAll();
+  await clock.advance(7 * DAY_MS);
+  await lease();
+  await endAll();
+  const { status, reason } = await find(row);
+  assert.deepEqual([status, reason], ['failed', 'mailbox_suspended']);
+});
+
+test('an import that does not end fails after a week', async () => {
+  const { lease, end } = createRunner();
+  const { start } = await newParty();
+  const row = await start('a');
+  await lease();
+  await clock.advance(7 * DAY_MS - 1);
+  await end({ kind: 'paused' });
+  await lease();
+  await clock.advance(1);
+  await end({ kind: 'paused' });
+  const { status, reason, error } = await find(row);
+  assert.deepEqual([status, reason], ['failed', 'source_unavailable']);
+  assert.match(error ?? '', /^The import has not ended within 7 days/);
+});
+
+test('an import is removed 30 days after its end', async () => {
+  const { lease, end } = createRunner();
+  const { start } = await newParty();
+  const row = await start('a');
+  await lease();
+  await end({ kind: 'completed' });
+  const sweep = createImportSweep(app);
+  await clock.advance(30 * DAY_MS);
+  await sweep.run('run');
+  assert.ok(await findImport(app.db.read, row.id));
+  await clock.advance(1);
+  await sweep.run('run');
+  assert.equal(await findImport(app.db.read, row.id), undefined);
+});
