@@ -59,6 +59,7 @@ export async function openApp(
     crashAt: config.faults.crashAt,
     ...options,
     onDiskFull: disk.reportFull,
+    onWakeup: system.wakeups.notify,
   });
   if (config.faults.synchronous !== 'FULL')
     system.log.warn({}, 'commits are not flushed: acknowledged mail can be lost');

@@ -4,6 +4,7 @@
  * see what is on disk. The threads may serve other databases too.
  */
 import type { System } from '../system/system.ts';
+import type { WakeupName } from '../system/wakeups.ts';
 import { type Access, writesTo } from './access.ts';
 import { openReading } from './connection.ts';
 import { kyselyOn } from './dialect.ts';
@@ -51,6 +52,8 @@ export type Db = Database<Tables> & {
 type DatabaseOptions = Omit<WritingOptions, 'nowMs'> & {
   /** Called for each write of any thread that is refused because the disk is full. */
   onDiskFull?: (() => void) | undefined;
+  /** Called for each wake-up that a write has asked for (db/commit-wakeups.ts). */
+  onWakeup?: ((name: WakeupName) => void) | undefined;
 };
 
 /** An open database. `installation` is undefined unless the options ask for it. */
@@ -63,11 +66,12 @@ type Opened<Schema> = { database: Database<Schema>; installation: StartedInstall
 export async function openDatabase<Schema>(
   system: Pick<System, 'clock' | 'log'>,
   threads: DatabaseThreads,
-  { onDiskFull, ...options }: DatabaseOptions,
+  { onDiskFull, onWakeup, ...options }: DatabaseOptions,
 ): Promise<Opened<Schema>> {
   const opened = await threads.writer.open({ ...options, nowMs: system.clock.now() });
   const writer = opened.database;
   if (onDiskFull) writer.onDiskFull = onDiskFull;
+  if (onWakeup) writer.onWakeup = onWakeup;
   const readers = threads.readers.open({ file: options.file });
   const connection = openReading(options.file);
   const database: Database<Schema> = {

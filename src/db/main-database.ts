@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { System } from '../system/system.ts';
+import type { WakeupName } from '../system/wakeups.ts';
 import type { Synchronous } from './connection.ts';
 import { type Db, openDatabase } from './database.ts';
 import { reportInstallation } from './installation/report.ts';
@@ -22,6 +23,8 @@ export type MainDatabaseOptions = {
   newDatabase?: boolean;
   /** Called for each write of any thread that is refused because the disk is full. */
   onDiskFull?: () => void;
+  /** Called for each wake-up that a write has asked for (db/commit-wakeups.ts). */
+  onWakeup?: (name: WakeupName) => void;
 };
 
 /**
@@ -64,6 +67,7 @@ async function openLocked(
       installation: { newDatabase: options.newDatabase ?? false },
       changes: changes.memory,
       onDiskFull: options.onDiskFull,
+      onWakeup: options.onWakeup,
     });
     if (!installation) throw new Error('the main database was opened without its installation');
     reportInstallation(system.log, installation);

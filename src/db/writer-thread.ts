@@ -8,6 +8,7 @@ import './free-pages.ts';
 import { createCrashPoint } from '../system/crash-point.ts';
 import { encodeError } from '../system/encoded-error.ts';
 import { answerWith, sendAnswers } from './answers.ts';
+import { takeRequestedWakeups } from './commit-wakeups.ts';
 import { SharedLoad } from './shared-load.ts';
 import type { Answer, ThreadMessage, ThreadOptions, ThreadReply, WritingOptions } from './thread-messages.ts';
 import { WriterDatabase } from './writer-database.ts';
@@ -102,6 +103,9 @@ async function runGroup(number: number, database: WriterDatabase): Promise<void>
       for (const answer of answers) if (isDiskFull(answer)) port.postMessage(full);
       sendAnswers(asker, number, answers);
     }
+    const names = takeRequestedWakeups();
+    if (names.length > 0)
+      port.postMessage({ kind: 'wakeups', database: number, names } satisfies ThreadReply);
     database.checkpoint();
   } catch (error) {
     databases.delete(number);

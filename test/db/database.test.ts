@@ -12,6 +12,7 @@ import { newDataDirectory } from '../support/new-data-directory.ts';
 import { openTestDatabase } from './open.ts';
 import {
   addBlob,
+  addBlobAndWake,
   addPlan,
   addTwoPlans,
   answerWithFunction,
@@ -227,6 +228,21 @@ test('a full disk refuses writes with a time to retry, and writes succeed again 
   await db.commit(limitPages, null);
   await db.commit(addBlob, { id: 'later', sizeBytes: 200_000 });
   assert.equal(await db.query(countPlans, null), FIRST_PLANS);
+});
+
+test('the wake-ups that a group of writes asks for are sent once it is on disk', async (t) => {
+  const heard = Promise.withResolvers<unknown[]>();
+  const names: string[] = [];
+  const db = await openTestDatabase(t, {
+    async onWakeup(name) {
+      names.push(name);
+      heard.resolve(await db.read.selectFrom('blobs').select('id').execute());
+    },
+  });
+  await Promise.all([db.commit(addBlobAndWake, 'a'), db.commit(addBlobAndWake, 'b')]);
+  assert.equal((await heard.promise).length, 2);
+  await db.commit(addBlob, { id: 'c', sizeBytes: 1 });
+  assert.deepEqual(names, ['blobs']);
 });
 
 test('a write beyond the limit of waiting writes is refused with a time to retry', async () => {

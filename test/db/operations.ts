@@ -1,6 +1,7 @@
 /** Writes and reads for the tests of src/db, on the plainest tables of the schema. Loaded by its threads too. */
 import { threadId } from 'node:worker_threads';
 import { sql } from 'kysely';
+import { wakeAfterCommit } from '../../src/db/commit-wakeups.ts';
 import { defineRead, defineWrite, type Tx } from '../../src/db/operation.ts';
 import { AppError, type AppErrorOptions } from '../../src/system/errors.ts';
 import './notes.ts';
@@ -47,6 +48,12 @@ export const stumble = defineWrite('test.stumble', async (tx, name: string) => {
 export const answerWithFunction = defineWrite('test.answerWithFunction', async (tx, name: string) => {
   await addPlan.run(tx, name);
   return () => name;
+});
+
+/** Stores a blob, and asks for a wake-up. */
+export const addBlobAndWake = defineWrite('test.addBlobAndWake', async (tx, id: string) => {
+  wakeAfterCommit('blobs');
+  await addBlob.run(tx, { id, sizeBytes: 1 });
 });
 
 export const addBlob = defineWrite('test.addBlob', async (tx, blob: { id: string; sizeBytes: number }) => {
