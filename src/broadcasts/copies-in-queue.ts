@@ -7,7 +7,8 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { findBroadcastStatus, listInState, settleWaiting } from '../ledger/store.ts';
 import { deleteUnusedContent } from '../queue/contents/store.ts';
-import { changeRecipients, getMail } from '../queue/state/change.ts';
+import { getMail } from '../queue/mail-store.ts';
+import { changeRecipients } from '../queue/state/change.ts';
 import type { Transition } from '../queue/state/transition.ts';
 import { getRun, patchRun } from './runs/store.ts';
 

@@ -20,8 +20,8 @@ import {
   settleWaiting,
 } from '../ledger/store.ts';
 import { addressKey } from '../mail/address.ts';
-import { queueKeyOf } from '../queue/dispatch/delivery-queue.ts';
 import { CONTACT_DELETED, findExclusions } from '../queue/exclusions.ts';
+import { queueKeyOf } from '../queue/queue-key.ts';
 import { recordRecipientEvent } from '../queue/state/recipient-event.ts';
 import { enqueue } from '../queue/store.ts';
 import { DAY_MS } from '../system/clock.ts';

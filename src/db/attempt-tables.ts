@@ -1,7 +1,7 @@
 /** The data dictionary: attempts of deliveries. The conventions are those of tables.ts, which lists every table. */
 import type { Id } from '../system/ids.ts';
 
-/** Written by queue/attempts/store.ts: one row for each delivery attempt, with its outcome and the reply. */
+/** Written by queue/attempts-store.ts: one row for each delivery attempt, with its outcome and the reply. */
 export type AttemptRow = {
   id: Id<'att'>;
   recipientId: Id<'rcp'>;

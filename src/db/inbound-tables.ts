@@ -138,7 +138,7 @@ export type ReceivedTaskRow = {
   endedAt: number | null;
 };
 
-/** Written by queue/notifications/store.ts: who is told when a forwarded message fails. The row is deleted when the notification is
+/** Written by queue/notifications-store.ts: who is told when a forwarded message fails. The row is deleted when the notification is
  * sent, so that there is one at most, or else with the message. */
 export type FailureNotificationRow = {
   messageId: string;

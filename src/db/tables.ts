@@ -196,7 +196,7 @@ export type RecipientRow = {
   position: number;
   address: string;
   domain: string;
-  /** Key of the delivery queue that the recipient waits in (queue/dispatch/delivery-queue.ts). */
+  /** Key of the delivery queue that the recipient waits in (queue/site/delivery-queue.ts). */
   queue: string;
   state: RecipientState;
   /**

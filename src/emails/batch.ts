@@ -12,7 +12,7 @@ import { createPause } from '../system/next-turn.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
 import { acceptBatch, asFailure, type BatchFailure, type EmailRows, type SentBatch } from './accept.ts';
 import { blobsOf, commitStored } from './commit.ts';
-import { answerOnce } from './idempotency/run.ts';
+import { answerOnce } from './idempotency/in-flight.ts';
 import type { Answer, IdempotencyClaim } from './idempotency/store.ts';
 import { prepareEmail, type Share } from './prepare.ts';
 import type { HoldText } from './render.ts';

@@ -4,7 +4,7 @@ import { discardAll, discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { Write } from '../db/operation.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { logAccepted } from '../events/mail-log.ts';
-import { queueKeyOf } from '../queue/dispatch/delivery-queue.ts';
+import { queueKeyOf } from '../queue/queue-key.ts';
 import { isoTime } from '../system/clock.ts';
 import type { RequireValidKey } from '../tenants/authenticate.ts';
 import type { EmailRows } from './accept.ts';

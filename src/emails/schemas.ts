@@ -8,7 +8,6 @@ import { DISPOSITIONS } from '../mail/message/file-part.ts';
 import type { VariableValue } from '../templates/render.ts';
 import { MAX_SUBJECT_CHARACTERS } from '../templates/render.ts';
 import { MAX_VARIABLES } from '../templates/schemas.ts';
-import { MAX_URL_CHARACTERS } from './request/remote-url.ts';
 
 export type EmailType = EmailRow['type'];
 
@@ -26,6 +25,10 @@ export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 export const MAX_BATCH_BODY_BYTES = 50 * 1024 * 1024;
 /** Maximum number of the caller's own header fields. Our own limit. */
 const MAX_HEADERS = 50;
+/**
+ * Maximum length of a URL that browsers and proxies commonly support (RFC 9110 section 4.1 recommends at least 8000 octets).
+ */
+const MAX_URL_CHARACTERS = 2_048;
 /** Maximum length of a file name in a request. It may contain a path, and is cut to 255 bytes. Our own limit. */
 const MAX_FILENAME_CHARACTERS = 4_096;
 

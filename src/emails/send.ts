@@ -7,7 +7,7 @@ import { createPacking } from '../queue/contents/source.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
 import { acceptEmail, type Sent } from './accept.ts';
 import { type CommitApp, commitStored } from './commit.ts';
-import { answerOnce, type OnceApp } from './idempotency/run.ts';
+import { answerOnce, type OnceApp } from './idempotency/in-flight.ts';
 import type { Answer, IdempotencyClaim } from './idempotency/store.ts';
 import { type PrepareApp, prepareEmail } from './prepare.ts';
 import type { HoldText } from './render.ts';

@@ -13,7 +13,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
 import { isNameWithin } from '../domains/reach.ts';
-import { cancelMailOf, cancelWithdrawn } from '../queue/submitted/stop.ts';
+import { cancelMailOf, cancelWithdrawn } from '../queue/state/cancel-submitted.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
 import type { Reach } from '../tenants/authenticate.ts';
 import { BYTES_PER_MEGABYTE, findStoredLimitOf } from '../tenants/stored-mail/store.ts';

@@ -8,9 +8,9 @@ import type { App } from '../app.ts';
 import { bounceDomain } from '../domains/records.ts';
 import { isoTime } from '../system/clock.ts';
 import { AppError, invalid } from '../system/errors.ts';
-import { releaseHeld } from './held/hold.ts';
 import { countHeld, type HeldRow, listHeld, listHeldEmails } from './held/store.ts';
 import { feedbackLoopLocalPart, isProviderName, returnAddressKeyOf } from './return-path.ts';
+import { releaseHeld } from './state/hold.ts';
 
 /** Maximum number of held recipients in one answer. */
 const MAX_LISTED = 1_000;

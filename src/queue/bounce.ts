@@ -4,15 +4,16 @@
  */
 import type { Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
+import { addSuppression } from '../suppressions/change.ts';
 import { recordEvidence } from '../suppressions/evidence/store.ts';
+import { newId } from '../system/ids.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
-import { findSuccess } from './deliveries/store.ts';
+import { findSuccess } from './delivered-store.ts';
 import { bounceTypeOf } from './outcome/explain.ts';
 import type { BounceType, Report } from './outcome/outcome.ts';
 import type { Meaning } from './outcome/replies/meaning.ts';
 import type { Change } from './state/change.ts';
 import type { SpooledMessage } from './store.ts';
-import { suppressRecipient } from './suppress.ts';
 
 /**
  * Time after which an acceptance counts as a success, in milliseconds, when the bounce comes by mail: servers that accept everything
@@ -61,4 +62,32 @@ export async function suppressBounced(
   if (transition.bounce !== 'permanent' || transition.report.phase === 'simulated') return;
   const diagnostic = transition.report.text;
   await suppressRecipient(tx, message, { recipient, reason: 'bounce', diagnostic, now });
+}
+
+type Cause = {
+  recipient: Pick<RecipientRow, 'address'>;
+  reason: 'bounce' | 'complaint';
+  diagnostic: string;
+  /** Time of the bounce or the complaint, in Unix milliseconds. */
+  now: number;
+};
+
+/** Suppresses the address for the tenant of the message, as part of the write that stores the bounce or the complaint. */
+export async function suppressRecipient(
+  tx: Tx,
+  { id, tenantId, mode }: Pick<SpooledMessage, 'id' | 'tenantId' | 'mode'>,
+  { recipient, reason, diagnostic, now }: Cause,
+): Promise<void> {
+  // A suppression of the installation could be lifted by nobody, and the mail of its postmaster would be lost without a word.
+  if (tenantId === INSTALLATION_TENANT) return;
+  const suppression = {
+    id: newId('sup', now),
+    tenantId,
+    email: recipient.address,
+    reason,
+    sourceEmailId: id,
+    diagnostic,
+    createdAt: now,
+  };
+  await addSuppression(tx, suppression, { mode, now });
 }

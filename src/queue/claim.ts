@@ -8,12 +8,12 @@ import type { RecipientRow } from '../db/tables.ts';
 import { findBroadcastStatus } from '../ledger/store.ts';
 import { addressKey } from '../mail/address.ts';
 import { CONTACT_DELETED, type Exclusion, findExclusions } from './exclusions.ts';
+import { withPart } from './mail-store.ts';
 import type { Outcome } from './outcome/outcome.ts';
-import { withPart } from './parts/store.ts';
+import { findWriterStop } from './state/cancel-submitted.ts';
 import { type Change, changeRecipients } from './state/change.ts';
 import type { Transition } from './state/transition.ts';
 import { findMessage, type SpooledMessage } from './store.ts';
-import { findWriterStop } from './submitted/stop.ts';
 
 /** A delivery is the content of one SMTP transaction: a message and those of its recipients that go to one site. */
 export type Delivery = { message: SpooledMessage; recipients: RecipientRow[] };
@@ -50,6 +50,11 @@ export type ClaimRequest = {
   queues: readonly string[];
 };
 
+/**
+ * Maximum time from the claim to the last reply. It is shorter than the lease, so that a stuck peer never
+ * causes two deliveries.
+ */
+export const DELIVERY_DEADLINE_MS = 45 * 60_000;
 /**
  * Length of a lease. It is longer than a delivery may last (DELIVERY_DEADLINE_MS), so that no mail is delivered twice
  * at the same time.

@@ -4,16 +4,16 @@
  */
 import type { App } from '../app.ts';
 import { DamagedBlobError } from '../blobs/damaged.ts';
+import { mayStillSend } from '../domains/sender.ts';
 import { AppError, errorMessage } from '../system/errors.ts';
 import type { Claim } from './claim.ts';
+import { DELIVERY_DEADLINE_MS } from './claim.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import { NO_REPORT, type Outcome } from './outcome/outcome.ts';
 import type { Replies } from './outcome/replies/replies.ts';
 import type { PrepareMessage } from './prepare.ts';
-import { judgeSender } from './sender.ts';
-import { DELIVERY_DEADLINE_MS } from './sessions/transact.ts';
-import { type Attempt, notSent, type Transport } from './sessions/transport.ts';
 import { settleClaim } from './settle-claim.ts';
+import { type Attempt, notSent, type Transport } from './transport.ts';
 
 export type DeliveryApp = App & {
   prepare: PrepareMessage;
@@ -63,6 +63,25 @@ function judgeAge({ clock }: Pick<App, 'clock'>, { claimedAt }: Claim): Outcome 
   if (clock.elapsed() < claimedAt + DELIVERY_DEADLINE_MS) return undefined;
   const text = 'Not tried: mail before it took too long';
   return { kind: 'deferred', report: { ...NO_REPORT, phase: 'local', fact: 'local', text } };
+}
+
+/** X.7.1 is a sender that is not authorized (RFC 3463 section 3.8). */
+const NOT_AUTHORISED = '5.7.1';
+
+/**
+ * Returns a bounce when the sender's domain is no longer verified, and undefined when the mail may be sent. Only
+ * scheduled mail is judged: other mail was judged when it was accepted, and mail with a signature is only being
+ * retried.
+ */
+async function judgeSender(app: Pick<App, 'db' | 'clock'>, { message }: Claim): Promise<Outcome | undefined> {
+  const wasScheduled = message.datedAt > message.createdAt;
+  if (!wasScheduled || message.signature !== null || message.domainId === null) return undefined;
+  if (await mayStillSend(app, message.domainId)) return undefined;
+  const text = 'The domain of the sender was no longer verified when this email was due';
+  return {
+    kind: 'bounced',
+    report: { ...NO_REPORT, phase: 'local', enhancedCode: NOT_AUTHORISED, text, fact: 'unverified-sender' },
+  };
 }
 
 /** Delay before mail is tried again that the daemon was too busy to compose, in milliseconds. Our own limit. */

@@ -14,7 +14,7 @@ import type { Notice } from '../mail/dsn/notice.ts';
 import type { HeaderField } from '../mail/mime/header.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
-import { judgeBounce, suppressBounced } from './bounce.ts';
+import { judgeBounce, suppressBounced, suppressRecipient } from './bounce.ts';
 import { type ComplaintSource, findComplaintSource } from './complaint-source.ts';
 import { type ExplainedNotice, explainNotice } from './outcome/notice.ts';
 import { cleanReport } from './outcome/outcome.ts';
@@ -25,7 +25,6 @@ import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } fro
 import { type Change, changeRecipients } from './state/change.ts';
 import type { Complaint, Transition } from './state/transition.ts';
 import { findMessage, listRecipients, type SpooledMessage } from './store.ts';
-import { suppressRecipient } from './suppress.ts';
 
 /**
  * Maximum age of a bounce in days, from the day of the attempt. Servers retry for up to 5 days (RFC 5321 section 4.5.4.1) and

@@ -4,12 +4,12 @@ import { commitOutcome } from '../db/commit-outcome.ts';
 import { logAttempt, logHeld } from '../events/mail-log.ts';
 import { isoTime } from '../system/clock.ts';
 import type { Claim } from './claim.ts';
-import { isSuspect } from './held/suspect.ts';
-import { finalOutcome } from './outcome/final.ts';
+import { finalOutcome } from './outcome/explain.ts';
 import type { Replies } from './outcome/replies/replies.ts';
 import { retryDelayMs } from './schedule.ts';
-import type { Judged } from './sessions/transport.ts';
 import { nextAttemptAt, type Result, type Settlement, settle } from './settle.ts';
+import { isSuspect } from './state/suspect.ts';
+import type { Judged } from './transport.ts';
 
 type SettleApp = Pick<App, 'db' | 'clock' | 'random' | 'runId' | 'wakeups' | 'log' | 'config'> & {
   replies: Replies;

@@ -5,12 +5,13 @@
 
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
-import { insertAttempt } from './attempts/store.ts';
+import { insertAttempt } from './attempts-store.ts';
 import { judgeBounce, suppressBounced } from './bounce.ts';
-import { makeNotificationDue } from './notifications/store.ts';
+import type { Mail } from './mail-store.ts';
+import { withPart } from './mail-store.ts';
+import { makeNotificationDue } from './notifications-store.ts';
 import type { FinalOutcome, Verdict } from './outcome/outcome.ts';
-import { withPart } from './parts/store.ts';
-import { type Change, changeRecipients, type Mail } from './state/change.ts';
+import { type Change, changeRecipients } from './state/change.ts';
 import type { Transition } from './state/transition.ts';
 import { findMessage, type SpooledMessage } from './store.ts';
 

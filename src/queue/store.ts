@@ -10,7 +10,7 @@ import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow, MessageRow, RecipientRow } from '../db/tables.ts';
 import { newId } from '../system/ids.ts';
 import { deleteUnusedContent } from './contents/store.ts';
-import { queueKeyOf } from './dispatch/delivery-queue.ts';
+import { queueKeyOf } from './queue-key.ts';
 
 const insertMessage = statement((db, param: Param<MessageRow>) =>
   db.insertInto('messages').values({

@@ -4,7 +4,7 @@ import { createSigningKeys } from '../domains/signing-key.ts';
 import { logHeld } from '../events/mail-log.ts';
 import { createLinks } from '../links/links.ts';
 import { periodic, type Work } from '../system/worker.ts';
-import { Dispatcher } from './dispatch/dispatcher.ts';
+import { Dispatcher } from './dispatcher.ts';
 import { countHeld } from './held/store.ts';
 import { withdrawTrials } from './held/trial.ts';
 import type { LocalReceiver } from './local-receiver.ts';

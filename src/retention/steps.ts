@@ -7,7 +7,7 @@ import { releasePages } from '../db/free-pages.ts';
 import { expireContent, expireEmails } from '../emails/store.ts';
 import { expireEvents } from '../events/store.ts';
 import { expireLedger } from '../ledger/expire.ts';
-import { expireAttempts } from '../queue/attempts/store.ts';
+import { expireAttempts } from '../queue/attempts-store.ts';
 import { EVIDENCE_WINDOW_DAYS, expireEvidence } from '../suppressions/evidence/store.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { firstKeptId } from '../system/ids.ts';

@@ -8,9 +8,9 @@ import { AppError } from '../system/errors.ts';
 import { getValidKey, requireNeed, requirePeer } from '../tenants/key-access.ts';
 import { readToken } from '../tenants/keys.ts';
 import { NEEDS, type SubmissionApp } from './submission-app.ts';
+import type { User } from './user.ts';
 import { createKeyUser } from './users/key-user.ts';
 import { createMailboxUser } from './users/mailbox-user.ts';
-import type { User } from './users/user.ts';
 
 /** Replies of RFC 4954 section 6. A login that fails for now is tried again by mail programs, without asking for another password. */
 const REFUSALS: Readonly<Record<LoginRefusal, Reply>> = {

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import type { MessageRow } from '../db/tables.ts';
 import { maxAgeMs } from '../emails/request/schedule.ts';
 import { STORED_MESSAGE } from '../queue/contents/stored-message.ts';
-import { needsUtf8, type Submission } from './users/user.ts';
+import { needsUtf8, type Submission } from './user.ts';
 
 type Sender = Pick<MessageRow, 'tenantId' | 'mode' | 'domainId'>;
 

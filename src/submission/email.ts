@@ -13,7 +13,7 @@ import { invalid } from '../system/errors.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { buildMessage } from './build-message.ts';
 import { findText, type SubmittedHeader, TAG_FIELD } from './header.ts';
-import type { Submission } from './users/user.ts';
+import type { Submission } from './user.ts';
 
 type Building = { submission: Submission; sender: SenderDomain; simulatorOnly: boolean };
 

@@ -4,12 +4,12 @@
  */
 import { createHash } from 'node:crypto';
 import type { App } from '../app.ts';
+import { IDEMPOTENCY_WINDOW_MS, readIdempotencyKeys } from '../emails/idempotency/key.ts';
 import type { IdempotencyClaim } from '../emails/idempotency/store.ts';
-import { IDEMPOTENCY_WINDOW_MS, readIdempotencyKeys } from '../emails/idempotency.ts';
 import { addressKey } from '../mail/address.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { IDEMPOTENCY_FIELD } from './header.ts';
-import type { Submission } from './users/user.ts';
+import type { Submission } from './user.ts';
 
 const REWRITTEN_FIELDS: ReadonlySet<string> = new Set(['date', 'message-id', 'received']);
 

@@ -12,7 +12,7 @@ import { findAppPasswordById } from '../mailboxes/app-passwords/store.ts';
 import { type LoginMark, type LoginRefusal, renewFromRows } from '../mailboxes/credential.ts';
 import { mayUseOwned } from '../mailboxes/sender-addresses.ts';
 import { findMailboxById } from '../mailboxes/store.ts';
-import { domainOf } from './users/user.ts';
+import { domainOf } from './user.ts';
 
 /** Identifies a mailbox. */
 type Mailbox = Pick<MailboxRow, 'id' | 'domain'>;

@@ -7,7 +7,7 @@ import { findText, formatHeader, type SubmittedHeader } from './header.ts';
 import { readMessage } from './message.ts';
 import { RefusedMessage } from './refused-message.ts';
 import type { SubmissionApp } from './submission-app.ts';
-import type { SubmittedRecipient, User } from './users/user.ts';
+import type { SubmittedRecipient, User } from './user.ts';
 
 type Envelope = {
   user: User;

@@ -10,7 +10,7 @@ import { overloadRefusal } from '../system/guards/overload.ts';
 import { type LoginAnswer, logIn, logInByProof } from './authenticate.ts';
 import { receiveSubmission } from './receive.ts';
 import type { SubmissionApp } from './submission-app.ts';
-import { domainOf, type SubmittedRecipient, type User } from './users/user.ts';
+import { domainOf, type SubmittedRecipient, type User } from './user.ts';
 
 /** The replies to mail without a login (RFC 4954 section 6, RFC 3207 section 4). */
 const NEEDS_LOGIN: Reply = { code: 530, status: '5.7.0', text: 'A login is needed first' };

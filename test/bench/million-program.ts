@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
-import { queueKeyOf } from '../../src/queue/dispatch/delivery-queue.ts';
+import { queueKeyOf } from '../../src/queue/queue-key.ts';
 import { newId } from '../../src/system/ids.ts';
 import { CITIES, contactProperties, emailAt, LAST_YEAR_MS, RECIPIENTS, SENDERS } from './million-rows.ts';
 

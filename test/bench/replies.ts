@@ -1,9 +1,9 @@
 /** The time in which the reply table explains a reply, with as many rows as an operator may ever write. */
 import { readFileSync } from 'node:fs';
+import { readReplyCodes } from '../../src/queue/outcome/notice.ts';
 import { parseReplies } from '../../src/queue/outcome/replies/parse.ts';
 import type { ReplyPhase, Row } from '../../src/queue/outcome/replies/row.ts';
 import { ReplyTable } from '../../src/queue/outcome/replies/table.ts';
-import { readReplyCodes } from '../../src/queue/outcome/reply-codes.ts';
 import { DEAD, ROW_EXAMPLES } from '../queue/outcome/replies/examples.ts';
 import type { Group, Measure } from './row.ts';
 

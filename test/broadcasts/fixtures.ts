@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { AudienceRow, SegmentRow } from '../../src/db/marketing-tables.ts';
 import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
-import { notSent } from '../../src/queue/sessions/transport.ts';
+import { notSent } from '../../src/queue/transport.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import { deliverBy, deliveryAppOf, type Spool } from '../support/spool.ts';
 import type { TestApp, TestMethod } from '../support/test-app.ts';

@@ -29,8 +29,8 @@ import {
 import { listAppPasswordsOfMember } from '../../src/mailboxes/app-passwords/store.ts';
 import { findActiveScript } from '../../src/mailboxes/scripts/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
-import { findNextNotificationTime, leaseNotifications } from '../../src/queue/notifications/store.ts';
-import { cancelMailOf } from '../../src/queue/submitted/stop.ts';
+import { findNextNotificationTime, leaseNotifications } from '../../src/queue/notifications-store.ts';
+import { cancelMailOf } from '../../src/queue/state/cancel-submitted.ts';
 import { findNextSubmittedTime, leaseSubmitted } from '../../src/queue/submitted/store.ts';
 import { readReceivedPart } from '../../src/routes/messages/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';

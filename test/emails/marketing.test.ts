@@ -5,7 +5,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { simpleParser } from 'mailparser';
 import { createPreferencesApp } from '../../src/preferences/app.tsx';
 import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
-import { notSent } from '../../src/queue/sessions/transport.ts';
+import { notSent } from '../../src/queue/transport.ts';
 import { deliverBy, deliveryAppOf, openSpool, type Spool } from '../support/spool.ts';
 
 let spool: Spool;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
-import { notSent } from '../../src/queue/sessions/transport.ts';
+import { notSent } from '../../src/queue/transport.ts';
 import { deliverBy, openSpool, type Spool } from '../support/spool.ts';
 import { emailBody, senderOf } from './fixtures.ts';
 

@@ -38,7 +38,7 @@ const LOAD_MS = { before: 800, quiet: 120_000 };
 /** Far more than are made before the fault: without load nothing is written, and nothing fails. */
 const MAX_SUBMISSIONS = 2_000;
 const END_TIMEOUT_MS = 60_000;
-/** Mail whose delivery five crashes in a row have interrupted is held for the operator (`queue/held/suspect.ts`). */
+/** Mail whose delivery five crashes in a row have interrupted is held for the operator (`queue/state/suspect.ts`). */
 const CYCLES_BETWEEN_RESTS = 3;
 
 export async function dieAgainAndAgain(world: World, deadly: Deadly): Promise<DeadlyVerdict> {

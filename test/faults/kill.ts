@@ -63,7 +63,7 @@ export async function runKills(options: KillOptions): Promise<KillVerdict> {
 
 /**
  * Plans kills at named points, each as often as the others and at least once, mixed with random times. Mail whose
- * delivery five crashes have interrupted is held for the operator (`queue/held/suspect.ts`), so after every fourth
+ * delivery five crashes have interrupted is held for the operator (`queue/state/suspect.ts`), so after every fourth
  * crash the daemon may rest.
  */
 function planKills(kills: number, random: SeededRandom): Plan[] {

@@ -33,7 +33,7 @@ export async function endAndMakeDue(world: World, daemon: DaemonProcess): Promis
   withDatabase(world.dataDir, { readonly: false }, (database) => database.exec(MAKE_DUE));
 }
 
-/** Releases what was held after five interrupted attempts (queue/held/suspect.ts), and waits until nothing is open. Returns what is wrong. */
+/** Releases what was held after five interrupted attempts (queue/state/suspect.ts), and waits until nothing is open. Returns what is wrong. */
 export async function untilQuiet(
   { dataDir }: World,
   daemon: DaemonProcess,

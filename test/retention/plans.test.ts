@@ -8,7 +8,7 @@ import { expireContent, expireEmails } from '../../src/emails/store.ts';
 import { expireEvents } from '../../src/events/store.ts';
 import { expireLedger } from '../../src/ledger/expire.ts';
 import { listRowsAfter } from '../../src/ledger/store.ts';
-import { expireAttempts } from '../../src/queue/attempts/store.ts';
+import { expireAttempts } from '../../src/queue/attempts-store.ts';
 import { expireEngagements } from '../../src/tracking/engagements/store.ts';
 import { expireDeliveries } from '../../src/webhooks/deliveries/store.ts';
 import { explain } from '../support/explain.ts';

@@ -78,7 +78,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
         'statistics/metrics.test.ts: mail with a tag is counted again from its events, and agrees with the counters',
       'scheduledAt is a future time, at which it is sent': [
         'emails/change.test.ts: a scheduled email is queued, and leaves when it is due and not before',
-        'queue/dispatch/dispatcher.test.ts: scheduled mail leaves when it is due, dated then, and not before',
+        'queue/dispatcher.test.ts: scheduled mail leaves when it is due, dated then, and not before',
       ],
       'scheduledAt is ISO 8601':
         'emails/change.test.ts: scheduledAt needs an offset, exists on the calendar, and is at most a year ahead',

@@ -3,9 +3,11 @@
  * one; a different request with the same key waits until that one has ended. The transaction that accepts email
  * (accept.ts) makes this safe; this module only avoids doing the work twice.
  */
+import type { App } from '../../app.ts';
 import { type Clock, TimeoutError, withTimeout } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
-import type { Answer } from './store.ts';
+import type { Caller } from '../../tenants/authenticate.ts';
+import { type Answer, findReplay, type IdempotencyClaim } from './store.ts';
 
 /** Maximum time that a request waits for another one with the same key. */
 export const WAIT_MS = 10_000;
@@ -21,6 +23,27 @@ export type InFlight = {
    */
   run<Response>(flight: Flight, work: () => Promise<Answer<Response>>): Promise<Answer<Response>>;
 };
+
+export type OnceApp = Pick<App, 'db' | 'clock'> & { inFlight: InFlight };
+
+/**
+ * Returns the answer of an earlier request with this key, or runs `accept`.
+ * @throws AppError idempotency_conflict, idempotency_in_progress; any error of `accept`
+ */
+export async function answerOnce<Response>(
+  app: OnceApp,
+  { caller, claim }: { caller: Caller; claim: IdempotencyClaim | undefined },
+  accept: () => Promise<Answer<Response>>,
+): Promise<Answer<Response>> {
+  if (!claim) return accept();
+  const { tenantId, mode } = caller;
+  const { key, requestHash } = claim;
+  const scope = JSON.stringify([tenantId, mode, key]);
+  return app.inFlight.run({ scope, requestHash }, async () => {
+    const replay = await findReplay<Response>(app.db.read, { tenantId, mode, now: app.clock.now() }, claim);
+    return replay ?? accept();
+  });
+}
 
 type Ended = { answer: Answer<unknown> } | { error: unknown };
 type Running = { requestHash: string; ended: Promise<Ended> };

@@ -5,7 +5,7 @@
 import type { IdempotencyRow } from '../../db/email-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
-import { idempotencyConflict } from '../idempotency.ts';
+import { idempotencyConflict } from './key.ts';
 
 export type IdempotencyClaim = { key: string; requestHash: string; expiresAt: number };
 

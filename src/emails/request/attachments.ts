@@ -10,7 +10,6 @@ import { parseMediaType } from '../../mail/message/media-type.ts';
 import { invalid, readAll, readEach } from '../../system/errors.ts';
 import { base64Size } from '../base64.ts';
 import { ATTACHMENT_FIELDS, type AttachmentBody, MAX_ATTACHMENT_BYTES } from '../schemas.ts';
-import { filenameOf, readRemoteUrl } from './remote-url.ts';
 
 export type AttachmentRequest = {
   /** Path of the attachment in the request, for example `attachments[1]`. */
@@ -151,5 +150,29 @@ function refuseDuplicateIds(requests: readonly AttachmentRequest[]): void {
     if (seen.has(contentId))
       throw invalid(`${at}.contentId`, `\`${at}.contentId\` is the id of another attachment`);
     seen.add(contentId);
+  }
+}
+
+/**
+ * Returns the URL of a file.
+ * @throws AppError validation_error naming `path`
+ */
+function readRemoteUrl(path: string, text: string): URL {
+  const url = /[\s\p{Cc}]/u.test(text) ? null : URL.parse(text);
+  if (!url) throw invalid(path, `\`${path}\` must be an absolute URL that starts with https://`);
+  return url;
+}
+
+/** Returns the last segment of the path as a file name; undefined when it is empty. */
+function filenameOf(url: URL): string | undefined {
+  const last = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
+  return (decode(last) ?? last) || undefined;
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
   }
 }

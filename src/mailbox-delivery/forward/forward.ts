@@ -17,7 +17,7 @@ import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { fieldValue, type HeaderField, splitFields } from '../../mail/dkim/verify/header-fields.ts';
 import { MAX_HEADER_BYTES } from '../../mail/header-limits.ts';
 import { FORWARD_MARK } from '../../mail/trace-fields.ts';
-import type { NewNotification } from '../../queue/notifications/store.ts';
+import type { NewNotification } from '../../queue/notifications-store.ts';
 import { forwardedLocalPart, returnAddressKeyOf } from '../../queue/return-path.ts';
 import type { NewRecipient } from '../../queue/store.ts';
 import { newId } from '../../system/ids.ts';

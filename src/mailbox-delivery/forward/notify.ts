@@ -7,13 +7,13 @@ import { commitOutcome } from '../../db/commit-outcome.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { addressKey, type Mailbox, parseMailbox } from '../../mail/address.ts';
 import { composeFailureReport } from '../../mail/dsn/write.ts';
-import { parseQueueKey } from '../../queue/dispatch/delivery-queue.ts';
 import {
   findNextNotificationTime,
   type LeasedNotification,
   leaseNotifications,
   putBackNotification,
-} from '../../queue/notifications/store.ts';
+} from '../../queue/notifications-store.ts';
+import { parseQueueKey } from '../../queue/queue-key.ts';
 import { findMessage, listRecipients, type SpooledMessage } from '../../queue/store.ts';
 import type { Clock } from '../../system/clock.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';

@@ -5,7 +5,7 @@
 import { insertBlob } from '../../blobs/store.ts';
 import { defineWrite } from '../../db/operation.ts';
 import { type Settlement, settleLeased } from '../../inbound/tasks/store.ts';
-import { endNotification, insertNotification } from '../../queue/notifications/store.ts';
+import { endNotification, insertNotification } from '../../queue/notifications-store.ts';
 import { enqueue } from '../../queue/store.ts';
 import type { BuiltForward } from './forward.ts';
 import type { OwnMail } from './own-mail.ts';

@@ -5,7 +5,7 @@ import type { ExpirySlice } from '../../db/expiry.ts';
 import { defineWrite } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import { freeReceivedBytes } from '../../inbound/store.ts';
-import { deleteNotifications } from '../../queue/notifications/store.ts';
+import { deleteNotifications } from '../../queue/notifications-store.ts';
 import { deleteMessages } from '../../queue/store.ts';
 import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
 import { GIVE_BACK } from './give-back.ts';

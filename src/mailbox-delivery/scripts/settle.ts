@@ -9,7 +9,7 @@ import type { BlobRow } from '../../db/tables.ts';
 import { type Settlement, settleLeased } from '../../inbound/tasks/store.ts';
 import type { MemoryKey } from '../../mailboxes/scripts/memory-key.ts';
 import { claimMemory } from '../../mailboxes/scripts/memory-store.ts';
-import { insertNotification } from '../../queue/notifications/store.ts';
+import { insertNotification } from '../../queue/notifications-store.ts';
 import { enqueue } from '../../queue/store.ts';
 import { insertSubmitted } from '../../queue/submitted/store.ts';
 import { AppError } from '../../system/errors.ts';

@@ -3,7 +3,7 @@ import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
 import { type Param, statement } from '../../db/statement.ts';
-import { cancelWithdrawn } from '../../queue/submitted/stop.ts';
+import { cancelWithdrawn } from '../../queue/state/cancel-submitted.ts';
 import { invalid, limitReached, notFound } from '../../system/errors.ts';
 import { isMember } from '../members/store.ts';
 import { getMailbox } from '../store.ts';

@@ -4,11 +4,11 @@ import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { RecipientRow } from '../../db/tables.ts';
+import { cancelSomeUnsent, cancelUnsent } from '../../queue/state/cancel-submitted.ts';
 import { recipientStatus } from '../../queue/status.ts';
 import { findMessage, listRecipients } from '../../queue/store.ts';
 import { showCredential } from '../../queue/submitted/credential.ts';
 import { listOutbox } from '../../queue/submitted/outbox-store.ts';
-import { cancelSomeUnsent, cancelUnsent } from '../../queue/submitted/stop.ts';
 import { isoTime } from '../../system/clock.ts';
 import { getNamedMailbox } from '../admin-api.ts';
 

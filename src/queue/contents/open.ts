@@ -2,12 +2,12 @@
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../app.ts';
 import { type BlobContent, INLINE_BYTES } from '../../blobs/blobs.ts';
+import type { MessageRow } from '../../db/tables.ts';
 import type { Links } from '../../links/links.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { composeBody, TEXTS_END } from '../../mail/message/compose.ts';
 import { storedFileParts } from '../../mail/message/file-part.ts';
 import { instrument, type Tracked, trackingValues, withTracking } from '../../tracking/links/instrument.ts';
-import type { SpooledMessage } from '../store.ts';
 import { contentOf, fillTexts, type MessageContent, parseTexts, type TextTemplates } from './content.ts';
 import { type ReadSource, readSource } from './generated.ts';
 import { type Composed, type Large, LargeMessages } from './large.ts';
@@ -102,7 +102,7 @@ export async function openMessage(
   };
 }
 
-type OpenedRow = Parameters<typeof contentOf>[0] & Pick<SpooledMessage, 'tenantId'>;
+type OpenedRow = Parameters<typeof contentOf>[0] & Pick<MessageRow, 'tenantId'>;
 type Rendered = Extract<MessageContent, { kind: 'rendered' }>;
 
 async function openRendered(

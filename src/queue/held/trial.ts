@@ -5,9 +5,10 @@
 import type { App } from '../../app.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { Work } from '../../system/worker.ts';
-import { changeRecipients, getMail } from '../state/change.ts';
+import { getMail } from '../mail-store.ts';
+import { changeRecipients } from '../state/change.ts';
+import { isSuspect, LONE_TRIAL_FROM_INTERRUPTIONS } from '../state/suspect.ts';
 import { findMaxInterruptedOnTrial, findWaitingSuspect, listDueSuspects } from './store.ts';
-import { isSuspect, LONE_TRIAL_FROM_INTERRUPTIONS } from './suspect.ts';
 
 /**
  * Time that a suspect with two interrupted attempts waits for the trial before it, whose host may hang. Most crashes

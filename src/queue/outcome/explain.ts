@@ -1,5 +1,6 @@
 /** Finds the meaning of a report in the reply table. */
-import type { BounceType, Report } from './outcome.ts';
+import type { MessageRow } from '../../db/tables.ts';
+import { type BounceType, cleanReport, type FinalOutcome, type Outcome, type Report } from './outcome.ts';
 import type { Meaning, ReplyClass } from './replies/meaning.ts';
 import type { ReplyPhase } from './replies/row.ts';
 import type { ReplyTable } from './replies/table.ts';
@@ -44,4 +45,24 @@ export function bounceTypeOf(
   if (isSuppressed) return 'permanent';
   if (meaning.suppresses !== 'never') return 'undetermined';
   return TRANSIENT.has(meaning.class) || enhancedCode?.startsWith('4.') ? 'transient' : 'undetermined';
+}
+
+type Context = {
+  table: ReplyTable;
+  expiresAt: MessageRow['expiresAt'];
+  recipientDomain: string;
+  now: number;
+};
+
+/** Returns the outcome in the form in which it is stored, logged and shown. */
+export function finalOutcome(outcome: Outcome, context: Context): FinalOutcome {
+  const report = cleanReport(outcome.report);
+  if (outcome.kind === 'delivered' || outcome.kind === 'held') return { ...outcome, report };
+  const { table, expiresAt, recipientDomain, now } = context;
+  const meaning = explainReport(table, report, recipientDomain);
+  if (outcome.kind === 'bounced' || now < expiresAt) return { ...outcome, report, meaning };
+  // X.4.7 says that time has run out (RFC 3463 section 3.5). The last reply stays in the text and decides the subtype.
+  const expired = { ...report, enhancedCode: '4.4.7', text: `Expired. Last: ${report.text}` };
+  const { subType } = meaning;
+  return { kind: 'bounced', report: expired, meaning: { ...table.explainFact('expired'), subType } };
 }

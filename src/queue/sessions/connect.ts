@@ -5,6 +5,8 @@
  * mail for that address for 24 hours.
  */
 import type { App } from '../../app.ts';
+import type { CrashPointName } from '../../crash-points.ts';
+import type { SmtpPhase } from '../../mail/smtp/client/failure.ts';
 import {
   type OpenedSmtp,
   openSmtp,
@@ -19,11 +21,11 @@ import {
 import { TimeoutError, withTimeout } from '../../system/clock.ts';
 import { errorMessage } from '../../system/errors.ts';
 import type { Claim } from '../claim.ts';
-import type { Hosts } from '../dispatch/route.ts';
-import { crashOn, judgeFailure } from '../outcome/judge.ts';
+import { evaluateFailure } from '../outcome/evaluate.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
 import type { Addresses } from '../site/addresses.ts';
+import type { Hosts } from '../site/route.ts';
 import { isAuthenticName, understands } from './requirements.ts';
 
 export type ConnectApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'> & { replies: Replies };
@@ -74,7 +76,7 @@ export async function connect(app: ConnectApp, hosts: Hosts, opening: Opening): 
       const tls = opened.session.tls?.version ?? null;
       return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls } } };
     }
-    const judged = judgeFailure(app.replies, peer, opened.failure);
+    const judged = evaluateFailure(app.replies, peer, opened.failure);
     if (opened.failure.kind === 'requirement') {
       unmet ??= judged;
       continue;
@@ -200,4 +202,23 @@ async function openBefore(
     if (!(error instanceof TimeoutError)) throw error;
     return { ok: false, failure: { phase: 'connect', kind: 'timeout', message: errorMessage(error) } };
   }
+}
+
+const CRASH_POINT_OF_PHASE: Partial<Record<SmtpPhase, CrashPointName>> = {
+  connect: 'smtp-connected',
+  mail: 'smtp-after-mail',
+  body: 'smtp-mid-data',
+  dot: 'smtp-after-dot',
+};
+
+/**
+ * Returns the function that ends the process at the configured crash point. Returns undefined when no crash point is
+ * configured, because reporting each phase costs time.
+ */
+export function crashOn(app: Pick<App, 'config' | 'crashPoint'>): ((phase: SmtpPhase) => void) | undefined {
+  if (app.config.faults.crashAt === undefined) return undefined;
+  return (phase) => {
+    const point = CRASH_POINT_OF_PHASE[phase];
+    if (point) app.crashPoint(point);
+  };
 }

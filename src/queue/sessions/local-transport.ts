@@ -7,15 +7,15 @@ import type { RecipientRow } from '../../db/tables.ts';
 import { withTimeout } from '../../system/clock.ts';
 import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
 import type { Claim } from '../claim.ts';
+import { DELIVERY_DEADLINE_MS } from '../claim.ts';
 import type { LocalAnswer, LocalMessage, LocalOrigin, LocalReceiver } from '../local-receiver.ts';
-import { judge } from '../outcome/judge.ts';
+import { evaluateResult } from '../outcome/evaluate.ts';
 import type { Peer, Verdict } from '../outcome/outcome.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
 import type { PrepareMessage } from '../prepare.ts';
 import type { Site } from '../site/site.ts';
 import type { SpooledMessage } from '../store.ts';
-import { DELIVERY_DEADLINE_MS } from './transact.ts';
-import type { Attempt, Transport } from './transport.ts';
+import type { Attempt, Transport } from '../transport.ts';
 
 type LocalApp = Pick<App, 'clock' | 'config'> & { prepare: PrepareMessage; replies: Replies };
 type LocalSite = Pick<Site, 'pace' | 'startSending'>;
@@ -105,7 +105,7 @@ function judgeAnswers(
       return [
         id,
         {
-          outcome: judge(
+          outcome: evaluateResult(
             replies,
             peer,
             isAccepted ? { kind: 'accepted', reply } : { kind: 'refused', phase, reply },

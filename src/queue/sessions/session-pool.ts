@@ -6,8 +6,8 @@
 import { RoundRobin } from '../../system/round-robin.ts';
 import type { DeliveryApp } from '../deliver.ts';
 import type { Site } from '../site/site.ts';
+import type { Slot, Slots } from '../site/slots.ts';
 import { runSession, type SessionPermit } from './session.ts';
-import type { Slot, Slots } from './slots.ts';
 
 /** Maximum number of sites of a tenant that are compared to find the least served one. */
 const MAX_COMPARED = 64;

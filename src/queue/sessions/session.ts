@@ -4,15 +4,14 @@
  */
 import type { Claim } from '../claim.ts';
 import { type DeliveryApp, deliver } from '../deliver.ts';
-import { judgeDeadEnd } from '../dispatch/route.ts';
 import { NO_REPORT, type Outcome, verdictForAll } from '../outcome/outcome.ts';
 import type { Site } from '../site/site.ts';
-import { createJudgedTransport } from './judged-transport.ts';
+import type { Slot } from '../site/slots.ts';
+import { notSent, type Transport } from '../transport.ts';
+import { createDecidedTransport, deadEndOutcome } from './decided-transport.ts';
 import { createLocalTransport } from './local-transport.ts';
 import { simulateDelivery } from './simulate.ts';
-import type { Slot } from './slots.ts';
 import { SmtpTransport } from './smtp-transport.ts';
-import { notSent, type Transport } from './transport.ts';
 
 /**
  * Maximum number of claims of one session whose outcome is not stored yet. Those of a session with a host are at most two,
@@ -41,10 +40,10 @@ function transportTo(app: DeliveryApp, site: Site, { isPressed }: SessionPermit)
   const { route } = site;
   switch (route.kind) {
     case 'simulator':
-      return createJudgedTransport(app.clock, site, (claim) => simulateDelivery(app.config, claim));
+      return createDecidedTransport(app.clock, site, (claim) => simulateDelivery(app.config, claim));
     case 'dead-end':
-      return createJudgedTransport(app.clock, site, (claim) =>
-        verdictForAll(claim, judgeDeadEnd(route.domain, route.plan, claim)),
+      return createDecidedTransport(app.clock, site, (claim) =>
+        verdictForAll(claim, deadEndOutcome(route.domain, route.plan, claim)),
       );
     case 'local':
       return createLocalTransport(app, site, app.receiveLocally);

@@ -4,13 +4,14 @@
  */
 import type { App } from '../../app.ts';
 import type { Claim } from '../claim.ts';
-import type { Hosts, Route } from '../dispatch/route.ts';
+import { DELIVERY_DEADLINE_MS } from '../claim.ts';
 import type { Outcome } from '../outcome/outcome.ts';
+import type { Hosts, Route } from '../site/route.ts';
 import type { Site } from '../site/site.ts';
+import type { Attempt, MayEnd, Transport } from '../transport.ts';
 import { type ConnectApp, connect, type OpenSession } from './connect.ts';
 import { mayCarry } from './requirements.ts';
-import { DELIVERY_DEADLINE_MS, type TransactApp, type Transacted, transact } from './transact.ts';
-import type { Attempt, MayEnd, Transport } from './transport.ts';
+import { type TransactApp, type Transacted, transact } from './transact.ts';
 
 /**
  * Time that an open connection waits for more mail. It is short, because an idle connection counts against the peer's

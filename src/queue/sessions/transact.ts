@@ -2,20 +2,16 @@
 import type { App } from '../../app.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import type { RecipientResult, Transaction, TransactionResult } from '../../mail/smtp/client/transaction.ts';
-import type { Claim } from '../claim.ts';
-import { crashOn, judge } from '../outcome/judge.ts';
+import { type Claim, DELIVERY_DEADLINE_MS } from '../claim.ts';
+import { evaluateResult } from '../outcome/evaluate.ts';
 import type { Outcome, Verdict } from '../outcome/outcome.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
 import type { PrepareMessage } from '../prepare.ts';
+import type { Judged, MayEnd } from '../transport.ts';
 import type { OpenSession } from './connect.ts';
+import { crashOn } from './connect.ts';
 import { mayCarry } from './requirements.ts';
-import type { Judged, MayEnd } from './transport.ts';
 
-/**
- * Maximum time from the claim to the last reply. It is shorter than the lease (claim.ts), so that a stuck peer never
- * causes two deliveries.
- */
-export const DELIVERY_DEADLINE_MS = 45 * 60_000;
 /**
  * Maximum number of sessions that take a delivery before a failure counts as its outcome. It exceeds the number of
  * addresses of a site (mail/mx.ts).
@@ -102,11 +98,12 @@ function judgeAll(
   for (const [index, recipient] of claim.recipients.entries()) {
     const result = results[index];
     if (!result) throw new Error('the SMTP client gave fewer results than recipients');
-    if (!usable && result.kind === 'failed' && !result.untried) brokeOff ??= judge(replies, peer, result);
+    if (!usable && result.kind === 'failed' && !result.untried)
+      brokeOff ??= evaluateResult(replies, peer, result);
     if (mayTryAgain && isUndecided(result, isFirst)) {
       undecided.push(recipient);
     } else {
-      verdicts.set(recipient.id, { outcome: judge(replies, peer, result), notifiesSender });
+      verdicts.set(recipient.id, { outcome: evaluateResult(replies, peer, result), notifiesSender });
     }
   }
   return { verdicts, undecided: withoutVerdict(claim, undecided, brokeOff), brokeOff };

@@ -5,7 +5,7 @@
 import type { App } from '../../app.ts';
 import type { Timer } from '../../system/clock.ts';
 import { type ClaimRequest, claimDeliveries, type Delivery, leaseFrom } from '../claim.ts';
-import type { DeliveryQueue } from '../dispatch/delivery-queue.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
 import { QueueOrder } from './queue-order.ts';
 
 /** Maximum number of messages claimed in one transaction. */

@@ -4,7 +4,7 @@
  * domains of one provider is served as often as a tenant with mail for one of them.
  */
 import { RoundRobin } from '../../system/round-robin.ts';
-import type { DeliveryQueue } from '../dispatch/delivery-queue.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
 
 /** Number of transactional messages for each broadcast message. Our own choice: 80 % of a busy site's transactions. */
 const TRANSACTIONAL_PER_BROADCAST = 4;

@@ -4,13 +4,14 @@
  * each what a session holds until it is settled.
  */
 import type { Claim } from '../claim.ts';
-import { type DeliveryQueue, parseQueueKey } from '../dispatch/delivery-queue.ts';
-import type { Route } from '../dispatch/route.ts';
 import type { PrepareMessage } from '../prepare.ts';
-import type { Slot } from '../sessions/slots.ts';
+import { parseQueueKey } from '../queue-key.ts';
 import { Addresses } from './addresses.ts';
 import { Claimer, type ClaimerApp, type ClaimerEvents } from './claimer.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
 import { Pace } from './pace.ts';
+import type { Route } from './route.ts';
+import type { Slot } from './slots.ts';
 
 /** Number of deliveries in memory ahead of each session, so that none waits for a commit. */
 const AHEAD_PER_SESSION = 2;

@@ -5,8 +5,9 @@
 import type { Tx } from '../../db/operation.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { AppError } from '../../system/errors.ts';
+import { getMail } from '../mail-store.ts';
 import { redateMessage, type SpooledMessage } from '../store.ts';
-import { changeRecipients, getMail } from './change.ts';
+import { changeRecipients } from './change.ts';
 
 /**
  * Cancels the open recipients of a message, as part of a write. The caller has checked that the message belongs to

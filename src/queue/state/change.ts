@@ -7,41 +7,15 @@ import { Tally } from '../../counts/tally.ts';
 import type { Tx } from '../../db/operation.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { recordOutcome } from '../../ledger/store.ts';
+import type { Mail } from '../mail-store.ts';
 import { aggregateStatus, isEnded } from '../status.ts';
-import {
-  findMessage,
-  listRecipients,
-  type SpooledMessage,
-  updateMessage,
-  updateRecipient,
-} from '../store.ts';
+import { updateMessage, updateRecipient } from '../store.ts';
 import { makeSubmittedDue } from '../submitted/store.ts';
 import { recordRecipientEvent } from './recipient-event.ts';
 import { effectOf, type Transition } from './transition.ts';
 
-/** A message as a write has read it, with the recipients that the write may change. */
-export type Mail = {
-  message: SpooledMessage;
-  recipients: RecipientRow[];
-  /** The states of all other recipients of the message. */
-  others: readonly OtherRecipients[];
-};
-
-/** Other recipients that share a state. `attempts` is the largest number of attempts among them. */
-type OtherRecipients = Pick<RecipientRow, 'state' | 'attempts'>;
-
 /** A change of one recipient of the mail. The recipient is an element of the mail's own list. */
 export type Change = { recipient: RecipientRow; transition: Transition };
-
-/**
- * Returns a message that must exist, with all of its recipients.
- * @throws Error when it does not exist
- */
-export async function getMail(tx: Tx, messageId: string): Promise<Mail> {
-  const message = await findMessage(tx, messageId);
-  if (!message) throw new Error(`message ${messageId} does not exist`);
-  return { message, recipients: await listRecipients(tx, messageId), others: [] };
-}
 
 /**
  * Changes recipients of one message, as part of a write: the rows of those recipients, their events, and once the

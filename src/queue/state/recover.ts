@@ -4,11 +4,12 @@
  */
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { RecipientRow } from '../../db/tables.ts';
-import { insertAttempt } from '../attempts/store.ts';
-import { type HeldRecipient, heldRecipient } from '../held/hold.ts';
-import { MAX_INTERRUPTIONS } from '../held/suspect.ts';
-import { listAbandoned } from '../store.ts';
-import { type Change, changeRecipients, getMail } from './change.ts';
+import { insertAttempt } from '../attempts-store.ts';
+import { getMail } from '../mail-store.ts';
+import { listAbandoned, listInFlight } from '../store.ts';
+import { type Change, changeRecipients } from './change.ts';
+import { type HeldRecipient, heldRecipient } from './hold.ts';
+import { MAX_INTERRUPTIONS } from './suspect.ts';
 import type { Transition } from './transition.ts';
 
 /** Recovered mail becomes due evenly over this time, so that it does not all leave in the first second. */
@@ -86,3 +87,31 @@ function interruptedAttempt(now: number) {
     reply: 'The daemon ended during this attempt',
   } as const;
 }
+
+type Release = {
+  now: number;
+  runId: string;
+  /** Ids of recipients whose mail is being sent. Their outcome is not known. */
+  sending: readonly string[];
+};
+
+/**
+ * Makes claimed recipients due again that are not being sent. Their attempt stays counted, because `email.sent` has
+ * already reported it. Returns the number of recipients.
+ */
+export const releaseUnsent = defineWrite(
+  'queue.release',
+  async (tx, { now, runId, sending }: Release): Promise<number> => {
+    const isSending = new Set(sending);
+    const unsent = (await listInFlight(tx, runId)).filter(({ id }) => !isSending.has(id));
+    const unsentIds = new Set(unsent.map(({ id }) => id));
+    for (const messageId of new Set(unsent.map((recipient) => recipient.messageId))) {
+      const mail = await getMail(tx, messageId);
+      const changes = mail.recipients
+        .filter(({ id }) => unsentIds.has(id))
+        .map((recipient) => ({ recipient, transition: { cause: 'unsent', dueAt: now } }) as const);
+      await changeRecipients(tx, mail, { now, changes });
+    }
+    return unsent.length;
+  },
+);

@@ -1,7 +1,7 @@
 /** Moves the due times of waiting mail, and of what senders are told about it, when the wall clock was set back. */
 import type { Db } from '../../db/database.ts';
 import { inSlices, type SetBack } from '../../db/due-times.ts';
-import { moveDueNotifications } from '../notifications/store.ts';
+import { moveDueNotifications } from '../notifications-store.ts';
 import { MAX_RETRY_DELAY_MS } from '../schedule.ts';
 import { type DueRow, moveDueRecipients } from '../store.ts';
 import { moveDueSubmitted } from '../submitted/store.ts';

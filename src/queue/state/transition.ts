@@ -7,7 +7,6 @@ import type { Counter } from '../../counts/tally.ts';
 import type { MessageRow, RecipientRow, RecipientState } from '../../db/tables.ts';
 import { isoTime } from '../../system/clock.ts';
 import type { Exclusion } from '../exclusions.ts';
-import { MAX_INTERRUPTIONS, releasedDueAt } from '../held/suspect.ts';
 import {
   type BounceType,
   type HoldReason,
@@ -17,6 +16,7 @@ import {
 } from '../outcome/outcome.ts';
 import type { Meaning } from '../outcome/replies/meaning.ts';
 import { feedbackEvent, type RecipientEvent } from './recipient-event.ts';
+import { MAX_INTERRUPTIONS, releasedDueAt } from './suspect.ts';
 
 export type Transition =
   /** A delivery claimed the recipient. `leasedUntil` is in milliseconds of the monotonic clock of this start. */

@@ -9,7 +9,7 @@ import { defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { SubmittedMessageRow } from '../../db/submission-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
-import { deleteAttemptsOf } from '../attempts/store.ts';
+import { deleteAttemptsOf } from '../attempts-store.ts';
 import { deleteMessages } from '../store.ts';
 import { addUnsent, removeUnsent } from './unsent-store.ts';
 

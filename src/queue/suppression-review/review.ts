@@ -8,7 +8,7 @@ import type { RecipientRow } from '../../db/tables.ts';
 import { addressKey } from '../../mail/address.ts';
 import { hasEvidence } from '../../suppressions/evidence/store.ts';
 import { listBounced } from '../../suppressions/store.ts';
-import { findBounceAttempt } from '../attempts/store.ts';
+import { findBounceAttempt } from '../attempts-store.ts';
 import { explainReport } from '../outcome/explain.ts';
 import { explainNotice } from '../outcome/notice.ts';
 import type { Report } from '../outcome/outcome.ts';

@@ -2,7 +2,7 @@
 import { isSimulatorDomain } from '../../domains/sender.ts';
 import { acceptEmail } from '../../emails/accept.ts';
 import { commitStored } from '../../emails/commit.ts';
-import { answerOnce } from '../../emails/idempotency/run.ts';
+import { answerOnce } from '../../emails/idempotency/in-flight.ts';
 import { requireSender } from '../../emails/sender.ts';
 import type { Reply } from '../../mail/smtp/server/session.ts';
 import { AppError } from '../../system/errors.ts';
@@ -14,7 +14,7 @@ import { readClaim } from '../idempotency.ts';
 import { LOGIN_HAS_ENDED, RefusedMessage } from '../refused-message.ts';
 import { NEEDS, type SubmissionApp } from '../submission-app.ts';
 import { refuseSuppressed } from '../suppressed.ts';
-import { type Submission, type SubmittedRecipient, senderDomainsOf, type User } from './user.ts';
+import { type Submission, type SubmittedRecipient, senderDomainsOf, type User } from '../user.ts';
 
 /** Maximum number of recipients of an email (specification 8). */
 const MAX_RECIPIENTS = 50;

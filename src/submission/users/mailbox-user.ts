@@ -11,7 +11,7 @@ import type { MessageRow } from '../../db/tables.ts';
 import { isLocalDomain, isSandboxDomain } from '../../domains/sender.ts';
 import { logAccepted } from '../../events/mail-log.ts';
 import { type Login, type LoginMark, markOf, sessionCredential } from '../../mailboxes/credential.ts';
-import { queueKeyOf } from '../../queue/dispatch/delivery-queue.ts';
+import { queueKeyOf } from '../../queue/queue-key.ts';
 import { markOfPassword } from '../../queue/submitted/credential.ts';
 import { isoTime } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
@@ -23,7 +23,7 @@ import { LOGIN_HAS_ENDED, notAuthorized, RefusedMessage } from '../refused-messa
 import { firstCheckOf } from '../reports/plan.ts';
 import type { SubmissionApp } from '../submission-app.ts';
 import { refuseSuppressed } from '../suppressed.ts';
-import { type Submission, senderDomainsOf, type User } from './user.ts';
+import { type Submission, senderDomainsOf, type User } from '../user.ts';
 
 /** Returns the owner of a mailbox. */
 export function createMailboxUser(app: SubmissionApp, login: Login): User {

@@ -149,7 +149,7 @@ export async function finishInbound(place: InboundWorld, daemon: DaemonProcess):
   return { outbound, released, inbound: { ...inbound, faults: [...faults, ...inbound.faults] } };
 }
 
-/** Does what an operator does after a series of crashes (queue/held/suspect.ts). Returns the number of recipients. */
+/** Does what an operator does after a series of crashes (queue/state/suspect.ts). Returns the number of recipients. */
 async function releaseHeld(daemon: DaemonProcess): Promise<number> {
   const { released } = (await daemon.cli(['queue', 'release', '--all'])) as { released: number };
   return released;

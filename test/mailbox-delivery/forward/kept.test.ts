@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { openWriting } from '../../../src/db/connection.ts';
 import { kyselyOn } from '../../../src/db/dialect.ts';
 import { createForwardWork } from '../../../src/mailbox-delivery/forward/work.ts';
-import { suppressRecipient } from '../../../src/queue/suppress.ts';
+import { suppressRecipient } from '../../../src/queue/bounce.ts';
 import { receivedSteps } from '../../../src/receiving/expire.ts';
 import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import { openMailWorld, sendMail } from '../../inbound/mail-world.ts';

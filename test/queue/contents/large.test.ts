@@ -13,7 +13,7 @@ import { readSource } from '../../../src/queue/contents/generated.ts';
 import type { MessageBytes } from '../../../src/queue/contents/open.ts';
 import { unpackSource } from '../../../src/queue/contents/source.ts';
 import { findContent } from '../../../src/queue/contents/store.ts';
-import { releaseHeld } from '../../../src/queue/held/hold.ts';
+import { releaseHeld } from '../../../src/queue/state/hold.ts';
 import { findMessage } from '../../../src/queue/store.ts';
 import { dialLoopback } from '../../support/loopback.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';

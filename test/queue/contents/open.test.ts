@@ -13,7 +13,7 @@ import type { MergeValues } from '../../../src/queue/contents/content.ts';
 import type { MessageBytes } from '../../../src/queue/contents/open.ts';
 import { type PackedSource, packSmall, unpackSource } from '../../../src/queue/contents/source.ts';
 import { findContent, insertContent } from '../../../src/queue/contents/store.ts';
-import { releaseHeld } from '../../../src/queue/held/hold.ts';
+import { releaseHeld } from '../../../src/queue/state/hold.ts';
 import { dropContent, enqueue, findMessage } from '../../../src/queue/store.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { dialLoopback } from '../../support/loopback.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeliveryQueue, queueKeyOf } from '../../../src/queue/dispatch/delivery-queue.ts';
+import { queueKeyOf } from '../../../src/queue/queue-key.ts';
+import { DeliveryQueue } from '../../../src/queue/site/delivery-queue.ts';
 import { QueueOrder } from '../../../src/queue/site/queue-order.ts';
 
 const nobody = () => false;

@@ -4,9 +4,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { App } from '../../../src/app.ts';
 import type { Db } from '../../../src/db/database.ts';
 import type { ClaimRequest } from '../../../src/queue/claim.ts';
-import { DeliveryQueue, queueKeyOf, type ReadQueue } from '../../../src/queue/dispatch/delivery-queue.ts';
-import { Slots } from '../../../src/queue/sessions/slots.ts';
+import { queueKeyOf } from '../../../src/queue/queue-key.ts';
+import { DeliveryQueue, type ReadQueue } from '../../../src/queue/site/delivery-queue.ts';
 import { Site, type SiteEvents } from '../../../src/queue/site/site.ts';
+import { Slots } from '../../../src/queue/site/slots.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 const IDLE_MS = 5_000;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readReplyCodes } from '../../../../src/queue/outcome/notice.ts';
 import { packagedReplies } from '../../../../src/queue/outcome/replies/replies.ts';
 import type { ReplyPhase } from '../../../../src/queue/outcome/replies/row.ts';
-import { readReplyCodes } from '../../../../src/queue/outcome/reply-codes.ts';
 import { ABOUT_OTHERS, COUNTER_EXAMPLES, DEAD, ROW_EXAMPLES } from './examples.ts';
 
 const table = packagedReplies();

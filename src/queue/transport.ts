@@ -1,10 +1,10 @@
 /**
  * The way in which a session sends its claims: over SMTP (smtp-transport.ts), to this installation itself
- * (local-transport.ts), or nowhere, because the outcome is known (judged-transport.ts).
+ * (local-transport.ts), or nowhere, because the outcome is known (decided-transport.ts).
  */
-import type { RecipientRow } from '../../db/tables.ts';
-import type { Claim } from '../claim.ts';
-import { type Outcome, type Verdict, verdictForAll } from '../outcome/outcome.ts';
+import type { RecipientRow } from '../db/tables.ts';
+import type { Claim } from './claim.ts';
+import { type Outcome, type Verdict, verdictForAll } from './outcome/outcome.ts';
 
 /** The result of an attempt. Each recipient of the claim has a verdict or is put back, unless all are released. */
 export type Attempt =

@@ -3,10 +3,10 @@
  * is due from the write that settles the failure. While its notification is made, the row is leased.
  */
 import { sql } from 'kysely';
-import type { SetBack } from '../../db/due-times.ts';
-import type { FailureNotificationRow } from '../../db/inbound-tables.ts';
-import { defineWrite, type Tx } from '../../db/operation.ts';
-import { constant, type Param, statement } from '../../db/statement.ts';
+import type { SetBack } from '../db/due-times.ts';
+import type { FailureNotificationRow } from '../db/inbound-tables.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
 
 export type NewNotification = Pick<FailureNotificationRow, 'messageId' | 'address' | 'recipient'>;
 

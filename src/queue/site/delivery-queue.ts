@@ -3,34 +3,10 @@
  * has mail that is due, this class holds the next few messages in memory. Queues are served round-robin, so a long
  * queue, or one whose host does not answer, delays no other.
  */
-import type { MessageRow, Mode } from '../../db/tables.ts';
+import { type DeliveryQueueName, parseQueueKey } from '../queue-key.ts';
 
 /** Maximum number of messages of a queue in memory. The others stay in the database. Our own limit. */
 export const MAX_MESSAGES_IN_MEMORY = 64;
-
-export type DeliveryQueueName = { mode: Mode; kind: MessageRow['kind']; tenantId: string; domain: string };
-
-/** The domain part of the key of test mail. Test mail is never sent, so all domains share one queue. */
-const NO_DOMAIN = '-';
-
-/** Returns the key of the delivery queue for mail to the domain. */
-export function queueKeyOf(
-  { mode, kind, tenantId }: Omit<DeliveryQueueName, 'domain'>,
-  domain: string,
-): string {
-  return `${mode} ${kind} ${tenantId} ${mode === 'live' ? domain : NO_DOMAIN}`;
-}
-
-/** Returns the parts of a key that `queueKeyOf` made. */
-export function parseQueueKey(key: string): DeliveryQueueName {
-  const [mode, kind, tenantId = '', domain = ''] = key.split(' ');
-  return {
-    mode: mode === 'live' ? 'live' : 'test',
-    kind: kind === 'broadcast' ? 'broadcast' : 'transactional',
-    tenantId,
-    domain,
-  };
-}
 
 /**
  * Returns message ids for up to `limit` recipients that are due in the queue, the longest waiting first. Messages in

@@ -1,8 +1,8 @@
 /** Somebody who has logged in to hand over mail: the owner of a mailbox, or an application with an API key. */
-import type { TenantRow } from '../../db/tenant-tables.ts';
-import { isAsciiAddress, type Mailbox } from '../../mail/address.ts';
-import type { Reply, Sender } from '../../mail/smtp/server/session.ts';
-import type { StoredMessage } from '../message.ts';
+import type { TenantRow } from '../db/tenant-tables.ts';
+import { isAsciiAddress, type Mailbox } from '../mail/address.ts';
+import type { Reply, Sender } from '../mail/smtp/server/session.ts';
+import type { StoredMessage } from './message.ts';
 
 /** A recipient that was accepted. */
 export type SubmittedRecipient = {

@@ -7,8 +7,8 @@ import { defineWrite } from '../../db/operation.ts';
 import type { Mode, RecipientRow } from '../../db/tables.ts';
 import { AppError, notFound } from '../../system/errors.ts';
 import type { HoldReason } from '../outcome/outcome.ts';
-import { changeRecipients } from '../state/change.ts';
 import { findMessage, listRecipients, redateMessage, type SpooledMessage } from '../store.ts';
+import { changeRecipients } from './change.ts';
 
 /** A recipient that has just been held, with the fields that the log shows. */
 export type HeldRecipient = {

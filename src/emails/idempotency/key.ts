@@ -3,7 +3,7 @@
  * that key is refused.
  */
 import { createHash } from 'node:crypto';
-import { AppError, invalid } from '../system/errors.ts';
+import { AppError, invalid } from '../../system/errors.ts';
 
 /** Time for which a key is remembered (specification 8). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;

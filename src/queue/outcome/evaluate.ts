@@ -1,21 +1,21 @@
 /** Translates the result of an SMTP session for one recipient into the outcome of the attempt. */
-import type { App } from '../../app.ts';
-import type { CrashPointName } from '../../crash-points.ts';
 import type { SmtpFailure, SmtpPhase } from '../../mail/smtp/client/failure.ts';
 import type { RecipientResult } from '../../mail/smtp/client/transaction.ts';
-import { classifyRefusal } from './classify.ts';
+import type { SmtpReply } from '../../mail/smtp/reply.ts';
+import { explainReport } from './explain.ts';
 import { type Outcome, type Peer, reportFailure, reportReply } from './outcome.ts';
+import type { ReplyClass } from './replies/meaning.ts';
 import type { Replies } from './replies/replies.ts';
 
 /** Returns the outcome of an attempt for one recipient. */
-export function judge(replies: Replies, peer: Peer, result: RecipientResult): Outcome {
+export function evaluateResult(replies: Replies, peer: Peer, result: RecipientResult): Outcome {
   switch (result.kind) {
     case 'accepted':
       return { kind: 'delivered', report: reportReply(peer, 'dot', result.reply) };
     case 'refused':
       return classifyRefusal(replies, peer, result);
     case 'failed':
-      return judgeFailure(replies, peer, result.failure);
+      return evaluateFailure(replies, peer, result.failure);
   }
 }
 
@@ -25,7 +25,7 @@ const LOCAL_RETRY_MS = 10_000;
 /**
  * Returns the outcome of a session or a command that failed. A reply is classified; any other failure is a deferral.
  */
-export function judgeFailure(replies: Replies, peer: Peer, failure: SmtpFailure): Outcome {
+export function evaluateFailure(replies: Replies, peer: Peer, failure: SmtpFailure): Outcome {
   if (failure.kind === 'reply') return classifyRefusal(replies, peer, failure);
   if (failure.kind === 'requirement') {
     const fact = failure.status === '5.6.7' ? 'no-smtputf8' : 'requirement';
@@ -41,21 +41,22 @@ export function judgeFailure(replies: Replies, peer: Peer, failure: SmtpFailure)
   return { kind: 'deferred', report: reportFailure(peer, failure) };
 }
 
-const CRASH_POINT_OF_PHASE: Partial<Record<SmtpPhase, CrashPointName>> = {
-  connect: 'smtp-connected',
-  mail: 'smtp-after-mail',
-  body: 'smtp-mid-data',
-  dot: 'smtp-after-dot',
-};
+/** Phases before a message. A refusal there is about the client or that host, and another host or a later attempt may succeed. */
+const BEFORE_MAIL: ReadonlySet<SmtpPhase> = new Set(['connect', 'banner', 'ehlo', 'starttls']);
 
-/**
- * Returns the function that ends the process at the configured crash point. Returns undefined when no crash point is
- * configured, because reporting each phase costs time.
- */
-export function crashOn(app: Pick<App, 'config' | 'crashPoint'>): ((phase: SmtpPhase) => void) | undefined {
-  if (app.config.faults.crashAt === undefined) return undefined;
-  return (phase) => {
-    const point = CRASH_POINT_OF_PHASE[phase];
-    if (point) app.crashPoint(point);
-  };
+/** Classes that ask for another try of the same message, whatever the code. */
+const ASKS_FOR_RETRY: ReadonlySet<ReplyClass> = new Set(['too-many-rcpt', 'greylist']);
+
+/** Returns the outcome of a refused command. */
+export function classifyRefusal(
+  replies: Replies,
+  peer: Peer,
+  { phase, reply }: { phase: SmtpPhase; reply: SmtpReply },
+): Outcome {
+  const report = reportReply(peer, phase, reply);
+  // A 503 or a 3xx reply means that the session went wrong.
+  if (reply.code < 500 || reply.code === 503) return { kind: 'deferred', report };
+  const meaning = explainReport(replies.table, report);
+  const isOver = BEFORE_MAIL.has(phase) ? meaning.class === 'bad-domain' : !ASKS_FOR_RETRY.has(meaning.class);
+  return { kind: isOver ? 'bounced' : 'deferred', report };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SmtpPhase } from '../../../src/mail/smtp/client/failure.ts';
-import { classifyRefusal } from '../../../src/queue/outcome/classify.ts';
+import { classifyRefusal } from '../../../src/queue/outcome/evaluate.ts';
 import { explainReport } from '../../../src/queue/outcome/explain.ts';
 import { PACKAGED } from '../../support/spool.ts';
 

@@ -1,8 +1,8 @@
 /** Reads the filters of the list of emails from its query. */
 import { addressKey, parseMailbox } from '../../mail/address.ts';
-import type { EmailFilter } from '../list/store.ts';
+import { readTagFilter } from '../request/tags.ts';
 import type { EmailListQuery } from '../schemas.ts';
-import { readTagFilter } from './tags.ts';
+import type { EmailFilter } from './store.ts';
 
 /**
  * Returns the filters of a query.

@@ -2,13 +2,13 @@
  * Stores delivery attempts, one row each, which explain the outcome of a delivery. All SQL of this table is here.
  */
 import { sql } from 'kysely';
-import type { AttemptRow } from '../../db/attempt-tables.ts';
-import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
-import { defineWrite, type Tx } from '../../db/operation.ts';
-import { type Param, statement } from '../../db/statement.ts';
-import type { RecipientRow } from '../../db/tables.ts';
-import { isAboutOpenMail } from '../../events/store.ts';
-import { newId } from '../../system/ids.ts';
+import type { AttemptRow } from '../db/attempt-tables.ts';
+import { type ExpiryRange, type ExpirySlice, findSlice } from '../db/expiry.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { type Param, statement } from '../db/statement.ts';
+import type { RecipientRow } from '../db/tables.ts';
+import { isAboutOpenMail } from '../events/store.ts';
+import { newId } from '../system/ids.ts';
 
 const insertAttemptRow = statement((db, param: Param<AttemptRow>) =>
   db.insertInto('attempts').values({

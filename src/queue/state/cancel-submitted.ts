@@ -6,10 +6,9 @@ import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { MessageRow, RecipientState } from '../../db/tables.ts';
 import { AppError, notFound } from '../../system/errors.ts';
-import { changeRecipients, getMail } from '../state/change.ts';
-import type { Transition } from '../state/transition.ts';
+import { getMail } from '../mail-store.ts';
 import { findMessage } from '../store.ts';
-import { markOfPassword } from './credential.ts';
+import { markOfPassword } from '../submitted/credential.ts';
 import {
   findWriter,
   hasAppPassword,
@@ -17,8 +16,10 @@ import {
   listHeldWith,
   listUnsent,
   type Writer,
-} from './outbox-store.ts';
-import { findSubmitted } from './store.ts';
+} from '../submitted/outbox-store.ts';
+import { findSubmitted } from '../submitted/store.ts';
+import { changeRecipients } from './change.ts';
+import type { Transition } from './transition.ts';
 
 type MailboxId = MailboxRow['id'];
 

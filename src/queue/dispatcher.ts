@@ -4,20 +4,20 @@
  * names the queues of that mail; a scan finds all other due mail.
  */
 
-import type { Timer } from '../../system/clock.ts';
-import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
-import { MAX_QUESTIONS } from '../../system/dns/ask.ts';
-import { errorMessage } from '../../system/errors.ts';
-import { createLru } from '../../system/lru.ts';
-import type { RunningWork } from '../../system/worker.ts';
-import type { DeliveryApp } from '../deliver.ts';
-import { findNextDue, listDueInQueue, listDueQueues } from '../due/store.ts';
-import { type PoolEvents, SessionPool } from '../sessions/session-pool.ts';
-import { Slots } from '../sessions/slots.ts';
-import { Site, type SiteEvents } from '../site/site.ts';
-import { releaseUnsent } from '../state/release-unsent.ts';
-import { DeliveryQueue } from './delivery-queue.ts';
-import { chooseRoute, type Route } from './route.ts';
+import type { Timer } from '../system/clock.ts';
+import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
+import { MAX_QUESTIONS } from '../system/dns/ask.ts';
+import { errorMessage } from '../system/errors.ts';
+import { createLru } from '../system/lru.ts';
+import type { RunningWork } from '../system/worker.ts';
+import type { DeliveryApp } from './deliver.ts';
+import { findNextDue, listDueInQueue, listDueQueues } from './due-store.ts';
+import { type PoolEvents, SessionPool } from './sessions/session-pool.ts';
+import { DeliveryQueue } from './site/delivery-queue.ts';
+import { chooseRoute, type Route } from './site/route.ts';
+import { Site, type SiteEvents } from './site/site.ts';
+import { Slots } from './site/slots.ts';
+import { releaseUnsent } from './state/recover.ts';
 
 /**
  * Overlap of two scans. Mail may be committed this much later than its date, because fetching an attachment takes up to

@@ -1,8 +1,8 @@
 /** Finds the mail that is due. queue/store.ts writes its rows. */
 import { sql } from 'kysely';
-import { defineRead, type Tx } from '../../db/operation.ts';
-import { constant, type Param, statement } from '../../db/statement.ts';
-import { isWaiting } from '../store.ts';
+import { defineRead, type Tx } from '../db/operation.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
+import { isWaiting } from './store.ts';
 
 const dueQueues = statement((db, param: Param<{ after: number; until: number }>) =>
   db

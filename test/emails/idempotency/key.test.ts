@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { createApiServer } from '../../src/api.ts';
-import { WAIT_MS } from '../../src/emails/idempotency/in-flight.ts';
-import { sweepIdempotency } from '../../src/emails/idempotency/store.ts';
-import { canonicalJson, hashRequest, IDEMPOTENCY_WINDOW_MS } from '../../src/emails/idempotency.ts';
-import type { HttpResponse } from '../../src/system/fetch/answer.ts';
-import type { Fetch } from '../../src/system/fetch.ts';
-import { open, post } from '../http/connection.ts';
-import { conforming } from '../support/conformance.ts';
-import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
-import { emailBody, SIMULATOR } from './fixtures.ts';
+import { createApiServer } from '../../../src/api.ts';
+import { WAIT_MS } from '../../../src/emails/idempotency/in-flight.ts';
+import { canonicalJson, hashRequest, IDEMPOTENCY_WINDOW_MS } from '../../../src/emails/idempotency/key.ts';
+import { sweepIdempotency } from '../../../src/emails/idempotency/store.ts';
+import type { HttpResponse } from '../../../src/system/fetch/answer.ts';
+import type { Fetch } from '../../../src/system/fetch.ts';
+import { open, post } from '../../http/connection.ts';
+import { conforming } from '../../support/conformance.ts';
+import { openSpool, SENDER_DOMAIN, type Spool } from '../../support/spool.ts';
+import { emailBody, SIMULATOR } from '../fixtures.ts';
 
 const answer: HttpResponse = { status: 200, headers: {}, body: Buffer.from('data'), truncated: false };
 /** What is on the web. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Slots } from '../../../src/queue/sessions/slots.ts';
+import { Slots } from '../../../src/queue/site/slots.ts';
 
 /** Opens as many connections as the tenant may have. */
 function fill(slots: Slots, tenantId: string, isProven: boolean): number {

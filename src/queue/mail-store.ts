@@ -3,10 +3,31 @@
  * read all of its recipients, twice.
  */
 import { sql } from 'kysely';
-import type { Tx } from '../../db/operation.ts';
-import { constant, type Param, statement } from '../../db/statement.ts';
-import type { Mail } from '../state/change.ts';
-import type { SpooledMessage } from '../store.ts';
+import type { Tx } from '../db/operation.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
+import type { RecipientRow } from '../db/tables.ts';
+import { findMessage, listRecipients, type SpooledMessage } from './store.ts';
+
+/** A message as a write has read it, with the recipients that the write may change. */
+export type Mail = {
+  message: SpooledMessage;
+  recipients: RecipientRow[];
+  /** The states of all other recipients of the message. */
+  others: readonly OtherRecipients[];
+};
+
+/** Other recipients that share a state. `attempts` is the largest number of attempts among them. */
+type OtherRecipients = Pick<RecipientRow, 'state' | 'attempts'>;
+
+/**
+ * Returns a message that must exist, with all of its recipients.
+ * @throws Error when it does not exist
+ */
+export async function getMail(tx: Tx, messageId: string): Promise<Mail> {
+  const message = await findMessage(tx, messageId);
+  if (!message) throw new Error(`message ${messageId} does not exist`);
+  return { message, recipients: await listRecipients(tx, messageId), others: [] };
+}
 
 type Part = { messageId: string; namesJson: string };
 

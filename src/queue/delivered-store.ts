@@ -1,10 +1,10 @@
 /** Finds deliveries to an address that have succeeded, which clear what bounces say about it. The tables are those of others. */
-import type { Tx } from '../../db/operation.ts';
-import { type Param, statement } from '../../db/statement.ts';
-import type { RecipientRow } from '../../db/tables.ts';
-import { addressKey } from '../../mail/address.ts';
-import { DAY_MS } from '../../system/clock.ts';
-import { firstIdAt, type Id } from '../../system/ids.ts';
+import type { Tx } from '../db/operation.ts';
+import { type Param, statement } from '../db/statement.ts';
+import type { RecipientRow } from '../db/tables.ts';
+import { addressKey } from '../mail/address.ts';
+import { DAY_MS } from '../system/clock.ts';
+import { firstIdAt, type Id } from '../system/ids.ts';
 
 /**
  * Maximum time from the acceptance of an email to its delivery that is considered, in milliseconds. Our own limit: mail waits at most

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { withPart } from '../../../src/queue/parts/store.ts';
-import { getMail } from '../../../src/queue/state/change.ts';
-import { explain } from '../../support/explain.ts';
-import { openSpool, type Spool } from '../../support/spool.ts';
+import { getMail, withPart } from '../../src/queue/mail-store.ts';
+import { explain } from '../support/explain.ts';
+import { openSpool, type Spool } from '../support/spool.ts';
 
 let spool: Spool;
 before(async () => {

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  DeliveryQueue,
-  MAX_MESSAGES_IN_MEMORY,
-  parseQueueKey,
-  queueKeyOf,
-} from '../../../src/queue/dispatch/delivery-queue.ts';
+import { parseQueueKey, queueKeyOf } from '../../../src/queue/queue-key.ts';
+import { DeliveryQueue, MAX_MESSAGES_IN_MEMORY } from '../../../src/queue/site/delivery-queue.ts';
 
 const KEY = queueKeyOf({ mode: 'live', kind: 'transactional', tenantId: 'ten_1' }, 'a.example');
 

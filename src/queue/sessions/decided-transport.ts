@@ -1,0 +1,73 @@
+/** Decides the mail of a site that is sent nowhere: that of the simulator, or of a domain that DNS has ruled out. */
+import type { RecipientRow } from '../../db/tables.ts';
+import type { Clock } from '../../system/clock.ts';
+import type { Claim, Delivery } from '../claim.ts';
+import { NO_REPORT, type Outcome, type Verdict } from '../outcome/outcome.ts';
+import type { Fact } from '../outcome/replies/meaning.ts';
+import type { DeadEnd } from '../site/route.ts';
+import type { Site } from '../site/site.ts';
+import type { Transport } from '../transport.ts';
+
+type Decide = (claim: Claim) => Map<RecipientRow['id'], Verdict>;
+
+/** Returns the transport of the site. `decide` returns the verdict for each recipient of a claim. */
+export function createDecidedTransport(clock: Clock, site: Pick<Site, 'pace'>, decide: Decide): Transport {
+  return {
+    isConnected: false,
+    isLost: false,
+    idleMs: 0,
+    open: async () => undefined,
+    async transact(claim) {
+      const verdicts = decide(claim);
+      site.pace.delivered(clock.elapsed());
+      return { kind: 'judged', verdicts, undecided: undefined, signature: null, durationMs: 0 };
+    },
+    closeWhenFull: async () => {},
+    close: async () => {},
+  };
+}
+
+/** X.1.2 is a domain that does not exist (RFC 3463 section 3.2). */
+const NO_SUCH_DOMAIN = '5.1.2';
+/** X.1.10 is a domain that does not accept mail (RFC 7505 section 4.2). */
+const NULL_MX = '5.1.10';
+/** X.4.6 is a loop (RFC 3463 section 3.5). */
+const LOOP = '5.4.6';
+/** Time between the two lookups that must both report a missing domain (NXDOMAIN) before its mail bounces. */
+const NO_SUCH_DOMAIN_RETRY_MS = 3_600_000;
+
+/** Returns the outcome of a delivery that DNS alone decides. */
+export function deadEndOutcome(domain: string, plan: DeadEnd, delivery: Delivery): Outcome {
+  switch (plan.kind) {
+    case 'null-mx':
+      return bounced('null-mx', NULL_MX, `${domain} takes no mail (null MX)`);
+    case 'loop':
+      return bounced('loop', LOOP, `The MX of ${domain} is this machine, which does not take its mail`);
+    case 'no-domain':
+      return noSuchDomain(domain, delivery);
+    case 'unresolved':
+      return { kind: 'deferred', report: report('dns', null, `DNS: ${plan.reason}`) };
+  }
+}
+
+/**
+ * Returns a deferral for the first NXDOMAIN, which may be a short fault of a registry. A second NXDOMAIN an hour
+ * later is a permanent bounce.
+ */
+function noSuchDomain(domain: string, delivery: Delivery): Outcome {
+  const text = `${domain} does not exist (NXDOMAIN)`;
+  const missingBefore = delivery.recipients.every(
+    ({ enhancedCode, smtpCode }) => enhancedCode === NO_SUCH_DOMAIN && smtpCode === null,
+  );
+  if (missingBefore) return bounced('no-domain', NO_SUCH_DOMAIN, text);
+  const missing = report('no-domain', NO_SUCH_DOMAIN, text);
+  return { kind: 'deferred', report: missing, retryAfterMs: NO_SUCH_DOMAIN_RETRY_MS };
+}
+
+function bounced(fact: Fact, enhancedCode: string, text: string): Outcome {
+  return { kind: 'bounced', report: report(fact, enhancedCode, text) };
+}
+
+function report(fact: Fact, enhancedCode: string | null, text: string) {
+  return { ...NO_REPORT, phase: 'dns', enhancedCode, text, fact } as const;
+}
