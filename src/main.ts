@@ -70,6 +70,7 @@ import type { Listener } from './system/listen.ts';
 import type { System } from './system/system.ts';
 import { inThisThread, type LazyThread, type PartThread } from './system/thread.ts';
 import { startWork } from './system/worker.ts';
+import { moveTasks, watchTasks } from './tasks/upkeep.ts';
 import { createLazyPartThread, startPartThread } from './thread-app.ts';
 import { createJudgingWork, moveEngagements } from './tracking/worker.ts';
 import { VERSION } from './version.ts';
@@ -92,6 +93,7 @@ export type Daemon = {
 
 /** Everything whose due times move when the wall clock was set back. */
 export const DUE_WORKS: readonly DueWork[] = [
+  { move: moveTasks, wakeup: 'tasks' },
   { move: moveQueue, wakeup: 'queue' },
   { move: moveWebhooks, wakeup: 'webhooks' },
   { move: (db, setBack) => db.commit(moveDueJobs, setBack), wakeup: 'jobs' },
@@ -250,6 +252,7 @@ const EXPORTS = {
 function startWorkers(app: App, { inbound, routes, mailboxes, imports }: Parts): Stoppable[] {
   const { accounts } = mailboxes;
   const replies = new RepliesFile(app);
+  watchTasks(app);
   return [
     app.metrics.watchLoop(),
     app.disk.watch(),

@@ -87,6 +87,7 @@ import './suppressions/export.ts';
 import './suppressions/import.ts';
 import './suppressions/store.ts';
 import './templates/store.ts';
+import './tasks/store.ts';
 import './tenants/store.ts';
 import './topics/store.ts';
 import './tracking/engagements/record.ts';

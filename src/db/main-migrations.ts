@@ -52,6 +52,7 @@ import { countsByAddress } from './migrations/0061-counts-by-address.ts';
 import { domainsOfEndpoints } from './migrations/0062-domains-of-endpoints.ts';
 import { bounceEvidence } from './migrations/0064-bounce-evidence.ts';
 import { classesOfReplies } from './migrations/0065-classes-of-replies.ts';
+import { tasks } from './migrations/0069-tasks.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -106,4 +107,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   domainsOfEndpoints,
   bounceEvidence,
   classesOfReplies,
+  tasks,
 ];

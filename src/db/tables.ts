@@ -44,6 +44,7 @@ import type {
   SubmittedMessageRow,
   UnsentMailRow,
 } from './submission-tables.ts';
+import type { TaskRow } from './task-tables.ts';
 import type { ApiKeyRow, PlanRow, TenantRow, UsageRow } from './tenant-tables.ts';
 import type {
   EngagementRow,
@@ -241,6 +242,7 @@ export type EventRow = {
 };
 
 export type Tables = MailboxTables & {
+  tasks: TaskRow;
   plans: PlanRow;
   tenants: TenantRow;
   usage: UsageRow;

@@ -5,7 +5,7 @@
  */
 import { type Clock, sleep, type Timer } from './clock.ts';
 import type { System } from './system.ts';
-import type { WakeupName } from './wakeups.ts';
+import type { WakeupName, WakeupSubjects } from './wakeups.ts';
 
 /** The answer of one lease. */
 export type Leased<Item> = {
@@ -21,8 +21,8 @@ export type Work<Item> = {
   /** Names the work in logs. */
   name: string;
   wakeOn: readonly WakeupName[];
-  /** Name of this work's items among the subjects of a wake-up. A wake-up that names only others does not concern it. */
-  subject?: string;
+  /** Returns false for a wake-up whose subjects are the work of others. Every wake-up concerns a work without it. */
+  concerns?(subjects: WakeupSubjects): boolean;
   /** Maximum number of items that run at the same time. */
   concurrency: number;
   /**
@@ -92,7 +92,7 @@ class Worker<Item> implements RunningWork {
     this.#work = work;
     this.#stopListening = work.wakeOn.map((name) =>
       system.wakeups.listen(name, (subjects) => {
-        if (!subjects || work.subject === undefined || subjects.includes(work.subject)) this.#wakeUp();
+        if (work.concerns?.(subjects) ?? true) this.#wakeUp();
       }),
     );
   }

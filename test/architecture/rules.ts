@@ -55,6 +55,7 @@ const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   'config.ts': ['system', 'config-schema.ts', 'crash-points.ts'],
   'app.ts': ['system', 'db', 'blobs', 'mail', 'config.ts'],
   'thread-app.ts': ['system', 'db', 'config.ts', 'app.ts'],
+  tasks: ['system', 'db', 'app.ts', 'thread-app.ts'],
 };
 
 const ALL_UNITS = [...Object.keys(FOUNDATIONS), ...FEATURES];
@@ -65,7 +66,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     FEATURES.map((feature, index) => [feature, [...Object.keys(FOUNDATIONS), ...FEATURES.slice(0, index)]]),
   ),
-  'operations.ts': FEATURES,
+  'operations.ts': ['tasks', ...FEATURES],
   'api.ts': ALL_UNITS,
   'control-socket.ts': ALL_UNITS,
   'main.ts': [...ALL_UNITS, 'api.ts', 'control-socket.ts'],

@@ -91,7 +91,7 @@ export function createTaskWork(app: TaskApp, { kind, concurrency, run }: TaskKin
   return {
     name: `inbound ${kind}`,
     wakeOn: ['inbound'],
-    subject: kind,
+    concerns: (subjects) => subjects?.includes(kind) ?? true,
     concurrency,
     async lease(limit): Promise<Leased<LeasedTask>> {
       const now = app.clock.now();

@@ -21,7 +21,7 @@ export function createPostStart({ db }: Pick<App, 'db'>, thread: PostThread): Wo
   return {
     name: 'start of inbound posts',
     wakeOn: ['inbound'],
-    subject: 'post',
+    concerns: (subjects) => subjects?.includes('post') ?? true,
     concurrency: 1,
     async lease() {
       if (!isNeeded) {

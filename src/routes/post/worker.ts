@@ -38,7 +38,7 @@ export function createPostWork(app: PostingPartApp): Work<LeasedPost> {
   return {
     name: 'inbound post',
     wakeOn: ['inbound'],
-    subject: 'post',
+    concerns: (subjects) => subjects?.includes('post') ?? true,
     concurrency: IN_FLIGHT,
     async lease(limit) {
       const now = app.clock.now();
