@@ -285,21 +285,6 @@ export function queriesOutsideStores(sources: readonly Source[]): string[] {
   );
 }
 
-/**
- * Openings that refer to something outside the comment, or that make a fragment of it. A comment is read alone and names
- * what it is about.
- */
-const DANGLING_OPENINGS =
-  /^(?:@\w+|Also|And|As|Asked|Besides|But|For|From|Hers|His|It|Its|Like the|Nobody|Nor|Null|Of|Or|Ours|Said|The (?:last|latter|others?|rest|same)|Their|Theirs|Them|They|Those|Told|Undefined|What|Whatever|When it|Whence|Where|Whether|Which|Who|Whoever|Whom|Whose|RFC \d+|Specification \d+|\w+\.md)\b/;
-
-export function danglingComments(sources: readonly Source[]): string[] {
-  return sources.flatMap(({ path, comments }) =>
-    comments
-      .filter((comment) => DANGLING_OPENINGS.test(comment))
-      .map((comment) => `${path}: a comment cannot be read alone: "${comment.slice(0, 50)}"`),
-  );
-}
-
 /** Comments give the reason itself, or name a page that every reader of the repository has. */
 export function citedPages(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, comments }) =>
@@ -308,31 +293,6 @@ export function citedPages(sources: readonly Source[]): string[] {
       .filter((page) => !/^(?:(?:[\w-]+\/)*README|docs\/[\w-]+)\.md$/.test(page))
       .map((page) => `${path} cites ${page}, which is not in the repository`),
   );
-}
-
-/** Exported functions say what they return, their units, their errors and their source. */
-export function undocumentedFunctions(sources: readonly Source[]): string[] {
-  return sources
-    .filter(({ path }) => !path.endsWith('.d.ts'))
-    .flatMap(({ path, text }) =>
-      firstDeclarations(text)
-        .filter(({ isDocumented }) => !isDocumented)
-        .map(({ name }) => `${path}: ${name} has no docstring`),
-    );
-}
-
-/**
- * Finds exported functions and operations of the database. The docstring of an overloaded function stands before its
- * first signature.
- */
-function firstDeclarations(text: string): { name: string; isDocumented: boolean }[] {
-  const declarations =
-    /(\*\/\n)?^export (?:(?:async )?function\*? (\w+)|const (\w+) = define(?:Write|Read)\b)/gm;
-  const found = [...text.matchAll(declarations)].map(([, docstring, func, operation]) => ({
-    name: func ?? operation ?? '',
-    isDocumented: docstring !== undefined,
-  }));
-  return found.filter(({ name }, index) => name !== found[index - 1]?.name);
 }
 
 const EXPORTS = /^export (?:abstract |async )*(?:function\*?|const|let|class|type|interface) (\w+)/gm;
@@ -351,17 +311,6 @@ export function unusedExports(sources: readonly Source[], tests: readonly Source
       .map(([, name = '']) => name)
       .filter((name) => !used.get(path)?.has(name) && !used.get(path)?.has('*'))
       .map((name) => `${path} exports ${name}, which no other file imports`),
-  );
-}
-
-/** Each limit says what it limits and where it comes from. Constants right below one another may share a comment. */
-export function unexplainedLimits(sources: readonly Source[]): string[] {
-  return sources.flatMap(({ path, text }) =>
-    [
-      ...text.matchAll(
-        /(?<!\*\/\n|\n(?:export )?const [A-Z_]+ = .*\n)^(?:export )?const (M(?:AX|IN)_\w+) =/gm,
-      ),
-    ].map(([, name]) => `${path}: ${name} has no comment`),
   );
 }
 

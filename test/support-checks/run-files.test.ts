@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,6 +83,14 @@ test('a process that stands still after all its files have ended is ended, and t
   const lines = await runs.stillAtExit;
   assert.equal(count(lines, 'pass'), 2);
   assert.ok(lines.includes('ok true'));
+});
+
+test('a process whose parent has gone ends, whatever its file has left open', async () => {
+  const host = fork(join(import.meta.dirname, '../support/test-host.ts'), { serialization: 'advanced' });
+  host.send({ file: join(import.meta.dirname, 'samples/stays.ts'), testMs: 60_000 });
+  await once(host, 'message');
+  host.disconnect();
+  assert.deepEqual(await once(host, 'exit'), [0, null]);
 });
 
 test('a file whose process ends before its tests, one without tests and one that does not load have failed', async () => {

@@ -47,6 +47,8 @@ for (const event of ['uncaughtException', 'unhandledRejection'])
   process.on(event, (error) => process.send?.({ uncaught: shown(error) }));
 
 process.on('beforeExit', () => channel.ref());
+// A process whose parent has died would go on alone, and each error that it could not report would be one more error.
+process.on('disconnect', () => process.exit());
 process.on('message', (request: HostRequest) => {
   if (request === 'open') process.send?.({ open: process.getActiveResourcesInfo() });
   else void runFile(request);
