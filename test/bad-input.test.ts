@@ -21,7 +21,7 @@ after(() => world.close());
  * does: there, the fields take turns with the values.
  */
 function wrongFor(route: Route, steps: Steps, place: number): unknown[] {
-  if (steps.length > 1 || !Object.hasOwn(route.valid, steps[0])) return turn(WRONG_BELOW, place, 2);
+  if (steps.length > 1 || !Object.hasOwn(route.valid, steps[0])) return turn(WRONG_BELOW, place, 4);
   const texts = route.method === 'PATCH' ? turn(HOSTILE, place, 3) : HOSTILE;
   const lists = takesList(route, steps[0]) ? turn(WRONG_LISTS, place, 3) : [];
   return [...turn(WRONG_TYPES, place, 2), ...texts, ...lists];

@@ -12,7 +12,7 @@ import { type ItemRoute, openBadInput, run } from './world.ts';
 
 /** One decoder reads the paths and queries of all routes: every third route is tried with each value. */
 const TURNS = 3;
-const ROUNDS = 100;
+const ROUNDS = 30;
 
 const world = await openBadInput();
 const { ask } = world;
@@ -71,7 +71,7 @@ test('a query string may be anything', async () => {
       ...[`${name}=a&${name}=b`, `${name}=${'x'.repeat(9_000)}`, `${name}=%0D%0A`, `${name}=`, `${name}=%25`],
       ...[`${name}=%00`, `${name}=%C3%28`, `${name}=%ED%A0%80`, `${name}[]=1`, `${name}=__proto__`],
     ]);
-    for (const query of [...turn(ofNone, place, TURNS), ...ofNames]) {
+    for (const query of turn([...ofNone, ...ofNames], place, TURNS)) {
       const { status } = await ask(api, { method: 'GET', url: `${url}?${query}` });
       assert.ok([200, 400, 404].includes(status), `${url}?${query.slice(0, 80)}: ${status}`);
     }

@@ -181,9 +181,9 @@ test('no body gives anything but 200, 400 or 404, and what is sent is a sound me
       const shown = await spool.request('GET', `/v1/emails/${answer.id}`);
       assert.equal(shown.status, 200, JSON.stringify(shown.body).slice(0, 500));
     }),
-    { seed: SEED, numRuns: 250 },
+    { seed: SEED, numRuns: 80 },
   );
-  assert.ok(sent >= 100, `${sent} were sent`);
+  assert.ok(sent >= 40, `${sent} were sent`);
 });
 
 test('__proto__ and constructor.prototype are refused anywhere in a body, and pollute nothing', async () => {

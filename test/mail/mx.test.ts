@@ -335,7 +335,7 @@ test('no set of records makes a plan that is empty, repeats an address or exceed
         assert.ok(sizes.reduce((sum, size) => sum + size, 0) <= 5);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
 });
 

@@ -575,7 +575,7 @@ function mutate(message: string, random: SeededRandom, octets: number): Buffer {
   return bytes;
 }
 
-const ROUNDS = 10_000;
+const ROUNDS = 2_500;
 /** Every so many rounds, a mutated bounce comes with a good token of another email, which costs a write. */
 const WRITE_EVERY = 20;
 

@@ -15,6 +15,8 @@ import type { HostRequest, TestEvent } from './run-files.ts';
 
 /** Property tests try the same values in each run, so that a red test stays red. A date. */
 const SEED = 20_260_301;
+/** Number of values that a property is tried with, unless its test names another. */
+const RUNS = 40;
 /** The events that the parent prints or counts. */
 const SENT = new Set(['test:start', 'test:pass', 'test:fail', 'test:diagnostic', 'test:summary']);
 /** Maximum number of lines that are shown of an error, so that it fits on one screen. */
@@ -25,7 +27,7 @@ if (!channel) throw new Error('test-host.ts runs as a child of run-files.ts');
 /** Number of earlier runs of each file, by its URL. */
 const runs = new Map<string, number>();
 let file = '';
-fc.configureGlobal({ seed: SEED });
+fc.configureGlobal({ seed: SEED, numRuns: RUNS });
 unbindThreadsFromFlag();
 
 // A test file is evaluated again each time it is run. The modules that it imports are shared. The first run has the plain

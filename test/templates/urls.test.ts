@@ -153,7 +153,7 @@ test('in a broadcast no value adds a parameter to a query or a scheme to a link,
         /^(?:javascript|data|vbscript|file|blob|about):/,
       );
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 

@@ -262,6 +262,6 @@ test('any history of puts ends as a plain model of it does', async () => {
         );
       }
     }),
-    { seed: 20_260_302, numRuns: 100 },
+    { seed: 20_260_302, numRuns: 50 },
   );
 });

@@ -193,7 +193,7 @@ test('the result does not depend on how the bytes are cut', async () => {
       pieces.push(bytes.subarray(at));
       assert.deepEqual(await frames(pieces), await frames([bytes]));
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   );
 });
 
@@ -205,7 +205,7 @@ test('whatever a client sends, a command holds no more than its limit', async ()
           assert.ok(frame.length <= LIMITS.commandBytes + 'too large '.length + 4);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 

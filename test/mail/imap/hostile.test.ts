@@ -81,7 +81,7 @@ test('whatever a client sends, each command is completed once, in order, and eac
       const tags = responses.flatMap((response) => response.match(/^t\d+(?= )/g) ?? []);
       assert.deepEqual(tags, [...commands.map((_, index) => `t${index + 100}`), 't999']);
     }),
-    { numRuns: 150 },
+    { numRuns: 70 },
   );
   assert.deepEqual(lines, []);
 });

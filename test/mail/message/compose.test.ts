@@ -149,7 +149,7 @@ test('an independent parser reads back what was composed', async () => {
         assert.equal(lines(parsed.html), lines(message.html));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 
@@ -358,7 +358,7 @@ test('an independent parser reads back attachments and inline parts, with names,
         assert.deepEqual(read, expected);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 
@@ -470,7 +470,7 @@ test('every composed message is lines of at most 998 ASCII octets, each ended by
         assert.doesNotMatch(line, /[\r\n\0]/);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
 });
 

@@ -52,7 +52,7 @@ test('the result is that of a slow and simple encoder, however the message is cu
         assert.equal(encode(message, { pieceOctets, ...(lines !== undefined && { lines }) }), simple);
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
 });
 

@@ -51,7 +51,7 @@ test('whatever a client sends, each command is answered once, in order, and each
       assert.deepEqual(await client.rest(), ['+OK', '+OK Good bye']);
       assert.equal(drop.messages.length, 2);
     }),
-    { numRuns: 150 },
+    { numRuns: 70 },
   );
   assert.deepEqual(lines, []);
 });

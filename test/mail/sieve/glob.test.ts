@@ -25,7 +25,7 @@ test('patterns match what regular expressions match', () => {
       const isMatch = matchGlob(parseGlob(pattern), text, () => undefined) !== undefined;
       assert.equal(isMatch, toRegularExpression(pattern).test(text));
     }),
-    { seed: 1, numRuns: 2_000 },
+    { seed: 1, numRuns: 500 },
   );
 });
 

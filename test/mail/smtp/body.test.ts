@@ -19,7 +19,7 @@ test('the dot at each line start is doubled, and no other', () => {
       assert.equal(form?.bytes.toString('latin1'), text.replace(/^\./, '..').replace(/\n\./g, '\n..'));
       assert.equal(form.end, text === '' || text.endsWith('\n') ? '.\r\n' : '\r\n.\r\n');
     }),
-    { numRuns: 1000 },
+    { numRuns: 250 },
   );
 });
 
@@ -33,7 +33,7 @@ test('a CR or LF outside CRLF is found', () => {
     fc.property(bytes, (slice) => {
       assert.equal(wireFormOf(slice) !== undefined, !/\r(?!\n)|(?<!\r)\n/.test(slice.toString('latin1')));
     }),
-    { numRuns: 1000 },
+    { numRuns: 250 },
   );
 });
 
@@ -57,7 +57,7 @@ test('the form on the wire is the same however the message is cut into chunks', 
         end === undefined ? undefined : { bytes: Buffer.concat(sent), end },
       );
     }),
-    { numRuns: 1000 },
+    { numRuns: 250 },
   );
 });
 

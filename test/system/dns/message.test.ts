@@ -204,7 +204,7 @@ test('arbitrary bytes are read without an exception', () => {
       for (const [at, value] of edits) behind[head + (at % (behind.length - head))] = value;
       kinds.add(readResponse(behind, query).kind);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(65_535), (noise, counts) => {
@@ -212,7 +212,7 @@ test('arbitrary bytes are read without an exception', () => {
       bytes.writeUInt16BE(counts, 6);
       kinds.add(readResponse(bytes, query).kind);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
   assert.deepEqual([...kinds].sort(), ['foreign', 'response', 'unreadable']);
 });

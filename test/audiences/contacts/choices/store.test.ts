@@ -313,6 +313,6 @@ test('the opt-outs of an address always agree with all of its contacts', async (
       while (await clearDeleted.run(tx, { limit: 2 }));
       assert.deepEqual(await keptRows(world), []);
     }),
-    { seed: 20_260_302, numRuns: 150 },
+    { seed: 20_260_302, numRuns: 70 },
   );
 });

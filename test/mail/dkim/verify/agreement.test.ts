@@ -134,7 +134,7 @@ test('our verifier and mailauth agree on every message that is signed, changed o
         if (ours[0] === 'pass') passed += 1;
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 100 },
   );
-  assert.ok(passed > 100, `only ${passed} signatures passed`);
+  assert.ok(passed > 30, `only ${passed} signatures passed`);
 });

@@ -323,6 +323,6 @@ test('whatever stands in a command, a parser returns or refuses', () => {
         assert.ok(error instanceof CommandError, String(error));
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
 });

@@ -60,7 +60,7 @@ test('every message that is sent as the RFC says arrives as it was, however it i
         fault: undefined,
       });
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   );
 });
 
@@ -76,7 +76,7 @@ test('any bytes are read in the same way, however they are cut', () => {
       assert.deepEqual(outcome(cut(bytes, at)), whole);
       assert.deepEqual(outcome([...bytes].map((byte) => Buffer.from([byte]))), whole);
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   );
 });
 
@@ -93,7 +93,7 @@ test('the message ends where a plain reading of the RFC ends it', () => {
       assert.equal(fault !== undefined, /\0|\r(?!\n)/.test(message));
       if (fault === undefined) assert.equal(content, message.replace(/(^|\r\n)\./g, '$1'));
     }),
-    { numRuns: 1_000 },
+    { numRuns: 250 },
   );
 });
 
@@ -105,6 +105,6 @@ test('the octets of chunks are judged in the same way, however they are cut', ()
       check.end();
       assert.equal(check.fault !== undefined, /\0|\r(?!\n)/.test(bytes.toString('latin1')));
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   );
 });
