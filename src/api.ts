@@ -2,16 +2,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { noAccounts, type RunningAccounts } from './accounts/running-accounts.ts';
 import type { App } from './app.ts';
-import { registerAudiencesApi } from './audiences/api.ts';
-import { registerContactsApi } from './audiences/contacts/api.ts';
-import { registerContactFiles } from './audiences/contacts/csv-api.ts';
-import { registerSegmentsApi } from './audiences/segments/api.ts';
 import { createScans } from './audiences/segments/scan.ts';
-import { registerBroadcastsApi } from './broadcasts/api.ts';
 import type { Config } from './config.ts';
-import { registerDomainsApi } from './domains/api.ts';
-import { registerEmailsApi } from './emails/api.ts';
-import { registerExportsApi } from './exports/api.ts';
+import { entriesOf } from './features.ts';
 import type { SomeHeaders } from './http/json/openapi/answers.ts';
 import type { ApiDescription } from './http/json/openapi.ts';
 import { serveDocument } from './http/json/serve-document.ts';
@@ -22,40 +15,22 @@ import { listenHttp } from './http/transport/listen.ts';
 import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpOptions } from './http/transport/server.ts';
 import { shedWrites } from './http/transport/shed.ts';
-import { registerImportsApi } from './imports/api.ts';
 import { createMessageParser } from './mail/message/parse/parser.ts';
-import { registerReportsApi } from './mail-reports/reports/api.ts';
-import { registerMailboxImportsApi } from './mailbox-imports/api.ts';
-import { registerMailboxesApi } from './mailboxes/api.ts';
-import { registerAppPasswordsApi } from './mailboxes/app-passwords/api.ts';
-import { createDiscoveryApp } from './mailboxes/discovery/app.ts';
-import { createPreferencesApp } from './preferences/app.tsx';
-import { registerInboundRoutesApi } from './routes/api.ts';
-import { registerReceivedApi } from './routes/messages/api.ts';
 import { createContents } from './routes/messages/content.ts';
-import { serveDownloads } from './routes/messages/downloads.ts';
-import { type RouteCalls, routeCalls } from './routes/post/part.ts';
-import { registerStatisticsApi } from './statistics/api.ts';
-import { registerSuppressionsApi } from './suppressions/api.ts';
-import { registerSuppressionFiles } from './suppressions/csv-api.ts';
+import { routeCalls as postToRoutes, type RouteCalls } from './routes/post/part.ts';
 import type { Listener } from './system/listen.ts';
-import { registerTemplatesApi } from './templates/api.ts';
 import { findPlannedCaller, requireApiKey } from './tenants/authenticate.ts';
 import { limitDomainKeys } from './tenants/domain-reach.ts';
-import { registerApiKeysApi } from './tenants/keys-api.ts';
-import { registerPlanApi } from './tenants/plan-api.ts';
 import { saysQuota, showQuota } from './tenants/quota-headers.ts';
-import { registerTopicsApi } from './topics/api.ts';
 import { VERSION } from './version.ts';
-import { registerWebhookApi } from './webhooks/api.ts';
 import { describeEvents } from './webhooks/describe-events.ts';
-import { type WebhookCalls, webhookCalls } from './webhooks/part.ts';
+import { webhookCalls as postWebhooks, type WebhookCalls } from './webhooks/part.ts';
 
 type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
   /** Calls of the part that posts webhooks. Without it, posts for tests of endpoints are made in this thread. */
-  webhooks?: WebhookCalls;
+  webhookCalls?: WebhookCalls;
   /** Calls of the part that posts to routes. Without it, posts for tests of routes are made in this thread. */
-  routes?: RouteCalls;
+  routeCalls?: RouteCalls;
   /** Accounts of mailboxes that are open. Without it, none is. */
   accounts?: RunningAccounts;
   /** Returns true when every thread of the daemon runs. */
@@ -66,8 +41,8 @@ type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
 export async function createApiServer(
   app: App,
   {
-    webhooks = webhookCalls(app),
-    routes = routeCalls(app),
+    webhookCalls = postWebhooks(app),
+    routeCalls = postToRoutes(app),
     accounts = noAccounts,
     doThreadsRun = () => true,
     ...limits
@@ -79,7 +54,7 @@ export async function createApiServer(
     bodies,
     holderOf,
     trustedProxies: app.config.http.trustedProxies,
-    hosted: [createPreferencesApp(app), createDiscoveryApp(app)],
+    hosted: entriesOf('pages').map((create) => create(app)),
     ...limits,
     unauthenticated: {
       limit: app.guards.unauthenticated,
@@ -98,37 +73,15 @@ export async function createApiServer(
   const parser = createMessageParser(app, app.htmlText);
   server.addHook('onClose', () => parser.close());
   const contents = createContents({ ...app, parser });
-  serveDownloads(server, { ...app, contents });
+  const parts = { ...app, bodies, contents, scans: createScans(app), webhookCalls, routeCalls, accounts };
+  for (const register of entriesOf('publicRoutes')) register(server, parts);
   await server.register(
     (v1, _options, done) => {
-      const scans = createScans(app);
       requireApiKey(v1, app);
       limitDomainKeys(v1);
       showQuota(v1, app);
       shedWrites(v1, { overload: app.guards.overload, metrics: app.metrics });
-      registerEmailsApi(v1, { ...app, bodies });
-      registerDomainsApi(v1, app);
-      registerImportsApi(v1, app);
-      registerExportsApi(v1, app);
-      registerSuppressionsApi(v1, app);
-      registerSuppressionFiles(v1, app);
-      registerTopicsApi(v1, app);
-      registerTemplatesApi(v1, app);
-      registerBroadcastsApi(v1, { ...app, bodies, scans });
-      registerAudiencesApi(v1, app);
-      registerContactsApi(v1, app);
-      registerContactFiles(v1, app);
-      registerSegmentsApi(v1, app, scans);
-      registerStatisticsApi(v1, app);
-      registerWebhookApi(v1, app, webhooks);
-      registerInboundRoutesApi(v1, app, routes);
-      registerReceivedApi(v1, { ...app, contents });
-      registerReportsApi(v1, app);
-      registerMailboxesApi(v1, { ...app, accounts });
-      registerAppPasswordsApi(v1, { ...app, accounts });
-      registerMailboxImportsApi(v1, app);
-      registerApiKeysApi(v1, app);
-      registerPlanApi(v1, app);
+      for (const register of entriesOf('routes')) register(v1, parts);
       done();
     },
     { prefix: '/v1' },

@@ -8,26 +8,15 @@ import { join, resolve } from 'node:path';
 import type { MailboxContents } from './accounts/contents.ts';
 import { noAccounts, type RunningAccounts } from './accounts/running-accounts.ts';
 import type { App } from './app.ts';
-import { registerBroadcastAdmin } from './broadcasts/admin-api.ts';
-import { registerCertificateAdmin } from './certificates/admin-api.ts';
 import { type CertificateAdmin, inspectCertificates } from './certificates/certificates.ts';
-import { registerDomainAdmin } from './domains/admin-api.ts';
+import { entriesOf } from './features.ts';
 import { createHttpServer } from './http/json/server.ts';
 import { listenHttp } from './http/transport/listen.ts';
 import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpServer } from './http/transport/server.ts';
-import { registerMailboxImportAdmin } from './mailbox-imports/admin-api.ts';
-import { registerTransferAdmin } from './mailbox-imports/transfer/admin-api.ts';
-import { registerMailboxAdmin } from './mailboxes/admin-api.ts';
-import { registerAppPasswordAdmin } from './mailboxes/app-passwords/admin-api.ts';
-import { registerOutboxAdmin } from './mailboxes/outbox/admin-api.ts';
-import { type MailboxRepairs, registerRepairAdmin } from './mailboxes/repairs.ts';
-import { registerQueueAdmin } from './queue/admin-api.ts';
-import { registerSuppressionReview } from './queue/suppression-review/admin-api.ts';
-import { registerInboundAdmin } from './receiving/operator/admin-api.ts';
+import type { MailboxRepairs } from './mailboxes/repairs.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
-import { registerTenantAdmin } from './tenants/admin-api.ts';
 import { VERSION } from './version.ts';
 
 type ControlApp = Pick<
@@ -85,19 +74,15 @@ export async function createControlServer(
     { bodies: app.guards.memory.control },
   );
   serveMetrics(server, app.metrics, 'all');
-  registerTenantAdmin(server, app);
-  registerDomainAdmin(server, app, [certificates.records]);
-  registerCertificateAdmin(server, certificates);
-  registerQueueAdmin(server, app);
-  registerSuppressionReview(server, app);
-  registerBroadcastAdmin(server, app);
-  registerInboundAdmin(server, app);
-  registerMailboxAdmin(server, { ...app, accounts });
-  registerAppPasswordAdmin(server, { ...app, accounts });
-  registerOutboxAdmin(server, app);
-  registerTransferAdmin(server, app, mailboxContents);
-  registerMailboxImportAdmin(server, { ...app, runsImports: mailboxContents !== undefined });
-  registerRepairAdmin(server, app, mailboxRepairs);
+  const parts = {
+    ...app,
+    certificates,
+    moreRecords: [certificates.records],
+    accounts,
+    mailboxContents,
+    mailboxRepairs,
+  };
+  for (const register of entriesOf('operatorRoutes')) register(server, parts);
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));
   return server;
 }

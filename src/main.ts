@@ -7,62 +7,33 @@ import { openApi } from './api.ts';
 import { type App, type OpenOptions, openApp } from './app.ts';
 import { contactExport } from './audiences/contacts/export.ts';
 import { contactImport } from './audiences/contacts/import.ts';
-import { moveDueRequests } from './audiences/opt-in/store.ts';
-import { createAudienceSweep } from './audiences/worker.ts';
 import { requireWritableFolders } from './blobs/files.ts';
 import { blobFolder } from './blobs/owner.ts';
 import { createBlobSweep } from './blobs/worker.ts';
 import { linkExport } from './broadcasts/clicked-links/export.ts';
 import { recipientExport } from './broadcasts/recipients/export.ts';
-import { moveDueRuns } from './broadcasts/runs/store.ts';
-import { createBroadcastWork } from './broadcasts/worker.ts';
 import { type Certificates, openCertificates } from './certificates/certificates.ts';
 import type { Config } from './config.ts';
-import { createConfirmationWork } from './confirmations/worker.ts';
 import { openControlSocket } from './control-socket.ts';
 import { type DueWork, followClock, startInstallationWork } from './db/installation/worker.ts';
 import { adviseOnStorage } from './db/storage-advice.ts';
-import { moveDueChecks } from './domains/store.ts';
-import { createDomainCheckWork, createDomainSweep } from './domains/worker.ts';
-import { createIdempotencySweep } from './emails/worker.ts';
 import { exportJobs } from './exports/run.ts';
+import { entriesOf } from './features.ts';
 import { createShedLog } from './http/transport/shed-log.ts';
 import { importJobs } from './imports/run.ts';
-import { moveDueJobs } from './jobs/store.ts';
-import { createJobSweep, startJobs } from './jobs/worker.ts';
-import { createBounceWork } from './mail-reports/bounces.ts';
-import { createComplaintWork } from './mail-reports/complaints.ts';
-import { createDmarcReportWork } from './mail-reports/dmarc-reports/work.ts';
-import { createReportWork } from './mail-reports/reports/work.ts';
-import { createUnsubscribeWork } from './mail-reports/unsubscribe.ts';
-import { createMailboxes, createMailboxStart, type Mailboxes } from './mailbox-access/service.ts';
-import { createNotificationWork } from './mailbox-delivery/forward/notify.ts';
-import { createForwardWork } from './mailbox-delivery/forward/work.ts';
-import { createMailboxWork } from './mailbox-delivery/work.ts';
+import { startJobs } from './jobs/worker.ts';
+import { createMailboxes, type Mailboxes } from './mailbox-access/service.ts';
 import { createImportReader } from './mailbox-imports/reader.ts';
-import { moveDueImports } from './mailbox-imports/store.ts';
 import type { ImportCalls } from './mailbox-imports/turn.ts';
-import { createImportSweep, createImportWork } from './mailbox-imports/worker.ts';
-import { moveDueRemovals } from './mailboxes/removal-store.ts';
-import { createMemorySweep } from './mailboxes/scripts/worker.ts';
-import { createRemovalWork } from './mailboxes/worker.ts';
-import { createTrialWork } from './queue/held/trial.ts';
-import { createRepliesWork, RepliesFile } from './queue/outcome/replies/replies.ts';
-import { moveQueue } from './queue/state/set-back.ts';
-import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
-import { receivedSteps } from './receiving/expire.ts';
+import { RepliesFile } from './queue/outcome/replies/replies.ts';
+import { recoverQueue, startDelivering } from './queue/worker.ts';
 import { createInboundApp, type InboundApp, type MailboxScripts } from './receiving/inbound-app.ts';
 import { openInbound } from './receiving/listener.ts';
 import { createLocalReceiver } from './receiving/local.ts';
-import { createGreylistSweep } from './receiving/sender/worker.ts';
 import { createRetentionWork } from './retention/worker.ts';
 import { POST_THREAD, type RouteCalls, startRoutePosts } from './routes/post/part.ts';
-import { createPostStart, startPostsIfNeeded } from './routes/post/start.ts';
-import { moveInbound } from './routes/set-back.ts';
-import { endRouteSuspensions } from './routes/store.ts';
-import { submissionSteps } from './submission/expire.ts';
+import { startPostsIfNeeded } from './routes/post/start.ts';
 import { openSubmission } from './submission/listeners.ts';
-import { createReportsWork } from './submission/reports/work.ts';
 import { suppressionExport } from './suppressions/export.ts';
 import { suppressionImport } from './suppressions/import.ts';
 import { errorCode } from './system/errors.ts';
@@ -72,10 +43,8 @@ import { inThisThread, type LazyThread, type PartThread } from './system/thread.
 import { startWork } from './system/worker.ts';
 import { moveTasks, watchTasks } from './tasks/upkeep.ts';
 import { createLazyPartThread, startPartThread } from './thread-app.ts';
-import { createJudgingWork, moveEngagements } from './tracking/worker.ts';
 import { VERSION } from './version.ts';
 import { startWebhooks, WEBHOOK_THREAD, type WebhookCalls } from './webhooks/part.ts';
-import { moveWebhooks } from './webhooks/set-back.ts';
 
 export type Daemon = {
   /** URL that the API listens on, such as `http://127.0.0.1:8025`. */
@@ -92,21 +61,7 @@ export type Daemon = {
 };
 
 /** Everything whose due times move when the wall clock was set back. */
-export const DUE_WORKS: readonly DueWork[] = [
-  { move: moveTasks, wakeup: 'tasks' },
-  { move: moveQueue, wakeup: 'queue' },
-  { move: moveWebhooks, wakeup: 'webhooks' },
-  { move: (db, setBack) => db.commit(moveDueJobs, setBack), wakeup: 'jobs' },
-  { move: (db, setBack) => db.commit(moveDueChecks, setBack) },
-  { move: moveEngagements },
-  { move: (db, setBack) => db.commit(moveDueRuns, setBack), wakeup: 'broadcasts' },
-  { move: (db, setBack) => db.commit(moveDueRequests, setBack), wakeup: 'confirmations' },
-  // Suspensions would otherwise last as long as the set-back.
-  { move: (db) => db.commit(endRouteSuspensions, undefined) },
-  { move: moveInbound, wakeup: 'inbound' },
-  { move: (db, setBack) => db.commit(moveDueRemovals, setBack), wakeup: 'mailboxes' },
-  { move: (db, setBack) => db.commit(moveDueImports, setBack), wakeup: 'mailboxImports' },
-];
+export const DUE_WORKS: readonly DueWork[] = [{ move: moveTasks, wakeup: 'tasks' }, ...entriesOf('dueWorks')];
 
 /** Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued. */
 const DRAIN_MS = 30_000;
@@ -115,8 +70,8 @@ const DRAIN_MS = 30_000;
 const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
   (app, { webhooks, routes, mailboxes, imports }) =>
     openApi(app, {
-      webhooks: webhooks.calls,
-      routes: routes.calls,
+      webhookCalls: webhooks.calls,
+      routeCalls: routes.calls,
       accounts: mailboxes.accounts,
       doThreadsRun: () => [webhooks, routes, mailboxes, imports].every(({ isRunning }) => isRunning),
     }),
@@ -242,6 +197,8 @@ async function startThreads(app: App, certificates: Certificates, inThreads: boo
   return { webhooks, routes, mailboxes, imports };
 }
 
+/** Kinds of imports and exports. */
+const IMPORTS = { contacts: contactImport, suppressions: suppressionImport };
 const EXPORTS = {
   contacts: contactExport,
   suppressions: suppressionExport,
@@ -250,48 +207,30 @@ const EXPORTS = {
 };
 
 function startWorkers(app: App, { inbound, routes, mailboxes, imports }: Parts): Stoppable[] {
-  const { accounts } = mailboxes;
+  const { accounts, scripts: scriptRunner } = mailboxes;
   const replies = new RepliesFile(app);
+  const steps = entriesOf('retention').flatMap((createSteps) => createSteps(app));
+  const parts = {
+    ...inbound,
+    replies,
+    postThread: routes,
+    mailboxes,
+    accounts,
+    mailboxDelivery: accounts,
+    scriptRunner,
+    importCalls: imports.calls,
+  };
   watchTasks(app);
   return [
     app.metrics.watchLoop(),
     app.disk.watch(),
     startInstallationWork(app, DUE_WORKS),
     startDelivering(app, createLocalReceiver(inbound), replies),
-    startWork(app, createRepliesWork(app, replies)),
-    startWork(app, createRecoveryWork(app)),
-    startWork(app, createTrialWork(app)),
-    startWork(app, createDomainCheckWork(app)),
-    startWork(app, createDomainSweep(app)),
-    startJobs(app, importJobs(app, { contacts: contactImport, suppressions: suppressionImport })),
+    startJobs(app, importJobs(app, IMPORTS)),
     startJobs(app, exportJobs(app, EXPORTS)),
-    startWork(app, createJobSweep(app)),
-    startWork(app, createAudienceSweep(app)),
-    startWork(app, createBroadcastWork(app)),
-    startWork(app, createConfirmationWork(app)),
-    startWork(app, createIdempotencySweep(app)),
     startWork(app, createBlobSweep(app)),
-    startWork(app, createJudgingWork(app)),
-    startWork(app, createBounceWork(app, replies)),
-    startWork(app, createComplaintWork(app, replies)),
-    startWork(app, createUnsubscribeWork(app)),
-    startWork(app, createForwardWork(app)),
-    startWork(app, createNotificationWork({ ...app, mailboxDelivery: accounts })),
-    startWork(app, createDmarcReportWork(app)),
-    startWork(app, createReportWork(inbound)),
-    startWork(app, createPostStart(app, routes)),
-    startWork(app, createGreylistSweep(app)),
-    startWork(app, createMailboxStart(mailboxes)),
-    startWork(
-      app,
-      createMailboxWork({ ...inbound, mailboxDelivery: accounts, scriptRunner: mailboxes.scripts }),
-    ),
-    startWork(app, createReportsWork({ ...app, mailboxDelivery: accounts })),
-    startWork(app, createRemovalWork(app, accounts.close)),
-    startWork(app, createMemorySweep(app)),
-    startWork(app, createImportWork(app, imports.calls)),
-    startWork(app, createImportSweep(app)),
-    startWork(app, createRetentionWork(app, [...receivedSteps(app), ...submissionSteps(app)])),
+    ...entriesOf('works').map((create) => startWork<unknown>(app, create(parts))),
+    startWork(app, createRetentionWork(app, steps)),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];
 }

@@ -9,6 +9,7 @@ import {
   featuresInFoundations,
   importCycles,
   importsOutOfOrder,
+  misplacedIds,
   queriesOutsideStores,
   reExports,
   shapes,
@@ -61,6 +62,7 @@ test('a planted import out of order is named file -> file, a type import too', (
     ['emails/x.ts', "import {\n  a,\n  b,\n} from '../main.ts';", 'emails/x.ts -> main.ts'],
     ['api.ts', "import { a } from './cli/serve.ts';", 'api.ts -> cli/serve.ts'],
     ['main.ts', "import './operations.ts';", 'main.ts -> operations.ts'],
+    ['feature.ts', "import { a } from './topics/feature.ts';", 'feature.ts -> topics/feature.ts'],
     ['services/x.ts', '', 'services/x.ts has no place in the table of who may import whom'],
   ] as const) {
     assert.deepEqual(finds(importsOutOfOrder, path, text), [finding]);
@@ -86,6 +88,18 @@ test('foundations know no feature by name', () => {
   ]);
   for (const path of ['db/tables.ts', 'db/migrations/0099-x.ts', 'queue/x.ts'])
     assert.deepEqual(finds(featuresInFoundations, path, "run('webhooks')"), [], path);
+});
+
+test('each prefix of ids is listed by one feature', () => {
+  assert.deepEqual(misplacedIds(sources), []);
+  const files = planted({
+    'queue/feature.ts': "const queue = { ids: ['em', 'req'] };",
+    'queue/x.ts': "type A = Id<'em'>;\nnewId('xx', 0);",
+  });
+  assert.deepEqual(misplacedIds(files), [
+    '"req" is listed twice',
+    'queue/x.ts uses "xx", which no feature lists',
+  ]);
 });
 
 test('every wake-up that is sent has a listener, and every listener waits for one that is sent', () => {

@@ -5,7 +5,10 @@ import type { FastifyInstance } from 'fastify';
 import type { CertificateAdmin } from './certificates.ts';
 
 /** Registers `GET /certificates` and `POST /certificates/reload`. */
-export function registerCertificateAdmin(server: FastifyInstance, certificates: CertificateAdmin): void {
+export function registerCertificateAdmin(
+  server: FastifyInstance,
+  { certificates }: { certificates: CertificateAdmin },
+): void {
   server.get('/certificates', () => certificates.list());
   server.post('/certificates/reload', () => certificates.reload());
 }

@@ -4,6 +4,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from './operation.ts';
+import type { SliceSize } from './slice-size.ts';
 
 export type ExpiryRange = {
   /** Id after which the slice begins; '' for the first. */
@@ -19,6 +20,17 @@ export type ExpirySlice = {
   next: string | undefined;
   /** Number of rows deleted, or of emails whose content was deleted. */
   deleted: number;
+};
+
+/** A step of retention: what one kind of rows needs to expire. */
+export type ExpiryStep = {
+  /** Names what the step deletes, in the log and in the metrics. */
+  kind: string;
+  size: SliceSize;
+  /**
+   * Deletes the next slice of the rows that had expired at `now`: at most `rows` rows, beginning after the id `after`.
+   */
+  expire(now: number, slice: Pick<ExpiryRange, 'after' | 'rows'>): Promise<ExpirySlice>;
 };
 
 type Slice = {

@@ -82,12 +82,14 @@ export function defineRead<Input, Result, Schema = Tables>(
 
 /**
  * Returns an operation.
- * @throws Error when no module in src/operations.ts defines it
+ * @throws Error when `operations.ts` of no feature imports its module
  */
 export function findOperation(name: string): Registered {
   const operation = operations.get(name);
   if (!operation)
-    throw new Error(`operation "${name}" is not known here; is its module listed in src/operations.ts?`);
+    throw new Error(
+      `operation "${name}" is not known here; does operations.ts of its feature import its module?`,
+    );
   return operation;
 }
 

@@ -7,7 +7,7 @@
  */
 import type { AudienceRow, ContactRow } from '../db/marketing-tables.ts';
 import type { TenantRow } from '../db/tenant-tables.ts';
-import { bytesToId, ID_BYTES, type IdPrefix, idToBytes } from '../system/ids.ts';
+import { bytesToId, ID_BYTES, idToBytes } from '../system/ids.ts';
 import type { LinkKeys } from './keys.ts';
 import { maxTokenCharacters, openToken, sealToken } from './sealed-token.ts';
 
@@ -56,7 +56,7 @@ export function openConfirmation(
     token,
   );
   if (!content) return undefined;
-  const id = <P extends IdPrefix>(prefix: P, index: number) =>
+  const id = <P extends string>(prefix: P, index: number) =>
     bytesToId(prefix, content.subarray(index * ID_BYTES, (index + 1) * ID_BYTES));
   return {
     tenantId: id('ten', 0),

@@ -8,7 +8,7 @@
  */
 import type { ContactRow, TopicRow } from '../db/marketing-tables.ts';
 import type { TenantRow } from '../db/tenant-tables.ts';
-import { bytesToId, ID_BYTES, type IdPrefix, idToBytes } from '../system/ids.ts';
+import { bytesToId, ID_BYTES, idToBytes } from '../system/ids.ts';
 import type { LinkKeys } from './keys.ts';
 import { maxTokenCharacters, openToken, sealToken } from './sealed-token.ts';
 
@@ -55,9 +55,9 @@ export function openSubscription({ byId }: Pick<LinkKeys, 'byId'>, token: string
 }
 
 function read(content: Buffer): Subscription {
-  const id = <P extends IdPrefix>(prefix: P, index: number) =>
+  const id = <P extends string>(prefix: P, index: number) =>
     bytesToId(prefix, content.subarray(index * ID_BYTES, (index + 1) * ID_BYTES));
-  const optional = <P extends IdPrefix>(prefix: P, index: number) =>
+  const optional = <P extends string>(prefix: P, index: number) =>
     content.subarray(index * ID_BYTES, (index + 1) * ID_BYTES).every((byte) => byte === 0)
       ? undefined
       : id(prefix, index);

@@ -1,5 +1,6 @@
 /** Registers the operator's routes for imports from other servers. They are served on the control socket alone. */
 import type { FastifyInstance } from 'fastify';
+import type { MailboxContents } from '../accounts/contents.ts';
 import type { App } from '../app.ts';
 import type { MailboxImportRow } from '../db/mailbox-tables.ts';
 import { getNamedMailbox } from '../mailboxes/admin-api.ts';
@@ -10,8 +11,10 @@ import { listErrors } from './error-store.ts';
 import { type NewImport, newImportSchema, showImport } from './schemas.ts';
 import { deleteImport, findImport, listImports, MAX_IMPORTS } from './store.ts';
 
-/** `runsImports` is true in the daemon, which alone can import. */
-type AdminApp = Pick<App, 'db' | 'clock' | 'sealer' | 'wakeups'> & { runsImports: boolean };
+/** The content of mailboxes is undefined where no daemon runs, which alone can import. */
+type AdminApp = Pick<App, 'db' | 'clock' | 'sealer' | 'wakeups'> & {
+  mailboxContents: MailboxContents | undefined;
+};
 
 /** The id or the address of a mailbox. */
 type ByName = { Params: { name: string } };
@@ -34,7 +37,7 @@ export function registerMailboxImportAdmin(server: FastifyInstance, app: AdminAp
     path,
     { schema: { body: newImportSchema } },
     async ({ params, body }) => {
-      if (!app.runsImports)
+      if (!app.mailboxContents)
         throw new AppError('invalid_state', 'No daemon is running here; start it first (npm start)');
       const { id, tenantId } = await getNamedMailbox(app, params.name);
       return showImport(await createImport(app, tenantId, { mailboxId: id, wanted: body }));

@@ -26,12 +26,11 @@ type ByName = { Params: { name: string } };
 /** Registers `POST /mailboxes/:name/check` and `POST /mailboxes/:name/repair`. */
 export function registerRepairAdmin(
   server: FastifyInstance,
-  app: Pick<App, 'db'>,
-  repairs: MailboxRepairs | undefined,
+  app: Pick<App, 'db'> & { mailboxRepairs: MailboxRepairs | undefined },
 ): void {
   const find = async (name: string) => ({
     mailbox: await getNamedMailbox(app, name),
-    repairs: requireRepairs(repairs),
+    repairs: requireRepairs(app.mailboxRepairs),
   });
   server.post<ByName & { Querystring: Static<typeof partQuery> }>(
     '/mailboxes/:name/check',

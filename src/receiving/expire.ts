@@ -4,15 +4,14 @@
  */
 import type { App } from '../app.ts';
 import { discardAll } from '../blobs/discard-on-refusal.ts';
-import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
+import type { ExpiryRange, ExpirySlice, ExpiryStep } from '../db/expiry.ts';
 import { defineWrite } from '../db/operation.ts';
+import { SliceSize } from '../db/slice-size.ts';
 import { deleteReceived, expireReceivedContent, listOldReceived } from '../inbound/store.ts';
 import { deleteTasksOf } from '../inbound/tasks/store.ts';
 import { expireReports } from '../mail-reports/reports/store.ts';
 import { expireForwarded } from '../mailbox-delivery/forward/store.ts';
 import { deletePlansOf } from '../mailbox-delivery/scripts/plan-store.ts';
-import { SliceSize } from '../retention/slice-size.ts';
-import type { Step } from '../retention/steps.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { firstKeptId } from '../system/ids.ts';
 
@@ -38,7 +37,7 @@ const expireReceived = defineWrite(
 );
 
 /** Returns the steps of retention for received mail. */
-export function receivedSteps(app: Pick<App, 'db' | 'blobs' | 'config'>): readonly Step[] {
+export function receivedSteps(app: Pick<App, 'db' | 'blobs' | 'config'>): readonly ExpiryStep[] {
   const { inboundDays, eventDays } = app.config.retention;
   return [
     {

@@ -1,14 +1,16 @@
 /**
- * Runs the passes of retention. A pass takes the steps of steps.ts one after another, slice by slice. Each slice is a
+ * Runs the passes of retention. A pass takes the steps of the features one after another, slice by slice. Each slice is a
  * separate write, so a crash between two slices loses nothing: the next pass continues with the remaining rows. A pass
  * begins only after the wall clock has run evenly for an hour, so that a clock that jumps years ahead and is soon
  * corrected deletes nothing.
  */
 import type { App } from '../app.ts';
+import type { ExpiryStep } from '../db/expiry.ts';
+import { releasePages } from '../db/free-pages.ts';
+import { SliceSize } from '../db/slice-size.ts';
 import type { Work } from '../system/worker.ts';
-import { createSteps, type Step } from './steps.ts';
 
-type RetentionApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'log' | 'metrics' | 'crashPoint'>;
+type RetentionApp = Pick<App, 'db' | 'clock' | 'log' | 'metrics' | 'crashPoint'>;
 
 /** Time from the start of the daemon, or the end of a pass, to the beginning of the next pass. */
 const PERIOD_MS = 3_600_000;
@@ -23,21 +25,21 @@ const MAX_DRIFT_MS = 60_000;
  */
 const MIN_PAUSE_MS = 20;
 const PAUSE_PER_SLICE = 3;
+/** Number of pages in a slice. A slice takes between one and a few milliseconds on an SSD, flush included. */
+const PAGES = { first: 64, min: 8, max: 256 };
 
 /**
  * Returns the work of retention. Each call of `lease` runs one slice, so a stopping daemon waits for at most one slice,
- * and a failed slice is retried.
- *
- * @param laterSteps the steps of features that come after this one
+ * and a failed slice is retried. Free pages are given back after the steps of the features.
  */
-export function createRetentionWork(app: RetentionApp, laterSteps: readonly Step[] = []): Work<never> {
+export function createRetentionWork(app: RetentionApp, featureSteps: readonly ExpiryStep[]): Work<never> {
   const { clock, log } = app;
   const deletions = app.metrics.counter(
     'retention_deleted_total',
     'Rows deleted by retention, and pages given back.',
     ['kind'],
   );
-  const steps = createSteps(app, laterSteps);
+  const steps = [...featureSteps, freePagesStep(app)];
   let pass: Pass | undefined;
   /** Times of both clocks at the beginning of the wait for the next pass. */
   let since = readClocks(clock);
@@ -83,6 +85,17 @@ export function createRetentionWork(app: RetentionApp, laterSteps: readonly Step
       return { items: [], nextDueAt: clock.now() + dueAt - clock.elapsed() };
     },
     run: async () => {},
+  };
+}
+
+function freePagesStep({ db }: Pick<App, 'db'>): ExpiryStep {
+  return {
+    kind: 'pages',
+    size: new SliceSize(PAGES),
+    async expire(_now, { rows: pages }) {
+      const { released, left } = await db.commit(releasePages, { pages });
+      return { deleted: released, next: left > 0 ? 'more' : undefined };
+    },
   };
 }
 

@@ -37,14 +37,14 @@ import {
   type RouteChange,
 } from './store.ts';
 
-type RoutesApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'>;
+type RoutesApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'> & { routeCalls: RouteCalls };
 type NewRow = InboundRouteRow & { secret: string };
 
 const TAG = 'Inbound routes';
 const refuses = ['restricted_api_key', 'domain_not_verified', 'domain_in_use', 'already_exists'] as const;
 
 /** Registers the routes of the inbound routes resource. */
-export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp, calls: RouteCalls): void {
+export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp): void {
   const show = (row: InboundRouteRow) => showRoute(row, app.clock.now());
   const routes = resourceRoutes<InboundRouteRow>(server, {
     name: 'inbound route',
@@ -84,7 +84,7 @@ export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp
   routes.delete({ refuses: ['restricted_api_key'] }, (request) =>
     app.db.commit(deleteRoute, { by: changerOf(app, request), id: request.params.id }),
   );
-  registerTest(server, createTestRoute(app, calls));
+  registerTest(server, createTestRoute(app, app.routeCalls));
 }
 
 function changerOf({ config }: RoutesApp, request: FastifyRequest): Changer {

@@ -1,5 +1,5 @@
 /**
- * Ids: a prefix, 48 bits of milliseconds and 80 random bits, as 26 characters of Crockford's base32 in lower case. As
+ * Ids: a prefix of the feature that makes them, 48 bits of milliseconds and 80 random bits, as 26 characters of Crockford's base32 in lower case. As
  * text they sort by time, so an id is also a cursor, and an index on it stays compact. The random part makes an id
  * unguessable (at least 74 bits).
  */
@@ -7,35 +7,7 @@ import { randomFillSync } from 'node:crypto';
 import { BASE32_DIGITS, bytesToBase32, toBase32 } from './base32.ts';
 import { DAY_MS } from './clock.ts';
 
-export type IdPrefix =
-  | 'em'
-  | 'dom'
-  | 'top'
-  | 'tpl'
-  | 'ten'
-  | 'key'
-  | 'wh'
-  | 'evt'
-  | 'whd'
-  | 'rcp'
-  | 'att'
-  | 'blob'
-  | 'sup'
-  | 'aud'
-  | 'ct'
-  | 'seg'
-  | 'brd'
-  | 'imp'
-  | 'exp'
-  | 'rt'
-  | 'in'
-  | 'tsk'
-  | 'req'
-  | 'rep'
-  | 'mbx'
-  | 'apw'
-  | 'mim';
-export type Id<P extends IdPrefix> = `${P}_${string}`;
+export type Id<P extends string> = `${P}_${string}`;
 
 const TIME_CHARACTERS = 10;
 const RANDOM_BYTES = 10;
@@ -46,7 +18,7 @@ const pool = Buffer.allocUnsafe(POOL_BYTES);
 let poolUsed = POOL_BYTES;
 
 /** Returns a new id for the time `nowMs`, in epoch milliseconds. */
-export function newId<P extends IdPrefix>(prefix: P, nowMs: number): Id<P> {
+export function newId<P extends string>(prefix: P, nowMs: number): Id<P> {
   return `${prefix}_${toBase32(nowMs, TIME_CHARACTERS)}${randomText()}`;
 }
 
@@ -54,17 +26,17 @@ export function newId<P extends IdPrefix>(prefix: P, nowMs: number): Id<P> {
  * Returns the smallest id of this millisecond: ids made earlier sort below it, ids made in this millisecond or later
  * do not. A range of time is therefore a range of ids.
  */
-export function firstIdAt<P extends IdPrefix>(prefix: P, epochMs: number): Id<P> {
+export function firstIdAt<P extends string>(prefix: P, epochMs: number): Id<P> {
   return `${prefix}_${toBase32(Math.max(epochMs, 0), TIME_CHARACTERS)}${BASE32_DIGITS.charAt(0).repeat(RANDOM_CHARACTERS)}`;
 }
 
 /** Returns the first id that is kept when rows are deleted at the age of `days`: rows of exactly that age are deleted. */
-export function firstKeptId<P extends IdPrefix>(prefix: P, nowMs: number, days: number): Id<P> {
+export function firstKeptId<P extends string>(prefix: P, nowMs: number, days: number): Id<P> {
   return firstIdAt(prefix, nowMs - days * DAY_MS + 1);
 }
 
 /** Returns true when `value` has the shape of an id with this prefix. The resource need not exist. */
-export function isId<P extends IdPrefix>(prefix: P, value: string): value is Id<P> {
+export function isId<P extends string>(prefix: P, value: string): value is Id<P> {
   return (
     value.length === prefix.length + 27 &&
     value.startsWith(`${prefix}_`) &&
@@ -96,7 +68,7 @@ export function idToBytes(id: string): Buffer {
 }
 
 /** Returns the id that `idToBytes` made the bytes from. */
-export function bytesToId<P extends IdPrefix>(prefix: P, bytes: Buffer): Id<P> {
+export function bytesToId<P extends string>(prefix: P, bytes: Buffer): Id<P> {
   let value = BigInt(`0x${bytes.toString('hex')}`);
   let text = '';
   for (let index = 0; index < ID_CHARACTERS; index++) {

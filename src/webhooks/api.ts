@@ -24,19 +24,21 @@ import { createSendTest, type SendTest } from './send-test.ts';
 import { deleteEndpoint, getEndpoint, listEndpoints } from './store.ts';
 import { updateEndpoint } from './update.ts';
 
-type WebhookApp = Pick<App, 'clockWatch' | 'db' | 'clock' | 'config' | 'sealer' | 'wakeups'>;
+type WebhookApp = Pick<App, 'clockWatch' | 'db' | 'clock' | 'config' | 'sealer' | 'wakeups'> & {
+  webhookCalls: WebhookCalls;
+};
 type ById = { Params: { id: string } };
 type WithSecret = WebhookEndpointRow & { secret: string };
 
 const TAG = 'Webhooks';
 
 /** Registers the routes of the webhooks resource. */
-export function registerWebhookApi(server: FastifyInstance, app: WebhookApp, calls: WebhookCalls): void {
+export function registerWebhookApi(server: FastifyInstance, app: WebhookApp): void {
   const show = (row: WebhookEndpointRow) => showEndpoint(row, app.clock.now());
   const showWithSecret = (row: WithSecret) => ({ ...show(row), secret: row.secret });
   registerEndpoints(server, app, { show, showWithSecret });
   registerRotation(server, app, showWithSecret);
-  registerTest(server, createSendTest(app, calls));
+  registerTest(server, createSendTest(app, app.webhookCalls));
   registerDeliveriesApi(server, app);
 }
 

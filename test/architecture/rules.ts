@@ -1,43 +1,16 @@
 /** The architecture rules. Each returns one line for each violation. */
+import { readFileSync } from 'node:fs';
 import type { Source } from './source.ts';
 
-/** In the order in which features may import each other: each only those before it. */
-const FEATURES = [
-  'events',
-  'counts',
-  'tenants',
-  'domains',
-  'jobs',
-  'imports',
-  'exports',
-  'suppressions',
-  'topics',
-  'templates',
-  'links',
-  'audiences',
-  'ledger',
-  'tracking',
-  'queue',
-  'emails',
-  'broadcasts',
-  'statistics',
-  'confirmations',
-  'preferences',
-  'webhooks',
-  'retention',
-  'certificates',
-  'accounts',
-  'mailboxes',
-  'mailbox-access',
-  'mailbox-imports',
-  'submission',
-  'inbound',
-  'routes',
-  'mailbox-delivery',
-  'mail-reports',
-  'receiving',
-  'dashboard',
-] as const;
+/** In the order in which features may import each other: each only those before it. `src/features.ts` lists them so. */
+const FEATURES = readFeatures(readFileSync(new URL('../../src/features.ts', import.meta.url), 'utf8'));
+
+function readFeatures(list: string): string[] {
+  const [, entries = ''] = /^const features = \[\n(.*?)\]/ms.exec(list) ?? [];
+  return [...entries.matchAll(/^ {2}(?:\{ name: ')?([\w-]+)/gm)].map(([, name = '']) =>
+    name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+  );
+}
 
 const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   system: [],
@@ -56,6 +29,7 @@ const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   'app.ts': ['system', 'db', 'blobs', 'mail', 'config.ts'],
   'thread-app.ts': ['system', 'db', 'config.ts', 'app.ts'],
   tasks: ['system', 'db', 'app.ts', 'thread-app.ts'],
+  'feature.ts': ['system', 'db', 'http', 'app.ts'],
 };
 
 const ALL_UNITS = [...Object.keys(FOUNDATIONS), ...FEATURES];
@@ -66,11 +40,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     FEATURES.map((feature, index) => [feature, [...Object.keys(FOUNDATIONS), ...FEATURES.slice(0, index)]]),
   ),
-  'operations.ts': ['tasks', ...FEATURES],
-  'api.ts': ALL_UNITS,
-  'control-socket.ts': ALL_UNITS,
-  'main.ts': [...ALL_UNITS, 'api.ts', 'control-socket.ts'],
-  cli: [...ALL_UNITS, 'api.ts', 'control-socket.ts', 'main.ts'],
+  'operations.ts': [],
+  'features.ts': ['feature.ts', ...FEATURES],
+  'api.ts': [...ALL_UNITS, 'features.ts'],
+  'control-socket.ts': [...ALL_UNITS, 'features.ts'],
+  'main.ts': [...ALL_UNITS, 'features.ts', 'api.ts', 'control-socket.ts'],
+  cli: [...ALL_UNITS, 'features.ts', 'api.ts', 'control-socket.ts', 'main.ts'],
 };
 
 export function importsOutOfOrder(sources: readonly Source[]): string[] {
@@ -97,6 +72,26 @@ export function featuresInFoundations(sources: readonly Source[]): string[] {
   return foundations.flatMap(({ path, code }) =>
     [...code.matchAll(literal)].map(([, feature]) => `${path} names ${feature}`),
   );
+}
+
+/** Prefixes of ids that foundations make: of requests, and of blobs. */
+const FOUNDATION_IDS = ['req', 'blob'];
+
+/** One feature lists each prefix of ids. */
+export function misplacedIds(sources: readonly Source[]): string[] {
+  const listed = sources
+    .filter(({ path }) => /^[\w-]+\/feature\.ts$/.test(path))
+    .flatMap(({ code }) => /\bids: \[([^\]]*)\]/.exec(code)?.[1]?.match(/\w+/g) ?? []);
+  const known = [...FOUNDATION_IDS, ...listed];
+  const used = sources.flatMap(({ path, code }) =>
+    [...code.matchAll(/\b(?:Id<|newId\()'(\w+)'/g)].map(([, prefix = '']) => ({ path, prefix })),
+  );
+  return [
+    ...known.filter((prefix, index) => known.indexOf(prefix) < index).map((id) => `"${id}" is listed twice`),
+    ...used
+      .filter(({ prefix }) => !known.includes(prefix))
+      .map(({ path, prefix }) => `${path} uses "${prefix}", which no feature lists`),
+  ];
 }
 
 /** Each wake-up that is sent has a listener, and no listener waits for a wake-up that nobody sends. */

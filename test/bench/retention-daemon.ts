@@ -10,7 +10,7 @@ import { prepareFirstStart } from '../../src/cli/first-start.ts';
 import { loadConfig } from '../../src/config.ts';
 import { type Daemon, startDaemon } from '../../src/main.ts';
 import { DAY_MS, realClock } from '../../src/system/clock.ts';
-import { type IdPrefix, newId } from '../../src/system/ids.ts';
+import { newId } from '../../src/system/ids.ts';
 import { sampleEmail } from './message.ts';
 
 export type RetentionInput = { dataDir: string; emails: number };
@@ -116,7 +116,7 @@ function fill(emailId: string): void {
   database.exec('BEGIN');
   for (let index = 0; index < emails; index++) {
     const at = Math.floor(clock.now() - OLDEST_MS + (index * (OLDEST_MS - YOUNGEST_MS)) / emails);
-    const fresh = new Map([...ids].map((id) => [id, newId(id.split('_')[0] as IdPrefix, at)]));
+    const fresh = new Map([...ids].map((id) => [id, newId(id.split('_')[0] ?? '', at)]));
     let contentId: number | bigint = 0;
     for (const [place, { table, row }] of rows.entries()) {
       const own: Row =

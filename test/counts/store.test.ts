@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { type CountQuery, expireCounts, readCounts, storeTally } from '../../src/counts/store.ts';
 import { type CountedMail, Tally } from '../../src/counts/tally.ts';
 import type { Tx } from '../../src/db/operation.ts';
-import { createRetentionWork } from '../../src/retention/worker.ts';
 import { explain } from '../support/explain.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openMemoryDatabase } from '../support/memory-database.ts';
+import { createAllRetention } from '../support/retention.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 const HOUR_MS = 3_600_000;
@@ -137,7 +137,7 @@ test('retention deletes counters after 400 days, and not before', async () => {
   const sent = await world.request('POST', '/v1/emails', { body: { ...body, type: 'transactional' } });
   assert.equal(sent.status, 200, JSON.stringify(sent.body));
   await clock.advance(399 * DAY_MS);
-  const work = createRetentionWork(world.app);
+  const work = createAllRetention(world.app);
   /** Waits until the next pass begins, and runs it to its end. */
   const pass = async () => {
     await clock.advance(HOUR_MS);

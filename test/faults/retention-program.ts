@@ -4,15 +4,15 @@
  */
 import { openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
-import { createRetentionWork } from '../../src/retention/worker.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { createAllRetention } from '../support/retention.ts';
 
 const HOUR_MS = 3_600_000;
 const MAX_SLICES = 10_000;
 
 const clock = createFakeClock(Number(process.argv[2]) - HOUR_MS);
 const app = await openApp(loadConfig({ env: process.env }), { clock });
-const work = createRetentionWork(app);
+const work = createAllRetention(app);
 await clock.advance(HOUR_MS);
 for (let slices = 0; slices < MAX_SLICES; slices++) {
   const { nextDueAt = 0 } = await work.lease(1);

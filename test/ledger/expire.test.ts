@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
-import { createSteps } from '../../src/retention/steps.ts';
+import { ledger } from '../../src/ledger/feature.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
 import { insertRow } from '../broadcasts/fixtures.ts';
 import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
@@ -41,7 +41,7 @@ async function ended() {
 
 /** Runs the step of retention as of `now` to its end, in slices of `rows`. Returns the number of rows deleted. */
 async function expire(now: number, rows = 2): Promise<number> {
-  const step = createSteps(campaign.spool.app).find(({ kind }) => kind === 'ledger');
+  const [step] = ledger.retention(campaign.spool.app);
   assert.ok(step);
   let [after, deleted]: [string | undefined, number] = ['', 0];
   for (let slices = 0; after !== undefined; slices++) {

@@ -13,12 +13,14 @@ import { kyselyOn } from '../../src/db/dialect.ts';
 import type { EmailRow } from '../../src/db/email-tables.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import type { RecipientState } from '../../src/db/tables.ts';
+import { emailSteps } from '../../src/emails/expire.ts';
 import { createRetentionWork } from '../../src/retention/worker.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
 import { newId } from '../../src/system/ids.ts';
 import { blobFiles, emailBody } from '../emails/fixtures.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
+import { createAllRetention } from '../support/retention.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 const CONTENT_DAYS = 30;
@@ -27,7 +29,7 @@ const EMAIL_DAYS = 400;
 /** The time before the first pass, and between two passes. */
 const HOUR_MS = 3_600_000;
 const MAX_SLICES = 1_000;
-/** Number of attempts that the first slice of a pass visits (src/retention/steps.ts). */
+/** Number of attempts that the first slice of a pass visits (src/db/slice-size.ts). */
 const FIRST_ROWS = 250;
 
 let clock: FakeClock;
@@ -91,8 +93,12 @@ async function addAttempt(messageId: string, at: number): Promise<AttemptRow['id
 
 const newWork = (more: Partial<Pick<Clock, 'now' | 'elapsed'>> = {}) => {
   const metrics = { counter: () => ({ inc: () => {} }) } as unknown as TestApp['app']['metrics'];
-  return createRetentionWork({ ...test1.app, clock: { ...clock, ...more }, metrics });
+  const app = { ...test1.app, clock: { ...clock, ...more }, metrics };
+  return createAllRetention(app);
 };
+
+/** Returns work whose first step deletes the content of emails. */
+const newEmailWork = () => createRetentionWork(test1.app, emailSteps(test1.app));
 
 /** Runs the slice that is due, if there is one, and returns the time until the next lease, in milliseconds. */
 const lease = async (work: ReturnType<typeof newWork>) =>
@@ -323,7 +329,7 @@ test('one write frees about a megabyte of content, however many emails have expi
     ids.push(await accept({ text: randomBytes(1_100_000).toString('base64') }));
   for (const id of ids) await setState(id, 'delivered');
   await clock.advance(CONTENT_DAYS * DAY_MS);
-  const work = newWork();
+  const work = newEmailWork();
   await clock.advance(HOUR_MS);
   await work.lease(1);
   const cleared = async () =>
@@ -341,7 +347,7 @@ test('a pause follows each slice, and a pass begins an hour after the one before
   await setState(id, 'delivered');
   const isCleared = async () => (await get(key, id)).body.contentDeletedAt !== null;
   await clock.advance(CONTENT_DAYS * DAY_MS);
-  const work = newWork();
+  const work = newEmailWork();
   await clock.advance(HOUR_MS - 1);
   await work.lease(1);
   assert.equal(await isCleared(), false, 'nothing runs before it is due');

@@ -2,7 +2,7 @@
  * A hook for imports, which Node loads with `--import` in every thread. Packages that are bundled in `?directory=` are
  * imported from there. With `?compiled=`, the threads of the program run its compiled modules in that folder.
  */
-import { readdirSync } from 'node:fs';
+import { globSync, readdirSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,31 +17,18 @@ const bundled = new Map(
     .map((file) => [file.slice(0, -'.mjs'.length), new URL(file, directory).href]),
 );
 
+/** Modules of the threads of the database, and what they run. */
+const DATABASE = ['operations', 'db/writer-thread', 'db/reader-thread'];
+const source = (path: string) => new URL(`../../src/${path}.ts`, import.meta.url).href;
+
 if (compiled !== null && !isMainThread) {
-  for (const thread of [
-    'webhooks/webhook-thread',
-    'routes/post/post-thread',
-    'accounts/account-thread',
-    'mailbox-access/access-thread',
-    'mailboxes/scripts/script-thread',
-    'mailbox-imports/import-thread',
-    'mail/message/parse/parse-thread',
-    'mail/message/mime-thread',
-    'mail/auth/auth-thread',
-    'mail/reports/report-thread',
-  ]) {
-    const source = new URL(`../../src/${thread}.ts`, import.meta.url).href;
-    bundled.set(source, new URL(`${basename(thread)}.js`, compiled).href);
-  }
-}
-// Threads with operations that a test defines run the sources, because the compiled program does not contain those
-// operations.
-const operations = new URL('../../src/operations.ts', import.meta.url).href;
-if (compiled !== null && !isMainThread && workerData?.operationsModule === operations) {
-  bundled.set(operations, new URL('operations.js', compiled).href);
-  for (const thread of ['writer-thread', 'reader-thread']) {
-    const source = new URL(`../../src/db/${thread}.ts`, import.meta.url).href;
-    bundled.set(source, new URL(`${thread}.js`, compiled).href);
+  // Threads of the database with operations that a test defines run the sources, because the compiled program does not
+  // contain those operations.
+  const ownOperations = workerData?.operationsModule !== source('operations');
+  const threads = globSync('**/*-thread.ts', { cwd: fileURLToPath(new URL('../../src', import.meta.url)) });
+  for (const path of [...threads.map((file) => file.slice(0, -'.ts'.length)), 'operations']) {
+    if (DATABASE.includes(path) && ownOperations) continue;
+    bundled.set(source(path), new URL(`${basename(path)}.js`, compiled).href);
   }
 }
 

@@ -11,7 +11,6 @@ import type { EventRow, RecipientState } from '../../src/db/tables.ts';
 import type { EngagementRow } from '../../src/db/tracking-tables.ts';
 import type { EventType } from '../../src/events/store.ts';
 import { findEvent } from '../../src/events/store.ts';
-import { createRetentionWork } from '../../src/retention/worker.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import type { Work } from '../../src/system/worker.ts';
@@ -25,6 +24,7 @@ import { createJudgingWork, moveEngagements } from '../../src/tracking/worker.ts
 import { eventDataSchema } from '../../src/webhooks/event-schemas.ts';
 import { emailBody } from '../emails/fixtures.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
+import { createAllRetention } from '../support/retention.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
@@ -346,7 +346,7 @@ test('the engagements of an email are deleted with it', async () => {
 /** Runs a pass of retention at this time. */
 async function runRetention(at: number): Promise<void> {
   await clock.advance(at - HOUR_MS - clock.now());
-  const retention = createRetentionWork(test1.app);
+  const retention = createAllRetention(test1.app);
   await clock.advance(HOUR_MS);
   for (;;) {
     const { nextDueAt } = await retention.lease(1);

@@ -81,7 +81,7 @@ async function openWorld(context: TestContext) {
   const thread = await startPartThread<WebhookCalls>(app, WEBHOOK_THREAD);
   context.after(() => thread.stop(0));
   const server = await createApiServer(app, {
-    webhooks: thread.calls,
+    webhookCalls: thread.calls,
     doThreadsRun: () => thread.isRunning,
   });
   context.after(() => server.close());

@@ -31,15 +31,16 @@ import {
   requireReferences,
 } from './store.ts';
 
-type SegmentsApp = Pick<App, 'db' | 'clock'>;
+type SegmentsApp = Pick<App, 'db' | 'clock'> & { scans: Scans };
 
 const TAG = 'Segments';
 const listQuery = {
   audienceId: Type.Optional(Type.String({ description: 'Only segments of this audience.' })),
 };
 
-/** Adds the routes of segments to the server. All scans of the daemon share the limits of `scans`. */
-export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp, scans: Scans): void {
+/** Adds the routes of segments to the server. All scans of the daemon share the limits of `app.scans`. */
+export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp): void {
+  const { scans } = app;
   const segments = resourceRoutes<SegmentView>(server, {
     name: 'segment',
     tag: TAG,
@@ -83,13 +84,14 @@ export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp, s
   segments.delete({}, (request) =>
     app.db.commit(deleteSegment, { tenantId: callerOf(request).tenantId, id: request.params.id }),
   );
-  registerContacts(server, app, scans);
-  registerCount(server, app, scans);
+  registerContacts(server, app);
+  registerCount(server, app);
 }
 
 const CONTACTS_PATH = '/segments/:id/contacts';
 
-function registerContacts(server: FastifyInstance, app: SegmentsApp, scans: Scans): void {
+function registerContacts(server: FastifyInstance, app: SegmentsApp): void {
+  const { scans } = app;
   const schema = {
     operationId: 'listSegmentContacts',
     summary: 'List the contacts of a segment',
@@ -121,7 +123,8 @@ function cursors({ startingAfter, endingBefore }: PageQuery, { items, last }: Se
   return { nextCursor: onward, previousCursor: startingAfter === undefined ? null : (items[0]?.id ?? null) };
 }
 
-function registerCount(server: FastifyInstance, app: SegmentsApp, scans: Scans): void {
+function registerCount(server: FastifyInstance, app: SegmentsApp): void {
+  const { scans } = app;
   const schema = {
     operationId: 'countSegment',
     summary: 'Count the contacts that a filter finds',

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from 'typebox';
 import { parseTimestamp } from '../../system/clock.ts';
 import { invalid } from '../../system/errors.ts';
-import { firstIdAt, type IdPrefix, isId } from '../../system/ids.ts';
+import { firstIdAt, isId } from '../../system/ids.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
 /** Maximum number of items on a page (specification 4.13). */
@@ -57,7 +57,7 @@ function examplesOf(schema: TSchema): readonly unknown[] {
  * Returns the checked query.
  * @throws AppError validation_error for two cursors, a cursor that is not an id of this list, or an invalid time
  */
-export function pageRequest(query: PageQuery, prefix: IdPrefix) {
+export function pageRequest(query: PageQuery, prefix: string) {
   const { startingAfter, endingBefore } = query;
   if (startingAfter !== undefined && endingBefore !== undefined) {
     throw invalid('endingBefore', '`endingBefore` cannot be combined with `startingAfter`');
@@ -76,7 +76,7 @@ export function pageRequest(query: PageQuery, prefix: IdPrefix) {
 }
 
 /** Converts times to ids. Ids sort by time, so a range of time is a range of ids and needs no index of its own. */
-function readRange({ createdAfter, createdBefore }: PageQuery, prefix: IdPrefix) {
+function readRange({ createdAfter, createdBefore }: PageQuery, prefix: string) {
   return {
     ...(createdAfter !== undefined && {
       from: firstIdAt(prefix, readTime('createdAfter', createdAfter)),

@@ -6,7 +6,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import type { ErrorCode } from '../../system/errors.ts';
-import type { IdPrefix } from '../../system/ids.ts';
 import { refuseImmutable } from './immutable-fields.ts';
 import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from './page.ts';
 
@@ -18,7 +17,7 @@ type Resource<Row> = {
   tag: string;
   /** Path with the parameters of the parent resource, such as `/audiences/:audienceId/contacts`. */
   path: string;
-  prefix: IdPrefix;
+  prefix: string;
   schema: TObject;
   show: (row: Row) => unknown;
 };

@@ -38,12 +38,11 @@ const sliceSchema = Type.Object({ folder: Type.String(), after: Type.Integer({ m
 /** Registers `GET /mailboxes/:name/folders`, `GET` and `POST …/messages`, and `POST …/missing`. */
 export function registerTransferAdmin(
   server: FastifyInstance,
-  app: Pick<App, 'db'>,
-  contents: MailboxContents | undefined,
+  app: Pick<App, 'db'> & { mailboxContents: MailboxContents | undefined },
 ): void {
   const open = async (name: string) => ({
     id: (await getNamedMailbox(app, name)).id,
-    contents: requireContents(contents),
+    contents: requireContents(app.mailboxContents),
   });
   const path = '/mailboxes/:name';
   server.get<ByName>(`${path}/folders`, async ({ params }) => {

@@ -5,7 +5,7 @@ import type { Work } from '../../system/worker.ts';
 import type { RouteCalls } from './part.ts';
 import { needsPosts } from './store.ts';
 
-type PostThread = Pick<LazyThread<RouteCalls>, 'start'>;
+export type PostThread = Pick<LazyThread<RouteCalls>, 'start'>;
 
 /**
  * Starts the thread if there are routes.

@@ -43,7 +43,7 @@ async function connect(contents: MemoryContents | undefined): Promise<Wire> {
   const about = { title: 'Control', description: '', version: '1' };
   const server = await createHttpServer(app, about, { bodies: app.guards.memory.control });
   servers.push(server);
-  registerTransferAdmin(server, app, contents);
+  registerTransferAdmin(server, { ...app, mailboxContents: contents });
   const post = async (path: string, payload: Readable | object, type = 'application/json') => {
     const response = await server.inject({
       method: 'POST',

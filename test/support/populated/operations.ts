@@ -4,7 +4,6 @@
  */
 import type { Operation } from '../../../src/http/json/openapi/operation.ts';
 import type { OpenApiDocument } from '../../../src/http/json/openapi.ts';
-import type { IdPrefix } from '../../../src/system/ids.ts';
 import type { TestMethod } from '../test-app.ts';
 
 /** Nouns that a number follows, which is not an id. */
@@ -34,7 +33,7 @@ const PREFIX_OF = {
   'app-passwords': 'apw',
   'mailboxes/imports': 'mim',
   'api-keys': 'key',
-} as const satisfies Record<string, IdPrefix>;
+} as const satisfies Record<string, string>;
 
 export type Prefix = (typeof PREFIX_OF)[keyof typeof PREFIX_OF];
 export const PREFIXES: readonly Prefix[] = [...new Set(Object.values(PREFIX_OF))];

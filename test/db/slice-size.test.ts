@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SliceSize } from '../../src/retention/slice-size.ts';
+import { SliceSize } from '../../src/db/slice-size.ts';
 
 test('a slice never gets smaller than its minimum, nor larger than its maximum', () => {
   const size = new SliceSize({ first: 100, min: 30, max: 120 });

@@ -3,6 +3,8 @@
  * slices.
  */
 
+/** Number of small rows in a slice, which takes between one and a few milliseconds on an SSD, flush included. */
+const ROWS = { first: 250, min: 25, max: 500 };
 /** Maximum time that a slice should take, its wait for the writer included, since other writes wait meanwhile. */
 const MAX_SLICE_MS = 20;
 /** A slice that takes less than this share of the maximum lets the next one be larger. */
@@ -15,7 +17,7 @@ export class SliceSize {
   readonly #bounds: Bounds;
   #rows: number;
 
-  constructor(bounds: Bounds) {
+  constructor(bounds: Bounds = ROWS) {
     this.#bounds = bounds;
     this.#rows = bounds.first;
   }

@@ -1,0 +1,14 @@
+import type { Feature } from '../feature.ts';
+import { registerBroadcastAdmin } from './admin-api.ts';
+import { registerBroadcastsApi } from './api.ts';
+import { moveDueRuns } from './runs/store.ts';
+import { createBroadcastWork } from './worker.ts';
+
+export const broadcasts = {
+  name: 'broadcasts',
+  ids: ['brd'],
+  routes: [registerBroadcastsApi],
+  operatorRoutes: [registerBroadcastAdmin],
+  works: [createBroadcastWork],
+  dueWorks: [{ move: (db, setBack) => db.commit(moveDueRuns, setBack), wakeup: 'broadcasts' }],
+} satisfies Feature;

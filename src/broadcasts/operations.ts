@@ -1,0 +1,14 @@
+/** Imports what defines the operations of broadcasts, which run in the threads of the database. */
+import './change-pace.ts';
+import './clicked-links/export.ts';
+import './control.ts';
+import './copies-in-queue.ts';
+import './copy.ts';
+import './end.ts';
+import './preflight/store.ts';
+import './recipients/export.ts';
+import './runs/settle-scheduled.ts';
+import './runs/start.ts';
+import './runs/store.ts';
+import './store.ts';
+import './walk.ts';

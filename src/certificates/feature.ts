@@ -1,0 +1,7 @@
+import type { Feature } from '../feature.ts';
+import { registerCertificateAdmin } from './admin-api.ts';
+
+export const certificates = {
+  name: 'certificates',
+  operatorRoutes: [registerCertificateAdmin],
+} satisfies Feature;

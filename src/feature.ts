@@ -1,0 +1,36 @@
+/**
+ * A feature as the root of the program sees it. Each folder of a feature has one such value in its `feature.ts`, and `features.ts` lists
+ * them. A function names what it needs of the app and of the parts of the daemon, and the caller of all of them provides
+ * everything that one of them needs, or does not compile.
+ *
+ * The operations of the database are not part of it, because the threads of the database load nothing else of a feature:
+ * they are what `operations.ts` in the same folder imports.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { ExpiryStep } from './db/expiry.ts';
+import type { DueWork } from './db/installation/worker.ts';
+import type { HostedApp } from './http/transport/host-names.ts';
+import type { Work } from './system/worker.ts';
+
+type Register = (server: FastifyInstance, app: never) => void;
+
+export type Feature = {
+  /** Name of the folder. */
+  name: string;
+  /** Prefixes of the ids that the feature makes. */
+  ids?: readonly string[];
+  /** Routes under /v1, which need an API key. */
+  routes?: readonly Register[];
+  /** Routes of the HTTP API that need no key. */
+  publicRoutes?: readonly Register[];
+  /** Routes of the operator, on the control socket. */
+  operatorRoutes?: readonly Register[];
+  /** Pages for people, under host names or paths of their own. */
+  pages?: readonly ((app: never) => HostedApp)[];
+  /** Background work of the main thread. */
+  works?: readonly ((app: never) => Work<unknown>)[];
+  /** Stored times that move when the wall clock was set back. */
+  dueWorks?: readonly DueWork[];
+  /** Steps of retention, in their order. */
+  retention?: (app: never) => readonly ExpiryStep[];
+};

@@ -1,0 +1,5 @@
+/** Imports what defines the operations of mailbox delivery, which run in the threads of the database. */
+import './forward/settle.ts';
+import './forward/store.ts';
+import './scripts/plan-store.ts';
+import './scripts/settle.ts';

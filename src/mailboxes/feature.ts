@@ -1,0 +1,27 @@
+import type { RunningAccounts } from '../accounts/running-accounts.ts';
+import type { App } from '../app.ts';
+import type { Feature } from '../feature.ts';
+import { registerMailboxAdmin } from './admin-api.ts';
+import { registerMailboxesApi } from './api.ts';
+import { registerAppPasswordAdmin } from './app-passwords/admin-api.ts';
+import { registerAppPasswordsApi } from './app-passwords/api.ts';
+import { createDiscoveryApp } from './discovery/app.ts';
+import { registerOutboxAdmin } from './outbox/admin-api.ts';
+import { moveDueRemovals } from './removal-store.ts';
+import { registerRepairAdmin } from './repairs.ts';
+import { createMemorySweep } from './scripts/worker.ts';
+import { createRemovalWork } from './worker.ts';
+
+export const mailboxes = {
+  name: 'mailboxes',
+  ids: ['mbx', 'apw'],
+  routes: [registerMailboxesApi, registerAppPasswordsApi],
+  operatorRoutes: [registerMailboxAdmin, registerAppPasswordAdmin, registerOutboxAdmin, registerRepairAdmin],
+  pages: [createDiscoveryApp],
+  works: [
+    (app: Pick<App, 'db' | 'clock' | 'config'> & { accounts: RunningAccounts }) =>
+      createRemovalWork(app, app.accounts.close),
+    createMemorySweep,
+  ],
+  dueWorks: [{ move: (db, setBack) => db.commit(moveDueRemovals, setBack), wakeup: 'mailboxes' }],
+} satisfies Feature;

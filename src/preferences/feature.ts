@@ -1,0 +1,7 @@
+import type { Feature } from '../feature.ts';
+import { createPreferencesApp } from './app.tsx';
+
+export const preferences = {
+  name: 'preferences',
+  pages: [createPreferencesApp],
+} satisfies Feature;

@@ -1,0 +1,9 @@
+import type { Feature } from '../feature.ts';
+import { submissionSteps } from './expire.ts';
+import { createReportsWork } from './reports/work.ts';
+
+export const submission = {
+  name: 'submission',
+  works: [createReportsWork],
+  retention: submissionSteps,
+} satisfies Feature;

@@ -1,0 +1,8 @@
+import type { Feature } from '../feature.ts';
+import { registerTemplatesApi } from './api.ts';
+
+export const templates = {
+  name: 'templates',
+  ids: ['tpl'],
+  routes: [registerTemplatesApi],
+} satisfies Feature;

@@ -1,0 +1,20 @@
+import type { App } from '../app.ts';
+import { SliceSize } from '../db/slice-size.ts';
+import type { Feature } from '../feature.ts';
+import { DAY_MS } from '../system/clock.ts';
+import { expireEngagements } from './engagements/store.ts';
+import { createJudgingWork, moveEngagements } from './worker.ts';
+
+export const tracking = {
+  name: 'tracking',
+  works: [createJudgingWork],
+  dueWorks: [{ move: moveEngagements }],
+  retention: ({ db, config }: Pick<App, 'db' | 'config'>) => [
+    {
+      kind: 'engagements',
+      size: new SliceSize(),
+      expire: (now, slice) =>
+        db.commit(expireEngagements, { before: now - config.retention.engagementDays * DAY_MS, ...slice }),
+    },
+  ],
+} satisfies Feature;

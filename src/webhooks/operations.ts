@@ -1,0 +1,7 @@
+/** Imports what defines the operations of webhooks, which run in the threads of the database. */
+import './deliveries/replay.ts';
+import './deliveries/store.ts';
+import './fan-out.ts';
+import './lease.ts';
+import './settle.ts';
+import './store.ts';
