@@ -4,16 +4,14 @@
  */
 import { crc32 } from 'node:zlib';
 import { DamagedBlobError } from '../blobs/damaged.ts';
-import type { Chunks, Refusal } from '../mail/pop3/session.ts';
-import { createPause, nextTurn } from '../system/next-turn.ts';
+import type { Chunks, Maildrop, Refusal } from '../mail/pop3/session.ts';
+import { nextTurn } from '../system/next-turn.ts';
 import type { OpenAccount } from './account.ts';
-import type { AccountMaildrop, MaildropListing } from './account-maildrop.ts';
 import { contentChunks } from './content.ts';
 import { expungeAny } from './expunge-messages.ts';
 import { findFolderByName } from './folder-store.ts';
 import { INBOX } from './folders.ts';
 import { listSummaries } from './message-store.ts';
-import { release } from './remote-messages.ts';
 import { findStored, listStored, type Stored } from './stored-message-store.ts';
 import type { MessageRow } from './tables.ts';
 
@@ -21,9 +19,6 @@ import type { MessageRow } from './tables.ts';
 const MESSAGES_PER_SLICE = 500;
 /** Number of octets of messages that are read at once. A message that is larger is read alone. */
 const OCTETS_PER_BATCH = 256 * 1024;
-
-/** Size of a chunk for the connection. Many small ones would make two threads wait for each other. Our own choice. */
-const CHUNK_OCTETS = 128 * 1024;
 
 const COLUMNS = ['prefix', 'crc32', 'octets'] as const;
 type StoredOctets = Stored<(typeof COLUMNS)[number]>;
@@ -34,75 +29,75 @@ const UNREADABLE: Refusal = { refused: true, code: 'SYS/PERM', text: 'The messag
 /** Accounts whose maildrop a session has. */
 const taken = new WeakSet<OpenAccount>();
 
-/** Returns the maildrop of a new session, which has not taken it yet. */
-export function createMaildrop(account: OpenAccount): AccountMaildrop {
-  return new Maildrop(account);
+/** Opens the maildrop of a new session. The refusal says that another session has it. */
+export async function openMaildrop(account: OpenAccount): Promise<Maildrop | Refusal> {
+  if (taken.has(account)) return IN_USE;
+  taken.add(account);
+  const maildrop = new AccountMaildrop(account);
+  try {
+    await maildrop.open();
+    return maildrop;
+  } catch (error) {
+    maildrop.close();
+    throw error;
+  }
 }
 
-class Maildrop implements AccountMaildrop {
+class AccountMaildrop implements Maildrop {
   readonly #account: OpenAccount;
   readonly #removed = new Map<number, MessageRow>();
+  uidValidity = 0;
+  uids = new Uint32Array();
+  sizes = new Uint32Array();
   #folderId = 0;
-  #uids = new Uint32Array();
-  #sizes = new Uint32Array();
-  #release: (() => void) | undefined;
+  #unsubscribe = () => {};
+  /** Messages that were read ahead, by UID, and the index behind the last one that was retrieved. */
+  #ahead = new Map<number, StoredOctets>();
+  #next = 0;
+  /** Number of messages that the next batch may have. Clients that take one message after the other get more at once. */
+  #batch = 1;
 
   constructor(account: OpenAccount) {
     this.#account = account;
   }
 
-  async openMaildrop(): Promise<MaildropListing | Refusal> {
-    if (taken.has(this.#account)) return IN_USE;
-    taken.add(this.#account);
-    this.#release = () => taken.delete(this.#account);
+  async open(): Promise<void> {
+    const folder = await findFolderByName(this.#account.db.read, INBOX);
+    if (!folder) throw new Error('the account has no INBOX');
+    this.#folderId = folder.id;
+    this.uidValidity = folder.uidValidity;
+    this.#watchRemovals();
+    await this.#list(folder.messageCount);
+  }
+
+  retrieve(index: number): Buffer | Chunks {
+    const message = this.#takeAhead(index);
+    if (!message?.octets || crc32(message.octets) !== message.crc32) return this.#readPieces(index);
+    this.#next = index + 1;
+    return message.prefix === null ? message.octets : Buffer.concat([message.prefix, message.octets]);
+  }
+
+  /** Returns a message that was read ahead, once, because its reader may change it. */
+  #takeAhead(index: number): StoredOctets | undefined {
+    const uid = this.uids[index] as number;
+    const message = this.#ahead.get(uid);
+    this.#ahead.delete(uid);
+    return message;
+  }
+
+  async *#readPieces(index: number): Chunks {
     try {
-      const folder = await findFolderByName(this.#account.db.read, INBOX);
-      if (!folder) throw new Error('the account has no INBOX');
-      this.#folderId = folder.id;
-      this.#watchRemovals();
-      await this.#list(folder.messageCount);
-      return { uidValidity: folder.uidValidity, uids: this.#uids, sizes: this.#sizes };
+      const message = await this.#readAhead(index);
+      this.#next = index + 1;
+      yield* this.#octetsOf(message);
+      return undefined;
     } catch (error) {
-      this.close();
-      throw error;
+      this.#account.app.log.error({ err: error, mailbox: this.#account.id }, 'a message could not be read');
+      return UNREADABLE;
     }
   }
 
-  async *retrieve(from: number, count: number): Chunks {
-    const { clock, log } = this.#account.app;
-    const pause = createPause(clock);
-    const end = Math.min(from + count, this.#uids.length);
-    let pieces: Buffer[] = [];
-    let octets = 0;
-    const take = (): Buffer => {
-      const chunk = release(Buffer.concat(pieces));
-      pieces = [];
-      octets = 0;
-      return chunk;
-    };
-    for (let start = from; start < end; ) {
-      const next = this.#batchEnd(start, end);
-      const found = await this.#read(start, next);
-      for (; start < next; start++) {
-        try {
-          for await (const piece of this.#octetsOf(found.get(this.#uids[start] as number))) {
-            pieces.push(piece);
-            octets += piece.length;
-            if (octets >= CHUNK_OCTETS) yield take();
-          }
-        } catch (error) {
-          log.error({ err: error, mailbox: this.#account.id }, 'a message could not be read');
-          if (octets > 0) yield take();
-          return UNREADABLE;
-        }
-        await pause();
-      }
-    }
-    if (octets > 0) yield take();
-    return undefined;
-  }
-
-  async quitMaildrop(indexes: readonly number[]): Promise<void> {
+  async quit(indexes: readonly number[]): Promise<undefined> {
     const { db, changes } = this.#account;
     const folderId = this.#folderId;
     try {
@@ -116,26 +111,22 @@ class Maildrop implements AccountMaildrop {
   }
 
   close(): void {
-    this.#release?.();
-    this.#release = undefined;
+    taken.delete(this.#account);
+    this.#unsubscribe();
     for (const { contentId } of this.#removed.values()) this.#account.heldContents.delete(contentId);
     this.#removed.clear();
+    this.#ahead = new Map();
   }
 
   /** Keeps the messages that others remove, and their contents, until the session ends. */
   #watchRemovals(): void {
-    const release = this.#release;
-    const unsubscribe = this.#account.changes.subscribe(this.#folderId, (change) => {
+    this.#unsubscribe = this.#account.changes.subscribe(this.#folderId, (change) => {
       if (change.kind !== 'expunged') return;
       for (const message of change.messages) {
         this.#account.heldContents.add(message.contentId);
         this.#removed.set(message.uid, message);
       }
     });
-    this.#release = () => {
-      unsubscribe();
-      release?.();
-    };
   }
 
   async #list(messageCount: number): Promise<void> {
@@ -157,16 +148,24 @@ class Maildrop implements AccountMaildrop {
       if (messages.length < limit) break;
       await nextTurn();
     }
-    this.#uids = Uint32Array.from(uids);
-    this.#sizes = Uint32Array.from(sizes);
+    this.uids = Uint32Array.from(uids);
+    this.sizes = Uint32Array.from(sizes);
+  }
+
+  /** Reads a message, together with those that a client which takes one after the other wants next. */
+  async #readAhead(index: number): Promise<StoredOctets | undefined> {
+    this.#batch = index === this.#next ? Math.min(2 * this.#batch, MESSAGES_PER_SLICE) : 1;
+    this.#ahead = await this.#read(index, this.#batchEnd(index, this.#batch));
+    return this.#takeAhead(index);
   }
 
   /** Returns the index behind the messages that are read together. */
-  #batchEnd(start: number, end: number): number {
-    let octets = this.#sizes[start] as number;
+  #batchEnd(start: number, count: number): number {
+    const end = Math.min(start + count, this.uids.length);
+    let octets = this.sizes[start] as number;
     let next = start + 1;
-    while (next < end && next - start < MESSAGES_PER_SLICE) {
-      octets += this.#sizes[next] as number;
+    while (next < end) {
+      octets += this.sizes[next] as number;
       if (octets > OCTETS_PER_BATCH) break;
       next++;
     }
@@ -174,16 +173,16 @@ class Maildrop implements AccountMaildrop {
   }
 
   /** Returns messages by UID. */
-  async #read(start: number, end: number): Promise<ReadonlyMap<number, StoredOctets>> {
+  async #read(start: number, end: number): Promise<Map<number, StoredOctets>> {
     const { read } = this.#account.db;
     const range = {
       folderId: this.#folderId,
-      uidFrom: this.#uids[start] as number,
-      uidTo: this.#uids[end - 1] as number,
+      uidFrom: this.uids[start] as number,
+      uidTo: this.uids[end - 1] as number,
     };
     const found = new Map<number, StoredOctets>();
     for (const message of await listStored(read, range, COLUMNS)) found.set(message.uid, message);
-    for (const uid of this.#uids.subarray(start, end)) {
+    for (const uid of this.uids.subarray(start, end)) {
       const removed = found.has(uid) ? undefined : this.#removed.get(uid);
       const stored = removed && (await findStored(read, removed, COLUMNS));
       if (stored) found.set(uid, stored);
@@ -193,14 +192,16 @@ class Maildrop implements AccountMaildrop {
 
   /** Yields the octets of a message. @throws DamagedBlobError when they are not those that were stored */
   async *#octetsOf(message: StoredOctets | undefined): AsyncGenerator<Buffer> {
-    const { db } = this.#account;
-    if (!message) throw new DamagedBlobError(db.file, 'a message of the maildrop is missing');
+    if (!message) throw new DamagedBlobError(this.#account.db.file, 'a message of the maildrop is missing');
     const { prefix, octets, contentId } = message;
     if (prefix !== null && prefix.length > 0) yield Buffer.from(prefix);
-    if (octets === null) return yield* contentChunks(this.#account, contentId);
-    if (crc32(octets) !== message.crc32)
-      throw new DamagedBlobError(db.file, `content ${contentId} has other bytes than were stored`);
-    yield octets;
+    if (octets === null) yield* contentChunks(this.#account, contentId);
+    else if (crc32(octets) === message.crc32) yield octets;
+    else
+      throw new DamagedBlobError(
+        this.#account.db.file,
+        `content ${contentId} has other bytes than were stored`,
+      );
   }
 
   /** Returns ranges of UIDs that have no other messages in them. */
@@ -209,7 +210,7 @@ class Maildrop implements AccountMaildrop {
     let next = -1;
     let inLast = 0;
     for (const index of indexes) {
-      const uid = this.#uids[index] as number;
+      const uid = this.uids[index] as number;
       const last = ranges.at(-1);
       if (last && index === next && inLast < MESSAGES_PER_SLICE) {
         last.uidTo = uid;

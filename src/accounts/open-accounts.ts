@@ -33,7 +33,7 @@ export type AccountReports = {
 };
 
 /** An account in use. */
-type HeldAccount = {
+export type HeldAccount = {
   account: OpenAccount;
   /** The latest settings; they change while the account is open. */
   settings: Readonly<AccountSettings>;

@@ -19,14 +19,11 @@ import type { ImportResult, ListedFolder, MailboxContents, StoredMessage } from 
 import { deliver } from './deliver.ts';
 import type { DeliveryRequest, DeliveryResult } from './delivery.ts';
 import { readFlags } from './flags.ts';
-import { openImapAccount } from './imap/imap-account.ts';
 import { KEPT_MEMORY } from './imap/kept-memory.ts';
-import { createMaildrop } from './maildrop.ts';
 import { type AccountReports, type AccountSettings, OpenAccounts } from './open-accounts.ts';
-import type { Protocol } from './protocols.ts';
 import { type RepairReport, repairAccount } from './repair.ts';
-import { type AccountServer, serveAccounts } from './serve-remote.ts';
 import type { SessionCredential } from './session-credential.ts';
+import { type Admitted, createSessions, type SessionRequest } from './sessions.ts';
 import { findTarget, listTargets, readAnnotations } from './targets.ts';
 import { findMissing, importMessages, listForExport, readForExport, rememberDeliveries } from './transfer.ts';
 
@@ -40,19 +37,11 @@ const REPORT_CALLS = ['usage', 'damaged'] as const satisfies readonly (keyof Rep
 type MessagesToAdd = Parameters<MailboxContents['add']>[1];
 type Slice = Parameters<MailboxContents['read']>[1];
 
-/** A session of an account, opened with a credential. */
-type Admitted = {
-  account: AccountSettings;
-  link: string;
-  protocol: Protocol;
-  credential: SessionCredential;
-};
-
 export type AccountCalls = {
   /** Serves the sessions of a thread of connections over this port. */
   connect(input: { link: string; port: MessagePort }, transfer?: readonly Transferable[]): Promise<void>;
-  /** Opens a session, and returns its number; undefined when there is no such link. */
-  admit(input: Admitted): Promise<number | undefined>;
+  /** Opens a session, and returns the stream on which it waits; undefined when there is no such link. */
+  admit(input: SessionRequest): Promise<Admitted | undefined>;
   deliver(input: { account: AccountSettings; request: DeliveryRequest }): Promise<DeliveryResult>;
   listTargets(input: { account: AccountSettings }): Promise<Folder[]>;
   readAnnotations(input: { account: AccountSettings; folder: string }): Promise<Annotations['entries']>;
@@ -122,35 +111,13 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
       run: () => accounts.reportUsage(),
     }),
   );
-  const servers = new Map<string, AccountServer>();
+  const sessions = createSessions(accountApp, accounts);
   app.metrics.gauge('mailboxes_open', 'Open mailboxes.', () => accounts.size);
-
-  async function admit({ account: settings, link, protocol, credential }: Admitted) {
-    if (!servers.has(link)) return undefined;
-    const { account, settings: current, release } = await accounts.hold(settings);
-    const server = servers.get(link);
-    if (!server) {
-      release();
-      return undefined;
-    }
-    const session = protocol === 'pop3' ? createMaildrop(account) : openImapAccount(account, current);
-    let endWatch = () => {};
-    const number = server.serve(session, () => {
-      endWatch();
-      session.close();
-      release();
-    });
-    endWatch = accounts.onEnding(settings.id, credential, (refusal) => server.end(number, refusal));
-    return number;
-  }
 
   return {
     calls: {
-      async connect({ link, port }) {
-        servers.set(link, serveAccounts(port));
-        port.on('close', () => servers.delete(link));
-      },
-      admit,
+      connect: async ({ link, port }) => sessions.connect(link, port),
+      admit: (request) => sessions.admit(request),
       deliver: ({ account: settings, request }) =>
         accounts.use(settings, (account) => deliverRequest(account, request)),
       listTargets: ({ account: settings }) => accounts.use(settings, listTargets),

@@ -10,9 +10,8 @@ import type { CertificateStore } from '../system/certificates.ts';
 import { type Listener, listenAt } from '../system/listen.ts';
 import { maxFilesOf } from '../system/open-files.ts';
 import type { SystemApp } from '../thread-app.ts';
-import { createPop3Session } from './pop3-session.ts';
 import { createScriptSession } from './script-session.ts';
-import { createAccessSession, type Sessions } from './session.ts';
+import { createImapSession, createPop3Session, type Sessions } from './session.ts';
 
 /** Sections of the configuration with listeners of this thread. */
 type AccessProtocolName = 'imap' | 'pop3' | 'managesieve';
@@ -36,7 +35,7 @@ const PROTOCOLS: readonly Protocol[] = [
     name: 'imap',
     ports: ({ imap }) => tlsPorts('imap', imap),
     listen: (app, options, sessions) =>
-      listenImap(app, { ...options, openSession: () => createAccessSession(sessions) }),
+      listenImap(app, { ...options, openSession: () => createImapSession(sessions) }),
   },
   {
     name: 'pop3',

@@ -3,11 +3,11 @@
  * of its time, and the API would wait.
  */
 import type { MessagePort, Transferable } from 'node:worker_threads';
-import { type AccountLink, createAccountLink } from '../accounts/remote.ts';
 import { SCRIPT_CALLS, type ScriptCalls } from '../mailboxes/scripts/manage.ts';
 import { type CertificatePair, createCertificateStore } from '../system/certificates.ts';
 import { createPortCalls } from '../system/thread/calls.ts';
 import type { Part } from '../system/thread/part.ts';
+import { StreamPort } from '../system/thread/streams.ts';
 import { moduleBeside } from '../system/thread.ts';
 import type { SystemApp } from '../thread-app.ts';
 import { type AccessAddresses, openListeners } from './listeners.ts';
@@ -53,7 +53,7 @@ export async function startAccess(
   { main, certificates }: AccessStart,
 ): Promise<Part<AccessCalls>> {
   const store = createCertificateStore(certificates);
-  const links = new Map<string, AccountLink>();
+  const links = new Map<string, StreamPort>();
   const ports = new Set<MessagePort>();
   const openLogins = createOpenLogins(app);
   const sessions = {
@@ -66,7 +66,7 @@ export async function startAccess(
     calls: {
       addresses: async () => listeners.addresses,
       async connect({ link, port }) {
-        links.set(link, createAccountLink(port));
+        links.set(link, new StreamPort(port));
         ports.add(port);
         port.on('close', () => {
           links.delete(link);

@@ -111,14 +111,14 @@ export function createMailboxes(
     // Either thread may have started again since the two were linked.
     for (let attempt = 1; attempt <= 2; attempt++) {
       const link = await links.get(thread);
-      const session = await calls.admit({
+      const admitted = await calls.admit({
         account,
         link,
         protocol,
         credential: sessionCredential(credential),
       });
       const { disabledCapabilities } = account;
-      if (session !== undefined) return { link, session, disabledCapabilities };
+      if (admitted) return 'refused' in admitted ? admitted : { link, disabledCapabilities, ...admitted };
       links.forget(thread);
     }
     return { refused: 'unavailable' };

@@ -1,23 +1,30 @@
-/** Sessions of IMAP connections: the main thread decides who logs in, and the thread of the account does everything else. */
+/** Sessions of IMAP and POP3 before their login: the main thread decides who logs in, and the thread of the account serves what follows. */
 
-import type { AccountLink } from '../accounts/remote.ts';
-import type { Account, ImapClient, Refusal, Session } from '../mail/imap/session.ts';
-import type { PasswordCredentials } from '../mail/sasl/exchange.ts';
-import type { ScramKey, ScramProof } from '../mail/sasl/scram.ts';
+import { Handover } from '../mail/access/handover.ts';
+import type { Client } from '../mail/connection/client.ts';
+import type { Refusal as ImapRefusal, Session as ImapSession } from '../mail/imap/session.ts';
+import type { MaildropSize, Refusal as Pop3Refusal, Session as Pop3Session } from '../mail/pop3/session.ts';
+import type { LoginSession } from '../mail/sasl/login-session.ts';
+import type { ScramKey } from '../mail/sasl/scram.ts';
 import type { LoginRequest } from '../mailboxes/authenticate.ts';
 import type { LoginRefusal } from '../mailboxes/credential.ts';
 import type { ScriptCalls } from '../mailboxes/scripts/manage.ts';
+import type { StreamPort } from '../system/thread/streams.ts';
 import type { OpenLogins } from './open-logins.ts';
 
-/** A session that a thread of accounts serves over a link under a number. */
+/** A session that waits in the thread of its account, on a stream of a link. */
 type Admission = {
   link: string;
-  session: number;
+  stream: number;
   disabledCapabilities: readonly string[];
+  /** Size of the maildrop that the session has, after a login by POP3. */
+  maildrop?: MaildropSize | undefined;
   /** Proof of the server, after a login by a proof. */
   serverSignature?: string | undefined;
 };
-export type LoginAnswer = Admission | { refused: LoginRefusal };
+/** `in-use` says that another session has the maildrop. */
+type Refused = LoginRefusal | 'in-use';
+export type LoginAnswer = Admission | { refused: Refused };
 
 /** Functions of the main thread for this one. */
 export type LoginCalls = {
@@ -26,14 +33,22 @@ export type LoginCalls = {
   scramKey(username: string): Promise<ScramKey>;
 };
 
-const UNAVAILABLE: Refusal = {
+export type Sessions = {
+  main: LoginCalls & ScriptCalls;
+  links: ReadonlyMap<string, StreamPort>;
+  openLogins: OpenLogins;
+};
+
+type LoginParts = Pick<Sessions, 'links'> & { main: LoginCalls };
+
+const IMAP_UNAVAILABLE: ImapRefusal = {
   refused: 'NO',
   code: 'UNAVAILABLE',
   text: 'The mailbox is not available at the moment',
 };
 
 /** Response codes of RFC 9051 section 7.1. */
-const REFUSALS: Record<LoginRefusal, Refusal> = {
+const IMAP_REFUSALS: Record<Refused, ImapRefusal> = {
   credentials: {
     refused: 'NO',
     code: 'AUTHENTICATIONFAILED',
@@ -41,50 +56,75 @@ const REFUSALS: Record<LoginRefusal, Refusal> = {
   },
   limited: { refused: 'NO', code: 'LIMIT', text: 'Too many logins have failed; try again later' },
   suspended: { refused: 'NO', code: 'CONTACTADMIN', text: 'The mailbox is suspended' },
-  damaged: UNAVAILABLE,
-  unavailable: UNAVAILABLE,
+  'in-use': IMAP_UNAVAILABLE,
+  damaged: IMAP_UNAVAILABLE,
+  unavailable: IMAP_UNAVAILABLE,
 };
 
-export type Sessions = {
-  main: LoginCalls & ScriptCalls;
-  links: ReadonlyMap<string, AccountLink>;
-  openLogins: OpenLogins;
+/** Response codes of RFC 3206 and RFC 2449. AUTH is for what another password would mend. */
+const POP3_REFUSALS: Record<Refused, Pop3Refusal> = {
+  credentials: { refused: true, code: 'AUTH', text: 'The user name or the password is wrong' },
+  limited: { refused: true, code: 'SYS/TEMP', text: 'Too many logins have failed; try again later' },
+  suspended: { refused: true, code: 'SYS/PERM', text: 'The mailbox is suspended' },
+  'in-use': { refused: true, code: 'IN-USE', text: 'Another session has the maildrop' },
+  damaged: { refused: true, code: 'SYS/PERM', text: 'The mailbox is damaged' },
+  unavailable: { refused: true, code: 'SYS/TEMP', text: 'The mailbox is not available at the moment' },
 };
 
-/** Returns the session of a new connection. */
-export function createAccessSession({
-  main,
-  links,
-}: Pick<Sessions, 'links'> & { main: LoginCalls }): Session {
+/** Returns the session of a new connection of IMAP. */
+export function createImapSession(parts: LoginParts): ImapSession {
+  return createSession(parts, {
+    protocol: 'imap',
+    refusals: IMAP_REFUSALS,
+    admit: (handover, { disabledCapabilities }) => ({ handover, disabledCapabilities }),
+  });
+}
+
+/** Returns the session of a new connection of POP3. */
+export function createPop3Session(parts: LoginParts): Pop3Session {
+  return createSession(parts, {
+    protocol: 'pop3',
+    refusals: POP3_REFUSALS,
+    admit: (handover, { maildrop = { count: 0, sizeBytes: 0 } }) => ({ handover, ...maildrop }),
+  });
+}
+
+type Answers<Admitted, Refusal> = {
+  protocol: 'imap' | 'pop3';
+  refusals: Record<Refused, Refusal>;
+  admit(handover: Handover, admission: Admission): Admitted;
+};
+
+function createSession<Admitted, Refusal>(
+  { main, links }: LoginParts,
+  { protocol, refusals, admit }: Answers<Admitted, Refusal>,
+): LoginSession<Client, Admitted | Refusal> & { close(): void } {
   let isClosed = false;
-  let closeAccount = () => {};
+  let handover: Handover | undefined;
+  function open(answer: LoginAnswer): Admitted | Refusal {
+    if ('refused' in answer) return refusals[answer.refused];
+    const port = links.get(answer.link);
+    if (!port) return refusals.unavailable;
+    // A client that has not believed the proof of the server may log in again.
+    handover?.discard();
+    handover = new Handover(port, answer.stream);
+    // A client may go away while its password is checked.
+    if (isClosed) handover.discard();
+    return admit(handover, answer);
+  }
   return {
-    async login({ client, ...credentials }: PasswordCredentials & { client: ImapClient }) {
-      return open(await main.login({ ...credentials, address: client.address, protocol: 'imap' }));
+    async login({ client, ...credentials }) {
+      return open(await main.login({ ...credentials, address: client.address, protocol }));
     },
     scramKey: (username) => main.scramKey(username),
-    async loginByProof({ client, ...proof }: ScramProof & { client: ImapClient }) {
-      const answer = await main.login({ ...proof, address: client.address, protocol: 'imap' });
-      const opened = open(answer);
-      const isOpen = !('refused' in answer) && !('refused' in opened);
-      return { answer: opened, serverSignature: isOpen ? answer.serverSignature : undefined };
+    async loginByProof({ client, ...proof }) {
+      const login = await main.login({ ...proof, address: client.address, protocol });
+      const isOpen = !('refused' in login) && links.has(login.link);
+      return { answer: open(login), serverSignature: isOpen ? login.serverSignature : undefined };
     },
     close() {
       isClosed = true;
-      closeAccount();
+      handover?.discard();
     },
   };
-
-  function open(answer: LoginAnswer): Account | Refusal {
-    if ('refused' in answer) return REFUSALS[answer.refused];
-    const { link, session, disabledCapabilities } = answer;
-    const remote = links.get(link)?.open(session, disabledCapabilities);
-    if (!remote) return UNAVAILABLE;
-    // A client that has not believed the proof of the server may log in again.
-    closeAccount();
-    closeAccount = remote.close;
-    // A client may go away while its password is checked.
-    if (isClosed) remote.close();
-    return remote.account;
-  }
 }

@@ -1,36 +1,30 @@
-/** POP3 over accounts on disk, with a port between the connections and the accounts. */
+/** POP3 over accounts on disk, whose connections are handed over. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { after, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { MessageChannel } from 'node:worker_threads';
 import type { OpenAccount } from '../../src/accounts/account.ts';
 import { checkAccount } from '../../src/accounts/check.ts';
 import { INLINE_BYTES } from '../../src/accounts/content.ts';
 import { contentFolder } from '../../src/accounts/folder.ts';
-import { createMaildrop } from '../../src/accounts/maildrop.ts';
+import { openMaildrop } from '../../src/accounts/maildrop.ts';
 import { openAccount } from '../../src/accounts/open.ts';
-import { createAccountLink } from '../../src/accounts/remote.ts';
 import { removeUnused } from '../../src/accounts/remove-unused.ts';
-import { serveAccounts } from '../../src/accounts/serve-remote.ts';
-import { createPop3Session } from '../../src/mailbox-access/pop3-session.ts';
-import type { LoginAnswer } from '../../src/mailbox-access/session.ts';
+import { servePop3User } from '../../src/mail/pop3/server.ts';
+import { isRefusal, type Session } from '../../src/mail/pop3/session.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { startServer as startImapServer } from '../mail/imap/fixture.ts';
 import { type Pop3Client, startServer } from '../mail/pop3/fixture.ts';
 import { mailOf } from '../support/account-mail.ts';
+import { handOverTo } from '../support/handovers.ts';
 import { recordLog } from '../support/record-log.ts';
 import { addTestMessages, createAccountApp, messageOf, openTestAccount } from '../support/test-account.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-const channel = new MessageChannel();
-const server = serveAccounts(channel.port2);
-const links = new Map([['one', createAccountLink(channel.port1)]]);
 const accounts = new Map<string, OpenAccount>();
 after(async () => {
-  channel.port1.close();
   for (const account of accounts.values()) await account.close();
 });
 let opened = 0;
@@ -43,17 +37,29 @@ async function newAccount(app = createAccountApp()) {
   return { account, name };
 }
 
-async function login({ username }: { username: string }): Promise<LoginAnswer> {
-  const account = accounts.get(username);
-  if (!account) return { refused: 'credentials' };
-  const drop = createMaildrop(account);
-  return { link: 'one', session: server.serve(drop, () => drop.close()), disabledCapabilities: [] };
+const users: ReturnType<typeof servePop3User>[] = [];
+
+/** Opens a session that knows the accounts by their names. */
+function openSession(): Session {
+  return {
+    async login({ username }) {
+      const account = accounts.get(username) ?? assert.fail();
+      const maildrop = await openMaildrop(account);
+      if (isRefusal(maildrop)) return maildrop;
+      const { clock, log } = account.app;
+      const handover = handOverTo((stream) => {
+        users.push(servePop3User({ clock, log, pause: () => undefined }, stream, maildrop));
+      });
+      return { handover, count: maildrop.sizes.length, sizeBytes: 0 };
+    },
+    scramKey: () => assert.fail(),
+    loginByProof: () => assert.fail(),
+    close: () => {},
+  };
 }
 
 async function serve(t: TestContext) {
-  const { dial } = await startServer(t, {
-    openSession: () => createPop3Session({ main: { login, scramKey: () => assert.fail() }, links }),
-  });
+  const { dial } = await startServer(t, { openSession });
   return {
     dial,
     async open(name: string): Promise<Pop3Client> {
@@ -223,20 +229,9 @@ test('a damaged message is refused, and the others can be read', async (t) => {
 test('an account that ends its sessions ends those of POP3', async (t) => {
   const { account, name } = await newAccount();
   await addTestMessages(account, 'INBOX', [messageOf('a')]);
-  const drop = createMaildrop(account);
-  const number = server.serve(drop, () => drop.close());
-  const main = {
-    login: async (): Promise<LoginAnswer> => ({ link: 'one', session: number, disabledCapabilities: [] }),
-    scramKey: () => assert.fail(),
-  };
-  const { dial } = await startServer(t, { openSession: () => createPop3Session({ main, links }) });
-  const client = dial();
-  client.send(`USER ${name}\r\nPASS x\r\nRETR 1\r\n`);
-  await client.line();
-  await client.line();
-  await client.line();
-  await client.long();
-  server.end(number, { refused: 'BYE', code: 'UNAVAILABLE', text: 'The mailbox is closed' });
+  const client = await (await serve(t)).open(name);
+  await client.askLong('RETR 1');
+  users.at(-1)?.end({ code: 'UNAVAILABLE', text: 'The mailbox is closed' });
   assert.deepEqual(await client.rest(), ['-ERR [SYS/TEMP] The mailbox is closed']);
 });
 

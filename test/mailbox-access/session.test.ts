@@ -1,25 +1,28 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { AccountLink } from '../../src/accounts/remote.ts';
-import type { Account } from '../../src/mail/imap/session.ts';
-import { createAccessSession, type LoginAnswer } from '../../src/mailbox-access/session.ts';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
+import { createImapSession, createPop3Session, type LoginAnswer } from '../../src/mailbox-access/session.ts';
+import { PortStream } from '../../src/system/thread/port-stream.ts';
+import { StreamPort } from '../../src/system/thread/streams.ts';
 
 const CLIENT = {
   ...{ address: '192.0.2.1', port: 1, localAddress: '192.0.2.2', localPort: 993 },
   ...{ tls: undefined, id: {} },
 };
-const ADMITTED = { link: 'one', session: 7, disabledCapabilities: ['IDLE'] };
+const ADMITTED = { link: 'one', stream: 7, disabledCapabilities: ['IDLE'] };
+const CREDENTIALS = { username: 'ann', password: 'word', client: CLIENT };
+const PROOF = { username: 'ann', message: 'what was said', proof: 'cHJvb2Y=' };
 
-function open(answer: LoginAnswer | Promise<LoginAnswer>) {
-  const account = {} as Account;
-  const events: string[] = [];
-  const link: AccountLink = {
-    open(session, disabled) {
-      events.push(`open ${session} ${disabled}`);
-      return { account, close: () => events.push('close') };
-    },
-    openMaildrop: () => assert.fail(),
-  };
+/** Opens a session of a protocol over a link, at whose other end sessions wait on the streams with these numbers. */
+function open<Session>(
+  t: TestContext,
+  create: (parts: Parameters<typeof createImapSession>[0]) => Session,
+  answer: LoginAnswer | Promise<LoginAnswer>,
+) {
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port1.close());
+  const far = new StreamPort(port2);
   const asked: unknown[] = [];
   const main = {
     async login(request: unknown) {
@@ -28,54 +31,63 @@ function open(answer: LoginAnswer | Promise<LoginAnswer>) {
     },
     scramKey: async (username: string) => ({ salt: username, iterations: 1 }),
   };
-  const session = createAccessSession({ main, links: new Map([['one', link]]) });
-  const login = () => session.login({ username: 'ann', password: 'word', client: CLIENT });
-  return { account, events, asked, session, login };
+  const session = create({ main, links: new Map([['one', new StreamPort(port1)]]) });
+  return { session, asked, closed: once(new PortStream(far, 7, () => {}), 'close') };
 }
 
-test('the main thread decides who logs in, and a link has the account', async () => {
-  const { account, asked, events, login, session } = open(ADMITTED);
-  assert.equal(await login(), account);
+test('the main thread decides who logs in, and the thread of the account waits on a stream', async (t) => {
+  const { session, asked, closed } = open(t, createImapSession, ADMITTED);
+  const answer = await session.login(CREDENTIALS);
+  assert.ok('handover' in answer);
+  assert.deepEqual(answer.disabledCapabilities, ['IDLE']);
   assert.deepEqual(asked, [{ username: 'ann', password: 'word', address: '192.0.2.1', protocol: 'imap' }]);
   session.close();
-  assert.deepEqual(events, ['open 7 IDLE', 'close']);
+  await closed;
 });
 
-test('the account of a client that went away during its login is closed', async () => {
+test('POP3 learns the size of the maildrop', async (t) => {
+  const { session } = open(t, createPop3Session, { ...ADMITTED, maildrop: { count: 2, sizeBytes: 9 } });
+  assert.partialDeepStrictEqual(await session.login(CREDENTIALS), { count: 2, sizeBytes: 9 });
+});
+
+test('the account of a client that went away during its login learns it', async (t) => {
   const answer = Promise.withResolvers<LoginAnswer>();
-  const { events, login, session } = open(answer.promise);
-  const done = login();
+  const { session, asked, closed } = open(t, createImapSession, answer.promise);
+  const done = session.login(CREDENTIALS);
   session.close();
   answer.resolve(ADMITTED);
   await done;
-  assert.deepEqual(events, ['open 7 IDLE', 'close']);
+  await closed;
+  assert.equal(asked.length, 1);
 });
 
-test('each refusal of a login has its response code', async () => {
-  const codeOf = async (answer: LoginAnswer) => {
-    const { login } = open(answer);
-    const refusal = await login();
-    return 'refused' in refusal ? `${refusal.refused} ${refusal.code}` : undefined;
+test('each refusal of a login has its response code', async (t) => {
+  const codesOf = async (answer: LoginAnswer) => {
+    const imap = await open(t, createImapSession, answer).session.login(CREDENTIALS);
+    const pop3 = await open(t, createPop3Session, answer).session.login(CREDENTIALS);
+    assert.ok('refused' in imap && 'refused' in pop3);
+    return [`${imap.refused} ${imap.code}`, pop3.code];
   };
-  assert.equal(await codeOf({ refused: 'credentials' }), 'NO AUTHENTICATIONFAILED');
-  assert.equal(await codeOf({ refused: 'limited' }), 'NO LIMIT');
-  assert.equal(await codeOf({ refused: 'suspended' }), 'NO CONTACTADMIN');
-  assert.equal(await codeOf({ refused: 'damaged' }), 'NO UNAVAILABLE');
-  assert.equal(await codeOf({ refused: 'unavailable' }), 'NO UNAVAILABLE');
+  assert.deepEqual(await codesOf({ refused: 'credentials' }), ['NO AUTHENTICATIONFAILED', 'AUTH']);
+  assert.deepEqual(await codesOf({ refused: 'limited' }), ['NO LIMIT', 'SYS/TEMP']);
+  assert.deepEqual(await codesOf({ refused: 'suspended' }), ['NO CONTACTADMIN', 'SYS/PERM']);
+  assert.deepEqual(await codesOf({ refused: 'damaged' }), ['NO UNAVAILABLE', 'SYS/PERM']);
+  assert.deepEqual(await codesOf({ refused: 'unavailable' }), ['NO UNAVAILABLE', 'SYS/TEMP']);
+  assert.deepEqual(await codesOf({ refused: 'in-use' }), ['NO UNAVAILABLE', 'IN-USE']);
   // The thread of the account has died in the meantime.
-  assert.equal(await codeOf({ ...ADMITTED, link: 'gone' }), 'NO UNAVAILABLE');
+  assert.deepEqual(await codesOf({ ...ADMITTED, link: 'gone' }), ['NO UNAVAILABLE', 'SYS/TEMP']);
 });
 
-test('a proof is decided by the main thread too, and a second login closes the account of the first', async () => {
-  const { account, events, asked, session } = open({ ...ADMITTED, serverSignature: 'c2ln' });
+test('a proof is decided by the main thread too, and a second login ends the session of the first', async (t) => {
+  const { session, asked, closed } = open(t, createImapSession, { ...ADMITTED, serverSignature: 'c2ln' });
   assert.deepEqual(await session.scramKey('ann'), { salt: 'ann', iterations: 1 });
-  const proof = { username: 'ann', message: 'what was said', proof: 'cHJvb2Y=' };
-  const answer = await session.loginByProof({ ...proof, client: CLIENT });
-  assert.deepEqual(answer, { answer: account, serverSignature: 'c2ln' });
-  assert.deepEqual(asked, [{ ...proof, address: '192.0.2.1', protocol: 'imap' }]);
-  await session.loginByProof({ ...proof, client: CLIENT });
-  assert.deepEqual(events, ['open 7 IDLE', 'open 7 IDLE', 'close']);
-  const refused = open({ refused: 'credentials' }).session;
-  const { answer: refusal, serverSignature } = await refused.loginByProof({ ...proof, client: CLIENT });
-  assert.deepEqual(['refused' in refusal, serverSignature], [true, undefined]);
+  const { answer, serverSignature } = await session.loginByProof({ ...PROOF, client: CLIENT });
+  assert.ok('handover' in answer);
+  assert.equal(serverSignature, 'c2ln');
+  assert.deepEqual(asked, [{ ...PROOF, address: '192.0.2.1', protocol: 'imap' }]);
+  await session.loginByProof({ ...PROOF, client: CLIENT });
+  await closed;
+  const refused = open(t, createImapSession, { refused: 'credentials' }).session;
+  const refusal = await refused.loginByProof({ ...PROOF, client: CLIENT });
+  assert.deepEqual(['refused' in refusal.answer, refusal.serverSignature], [true, undefined]);
 });

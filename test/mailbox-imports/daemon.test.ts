@@ -13,8 +13,8 @@ import { realClock } from '../../src/system/clock.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
+import { USER } from '../support/account-mail.ts';
 import { FREE_PORTS } from '../support/free-ports.ts';
-import { USER } from '../support/memory-imap-session.ts';
 import { newDataDirectory } from '../support/new-data-directory.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { HOST, sourceSystem, startSource } from './fixture.ts';
@@ -63,8 +63,8 @@ const letter = (subject: string) => `Subject: ${subject}\r\n\r\n${subject}\r\n`;
 
 test('small and large messages are stored, and a second import adds none of them again', async (t) => {
   const { port, mail } = await startSource(t);
-  for (let number = 0; number < 201; number++) mail.deliver('INBOX', letter(`${number}`));
-  mail.deliver('INBOX', letter('x'.repeat(1_100_000)));
+  for (let number = 0; number < 201; number++) await mail.deliver('INBOX', letter(`${number}`));
+  await mail.deliver('INBOX', letter('x'.repeat(1_100_000)));
   const mailbox = await addMailbox({ app: daemon.app, tenantId }, { quotaBytes: 50_000_000 });
   const first = await importFrom(port, mailbox);
   assert.deepEqual([first.status, first.error, first.password], ['completed', null, null]);
@@ -75,7 +75,7 @@ test('small and large messages are stored, and a second import adds none of them
 
 test('the quota ends an import, which goes on when it is raised', async (t) => {
   const { port, mail } = await startSource(t);
-  for (let number = 0; number < 3; number++) mail.deliver('INBOX', letter('x'.repeat(1_000 + number)));
+  for (let number = 0; number < 3; number++) await mail.deliver('INBOX', letter('x'.repeat(1_000 + number)));
   const address = 'full@people.example';
   const mailbox = await addMailbox({ app: daemon.app, tenantId }, { address, quotaBytes: 1_000 });
   const { status, reason, error } = await importFrom(port, mailbox);

@@ -16,8 +16,8 @@ import { createDial } from '../../src/system/dial.ts';
 import type { System } from '../../src/system/system.ts';
 import { startServer } from '../mail/imap/fixture.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
+import { type AccountMail, createEmptyMail, USER } from '../support/account-mail.ts';
 import { ANY_TARGET } from '../support/any-target.ts';
-import { createMemoryMail, type MemoryMail, USER } from '../support/memory-imap-session.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { TRUSTED_HOST, trustCertificate } from '../support/trusted-certificate.ts';
 import { zoneDns } from '../support/zone-dns.ts';
@@ -31,14 +31,12 @@ export function sourceSystem(clock: System['clock']): Pick<System, 'clock' | 'dn
   return { clock, dns: zoneDns(`${HOST} A 127.0.0.1`), targets, dial: createDial(targets, clock) };
 }
 
-/** Starts our own IMAP server with mail in memory, behind TLS. Returns its port. */
+/** Starts our own IMAP server, behind TLS. Returns its port. */
 export async function startSource(
   t: Pick<TestContext, 'after'>,
-  {
-    mail = createMemoryMail(),
-    mode = 'immediate',
-  }: { mail?: MemoryMail; mode?: 'immediate' | 'starttls' } = {},
-): Promise<{ port: number; mail: MemoryMail }> {
+  { mail: given, mode = 'immediate' }: { mail?: AccountMail; mode?: 'immediate' | 'starttls' } = {},
+): Promise<{ port: number; mail: AccountMail }> {
+  const mail = given ?? (await createEmptyMail());
   const { certificate, key, restore } = await trustCertificate();
   t.after(restore);
   const certificates = createCertificateStore([{ chain: certificate, key }]);

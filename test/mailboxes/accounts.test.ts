@@ -27,7 +27,7 @@ function threadOf(calls: Partial<AccountCalls> = {}) {
     asked,
     calls: {
       connect: async () => {},
-      admit: async () => 1,
+      admit: async () => ({ stream: 1 }),
       deliver: async () => ({ kind: 'delivered' as const }),
       findMissing: async () => [],
       importMessages: async () => ({ added: 0, withoutKeywords: 0 }),

@@ -1,7 +1,5 @@
 /** Collects responses into chunks for the wire. Octets of messages are not copied before a chunk is taken. */
 
-import { release } from '../remote-messages.ts';
-
 /** Size of a chunk. Larger ones gain nothing, and clients wait longer for the first. */
 const CHUNK_BYTES = 64 * 1024;
 /** Empty chunk. Long work yields it where it can be ended (`Chunks` of mail/imap/session.ts). */
@@ -49,20 +47,20 @@ export class Responses {
     };
   }
 
-  /** Returns all that was added, in chunks. Nothing else is in their memory, so that they can move to another thread. */
+  /** Returns all that was added, in chunks. */
   take(): Buffer[] {
     this.#flushText();
     const chunks: Buffer[] = [];
     let small: Buffer[] = [];
     const join = (): void => {
-      if (small.length > 0) chunks.push(release(Buffer.concat(small)));
+      if (small.length > 0) chunks.push(Buffer.concat(small));
       small = [];
     };
     for (const piece of this.#pieces) {
       if (piece.length < CHUNK_BYTES) small.push(piece);
       else join();
       for (let from = 0; from < piece.length && piece.length >= CHUNK_BYTES; from += CHUNK_BYTES)
-        chunks.push(release(Buffer.from(piece.subarray(from, from + CHUNK_BYTES))));
+        chunks.push(piece.subarray(from, from + CHUNK_BYTES));
     }
     join();
     this.#pieces = [];

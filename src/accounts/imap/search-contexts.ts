@@ -182,7 +182,7 @@ export class SearchContexts {
  * Returns the key with sets of UIDs in the place of sequence numbers, because these mean what they meant when the search began (RFC
  * 5267 section 4.3). The same holds for the saved result.
  */
-export function withFixedSets(key: SearchKey, toUids: (set: SequenceSet) => SequenceRange[]): SearchKey {
+function withFixedSets(key: SearchKey, toUids: (set: SequenceSet) => SequenceRange[]): SearchKey {
   switch (key.kind) {
     case 'and':
     case 'or':

@@ -1,5 +1,4 @@
 /** The methods of a session about the folder that it has selected. */
-import { endWithChanges } from '../../mail/imap/end-with-changes.ts';
 import type {
   ChangeKind,
   Chunks,
@@ -28,15 +27,14 @@ export class Selected implements SelectedMailbox {
     this.#end = end;
   }
 
-  readonly fetch = (query: FetchQuery): Chunks =>
-    endWithChanges(fetchMessages(this.#selected, query), query, this);
+  readonly fetch = (query: FetchQuery): Chunks => fetchMessages(this.#selected, query);
 
   store(query: StoreQuery): Chunks {
-    return endWithChanges(storeFlags(this.#selected, query), query, this);
+    return storeFlags(this.#selected, query);
   }
 
   search(query: SearchQuery): Chunks {
-    return endWithChanges(searchMessages(this.#selected, query), query, this);
+    return searchMessages(this.#selected, query);
   }
 
   async cancelUpdates(tags: readonly string[]): Promise<undefined> {

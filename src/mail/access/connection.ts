@@ -29,7 +29,7 @@ export type AccessContext<
   /** Closes a connection that has not begun its TLS, with this text where a handshake is affordable. */
   refuse: Refuse;
   /** Connections that are open. */
-  connections: Set<AccessConnection>;
+  connections: Set<Interruptible>;
   /** Resolves when a TLS handshake with this address may begin. */
   handshakeTurn(address: string): Promise<void>;
   /** Lets other connections have their turn, once this one has been served for long. */
@@ -40,6 +40,10 @@ export type AccessContext<
   limitAddress(address: string): void;
 };
 
+/** A connection that ends with a fault before its next command. */
+export type Interruptible = { interrupt(fault: ConnectionFault): void };
+
+/** A connection before its login; that of ManageSieve also after it. */
 export type AccessConnection = {
   readonly context: AccessContext;
   /** Socket of the network, or of TLS on top of it. */
@@ -67,15 +71,14 @@ export function newConnection({ clock }: Pick<AccessContext, 'clock'>, socket: S
 }
 
 /**
- * Runs the TLS handshake after the responses that were sent. Plaintext that came before counts as part of the handshake, which
- * then fails, so nothing of it is ever run as a command (CVE-2011-0411). The caller puts a new wire on the socket.
+ * Runs the TLS handshake after the responses that were sent, and returns what it changes of the connection. Plaintext that came before
+ * counts as part of the handshake, which then fails, so nothing of it is ever run as a command (CVE-2011-0411).
  * @throws ConnectionFault
  */
 export async function startTls(
-  connection: Pick<AccessConnection, 'context' | 'wire' | 'socket' | 'client'>,
+  { context, wire, socket, client }: Pick<AccessConnection, 'context' | 'wire' | 'socket' | 'client'>,
   { certificates, protocols }: { certificates: CertificateStore; protocols: DataView },
-): Promise<void> {
-  const { context, wire, socket, client } = connection;
+): Promise<Pick<AccessConnection, 'socket' | 'client'>> {
   wire.detach();
   const secure = await acceptTls(context.clock, socket, {
     certificates,
@@ -85,8 +88,7 @@ export async function startTls(
   }).catch(() => {
     throw new ConnectionFault('tls_handshake', undefined);
   });
-  connection.socket = secure;
-  connection.client = { ...client, tls: tlsOf(secure) };
+  return { socket: secure, client: { ...client, tls: tlsOf(secure) } };
 }
 
 /** Returns the limits of a client without a login. */

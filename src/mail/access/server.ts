@@ -10,11 +10,17 @@ import type { System } from '../../system/system.ts';
 import { createTurns } from '../../system/turns.ts';
 import { ClientGone } from '../connection/client-gone.ts';
 import { cutOff, sendLast } from '../connection/last-word.ts';
-import { createOccupancy } from '../connection/occupancy.ts';
+import { createOccupancy, type Slot } from '../connection/occupancy.ts';
 import { createRefuser } from '../connection/refuser.ts';
 import { tighten } from '../connection/tighten.ts';
-import { type AccessConnection, type AccessContext, countEarlyCommand } from './connection.ts';
+import {
+  type AccessConnection,
+  type AccessContext,
+  countEarlyCommand,
+  type Interruptible,
+} from './connection.ts';
 import { ConnectionFault } from './fault.ts';
+import { type Handover, Relay } from './handover.ts';
 import { createAccessMetrics } from './metrics.ts';
 import { ACCESS_STRESS_LIMITS, type AccessLimits, type AccessServerOptions } from './options.ts';
 
@@ -38,16 +44,22 @@ export type AccessProtocol<Options extends AccessServerOptions, Limits extends A
   open(context: AccessContext<Options, Limits>, socket: Socket): ServedConnection;
 };
 
+/**
+ * A login after which another thread serves the connection. `head` is what that thread needs to know of it, and `lostText` the last text
+ * for the client when that thread has ended.
+ */
+type Login = { handover: Handover; head: unknown; lostText: string };
+
 /** A connection as its protocol serves it. The functions throw ConnectionFault and ClientGone where it ends. */
 export type ServedConnection = {
-  connection: AccessConnection;
+  readonly connection: AccessConnection;
   hasLoggedIn(): boolean;
   /** Puts TLS under the connection. */
   encrypt(): Promise<void>;
   greet(): void;
-  /** Reads the next command and answers it. */
-  serveCommand(): Promise<void>;
-  /** Frees what the connection holds, in whatever state it has ended. */
+  /** Reads the next command and answers it. Returns the login after which the connection is handed over. */
+  serveCommand(): Promise<Login | undefined>;
+  /** Frees what the connection holds before its login, in whatever state it has ended. */
   close(): void;
 };
 
@@ -81,7 +93,7 @@ export async function listenAccess<Options extends AccessServerOptions, Limits e
     address: listener.address,
     async close(graceMs) {
       context.shutdown = new ConnectionFault('shutdown', `${hostname} is shutting down`);
-      for (const { wire } of context.connections) wire.interrupt(context.shutdown);
+      for (const connection of context.connections) connection.interrupt(context.shutdown);
       await listener.close(graceMs);
     },
   };
@@ -118,18 +130,17 @@ function createContext<Options extends AccessServerOptions, Limits extends Acces
   };
 }
 
-/** Serves one connection until it has ended. Rejects only when it cannot be opened. */
+/** Serves one connection until it has ended, or until another thread serves it. Rejects only when it cannot be opened. */
 async function serve<Options extends AccessServerOptions, Limits extends AccessLimits>(
   context: AccessContext<Options, Limits>,
   socket: Socket,
   protocol: AccessProtocol<Options, Limits>,
 ): Promise<void> {
   const served = protocol.open(context, socket);
-  const { connection } = served;
   const slot = context.occupancy.add({
     socket,
-    address: connection.client.address,
-    evict: () => evict(connection, protocol),
+    address: served.connection.client.address,
+    evict: () => evict(served.connection, protocol),
   });
   let isClosed = false;
   const close = (): void => {
@@ -138,28 +149,54 @@ async function serve<Options extends AccessServerOptions, Limits extends AccessL
   };
   // A command ends with its connection, however long it would take.
   socket.once('close', close);
-  context.connections.add(connection);
+  const open: Interruptible = { interrupt: (fault) => served.connection.wire.interrupt(fault) };
+  context.connections.add(open);
   try {
-    context.limitAddress(connection.client.address);
+    context.limitAddress(served.connection.client.address);
     if (context.options.tls?.mode === 'immediate') await served.encrypt();
     context.metrics.connectionBegan();
     served.greet();
-    while (connection.isOpen) {
-      if (context.shutdown) throw context.shutdown;
-      await served.serveCommand();
-      const hasLoggedIn = served.hasLoggedIn();
-      slot.enter(hasLoggedIn ? 'protected' : 'waiting');
-      if (!hasLoggedIn && connection.isOpen) countEarlyCommand(connection);
-      // A client can send thousands of commands at once.
-      await context.pause();
-    }
+    const login = await serveCommands(context, served, slot);
+    if (login) handOver(context, served.connection, { login, protocol });
   } catch (error) {
-    reportEnd(connection, error, protocol);
+    reportEnd(served.connection, error, protocol);
   } finally {
-    context.connections.delete(connection);
+    context.connections.delete(open);
     close();
-    connection.wire.end();
+    served.connection.wire.end();
   }
+}
+
+/** Serves commands until the connection ends or is handed over. */
+async function serveCommands(
+  context: AccessContext,
+  served: ServedConnection,
+  slot: Slot,
+): Promise<Login | undefined> {
+  while (served.connection.isOpen) {
+    if (context.shutdown) throw context.shutdown;
+    const login = await served.serveCommand();
+    const hasLoggedIn = login !== undefined || served.hasLoggedIn();
+    slot.enter(hasLoggedIn ? 'protected' : 'waiting');
+    if (login) return login;
+    if (!hasLoggedIn && served.connection.isOpen) countEarlyCommand(served.connection);
+    // A client can send thousands of commands at once.
+    await context.pause();
+  }
+  return undefined;
+}
+
+/** Leaves the connection to the thread of the account, with what the client has sent behind its login. */
+function handOver(
+  context: AccessContext,
+  { socket, wire }: AccessConnection,
+  { login, protocol }: { login: Login; protocol: Ending },
+): void {
+  wire.detach();
+  const relay = new Relay(context, { socket, ...login }, protocol);
+  context.connections.add(relay);
+  socket.once('close', () => context.connections.delete(relay));
+  if (context.shutdown) relay.interrupt(context.shutdown);
 }
 
 type Ending = Pick<AccessProtocol<never, never>, 'name' | 'formatEnd'>;

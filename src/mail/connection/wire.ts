@@ -103,15 +103,18 @@ export class Wire<Reason extends string> {
     setImmediate(this.#onTurnEnd);
   }
 
-  /** Resolves when the client has read enough that the wire is no longer full. @throws the fault of a timeout; ClientGone */
+  /**
+   * Resolves when the client has read enough that the wire is no longer full.
+   * @throws the faults of a timeout and of a forced `interrupt`; ClientGone
+   */
   async drain(patience: Patience<Reason>): Promise<void> {
-    if (this.#socket.destroyed) throw new ClientGone();
+    this.#throwIfEnded();
     if (!this.isFull) return;
     this.#uncork();
     this.#deadline.set(patience.timeoutMs);
     while (this.#socket.writableNeedDrain && this.isFull) {
       await this.#wait();
-      if (this.#socket.destroyed) throw new ClientGone();
+      this.#throwIfEnded();
       if (this.#hasTimedOut) throw this.#options.timeoutFault(patience.reason);
     }
   }
@@ -164,7 +167,7 @@ export class Wire<Reason extends string> {
     return () => void this.#socket.off('end', listener);
   }
 
-  /** Ends the wait for a command with this error, and any wait for input when it is forced. No further command is read. */
+  /** Ends the wait for a command with this error, and any wait for the client when it is forced. No further command is read. */
   interrupt(fault: Error, { isForced = false } = {}): void {
     this.#interruption = fault;
     this.#isForced ||= isForced;
@@ -244,6 +247,11 @@ export class Wire<Reason extends string> {
 
   #throwIfInterrupted({ isInterruptible }: { isInterruptible?: false | undefined }): void {
     if (isInterruptible !== false || this.#isForced) this.throwIfInterrupted();
+  }
+
+  #throwIfEnded(): void {
+    if (this.#socket.destroyed) throw new ClientGone();
+    if (this.#isForced) this.throwIfInterrupted();
   }
 
   #wait(): Promise<void> {

@@ -4,65 +4,110 @@
  */
 import type { Socket } from 'node:net';
 import { AppError } from '../../system/errors.ts';
+import type { PortStream } from '../../system/thread/port-stream.ts';
 import { countError, newConnection } from '../access/connection.ts';
 import { ConnectionFault } from '../access/fault.ts';
+import type { ServedUser } from '../access/serve-user.ts';
 import type { ServedConnection } from '../access/server.ts';
 import { clientOf } from '../connection/client.ts';
 import { ClientGone } from '../connection/client-gone.ts';
-import { attachWire } from './attach-wire.ts';
+import { attach, encrypt } from './attach.ts';
 import { bad, CommandError } from './command-error.ts';
 import { currentCapabilities } from './commands/capability.ts';
 import {
   type Command,
   type Connection,
+  type EarlyConnection,
   framingLimits,
   type ImapContext,
+  type ListenerContext,
   type Result,
   responseText,
   sendUntagged,
+  type UserConnection,
+  userOf,
 } from './commands/command.ts';
 import { sendChanges } from './commands/idle.ts';
 import { COMMANDS } from './commands/table.ts';
-import { encrypt } from './encrypt.ts';
 import type { FramedCommand } from './framing.ts';
 import { Cursor } from './parser/cursor.ts';
 import { refusalFor } from './refusal.ts';
-import { isRefusal } from './session.ts';
+import { type Account, type Admission, isRefusal } from './session.ts';
 
 /** Begins a connection. @throws the error for which no session can be opened */
-export function openConnection(context: ImapContext, socket: Socket): ServedConnection {
-  const connection: Connection = attachWire(
+export function openConnection(context: ListenerContext, socket: Socket): ServedConnection {
+  const session = context.options.openSession();
+  let connection: EarlyConnection = attach(
     {
       ...newConnection(context, socket),
+      ...FIRST,
       context,
-      session: context.options.openSession(),
+      session,
       client: { ...clientOf(socket), id: {} },
       state: { name: 'not authenticated' },
-      features: { rev2: false, utf8: false, condstore: false, qresync: false, metadata: false },
-      pushes: undefined,
-      compression: undefined,
     },
     socket,
   );
-  const { tls, hostname } = context.options;
   return {
-    connection,
-    hasLoggedIn: () => connection.state.name !== 'not authenticated',
+    get connection() {
+      return connection;
+    },
+    hasLoggedIn: () => false,
     async encrypt() {
-      if (tls) await encrypt(connection, tls.certificates);
+      connection = await encrypt(connection);
     },
     greet: () =>
-      sendUntagged(connection, `OK [CAPABILITY ${currentCapabilities(connection)}] ${hostname} is ready`),
-    serveCommand: async () => await runCommand(connection, await nextCommand(connection)),
-    close: () => connection.session.close(),
+      sendUntagged(
+        connection,
+        `OK [CAPABILITY ${currentCapabilities(connection)}] ${context.options.hostname} is ready`,
+      ),
+    async serveCommand() {
+      const next = await runCommand(connection, await nextCommand(connection));
+      if ('handover' in next) return { handover: next.handover, head: undefined, lostText: LOST };
+      if (next.session) connection = next;
+      return undefined;
+    },
+    close: () => session.close(),
   };
 }
+
+/** Begins the connection of a user who has logged in. */
+export function openUser(context: ImapContext, stream: PortStream, account: Account): ServedUser {
+  let connection: UserConnection = attach(
+    {
+      ...FIRST,
+      isOpen: true,
+      context,
+      stream,
+      compression: undefined,
+      state: { name: 'authenticated', account },
+    },
+    stream,
+  );
+  return {
+    get connection() {
+      return connection;
+    },
+    async serveCommand() {
+      const next = await runCommand(connection, await nextCommand(connection));
+      if (!('handover' in next) && !next.session) connection = next;
+    },
+  };
+}
+
+/** Last response to a client whose account can no longer be reached. */
+const LOST = '[UNAVAILABLE] The mailbox is not available at the moment';
+
+const FIRST = {
+  features: { rev2: false, utf8: false, condstore: false, qresync: false, metadata: false },
+  pushes: undefined,
+};
 
 /** Returns the next command. Until it comes, a client that has asked for it is told of changes. @throws ConnectionFault; ClientGone */
 async function nextCommand(connection: Connection): Promise<FramedCommand> {
   const { context } = connection;
   while (connection.pushes) {
-    connection.compression?.rest();
+    userOf(connection).compression?.rest();
     const event = await connection.wire.waitForEvent(context.limits.commandMs);
     if (event === 'timeout') throw new ConnectionFault('idle', 'The client took too long');
     if (event === 'input') break;
@@ -71,13 +116,13 @@ async function nextCommand(connection: Connection): Promise<FramedCommand> {
   return await connection.framing.readCommand(framingLimits(connection));
 }
 
-/** Runs a command and completes it. What is left of a command that was refused is read first. */
-async function runCommand(connection: Connection, framed: FramedCommand): Promise<void> {
+/** Runs a command and completes it, and returns what continues the connection. What is left of a command that was refused is read first. */
+async function runCommand(connection: Connection, framed: FramedCommand): Promise<Connection | Admission> {
   // Some clients send one more CRLF after a message.
-  if (framed.bytes.length === 0) return;
+  if (framed.bytes.length === 0) return connection;
   const cursor = new Cursor(framed.bytes);
   const tag = readTag(cursor);
-  const { completion, afterwards } = await completeCommand(connection, async () => {
+  const { completion, next } = await completeCommand(connection, async () => {
     if (framed.kind === 'too large') return refuseTooLarge(connection, cursor, framed);
     if (tag === undefined) return bad('The command needs a tag');
     const command = readCommand(connection, cursor);
@@ -88,8 +133,8 @@ async function runCommand(connection: Connection, framed: FramedCommand): Promis
   await connection.framing.skipCommand();
   connection.wire.send(`${tag ?? '*'} ${completion}\r\n`);
   await connection.wire.drain({ timeoutMs: connection.context.limits.readMs, reason: 'slow_reader' });
-  await afterwards?.();
-  if (connection.state.name === 'not authenticated' && !completion.startsWith('OK')) countError(connection);
+  if (connection.session && !completion.startsWith('OK')) countError(connection);
+  return next ? await next() : connection;
 }
 
 /** Refuses a command that is too large, with the code of its literals where one is the cause. @throws CommandError */
@@ -98,7 +143,7 @@ function refuseTooLarge(
   cursor: Cursor,
   { literalBytes }: Extract<FramedCommand, { kind: 'too large' }>,
 ): never {
-  if (literalBytes !== undefined && connection.state.name !== 'not authenticated') {
+  if (literalBytes !== undefined && !connection.session) {
     const { literals } = readCommand(connection, cursor);
     if (literals && literalBytes > literals.maxOctets)
       throw new CommandError('NO', `A literal has at most ${literals.maxOctets} octets`, literals.code);
@@ -106,7 +151,7 @@ function refuseTooLarge(
   return bad('The command is too large', 'LIMIT');
 }
 
-type Completed = { completion: string; afterwards?: (() => Promise<void>) | undefined };
+type Completed = { completion: string; next?: (() => Promise<Connection | Admission>) | undefined };
 
 /** Returns what completes a command, also when it fails. @throws ConnectionFault; ClientGone */
 async function completeCommand(connection: Connection, run: () => Promise<Completed>): Promise<Completed> {
@@ -155,8 +200,8 @@ function isBye(result: Result): boolean {
 
 function completionOf({ name }: Command, result: Result): Completed {
   if (!isRefusal(result)) {
-    const { noticed, text = `${name} completed`, afterwards } = result ?? {};
-    return { completion: `OK ${responseText({ code: noticed, text })}`, afterwards };
+    const { noticed, text = `${name} completed`, next } = result ?? {};
+    return { completion: `OK ${responseText({ code: noticed, text })}`, next };
   }
   if (result.refused === 'BYE') throw new ConnectionFault('session', responseText(result));
   return { completion: `${result.refused} ${responseText(result)}` };

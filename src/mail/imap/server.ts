@@ -1,13 +1,16 @@
 /**
- * Accepts IMAP connections. The wire protocol and its states are here; who may log in, and to which mail, is decided by the
- * session that each connection opens (session.ts).
+ * Serves IMAP. The wire protocol and its states are here; who may log in is decided by the session that each connection opens, and its
+ * mail is in the account that the user's connection is served with (session.ts).
  */
 import type { Listener } from '../../system/listen.ts';
-import type { ConnectionFault, FaultReason } from '../access/fault.ts';
+import { ConnectionFault, type FaultReason } from '../access/fault.ts';
+import { serveUser, type User, type UserContext, type UserStream } from '../access/serve-user.ts';
 import { type AccessProtocol, type AccessSystem, listenAccess } from '../access/server.ts';
-import { openConnection } from './connection.ts';
-import { PROTOCOLS } from './encrypt.ts';
+import { PROTOCOLS } from './attach.ts';
+import { type ImapContext, responseText } from './commands/command.ts';
+import { openConnection, openUser } from './connection.ts';
 import { DEFAULT_LIMITS, type ImapLimits, type ImapServerOptions } from './options.ts';
+import type { Account } from './session.ts';
 
 /** Response codes that say why a connection ends (RFC 9051 section 7.1). */
 const CODES: Partial<Record<FaultReason, string>> = {
@@ -18,11 +21,15 @@ const CODES: Partial<Record<FaultReason, string>> = {
   shutdown: 'UNAVAILABLE',
 };
 
-const IMAP: AccessProtocol<ImapServerOptions, ImapLimits> = {
+const ENDING = {
   name: 'IMAP',
-  protocols: PROTOCOLS,
   formatEnd: ({ reason, text }: ConnectionFault) =>
     `* BYE ${CODES[reason] === undefined ? '' : `[${CODES[reason]}] `}${text}\r\n`,
+};
+
+const IMAP: AccessProtocol<ImapServerOptions, ImapLimits> = {
+  ...ENDING,
+  protocols: PROTOCOLS,
   open: openConnection,
 };
 
@@ -32,4 +39,25 @@ const IMAP: AccessProtocol<ImapServerOptions, ImapLimits> = {
  */
 export async function listenImap(system: AccessSystem, options: ImapServerOptions): Promise<Listener> {
   return await listenAccess(system, { options, limits: { ...DEFAULT_LIMITS, ...options.limits } }, IMAP);
+}
+
+/** Serves the connection of a user who has logged in, whose stream the listener has handed over. The account is closed at its end. */
+export function serveImapUser(
+  context: UserContext & { limits?: Partial<ImapLimits> | undefined } & Pick<ImapServerOptions, 'id'>,
+  stream: UserStream,
+  account: Account,
+): User {
+  const full: ImapContext = {
+    ...context,
+    limits: { ...DEFAULT_LIMITS, ...context.limits },
+    options: context,
+  };
+  const { done, end } = serveUser(context, stream, {
+    ...ENDING,
+    open: (octets) => openUser(full, octets, account),
+  });
+  return {
+    done: done.finally(() => account.close()),
+    end: (refusal) => end(new ConnectionFault('session', responseText(refusal))),
+  };
 }

@@ -1,12 +1,10 @@
 /**
  * The interface between the IMAP server and the product. The server owns the wire: connection states, tags, literals, parsing
- * and the order of responses. A session decides who may log in, keeps the mail, and counts the messages that the client
- * was told about. There is one object for each state: a `Session` becomes an `Account` at login, and an account opens
- * one `SelectedMailbox` at a time. The server calls one method of a connection at a time, except `close` and `unwatch`.
- *
- * Everything that passes it, except the three objects themselves and the content of APPEND, is plain data that
- * another thread can receive.
+ * and the order of responses. A `Session` decides who may log in. After the login, an `Account` keeps the mail, in the thread that it
+ * belongs to, and opens one `SelectedMailbox` at a time, which counts the messages that were reported to the client. The server calls one
+ * method of a connection at a time, except `close` and `unwatch`.
  */
+import type { Handover } from '../access/handover.ts';
 import type { Client } from '../connection/client.ts';
 import type { LoginSession } from '../sasl/login-session.ts';
 import type { FetchItem } from './fetch-item.ts';
@@ -44,10 +42,13 @@ export type Chunks = AsyncGenerator<Buffer, Refusal | Notice | undefined, undefi
 type Notice = { noticed: string };
 
 /** A new connection. An error that a method throws is logged and refused, unless it is an AppError (refusal.ts). */
-export type Session = LoginSession<ImapClient, Account | Refusal> & {
-  /** The connection has ended, in whatever state. No other call follows. */
+export type Session = LoginSession<ImapClient, Admission | Refusal> & {
+  /** The connection has ended, or was handed over. No other call follows. */
   close(): void;
 };
+
+/** A login that was accepted. `disabledCapabilities` are those of the account. */
+export type Admission = { handover: Handover; disabledCapabilities: readonly string[] };
 
 export type OpenSession = () => Session;
 
@@ -73,8 +74,6 @@ export type Features = {
 export type Account = {
   /** Capabilities that are not advertised to this user, in upper case. */
   disabledCapabilities: readonly string[];
-  /** Resolves when the account can no longer be used. The connection then ends with this BYE, whatever it does. */
-  ended?: Promise<Refusal>;
   /** Applies from the next call on. Features are never taken back. */
   enable(features: Features): void;
   /** Returns LIST or LSUB responses, and STATUS responses where they are asked for. */
@@ -120,6 +119,8 @@ export type Account = {
   watch(onChange: () => void): () => void;
   /** Closes the mailbox that was selected before, also when this one is refused. */
   select(mailbox: string, options: SelectOptions): Promise<Selection | Refusal>;
+  /** Frees what the session holds. The connection has ended, and no other call follows. */
+  close(): void;
 };
 
 export type ListQuery = {
@@ -265,31 +266,26 @@ export type SelectedMailbox = {
 /** The numbers of `set` are UIDs when `uid` is true. */
 export type Messages = { set: SequenceSet; uid: boolean };
 
-/** The answer ends with what `changes` returns of this kind, unless it is a BYE. The client is not told twice. */
-export type Reporting = { thenChanges?: ChangeKind | undefined };
+export type FetchQuery = Messages & {
+  /** Items in the order of the response; each stands once. UID comes first. */
+  items: readonly FetchItem[];
+  /** Only messages that were changed after this modseq (RFC 7162 section 3.1.4.1). */
+  changedSince: number | undefined;
+  /** First tells which UIDs of the set were removed since then, with VANISHED (EARLIER) (RFC 7162 section 3.2.6). */
+  vanished: boolean;
+  /** Only this page of the messages, chosen before `changedSince` (RFC 9394 sections 3.3 and 3.4). */
+  partial: PageRange | undefined;
+};
 
-export type FetchQuery = Messages &
-  Reporting & {
-    /** Items in the order of the response; each stands once. UID comes first. */
-    items: readonly FetchItem[];
-    /** Only messages that were changed after this modseq (RFC 7162 section 3.1.4.1). */
-    changedSince: number | undefined;
-    /** First tells which UIDs of the set were removed since then, with VANISHED (EARLIER) (RFC 7162 section 3.2.6). */
-    vanished: boolean;
-    /** Only this page of the messages, chosen before `changedSince` (RFC 9394 sections 3.3 and 3.4). */
-    partial: PageRange | undefined;
-  };
+export type StoreQuery = Messages & {
+  action: 'replace' | 'add' | 'remove';
+  flags: readonly string[];
+  silent: boolean;
+  /** Only messages that were not changed after this modseq; the others are named by MODIFIED (RFC 7162 section 3.1.3). */
+  unchangedSince: number | undefined;
+};
 
-export type StoreQuery = Messages &
-  Reporting & {
-    action: 'replace' | 'add' | 'remove';
-    flags: readonly string[];
-    silent: boolean;
-    /** Only messages that were not changed after this modseq; the others are named by MODIFIED (RFC 7162 section 3.1.3). */
-    unchangedSince: number | undefined;
-  };
-
-export type SearchQuery = Reporting & {
+export type SearchQuery = {
   /** All of them must match. */
   keys: readonly SearchKey[];
   /** Results are UIDs. */

@@ -39,7 +39,10 @@ export function openConnection(context: ManageSieveContext, socket: Socket): Ser
       sendCapabilities(connection);
       connection.wire.send(writeCompletion('OK', { text: `${hostname} is ready` }));
     },
-    serveCommand: async () => await runCommand(connection, await nextCommand(connection)),
+    async serveCommand() {
+      await runCommand(connection, await nextCommand(connection));
+      return undefined;
+    },
     close: () => connection.session.close(),
   };
 }

@@ -10,6 +10,6 @@ export const PROTOCOLS = encodeProtocols(['managesieve']);
 
 /** Runs the handshake after the responses that were sent. What the client has sent before is never run. @throws ConnectionFault */
 export async function encrypt(connection: Connection, certificates: CertificateStore): Promise<void> {
-  await startTls(connection, { certificates, protocols: PROTOCOLS });
+  Object.assign(connection, await startTls(connection, { certificates, protocols: PROTOCOLS }));
   connection.wire = openWire(connection.context.clock, connection.socket);
 }

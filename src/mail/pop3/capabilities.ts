@@ -1,18 +1,17 @@
 /** Capabilities that the server announces (RFC 2449 section 6). Those before login stay announced after it, except STLS. */
-import type { Socket } from 'node:net';
-import { type PrivacyContext, privacyOf } from '../access/privacy.ts';
+import { privacyOf } from '../access/privacy.ts';
 import { channelBindingOf } from '../sasl/channel-binding.ts';
 import { offeredMechanisms } from '../sasl/mechanisms.ts';
-import type { Pop3ServerOptions } from './options.ts';
+import type { Connection, EarlyConnection } from './commands/command.ts';
 
-type Announcing = PrivacyContext & {
-  socket: Socket;
-  context: { options: Pick<Pop3ServerOptions, 'implementation'> };
-};
+/** Returns the capabilities of a connection in its state, one for each line. */
+export function capabilitiesOf(connection: Connection): readonly string[] {
+  if (!connection.session) return connection.capabilities;
+  return lastingCapabilities(connection, privacyOf(connection).offersTls ? ['STLS'] : []);
+}
 
-/** Returns the capabilities of a connection in this state, one for each line. */
-export function capabilitiesOf(connection: Announcing, state: 'authorization' | 'transaction'): string[] {
-  const { isPrivate, offersTls } = privacyOf(connection);
+/** Returns the capabilities that stay announced after the login, with others. */
+export function lastingCapabilities(connection: EarlyConnection, others: readonly string[] = []): string[] {
   const mechanisms = offeredMechanisms(channelBindingOf(connection.socket));
   return [
     'TOP',
@@ -25,8 +24,8 @@ export function capabilitiesOf(connection: Announcing, state: 'authorization' | 
     'UTF8 USER',
     'LANG',
     // Passwords are not asked for where others can read them (RFC 5034 section 4).
-    ...(isPrivate ? ['USER', `SASL ${mechanisms.join(' ')}`] : []),
-    ...(offersTls && state === 'authorization' ? ['STLS'] : []),
+    ...(privacyOf(connection).isPrivate ? ['USER', `SASL ${mechanisms.join(' ')}`] : []),
+    ...others,
     `IMPLEMENTATION ${connection.context.options.implementation}`,
   ];
 }

@@ -4,63 +4,91 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
-import { encodeProtocols } from '../../system/accept-tls.ts';
 import { AppError } from '../../system/errors.ts';
-import { countError, newConnection, startTls } from '../access/connection.ts';
+import type { PortStream } from '../../system/thread/port-stream.ts';
+import { countError, newConnection } from '../access/connection.ts';
 import { ConnectionFault } from '../access/fault.ts';
+import type { ServedUser } from '../access/serve-user.ts';
 import type { ServedConnection } from '../access/server.ts';
 import { openWire } from '../access/wire.ts';
 import { ClientGone } from '../connection/client-gone.ts';
+import { lastingCapabilities } from './capabilities.ts';
 import {
-  type Command,
   type Connection,
+  type EarlyConnection,
+  type Head,
+  type ListenerContext,
   type Pop3Context,
   type Result,
   refuse,
   responseText,
+  type UserConnection,
 } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
+import { encrypt } from './encrypt.ts';
+import { OpenMaildrop } from './open-maildrop.ts';
 import { readCommandLine } from './read-command-line.ts';
 import { refusalFor } from './refusal.ts';
-import { isRefusal, type Refusal } from './session.ts';
-
-/** Protocol name of POP3 (RFC 7301, registered for port 995). */
-export const PROTOCOLS = encodeProtocols(['pop3']);
+import { type Admission, isRefusal, type Maildrop, type Refusal } from './session.ts';
 
 /** Begins a connection. @throws the error for which no session can be opened */
-export function openConnection(context: Pop3Context, socket: Socket): ServedConnection {
-  const { tls, hostname, openSession } = context.options;
-  const connection: Connection = {
+export function openConnection(context: ListenerContext, socket: Socket): ServedConnection {
+  const session = context.options.openSession();
+  let connection: EarlyConnection = {
     ...newConnection(context, socket),
     context,
-    session: openSession(),
+    session,
     wire: openWire(context.clock, socket),
-    state: { name: 'authorization', user: undefined },
+    user: undefined,
     isUtf8: false,
-    async encrypt() {
-      if (!tls) throw new ConnectionFault('tls_handshake', undefined);
-      await startTls(connection, { certificates: tls.certificates, protocols: PROTOCOLS });
-      connection.wire = openWire(context.clock, connection.socket);
-    },
   };
   return {
-    connection,
-    hasLoggedIn: () => connection.state.name === 'transaction',
-    encrypt: connection.encrypt,
-    greet: () => connection.wire.send(`+OK ${hostname} is ready\r\n`),
-    serveCommand: async () => await serveCommand(connection),
-    close: () => connection.session.close(),
+    get connection() {
+      return connection;
+    },
+    hasLoggedIn: () => false,
+    async encrypt() {
+      connection = await encrypt(connection);
+    },
+    greet: () => connection.wire.send(`+OK ${context.options.hostname} is ready\r\n`),
+    async serveCommand() {
+      const next = await serveCommand(connection);
+      if ('handover' in next) {
+        const head: Head = { isUtf8: connection.isUtf8, capabilities: lastingCapabilities(connection) };
+        return { handover: next.handover, head, lostText: 'The mailbox is not available at the moment' };
+      }
+      if (next.session) connection = next;
+      return undefined;
+    },
+    close: () => session.close(),
   };
 }
 
-async function serveCommand(connection: Connection): Promise<void> {
+/** Begins the connection of a user who has logged in. */
+export function openUser(
+  context: Pop3Context,
+  { stream, head }: { stream: PortStream; head: Head },
+  maildrop: Maildrop,
+): ServedUser {
+  const connection: UserConnection = {
+    ...head,
+    context,
+    wire: openWire(context.clock, stream),
+    isOpen: true,
+    drop: new OpenMaildrop(maildrop),
+  };
+  return { connection, serveCommand: async () => void (await serveCommand(connection)) };
+}
+
+/** Runs a command and answers it, and returns what continues the connection. */
+async function serveCommand(connection: Connection): Promise<Connection | Admission> {
   const { context, wire } = connection;
   const line = await readCommandLine(connection, context.limits.commandBytes);
   const result = line === undefined ? refuse('The line is too long') : await runLine(connection, line);
   if (result !== 'answered') wire.send(`${formatResult(result)}\r\n`);
   await wire.drain({ timeoutMs: context.limits.readMs, reason: 'slow_reader' });
-  if (result !== 'answered' && !isRefusal(result)) await result?.afterwards?.();
-  if (isRefusalOf(result) && connection.state.name === 'authorization') countError(connection);
+  if (isRefusalOf(result) && connection.session) countError(connection);
+  return result !== 'answered' && !isRefusal(result) && result?.next ? await result.next() : connection;
 }
 
 function isRefusalOf(result: Result): result is Refusal {
@@ -80,8 +108,9 @@ async function runLine(connection: Connection, line: Buffer): Promise<Result> {
   const name = (space < 0 ? text : text.slice(0, space)).toUpperCase();
   const command = COMMANDS.get(name);
   if (!command) return refuse('The command is unknown');
-  const misplaced = refuseState(command, connection);
-  if (misplaced) return misplaced;
+  const state = connection.session ? 'authorization' : 'transaction';
+  if (command.state !== 'any' && command.state !== state)
+    return refuse(connection.session ? 'The command needs a login' : 'The user has logged in already');
   try {
     return await command.run(connection, space < 0 ? '' : text.slice(space + 1));
   } catch (error) {
@@ -89,9 +118,4 @@ async function runLine(connection: Connection, line: Buffer): Promise<Result> {
     if (!(error instanceof AppError)) connection.context.log.error({ err: error }, 'POP3 session failed');
     return refusalFor(error);
   }
-}
-
-function refuseState({ state }: Command, connection: Connection): Refusal | undefined {
-  if (state === 'any' || state === connection.state.name) return undefined;
-  return refuse(state === 'transaction' ? 'The command needs a login' : 'The user has logged in already');
 }

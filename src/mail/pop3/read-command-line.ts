@@ -1,19 +1,24 @@
 /** Reads what a client sends: commands, and the answers to challenges. */
 import { commandPatience } from '../access/connection.ts';
 import { readLine, takeLine } from '../access/read-line.ts';
+import type { AccessPatience } from '../access/wire.ts';
 import type { Connection } from './commands/command.ts';
 
 /** Returns the next line; undefined when it is too long. @throws ConnectionFault; ClientGone */
 export async function readCommandLine(connection: Connection, maxBytes: number): Promise<Buffer | undefined> {
-  const { wire, state } = connection;
+  const { wire } = connection;
   wire.throwIfInterrupted();
   const arrived = takeLine(wire, maxBytes);
   if (arrived) return arrived;
-  const hasLoggedIn = state.name === 'transaction';
   const source = {
-    read: () => wire.read(commandPatience(connection, { hasLoggedIn })),
+    read: () => wire.read(patienceFor(connection)),
     unread: (bytes: Buffer) => wire.unread(bytes),
   };
   const { bytes, isTooLong } = await readLine(source, maxBytes);
   return isTooLong ? undefined : bytes;
+}
+
+function patienceFor(connection: Connection): AccessPatience {
+  if (connection.session) return commandPatience(connection, { hasLoggedIn: false });
+  return { timeoutMs: connection.context.limits.commandMs, reason: 'idle' };
 }

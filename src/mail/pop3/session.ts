@@ -1,8 +1,9 @@
 /**
  * The interface between the POP3 server and the product. The server owns the wire: states, lines, capabilities, which messages are
- * marked as deleted, and how a message is written. A session decides who may log in and keeps the mail: a `Session` becomes a
- * `Maildrop` at login. The server calls one method of a connection at a time, except `close`.
+ * marked as deleted, and how a message is written. A `Session` decides who may log in. After the login, a `Maildrop` keeps the mail, in
+ * the thread of its account. The server calls one method of a connection at a time, except `close`.
  */
+import type { Handover } from '../access/handover.ts';
 import type { Client } from '../connection/client.ts';
 import type { LoginSession } from '../sasl/login-session.ts';
 
@@ -15,10 +16,14 @@ type ResponseCode = 'AUTH' | 'IN-USE' | 'SYS/PERM' | 'SYS/TEMP' | 'UTF8';
 export type Refusal = { refused: true; code?: ResponseCode; text: string };
 
 /** A new connection. An error that a method throws is logged and refused, unless it is an AppError (refusal.ts). */
-export type Session = LoginSession<Client, Maildrop | Refusal> & {
-  /** The connection has ended, in whatever state, and nothing is deleted. No other call follows. */
+export type Session = LoginSession<Client, Admission | Refusal> & {
+  /** The connection has ended, or was handed over. No other call follows. */
   close(): void;
 };
+
+/** A login that was accepted, whose maildrop is open: the number of its messages, and their size. */
+export type Admission = { handover: Handover } & MaildropSize;
+export type MaildropSize = { count: number; sizeBytes: number };
 
 export type OpenSession = () => Session;
 
@@ -29,8 +34,6 @@ export type Maildrop = {
   /** Sizes and UIDs of the messages, in the order of their numbers. They do not change. */
   sizes: Uint32Array;
   uids: Uint32Array;
-  /** Resolves when the maildrop can no longer be used. The connection then ends, whatever it does. */
-  ended?: Promise<Refusal>;
   /**
    * Returns the message at this index, from 0 on: the whole of it when it is in memory, as a buffer that the caller may change, and
    * otherwise what yields it while the client takes it. A refusal before the first octet is answered -ERR.
@@ -38,6 +41,8 @@ export type Maildrop = {
   retrieve(index: number): Buffer | Chunks;
   /** Removes messages in one commit, or returns the refusal when none was removed, and lets other sessions have the maildrop. */
   quit(removed: readonly number[]): Promise<Refusal | undefined>;
+  /** The connection has ended, and nothing is deleted. No other call follows. */
+  close(): void;
 };
 
 /** Octets of a message, in pieces that the caller may change. A refusal means that the rest cannot be read. */

@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { ImapFlow, type ImapFlowOptions, type MailboxObject } from 'imapflow';
 import { startServer } from '../../mail/imap/fixture.ts';
-import { type AccountMail, createAccountMail } from '../../support/account-mail.ts';
-import { USER } from '../../support/memory-imap-session.ts';
+import { type AccountMail, createAccountMail, USER } from '../../support/account-mail.ts';
 
 const QUOTA_BYTES = 1024 * 1024;
 

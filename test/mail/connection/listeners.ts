@@ -9,12 +9,13 @@ import { listenSmtp } from '../../../src/mail/smtp/server/server.ts';
 import { createCertificateStore } from '../../../src/system/certificates.ts';
 import type { Listener } from '../../../src/system/listen.ts';
 import { createMetrics } from '../../../src/system/metrics.ts';
+import { createEmptyMail, USER as IMAP_USER } from '../../support/account-mail.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
-import { createMemoryMail, USER as IMAP_USER } from '../../support/memory-imap-session.ts';
 import { createMemoryMaildrop, USER as POP3_USER } from '../../support/memory-pop3-session.ts';
 import { createMemorySessions } from '../../support/memory-smtp-session.ts';
 import { recordLog } from '../../support/record-log.ts';
 import { EC_PAIR } from '../../system/certificate-pairs.ts';
+import { createImapSessions } from '../imap/fixture.ts';
 import { createMemoryScripts, LOGIN as SIEVE_LOGIN } from '../managesieve/fixture.ts';
 
 /** Text that a client sends, and the pattern that the whole response must match. `TLS` begins the handshake. */
@@ -90,12 +91,10 @@ function imap(name: string, mode: Mode): ProtocolCase {
   return {
     name,
     mode,
-    listen: (world, common, limits) =>
-      listenImap(world, {
-        ...common,
-        limits,
-        openSession: shared(createMemoryMail().openSession()),
-      }),
+    async listen(world, common, limits) {
+      const sessions = createImapSessions(await createEmptyMail(), world);
+      return await listenImap(world, { ...common, limits, openSession: sessions.openSession });
+    },
     honest: [
       ['', /^\* OK .*\r\n$/],
       [`a LOGIN ${IMAP_USER.username} "${IMAP_USER.password}"\r\n`, /^a OK .*\r\n$/m],
@@ -115,11 +114,8 @@ function pop3(name: string, mode: Mode): ProtocolCase {
         ...common,
         implementation: 'Test',
         limits,
-        openSession: shared({
-          ...createMemoryMaildrop().openSession(),
-          // A maildrop is for one client at a time.
-          login: (credentials) => createMemoryMaildrop().openSession().login(credentials),
-        }),
+        // A maildrop is for one client at a time.
+        openSession: () => createMemoryMaildrop().openSession(world),
       }),
     honest: [
       ['', /^\+OK .*\r\n$/],

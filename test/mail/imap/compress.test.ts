@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { constants, createDeflateRaw, deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CompressedStream } from '../../../src/mail/imap/compress.ts';
-import { createMemoryMail } from '../../support/memory-imap-session.ts';
+import { createEmptyMail } from '../../support/account-mail.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { startServer } from './fixture.ts';
 
@@ -29,7 +29,7 @@ test('COMPRESS needs a login, and a mailbox can have it turned off', async (t) =
   const early = (await startServer(t)).dial();
   await early.line();
   assert.deepEqual(await early.ask('COMPRESS DEFLATE'), ['BAD The command needs a login']);
-  const mail = createMemoryMail({ account: { disabledCapabilities: ['COMPRESS=DEFLATE'] } });
+  const mail = await createEmptyMail({ disabledCapabilities: ['COMPRESS=DEFLATE'] });
   const client = await (await startServer(t, { mail })).open();
   assert.deepEqual(await client.ask('COMPRESS DEFLATE'), ['BAD Compression is not available']);
 });
@@ -47,7 +47,7 @@ test('quirk 6: every octet of a compressed command is used as soon as it is ther
 
 test('a response is shorter when one like it was sent before', async (t) => {
   const server = await startServer(t);
-  server.mail.deliver('INBOX', 'Subject: one\r\n\r\nbody\r\n');
+  await server.mail.deliver('INBOX', 'Subject: one\r\n\r\nbody\r\n');
   const { client, received } = await openCompressed(server, 'SELECT INBOX');
   const sizes: number[] = [];
   for (let round = 0; round < 2; round++) {

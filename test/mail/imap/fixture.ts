@@ -1,45 +1,108 @@
-/** An IMAP server with memory sessions on loopback, and a client that sends bytes and reads responses. */
+/** An IMAP server with an account on disk, on loopback, and a client that sends bytes and reads responses. */
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { constants, createDeflateRaw, createInflateRaw, type InflateRaw } from 'node:zlib';
 import type { ImapServerOptions } from '../../../src/mail/imap/options.ts';
-import { listenImap } from '../../../src/mail/imap/server.ts';
-import type { OpenSession } from '../../../src/mail/imap/session.ts';
+import { listenImap, serveImapUser } from '../../../src/mail/imap/server.ts';
+import type { Account, Admission, ImapClient, Refusal, Session } from '../../../src/mail/imap/session.ts';
+import type { PasswordCredentials } from '../../../src/mail/sasl/exchange.ts';
 import type { Clock } from '../../../src/system/clock.ts';
+import { createPause } from '../../../src/system/next-turn.ts';
+import { type AccountMail, createEmptyMail, USER } from '../../support/account-mail.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { createMemoryMail, type MemoryMail, USER } from '../../support/memory-imap-session.ts';
+import { type createHandovers, handOverTo } from '../../support/handovers.ts';
 import { recordLog } from '../../support/record-log.ts';
+import { createScramSession } from '../../support/scram-client.ts';
 
-type ServedMail = Pick<MemoryMail, 'openSession'>;
+type ServedMail = { openAccount(): Account };
 type Options<Mail extends ServedMail> = Partial<Omit<ImapServerOptions, 'at' | 'section' | 'openSession'>> & {
   mail?: Mail;
   clock?: Clock;
+  /** Port over which connections are handed over. All servers share one by default. */
+  handovers?: ReturnType<typeof createHandovers>;
 };
-
-/**
- * The function through which each server of these tests opens its sessions. Another file sets it, and runs the same tests with a port in
- * between.
- */
-export const sessions = { through: (openSession: OpenSession): OpenSession => openSession };
 
 export const LOGIN = `LOGIN ${USER.username} "${USER.password}"`;
 
 /** Tells whether clients compress their connections after the login. Another file sets it, and runs the same tests. */
 export const clients = { compress: false };
 
-export type TestServer = Awaited<ReturnType<typeof startServer<MemoryMail>>>;
+const WRONG: Refusal = { refused: 'NO', code: 'AUTHENTICATIONFAILED', text: 'The password is wrong' };
+
+/** Returns what opens the sessions of a server for the user of this mail. */
+export function createImapSessions(
+  mail: ServedMail,
+  context: Omit<Parameters<typeof serveImapUser>[0], 'pause'>,
+  handovers: Pick<ReturnType<typeof createHandovers>, 'handOverTo'> = { handOverTo },
+) {
+  const sessions = {
+    /** Number of sessions before their login. */
+    open: 0,
+    /** The client that has logged in last. */
+    client: undefined as ImapClient | undefined,
+    /** Users whose connections are served. */
+    users: new Set<ReturnType<typeof serveImapUser>>(),
+    openSession(): Session {
+      sessions.open++;
+      const login = async ({
+        client,
+        ...credentials
+      }: PasswordCredentials & { client: ImapClient }): Promise<Admission | Refusal> => {
+        if (credentials.username !== USER.username || credentials.password !== USER.password) return WRONG;
+        sessions.client = client;
+        const account = mail.openAccount();
+        const { disabledCapabilities } = account;
+        const handover = handovers.handOverTo((stream) => {
+          const user = serveImapUser({ ...context, pause: createPause(context.clock) }, stream, account);
+          sessions.users.add(user);
+          void user.done.then(() => sessions.users.delete(user));
+        });
+        opened?.discard();
+        opened = handover;
+        return { handover, disabledCapabilities };
+      };
+      let opened: Admission['handover'] | undefined;
+      return {
+        login,
+        ...createScramSession(USER, login),
+        close() {
+          sessions.open--;
+          opened?.discard();
+        },
+      };
+    },
+  };
+  return sessions;
+}
+
+export type TestServer = Awaited<ReturnType<typeof startServer<AccountMail>>>;
 
 /** Starts a server whose clock stands still. */
-export async function startServer<Mail extends ServedMail = MemoryMail>(
+export async function startServer<Mail extends ServedMail = AccountMail>(
   t: Pick<TestContext, 'after'>,
   {
-    // Callers that give no mail get the default, whose type is `ServedMail`.
-    mail = createMemoryMail() as ServedMail as Mail,
+    mail: given,
     clock = createFakeClock(0),
+    handovers = { handOverTo, endThread() {} },
     ...options
   }: Options<Mail> = {},
 ) {
+  const opened = new Set<TestClient>();
+  let close = async (): Promise<void> => {};
+  // The account closes after its sessions.
+  t.after(async () => {
+    for (const client of opened) client.socket.destroy();
+    await close();
+  });
+  // Callers that give no mail get the default.
+  const mail = given ?? ((await createEmptyMail()) as ServedMail as Mail);
   const { log, lines } = recordLog();
+  const { limits, id } = options;
+  const sessions = createImapSessions(
+    mail,
+    { clock, log, ...(limits && { limits }), ...(id && { id }) },
+    handovers,
+  );
   const listener = await listenImap(
     { clock, log },
     {
@@ -47,16 +110,12 @@ export async function startServer<Mail extends ServedMail = MemoryMail>(
       at: { address: '127.0.0.1', port: 0 },
       hostname: 'mail.test',
       tls: undefined,
-      openSession: sessions.through(mail.openSession),
+      openSession: sessions.openSession,
       ...options,
     },
   );
   const port = Number(listener.address.split(':').at(-1));
-  const opened = new Set<TestClient>();
-  t.after(async () => {
-    for (const client of opened) client.socket.destroy();
-    await listener.close();
-  });
+  close = () => listener.close();
   function dial(): TestClient {
     const client = createClient(connect({ host: '127.0.0.1', port, noDelay: true }));
     opened.add(client);
@@ -66,6 +125,7 @@ export async function startServer<Mail extends ServedMail = MemoryMail>(
   return {
     port,
     mail,
+    sessions,
     lines,
     listener,
     /** Connects without waiting for the greeting. */

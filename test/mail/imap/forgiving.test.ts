@@ -5,8 +5,8 @@ import { startServer } from './fixture.ts';
 
 async function open(t: Parameters<typeof startServer>[0]) {
   const server = await startServer(t);
-  server.mail.deliver('INBOX', 'Subject: one Jörg\r\n\r\nbody\r\n');
-  server.mail.deliver('INBOX', 'Subject: two\r\n\r\nbody (a*b\\c)\r\n');
+  await server.mail.deliver('INBOX', 'Subject: one Jörg\r\n\r\nbody\r\n');
+  await server.mail.deliver('INBOX', 'Subject: two\r\n\r\nbody (a*b\\c)\r\n');
   const { ask, mail } = { ...(await server.open('SELECT INBOX')), mail: server.mail };
   /** Returns the untagged responses of a command that must succeed. */
   const ok = async (command: string): Promise<string[]> => {
@@ -109,7 +109,10 @@ test('strings without quotes may have characters that need quotes by the grammar
 
 test('flags, macros, dates and numbers are taken in forms that are common', async (t) => {
   const { ok, ask } = await open(t);
-  assert.deepEqual(await ok('STORE 1 +FLAGS ("\\\\Seen" "$a")'), ['* 1 FETCH (FLAGS (\\Seen $a \\Recent))']);
+  assert.equal(
+    (await ok('STORE 1 +FLAGS ("\\\\Seen" "$a")')).at(-1),
+    '* 1 FETCH (FLAGS (\\Seen $a \\Recent))',
+  );
   assert.deepEqual(await ok('STORE 1 +FLAGS ()'), ['* 1 FETCH (FLAGS (\\Seen $a \\Recent))']);
   for (const keys of [
     'KEYWORD \\Seen',

@@ -70,7 +70,7 @@ const RESPONSE = /^(?:\* .+|\+ .*|t\d+ (?:OK|NO|BAD) (?:\[[^\]\r\n]+\] )?[ -~]+)
 
 test('whatever a client sends, each command is completed once, in order, and each response is well formed', async (t) => {
   const { open, mail, lines } = await startServer(t, { limits: { connectionsPerMinute: 100_000 } });
-  for (let index = 0; index < 3; index++) mail.deliver('INBOX', 'Subject: x\r\n\r\nbody\r\n');
+  for (let index = 0; index < 3; index++) await mail.deliver('INBOX', 'Subject: x\r\n\r\nbody\r\n');
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 40 }), async (commands) => {
       const client = await open('SELECT INBOX');

@@ -4,14 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { OpenSession } from '../../../src/mail/imap/session.ts';
+import type { Account } from '../../../src/mail/imap/session.ts';
 import { startServer, type TestClient } from './fixture.ts';
 
 type Delivery = { flags?: readonly string[]; atMs?: number; zoneMinutes?: number };
 
 /** Mail of one user. */
 export type LetterMail = {
-  openSession: OpenSession;
+  openAccount(): Account;
   /** Adds a message to a mailbox without a session. */
   deliver(mailbox: string, text: string | Buffer, options?: Delivery): Promise<void> | void;
 };

@@ -6,8 +6,8 @@ import { privacyOf } from '../../../src/mail/access/privacy.ts';
 import { earlyCapabilities } from '../../../src/mail/imap/capabilities.ts';
 import { refusePlaintext } from '../../../src/mail/imap/commands/log-in.ts';
 import { DEFAULT_LIMITS } from '../../../src/mail/imap/options.ts';
+import { createEmptyMail } from '../../support/account-mail.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { createMemoryMail } from '../../support/memory-imap-session.ts';
 import { waitUntil, waitUntilAtRest } from '../../support/wait-until.ts';
 import { startServer, type TestClient } from './fixture.ts';
 
@@ -46,7 +46,7 @@ test('a client that stops within a message is ended sooner, and nothing of the m
   client.send('123');
   await clock.advance(dataBlockMs);
   assert.deepEqual(await client.rest(), ['* BYE The client took too long']);
-  assert.equal(mail.mailboxes.get('INBOX')?.messages.length, 0);
+  assert.equal(await mail.count('INBOX'), 0);
 });
 
 test('an answer in AUTHENTICATE and a line in IDLE are bounded', async (t) => {
@@ -145,7 +145,7 @@ test('a client that does not read stops the producer of its responses, and is en
   let produced = 0;
   let isEnded = false;
   const line = Buffer.from(`* OK ${'x'.repeat(64 * 1024)}\r\n`);
-  const mail = createMemoryMail({
+  const mail = await createEmptyMail({
     selected: {
       async *fetch() {
         try {
@@ -175,7 +175,7 @@ test('a command that says nothing for long ends when its client has gone, whethe
   const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let searches = 0;
   let began = Promise.withResolvers<void>();
-  const mail = createMemoryMail({
+  const mail = await createEmptyMail({
     selected: {
       async *search() {
         const end = ends[searches++];
@@ -213,7 +213,7 @@ test('a command that says nothing for long ends when its client has gone, whethe
 
 test('a client that sends more than is read is stopped', async (t) => {
   const search = Promise.withResolvers<void>();
-  const mail = createMemoryMail({
+  const mail = await createEmptyMail({
     selected: {
       async *search() {
         await search.promise;

@@ -1,8 +1,8 @@
 /** Commands that take long. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createEmptyMail } from '../../support/account-mail.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { createMemoryMail } from '../../support/memory-imap-session.ts';
 import { startServer } from './fixture.ts';
 
 /** Returns a client of a server whose SEARCH and COPY do not end before `finish` is called. */
@@ -15,8 +15,8 @@ async function openSlow(t: Parameters<typeof startServer>[0], disabledCapabiliti
     began.resolve();
     await end.promise;
   };
-  const mail = createMemoryMail({
-    account: { disabledCapabilities },
+  const mail = await createEmptyMail({
+    disabledCapabilities,
     selected: {
       async *search() {
         await wait();

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createCertificateStore } from '../../../src/system/certificates.ts';
-import { USER } from '../../support/memory-imap-session.ts';
+import { USER } from '../../support/account-mail.ts';
 import { createScramClient } from '../../support/scram-client.ts';
 import { EC_PAIR } from '../../system/certificate-pairs.ts';
 import { createClient, LOGIN, startServer } from './fixture.ts';
@@ -14,7 +14,7 @@ const encode = (text: string) => Buffer.from(text).toString('base64');
 const decode = (line = '') => Buffer.from(line.replace(/^\+ /, ''), 'base64').toString();
 
 test('a listener begins with TLS, and the session learns the name that the client asked for', async (t) => {
-  const { port, mail } = await startServer(t, { tls: { mode: 'immediate', certificates } });
+  const { port, sessions } = await startServer(t, { tls: { mode: 'immediate', certificates } });
   const secure = connectTls({
     host: '127.0.0.1',
     port,
@@ -27,7 +27,10 @@ test('a listener begins with TLS, and the session learns the name that the clien
   assert.match(await client.line(), / AUTH=SCRAM-SHA-256-PLUS AUTH=SCRAM-SHA-256 AUTH=PLAIN AUTH=LOGIN\] /);
   assert.equal(secure.alpnProtocol, 'imap');
   assert.match((await client.ask(LOGIN)).join(), /^OK /);
-  assert.deepEqual([mail.client?.tls?.version, mail.client?.tls?.serverName], ['TLSv1.3', 'mail.test']);
+  assert.deepEqual(
+    [sessions.client?.tls?.version, sessions.client?.tls?.serverName],
+    ['TLSv1.3', 'mail.test'],
+  );
   assert.deepEqual(await client.ask('STARTTLS'), ['BAD The user has logged in already']);
 });
 
@@ -83,10 +86,10 @@ test('STARTTLS encrypts, and is not offered again', async (t) => {
 });
 
 test('what came in plaintext behind STARTTLS is never run', async (t) => {
-  const { dial, mail } = await startServer(t, { tls: { mode: 'starttls', certificates } });
+  const { dial, sessions } = await startServer(t, { tls: { mode: 'starttls', certificates } });
   const client = dial();
   await client.line();
   client.send(`a STARTTLS\r\nb ${LOGIN}\r\n`);
   assert.deepEqual(await client.rest(), ['a OK Begin TLS now']);
-  assert.equal(mail.client, undefined);
+  assert.equal(sessions.client, undefined);
 });

@@ -20,19 +20,15 @@ export const LOGIN = [`USER ${USER.username}`, `PASS ${USER.password}`] as const
 /** Starts a server whose clock stands still. */
 export async function startServer(
   t: Pick<TestContext, 'after'>,
-  {
-    drop = createMemoryMaildrop(),
-    clock = createFakeClock(0),
-    openSession = drop.openSession,
-    ...options
-  }: Options = {},
+  { drop = createMemoryMaildrop(), clock = createFakeClock(0), openSession, ...options }: Options = {},
 ) {
   const { log, lines } = recordLog();
+  const user = { clock, log, limits: options.limits };
   const listener = await listenPop3(
     { clock, log },
     {
       ...{ section: 'pop3', at: { address: '127.0.0.1', port: 0 }, hostname: 'mail.test', tls: undefined },
-      ...{ implementation: 'Test', openSession },
+      ...{ implementation: 'Test', openSession: openSession ?? (() => drop.openSession(user)) },
       ...options,
     },
   );

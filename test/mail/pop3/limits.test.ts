@@ -6,6 +6,7 @@ import { sendLines } from '../../../src/mail/pop3/commands/command.ts';
 import { DEFAULT_LIMITS } from '../../../src/mail/pop3/options.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createMemoryMaildrop } from '../../support/memory-pop3-session.ts';
+import { recordLog } from '../../support/record-log.ts';
 import { waitUntil, waitUntilAtRest } from '../../support/wait-until.ts';
 import { LOGIN, startServer } from './fixture.ts';
 
@@ -162,7 +163,7 @@ test('a client that sends many commands at once lets others have their turn', as
   });
   const openSession = () => {
     if (run > 0) runBefore ??= run;
-    return drop.openSession();
+    return drop.openSession({ clock, log: recordLog().log });
   };
   const server = await startServer(t, { drop, clock, openSession });
   const client = await server.open();

@@ -4,7 +4,8 @@ import { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import type { Client } from '../../../src/mail/connection/client.ts';
-import { capabilitiesOf } from '../../../src/mail/pop3/capabilities.ts';
+import { capabilitiesOf, lastingCapabilities } from '../../../src/mail/pop3/capabilities.ts';
+import type { EarlyConnection } from '../../../src/mail/pop3/commands/command.ts';
 import { refusePlaintext } from '../../../src/mail/pop3/commands/log-in.ts';
 import { DEFAULT_LIMITS } from '../../../src/mail/pop3/options.ts';
 import { createCertificateStore } from '../../../src/system/certificates.ts';
@@ -103,13 +104,14 @@ test('a password needs TLS, except on loopback', () => {
     [at('2001:db8::1', undefined), false],
   ] as const) {
     assert.equal(refusePlaintext(client) === undefined, isPrivate, client.client.address);
-    const offered = capabilitiesOf(client, 'authorization');
+    const connection = { ...client, session: {} } as EarlyConnection;
+    const offered = capabilitiesOf(connection);
     assert.equal(offered.includes('USER'), isPrivate);
     assert.equal(
       offered.some((name) => name.startsWith('SASL')),
       isPrivate,
     );
     assert.equal(offered.includes('STLS'), client.client.tls === undefined);
-    assert.equal(capabilitiesOf(client, 'transaction').includes('STLS'), false);
+    assert.equal(lastingCapabilities(connection).includes('STLS'), false);
   }
 });

@@ -4,7 +4,7 @@ import { MAX_ANSWER_OCTETS, SaslError } from '../../sasl/exchange.ts';
 import { saslSessionOf } from '../../sasl/login-session.ts';
 import { runMechanism } from '../../sasl/mechanisms.ts';
 import { CommandError } from '../command-error.ts';
-import { type Connection, defineCommand, type Result } from './command.ts';
+import { type Connection, defineCommand, earlyOf, type Result } from './command.ts';
 import { admit, refusePlaintext } from './log-in.ts';
 
 export const authenticate = defineCommand({
@@ -21,15 +21,14 @@ export const authenticate = defineCommand({
     return { mechanism, initial };
   },
   async run(connection, { mechanism, initial }): Promise<Result> {
-    const refusal = refusePlaintext(connection);
+    const early = earlyOf(connection);
+    const refusal = refusePlaintext(early);
     if (refusal) return refusal;
-    const binding = channelBindingOf(connection.socket);
-    const channel = { initial, binding, ask: (challenge: string) => readAnswer(connection, challenge) };
+    const binding = channelBindingOf(early.socket);
+    const channel = { initial, binding, ask: (challenge: string) => readAnswer(early, challenge) };
     try {
-      return admit(
-        connection,
-        await runMechanism(mechanism, channel, saslSessionOf(connection.session, connection.client)),
-      );
+      const session = saslSessionOf(early.session, early.client);
+      return admit(early, await runMechanism(mechanism, channel, session));
     } catch (error) {
       throw error instanceof SaslError ? refusalOf(error) : error;
     }

@@ -16,12 +16,12 @@ export const capability = defineCommand({
 
 /** Returns what is advertised in the state of the connection. */
 export function currentCapabilities(connection: Connection): string {
-  const { state, compression } = connection;
   const { messageBytes } = connection.context.limits;
-  if (state.name === 'not authenticated') {
+  if (connection.session) {
     const binding = channelBindingOf(connection.socket);
     return earlyCapabilities({ ...privacyOf(connection), binding, messageBytes });
   }
+  const { state, compression } = connection;
   const { disabledCapabilities } = state.account;
   const withheld = [...disabledCapabilities, ...(compression ? [COMPRESS_DEFLATE] : [])];
   return capabilitiesOf({ disabledCapabilities: withheld }, messageBytes);

@@ -1,6 +1,9 @@
 /** Types that every command uses: the connection that it runs on, and the command itself. */
+import type { PortStream } from '../../../system/thread/port-stream.ts';
 import type { AccessConnection, AccessContext } from '../../access/connection.ts';
-import { CommandError } from '../command-error.ts';
+import type { UserContext } from '../../access/serve-user.ts';
+import type { AccessWire } from '../../access/wire.ts';
+import { bad, CommandError } from '../command-error.ts';
 import type { CompressedStream } from '../compress.ts';
 import { type TextForm, textFormOf } from '../encode/strings.ts';
 import type { Framing, FramingLimits } from '../framing.ts';
@@ -9,6 +12,7 @@ import type { Cursor } from '../parser/cursor.ts';
 import { reportProgress } from '../progress.ts';
 import type {
   Account,
+  Admission,
   ChangeKind,
   Chunks,
   Features,
@@ -19,26 +23,46 @@ import type {
 } from '../session.ts';
 
 /** State and settings that all connections of a listener share. */
-export type ImapContext = AccessContext<ImapServerOptions, ImapLimits>;
+export type ListenerContext = AccessContext<ImapServerOptions, ImapLimits>;
+
+/** Settings of all connections of users who have logged in. */
+export type ImapContext = UserContext & { limits: ImapLimits; options: Pick<ImapServerOptions, 'id'> };
 
 /** The states of RFC 9051 section 3. */
-type State =
-  | { name: 'not authenticated' }
+type UserState =
   | { name: 'authenticated'; account: Account }
   | { name: 'selected'; account: Account; selected: SelectedMailbox; readOnly: boolean };
 
-export type Connection = AccessConnection & {
+type Common = {
   readonly context: ImapContext;
-  readonly session: Session;
-  /** DEFLATE on top of the socket, once the client has asked for it. */
-  compression: CompressedStream | undefined;
+  wire: AccessWire;
   framing: Framing;
-  client: ImapClient;
-  state: State;
+  isOpen: boolean;
   features: Features;
-  /** Changes of which the client is told between its commands too, since it has asked for that (RFC 5465). */
+  /** Changes that are reported between the commands of the client too, since it has asked for that (RFC 5465). */
   pushes: { kind: ChangeKind; unwatch(): void } | undefined;
 };
+
+/** A connection before its login. */
+export type EarlyConnection = Common &
+  AccessConnection & {
+    readonly context: ListenerContext;
+    readonly session: Session;
+    client: ImapClient;
+    state: { name: 'not authenticated' };
+  };
+
+/** A connection of a user who has logged in. */
+export type UserConnection = Common & {
+  readonly session?: undefined;
+  /** The octets of the client, in place of a socket. */
+  readonly stream: PortStream;
+  /** DEFLATE on top of the stream, once the client has asked for it. */
+  readonly compression: CompressedStream | undefined;
+  state: UserState;
+};
+
+export type Connection = EarlyConnection | UserConnection;
 
 /**
  * Completes a command. A refusal is NO or BAD. Otherwise the command completes with OK: with the response code and the text where
@@ -48,8 +72,8 @@ export type Result = Refusal | Completion | undefined;
 type Completion = {
   noticed?: string;
   text?: string;
-  /** Runs when the completion was sent. */
-  afterwards?: () => Promise<void>;
+  /** Returns what continues the connection once the completion was sent. */
+  next?: () => Promise<Connection | Admission>;
 };
 
 export type Command = {
@@ -108,10 +132,19 @@ export function noArguments(cursor: Cursor): void {
   cursor.end();
 }
 
+/** Returns the connection of a command that is valid before login only. @throws CommandError after it */
+export function earlyOf(connection: Connection): EarlyConnection {
+  return connection.session ? connection : bad('The user has logged in already');
+}
+
+/** Returns the connection of a command that is valid after login only. @throws CommandError before it */
+export function userOf(connection: Connection): UserConnection {
+  return connection.session ? bad('The command needs a login') : connection;
+}
+
 /** Returns the account of the user. @throws CommandError before login */
-export function accountOf({ state }: Connection): Account {
-  if (state.name === 'not authenticated') throw new CommandError('BAD', 'The command needs a login');
-  return state.account;
+export function accountOf(connection: Connection): Account {
+  return userOf(connection).state.account;
 }
 
 /** Returns the selected mailbox. @throws CommandError when there is none */

@@ -1,12 +1,14 @@
 /** COMPRESS (RFC 4978 section 3). */
 
 import { ConnectionFault } from '../../access/fault.ts';
-import { attachWire } from '../attach-wire.ts';
+import type { UserNote } from '../../access/handover.ts';
+import { attach } from '../attach.ts';
 import { COMPRESS_DEFLATE } from '../capabilities.ts';
 import { bad } from '../command-error.ts';
 import { CompressedStream } from '../compress.ts';
 import { currentCapabilities } from './capability.ts';
-import { type Connection, defineCommand } from './command.ts';
+import { defineCommand, type UserConnection, userOf } from './command.ts';
+import { pushTo } from './idle.ts';
 
 export const compress = defineCommand({
   name: 'COMPRESS',
@@ -18,21 +20,24 @@ export const compress = defineCommand({
     cursor.end();
   },
   async run(connection) {
-    if (connection.compression) bad('Compression is active already');
-    if (!currentCapabilities(connection).split(' ').includes(COMPRESS_DEFLATE))
-      bad('Compression is not available');
-    return { text: 'DEFLATE active', afterwards: async () => begin(connection) };
+    const user = userOf(connection);
+    if (user.compression) bad('Compression is active already');
+    if (!currentCapabilities(user).split(' ').includes(COMPRESS_DEFLATE)) bad('Compression is not available');
+    return { text: 'DEFLATE active', next: async () => compressed(user) };
   },
 });
 
-/** Everything that follows the completion of the command is compressed, in both directions. */
-function begin(connection: Connection): void {
-  const { wire, socket } = connection;
+/** Returns the connection with everything that follows compressed, in both directions. */
+function compressed({ wire, stream, pushes, ...user }: UserConnection): UserConnection {
   wire.detach();
-  connection.compression = new CompressedStream(socket, () =>
+  pushes?.unwatch();
+  const compression = new CompressedStream(stream, () =>
     connection.wire.interrupt(new ConnectionFault('compression', 'The compressed data is malformed')),
   );
-  attachWire(connection, connection.compression);
+  const connection: UserConnection = attach({ ...user, stream, compression, pushes: undefined }, compression);
+  if (pushes) connection.pushes = pushTo(connection, pushes.kind);
+  stream.postNote({ kind: 'compressed' } satisfies UserNote);
   // A change may have signalled the wire before this one.
   connection.wire.signal();
+  return connection;
 }

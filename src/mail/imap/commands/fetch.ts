@@ -8,7 +8,7 @@ import type { Cursor } from '../parser/cursor.ts';
 import { parseFetchItems } from '../parser/fetch-items.ts';
 import { parsePageRange } from '../parser/page-range.ts';
 import { parseSequenceSet } from '../parser/sequence-set.ts';
-import type { ChangeKind, FetchQuery } from '../session.ts';
+import type { FetchQuery } from '../session.ts';
 import {
   type Command,
   type Connection,
@@ -16,8 +16,8 @@ import {
   enableFeatures,
   type Result,
   selectedOf,
+  sendChunks,
 } from './command.ts';
-import { sendWithChanges } from './idle.ts';
 
 export const fetch = fetchCommand('FETCH', false);
 export const uidFetch = fetchCommand('UID FETCH', true);
@@ -26,9 +26,9 @@ function fetchCommand(name: string, uid: boolean): Command {
   return defineCommand({
     name,
     states: 'selected',
-    changes: 'none',
+    changes: uid ? 'all' : 'withoutExpunge',
     parse: (cursor, connection) => parseFetch(cursor, connection, uid),
-    run: (connection, query) => runFetch(connection, query, uid ? 'all' : 'withoutExpunge'),
+    run: runFetch,
   });
 }
 
@@ -68,12 +68,10 @@ function parseModifiers(cursor: Cursor): Modifiers {
   return modifiers;
 }
 
-async function runFetch(connection: Connection, query: FetchQuery, kind: ChangeKind): Promise<Result> {
+async function runFetch(connection: Connection, query: FetchQuery): Promise<Result> {
   if (query.items.some(({ kind }) => kind === 'MODSEQ')) enableFeatures(connection, { condstore: true });
   try {
-    return await sendWithChanges(connection, kind, (reporting) =>
-      selectedOf(connection).fetch({ ...query, ...reporting }),
-    );
+    return await sendChunks(connection, selectedOf(connection).fetch(query));
   } catch (error) {
     const isExpected = [AppError, ClientGone, CommandError, ConnectionFault].some(
       (type) => error instanceof type,

@@ -14,7 +14,7 @@ export const id = defineCommand({
   states: 'any',
   parse: parseFields,
   async run(connection, fields) {
-    connection.client = { ...connection.client, id: fields };
+    if (connection.session) connection.client = { ...connection.client, id: fields };
     const own = Object.entries(connection.context.options.id ?? {});
     const values = own.flat().map((text) => writeString(text, '7bit'));
     sendUntagged(connection, `ID ${values.length > 0 ? `(${values.join(' ')})` : 'NIL'}`);

@@ -5,16 +5,16 @@
 
 import { ConnectionFault } from '../../access/fault.ts';
 import { bad } from '../command-error.ts';
-import { type ChangeKind, type Chunks, isRefusal, type Reporting } from '../session.ts';
+import { type ChangeKind, type Chunks, isRefusal } from '../session.ts';
 import {
   accountOf,
   type Connection,
   defineCommand,
   noArguments,
-  type Result,
   responseText,
   sendChunks,
   sendUntagged,
+  userOf,
 } from './command.ts';
 
 /** Maximum length of a line in IDLE. A longer one is not DONE. Our own limit. */
@@ -25,13 +25,13 @@ export const idle = defineCommand({
   states: 'authenticated',
   parse: noArguments,
   async run(connection) {
-    const { wire, context } = connection;
+    const { wire, context, compression } = userOf(connection);
     const unwatch = accountOf(connection).watch(() => wire.signal());
     wire.send('+ idling\r\n');
     try {
       await sendChanges(connection, 'idle');
       for (;;) {
-        connection.compression?.rest();
+        compression?.rest();
         const event = await wire.waitForEvent(context.limits.keepAliveMs);
         if (event === 'input') break;
         if (event === 'timeout') sendUntagged(connection, 'OK Still here');
@@ -53,20 +53,9 @@ export async function sendChanges(connection: Connection, kind: ChangeKind = 'al
   if (state.name === 'selected') await sendReports(connection, state.selected.changes(kind));
 }
 
-/**
- * Sends the answer of FETCH, STORE or SEARCH, and then changes. They come with the answer, unless the client first has to be told of what
- * happened elsewhere in the account.
- */
-export async function sendWithChanges(
-  connection: Connection,
-  kind: ChangeKind,
-  call: (reporting: Reporting) => Chunks,
-): Promise<Result> {
-  const { features, pushes } = connection;
-  if (!features.metadata && !pushes) return await sendChunks(connection, call({ thenChanges: kind }));
-  const result = await sendChunks(connection, call({}));
-  if (!(isRefusal(result) && result.refused === 'BYE')) await sendChanges(connection, kind);
-  return result;
+/** Lets changes of this kind be reported between commands from now on. */
+export function pushTo(connection: Connection, kind: ChangeKind): Connection['pushes'] {
+  return { kind, unwatch: accountOf(connection).watch(() => connection.wire.signal()) };
 }
 
 async function sendReports(connection: Connection, reports: Chunks): Promise<void> {

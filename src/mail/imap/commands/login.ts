@@ -1,5 +1,5 @@
 /** LOGIN (RFC 9051 section 6.2.3). */
-import { defineCommand } from './command.ts';
+import { defineCommand, earlyOf } from './command.ts';
 import { admit, refusePlaintext } from './log-in.ts';
 
 export const login = defineCommand({
@@ -14,8 +14,8 @@ export const login = defineCommand({
     return { username, password };
   },
   async run(connection, credentials) {
-    const { session, client } = connection;
-    const refusal = refusePlaintext(connection);
-    return refusal ?? admit(connection, await session.login({ ...credentials, client }));
+    const early = earlyOf(connection);
+    const { session, client } = early;
+    return refusePlaintext(early) ?? admit(early, await session.login({ ...credentials, client }));
   },
 });

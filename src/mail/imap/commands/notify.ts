@@ -2,7 +2,7 @@
 import { parseNotify } from '../parser/notify.ts';
 import { isRefusal } from '../session.ts';
 import { accountOf, defineCommand, sendChunks, textForm } from './command.ts';
-import { sendChanges } from './idle.ts';
+import { pushTo, sendChanges } from './idle.ts';
 
 export const notify = defineCommand({
   name: 'NOTIFY',
@@ -15,12 +15,7 @@ export const notify = defineCommand({
     const result = await sendChunks(connection, account.notify(request));
     if (isRefusal(result)) return result;
     connection.pushes?.unwatch();
-    connection.pushes = isSet
-      ? {
-          kind: isDelayed ? 'withoutExpunge' : 'all',
-          unwatch: account.watch(() => connection.wire.signal()),
-        }
-      : undefined;
+    connection.pushes = isSet ? pushTo(connection, isDelayed ? 'withoutExpunge' : 'all') : undefined;
     return result;
   },
 });

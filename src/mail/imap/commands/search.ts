@@ -6,8 +6,7 @@ import { parseSort } from '../parser/sort.ts';
 import { parseThread } from '../parser/thread.ts';
 import type { SearchKey } from '../search-key.ts';
 import type { Arrangement, SearchReturn } from '../session.ts';
-import { type Command, defineCommand, enableFeatures, selectedOf } from './command.ts';
-import { sendWithChanges } from './idle.ts';
+import { type Command, defineCommand, enableFeatures, selectedOf, sendChunks } from './command.ts';
 
 export const search = searchCommand('SEARCH', false, readSearch);
 export const uidSearch = searchCommand('UID SEARCH', true, readSearch);
@@ -23,16 +22,15 @@ function searchCommand(name: string, uid: boolean, parse: (cursor: Cursor) => Ar
     name,
     states: 'selected',
     isLong: true,
-    changes: 'none',
+    changes: uid ? 'all' : 'withoutExpunge',
     parse,
     async run(connection, { esearch, keys, arrangement }, tag) {
       if (keys.some(hasModseq)) enableFeatures(connection, { condstore: true });
       // IMAP4rev2 has no SEARCH response (RFC 9051 section 7.3.4).
       const isRev2Search = connection.features.rev2 && arrangement.kind === 'search';
       const form = esearch ?? (isRev2Search ? RETURN_ALL : undefined);
-      return await sendWithChanges(connection, uid ? 'all' : 'withoutExpunge', (reporting) =>
-        selectedOf(connection).search({ keys, uid, tag, esearch: form, arrangement, ...reporting }),
-      );
+      const query = { keys, uid, tag, esearch: form, arrangement };
+      return await sendChunks(connection, selectedOf(connection).search(query));
     },
   });
 }

@@ -4,8 +4,7 @@ import type { Cursor } from '../parser/cursor.ts';
 import { parseStoreFlags } from '../parser/flags.ts';
 import { parseSequenceSet } from '../parser/sequence-set.ts';
 import type { StoreQuery } from '../session.ts';
-import { type Command, defineCommand, enableFeatures, writableOf } from './command.ts';
-import { sendWithChanges } from './idle.ts';
+import { type Command, defineCommand, enableFeatures, sendChunks, writableOf } from './command.ts';
 
 export const store = storeCommand('STORE', false);
 export const uidStore = storeCommand('UID STORE', true);
@@ -20,13 +19,11 @@ function storeCommand(name: string, uid: boolean): Command {
   return defineCommand({
     name,
     states: 'selected',
-    changes: 'none',
+    changes: uid ? 'all' : 'withoutExpunge',
     parse: (cursor) => parseStore(cursor, uid),
     async run(connection, query) {
       if (query.unchangedSince !== undefined) enableFeatures(connection, { condstore: true });
-      return await sendWithChanges(connection, uid ? 'all' : 'withoutExpunge', (reporting) =>
-        writableOf(connection).store({ ...query, ...reporting }),
-      );
+      return await sendChunks(connection, writableOf(connection).store(query));
     },
   });
 }

@@ -5,12 +5,13 @@ import { saslSessionOf } from '../../sasl/login-session.ts';
 import { offeredMechanisms, runMechanism } from '../../sasl/mechanisms.ts';
 import { readCommandLine } from '../read-command-line.ts';
 import type { Refusal } from '../session.ts';
-import { type Command, type Connection, type Result, refuse, sendLines } from './command.ts';
+import { type Command, type EarlyConnection, earlyOf, type Result, refuse, sendLines } from './command.ts';
 import { admit, refusePlaintext } from './log-in.ts';
 
 export const auth: Command = {
   state: 'authorization',
-  async run(connection, argument): Promise<Result> {
+  async run(anyConnection, argument): Promise<Result> {
+    const connection = earlyOf(anyConnection);
     const refusal = refusePlaintext(connection);
     if (refusal) return refusal;
     const [mechanism = '', initial, ...rest] = argument.split(' ');
@@ -33,7 +34,7 @@ function toRefusal({ fault, message }: SaslError): Refusal {
   return fault === 'refused' ? { refused: true, code: 'AUTH', text: message } : refuse(message);
 }
 
-async function readAnswer(connection: Connection, challenge: string): Promise<string | undefined> {
+async function readAnswer(connection: EarlyConnection, challenge: string): Promise<string | undefined> {
   connection.wire.send(`+ ${challenge}\r\n`);
   return (await readCommandLine(connection, MAX_ANSWER_OCTETS))?.toString('latin1');
 }

@@ -7,6 +7,6 @@ export const capa: Command = {
   async run(connection, argument) {
     const refusal = refuseArgument(argument);
     if (refusal) return refusal;
-    return await sendLines(connection, '+OK Capabilities', capabilitiesOf(connection, connection.state.name));
+    return await sendLines(connection, '+OK Capabilities', capabilitiesOf(connection));
   },
 };

@@ -1,38 +1,52 @@
 /** Types that every command uses, and what commands share. */
 import type { AccessConnection, AccessContext } from '../../access/connection.ts';
+import type { UserContext } from '../../access/serve-user.ts';
+import type { AccessWire } from '../../access/wire.ts';
 import type { OpenMaildrop } from '../open-maildrop.ts';
 import type { Pop3Limits, Pop3ServerOptions } from '../options.ts';
-import type { Refusal, Session } from '../session.ts';
+import type { Admission, Refusal, Session } from '../session.ts';
 
 /** State and settings that all connections of a listener share. */
-export type Pop3Context = AccessContext<Pop3ServerOptions, Pop3Limits>;
+export type ListenerContext = AccessContext<Pop3ServerOptions, Pop3Limits>;
 
-/** The states of RFC 1939 section 3. `user` is the name that USER has given. */
-type State =
-  | { name: 'authorization'; user: string | undefined }
-  | { name: 'transaction'; drop: OpenMaildrop };
+/** Settings of all connections of users who have logged in. */
+export type Pop3Context = UserContext & { limits: Pop3Limits };
 
-export type Connection = AccessConnection & {
-  readonly context: Pop3Context;
+/** A connection before its login, in the state AUTHORIZATION (RFC 1939 section 3). */
+export type EarlyConnection = AccessConnection & {
+  readonly context: ListenerContext;
   readonly session: Session;
-  state: State;
+  /** Name that USER has given. */
+  user: string | undefined;
   /** The client reads UTF-8 in headers (RFC 6856 section 2.1). */
   isUtf8: boolean;
-  /** Puts TLS under the connection. @throws ConnectionFault */
-  encrypt(): Promise<void>;
 };
+
+/** A connection of a user who has logged in, in the state TRANSACTION. */
+export type UserConnection = Head & {
+  readonly session?: undefined;
+  readonly context: Pop3Context;
+  wire: AccessWire;
+  isOpen: boolean;
+  drop: OpenMaildrop;
+};
+
+/** Facts of a connection that its listener hands over. */
+export type Head = { isUtf8: boolean; capabilities: readonly string[] };
+
+export type Connection = EarlyConnection | UserConnection;
 
 /** Answers a command with -ERR, or with +OK and the text. A command that has sent its response by itself is `answered`. */
 export type Result = Refusal | Success | undefined | 'answered';
 type Success = {
   text?: string;
-  /** Runs when the response was sent. */
-  afterwards?: () => Promise<void>;
+  /** Returns what continues the connection once the response was sent. */
+  next?: () => Promise<Connection | Admission>;
 };
 
 export type Command = {
   /** State in which the command is valid. */
-  state: State['name'] | 'any';
+  state: 'authorization' | 'transaction' | 'any';
   /** Runs the command. `argument` is everything after the first space. */
   run(connection: Connection, argument: string): Promise<Result>;
 };
@@ -47,10 +61,16 @@ export function responseText({ code, text }: Refusal): string {
   return code === undefined ? text : `[${code}] ${text}`;
 }
 
+/** Returns the connection of a command that is valid before login only. */
+export function earlyOf(connection: Connection): EarlyConnection {
+  if (!connection.session) throw new Error('the user has logged in');
+  return connection;
+}
+
 /** Returns the maildrop of a command that is valid after login only. */
-export function dropOf({ state }: Connection): OpenMaildrop {
-  if (state.name !== 'transaction') throw new Error('there is no maildrop before login');
-  return state.drop;
+export function dropOf(connection: Connection): OpenMaildrop {
+  if (connection.session) throw new Error('there is no maildrop before login');
+  return connection.drop;
 }
 
 /** A message-number: 100,000 messages have six digits, and nobody has a billion. */

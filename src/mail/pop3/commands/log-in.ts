@@ -1,10 +1,8 @@
 /** Logs a user in, for PASS and AUTH. */
 
-import { ConnectionFault } from '../../access/fault.ts';
 import { type PrivacyContext, privacyOf } from '../../access/privacy.ts';
-import { OpenMaildrop } from '../open-maildrop.ts';
-import { isRefusal, type Maildrop, type Refusal } from '../session.ts';
-import { type Connection, type Result, refuse } from './command.ts';
+import { type Admission, isRefusal, type Refusal } from '../session.ts';
+import { type EarlyConnection, type Result, refuse } from './command.ts';
 
 /** Returns the refusal of a login on a connection that others can read (RFC 2595 section 2.3). */
 export function refusePlaintext(connection: PrivacyContext): Refusal | undefined {
@@ -13,12 +11,9 @@ export function refusePlaintext(connection: PrivacyContext): Refusal | undefined
     : refuse('The connection must be encrypted before a login');
 }
 
-/** Completes a login. A success opens the maildrop. */
-export function admit(connection: Connection, answer: Maildrop | Refusal): Result {
-  connection.context.metrics.login(isRefusal(answer) ? 'refused' : 'accepted');
+/** Completes a login. A success hands the connection over. */
+export function admit({ context }: EarlyConnection, answer: Admission | Refusal): Result {
+  context.metrics.login(isRefusal(answer) ? 'refused' : 'accepted');
   if (isRefusal(answer)) return answer;
-  const drop = new OpenMaildrop(answer);
-  connection.state = { name: 'transaction', drop };
-  void answer.ended?.then(({ text }) => connection.wire.interrupt(new ConnectionFault('session', text)));
-  return { text: `${drop.count} messages (${drop.sizeBytes} octets)` };
+  return { text: `${answer.count} messages (${answer.sizeBytes} octets)`, next: async () => answer };
 }

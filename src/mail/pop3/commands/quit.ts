@@ -6,10 +6,10 @@ export const quit: Command = {
   async run(connection, argument) {
     const refusal = refuseArgument(argument);
     if (refusal) return refusal;
-    const { state } = connection;
     connection.isOpen = false;
-    if (state.name === 'transaction') {
-      const failure = await state.drop.maildrop.quit(state.drop.deleted());
+    if (!connection.session) {
+      const { drop } = connection;
+      const failure = await drop.maildrop.quit(drop.deleted());
       if (failure) return failure;
     }
     return { text: 'Good bye' };

@@ -1,0 +1,80 @@
+/** One end of a stream between two threads, as a stream of Node. */
+import { Duplex } from 'node:stream';
+import type { StreamEnd, StreamOwner, StreamPort } from './streams.ts';
+
+type Callback = (error?: Error | null) => void;
+
+export class PortStream extends Duplex implements StreamOwner {
+  readonly #end: StreamEnd;
+  readonly #receiveNote: (note: unknown) => void;
+  /** Number of octets that were received since the reader last wanted more. */
+  #receivedBytes = 0;
+  #afterDrain: Callback | undefined;
+
+  /** Opens the stream with this number. `receiveNote` receives the notes of the other end. */
+  constructor(port: StreamPort, number: number, receiveNote: (note: unknown) => void) {
+    super();
+    this.#receiveNote = receiveNote;
+    this.#end = port.open(number, this);
+  }
+
+  /** Sends a message about the stream to the other end. */
+  postNote(note: unknown): void {
+    this.#end.note(note);
+  }
+
+  onOctets(octets: Buffer): void {
+    this.#receivedBytes += octets.length;
+    this.push(octets);
+  }
+
+  onDrained(): void {
+    const callback = this.#afterDrain;
+    this.#afterDrain = undefined;
+    callback?.();
+  }
+
+  onNote(note: unknown): void {
+    this.#receiveNote(note);
+  }
+
+  onEnded(): void {
+    this.push(null);
+  }
+
+  onClosed(): void {
+    this.destroy();
+  }
+
+  override _read(): void {
+    if (this.#receivedBytes === 0) return;
+    this.#end.taken(this.#receivedBytes);
+    this.#receivedBytes = 0;
+  }
+
+  override _write(octets: Buffer, _encoding: BufferEncoding, callback: Callback): void {
+    this.#send([octets], callback);
+  }
+
+  override _writev(writes: { chunk: Buffer }[], callback: Callback): void {
+    this.#send(
+      writes.map(({ chunk }) => chunk),
+      callback,
+    );
+  }
+
+  override _final(callback: Callback): void {
+    this.#end.end();
+    callback();
+  }
+
+  override _destroy(error: Error | null, callback: Callback): void {
+    this.#end.close();
+    callback(error);
+  }
+
+  #send(pieces: readonly Buffer[], callback: Callback): void {
+    if (this.#end.send(pieces)) callback();
+    else this.#afterDrain = callback;
+  }
+}

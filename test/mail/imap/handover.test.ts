@@ -1,0 +1,87 @@
+/** Connections that are handed over to the thread of their account. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createEmptyMail } from '../../support/account-mail.ts';
+import { createHandovers } from '../../support/handovers.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { LOGIN, startServer } from './fixture.ts';
+
+test('what a client sends behind its login is served in its order', async (t) => {
+  const client = (await startServer(t)).dial();
+  await client.line();
+  client.send(`a ${LOGIN}\r\nb SELECT INBOX\r\nc APPEND INBOX {6+}\r\nA: b\r\n\r\nd NOOP\r\ne LOG`);
+  client.send('OUT\r\n');
+  const tagged = (await client.rest()).filter((line) => /^[a-e] /.test(line));
+  assert.deepEqual(
+    tagged.map((line) => line.slice(0, 4)),
+    ['a OK', 'b OK', 'c OK', 'd OK', 'e OK'],
+  );
+});
+
+test('STARTTLS and logins are refused after a login', async (t) => {
+  const client = await (await startServer(t)).open();
+  for (const command of ['STARTTLS', LOGIN, 'AUTHENTICATE PLAIN'])
+    assert.deepEqual(await client.ask(command), ['BAD The user has logged in already']);
+});
+
+test('when the thread of the account has died, its connections end with BYE, and others stay', async (t) => {
+  const handovers = createHandovers();
+  const server = await startServer(t, { handovers });
+  const other = await (await startServer(t)).open('SELECT INBOX');
+  const early = server.dial();
+  await early.line();
+  const waiting = await server.open();
+  const idle = await server.open('SELECT INBOX');
+  await idle.ask('IDLE');
+  const compressed = await server.open();
+  await compressed.compress();
+  await compressed.ask('NOOP');
+  handovers.endThread();
+  for (const client of [waiting, idle, compressed])
+    assert.deepEqual(await client.rest(), ['* BYE [UNAVAILABLE] The mailbox is not available at the moment']);
+  assert.deepEqual(await early.ask('NOOP'), ['OK NOOP completed']);
+  assert.deepEqual(await other.ask('NOOP'), ['OK NOOP completed']);
+});
+
+test('a connection ends with the reason of its account, whatever it does', async (t) => {
+  const mail = await createEmptyMail({
+    selected: {
+      async *search() {
+        for (;;) {
+          await new Promise(setImmediate);
+          yield Buffer.alloc(0);
+        }
+      },
+      async *fetch() {
+        for (;;) yield Buffer.alloc(64 * 1024);
+      },
+    },
+  });
+  const server = await startServer(t, { mail });
+  const waiting = await server.open();
+  const idle = await server.open('SELECT INBOX');
+  await idle.ask('IDLE');
+  const appending = await server.open();
+  await appending.ask('APPEND INBOX {5}');
+  const searching = await server.open('SELECT INBOX');
+  searching.send('x SEARCH ALL\r\n');
+  const stalled = await server.open('SELECT INBOX');
+  stalled.socket.pause();
+  stalled.send('x FETCH 1:* FLAGS\r\n');
+  for (const user of server.sessions.users) user.end({ code: 'UNAVAILABLE', text: 'The mailbox is closed' });
+  for (const client of [waiting, idle, appending, searching])
+    assert.deepEqual(await client.rest(), ['* BYE [UNAVAILABLE] The mailbox is closed']);
+  await waitUntil(() => mail.openSessions === 0);
+});
+
+test('an account that ends its sessions before a connection was handed over tells its client', async (t) => {
+  const server = await startServer(t);
+  const client = server.dial();
+  await client.line();
+  client.send(`a ${LOGIN}\r\n`);
+  await waitUntil(() => server.sessions.users.size > 0);
+  for (const user of server.sessions.users) user.end({ code: 'UNAVAILABLE', text: 'The mailbox is closed' });
+  const lines = await client.rest();
+  assert.equal(lines.at(-1), '* BYE [UNAVAILABLE] The mailbox is closed');
+  await waitUntil(() => server.mail.openSessions === 0);
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
+import { PortStream } from '../../../src/system/thread/port-stream.ts';
+import { StreamPort } from '../../../src/system/thread/streams.ts';
+import { waitUntilAtRest } from '../../support/wait-until.ts';
+
+const KIB = 1024;
+/** Octets on the way and in the buffers of both streams. */
+const MAX_HELD_BYTES = 512 * KIB;
+
+function openPorts(t: TestContext) {
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port1.close());
+  return { near: new StreamPort(port1), far: new StreamPort(port2), port2 };
+}
+
+/** Opens a stream between two ports. `notes` are those of either end. */
+function openStream(t: TestContext, ports = openPorts(t)) {
+  const notes: unknown[] = [];
+  const near = new PortStream(ports.near, 7, (note) => notes.push(note));
+  const far = new PortStream(ports.far, 7, (note) => notes.push(note));
+  return { ...ports, near, far, notes };
+}
+
+test('octets cross in both directions, with notes in their order, up to the end of each', async (t) => {
+  const { near, far, notes } = openStream(t);
+  near.write('hello ');
+  near.postNote({ kind: 'greeting' });
+  near.end('there');
+  const received: string[] = [];
+  for await (const octets of far) received.push(`${octets}${notes.length}`);
+  assert.deepEqual(received, ['hello 0', 'there1']);
+  far.end('bye');
+  assert.equal(String(await once(near, 'data')), 'bye');
+  await once(near, 'close');
+  assert.ok(far.destroyed);
+});
+
+test('streams of one port do not disturb each other', async (t) => {
+  const ports = openPorts(t);
+  const streams = [1, 2].map((number) => ({
+    near: new PortStream(ports.near, number, () => {}),
+    far: new PortStream(ports.far, number, () => {}),
+  }));
+  for (const [index, { near }] of streams.entries()) near.write(`${index}`);
+  for (const [index, { far }] of streams.entries()) assert.equal(String(await once(far, 'data')), `${index}`);
+  streams[0]?.near.destroy();
+  await once(streams[0]?.far ?? assert.fail(), 'close');
+  streams[1]?.near.write('more');
+  assert.equal(String(await once(streams[1]?.far ?? assert.fail(), 'data')), 'more');
+});
+
+test('a reader that stops stops its writer, in either direction, and gets all of it later', async (t) => {
+  for (const direction of ['there', 'back']) {
+    const { near, far } = openStream(t);
+    const [writer, reader] = direction === 'there' ? [near, far] : [far, near];
+    const chunk = Buffer.alloc(16 * KIB, 'x');
+    const sentBytes = 4 * KIB * KIB;
+    let written = 0;
+    const write = (): void => {
+      while (written < sentBytes) {
+        written += chunk.length;
+        if (!writer.write(chunk)) return void writer.once('drain', write);
+      }
+      writer.end();
+    };
+    write();
+    await waitUntilAtRest(() => written);
+    assert.ok(written <= MAX_HELD_BYTES, `${written}`);
+    let read = 0;
+    for await (const octets of reader) read += (octets as Buffer).length;
+    assert.equal(read, sentBytes);
+  }
+});
+
+test('a stream that was closed before the other thread opened it closes there, too', async (t) => {
+  const ports = openPorts(t);
+  new PortStream(ports.near, 7, () => {}).destroy();
+  const late = new PortStream(ports.far, 7, () => {});
+  late.write('x');
+  await once(late, 'close');
+  assert.ok(late.destroyed);
+});
+
+test('the end of the other thread closes all streams, and those that are opened later', async (t) => {
+  const ports = openPorts(t);
+  const { near, far } = openStream(t, ports);
+  ports.port2.close();
+  await Promise.all([once(near, 'close'), once(far, 'close')]);
+  assert.equal(ports.near.isOpen, false);
+  await once(new PortStream(ports.near, 8, () => {}), 'close');
+});
