@@ -209,13 +209,11 @@ test('files are short and named in kebab-case', () => {
 const DICTIONARY = `
 /** Written by a/store.ts. Two
  * lines. */
-export type OneRow = { id: string };
-/** Written by b/store.ts. */
-export type TwoRow = { id: string };
-export type Tables = {
-  one: OneRow;
-  two: TwoRow;
-};
+export const one = table({ id: text() });
+/**
+ * Written by b/store.ts.
+ */
+export const two = table({ id: text() });
 `;
 
 type Override = { includes: string[]; linter?: { rules?: { complexity?: Record<string, unknown> } } };
@@ -263,6 +261,8 @@ test('each table is written by the one file that the data dictionary names', () 
     "tx.insertInto('one')",
     "tx\n.updateTable(\n'one')",
     "tx.deleteFrom('one')",
+    "insertRow(tx, 'one', row)",
+    "updateRows(\ntx,\n'one', { set, where })",
     'database.exec(`UPDATE one SET id = 1`)',
     "database.exec('INSERT OR REPLACE INTO one VALUES (1)')",
   ]) {

@@ -4,9 +4,9 @@ import type { MailboxMessageReader } from '../mail/message/mailbox-message-reade
 import type { ByteBudget } from '../system/guards/byte-budget.ts';
 import type { System } from '../system/system.ts';
 import type { AccountChanges } from './changes.ts';
+import type { AccountTables } from './rows.ts';
 import type { SearchDatabase } from './search-database.ts';
 import type { FlagSettler } from './settle-flags.ts';
-import type { AccountTables } from './tables.ts';
 import type { UseCounts } from './use-counts.ts';
 
 /** The parts of the application that accounts use. */

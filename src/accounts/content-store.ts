@@ -1,40 +1,12 @@
 /** Stores the bytes of messages and what is known of them. All SQL of these tables is here, and nothing else writes them. */
+
 import { sql } from 'kysely';
 import { type Param, statement } from '../db/statement.ts';
+import { findColumns, findRow, insertNumbered, insertRow, insertRowOnce } from './rows.ts';
 import type { AccountTx } from './store.ts';
 import type { ContentBytesRow, ContentRow } from './tables.ts';
 
 export type NewContent = Omit<ContentRow, 'id'>;
-
-const insertRow = statement((db: AccountTx, param: Param<NewContent>) =>
-  db
-    .insertInto('contents')
-    .values({
-      sizeBytes: param('sizeBytes'),
-      crc32: param('crc32'),
-      blobSha256: param('blobSha256'),
-      parserVersion: param('parserVersion'),
-      isOpaque: param('isOpaque'),
-      root: param('root'),
-      envelope: param('envelope'),
-      envelopeUtf8: param('envelopeUtf8'),
-      body: param('body'),
-      bodyUtf8: param('bodyUtf8'),
-      bodyStructure: param('bodyStructure'),
-      bodyStructureUtf8: param('bodyStructureUtf8'),
-      sort: param('sort'),
-      messageId: param('messageId'),
-      references: param('references'),
-      preview: param('preview'),
-    } as ContentRow)
-    .returning('id'),
-);
-
-const insertBytes = statement((db: AccountTx, param: Param<ContentBytesRow>) =>
-  db
-    .insertInto('contentBytes')
-    .values({ contentId: param('contentId'), header: param('header'), body: param('body') }),
-);
 
 /** Adds a content and returns its id. */
 export async function insertContent(
@@ -42,19 +14,14 @@ export async function insertContent(
   row: NewContent,
   bytes: Omit<ContentBytesRow, 'contentId'>,
 ): Promise<number> {
-  const inserted = await insertRow.first(tx, row);
-  if (!inserted) throw new Error('the content was not added');
-  await insertBytes.all(tx, { contentId: inserted.id, ...bytes });
-  return inserted.id;
+  const contentId = await insertNumbered(tx, 'contents', row);
+  await insertRow(tx, 'contentBytes', { contentId, ...bytes });
+  return contentId;
 }
-
-const byId = statement((db: AccountTx, param: Param<{ id: number }>) =>
-  db.selectFrom('contents').selectAll().where('id', '=', param('id')),
-);
 
 /** Returns what is known of a content; undefined when it was removed. */
 export function findContent(tx: AccountTx, id: number): Promise<ContentRow | undefined> {
-  return byId.first(tx, { id });
+  return findRow(tx, 'contents', { id });
 }
 
 type StoredContent = Pick<ContentRow, 'sizeBytes' | 'crc32' | 'blobSha256'> &
@@ -73,37 +40,22 @@ export function findStoredContent(tx: AccountTx, id: number): Promise<StoredCont
   return bytesById.first(tx, { id });
 }
 
-const headerById = statement((db: AccountTx, param: Param<{ contentId: number }>) =>
-  db.selectFrom('contentBytes').select('header').where('contentId', '=', param('contentId')),
-);
-
 /** Returns the header of a content; undefined when the content was removed. */
 export async function findHeader(tx: AccountTx, contentId: number): Promise<Uint8Array | undefined> {
-  return (await headerById.first(tx, { contentId }))?.header;
+  return (await findColumns(tx, 'contentBytes', { select: ['header'], where: { contentId } }))?.header;
 }
-
-const isNamed = statement((db: AccountTx, param: Param<{ sha256: string }>) =>
-  db.selectFrom('contents').select('id').where('blobSha256', '=', param('sha256')).limit(1),
-);
 
 /** Returns true when a content is in the file with this hash. */
 export async function isFileInUse(tx: AccountTx, sha256: string): Promise<boolean> {
-  return (await isNamed.first(tx, { sha256 })) !== undefined;
+  return (await findColumns(tx, 'contents', { select: ['id'], where: { blobSha256: sha256 } })) !== undefined;
 }
-
-const release = statement((db: AccountTx, param: Param<{ contentId: number }>) =>
-  db
-    .insertInto('releasedContents')
-    .values({ contentId: param('contentId') })
-    .onConflict((conflict) => conflict.doNothing()),
-);
 
 /**
  * Notes that contents have lost a message. Every write that removes messages calls it. Those that no message has, and that no
  * session needs, are removed later (remove-unused.ts).
  */
 export async function releaseContents(tx: AccountTx, contentIds: Iterable<number>): Promise<void> {
-  for (const contentId of contentIds) await release.all(tx, { contentId });
+  for (const contentId of contentIds) await insertRowOnce(tx, 'releasedContents', { contentId });
 }
 
 const released = statement((db: AccountTx, param: Param<{ after: number; count: number }>) =>

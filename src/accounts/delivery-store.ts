@@ -1,23 +1,17 @@
 /** Stores which deliveries are in the account. All SQL of the table is here, and nothing else writes it. */
+
 import { sql } from 'kysely';
 import { type Param, statement } from '../db/statement.ts';
+import { insertRowOnce } from './rows.ts';
 import type { AccountTx } from './store.ts';
 import type { DeliveryRow } from './tables.ts';
 
 /** Time of ids that are kept for ever. */
 export const FOR_EVER = Number.MAX_SAFE_INTEGER;
 
-const insert = statement((db: AccountTx, param: Param<DeliveryRow>) =>
-  db
-    .insertInto('deliveries')
-    .values({ id: param('id'), at: param('at') })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('id'),
-);
-
 /** Adds a delivery. Returns false when it was added before. */
 export async function insertDelivery(tx: AccountTx, row: DeliveryRow): Promise<boolean> {
-  return (await insert.first(tx, row)) !== undefined;
+  return insertRowOnce(tx, 'deliveries', row);
 }
 
 /** Forgets deliveries before a time, at most `count`, and returns their number. */

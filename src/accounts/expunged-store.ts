@@ -1,18 +1,11 @@
 /**
  * Stores the tombstones of messages that were removed, which tell clients what they have missed. All SQL that writes this table is here.
  */
+
 import { type Param, statement } from '../db/statement.ts';
+import { deleteRows, insertRow } from './rows.ts';
 import type { AccountTx } from './store.ts';
 import type { ExpungedRow } from './tables.ts';
-
-const insertRange = statement((db: AccountTx, param: Param<ExpungedRow>) =>
-  db.insertInto('expunged').values({
-    folderId: param('folderId'),
-    modseq: param('modseq'),
-    uidFrom: param('uidFrom'),
-    uidTo: param('uidTo'),
-  }),
-);
 
 /** Remembers, as ranges, that UIDs were removed by a change. `uids` are sorted. */
 export async function insertExpunged(
@@ -20,7 +13,7 @@ export async function insertExpunged(
   { folderId, modseq, uids }: { folderId: number; modseq: number; uids: readonly number[] },
 ): Promise<void> {
   for (const [uidFrom, uidTo] of rangesOf(uids))
-    await insertRange.all(tx, { folderId, modseq, uidFrom, uidTo });
+    await insertRow(tx, 'expunged', { folderId, modseq, uidFrom, uidTo });
 }
 
 function rangesOf(uids: readonly number[]): [number, number][] {
@@ -72,5 +65,5 @@ export async function forgetExpunged(
 
 /** Forgets all tombstones of a deleted folder. */
 export async function deleteExpunged(tx: AccountTx, folderId: number): Promise<void> {
-  await tx.deleteFrom('expunged').where('folderId', '=', folderId).execute();
+  await deleteRows(tx, 'expunged', { folderId });
 }

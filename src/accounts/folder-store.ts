@@ -1,17 +1,15 @@
 /** Stores folders, their counts and subscriptions. All SQL of these tables is here, and nothing else writes them. */
+
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Param, statement } from '../db/statement.ts';
+import { deleteRows, findRow, insertRowOnce, updateRows } from './rows.ts';
 import { type AccountTx, changeUsage, nextModseq, nextUidValidity } from './store.ts';
 import type { FolderRow } from './tables.ts';
 
-const byName = statement((db: AccountTx, param: Param<{ name: string }>) =>
-  db.selectFrom('folders').selectAll().where('name', '=', param('name')),
-);
-
 /** Returns the folder with this name; undefined when there is none. */
 export function findFolderByName(tx: AccountTx, name: string): Promise<FolderRow | undefined> {
-  return byName.first(tx, { name });
+  return findRow(tx, 'folders', { name });
 }
 
 const bySpecialUse = statement((db: AccountTx, param: Param<{ specialUse: string }>) =>
@@ -23,13 +21,9 @@ export function findFolderBySpecialUse(tx: AccountTx, specialUse: string): Promi
   return bySpecialUse.first(tx, { specialUse });
 }
 
-const byId = statement((db: AccountTx, param: Param<{ id: number }>) =>
-  db.selectFrom('folders').selectAll().where('id', '=', param('id')),
-);
-
 /** Returns a folder; undefined when it was deleted. */
 export function findFolderById(tx: AccountTx, id: number): Promise<FolderRow | undefined> {
-  return byId.first(tx, { id });
+  return findRow(tx, 'folders', { id });
 }
 
 const all = statement((db: AccountTx) => db.selectFrom('folders').selectAll().orderBy('name'));
@@ -156,42 +150,24 @@ export async function listSubscriptions(tx: AccountTx): Promise<string[]> {
   return (await subscribed.all(tx, {})).map(({ name }) => name);
 }
 
-const addSubscription = statement((db: AccountTx, param: Param<{ name: string }>) =>
-  db
-    .insertInto('subscriptions')
-    .values({ name: param('name') })
-    .onConflict((conflict) => conflict.doNothing()),
-);
-
 /** Subscribes a name. */
 export async function insertSubscription(tx: AccountTx, name: string): Promise<void> {
-  await addSubscription.all(tx, { name });
+  await insertRowOnce(tx, 'subscriptions', { name });
 }
-
-const deleteName = statement((db: AccountTx, param: Param<{ name: string }>) =>
-  db.deleteFrom('subscriptions').where('name', '=', param('name')),
-);
 
 /** Removes a subscription. */
 export async function deleteSubscription(tx: AccountTx, name: string): Promise<void> {
-  await deleteName.all(tx, { name });
+  await deleteRows(tx, 'subscriptions', { name });
 }
-
-const rename = statement((db: AccountTx, param: Param<{ id: number; name: string }>) =>
-  db
-    .updateTable('folders')
-    .set({ name: param('name') })
-    .where('id', '=', param('id')),
-);
 
 /** Gives a folder another name. */
 export async function renameFolderRow(tx: AccountTx, id: number, name: string): Promise<void> {
-  await rename.all(tx, { id, name });
+  await updateRows(tx, 'folders', { set: { name }, where: { id } });
 }
 
 /** Removes the row of a folder. Its messages are removed later, and its id is never used again. */
 export async function deleteFolderRow(tx: AccountTx, id: number): Promise<void> {
-  await tx.deleteFrom('folders').where('id', '=', id).execute();
+  await deleteRows(tx, 'folders', { id });
 }
 
 /** Notes that expunges up to a modseq may have been forgotten. */
@@ -203,17 +179,10 @@ export async function raiseTombstoneFloor(tx: AccountTx, id: number, modseq: num
     .execute();
 }
 
-const setRecent = statement((db: AccountTx, param: Param<Pick<FolderRow, 'id' | 'recentFrom'>>) =>
-  db
-    .updateTable('folders')
-    .set({ recentFrom: param('recentFrom') })
-    .where('id', '=', param('id')),
-);
-
 /** Sets the first UID that is `\Recent` for the next session that selects the folder to write. */
 export async function updateRecentFrom(
   tx: AccountTx,
   folder: Pick<FolderRow, 'id' | 'recentFrom'>,
 ): Promise<void> {
-  await setRecent.all(tx, folder);
+  await updateRows(tx, 'folders', { set: { recentFrom: folder.recentFrom }, where: { id: folder.id } });
 }

@@ -1,7 +1,9 @@
 /** Stores sets of keywords once each, so that a message names its set by a number. All SQL of the table is here. */
+
 import { sql } from 'kysely';
 import { type Param, statement } from '../db/statement.ts';
 import { AppError } from '../system/errors.ts';
+import { findColumns, insertNumbered } from './rows.ts';
 import type { AccountTx } from './store.ts';
 
 /**
@@ -12,17 +14,6 @@ const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /** Set of messages without keywords. It has no row. */
 export const NO_KEYWORDS = 0;
-
-const byWords = statement((db: AccountTx, param: Param<{ words: string }>) =>
-  db.selectFrom('keywordSets').select('id').where('words', '=', param('words')),
-);
-
-const insertSet = statement((db: AccountTx, param: Param<{ words: string }>) =>
-  db
-    .insertInto('keywordSets')
-    .values({ words: param('words') } as never)
-    .returning('id'),
-);
 
 const lengthOfAll = statement((db: AccountTx) =>
   db.selectFrom('keywordSets').select(sql<number>`coalesce(sum(length(words)), 0)`.as('characters')),
@@ -46,13 +37,11 @@ export async function internWithRoom(
 ): Promise<number | undefined> {
   if (keywords.length === 0) return NO_KEYWORDS;
   const words = JSON.stringify(keywords);
-  const known = await byWords.first(tx, { words });
+  const known = await findColumns(tx, 'keywordSets', { select: ['id'], where: { words } });
   if (known) return known.id;
   const characters = (await lengthOfAll.first(tx, {}))?.characters ?? 0;
   if (characters + words.length > MAX_CHARACTERS) return undefined;
-  const added = await insertSet.first(tx, { words });
-  if (!added) throw new Error('the set of keywords was not added');
-  return added.id;
+  return insertNumbered(tx, 'keywordSets', { words });
 }
 
 type Slice = { after: number; count: number };
@@ -109,12 +98,11 @@ export async function listKeywordSets(
   return new Map(rows.map(({ id, words }) => [id, JSON.parse(words) as string[]]));
 }
 
-const byId = statement((db: AccountTx, param: Param<{ id: number }>) =>
-  db.selectFrom('keywordSets').select('words').where('id', '=', param('id')),
-);
-
 /** Returns the keywords of a set, sorted; none when there is no such set. */
 export async function findKeywords(tx: AccountTx, id: number): Promise<readonly string[]> {
-  const row = id === NO_KEYWORDS ? undefined : await byId.first(tx, { id });
+  const row =
+    id === NO_KEYWORDS
+      ? undefined
+      : await findColumns(tx, 'keywordSets', { select: ['words'], where: { id } });
   return row ? (JSON.parse(row.words) as string[]) : [];
 }

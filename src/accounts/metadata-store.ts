@@ -1,6 +1,8 @@
 /** Stores annotations of folders and of the server. All SQL of the table is here, and nothing else writes it. */
+
 import { sql } from 'kysely';
 import { type Param, statement } from '../db/statement.ts';
+import { deleteRows, findColumns, putRow } from './rows.ts';
 import type { AccountTx } from './store.ts';
 
 /** Stands for the server in place of a folder, whose ids begin with 1. */
@@ -23,17 +25,10 @@ export function listEntries(tx: AccountTx, folderId: number): Promise<EntrySize[
   return entriesOf.all(tx, { folderId });
 }
 
-const valueByKey = statement((db: AccountTx, param: Param<EntryKey>) =>
-  db
-    .selectFrom('metadata')
-    .select('value')
-    .where('folderId', '=', param('folderId'))
-    .where('entry', '=', param('entry')),
-);
-
 /** Returns the value of an entry; undefined when it has none. */
 export async function findValue(tx: AccountTx, key: EntryKey): Promise<Uint8Array | undefined> {
-  return (await valueByKey.first(tx, key))?.value;
+  const { folderId, entry } = key;
+  return (await findColumns(tx, 'metadata', { select: ['value'], where: { folderId, entry } }))?.value;
 }
 
 /** Returns about how many octets all entries of the account take. */
@@ -48,16 +43,9 @@ export function octetsOf({ entry, sizeBytes }: EntrySize): number {
   return entry.length + sizeBytes + ROW_OCTETS;
 }
 
-const upsert = statement((db: AccountTx, param: Param<EntryKey & { value: Uint8Array }>) =>
-  db
-    .insertInto('metadata')
-    .values({ folderId: param('folderId'), entry: param('entry'), value: param('value') } as never)
-    .onConflict((conflict) => conflict.columns(['folderId', 'entry']).doUpdateSet({ value: param('value') })),
-);
-
 /** Sets the value of an entry. */
 export async function setValue(tx: AccountTx, row: EntryKey & { value: Uint8Array }): Promise<void> {
-  await upsert.all(tx, row);
+  await putRow(tx, 'metadata', row);
 }
 
 const removeOne = statement((db: AccountTx, param: Param<EntryKey>) =>
@@ -75,7 +63,7 @@ export async function removeEntry(tx: AccountTx, key: EntryKey): Promise<boolean
 
 /** Removes all entries of a folder. */
 export async function removeEntries(tx: AccountTx, folderId: number): Promise<void> {
-  await tx.deleteFrom('metadata').where('folderId', '=', folderId).execute();
+  await deleteRows(tx, 'metadata', { folderId });
 }
 
 /** Gives a folder without entries those of another one. */

@@ -17,10 +17,11 @@ import { indexFile, searchFile } from './folder.ts';
 import { insertFolder, insertSubscription, listFolderRows } from './folder-store.ts';
 import { ACCOUNT_MIGRATIONS } from './migrations.ts';
 import { setUidValidity } from './rebuild-store.ts';
+import type { AccountTables } from './rows.ts';
 import { SearchDatabase } from './search-database.ts';
 import { createFlagSettler } from './settle-flags.ts';
 import { type AccountTx, beginAnew, findAccountRow, insertAccount, nextUidValidity } from './store.ts';
-import type { AccountRow, AccountTables } from './tables.ts';
+import type { AccountRow } from './tables.ts';
 import { startUpkeep } from './upkeep.ts';
 import { UseCounts } from './use-counts.ts';
 

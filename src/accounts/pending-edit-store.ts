@@ -2,10 +2,12 @@
  * Stores edits of flags that are committed before the rows of their messages are written. All SQL of the table is here. Whatever reads
  * flags or modseqs from the rows of a folder calls `applyPendingEdits` before, in the same write.
  */
+
 import { type Param, statement } from '../db/statement.ts';
 import type { FlagEdit } from './changes.ts';
 import { createMessagePause } from './message-pause.ts';
 import { editFlags, findLastUid } from './message-store.ts';
+import { deleteRows, insertRow } from './rows.ts';
 import type { AccountTx } from './store.ts';
 import type { PendingEditRow } from './tables.ts';
 
@@ -14,26 +16,13 @@ const MESSAGES_PER_SLICE = 5_000;
 
 type Folder = Pick<PendingEditRow, 'folderId'>;
 
-const insert = statement((db: AccountTx, param: Param<PendingEditRow>) =>
-  db.insertInto('pendingEdits').values({
-    folderId: param('folderId'),
-    modseq: param('modseq'),
-    uidFrom: param('uidFrom'),
-    uidTo: param('uidTo'),
-    keptFlags: param('keptFlags'),
-    addedFlags: param('addedFlags'),
-    keywordSetId: param('keywordSetId'),
-    unchangedSince: param('unchangedSince'),
-  }),
-);
-
 /** Adds the edits of one change, whose ranges do not overlap. */
 export async function insertPendingEdits(
   tx: AccountTx,
   change: Pick<PendingEditRow, 'folderId' | 'modseq'>,
   edits: readonly FlagEdit[],
 ): Promise<void> {
-  for (const edit of edits) await insert.all(tx, { ...edit, ...change });
+  for (const edit of edits) await insertRow(tx, 'pendingEdits', { ...edit, ...change });
 }
 
 const countOf = statement((db: AccountTx, param: Param<Folder>) =>
@@ -64,16 +53,6 @@ const oldest = statement((db: AccountTx, param: Param<Folder>) =>
     .limit(1),
 );
 
-type Key = Pick<PendingEditRow, 'folderId' | 'modseq' | 'uidFrom'>;
-
-const remove = statement((db: AccountTx, param: Param<Key>) =>
-  db
-    .deleteFrom('pendingEdits')
-    .where('folderId', '=', param('folderId'))
-    .where('modseq', '=', param('modseq'))
-    .where('uidFrom', '=', param('uidFrom')),
-);
-
 /** Applies the oldest edit to the first `count` of its messages. Returns false when there was none. */
 export async function applyNextEdit(
   tx: AccountTx,
@@ -85,8 +64,8 @@ export async function applyNextEdit(
   const { modseq, uidFrom } = edit;
   const uidTo = (await findLastUid(tx, { ...edit, count })) ?? edit.uidTo;
   await editFlags(tx, { folderId, modseq }, { ...edit, uidTo });
-  await remove.all(tx, { folderId, modseq, uidFrom });
-  if (uidTo < edit.uidTo) await insert.all(tx, { ...edit, uidFrom: uidTo + 1 });
+  await deleteRows(tx, 'pendingEdits', { folderId, modseq, uidFrom });
+  if (uidTo < edit.uidTo) await insertRow(tx, 'pendingEdits', { ...edit, uidFrom: uidTo + 1 });
   return true;
 }
 
@@ -98,5 +77,5 @@ export async function applyPendingEdits(tx: AccountTx, folderId: number): Promis
 
 /** Forgets the edits of a folder that is deleted with its messages. */
 export async function removePendingEdits(tx: AccountTx, folderId: number): Promise<void> {
-  await tx.deleteFrom('pendingEdits').where('folderId', '=', folderId).execute();
+  await deleteRows(tx, 'pendingEdits', { folderId });
 }

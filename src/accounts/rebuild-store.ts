@@ -1,8 +1,10 @@
 /** Fills the database of an account with rows that were salvaged from a damaged one (repair.ts). */
+
 import type { Database } from 'better-sqlite3';
 import { sql } from 'kysely';
+import type { AccountTables } from './rows.ts';
+import { deleteRows, updateRows } from './rows.ts';
 import type { AccountTx } from './store.ts';
-import type { AccountTables } from './tables.ts';
 
 /**
  * Returns a function that adds a row as it was, and returns false when it does not fit: a value has another type, or another row has
@@ -28,19 +30,19 @@ export function rowInserter<Name extends keyof AccountTables>(
 
 /** Removes the row of a content, so that it can be added with other values. */
 export async function forgetContent(tx: AccountTx, id: number): Promise<void> {
-  await tx.deleteFrom('contents').where('id', '=', id).execute();
-  await tx.deleteFrom('contentBytes').where('contentId', '=', id).execute();
+  await deleteRows(tx, 'contents', { id });
+  await deleteRows(tx, 'contentBytes', { contentId: id });
 }
 
 /** Gives a content another id, which is free. */
 export async function renumberContent(tx: AccountTx, from: number, to: number): Promise<void> {
-  await tx.updateTable('contents').set({ id: to }).where('id', '=', from).execute();
-  await tx.updateTable('contentBytes').set({ contentId: to }).where('contentId', '=', from).execute();
+  await updateRows(tx, 'contents', { set: { id: to }, where: { id: from } });
+  await updateRows(tx, 'contentBytes', { set: { contentId: to }, where: { contentId: from } });
 }
 
 /** Gives a folder another id, which is free. */
 export async function renumberFolder(tx: AccountTx, from: number, to: number): Promise<void> {
-  await tx.updateTable('folders').set({ id: to }).where('id', '=', from).execute();
+  await updateRows(tx, 'folders', { set: { id: to }, where: { id: from } });
 }
 
 /** Removes contents without bytes. */

@@ -45,9 +45,10 @@ import {
   rowInserter,
   setUidValidity,
 } from './rebuild-store.ts';
+import type { AccountTables } from './rows.ts';
 import { openDamaged, readRows } from './salvage-store.ts';
 import { type AccountTx, findAccountRow, insertAccount, nextModseq, nextUidValidity } from './store.ts';
-import type { AccountTables, ContentBytesRow } from './tables.ts';
+import type { ContentBytesRow } from './tables.ts';
 
 /** Folder of messages that have lost theirs. */
 const RECOVERED = 'Recovered';

@@ -6,7 +6,7 @@ import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { migrate } from '../db/migrate.ts';
 import { ACCOUNT_MIGRATIONS } from './migrations.ts';
-import type { AccountTables } from './tables.ts';
+import type { AccountTables } from './rows.ts';
 
 type Table = keyof AccountTables;
 

@@ -2,48 +2,48 @@
  * The data dictionary of `search.db`: the text in which SEARCH looks. All of it is read from the messages, so it can be deleted at
  * any time, and nothing waits for it to be written.
  */
+
 import type { Migration } from '../db/migration.ts';
+import { bytes, flag, integer, key, type Row, type RowsOf, table, text } from '../db/table.ts';
 
 /** There is one row. */
-type SourceRow = {
-  id: 1;
+const source = table({
+  id: integer<1>(),
   /** Name of the `index.db` that the texts were made from. Texts of another one are deleted. */
-  identity: string;
+  identity: text(),
   /** Size of all texts. */
-  textBytes: number;
+  textBytes: integer(),
   /** Id of the last content whose text is in `trigrams`, with all before it. */
-  indexedTo: number;
-};
+  indexedTo: integer(),
+});
 
-export type TextRow = {
-  contentId: number;
+const texts = table({
+  contentId: integer(),
   /** Folded text in UTF-8 (mail/message/search-text.ts). */
-  header: Uint8Array;
-  body: Uint8Array;
+  header: bytes(),
+  body: bytes(),
   /** 0 when text beyond a limit is missing, so that a search reads the message. */
-  isComplete: 0 | 1;
-};
+  isComplete: flag(),
+});
+export type TextRow = Row<typeof texts>;
 
 /** An FTS5 table without its own content, whose row ids are ids of contents. */
-type TrigramRow = { rowid: number; text: string };
+const trigrams = table({ rowid: integer(), text: text() });
 
 /** Written by accounts/search-field-store.ts: the values of a header field in 256 contents. */
-export type FieldPageRow = {
+const fieldPages = table({
   /** Name in lower case (mail/message/search-fields.ts). */
-  field: string;
+  field: key(text()),
   /** Id of the first content, divided by 256. */
-  page: number;
+  page: key(integer()),
   /** Folded values (field-page.ts). */
-  texts: Uint8Array;
-};
+  texts: bytes(),
+});
+export type FieldPageRow = Row<typeof fieldPages>;
 
 /** Written by accounts/search-store.ts, except fieldPages. */
-export type SearchTables = {
-  source: SourceRow;
-  texts: TextRow;
-  trigrams: TrigramRow;
-  fieldPages: FieldPageRow;
-};
+const SEARCH_TABLES = { source, texts, trigrams, fieldPages };
+export type SearchTables = RowsOf<typeof SEARCH_TABLES>;
 
 export const SEARCH_MIGRATIONS: readonly Migration[] = [
   {

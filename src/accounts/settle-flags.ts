@@ -4,8 +4,8 @@ import type { PrivateDatabase } from '../db/private-database.ts';
 import type { Timer } from '../system/clock.ts';
 import type { System } from '../system/system.ts';
 import { applyNextEdit, applyPendingEdits, countPendingEdits } from './pending-edit-store.ts';
+import type { AccountTables } from './rows.ts';
 import type { AccountTx } from './store.ts';
-import type { AccountTables } from './tables.ts';
 
 /** Time without a further edit after which the rows are written. Our own: programs send several commands in a row. */
 export const SETTLING_MS = 1_000;

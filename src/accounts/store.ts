@@ -1,9 +1,12 @@
 /** Stores the one row of an account. All SQL of it is here. */
+
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Tx } from '../db/operation.ts';
 import { type Param, statement } from '../db/statement.ts';
-import type { AccountRow, AccountTables } from './tables.ts';
+import type { AccountTables } from './rows.ts';
+import { insertRow } from './rows.ts';
+import type { AccountRow } from './tables.ts';
 
 export type AccountTx = Tx<AccountTables>;
 
@@ -22,17 +25,14 @@ export async function insertAccount(
     lastUidValidity: 0,
   },
 ): Promise<void> {
-  await tx
-    .insertInto('account')
-    .values({
-      id: 1,
-      identity: newIdentity(),
-      lastModseq,
-      lastUidValidity,
-      usedBytes: 0,
-      messageCount: 0,
-    })
-    .execute();
+  await insertRow(tx, 'account', {
+    id: 1,
+    identity: newIdentity(),
+    lastModseq,
+    lastUidValidity,
+    usedBytes: 0,
+    messageCount: 0,
+  });
 }
 
 function newIdentity(): string {

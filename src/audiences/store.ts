@@ -6,6 +6,7 @@
 import type { AudienceRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { deleteRows, insertRow, updateRows } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
 import { limitReached, notFound } from '../system/errors.ts';
 import type { AudienceChange } from './schemas.ts';
@@ -29,7 +30,7 @@ export const insertAudience = defineWrite('audiences.insert', async (tx, audienc
   if (count >= MAX_AUDIENCES) {
     throw limitReached('audiences', count);
   }
-  await tx.insertInto('audiences').values(audience).execute();
+  await insertRow(tx, 'audiences', audience);
 });
 
 const byId = statement((db, param: Param<Pick<AudienceRow, 'tenantId' | 'id'>>) =>
@@ -79,11 +80,7 @@ export const changeAudience = defineWrite(
     const before = await getAudience(tx, tenantId, id);
     const { name = before.name, optIn = before.optIn } = change;
     if (name === before.name && optIn === before.optIn) return before;
-    await tx
-      .updateTable('audiences')
-      .set({ name, optIn, updatedAt: now })
-      .where('id', '=', before.id)
-      .execute();
+    await updateRows(tx, 'audiences', { set: { name, optIn, updatedAt: now }, where: { id: before.id } });
     return { ...before, name, optIn, updatedAt: now };
   },
 );
@@ -121,7 +118,7 @@ export async function countBroadcasts(
 
 /** Marks an audience as deleted. Afterwards only `findDeletedAudience` finds it. `now` is in Unix milliseconds. */
 export async function hideAudience(tx: Tx, id: AudienceRow['id'], now: number): Promise<void> {
-  await tx.updateTable('audiences').set({ deletedAt: now }).where('id', '=', id).execute();
+  await updateRows(tx, 'audiences', { set: { deletedAt: now }, where: { id } });
 }
 
 /** Returns the audience that was deleted first, of any tenant, or undefined when all deleted ones are cleared. */
@@ -137,5 +134,5 @@ export function findDeletedAudience(tx: Tx): Promise<Pick<AudienceRow, 'id'> | u
 
 /** Removes the row of an audience that has no contacts and no segments left. */
 export async function removeAudience(tx: Tx, id: AudienceRow['id']): Promise<void> {
-  await tx.deleteFrom('audiences').where('id', '=', id).execute();
+  await deleteRows(tx, 'audiences', { id });
 }

@@ -1,38 +1,25 @@
 /** The blobs table. Only blobs/blobs.ts decides what is stored inline. */
+
 import { sql } from 'kysely';
 import type { Tx } from '../db/operation.ts';
+import { findColumns, insertRow } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 
 /** Identifies a blob and its bytes, which are in the row itself, or in the file that is named by their hash. */
 export type StoredBytes = Pick<BlobRow, 'id' | 'sha256' | 'data'>;
 
-const insert = statement((db, param: Param<BlobRow>) =>
-  db.insertInto('blobs').values({
-    id: param('id'),
-    sha256: param('sha256'),
-    sizeBytes: param('sizeBytes'),
-    eightBit: param('eightBit'),
-    data: param('data'),
-    createdAt: param('createdAt'),
-  }),
-);
-
 /** Adds the row of a blob. */
 export async function insertBlob(tx: Tx, blob: BlobRow): Promise<void> {
-  await insert.all(tx, blob);
+  await insertRow(tx, 'blobs', blob);
 }
-
-const byId = statement((db, param: Param<{ id: string }>) =>
-  db
-    .selectFrom('blobs')
-    .select(['sha256', 'sizeBytes', 'eightBit', 'data'])
-    .where('id', '=', param('id') as BlobRow['id']),
-);
 
 /** Returns the row of a blob; undefined when it does not exist. */
 export function findBlob(tx: Tx, id: string): Promise<Omit<BlobRow, 'id' | 'createdAt'> | undefined> {
-  return byId.first(tx, { id });
+  return findColumns(tx, 'blobs', {
+    select: ['sha256', 'sizeBytes', 'eightBit', 'data'],
+    where: { id: id as BlobRow['id'] },
+  });
 }
 
 /** Returns true when a row names the file with this hash. */

@@ -9,6 +9,7 @@ import { addressKey, isAsciiAddress } from '../mail/address.ts';
 import { COMPOSER_VERSION } from '../mail/message/compose.ts';
 import { writeMessageFields } from '../mail/message/message-fields.ts';
 import { CONTACT_DELETED } from '../queue/exclusions.ts';
+import { newMessage } from '../queue/new-message.ts';
 import type { NewRecipient } from '../queue/store.ts';
 import { AppError, errorMessage } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
@@ -63,7 +64,25 @@ function build(run: BroadcastRunRow, { frozen, contact, row, now, maxAgeMs }: Bu
   const fields = writeMessageFields({ from, to: [to], cc: [], subject, messageId, replyTo, headers });
   const utf8 = [from, to, ...replyTo].every(({ address }) => isAsciiAddress(address)) ? 0 : 1;
   return {
-    message: messageRow(run, { id, frozen, row, fields, utf8, sender: from.address, now, maxAgeMs }),
+    message: newMessage({
+      id,
+      tenantId: run.tenantId,
+      mode: run.mode,
+      kind: 'broadcast',
+      topicId: frozen.topicId,
+      sender: from.address,
+      domainId: frozen.domainId,
+      contentId: run.contentId,
+      composer: COMPOSER_VERSION,
+      fields,
+      mergeValues: row.mergeValues ?? '{}',
+      broadcastId: run.broadcastId,
+      contactId: row.contactId,
+      complaintHost: frozen.complaintHost ?? null,
+      utf8,
+      now,
+      maxAgeMs,
+    }),
     recipient: { field: 'to', address: to.address, domain: to.domain, suppressed: null },
     email: emailRow(run, { id, frozen, contact, subject, messageId, now }),
   };
@@ -75,59 +94,6 @@ function longestTexts({ uses, characters }: Frozen, values: Values): number {
     (sum, [name, times]) => sum + times * MAX_ESCAPED_CHARACTERS * String(values[name] ?? '').length,
     characters,
   );
-}
-
-type MessageInput = Omit<Building, 'contact'> & {
-  id: EmailRow['id'];
-  fields: string;
-  sender: string;
-  utf8: MessageRow['utf8'];
-};
-
-function messageRow(
-  { broadcastId, tenantId, mode, contentId }: BroadcastRunRow,
-  {
-    id,
-    frozen: { topicId, domainId, complaintHost = null },
-    row,
-    fields,
-    sender,
-    utf8,
-    now,
-    maxAgeMs,
-  }: MessageInput,
-): MessageRow {
-  return {
-    id,
-    tenantId,
-    mode,
-    topicId,
-    sender,
-    domainId,
-    contentId,
-    fields,
-    broadcastId,
-    kind: 'broadcast',
-    status: 'queued',
-    complaintHost,
-    returnPath: null,
-    requireTls: 0,
-    mailboxId: null,
-    dsn: null,
-    utf8,
-    traceFields: null,
-    blobId: null,
-    headerBytes: 0,
-    bodyHash: '',
-    signature: null,
-    composer: COMPOSER_VERSION,
-    datedAt: now,
-    createdAt: now,
-    expiresAt: now + maxAgeMs,
-    lastEventAt: now,
-    mergeValues: row.mergeValues ?? '{}',
-    contactId: row.contactId,
-  };
 }
 
 type EmailInput = { id: EmailRow['id']; frozen: Frozen; contact: ContactRow } & Record<

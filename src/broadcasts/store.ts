@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { deleteRows, insertRow } from '../db/rows.ts';
 import { isIdWithin } from '../domains/reach.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import type { Reach } from '../tenants/authenticate.ts';
@@ -19,7 +20,7 @@ export type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'> & Reach;
 export const insertBroadcast = defineWrite(
   'broadcasts.insert',
   async (tx, { broadcast, plan }: { broadcast: BroadcastRow; plan: RunPlan }) => {
-    await tx.insertInto('broadcasts').values(broadcast).execute();
+    await insertRow(tx, 'broadcasts', broadcast);
     await putPlan(tx, plan);
   },
 );
@@ -116,20 +117,14 @@ export async function setStatus(
   id: BroadcastRow['id'],
   { status, now }: Pick<BroadcastRow, 'status'> & { now: number },
 ): Promise<void> {
-  await tx
-    .updateTable('broadcasts')
-    .set({ status, updatedAt: laterThanBefore(now) })
-    .where('id', '=', id)
-    .execute();
+  const updatedAt = laterThanBefore(now);
+  await tx.updateTable('broadcasts').set({ status, updatedAt }).where('id', '=', id).execute();
 }
 
 /** Moves the time of the last change of a broadcast, as part of the write of a change of its run. */
 export async function touchBroadcast(tx: Tx, id: BroadcastRow['id'], now: number): Promise<void> {
-  await tx
-    .updateTable('broadcasts')
-    .set({ updatedAt: laterThanBefore(now) })
-    .where('id', '=', id)
-    .execute();
+  const updatedAt = laterThanBefore(now);
+  await tx.updateTable('broadcasts').set({ updatedAt }).where('id', '=', id).execute();
 }
 
 /** Returns the time of a change. It increases even when the clock does not, because it also identifies the version of a row. */
@@ -180,6 +175,6 @@ export const deleteBroadcast = defineWrite(
         `The broadcast is ${broadcast.status}; only one that was never started can be deleted`,
       );
     await deleteRun(tx, broadcast.id);
-    await tx.deleteFrom('broadcasts').where('id', '=', broadcast.id).execute();
+    await deleteRows(tx, 'broadcasts', { id: broadcast.id });
   },
 );

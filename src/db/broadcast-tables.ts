@@ -2,43 +2,44 @@
  * The data dictionary, part of the sending of broadcasts. The conventions are those of tables.ts. What a broadcast
  * consists of is in `broadcasts`, together with its status (marketing-tables.ts).
  */
-import type { Id } from '../system/ids.ts';
+import { id, integer, nullable, type Row, table, text } from './table.ts';
 
 /** Written by broadcasts/runs/store.ts: when, how fast and with what content a broadcast is sent. */
-export type BroadcastRunRow = {
-  broadcastId: Id<'brd'>;
-  tenantId: Id<'ten'>;
-  mode: 'live' | 'test';
+export const broadcastRuns = table({
+  broadcastId: id('brd'),
+  tenantId: id('ten'),
+  mode: text<'live' | 'test'>(),
   /** Time of the next background work, or the end of its lease. Null while there is nothing to do. */
-  dueAt: number | null;
+  dueAt: nullable(integer()),
   /** Requested time of sending; null means at once. */
-  scheduleAt: number | null;
-  startedAt: number | null;
+  scheduleAt: nullable(integer()),
+  startedAt: nullable(integer()),
   /** Time at which the broadcast became `sent`, `canceled` or `failed`. */
-  endedAt: number | null;
+  endedAt: nullable(integer()),
   /** Why a paused broadcast is paused; null otherwise. */
-  pausedReason: 'manual' | 'bounces' | 'complaints' | 'quota' | 'late' | 'domain' | null;
+  pausedReason: nullable(text<'manual' | 'bounces' | 'complaints' | 'quota' | 'late' | 'domain'>()),
   /** Why a failed broadcast could not start; null otherwise. */
-  failure: string | null;
+  failure: nullable(text()),
   /** JSON of the requested pace: `{ perHour }`, `{ perDay }` or `{ finishBy }`. Null means without a limit. */
-  pace: string | null;
+  pace: nullable(text()),
   /** Earliest time of the next copy under the pace. */
-  nextCopyAt: number | null;
+  nextCopyAt: nullable(integer()),
   /** The frozen texts, which all copies share. Null until the broadcast starts, and once retention has removed them. */
-  contentId: number | null;
+  contentId: nullable(integer()),
   /** JSON of everything else that was frozen at the start. */
-  frozen: string | null;
+  frozen: nullable(text()),
   /** Id right after the newest contact at the start. Contacts that were created later receive nothing. */
-  walkUntil: Id<'ct'> | null;
+  walkUntil: nullable(id('ct')),
   /** Last contact that the walk through the audience has written to the ledger. */
-  walkAfter: Id<'ct'> | null;
+  walkAfter: nullable(id('ct')),
   /** Time at which the walk reached its end. */
-  walkedAt: number | null;
+  walkedAt: nullable(integer()),
   /** Domain of the sender, from the time when the broadcast is scheduled or started. Null for the sandbox domain. */
-  domainId: Id<'dom'> | null;
+  domainId: nullable(id('dom')),
   /** JSON of the counts at the last resume, from which bounces and complaints are judged. Null before the first resume. */
-  judgedFrom: string | null;
-};
+  judgedFrom: nullable(text()),
+});
+export type BroadcastRunRow = Row<typeof broadcastRuns>;
 
 export type LedgerState =
   | 'waiting'
@@ -51,44 +52,46 @@ export type LedgerState =
   | 'failed';
 
 /** Written by ledger/store.ts: one row for each contact of a broadcast. */
-export type BroadcastRecipientRow = {
-  broadcastId: Id<'brd'>;
-  contactId: Id<'ct'>;
-  tenantId: Id<'ten'>;
+export const broadcastRecipients = table({
+  broadcastId: id('brd'),
+  contactId: id('ct'),
+  tenantId: id('ten'),
   /** Address of the contact when it was written to the ledger, or when its copy was made. */
-  address: string;
-  state: LedgerState;
+  address: text(),
+  state: text<LedgerState>(),
   /** The copy; null until it is made. */
-  emailId: Id<'em'> | null;
+  emailId: nullable(id('em')),
   /** Why there is no copy, or why it was not delivered. */
-  reason: string | null;
-  changedAt: number;
+  reason: nullable(text()),
+  changedAt: integer(),
   /** JSON object of the values that the content uses. Null once the copy has them. */
-  mergeValues: string | null;
-};
+  mergeValues: nullable(text()),
+});
+export type BroadcastRecipientRow = Row<typeof broadcastRecipients>;
 
 /** Written by ledger/store.ts: numbers of contacts in each state, whose sum is `recipients`, and of what happened to copies. */
-export type BroadcastCountsRow = {
-  broadcastId: Id<'brd'>;
-  recipients: number;
-  waiting: number;
-  queued: number;
-  delivered: number;
-  bounced: number;
-  suppressed: number;
-  optedOut: number;
-  canceled: number;
-  failed: number;
+export const broadcastCounts = table({
+  broadcastId: id('brd'),
+  recipients: integer(),
+  waiting: integer(),
+  queued: integer(),
+  delivered: integer(),
+  bounced: integer(),
+  suppressed: integer(),
+  optedOut: integer(),
+  canceled: integer(),
+  failed: integer(),
   /** Copies that have not been attempted. */
-  untried: number;
+  untried: integer(),
   /** Copies that were attempted at least once. */
-  sent: number;
+  sent: integer(),
   /** Bounces that suppress the address. */
-  bouncedPermanently: number;
-  complained: number;
-  opened: number;
-  uniqueOpened: number;
-  clicked: number;
-  uniqueClicked: number;
-  unsubscribed: number;
-};
+  bouncedPermanently: integer(),
+  complained: integer(),
+  opened: integer(),
+  uniqueOpened: integer(),
+  clicked: integer(),
+  uniqueClicked: integer(),
+  unsubscribed: integer(),
+});
+export type BroadcastCountsRow = Row<typeof broadcastCounts>;

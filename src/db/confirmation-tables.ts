@@ -1,33 +1,35 @@
 /** The data dictionary, part of double opt-in. The conventions are those of tables.ts. */
-import type { Id } from '../system/ids.ts';
+import { id, integer, key, nullable, type Row, rowNumber, table, text } from './table.ts';
 
 /** Written by audiences/opt-in/store.ts: the confirmation mails that an address was sent. A row outlives the contacts of the
  * address and has no retention, because the limit holds for all time. */
-export type ConfirmationRow = {
-  tenantId: Id<'ten'>;
+export const confirmations = table({
+  tenantId: key(id('ten')),
   /** Test mail reaches nobody, so that it does not count against the limit of live mail. */
-  mode: 'live' | 'test';
+  mode: key(text<'live' | 'test'>()),
   /** Address in the form of `addressKey`. */
-  address: string;
+  address: key(text()),
   /** Number of mails, those that are still to be made included. */
-  count: number;
+  count: integer(),
   /** Time at which the latest mail was requested; null when there was none. */
-  sentAt: number | null;
-};
+  sentAt: nullable(integer()),
+});
+export type ConfirmationRow = Row<typeof confirmations>;
 
 /** Written by audiences/opt-in/store.ts: a confirmation mail that is still to be made. The write that accepts the mail removes it. */
-export type ConfirmationRequestRow = {
-  id: number;
-  tenantId: Id<'ten'>;
-  mode: 'live' | 'test';
-  audienceId: Id<'aud'>;
-  contactId: Id<'ct'>;
+export const confirmationRequests = table({
+  id: rowNumber(),
+  tenantId: id('ten'),
+  mode: text<'live' | 'test'>(),
+  audienceId: id('aud'),
+  contactId: id('ct'),
   /** Address of the contact when the mail was requested, in the form of `addressKey`. */
-  address: string;
+  address: text(),
   /** The one domain that the requesting key may send from; null when it may send from any domain of its tenant. */
-  keyDomainId: Id<'dom'> | null;
-  requestedAt: number;
+  keyDomainId: nullable(id('dom')),
+  requestedAt: integer(),
   /** `sentAt` of the address before this request, which is restored when no mail can be made. */
-  previousSentAt: number | null;
-  dueAt: number;
-};
+  previousSentAt: nullable(integer()),
+  dueAt: integer(),
+});
+export type ConfirmationRequestRow = Row<typeof confirmationRequests>;

@@ -1,67 +1,71 @@
 /** The data dictionary: emails of the API, and by what they are found. The conventions are those of tables.ts, which lists every table. */
-import type { Id } from '../system/ids.ts';
+import { id, integer, key, nullable, type Row, table, text } from './table.ts';
 
 /** Written by emails/store.ts. It holds the fields of an API email that its message does not have. Lists of addresses are
  * JSON. The long columns come last, so that lists and deliveries do not read past them. */
-export type EmailRow = {
-  id: Id<'em'>;
-  tenantId: Id<'ten'>;
-  mode: 'live' | 'test';
-  type: 'transactional' | 'broadcast';
-  fromHeader: string;
-  fromAddress: string;
-  fromDomain: string;
-  toList: string;
-  ccList: string;
-  bccList: string;
-  replyToList: string;
-  subject: string;
+export const emails = table({
+  id: id('em'),
+  tenantId: id('ten'),
+  mode: text<'live' | 'test'>(),
+  type: text<'transactional' | 'broadcast'>(),
+  fromHeader: text(),
+  fromAddress: text(),
+  fromDomain: text(),
+  toList: text(),
+  ccList: text(),
+  bccList: text(),
+  replyToList: text(),
+  subject: text(),
   /** JSON object of the header fields that the caller set. */
-  headers: string;
+  headers: text(),
   /** JSON list of `{ filename, contentType, contentId, sizeBytes }`. The bytes are in the message. */
-  attachments: string;
+  attachments: text(),
   /** JSON object of tag names and values. */
-  tags: string;
+  tags: text(),
   /** Requested time of sending; null means at once. */
-  scheduledAt: number | null;
-  templateId: Id<'tpl'> | null;
-  topicId: Id<'top'> | null;
+  scheduledAt: nullable(integer()),
+  templateId: nullable(id('tpl')),
+  topicId: nullable(id('top')),
   /** The broadcast that this email is a copy of; null for other emails. */
-  broadcastId: Id<'brd'> | null;
+  broadcastId: nullable(id('brd')),
   /** JSON list of the variables that had neither a value nor a fallback. */
-  missingVariables: string;
-  rfcMessageId: string;
-  createdAt: number;
+  missingVariables: text(),
+  rfcMessageId: text(),
+  createdAt: integer(),
   /** Content as sent, of emails of versions before 0012. Later ones have it in `contents`. */
-  html: string | null;
-  text: string | null;
+  html: nullable(text()),
+  text: nullable(text()),
   /** Time at which retention removed `html`, `text` and the message's blob. Null while the content is kept. */
-  contentDeletedAt: number | null;
-};
+  contentDeletedAt: nullable(integer()),
+});
+export type EmailRow = Row<typeof emails>;
 
 /** Written by emails/store.ts: finds emails by tag. */
-export type EmailTagRow = {
-  tenantId: Id<'ten'>;
-  mode: 'live' | 'test';
-  key: string;
-  value: string;
-  emailId: Id<'em'>;
-};
+export const emailTags = table({
+  tenantId: id('ten'),
+  mode: text<'live' | 'test'>(),
+  key: text(),
+  value: text(),
+  emailId: id('em'),
+});
+export type EmailTagRow = Row<typeof emailTags>;
 
 /** Written by emails/store.ts: finds emails by recipient without reading them all. */
-export type EmailAddressRow = {
-  tenantId: Id<'ten'>;
-  mode: 'live' | 'test';
-  address: string;
-  emailId: Id<'em'>;
-};
+export const emailAddresses = table({
+  tenantId: id('ten'),
+  mode: text<'live' | 'test'>(),
+  address: text(),
+  emailId: id('em'),
+});
+export type EmailAddressRow = Row<typeof emailAddresses>;
 
 /** Written by emails/idempotency/store.ts. */
-export type IdempotencyRow = {
-  tenantId: Id<'ten'>;
-  mode: 'live' | 'test';
-  key: string;
-  requestHash: string;
-  response: string;
-  expiresAt: number;
-};
+export const idempotency = table({
+  tenantId: key(id('ten')),
+  mode: key(text<'live' | 'test'>()),
+  key: key(text()),
+  requestHash: text(),
+  response: text(),
+  expiresAt: integer(),
+});
+export type IdempotencyRow = Row<typeof idempotency>;

@@ -2,182 +2,195 @@
  * The data dictionary, second part: audiences, contacts, templates, broadcasts and their jobs. The conventions are those of
  * tables.ts, which lists every table.
  */
+
 import type { Id } from '../system/ids.ts';
+import { flag, id, integer, nullable, type Row, table, text } from './table.ts';
 
 export type SuppressionReason = 'manual' | 'bounce' | 'complaint' | 'unsubscribe';
 
 /** Written by suppressions/store.ts. `email` is lower-cased. */
-export type SuppressionRow = {
-  id: Id<'sup'>;
-  tenantId: Id<'ten'>;
-  email: string;
-  reason: SuppressionReason;
-  sourceEmailId: string | null;
-  diagnostic: string | null;
-  createdAt: number;
-};
+export const suppressions = table({
+  id: id('sup'),
+  tenantId: id('ten'),
+  email: text(),
+  reason: text<SuppressionReason>(),
+  sourceEmailId: nullable(text()),
+  diagnostic: nullable(text()),
+  createdAt: integer(),
+});
+export type SuppressionRow = Row<typeof suppressions>;
 
 /**
  * Written by suppressions/evidence/store.ts: a day, counted from 1970 in UTC, on which mail to an address bounced in a way that makes a
  * bad address likely. `row` is that of the reply table. `address` is lower-cased.
  */
-export type BounceEvidenceRow = {
-  tenantId: Id<'ten'>;
-  address: string;
-  day: number;
-  at: number;
-  emailId: string;
-  row: string;
-};
+export const bounceEvidence = table({
+  tenantId: id('ten'),
+  address: text(),
+  day: integer(),
+  at: integer(),
+  emailId: text(),
+  row: text(),
+});
+export type BounceEvidenceRow = Row<typeof bounceEvidence>;
 
 type JobStatus = 'queued' | 'running' | 'completed' | 'failed';
 
 /** Written by jobs/store.ts: a long task of a tenant that runs in the background. */
-export type JobRow = {
-  id: Id<'imp' | 'exp'>;
-  tenantId: Id<'ten'>;
-  type: 'import' | 'export';
+export const jobs = table({
+  id: id('imp', 'exp'),
+  tenantId: id('ten'),
+  type: text<'import' | 'export'>(),
   /** List that the rows of the file belong to. Recipients are those of a broadcast, and are only exported. */
-  kind: 'contacts' | 'suppressions' | 'recipients' | 'links';
+  kind: text<'contacts' | 'suppressions' | 'recipients' | 'links'>(),
   /** Audience of the contacts; null for other kinds. */
-  audienceId: Id<'aud'> | null;
+  audienceId: nullable(id('aud')),
   /** JSON object. Its fields depend on the type and the kind. */
-  options: string;
-  status: JobStatus;
+  options: text(),
+  status: text<JobStatus>(),
   /** The error that ended the job; null when there was none. */
-  error: string | null;
+  error: nullable(text()),
   /** File of an import until it has ended, and of an export once it has completed. */
-  blobId: Id<'blob'> | null;
+  blobId: nullable(id('blob')),
   /** Size of the file; null for an export that has not completed. */
-  sizeBytes: number | null;
+  sizeBytes: nullable(integer()),
   /** Number of rows that were read from the file of an import, or written to the file of an export. */
-  rows: number;
+  rows: integer(),
   /** JSON object with further counts. Its fields depend on the type. */
-  progress: string;
+  progress: text(),
   /** Time of the next run, or the end of its lease. Null once the job has ended. */
-  dueAt: number | null;
-  createdAt: number;
-  startedAt: number | null;
-  finishedAt: number | null;
-};
+  dueAt: nullable(integer()),
+  createdAt: integer(),
+  startedAt: nullable(integer()),
+  finishedAt: nullable(integer()),
+});
+export type JobRow = Row<typeof jobs>;
 
 /** Written by jobs/errors/store.ts: a row of the file of a job that was rejected. */
-export type JobErrorRow = {
-  jobId: JobRow['id'];
-  tenantId: Id<'ten'>;
+export const jobErrors = table({
+  jobId: text<JobRow['id']>(),
+  tenantId: id('ten'),
   /** Line of the file. The heading is line 1. */
-  line: number;
+  line: integer(),
   /** The email address of the row, cut to a bounded length. */
-  email: string;
-  message: string;
-};
+  email: text(),
+  message: text(),
+});
+export type JobErrorRow = Row<typeof jobErrors>;
 
 /** Written by topics/store.ts: a kind of marketing mail that a reader can unsubscribe from on its own. */
-export type TopicRow = {
-  id: Id<'top'>;
-  tenantId: Id<'ten'>;
-  name: string;
-  description: string | null;
-  defaultOptIn: 0 | 1;
-  createdAt: number;
-  updatedAt: number;
-};
+export const topics = table({
+  id: id('top'),
+  tenantId: id('ten'),
+  name: text(),
+  description: nullable(text()),
+  defaultOptIn: flag(),
+  createdAt: integer(),
+  updatedAt: integer(),
+});
+export type TopicRow = Row<typeof topics>;
 
 /** Written by templates/store.ts. The long columns come last, so that lists do not read past them. */
-export type TemplateRow = {
-  id: Id<'tpl'>;
-  tenantId: Id<'ten'>;
-  name: string;
-  subject: string;
-  createdAt: number;
-  updatedAt: number;
-  html: string;
-  text: string | null;
-};
+export const templates = table({
+  id: id('tpl'),
+  tenantId: id('ten'),
+  name: text(),
+  subject: text(),
+  createdAt: integer(),
+  updatedAt: integer(),
+  html: text(),
+  text: nullable(text()),
+});
+export type TemplateRow = Row<typeof templates>;
 
 /** Written by audiences/store.ts. */
-export type AudienceRow = {
-  id: Id<'aud'>;
-  tenantId: Id<'ten'>;
-  name: string;
+export const audiences = table({
+  id: id('aud'),
+  tenantId: id('ten'),
+  name: text(),
   /** Number of contacts. Every write of contacts updates it, because counting a million takes too long. */
-  contactCount: number;
-  createdAt: number;
-  updatedAt: number;
+  contactCount: integer(),
+  createdAt: integer(),
+  updatedAt: integer(),
   /** Time of deletion. A deleted audience is visible only to the worker that removes its contacts. */
-  deletedAt: number | null;
+  deletedAt: nullable(integer()),
   /** JSON of the settings of double opt-in; null when contacts cannot be pending. */
-  optIn: string | null;
-};
+  optIn: nullable(text()),
+});
+export type AudienceRow = Row<typeof audiences>;
 
 /** Written by audiences/contacts/store.ts. Live and test keys share contacts. The long columns come last. */
-export type ContactRow = {
-  id: Id<'ct'>;
-  tenantId: Id<'ten'>;
-  audienceId: Id<'aud'>;
+export const contacts = table({
+  id: id('ct'),
+  tenantId: id('ten'),
+  audienceId: id('aud'),
   /** The address as the caller gave it. */
-  email: string;
+  email: text(),
   /** Address in the form of `addressKey`, which is equal for different spellings of one address. */
-  address: string;
-  firstName: string | null;
-  lastName: string | null;
+  address: text(),
+  firstName: nullable(text()),
+  lastName: nullable(text()),
   /** 1 when the contact receives no marketing mail at all. */
-  unsubscribed: 0 | 1;
-  unsubscribedAt: number | null;
-  createdAt: number;
-  updatedAt: number;
+  unsubscribed: flag(),
+  unsubscribedAt: nullable(integer()),
+  createdAt: integer(),
+  updatedAt: integer(),
   /** JSON object from topic id to whether the contact opted in. A topic that is not in it was never chosen. */
-  topics: string;
+  topics: text(),
   /** JSON object of strings, numbers and booleans. */
-  properties: string;
+  properties: text(),
   /** 1 until the reader has confirmed the subscription. No marketing mail is sent before. */
-  pending: 0 | 1;
+  pending: flag(),
   /** JSON of the proof of consent. Null for a contact that was never pending. */
-  consent: string | null;
-};
+  consent: nullable(text()),
+});
+export type ContactRow = Row<typeof contacts>;
 
 /** Written by audiences/contacts/choices/store.ts with each contact, and when a reader decides: a choice by address. */
-export type ContactChoiceRow = {
-  tenantId: Id<'ten'>;
+export const contactChoices = table({
+  tenantId: id('ten'),
   /** Address of the contact in the form of `addressKey`. */
-  address: string;
+  address: text(),
   /** The topic; an empty text means all marketing mail. */
-  topicId: Id<'top'> | '';
-  optedIn: 0 | 1;
+  topicId: text<Id<'top'> | ''>(),
+  optedIn: flag(),
   /** The contact that made the choice. Empty for a decision of the reader, which outlives the contacts. */
-  contactId: Id<'ct'> | '';
-};
+  contactId: text<Id<'ct'> | ''>(),
+});
+export type ContactChoiceRow = Row<typeof contactChoices>;
 
 /** Written by audiences/segments/store.ts. */
-export type SegmentRow = {
-  id: Id<'seg'>;
-  tenantId: Id<'ten'>;
-  audienceId: Id<'aud'>;
-  name: string;
+export const segments = table({
+  id: id('seg'),
+  tenantId: id('ten'),
+  audienceId: id('aud'),
+  name: text(),
   /** JSON of the tree of rules. */
-  filter: string;
-  createdAt: number;
-  updatedAt: number;
-};
+  filter: text(),
+  createdAt: integer(),
+  updatedAt: integer(),
+});
+export type SegmentRow = Row<typeof segments>;
 
 /** States of a broadcast. `failed` means that it could not start. */
 export type BroadcastStatus = 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'canceled' | 'failed';
 
 /** Written by broadcasts/store.ts: what a broadcast consists of. The long columns come last, so that lists do not read past them. */
-export type BroadcastRow = {
-  id: Id<'brd'>;
-  tenantId: Id<'ten'>;
-  mode: 'live' | 'test';
-  status: BroadcastStatus;
-  audienceId: Id<'aud'>;
-  segmentId: Id<'seg'> | null;
-  fromHeader: string;
-  subject: string;
-  replyTo: string | null;
-  topicId: Id<'top'> | null;
-  templateId: Id<'tpl'> | null;
-  createdAt: number;
-  updatedAt: number;
-  html: string | null;
-  text: string | null;
-};
+export const broadcasts = table({
+  id: id('brd'),
+  tenantId: id('ten'),
+  mode: text<'live' | 'test'>(),
+  status: text<BroadcastStatus>(),
+  audienceId: id('aud'),
+  segmentId: nullable(id('seg')),
+  fromHeader: text(),
+  subject: text(),
+  replyTo: nullable(text()),
+  topicId: nullable(id('top')),
+  templateId: nullable(id('tpl')),
+  createdAt: integer(),
+  updatedAt: integer(),
+  html: nullable(text()),
+  text: nullable(text()),
+});
+export type BroadcastRow = Row<typeof broadcasts>;

@@ -50,36 +50,56 @@ export function constant<Value>(value: Value): RawBuilder<Value> {
   return sql<Value>`(SELECT ${value})`;
 }
 
-/**
- * Defines a statement on the tables of the main database, unless `build` names the type of others. The query is built
- * at its first use, and prepared once for each connection.
- */
+/** Returns placeholders for several columns. */
+export function paramsOf<Params, Key extends keyof Params>(
+  param: Param<Params>,
+  names: readonly Key[],
+): Pick<Params, Key> {
+  return Object.fromEntries(names.map((name) => [name, param(name)])) as Pick<Params, Key>;
+}
+
+/** A query that is compiled at its first use, and prepared once for each connection. */
+export class PreparedQuery<Row, Schema = Tables> {
+  readonly #build: (db: Kysely<Schema>) => Compilable<Row>;
+  #compiled: { sql: string; parameters: readonly unknown[] } | undefined;
+  /** An entry is freed together with its connection. */
+  readonly #prepared = new WeakMap<Kysely<Schema>, PreparedStatement<unknown[], Row>>();
+
+  constructor(build: (db: Kysely<Schema>) => Compilable<Row>) {
+    this.#build = build;
+  }
+
+  /** Returns the SQL of the query and its parameters, in their order. */
+  compile(): { sql: string; parameters: readonly unknown[] } {
+    this.#compiled ??= this.#build(new Kysely<Schema>({ dialect: BUILDING_DIALECT })).compile();
+    return this.#compiled;
+  }
+
+  /** Returns the query as a statement of a connection. */
+  prepare(db: Kysely<Schema>): PreparedStatement<unknown[], Row> {
+    const known = this.#prepared.get(db);
+    if (known) return known;
+    const prepared = connectionOf(db).prepare<unknown[], Row>(this.compile().sql);
+    this.#prepared.set(db, prepared);
+    return prepared;
+  }
+}
+
+/** Defines a statement on the tables of the main database, unless `build` names the type of others. */
 export function statement<Params extends object, Row, Schema = Tables>(
   build: (db: Kysely<Schema>, param: Param<Params>) => Compilable<Row>,
 ): Statement<Params, Row, Schema> {
-  let compiled: { sql: string; parameters: readonly unknown[] } | undefined;
-  const compile = () => {
-    compiled ??= build(
-      new Kysely<Schema>({ dialect: BUILDING_DIALECT }),
-      (name) => new Placeholder(name) as never,
-    ).compile();
-    return compiled;
-  };
-  /** Prepared statements by connection. An entry is freed together with its connection. */
-  const prepared = new WeakMap<Kysely<Schema>, PreparedStatement<unknown[], Row>>();
-  const prepare = (db: Kysely<Schema>) => {
-    const one = connectionOf(db).prepare<unknown[], Row>(compile().sql);
-    prepared.set(db, one);
-    return one;
-  };
+  const query = new PreparedQuery<Row, Schema>((db) => build(db, (name) => new Placeholder(name) as never));
   const run = (db: Kysely<Schema>, params: Params): Row[] => {
-    const one = prepared.get(db) ?? prepare(db);
-    const values = compile().parameters.map((value) =>
-      value instanceof Placeholder ? params[value.parameter as keyof Params] : value,
-    );
+    const prepared = query.prepare(db);
+    const values = query
+      .compile()
+      .parameters.map((value) =>
+        value instanceof Placeholder ? params[value.parameter as keyof Params] : value,
+      );
     // All rows are read, even for `first`: a write that returns rows checks its foreign keys after the last of them.
-    if (one.reader) return one.all(values);
-    one.run(values);
+    if (prepared.reader) return prepared.all(values);
+    prepared.run(values);
     return [];
   };
   return {

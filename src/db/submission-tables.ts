@@ -1,56 +1,62 @@
 /** The data dictionary: mail that people send. The conventions are those of tables.ts, which lists every table. */
+
 import type { Id } from '../system/ids.ts';
+import { id, integer, key, nullable, type Row, table, text } from './table.ts';
 
 /** Written by queue/submitted/store.ts: a message of a mailbox, whose owner is told what becomes of it. It ends with the message. */
-export type SubmittedMessageRow = {
-  messageId: string;
-  tenantId: Id<'ten'>;
+export const submittedMessages = table({
+  messageId: text(),
+  tenantId: id('ten'),
   /**
    * Credential with which the message was handed in (queue/submitted/credential.ts). Null for mail that a script has sent, and for mail
    * from before this was stored.
    */
-  handedInWith: string | null;
+  handedInWith: nullable(text()),
   /** Size of the message. */
-  sizeBytes: number;
+  sizeBytes: integer(),
   /** Time at which the message is looked at again, which is the end of the lease of a running look. Null while only an attempt can bring news. */
-  dueAt: number | null;
+  dueAt: nullable(integer()),
   /** JSON object of what was told about each recipient, by its position (submission/reports/plan.ts). */
-  told: string;
+  told: text(),
   /** JSON of the report that is being delivered; null when there is none. */
-  report: string | null;
+  report: nullable(text()),
   /** Number of reports that were delivered. */
-  reports: number;
-};
+  reports: integer(),
+});
+export type SubmittedMessageRow = Row<typeof submittedMessages>;
 
 /** Written by queue/submitted/unsent-store.ts: how much mail of people waits for its recipients. No row means none. */
-export type UnsentMailRow = {
+export const unsentMail = table({
   /** The mailbox or the tenant that the messages belong to. Each message counts for both. */
-  owner: Id<'mbx'> | Id<'ten'>;
-  messages: number;
-  bytes: number;
-};
+  owner: key(text<Id<'mbx'> | Id<'ten'>>()),
+  messages: integer(),
+  bytes: integer(),
+});
+export type UnsentMailRow = Row<typeof unsentMail>;
 
 /** Written by submission/limits/store.ts: to how many recipients a mailbox, or all those of a tenant, have written in an hour. */
-export type RecipientCountRow = {
+export const recipientCounts = table({
   /** Address of the mailbox, which it may have been given anew, or id of the tenant. */
-  owner: string;
+  owner: key(text()),
   /** Number of the hour since the beginning of 1970. */
-  hour: number;
+  hour: key(integer()),
   /** Recipients of what people have submitted. */
-  recipients: number;
+  recipients: integer(),
   /** Number of those to whom the mailbox had not written before. */
-  newRecipients: number;
+  newRecipients: integer(),
   /** Recipients of redirects, replies and refusals of scripts. */
-  sentByScripts: number;
+  sentByScripts: integer(),
   /** Recipients of notifications of scripts. */
-  notified: number;
-};
+  notified: integer(),
+});
+export type RecipientCountRow = Row<typeof recipientCounts>;
 
 /** Written by submission/limits/store.ts: an address that a mailbox has written to. It ends with the mailbox. */
-export type CorrespondentRow = {
-  mailboxId: Id<'mbx'>;
+export const correspondents = table({
+  mailboxId: key(id('mbx')),
   /** Hash of the address with a key of this installation (submission/limits/correspondents.ts). */
-  addressHash: string;
+  addressHash: key(text()),
   /** Time of the last message to it, or of one that came up to a day before. */
-  lastAt: number;
-};
+  lastAt: integer(),
+});
+export type CorrespondentRow = Row<typeof correspondents>;

@@ -1,48 +1,52 @@
 /** The data dictionary: tenants, their plans and their API keys. The conventions are those of tables.ts, which lists every table. */
-import type { Id } from '../system/ids.ts';
+import { id, integer, key, nullable, type Row, table, text } from './table.ts';
 
 /** Written by tenants/store.ts. */
-export type PlanRow = {
-  name: string;
+export const plans = table({
+  name: text(),
   /** Maximum number of emails in a calendar month; null means no limit. */
-  monthlyEmails: number | null;
+  monthlyEmails: nullable(integer()),
   /** Maximum number of requests per second; null means no limit. */
-  requestsPerSecond: number | null;
+  requestsPerSecond: nullable(integer()),
   /** Maximum size of the received mail that a tenant stores, in units of 1024 * 1024 bytes; null means no limit. */
-  storedMegabytes: number | null;
-  createdAt: number;
-};
+  storedMegabytes: nullable(integer()),
+  createdAt: integer(),
+});
+export type PlanRow = Row<typeof plans>;
 
 /** Written by tenants/store.ts. */
-export type TenantRow = { id: Id<'ten'>; name: string; plan: string; createdAt: number };
+export const tenants = table({ id: id('ten'), name: text(), plan: text(), createdAt: integer() });
+export type TenantRow = Row<typeof tenants>;
 
 /** Written by tenants/store.ts: emails accepted in a calendar month (UTC), of tenants whose plan has a limit. */
-export type UsageRow = {
-  tenantId: Id<'ten'>;
+export const usage = table({
+  tenantId: key(id('ten')),
   /** Calendar month (UTC), such as `2026-11`. */
-  month: string;
-  emails: number;
-};
+  month: key(text()),
+  emails: integer(),
+});
+export type UsageRow = Row<typeof usage>;
 
 export type Permission = 'full_access' | 'sending_access' | 'read_only';
 
 /** Written by tenants/store.ts. */
-export type ApiKeyRow = {
-  id: Id<'key'>;
-  tenantId: Id<'ten'>;
-  name: string;
-  mode: 'live' | 'test';
-  permission: Permission;
+export const apiKeys = table({
+  id: id('key'),
+  tenantId: id('ten'),
+  name: text(),
+  mode: text<'live' | 'test'>(),
+  permission: text<Permission>(),
   /** The one domain that the key may send from; null allows every domain of its tenant. */
-  domainId: Id<'dom'> | null;
+  domainId: nullable(id('dom')),
   /** JSON list of the addresses and CIDR blocks from which the key may be used; null allows every address. */
-  allowedIps: string | null;
+  allowedIps: nullable(text()),
   /** The 8 characters after the prefix. Keys are looked up by them. */
-  hint: string;
+  hint: text(),
   /** SHA-256 hash of the whole token, in hex. */
-  tokenHash: string;
-  createdAt: number;
-  lastUsedAt: number | null;
-  expiresAt: number | null;
-  revokedAt: number | null;
-};
+  tokenHash: text(),
+  createdAt: integer(),
+  lastUsedAt: nullable(integer()),
+  expiresAt: nullable(integer()),
+  revokedAt: nullable(integer()),
+});
+export type ApiKeyRow = Row<typeof apiKeys>;

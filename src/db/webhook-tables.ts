@@ -2,63 +2,66 @@
  * The data dictionary: endpoints of webhooks and what is posted to them. The conventions are those of tables.ts, which
  * lists every table.
  */
-import type { Id } from '../system/ids.ts';
+import { id, integer, key, nullable, type Row, table, text } from './table.ts';
 
 /** Written by webhooks/store.ts. */
-export type WebhookEndpointRow = {
-  id: Id<'wh'>;
-  tenantId: Id<'ten'>;
-  mode: 'live' | 'test';
+export const webhookEndpoints = table({
+  id: id('wh'),
+  tenantId: id('ten'),
+  mode: text<'live' | 'test'>(),
   /** The one domain whose events are posted; null for the events of the whole tenant. It never changes. */
-  domainId: Id<'dom'> | null;
-  url: string;
-  events: string;
-  description: string | null;
-  status: 'enabled' | 'disabled';
-  disabledReason: 'manual' | 'failures' | 'gone' | null;
-  disabledAt: number | null;
+  domainId: nullable(id('dom')),
+  url: text(),
+  events: text(),
+  description: nullable(text()),
+  status: text<'enabled' | 'disabled'>(),
+  disabledReason: nullable(text<'manual' | 'failures' | 'gone'>()),
+  disabledAt: nullable(integer()),
   /** Time since which every post has failed. Null when the last one succeeded or none was made yet. */
-  failingSince: number | null;
+  failingSince: nullable(integer()),
   /** Time at which the owner was warned; null when not yet. */
-  warnedAt: number | null;
+  warnedAt: nullable(integer()),
   /** Number of failed posts since the last success. Posts that failed while the endpoint was suspended count as one. */
-  consecutiveFailures: number;
+  consecutiveFailures: integer(),
   /** Time before which nothing is posted to it. Null when its last post succeeded or none was made yet. */
-  suspendedUntil: number | null;
-  secretSealed: string;
+  suspendedUntil: nullable(integer()),
+  secretSealed: text(),
   /** The previous secret. It also signs until `previousSecretUntil` if a rotation asked for an overlap. */
-  previousSecretSealed: string | null;
-  previousSecretUntil: number | null;
-  createdAt: number;
-  updatedAt: number;
-};
+  previousSecretSealed: nullable(text()),
+  previousSecretUntil: nullable(integer()),
+  createdAt: integer(),
+  updatedAt: integer(),
+});
+export type WebhookEndpointRow = Row<typeof webhookEndpoints>;
 
 /** Written by webhooks/deliveries/store.ts: one event for one endpoint. */
-export type WebhookDeliveryRow = {
-  id: Id<'whd'>;
-  endpointId: Id<'wh'>;
-  tenantId: Id<'ten'>;
-  eventId: Id<'evt'>;
+export const webhookDeliveries = table({
+  id: id('whd'),
+  endpointId: id('wh'),
+  tenantId: id('ten'),
+  eventId: id('evt'),
   /** `skipped` means that the delivery is not posted, or no longer, because its endpoint is disabled. */
-  state: 'pending' | 'delivered' | 'failed' | 'skipped';
-  attempts: number;
+  state: text<'pending' | 'delivered' | 'failed' | 'skipped'>(),
+  attempts: integer(),
   /** Time of the next post, or the end of its lease. Null once the delivery is final. */
-  dueAt: number | null;
+  dueAt: nullable(integer()),
   /** Run of the daemon that leased the delivery; null when it is not leased. */
-  runId: string | null;
+  runId: nullable(text()),
   /** Status of the last response. This column and the next three describe the last post. */
-  responseStatus: number | null;
-  responseTimeMs: number | null;
-  responseBody: string | null;
-  error: string | null;
-  createdAt: number;
-};
+  responseStatus: nullable(integer()),
+  responseTimeMs: nullable(integer()),
+  responseBody: nullable(text()),
+  error: nullable(text()),
+  createdAt: integer(),
+});
+export type WebhookDeliveryRow = Row<typeof webhookDeliveries>;
 
 /** Written by webhooks/deliveries/replays/store.ts. It holds the rest of a replay that is too large for one write. */
-export type WebhookReplayRow = {
-  endpointId: Id<'wh'>;
-  state: 'failed' | 'skipped';
+export const webhookReplays = table({
+  endpointId: key(id('wh')),
+  state: key(text<'failed' | 'skipped'>()),
   /** The replay covers the deliveries after this id and before `beforeId`. */
-  afterId: Id<'whd'>;
-  beforeId: Id<'whd'>;
-};
+  afterId: id('whd'),
+  beforeId: id('whd'),
+});
+export type WebhookReplayRow = Row<typeof webhookReplays>;

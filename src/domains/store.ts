@@ -8,6 +8,7 @@ import type { SetBack } from '../db/due-times.ts';
 import { hasValues } from '../db/has-values.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { findColumns, insertRow, insertRowOnce, updateRows } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
 import type { TrackingHostRow } from '../db/tracking-tables.ts';
@@ -45,10 +46,12 @@ export const MAX_DOMAINS = 1_000;
 export const insertDomain = defineWrite('domains.insert', async (tx, domain: Domain) => {
   await requireNewDomain(tx, domain.tenantId, domain.name);
   const { findings, ...columns } = domain;
-  await tx
-    .insertInto('domains')
-    .values({ ...columns, ...derivedFrom(domain), records: JSON.stringify(findings), deletedAt: null })
-    .execute();
+  await insertRow(tx, 'domains', {
+    ...columns,
+    ...derivedFrom(domain),
+    records: JSON.stringify(findings),
+    deletedAt: null,
+  });
 });
 
 /**
@@ -83,7 +86,7 @@ export async function getDomain(tx: Tx, tenantId: DomainRow['tenantId'], id: str
 
 /** Returns the name of a domain of any tenant, also once it is deleted. The id comes from a row. */
 export async function findDomainName(tx: Tx, id: DomainRow['id']): Promise<string | undefined> {
-  const row = await tx.selectFrom('domains').select('name').where('id', '=', id).executeTakeFirst();
+  const row = await findColumns(tx, 'domains', { select: ['name'], where: { id } });
   return row?.name;
 }
 
@@ -179,13 +182,6 @@ async function recordTransition(
   return type;
 }
 
-const insertHost = statement((db, param: Param<TrackingHostRow>) =>
-  db
-    .insertInto('trackingHosts')
-    .values({ host: param('host'), tenantId: param('tenantId') })
-    .onConflict((conflict) => conflict.doNothing()),
-);
-
 /** Returns all hosts that tracked links have led to, with the tenants that they belonged to. */
 export function listTrackingHosts(tx: Tx): Promise<TrackingHostRow[]> {
   return tx.selectFrom('trackingHosts').selectAll().execute();
@@ -194,13 +190,11 @@ export function listTrackingHosts(tx: Tx): Promise<TrackingHostRow[]> {
 async function writeDomain(tx: Tx, domain: Domain): Promise<Domain> {
   const { id, tenantId, findings, ...columns } = domain;
   const { trackingHost: host } = trackingHostOf(domain);
-  if (host !== null) await insertHost.all(tx, { host, tenantId });
-  await tx
-    .updateTable('domains')
-    .set({ ...columns, ...derivedFrom(domain), records: JSON.stringify(findings) })
-    .where('tenantId', '=', tenantId)
-    .where('id', '=', id)
-    .execute();
+  if (host !== null) await insertRowOnce(tx, 'trackingHosts', { host, tenantId });
+  await updateRows(tx, 'domains', {
+    set: { ...columns, ...derivedFrom(domain), records: JSON.stringify(findings) },
+    where: { tenantId, id },
+  });
   return domain;
 }
 

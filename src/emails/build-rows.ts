@@ -6,6 +6,7 @@ import type { MessageRow } from '../db/tables.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
 import { addressKey, isAsciiAddress } from '../mail/address.ts';
 import type { Attachment } from '../mail/message/file-part.ts';
+import { newMessage } from '../queue/new-message.ts';
 import type { Caller as AnyCaller } from '../tenants/authenticate.ts';
 import type { EmailRows, SendPolicy } from './accept.ts';
 import { describeAttachment } from './load-attachments.ts';
@@ -78,34 +79,21 @@ function messageRow(
   { tenantId, mode }: Caller,
   { id, now, request, policy, domainId, complaintHost, stored }: Prepared,
 ): MessageRow {
-  const datedAt = Math.max(request.schedule.datedAt, now);
-  return {
+  return newMessage({
+    ...stored.columns,
     id,
     tenantId,
     mode,
     kind: request.type,
     topicId: policy.topicId,
-    status: 'queued',
     sender: request.addresses.from.address,
     domainId,
     complaintHost,
-    ...stored.columns,
-    datedAt,
-    signature: null,
-    createdAt: now,
-    expiresAt: datedAt + maxAgeMs(config, request.type),
-    lastEventAt: now,
-    // The write that stores the content knows its id.
-    contentId: null,
-    broadcastId: null,
-    contactId: null,
-    returnPath: null,
-    requireTls: 0,
-    mailboxId: null,
-    dsn: null,
+    now,
+    datedAt: Math.max(request.schedule.datedAt, now),
+    maxAgeMs: maxAgeMs(config, request.type),
     utf8: namesUtf8(request.addresses) ? 1 : 0,
-    traceFields: null,
-  };
+  });
 }
 
 /** Blind copies have no field, but stand in the envelope of a transaction of which the others may be a part. */

@@ -2,11 +2,13 @@
  * Stores the data that the API adds to a message: the email, its tags and its addresses. list/store.ts has the SQL of
  * the list.
  */
+
 import { sql } from 'kysely';
 import { deleteEmptyBlobs, emptyBlob, type StoredBytes } from '../blobs/store.ts';
-import type { EmailAddressRow, EmailRow, EmailTagRow } from '../db/email-tables.ts';
+import type { EmailAddressRow, EmailRow } from '../db/email-tables.ts';
 import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
+import { deleteRows, insertRow, updateRows } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { BlobRow, MessageRow, Mode } from '../db/tables.ts';
 import { isAboutOpenMail } from '../events/store.ts';
@@ -21,55 +23,6 @@ import type { EmailWithStatus } from './show.ts';
 
 export type EmailWithContent = EmailWithStatus & Pick<MessageRow, 'contentId' | 'mergeValues' | 'blobId'>;
 
-const insertRow = statement((db, param: Param<EmailRow>) =>
-  db.insertInto('emails').values({
-    id: param('id'),
-    tenantId: param('tenantId'),
-    mode: param('mode'),
-    type: param('type'),
-    fromHeader: param('fromHeader'),
-    fromAddress: param('fromAddress'),
-    fromDomain: param('fromDomain'),
-    toList: param('toList'),
-    ccList: param('ccList'),
-    bccList: param('bccList'),
-    replyToList: param('replyToList'),
-    subject: param('subject'),
-    headers: param('headers'),
-    attachments: param('attachments'),
-    tags: param('tags'),
-    scheduledAt: param('scheduledAt'),
-    templateId: param('templateId'),
-    topicId: param('topicId'),
-    broadcastId: param('broadcastId'),
-    missingVariables: param('missingVariables'),
-    rfcMessageId: param('rfcMessageId'),
-    createdAt: param('createdAt'),
-    html: param('html'),
-    text: param('text'),
-    contentDeletedAt: param('contentDeletedAt'),
-  }),
-);
-
-const insertAddress = statement((db, param: Param<EmailAddressRow>) =>
-  db.insertInto('emailAddresses').values({
-    tenantId: param('tenantId'),
-    mode: param('mode'),
-    address: param('address'),
-    emailId: param('emailId'),
-  }),
-);
-
-const insertTag = statement((db, param: Param<EmailTagRow>) =>
-  db.insertInto('emailTags').values({
-    tenantId: param('tenantId'),
-    mode: param('mode'),
-    key: param('key'),
-    value: param('value'),
-    emailId: param('emailId'),
-  }),
-);
-
 /**
  * Stores an email, as part of the write that accepts it. `addresses` are those of its recipients, each as its
  * `addressKey`.
@@ -80,9 +33,10 @@ export async function insertEmail(
   { tags, addresses }: { tags: readonly Tag[]; addresses: readonly string[] },
 ): Promise<void> {
   const { id: emailId, tenantId, mode } = email;
-  await insertRow.all(tx, email);
-  for (const tag of tags) await insertTag.all(tx, { tenantId, mode, ...tag, emailId });
-  for (const address of addresses) await insertAddress.all(tx, { tenantId, mode, address, emailId });
+  await insertRow(tx, 'emails', email);
+  for (const tag of tags) await insertRow(tx, 'emailTags', { tenantId, mode, ...tag, emailId });
+  for (const address of addresses)
+    await insertRow(tx, 'emailAddresses', { tenantId, mode, address, emailId });
 }
 
 type CopyQuestion = Pick<EmailRow, 'tenantId' | 'mode'> & {
@@ -202,12 +156,7 @@ export const rescheduleStoredEmail = defineWrite(
   'emails.reschedule',
   async (tx, { tenantId, id, now, scheduledAt, datedAt, expiresAt }: Change & NewDate) => {
     await rescheduleMessage(tx, { messageId: id, now, datedAt, expiresAt });
-    await tx
-      .updateTable('emails')
-      .set({ scheduledAt })
-      .where('id', '=', id)
-      .where('tenantId', '=', tenantId)
-      .execute();
+    await updateRows(tx, 'emails', { set: { scheduledAt }, where: { id, tenantId } });
   },
 );
 
@@ -251,13 +200,6 @@ const nextWithContent = statement((db, param: Param<EmailExpiry>) =>
     .limit(constant(param('rows'))),
 );
 
-const clearContent = statement((db, param: Param<Pick<EmailRow, 'id' | 'contentDeletedAt'>>) =>
-  db
-    .updateTable('emails')
-    .set({ html: null, text: null, contentDeletedAt: param('contentDeletedAt') })
-    .where('id', '=', param('id')),
-);
-
 const findNeeding = statement((db, param: Param<{ blobId: BlobRow['id'] }>) =>
   db
     .selectFrom('messages')
@@ -280,7 +222,10 @@ export const expireContent = defineWrite(
     let [deleted, freedBytes] = [0, 0];
     for (const { id, blobId, contentId, contentBytes, hasExpired } of rows) {
       if (hasExpired === 0) continue;
-      await clearContent.all(tx, { id, contentDeletedAt: expiry.now });
+      await updateRows(tx, 'emails', {
+        set: { html: null, text: null, contentDeletedAt: expiry.now },
+        where: { id },
+      });
       const isFree = blobId !== null && !(await findNeeding.first(tx, { blobId }));
       const file = isFree ? await emptyBlob(tx, blobId) : undefined;
       if (file) files.push(file);
@@ -307,25 +252,6 @@ const nextEmails = statement((db, param: Param<EmailExpiry>) =>
     .where(isInRange(param))
     .orderBy('emails.id')
     .limit(constant(param('rows'))),
-);
-
-const deleteAddress = statement((db, param: Param<EmailAddressRow>) =>
-  db
-    .deleteFrom('emailAddresses')
-    .where('tenantId', '=', param('tenantId'))
-    .where('mode', '=', param('mode'))
-    .where('address', '=', param('address'))
-    .where('emailId', '=', param('emailId')),
-);
-
-const deleteTag = statement((db, param: Param<EmailTagRow>) =>
-  db
-    .deleteFrom('emailTags')
-    .where('tenantId', '=', param('tenantId'))
-    .where('mode', '=', param('mode'))
-    .where('key', '=', param('key'))
-    .where('value', '=', param('value'))
-    .where('emailId', '=', param('emailId')),
 );
 
 /**
@@ -375,8 +301,8 @@ async function deleteSearchKeys(
 ): Promise<number> {
   const recipients = await listRecipients(tx, emailId);
   for (const { address } of recipients)
-    await deleteAddress.all(tx, { tenantId, mode, address: addressKey(address), emailId });
+    await deleteRows(tx, 'emailAddresses', { tenantId, mode, address: addressKey(address), emailId });
   for (const [key, value] of Object.entries(JSON.parse(tags) as Record<string, string>))
-    await deleteTag.all(tx, { tenantId, mode, key, value, emailId });
+    await deleteRows(tx, 'emailTags', { tenantId, mode, key, value, emailId });
   return recipients.length;
 }

@@ -1,7 +1,9 @@
 /** The event log. An event is recorded in the transaction of the change that it describes. */
+
 import { sql } from 'kysely';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
+import { listRows } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { EventRow } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
@@ -58,17 +60,9 @@ export async function recordEvent(tx: Tx, event: NewEvent): Promise<void> {
   await insert.all(tx, { ...event, data: JSON.stringify(event.data) });
 }
 
-const byEmail = statement((db, param: Param<{ emailId: string }>) =>
-  db
-    .selectFrom('events')
-    .selectAll()
-    .where('emailId', '=', constant(param('emailId')))
-    .orderBy('id'),
-);
-
 /** Returns the events of an email, oldest first. */
 export function listEventsOfEmail(tx: Tx, emailId: string): Promise<EventRow[]> {
-  return byEmail.all(tx, { emailId });
+  return listRows(tx, 'events', { where: { emailId }, orderBy: 'id' });
 }
 
 /** The condition is literal, because SQLite uses the partial index `eventsToFanOut` only when it can see it. */

@@ -2,53 +2,17 @@
  * Stores received messages and their recipients. All SQL of these tables is here, and nothing else writes them. Their
  * tasks are in tasks/store.ts.
  */
+
 import { sql } from 'kysely';
 import { deleteEmptyBlobs, emptyBlob, type StoredBytes } from '../blobs/store.ts';
 import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
 import type { ReceivedMessageRow, ReceivedRecipientRow } from '../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
+import { deleteRows, findColumns, findRow, insertRow, listRows, updateRows } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import { addStoredBytes, subtractStoredBytes } from '../tenants/stored-mail/store.ts';
 
 type MessageId = ReceivedMessageRow['id'];
-
-const insert = statement((db, param: Param<ReceivedMessageRow>) =>
-  db.insertInto('receivedMessages').values({
-    id: param('id'),
-    tenantId: param('tenantId'),
-    blobId: param('blobId'),
-    sizeBytes: param('sizeBytes'),
-    sender: param('sender'),
-    remoteAddress: param('remoteAddress'),
-    helo: param('helo'),
-    tls: param('tls'),
-    requireTls: param('requireTls'),
-    utf8: param('utf8'),
-    trace: param('trace'),
-    auth: param('auth'),
-    spamScore: param('spamScore'),
-    spamReasons: param('spamReasons'),
-    flagged: param('flagged'),
-    headerFrom: param('headerFrom'),
-    subject: param('subject'),
-    messageId: param('messageId'),
-    emailId: param('emailId'),
-    createdAt: param('createdAt'),
-    endedAt: param('endedAt'),
-    contentDeletedAt: param('contentDeletedAt'),
-    isForRoute: param('isForRoute'),
-  }),
-);
-
-const insertRecipient = statement((db, param: Param<ReceivedRecipientRow>) =>
-  db.insertInto('receivedRecipients').values({
-    messageId: param('messageId'),
-    position: param('position'),
-    address: param('address'),
-    kind: param('kind'),
-    targetId: param('targetId'),
-  }),
-);
 
 /**
  * Size that counts for the rows of a message: its own, those of its recipients and tasks, and its event, with their indexes. Those of
@@ -75,29 +39,17 @@ export async function insertReceived(
   message: ReceivedMessageRow,
   recipients: readonly ReceivedRecipientRow[],
 ): Promise<void> {
-  await insert.all(tx, message);
-  for (const recipient of recipients) await insertRecipient.all(tx, recipient);
+  await insertRow(tx, 'receivedMessages', message);
+  for (const recipient of recipients) await insertRow(tx, 'receivedRecipients', recipient);
   await addStoredBytes(tx, message.tenantId, storedBytesOf(message));
 }
 
-const byId = statement((db, param: Param<{ id: MessageId }>) =>
-  db.selectFrom('receivedMessages').selectAll().where('id', '=', param('id')),
-);
-
 /** Returns a received message of any tenant, or undefined. The id comes from a task or a signed link. */
 export function findReceived(tx: Tx, id: MessageId): Promise<ReceivedMessageRow | undefined> {
-  return byId.first(tx, { id });
+  return findRow(tx, 'receivedMessages', { id });
 }
 
 type OfBytes = { blobId: NonNullable<ReceivedMessageRow['blobId']> };
-
-const byBytes = statement((db, param: Param<OfBytes>) =>
-  db
-    .selectFrom('receivedMessages')
-    .select(['auth', 'flagged'])
-    .where('blobId', '=', param('blobId'))
-    .limit(1),
-);
 
 /**
  * Returns what was found out about the message with these bytes when it arrived. The rows of several tenants agree on it. Returns
@@ -107,35 +59,24 @@ export function findReceivedOfBytes(
   tx: Tx,
   blobId: OfBytes['blobId'],
 ): Promise<Pick<ReceivedMessageRow, 'auth' | 'flagged'> | undefined> {
-  return byBytes.first(tx, { blobId });
+  return findColumns(tx, 'receivedMessages', { select: ['auth', 'flagged'], where: { blobId } });
 }
-
-const recipientsOf = statement((db, param: Param<{ messageId: MessageId }>) =>
-  db
-    .selectFrom('receivedRecipients')
-    .selectAll()
-    .where('messageId', '=', constant(param('messageId')))
-    .orderBy('position'),
-);
 
 /** Returns the recipients of a received message in the order of the envelope. */
 export function listReceivedRecipients(tx: Tx, messageId: MessageId): Promise<ReceivedRecipientRow[]> {
-  return recipientsOf.all(tx, { messageId });
+  return listRows(tx, 'receivedRecipients', { where: { messageId }, orderBy: 'position' });
 }
 
 type RecipientPlace = Pick<ReceivedRecipientRow, 'messageId' | 'position'>;
 
-const recipientAt = statement((db, param: Param<RecipientPlace>) =>
-  db
-    .selectFrom('receivedRecipients')
-    .select('address')
-    .where('messageId', '=', param('messageId'))
-    .where('position', '=', param('position')),
-);
-
 /** Returns the address of one recipient of a received message; undefined when there is none at this place. */
 export async function findRecipientAddress(tx: Tx, place: RecipientPlace): Promise<string | undefined> {
-  return (await recipientAt.first(tx, place))?.address;
+  return (
+    await findColumns(tx, 'receivedRecipients', {
+      select: ['address'],
+      where: { messageId: place.messageId, position: place.position },
+    })
+  )?.address;
 }
 
 type Target = Pick<ReceivedRecipientRow, 'targetId'>;
@@ -154,25 +95,14 @@ export async function listReceivedSizes(tx: Tx, target: Target, limit: number): 
   return (await sizesOf.all(tx, { ...target, limit })).map(({ sizeBytes }) => sizeBytes);
 }
 
-const end = statement((db, param: Param<{ id: MessageId; endedAt: number }>) =>
-  db
-    .updateTable('receivedMessages')
-    .set({ endedAt: param('endedAt') })
-    .where('id', '=', param('id')),
-);
-
 /** Records that the last task of a message has ended, as part of the write that ends the task. */
 export async function endReceived(tx: Tx, id: MessageId, endedAt: number): Promise<void> {
-  await end.all(tx, { id, endedAt });
+  await updateRows(tx, 'receivedMessages', { set: { endedAt }, where: { id } });
 }
-
-const reopen = statement((db, param: Param<{ id: MessageId }>) =>
-  db.updateTable('receivedMessages').set({ endedAt: null }).where('id', '=', param('id')),
-);
 
 /** Records that a task of a message is pending again, so that retention keeps the message. */
 export async function reopenReceived(tx: Tx, id: MessageId): Promise<void> {
-  await reopen.all(tx, { id });
+  await updateRows(tx, 'receivedMessages', { set: { endedAt: null }, where: { id } });
 }
 
 type ContentExpiry = { now: number; endedBy: number; rows: number };
@@ -188,23 +118,14 @@ const nextWithContent = statement((db, param: Param<ContentExpiry>) =>
     .limit(constant(param('rows'))),
 );
 
-const clearContent = statement((db, param: Param<{ id: MessageId; now: number }>) =>
-  db
-    .updateTable('receivedMessages')
-    .set({ blobId: null, contentDeletedAt: param('now') })
-    .where('id', '=', param('id')),
-);
-
-const namingForwarded = statement((db, param: Param<OfBytes>) =>
-  db.selectFrom('messages').select('id').where('blobId', '=', param('blobId')).limit(1),
-);
-
 /**
  * Frees bytes as part of a write that has removed the last need of one message, unless another received message or a forwarded one
  * shares them. Returns them when they are in a file, which the caller discards.
  */
 export async function freeReceivedBytes(tx: Tx, blobId: OfBytes['blobId']): Promise<StoredBytes | undefined> {
-  const isShared = (await byBytes.first(tx, { blobId })) ?? (await namingForwarded.first(tx, { blobId }));
+  const isShared =
+    (await findColumns(tx, 'receivedMessages', { select: ['auth', 'flagged'], where: { blobId } })) ??
+    (await findColumns(tx, 'messages', { select: ['id'], where: { blobId } }));
   if (isShared) return undefined;
   const file = await emptyBlob(tx, blobId);
   await deleteEmptyBlobs(tx, [blobId]);
@@ -221,7 +142,10 @@ export const expireReceivedContent = defineWrite(
     const rows = await nextWithContent.all(tx, expiry);
     const files: StoredBytes[] = [];
     for (const { id, blobId, tenantId, sizeBytes } of rows) {
-      await clearContent.all(tx, { id, now: expiry.now });
+      await updateRows(tx, 'receivedMessages', {
+        set: { blobId: null, contentDeletedAt: expiry.now },
+        where: { id },
+      });
       await subtractStoredBytes(tx, tenantId, sizeBytes);
       const file = blobId === null ? undefined : await freeReceivedBytes(tx, blobId);
       if (file) files.push(file);
@@ -251,20 +175,12 @@ export function listOldReceived(
   return nextExpired.all(tx, range);
 }
 
-const deleteRecipients = statement((db, param: Param<{ messageId: MessageId }>) =>
-  db.deleteFrom('receivedRecipients').where('messageId', '=', param('messageId')),
-);
-
-const deleteMessage = statement((db, param: Param<{ id: MessageId }>) =>
-  db.deleteFrom('receivedMessages').where('id', '=', param('id')),
-);
-
 /** Deletes a message whose content is deleted and that has no tasks any more, and its recipients. */
 export async function deleteReceived(
   tx: Tx,
   { id, tenantId }: Pick<ReceivedMessageRow, 'id' | 'tenantId'>,
 ): Promise<void> {
-  await deleteRecipients.all(tx, { messageId: id });
-  await deleteMessage.all(tx, { id });
+  await deleteRows(tx, 'receivedRecipients', { messageId: id });
+  await deleteRows(tx, 'receivedMessages', { id });
   await subtractStoredBytes(tx, tenantId, storedBytesOf({ tenantId, sizeBytes: 0 }));
 }

@@ -3,11 +3,13 @@
  * and nothing else writes them. Rows and counts change in the same write, so the states always add up to the number of
  * recipients.
  */
+
 import { sql } from 'kysely';
 import { recordActivity } from '../audiences/contacts/activity/store.ts';
 import type { BroadcastCountsRow, BroadcastRecipientRow, LedgerState } from '../db/broadcast-tables.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';
+import { findColumns, findRow, insertRow, insertRowOnce, updateRows } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { MessageRow } from '../db/tables.ts';
 import { type Change, type Counts, countChanges, ledgerStateOf } from './outcome.ts';
@@ -24,10 +26,7 @@ const NO_COUNTS = Object.fromEntries(COUNTS.map((name) => [name, 0])) as Counts;
 
 /** Makes the counts of a broadcast that starts. */
 export async function insertCounts(tx: Tx, broadcastId: BroadcastId): Promise<void> {
-  await tx
-    .insertInto('broadcastCounts')
-    .values({ broadcastId, ...NO_COUNTS })
-    .execute();
+  await insertRow(tx, 'broadcastCounts', { broadcastId, ...NO_COUNTS });
 }
 
 const add = statement((db, param: Param<BroadcastCountsRow>) =>
@@ -47,44 +46,18 @@ export async function addCounts(tx: Tx, broadcastId: BroadcastId, changes: Parti
   if (Object.keys(changes).length > 0) await add.all(tx, { broadcastId, ...NO_COUNTS, ...changes });
 }
 
-const countsById = statement((db, param: Param<Pick<BroadcastCountsRow, 'broadcastId'>>) =>
-  db.selectFrom('broadcastCounts').selectAll().where('broadcastId', '=', param('broadcastId')),
-);
-
 /** Returns the counts of a broadcast, or undefined when it has not started. */
 export function findCounts(tx: Tx, broadcastId: BroadcastId): Promise<BroadcastCountsRow | undefined> {
-  return countsById.first(tx, { broadcastId });
+  return findRow(tx, 'broadcastCounts', { broadcastId });
 }
-
-const statusById = statement((db, param: Param<Pick<BroadcastRow, 'id'>>) =>
-  db.selectFrom('broadcasts').select('status').where('id', '=', param('id')),
-);
 
 /** Returns the status of a broadcast, or undefined when it does not exist. The id comes from a row, never from a caller. */
 export async function findBroadcastStatus(
   tx: Tx,
   id: BroadcastRow['id'],
 ): Promise<BroadcastRow['status'] | undefined> {
-  return (await statusById.first(tx, { id }))?.status;
+  return (await findColumns(tx, 'broadcasts', { select: ['status'], where: { id } }))?.status;
 }
-
-const insertRow = statement((db, param: Param<BroadcastRecipientRow>) =>
-  db
-    .insertInto('broadcastRecipients')
-    .values({
-      broadcastId: param('broadcastId'),
-      contactId: param('contactId'),
-      tenantId: param('tenantId'),
-      address: param('address'),
-      state: param('state'),
-      emailId: param('emailId'),
-      reason: param('reason'),
-      changedAt: param('changedAt'),
-      mergeValues: param('mergeValues'),
-    })
-    .onConflict((conflict) => conflict.columns(['broadcastId', 'contactId']).doNothing())
-    .returning('state'),
-);
 
 /** A contact that the walk has found, in the state that it begins in. */
 export type NewLedgerRow = Pick<
@@ -101,10 +74,9 @@ export async function insertRows(
   const changes: Partial<Counts> = {};
   for (const row of rows) {
     const whole = { broadcastId, tenantId, changedAt: now, emailId: null, ...row };
-    const inserted = await insertRow.first(tx, whole);
-    if (!inserted) continue;
+    if (!(await insertRowOnce(tx, 'broadcastRecipients', whole))) continue;
     changes.recipients = (changes.recipients ?? 0) + 1;
-    changes[inserted.state] = (changes[inserted.state] ?? 0) + 1;
+    changes[row.state] = (changes[row.state] ?? 0) + 1;
   }
   await addCounts(tx, broadcastId, changes);
 }
@@ -128,26 +100,6 @@ export function listInState(tx: Tx, query: InState): Promise<BroadcastRecipientR
   return inState.all(tx, query);
 }
 
-type Settled = Pick<
-  BroadcastRecipientRow,
-  'broadcastId' | 'contactId' | 'address' | 'state' | 'emailId' | 'reason' | 'changedAt'
->;
-
-const settle = statement((db, param: Param<Settled>) =>
-  db
-    .updateTable('broadcastRecipients')
-    .set({
-      address: param('address'),
-      state: param('state'),
-      emailId: param('emailId'),
-      reason: param('reason'),
-      changedAt: param('changedAt'),
-      mergeValues: null,
-    })
-    .where('broadcastId', '=', param('broadcastId'))
-    .where('contactId', '=', param('contactId')),
-);
-
 /** The decision about a waiting contact: a copy, or the reason why there is none. */
 export type LedgerDecision = Pick<BroadcastRecipientRow, 'contactId' | 'address' | 'emailId' | 'reason'> & {
   state: Exclude<LedgerState, 'waiting' | 'delivered' | 'bounced'>;
@@ -161,23 +113,17 @@ export async function settleWaiting(
 ): Promise<void> {
   const changes: Partial<Counts> = {};
   for (const decision of decisions) {
-    await settle.all(tx, { ...decision, broadcastId, changedAt: now });
+    const { contactId, address, state, emailId, reason } = decision;
+    await updateRows(tx, 'broadcastRecipients', {
+      set: { address, state, emailId, reason, changedAt: now, mergeValues: null },
+      where: { broadcastId, contactId },
+    });
     changes[decision.state] = (changes[decision.state] ?? 0) + 1;
     if (decision.state === 'queued') changes.untried = (changes.untried ?? 0) + 1;
   }
   if (decisions.length > 0) changes.waiting = -decisions.length;
   await addCounts(tx, broadcastId, changes);
 }
-
-type Moved = Pick<BroadcastRecipientRow, 'broadcastId' | 'contactId' | 'state' | 'reason' | 'changedAt'>;
-
-const move = statement((db, param: Param<Moved>) =>
-  db
-    .updateTable('broadcastRecipients')
-    .set({ state: param('state'), reason: param('reason'), changedAt: param('changedAt') })
-    .where('broadcastId', '=', param('broadcastId'))
-    .where('contactId', '=', param('contactId')),
-);
 
 /** Brings the ledger up to date with a change of a copy's recipient, as part of the write of the change. */
 export async function recordOutcome(
@@ -189,7 +135,10 @@ export async function recordOutcome(
   const state = change.exclusion?.state ?? ledgerStateOf(change.after);
   if (state !== ledgerStateOf(change.before)) {
     const reason = state === 'delivered' ? null : (change.exclusion?.reason ?? diagnostic);
-    await move.all(tx, { broadcastId, contactId, state, reason, changedAt: now });
+    await updateRows(tx, 'broadcastRecipients', {
+      set: { state, reason, changedAt: now },
+      where: { broadcastId, contactId },
+    });
     if (state === 'delivered') await recordActivity(tx, contactId, { deliveredAt: now });
   }
   await addCounts(tx, broadcastId, countChanges(change));

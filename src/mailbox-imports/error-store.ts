@@ -1,6 +1,8 @@
 /** Stores what imports could not import. All SQL of the table is here, and nothing else writes it. */
+
 import type { MailboxImportErrorRow } from '../db/mailbox-tables.ts';
 import type { Tx } from '../db/operation.ts';
+import { putRow } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 
 /** A message that was not imported, or a folder where the UID is 0. */
@@ -21,18 +23,6 @@ const counted = statement((db, param: Param<{ importId: ImportId }>) =>
     .where('importId', '=', param('importId')),
 );
 
-const insert = statement((db, param: Param<MailboxImportErrorRow>) =>
-  db
-    .insertInto('mailboxImportErrors')
-    .values({
-      importId: param('importId'),
-      folder: param('folder'),
-      uid: param('uid'),
-      message: param('message'),
-    })
-    .onConflict((conflict) => conflict.doUpdateSet({ message: param('message') })),
-);
-
 /** Stores errors, as part of a write. A folder that fails again in a later turn has its latest error. */
 export async function insertErrors(
   tx: Tx,
@@ -42,7 +32,7 @@ export async function insertErrors(
   if (errors.length === 0) return;
   const { count = 0 } = (await counted.first(tx, { importId })) ?? {};
   for (const error of errors.slice(0, Math.max(MAX_ERRORS - count, 0)))
-    await insert.all(tx, { importId, ...error });
+    await putRow(tx, 'mailboxImportErrors', { importId, ...error });
 }
 
 const ofImport = statement((db, param: Param<{ importId: ImportId }>) =>

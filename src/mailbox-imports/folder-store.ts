@@ -1,6 +1,8 @@
 /** Stores which folders of other servers a mailbox has messages of. All SQL of the table is here, and nothing else writes it. */
+
 import type { MailboxImportFolderRow } from '../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
+import { findRow } from '../db/rows.ts';
 import { findMailboxById } from '../mailboxes/store.ts';
 import { notFound } from '../system/errors.ts';
 import { requireNotSuspended } from './store.ts';
@@ -28,12 +30,7 @@ export async function findOpenFolder(tx: Tx, opened: Opened): Promise<Known | un
 }
 
 function findFolder(tx: Tx, { mailboxId, folderKey }: Opened): Promise<MailboxImportFolderRow | undefined> {
-  return tx
-    .selectFrom('mailboxImportFolders')
-    .selectAll()
-    .where('mailboxId', '=', mailboxId)
-    .where('folderKey', '=', folderKey)
-    .executeTakeFirst();
+  return findRow(tx, 'mailboxImportFolders', { mailboxId, folderKey });
 }
 
 /**

@@ -1,15 +1,17 @@
 /** Stores which deleted mailboxes still have a folder. All SQL of this table is here, and nothing else writes it. */
+
 import { sql } from 'kysely';
 import type { SetBack } from '../db/due-times.ts';
 import type { MailboxRemovalRow } from '../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
+import { deleteRows, insertRow } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 
 type MailboxId = MailboxRemovalRow['mailboxId'];
 
 /** Notes that the folder of a mailbox that is being deleted is to be removed from `dueAt` on, in Unix milliseconds. */
 export async function insertRemoval(tx: Tx, removal: MailboxRemovalRow): Promise<void> {
-  await tx.insertInto('mailboxRemovals').values(removal).execute();
+  await insertRow(tx, 'mailboxRemovals', removal);
 }
 
 const dueRemovals = statement((db, param: Param<{ now: number; limit: number }>) =>
@@ -46,7 +48,7 @@ export async function findNextRemoval(tx: Tx): Promise<number | undefined> {
 export const endRemoval = defineWrite(
   'mailboxes.endRemoval',
   async (tx, { id }: { id: MailboxId }): Promise<void> => {
-    await tx.deleteFrom('mailboxRemovals').where('mailboxId', '=', id).execute();
+    await deleteRows(tx, 'mailboxRemovals', { mailboxId: id });
   },
 );
 

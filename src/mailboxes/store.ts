@@ -6,11 +6,13 @@
  * the mail that it has. When the tenant that receives gives the address to a mailbox of its own, the other one moves to the sandbox.
  * The sandbox domain is shared by all tenants and needs no verification.
  */
+
 import { sql } from 'kysely';
 import { hasValues } from '../db/has-values.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { deleteRows, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
 import { isNameWithin } from '../domains/reach.ts';
 import { cancelMailOf, cancelWithdrawn } from '../queue/state/cancel-submitted.ts';
@@ -51,7 +53,7 @@ export const insertMailbox = defineWrite(
     await requireNewMailbox(tx, mailbox, circumstances);
     await deleteForeignAliases(tx, mailbox, [mailbox.address]);
     await moveForeignMailboxes(tx, mailbox, { ...circumstances, addresses: [mailbox, ...aliases] });
-    await tx.insertInto('mailboxes').values(mailbox).execute();
+    await insertRow(tx, 'mailboxes', mailbox);
     await requireNewAliases(tx, { owner: mailbox, aliases }, circumstances);
     await insertAliases(tx, mailbox, aliases);
     if (filters) await putFilters(tx, mailbox.id, filters);
@@ -200,22 +202,14 @@ function mailboxesOf(tx: Tx, tenantId: TenantId) {
   return tx.selectFrom('mailboxes').selectAll().where('tenantId', '=', tenantId);
 }
 
-const mailboxByAddress = statement((db, param: Param<Pick<MailboxRow, 'address'>>) =>
-  db.selectFrom('mailboxes').selectAll().where('address', '=', param('address')),
-);
-
 /** Returns the mailbox of any tenant with this address, which is an `addressKey`. */
 export function findMailboxByAddress(tx: Tx, address: string): Promise<MailboxRow | undefined> {
-  return mailboxByAddress.first(tx, { address });
+  return findRow(tx, 'mailboxes', { address });
 }
-
-const mailboxById = statement((db, param: Param<Pick<MailboxRow, 'id'>>) =>
-  db.selectFrom('mailboxes').selectAll().where('id', '=', param('id')),
-);
 
 /** Returns the mailbox of any tenant. The id comes from this installation, never from a caller. */
 export function findMailboxById(tx: Tx, id: MailboxId): Promise<MailboxRow | undefined> {
-  return mailboxById.first(tx, { id });
+  return findRow(tx, 'mailboxes', { id });
 }
 
 type MailboxChange = Partial<
@@ -259,7 +253,7 @@ export const updateMailbox = defineWrite(
     const moreBytes = after.quotaBytes - before.quotaBytes;
     await requireQuotaInPlan(tx, { tenantId, quotaBytes: moreBytes });
     const { id: _, ...columns } = after;
-    await tx.updateTable('mailboxes').set(columns).where('id', '=', before.id).execute();
+    await updateRows(tx, 'mailboxes', { set: columns, where: { id: before.id } });
     await cancelWithdrawn(tx, { mailboxId: before.id, now });
     return after;
   },
@@ -279,7 +273,7 @@ export const endMailbox = defineWrite(
     await deleteMemoriesOf(tx, mailboxId);
     await deleteFiltersOf(tx, mailboxId);
     await deleteAliases(tx, mailboxId);
-    await tx.deleteFrom('mailboxes').where('id', '=', mailboxId).execute();
+    await deleteRows(tx, 'mailboxes', { id: mailboxId });
     await insertRemoval(tx, { mailboxId, dueAt: now });
   },
 );
@@ -337,7 +331,7 @@ export const recordRestoration = defineWrite(
 export const recordLogin = defineWrite(
   'mailboxes.recordLogin',
   async (tx, { id, now }: { id: MailboxId; now: number }): Promise<void> => {
-    await tx.updateTable('mailboxes').set({ lastLoginAt: now }).where('id', '=', id).execute();
+    await updateRows(tx, 'mailboxes', { set: { lastLoginAt: now }, where: { id } });
   },
 );
 
@@ -345,11 +339,7 @@ export const recordLogin = defineWrite(
 export const recordDamage = defineWrite(
   'mailboxes.recordDamage',
   async (tx, { id, now }: { id: MailboxId; now: number }): Promise<void> => {
-    await tx
-      .updateTable('mailboxes')
-      .set({ status: 'damaged', updatedAt: now })
-      .where('id', '=', id)
-      .execute();
+    await updateRows(tx, 'mailboxes', { set: { status: 'damaged', updatedAt: now }, where: { id } });
   },
 );
 
@@ -360,6 +350,6 @@ export const recordRepair = defineWrite(
     tx,
     { id, status, now }: { id: MailboxId; status: 'active' | 'suspended'; now: number },
   ): Promise<void> => {
-    await tx.updateTable('mailboxes').set({ status, updatedAt: now }).where('id', '=', id).execute();
+    await updateRows(tx, 'mailboxes', { set: { status, updatedAt: now }, where: { id } });
   },
 );

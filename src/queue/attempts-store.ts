@@ -1,33 +1,15 @@
 /**
  * Stores delivery attempts, one row each, which explain the outcome of a delivery. All SQL of this table is here.
  */
+
 import { sql } from 'kysely';
 import type { AttemptRow } from '../db/attempt-tables.ts';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
-import { type Param, statement } from '../db/statement.ts';
+import { findRow, insertRow } from '../db/rows.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { isAboutOpenMail } from '../events/store.ts';
 import { newId } from '../system/ids.ts';
-
-const insertAttemptRow = statement((db, param: Param<AttemptRow>) =>
-  db.insertInto('attempts').values({
-    id: param('id'),
-    recipientId: param('recipientId'),
-    messageId: param('messageId'),
-    tenantId: param('tenantId'),
-    at: param('at'),
-    durationMs: param('durationMs'),
-    outcome: param('outcome'),
-    phase: param('phase'),
-    mx: param('mx'),
-    address: param('address'),
-    tls: param('tls'),
-    smtpCode: param('smtpCode'),
-    enhancedCode: param('enhancedCode'),
-    reply: param('reply'),
-  }),
-);
 
 /** Deletes the attempts among the next `EXPIRY_ROWS` of the range, apart from those of open mail. */
 export const expireAttempts = defineWrite(
@@ -59,12 +41,7 @@ export function findBounceAttempt(
   tx: Tx,
   recipientId: AttemptRow['recipientId'],
 ): Promise<AttemptRow | undefined> {
-  return tx
-    .selectFrom('attempts')
-    .selectAll()
-    .where('recipientId', '=', recipientId)
-    .where('outcome', '=', 'bounced')
-    .executeTakeFirst();
+  return findRow(tx, 'attempts', { recipientId, outcome: 'bounced' });
 }
 
 type NewAttempt = Omit<AttemptRow, 'id' | 'recipientId' | 'messageId' | 'tenantId'>;
@@ -76,5 +53,5 @@ export async function insertAttempt(
   attempt: NewAttempt,
 ): Promise<void> {
   const id = newId('att', attempt.at);
-  await insertAttemptRow.all(tx, { ...attempt, id, recipientId, messageId, tenantId });
+  await insertRow(tx, 'attempts', { ...attempt, id, recipientId, messageId, tenantId });
 }

@@ -2,10 +2,12 @@
  * Stores who is told when a message fails. All SQL of this table is here, and nothing else writes it. A row waits with its message, and
  * is due from the write that settles the failure. While its notification is made, the row is leased.
  */
+
 import { sql } from 'kysely';
 import type { SetBack } from '../db/due-times.ts';
 import type { FailureNotificationRow } from '../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
+import { insertRow, updateRows } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 
 export type NewNotification = Pick<FailureNotificationRow, 'messageId' | 'address' | 'recipient'>;
@@ -13,31 +15,19 @@ export type NewNotification = Pick<FailureNotificationRow, 'messageId' | 'addres
 /** A row whose notification is made. `attempts` counts this run. */
 export type LeasedNotification = NewNotification & Pick<FailureNotificationRow, 'attempts'>;
 
-const insert = statement((db, param: Param<NewNotification>) =>
-  db.insertInto('failureNotifications').values({
-    messageId: param('messageId'),
-    address: param('address'),
-    recipient: param('recipient'),
-    dueAt: null,
-    attempts: 0,
-  }),
-);
-
 /** Stores who is told when the message fails, as part of the write that queues it. */
 export async function insertNotification(tx: Tx, notification: NewNotification): Promise<void> {
-  await insert.all(tx, notification);
+  await insertRow(tx, 'failureNotifications', {
+    messageId: notification.messageId,
+    address: notification.address,
+    recipient: notification.recipient,
+    attempts: 0,
+  });
 }
-
-const makeDue = statement((db, param: Param<{ messageId: string; now: number }>) =>
-  db
-    .updateTable('failureNotifications')
-    .set({ dueAt: param('now') })
-    .where('messageId', '=', param('messageId')),
-);
 
 /** Makes the notification about a message due, if somebody is to be told, as part of the write that settles its failure. */
 export async function makeNotificationDue(tx: Tx, messageId: string, now: number): Promise<void> {
-  await makeDue.all(tx, { messageId, now });
+  await updateRows(tx, 'failureNotifications', { set: { dueAt: now }, where: { messageId } });
 }
 
 const first = statement((db) =>
@@ -79,18 +69,14 @@ export const leaseNotifications = defineWrite(
 
 type PutBack = Pick<FailureNotificationRow, 'messageId' | 'attempts'> & { dueAt: number };
 
-const putBack = statement((db, param: Param<PutBack>) =>
-  db
-    .updateTable('failureNotifications')
-    .set({ dueAt: param('dueAt'), attempts: param('attempts') })
-    .where('messageId', '=', param('messageId')),
-);
-
 /** Makes a row due again at `dueAt`, in Unix milliseconds, with this number of attempts. */
 export const putBackNotification = defineWrite(
   'queue.putBackNotification',
   async (tx, input: PutBack): Promise<void> => {
-    await putBack.all(tx, input);
+    await updateRows(tx, 'failureNotifications', {
+      set: { dueAt: input.dueAt, attempts: input.attempts },
+      where: { messageId: input.messageId },
+    });
   },
 );
 

@@ -2,76 +2,17 @@
  * The tables of the spool: messages and recipients. All their SQL is here, and nothing else writes them. Every change of a
  * recipient's state goes through `changeRecipients` (state/change.ts).
  */
+
 import { sql } from 'kysely';
 import type { ContentRow } from '../db/content-tables.ts';
 import { MOVED_ROWS, moveSlice, type SetBack } from '../db/due-times.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
-import { constant, type Param, statement } from '../db/statement.ts';
+import { insertRow, listRows, updateRows } from '../db/rows.ts';
+import { constant, type Param, paramsOf, statement } from '../db/statement.ts';
 import type { DomainRow, MessageRow, RecipientRow } from '../db/tables.ts';
 import { newId } from '../system/ids.ts';
 import { deleteUnusedContent } from './contents/store.ts';
 import { queueKeyOf } from './queue-key.ts';
-
-const insertMessage = statement((db, param: Param<MessageRow>) =>
-  db.insertInto('messages').values({
-    id: param('id'),
-    tenantId: param('tenantId'),
-    mode: param('mode'),
-    kind: param('kind'),
-    topicId: param('topicId'),
-    status: param('status'),
-    sender: param('sender'),
-    domainId: param('domainId'),
-    blobId: param('blobId'),
-    headerBytes: param('headerBytes'),
-    bodyHash: param('bodyHash'),
-    datedAt: param('datedAt'),
-    signature: param('signature'),
-    createdAt: param('createdAt'),
-    expiresAt: param('expiresAt'),
-    lastEventAt: param('lastEventAt'),
-    contentId: param('contentId'),
-    composer: param('composer'),
-    fields: param('fields'),
-    mergeValues: param('mergeValues'),
-    broadcastId: param('broadcastId'),
-    contactId: param('contactId'),
-    complaintHost: param('complaintHost'),
-    returnPath: param('returnPath'),
-    requireTls: param('requireTls'),
-    traceFields: param('traceFields'),
-    mailboxId: param('mailboxId'),
-    dsn: param('dsn'),
-    utf8: param('utf8'),
-  }),
-);
-
-const insertRecipient = statement((db, param: Param<Omit<RecipientRow, 'class' | 'advice'>>) =>
-  db.insertInto('recipients').values({
-    id: param('id'),
-    messageId: param('messageId'),
-    tenantId: param('tenantId'),
-    mode: param('mode'),
-    field: param('field'),
-    position: param('position'),
-    address: param('address'),
-    domain: param('domain'),
-    queue: param('queue'),
-    state: param('state'),
-    dueAt: param('dueAt'),
-    attempts: param('attempts'),
-    interruptedAttempts: param('interruptedAttempts'),
-    runId: param('runId'),
-    delayNoticeAt: param('delayNoticeAt'),
-    smtpCode: param('smtpCode'),
-    enhancedCode: param('enhancedCode'),
-    diagnostic: param('diagnostic'),
-    mx: param('mx'),
-    tls: param('tls'),
-    lastEventAt: param('lastEventAt'),
-    dsn: param('dsn'),
-  }),
-);
 
 export type NewRecipient = Pick<RecipientRow, 'field' | 'address' | 'domain'> & {
   /** The reason why the recipient is not attempted; null when it is. */
@@ -94,31 +35,25 @@ export async function enqueue(
   message: MessageRow,
   recipients: readonly NewRecipient[],
 ): Promise<void> {
-  await insertMessage.all(tx, message);
+  await insertRow(tx, 'messages', message);
   const { tenantId, mode, kind } = message;
   for (const [position, recipient] of recipients.entries()) {
     const { field, address, domain, suppressed, dsn = null, scheduledFor = tenantId } = recipient;
-    await insertRecipient.all(tx, {
-      field,
-      address,
-      domain,
+    await insertRow(tx, 'recipients', {
       id: newId('rcp', message.createdAt),
       messageId: message.id,
       tenantId,
       mode,
+      field,
       position,
+      address,
+      domain,
       queue: queueKeyOf({ mode, kind, tenantId: scheduledFor }, domain),
       state: suppressed === null ? 'ready' : 'suppressed',
       dueAt: suppressed === null ? message.datedAt : null,
       attempts: 0,
       interruptedAttempts: 0,
-      runId: null,
-      delayNoticeAt: null,
-      smtpCode: null,
-      enhancedCode: null,
       diagnostic: suppressed,
-      mx: null,
-      tls: null,
       lastEventAt: message.createdAt,
       dsn,
     });
@@ -144,17 +79,9 @@ export function findMessage(tx: Tx, id: string): Promise<SpooledMessage | undefi
   return messageById.first(tx, { id });
 }
 
-const recipientsOfMessage = statement((db, param: Param<{ messageId: string }>) =>
-  db
-    .selectFrom('recipients')
-    .selectAll()
-    .where('messageId', '=', constant(param('messageId')))
-    .orderBy('position'),
-);
-
 /** Returns all recipients of a message, in the order of the request. */
 export function listRecipients(tx: Tx, messageId: string): Promise<RecipientRow[]> {
-  return recipientsOfMessage.all(tx, { messageId });
+  return listRows(tx, 'recipients', { where: { messageId }, orderBy: 'position' });
 }
 
 /**
@@ -179,13 +106,6 @@ const laterDue = statement((db, param: Param<LaterDue>) =>
     .limit(MOVED_ROWS),
 );
 
-const setDueAt = statement((db, param: Param<DueRow>) =>
-  db
-    .updateTable('recipients')
-    .set({ dueAt: param('dueAt') })
-    .where('id', '=', param('id')),
-);
-
 /**
  * Moves due times after `after` by the set-back. Scheduled mail keeps its time, which the caller chose. Returns the
  * last row of a full slice.
@@ -199,87 +119,48 @@ export const moveDueRecipients = defineWrite(
     const rows = await laterDue.all(tx, { ...after, until });
     const last = await moveSlice(rows, setBack, async ({ id, datedAt, createdAt, ...before }, dueAt) => {
       const isScheduled = before.dueAt === datedAt && datedAt !== createdAt;
-      if (!isScheduled) await setDueAt.all(tx, { id, dueAt });
+      if (!isScheduled) await updateRows(tx, 'recipients', { set: { dueAt }, where: { id } });
     });
     return last && { id: last.id, dueAt: last.dueAt };
   },
 );
 
-type RecipientPatch = Pick<
-  RecipientRow,
-  | 'id'
-  | 'state'
-  | 'dueAt'
-  | 'attempts'
-  | 'interruptedAttempts'
-  | 'runId'
-  | 'delayNoticeAt'
-  | 'smtpCode'
-  | 'enhancedCode'
-  | 'diagnostic'
-  | 'mx'
-  | 'tls'
-  | 'lastEventAt'
-  | 'dsn'
-  | 'class'
-  | 'advice'
->;
+/** The columns that a change of a recipient's state may touch. */
+const CHANGING = [
+  ...(['state', 'dueAt', 'attempts', 'interruptedAttempts', 'runId', 'delayNoticeAt', 'smtpCode'] as const),
+  ...(['enhancedCode', 'diagnostic', 'mx', 'tls', 'lastEventAt', 'dsn', 'class', 'advice'] as const),
+] satisfies readonly (keyof RecipientRow)[];
+
+type RecipientPatch = Pick<RecipientRow, 'id' | (typeof CHANGING)[number]>;
 
 const patchRecipient = statement((db, param: Param<RecipientPatch>) =>
-  db
-    .updateTable('recipients')
-    .set({
-      state: param('state'),
-      dueAt: param('dueAt'),
-      attempts: param('attempts'),
-      interruptedAttempts: param('interruptedAttempts'),
-      runId: param('runId'),
-      delayNoticeAt: param('delayNoticeAt'),
-      smtpCode: param('smtpCode'),
-      enhancedCode: param('enhancedCode'),
-      diagnostic: param('diagnostic'),
-      mx: param('mx'),
-      tls: param('tls'),
-      lastEventAt: param('lastEventAt'),
-      dsn: param('dsn'),
-      class: param('class'),
-      advice: param('advice'),
-    })
-    .where('id', '=', param('id')),
+  db.updateTable('recipients').set(paramsOf(param, CHANGING)).where('id', '=', param('id')),
 );
 
-/** Stores the columns that a change of a recipient's state may touch. Only `changeRecipients` (state/change.ts) calls it. */
+/** Stores a change of a recipient's state. Only `changeRecipients` (state/change.ts) calls it. */
 export async function updateRecipient(tx: Tx, recipient: RecipientPatch): Promise<void> {
   await patchRecipient.all(tx, recipient);
 }
 
 type MessagePatch = Pick<MessageRow, 'id' | 'status' | 'lastEventAt' | 'signature'>;
 
-const patchMessage = statement((db, param: Param<MessagePatch>) =>
-  db
-    .updateTable('messages')
-    .set({ status: param('status'), lastEventAt: param('lastEventAt'), signature: param('signature') })
-    .where('id', '=', param('id')),
-);
-
 /** Stores the columns of a message that follow from its recipients. Only `changeRecipients` (state/change.ts) calls it. */
 export async function updateMessage(tx: Tx, message: MessagePatch): Promise<void> {
-  await patchMessage.all(tx, message);
+  await updateRows(tx, 'messages', {
+    set: { status: message.status, lastEventAt: message.lastEventAt, signature: message.signature },
+    where: { id: message.id },
+  });
 }
-
-const moveMessage = statement((db, param: Param<Pick<MessageRow, 'id' | 'datedAt' | 'expiresAt'>>) =>
-  db
-    .updateTable('messages')
-    .set({ datedAt: param('datedAt'), expiresAt: param('expiresAt') })
-    .where('id', '=', param('id')),
-);
 
 /** Gives the message another date and time of expiry, in Unix milliseconds. The caller moves the recipients. */
 export async function redateMessage(
   tx: Tx,
   date: Pick<MessageRow, 'id' | 'datedAt' | 'expiresAt'>,
 ): Promise<void> {
-  await moveMessage.all(tx, date);
+  await updateRows(tx, 'messages', {
+    set: { datedAt: date.datedAt, expiresAt: date.expiresAt },
+    where: { id: date.id },
+  });
 }
 
 /**
@@ -305,19 +186,15 @@ export function listInFlight(tx: Tx, runId: string): Promise<Pick<RecipientRow, 
     .execute();
 }
 
-const forgetContent = statement((db, param: Param<Pick<MessageRow, 'id'>>) =>
-  db
-    .updateTable('messages')
-    .set({ contentId: null, fields: null, mergeValues: null, signature: null })
-    .where('id', '=', param('id')),
-);
-
 /** Deletes the texts of a message as part of a write. Texts that another message shares stay for it. */
 export async function dropContent(
   tx: Tx,
   { messageId, contentId }: { messageId: string; contentId: ContentRow['id'] },
 ): Promise<void> {
-  await forgetContent.all(tx, { id: messageId });
+  await updateRows(tx, 'messages', {
+    set: { contentId: null, fields: null, mergeValues: null, signature: null },
+    where: { id: messageId },
+  });
   await deleteUnusedContent(tx, contentId);
 }
 

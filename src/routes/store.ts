@@ -15,6 +15,7 @@ import { hasValues } from '../db/has-values.ts';
 import type { InboundRouteRow } from '../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { deleteRows, findColumns, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { Mode } from '../db/tables.ts';
 import { isNameWithin } from '../domains/reach.ts';
@@ -46,7 +47,7 @@ export const insertRoute = defineWrite(
   async (tx, { route, sandbox }: { route: InboundRouteRow } & Pick<Moment, 'sandbox'>) => {
     await requireAddress(tx, route, { sandbox, now: route.createdAt });
     await requireRouteLimit(tx, route.tenantId);
-    await tx.insertInto('inboundRoutes').values(route).execute();
+    await insertRow(tx, 'inboundRoutes', route);
   },
 );
 
@@ -99,7 +100,7 @@ export const changeRoute = defineWrite(
     else if (after.enabled === 1 && before.enabled === 0)
       await requireNoOtherReceiver(tx, after, { what: 'route', now });
     const { id: _, ...columns } = after;
-    await tx.updateTable('inboundRoutes').set(columns).where('id', '=', before.id).execute();
+    await updateRows(tx, 'inboundRoutes', { set: columns, where: { id: before.id } });
     return after;
   },
 );
@@ -135,7 +136,7 @@ export const deleteRoute = defineWrite(
   'inbound.deleteRoute',
   async (tx, { by, id }: { by: Changer; id: string }) => {
     const route = await getChangeable(tx, by, id);
-    await tx.deleteFrom('inboundRoutes').where('id', '=', route.id).execute();
+    await deleteRows(tx, 'inboundRoutes', { id: route.id });
   },
 );
 
@@ -178,11 +179,7 @@ async function requireFreeInSandbox(tx: Tx, owned: OwnedAddress): Promise<void> 
     const owner = await findAddressOwner(tx, one);
     if (owner && owner.tenantId !== tenantId) throw alreadyExists(address);
   }
-  const foreign = await tx
-    .selectFrom('inboundRoutes')
-    .select('id')
-    .where('address', '=', address)
-    .executeTakeFirst();
+  const foreign = await findColumns(tx, 'inboundRoutes', { select: ['id'], where: { address } });
   if (foreign) throw alreadyExists(address);
 }
 
@@ -218,17 +215,9 @@ export async function mapRoutes(tx: Tx, tenantId: TenantId): Promise<ReadonlyMap
   return new Map(routes.map(({ address, id }) => [address, id]));
 }
 
-const enabledSharedRoute = statement((db, param: Param<Pick<InboundRouteRow, 'address'>>) =>
-  db
-    .selectFrom('inboundRoutes')
-    .select(['id', 'tenantId'])
-    .where('address', '=', param('address'))
-    .where('enabled', '=', 1),
-);
-
 /** Returns the enabled route of any tenant for an address of the sandbox domain, where no two tenants have the same. */
 export function findSharedRoute(tx: Tx, address: string): Promise<FoundRoute | undefined> {
-  return enabledSharedRoute.first(tx, { address });
+  return findColumns(tx, 'inboundRoutes', { select: ['id', 'tenantId'], where: { address, enabled: 1 } });
 }
 
 function routesWithin(tx: Tx, reach: Reach) {
@@ -239,13 +228,9 @@ function routesOf(tx: Tx, tenantId: TenantId) {
   return tx.selectFrom('inboundRoutes').selectAll().where('tenantId', '=', tenantId);
 }
 
-const routeById = statement((db, param: Param<{ id: RouteId }>) =>
-  db.selectFrom('inboundRoutes').selectAll().where('id', '=', param('id')),
-);
-
 /** Returns the route of any tenant, for the worker. */
 export function findRouteById(tx: Tx, id: RouteId): Promise<InboundRouteRow | undefined> {
-  return routeById.first(tx, { id });
+  return findRow(tx, 'inboundRoutes', { id });
 }
 
 const clearFailing = statement((db, param: Param<{ id: RouteId }>) =>
@@ -261,21 +246,17 @@ export async function noteRouteSuccess(tx: Tx, id: RouteId): Promise<void> {
   await clearFailing.all(tx, { id });
 }
 
-const setFailing = statement((db, param: Param<{ id: RouteId } & Failing>) =>
-  db
-    .updateTable('inboundRoutes')
-    .set({
-      failingSince: param('failingSince'),
-      warnedAt: param('warnedAt'),
-      consecutiveFailures: param('consecutiveFailures'),
-      suspendedUntil: param('suspendedUntil'),
-    })
-    .where('id', '=', param('id')),
-);
-
 /** Records a failed post. */
 export async function noteRouteFailing(tx: Tx, failure: { id: RouteId } & Failing): Promise<void> {
-  await setFailing.all(tx, failure);
+  await updateRows(tx, 'inboundRoutes', {
+    set: {
+      failingSince: failure.failingSince,
+      warnedAt: failure.warnedAt,
+      consecutiveFailures: failure.consecutiveFailures,
+      suspendedUntil: failure.suspendedUntil,
+    },
+    where: { id: failure.id },
+  });
 }
 
 /** Disables a route on behalf of the service. */
@@ -283,11 +264,10 @@ export async function disableRoute(
   tx: Tx,
   { id, reason, now }: { id: RouteId; reason: 'failures' | 'gone'; now: number },
 ): Promise<void> {
-  await tx
-    .updateTable('inboundRoutes')
-    .set({ enabled: 0, disabledReason: reason, disabledAt: now, updatedAt: now })
-    .where('id', '=', id)
-    .execute();
+  await updateRows(tx, 'inboundRoutes', {
+    set: { enabled: 0, disabledReason: reason, disabledAt: now, updatedAt: now },
+    where: { id },
+  });
 }
 
 /** Ends the suspension of every route, for the same reasons as `webhooks/store.ts`. */

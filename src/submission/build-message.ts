@@ -2,7 +2,7 @@
 import type { App } from '../app.ts';
 import type { MessageRow } from '../db/tables.ts';
 import { maxAgeMs } from '../emails/request/schedule.ts';
-import { STORED_MESSAGE } from '../queue/contents/stored-message.ts';
+import { newMessage } from '../queue/new-message.ts';
 import { needsUtf8, type Submission } from './user.ts';
 
 type Sender = Pick<MessageRow, 'tenantId' | 'mode' | 'domainId'>;
@@ -15,9 +15,7 @@ export function buildMessage(
 ): MessageRow {
   const { id, blob, headerBytes, bodyHash, header, envelope } = submission;
   const now = clock.now();
-  const datedAt = Math.max(envelope.releaseAt ?? now, now);
-  return {
-    ...STORED_MESSAGE,
+  return newMessage({
     id,
     tenantId,
     mode,
@@ -26,16 +24,10 @@ export function buildMessage(
     blobId: blob.id,
     headerBytes,
     bodyHash,
-    datedAt,
-    createdAt: now,
-    expiresAt: datedAt + maxAgeMs(config, 'transactional'),
-    lastEventAt: now,
-    complaintHost: null,
-    returnPath: null,
+    now,
+    datedAt: Math.max(envelope.releaseAt ?? now, now),
+    maxAgeMs: maxAgeMs(config, 'transactional'),
     requireTls: envelope.requireTls ? 1 : 0,
-    traceFields: null,
-    mailboxId: null,
-    dsn: null,
     utf8: needsUtf8(submission),
-  };
+  });
 }

@@ -6,7 +6,7 @@
 import type { SuppressionReason, SuppressionRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { type Param, statement } from '../db/statement.ts';
+import { deleteRows, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { addressKey } from '../mail/address.ts';
 import { notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
@@ -19,16 +19,6 @@ export function strongerOf(one: SuppressionReason, other: SuppressionReason): Su
   return STRENGTH[other] > STRENGTH[one] ? other : one;
 }
 
-type ByEmail = Pick<SuppressionRow, 'tenantId' | 'email'>;
-
-const byEmail = statement((db, param: Param<ByEmail>) =>
-  db
-    .selectFrom('suppressions')
-    .selectAll()
-    .where('tenantId', '=', param('tenantId'))
-    .where('email', '=', param('email')),
-);
-
 /** Returns the suppressed ones of `addresses`, each as its `addressKey` (lower case). */
 export async function findSuppressed(
   tx: Tx,
@@ -37,20 +27,10 @@ export async function findSuppressed(
 ): Promise<Set<string>> {
   const suppressed = new Set<string>();
   for (const email of new Set(addresses.map(addressKey))) {
-    if (await byEmail.first(tx, { tenantId, email })) suppressed.add(email);
+    if (await findRow(tx, 'suppressions', { tenantId, email })) suppressed.add(email);
   }
   return suppressed;
 }
-
-type ById = Pick<SuppressionRow, 'tenantId' | 'id'>;
-
-const byId = statement((db, param: Param<ById>) =>
-  db
-    .selectFrom('suppressions')
-    .selectAll()
-    .where('tenantId', '=', param('tenantId'))
-    .where('id', '=', param('id')),
-);
 
 /**
  * Returns a suppression. `key` is an id, or an address in lower case.
@@ -73,8 +53,8 @@ export function findSuppression(
   key: string,
 ): Promise<SuppressionRow | undefined> {
   return isId('sup', key)
-    ? byId.first(tx, { tenantId, id: key })
-    : byEmail.first(tx, { tenantId, email: key });
+    ? findRow(tx, 'suppressions', { tenantId, id: key })
+    : findRow(tx, 'suppressions', { tenantId, email: key });
 }
 
 /** `email` is in lower case. */
@@ -117,18 +97,6 @@ export function listBounced(
   return wanted.orderBy('id').limit(limit).execute();
 }
 
-const insert = statement((db, param: Param<SuppressionRow>) =>
-  db.insertInto('suppressions').values({
-    id: param('id'),
-    tenantId: param('tenantId'),
-    email: param('email'),
-    reason: param('reason'),
-    sourceEmailId: param('sourceEmailId'),
-    diagnostic: param('diagnostic'),
-    createdAt: param('createdAt'),
-  }),
-);
-
 /** `updated` had a weaker reason before; `unchanged` had a reason that is as strong. */
 export type Suppressed = { suppression: SuppressionRow; outcome: 'created' | 'updated' | 'unchanged' };
 
@@ -138,25 +106,23 @@ export type Suppressed = { suppression: SuppressionRow; outcome: 'created' | 'up
  */
 export async function suppress(tx: Tx, wanted: SuppressionRow): Promise<Suppressed> {
   const suppression = { ...wanted, email: addressKey(wanted.email) };
-  const existing = await byEmail.first(tx, suppression);
+  const existing = await findRow(tx, 'suppressions', {
+    tenantId: suppression.tenantId,
+    email: suppression.email,
+  });
   if (!existing) {
-    await insert.all(tx, suppression);
+    await insertRow(tx, 'suppressions', suppression);
     return { suppression, outcome: 'created' };
   }
   if (STRENGTH[suppression.reason] <= STRENGTH[existing.reason])
     return { suppression: existing, outcome: 'unchanged' };
   const { reason, sourceEmailId, diagnostic } = suppression;
-  await tx
-    .updateTable('suppressions')
-    .set({ reason, sourceEmailId, diagnostic })
-    .where('id', '=', existing.id)
-    .execute();
+  await updateRows(tx, 'suppressions', {
+    set: { reason, sourceEmailId, diagnostic },
+    where: { id: existing.id },
+  });
   return { suppression: { ...existing, reason, sourceEmailId, diagnostic }, outcome: 'updated' };
 }
-
-const deleteById = statement((db, param: Param<Pick<SuppressionRow, 'id'>>) =>
-  db.deleteFrom('suppressions').where('id', '=', param('id')),
-);
 
 /**
  * Deletes a suppression, as part of a write. `key` is an id, or an address in lower case. Returns undefined when the
@@ -168,6 +134,6 @@ export async function deleteSuppression(
   key: string,
 ): Promise<SuppressionRow | undefined> {
   const suppression = await findSuppression(tx, tenantId, key);
-  if (suppression) await deleteById.all(tx, suppression);
+  if (suppression) await deleteRows(tx, 'suppressions', { id: suppression.id });
   return suppression;
 }

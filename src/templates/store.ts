@@ -3,7 +3,7 @@
 import type { TemplateRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { type Param, statement } from '../db/statement.ts';
+import { deleteRows, findRow, insertRow } from '../db/rows.ts';
 import { limitReached, notFound } from '../system/errors.ts';
 import type { TemplateSummary } from './schemas.ts';
 
@@ -23,16 +23,8 @@ export const insertTemplate = defineWrite('templates.insert', async (tx, templat
   if (count >= MAX_TEMPLATES) {
     throw limitReached('templates', count);
   }
-  await tx.insertInto('templates').values(template).execute();
+  await insertRow(tx, 'templates', template);
 });
-
-const templateById = statement((db, param: Param<Pick<TemplateRow, 'tenantId' | 'id'>>) =>
-  db
-    .selectFrom('templates')
-    .selectAll()
-    .where('tenantId', '=', param('tenantId'))
-    .where('id', '=', param('id')),
-);
 
 /** Returns a template, or undefined when the tenant has no such template. */
 export function findTemplate(
@@ -40,7 +32,7 @@ export function findTemplate(
   tenantId: TemplateRow['tenantId'],
   id: string,
 ): Promise<TemplateRow | undefined> {
-  return templateById.first(tx, { tenantId, id: id as TemplateRow['id'] });
+  return findRow(tx, 'templates', { tenantId, id: id as TemplateRow['id'] });
 }
 
 /**
@@ -99,6 +91,6 @@ export const deleteTemplate = defineWrite(
   'templates.delete',
   async (tx, { tenantId, id }: Pick<TemplateRow, 'tenantId'> & { id: string }) => {
     const template = await getTemplate(tx, tenantId, id);
-    await tx.deleteFrom('templates').where('id', '=', template.id).execute();
+    await deleteRows(tx, 'templates', { id: template.id });
   },
 );

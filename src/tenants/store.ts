@@ -3,6 +3,7 @@
 import type { Tx } from '../db/operation.ts';
 import { defineWrite } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { addToRow, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow } from '../db/tables.ts';
 import type { ApiKeyRow, PlanRow, TenantRow, UsageRow } from '../db/tenant-tables.ts';
@@ -21,7 +22,7 @@ export const insertTenant = defineWrite('tenants.insert', async (tx, tenant: Ten
       details: { id: existing.id },
     });
   }
-  await tx.insertInto('tenants').values(tenant).execute();
+  await insertRow(tx, 'tenants', tenant);
   return tenant;
 });
 
@@ -34,7 +35,7 @@ export const setTenantPlan = defineWrite(
   async (tx, { tenant, plan }: { tenant: string; plan: string }): Promise<TenantRow> => {
     const before = await getTenant(tx, tenant);
     await requirePlan(tx, plan);
-    await tx.updateTable('tenants').set({ plan }).where('id', '=', before.id).execute();
+    await updateRows(tx, 'tenants', { set: { plan }, where: { id: before.id } });
     return { ...before, plan };
   },
 );
@@ -45,7 +46,7 @@ async function requirePlan(tx: Tx, name: string): Promise<void> {
 
 /** Returns the tenant with this name, or undefined. */
 export function findTenantByName(tx: Tx, name: string): Promise<TenantRow | undefined> {
-  return tx.selectFrom('tenants').selectAll().where('name', '=', name).executeTakeFirst();
+  return findRow(tx, 'tenants', { name });
 }
 
 /**
@@ -72,7 +73,7 @@ export function listTenants(tx: Tx): Promise<TenantRow[]> {
 
 /** Returns the plan with this name, or undefined. */
 function findPlan(tx: Tx, name: string): Promise<PlanRow | undefined> {
-  return tx.selectFrom('plans').selectAll().where('name', '=', name).executeTakeFirst();
+  return findRow(tx, 'plans', { name });
 }
 
 /** Returns all plans. */
@@ -103,7 +104,7 @@ export const insertApiKey = defineWrite('tenants.insertApiKey', async (tx, key: 
   await getTenant(tx, key.tenantId);
   await requireKeyLimit(tx, key.tenantId, key.createdAt);
   if (key.domainId !== null) await getKeyDomain(tx, key.tenantId, { param: 'domainId', id: key.domainId });
-  await tx.insertInto('apiKeys').values(key).execute();
+  await insertRow(tx, 'apiKeys', key);
 });
 
 async function requireKeyLimit(tx: Tx, tenantId: TenantRow['id'], now: number): Promise<void> {
@@ -181,7 +182,7 @@ export const renameApiKey = defineWrite(
   'tenants.renameApiKey',
   async (tx, { owner, id, name }: ByOwner & { name: string }): Promise<ApiKeyRow> => {
     const key = await getKeyInUse(tx, owner, id);
-    await tx.updateTable('apiKeys').set({ name }).where('id', '=', key.id).execute();
+    await updateRows(tx, 'apiKeys', { set: { name }, where: { id: key.id } });
     return { ...key, name };
   },
 );
@@ -194,7 +195,7 @@ export const endApiKey = defineWrite(
   'tenants.endApiKey',
   async (tx, { owner, id, now }: ByOwner & { now: number }): Promise<void> => {
     const key = await getKeyInUse(tx, owner, id);
-    await tx.updateTable('apiKeys').set({ revokedAt: now }).where('id', '=', key.id).execute();
+    await updateRows(tx, 'apiKeys', { set: { revokedAt: now }, where: { id: key.id } });
   },
 );
 
@@ -252,7 +253,7 @@ export const revokeApiKey = defineWrite(
 export const recordKeyUse = defineWrite(
   'tenants.recordKeyUse',
   async (tx, { id, now }: { id: ApiKeyRow['id']; now: number }) => {
-    await tx.updateTable('apiKeys').set({ lastUsedAt: now }).where('id', '=', id).execute();
+    await updateRows(tx, 'apiKeys', { set: { lastUsedAt: now }, where: { id } });
   },
 );
 
@@ -304,22 +305,11 @@ export async function getPlanUsage(tx: Tx, tenantId: TenantRow['id'], month: str
   return { ...plan, emails: emails ?? 0, storedBytes: bytes ?? 0 };
 }
 
-const upsertUsage = statement((db, param: Param<UsageRow>) =>
-  db
-    .insertInto('usage')
-    .values({ tenantId: param('tenantId'), month: param('month'), emails: param('emails') })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['tenantId', 'month'])
-        .doUpdateSet((set) => ({ emails: set('usage.emails', '+', set.ref('excluded.emails')) })),
-    ),
-);
-
 /** Counts `emails` more, as part of the write that accepts them. */
 export async function addUsage(
   tx: Tx,
   tenantId: TenantRow['id'],
   { month, emails }: Pick<UsageRow, 'month' | 'emails'>,
 ): Promise<void> {
-  await upsertUsage.all(tx, { tenantId, month, emails });
+  await addToRow(tx, 'usage', { tenantId, month, emails });
 }

@@ -4,7 +4,7 @@ import { hasValues } from '../db/has-values.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { type Param, statement } from '../db/statement.ts';
+import { deleteRows, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { limitReached, notFound } from '../system/errors.ts';
 import type { TopicChange } from './schemas.ts';
 
@@ -24,16 +24,12 @@ export const insertTopic = defineWrite('topics.insert', async (tx, topic: TopicR
   if (count >= MAX_TOPICS) {
     throw limitReached('topics', count);
   }
-  await tx.insertInto('topics').values(topic).execute();
+  await insertRow(tx, 'topics', topic);
 });
-
-const topicById = statement((db, param: Param<Pick<TopicRow, 'tenantId' | 'id'>>) =>
-  db.selectFrom('topics').selectAll().where('tenantId', '=', param('tenantId')).where('id', '=', param('id')),
-);
 
 /** Returns a topic, or undefined when the tenant has no such topic. */
 export function findTopic(tx: Tx, tenantId: TopicRow['tenantId'], id: string): Promise<TopicRow | undefined> {
-  return topicById.first(tx, { tenantId, id: id as TopicRow['id'] });
+  return findRow(tx, 'topics', { tenantId, id: id as TopicRow['id'] });
 }
 
 /**
@@ -71,7 +67,7 @@ export const changeTopic = defineWrite(
     const wanted = { name, description, defaultOptIn };
     if (hasValues(before, wanted)) return before;
     const changed = { ...wanted, updatedAt: now };
-    await tx.updateTable('topics').set(changed).where('id', '=', before.id).execute();
+    await updateRows(tx, 'topics', { set: changed, where: { id: before.id } });
     return { ...before, ...changed };
   },
 );
@@ -82,7 +78,7 @@ export const changeTopic = defineWrite(
  */
 export const deleteTopic = defineWrite('topics.delete', async (tx, { tenantId, id }: ById) => {
   const topic = await getTopic(tx, tenantId, id);
-  await tx.deleteFrom('topics').where('id', '=', topic.id).execute();
+  await deleteRows(tx, 'topics', { id: topic.id });
 });
 
 function flag(value: boolean): 0 | 1 {

@@ -2,9 +2,11 @@
  * Stores webhook endpoints. All SQL of this table is here, and nothing else writes it. deliveries/store.ts stores
  * deliveries.
  */
+
 import { hasValues } from '../db/has-values.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { deleteRows, insertRow, updateRows } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { isIdWithin } from '../domains/reach.ts';
@@ -36,7 +38,7 @@ export const insertEndpoint = defineWrite('webhooks.insertEndpoint', async (tx, 
   }
   const { tenantId, domainId } = row;
   if (domainId !== null) await getKeyDomain(tx, tenantId, { param: 'domainId', id: domainId });
-  await tx.insertInto('webhookEndpoints').values(row).execute();
+  await insertRow(tx, 'webhookEndpoints', row);
 });
 
 /**
@@ -109,7 +111,7 @@ function standing(before: WebhookEndpointRow, patch: EndpointPatch, now: number)
 
 async function writeEndpoint(tx: Tx, endpoint: WebhookEndpointRow): Promise<WebhookEndpointRow> {
   const { id, ...columns } = endpoint;
-  await tx.updateTable('webhookEndpoints').set(columns).where('id', '=', id).execute();
+  await updateRows(tx, 'webhookEndpoints', { set: columns, where: { id } });
   return endpoint;
 }
 
@@ -162,7 +164,7 @@ export const deleteEndpoint = defineWrite(
   'webhooks.deleteEndpoint',
   async (tx, { owner, id, now }: { owner: Owner; id: string; now: number }) => {
     const endpoint = await getEndpoint(tx, owner, id);
-    await tx.deleteFrom('webhookEndpoints').where('id', '=', endpoint.id).execute();
+    await deleteRows(tx, 'webhookEndpoints', { id: endpoint.id });
     await endPending(tx, endpoint.id, { why: 'deleted', now });
   },
 );
@@ -219,21 +221,17 @@ export async function noteSuccess(tx: Tx, id: EndpointId): Promise<void> {
   await clearFailing.all(tx, { id });
 }
 
-const setFailing = statement((db, param: Param<Pick<WebhookEndpointRow, 'id'> & Failing>) =>
-  db
-    .updateTable('webhookEndpoints')
-    .set({
-      failingSince: param('failingSince'),
-      warnedAt: param('warnedAt'),
-      consecutiveFailures: param('consecutiveFailures'),
-      suspendedUntil: param('suspendedUntil'),
-    })
-    .where('id', '=', param('id')),
-);
-
 /** Records a failed post. */
 export async function noteFailing(tx: Tx, failure: Pick<WebhookEndpointRow, 'id'> & Failing): Promise<void> {
-  await setFailing.all(tx, failure);
+  await updateRows(tx, 'webhookEndpoints', {
+    set: {
+      failingSince: failure.failingSince,
+      warnedAt: failure.warnedAt,
+      consecutiveFailures: failure.consecutiveFailures,
+      suspendedUntil: failure.suspendedUntil,
+    },
+    where: { id: failure.id },
+  });
 }
 
 /**
@@ -253,10 +251,9 @@ export async function disableEndpoint(
   tx: Tx,
   { id, reason, now }: { id: EndpointId; reason: 'failures' | 'gone'; now: number },
 ): Promise<void> {
-  await tx
-    .updateTable('webhookEndpoints')
-    .set({ status: 'disabled', disabledReason: reason, disabledAt: now, updatedAt: now })
-    .where('id', '=', id)
-    .execute();
+  await updateRows(tx, 'webhookEndpoints', {
+    set: { status: 'disabled', disabledReason: reason, disabledAt: now, updatedAt: now },
+    where: { id },
+  });
   await endPending(tx, id, { why: 'disabled', now });
 }

@@ -1,41 +1,22 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { ACCOUNT_MIGRATIONS } from '../../src/accounts/migrations.ts';
+import * as tables from '../../src/accounts/tables.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { describedTables, realTables, wrongKeys } from '../support/described-tables.ts';
 
 test('the dictionary of accounts names every table and every column, and every table is STRICT', () => {
   const database = new Sqlite(':memory:');
   migrate(database, 0, ACCOUNT_MIGRATIONS);
-  const source = readFileSync(new URL('../../src/accounts/tables.ts', import.meta.url), 'utf8');
-  const code = source.replace(/\/\*\*.*?\*\//gs, '');
-  const columns = new Map(
-    [...code.matchAll(/type (\w+Row) = \{(.*?)\};?\n/gs)].map(([, name, body = '']) => [
-      name,
-      [...body.matchAll(/(\w+)\??:/g)].map(([, column]) => column),
-    ]),
-  );
-  const [, tables = ''] = /export type AccountTables = \{(.*?)\}/s.exec(code) ?? [];
-  const written = new Map(
-    [...tables.matchAll(/(\w+): (\w+);/g)].map(([, table = '', row]) => [table, columns.get(row)?.sort()]),
-  );
-  const names = database
-    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    .pluck()
-    .all();
-  const real = names
-    .filter((name) => name !== 'migrations')
-    .map((name) => [
-      name,
-      database.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(name).sort(),
-    ]);
-  assert.deepEqual(Object.fromEntries(written), Object.fromEntries(real));
+  const { migrations: _, ...real } = realTables(database);
+  assert.deepEqual(describedTables(tables), real);
+  assert.deepEqual(wrongKeys(tables, database), []);
   const strict = database
     .prepare<[], string>('SELECT name FROM pragma_table_list WHERE strict = 1')
     .pluck()
     .all();
-  for (const name of names) assert.ok(strict.includes(name), name);
+  for (const name of Object.keys(real)) assert.ok(strict.includes(name), name);
 });
 
 test('an account of the first version has the same schema after its migration, at the same places of the file', () => {

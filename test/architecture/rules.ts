@@ -245,30 +245,29 @@ export function tableWriters(sources: readonly Source[]): string[] {
     .map(({ path, table }) => `${path} writes ${table}, which belongs to ${owners.get(table)}`);
   const unwritten = [...owners]
     .filter(([table, owner]) => !writes.some((write) => write.table === table && write.path === owner))
-    .map(([table, owner]) => `${owner ?? 'nobody'} does not write ${table}`);
+    .map(([table, owner]) => `${owner} does not write ${table}`);
   return [...new Set(strangers), ...unwritten];
 }
 
-function readOwners(tables: string): Map<string, string | undefined> {
-  const owners = new Map<string, string>();
-  for (const [, owner = '', row = ''] of tables.matchAll(
-    /\/\*\* Written by ([\w/-]+\.ts)\b(?:(?!\*\/).)*\*\/\s*export type (\w+Row)\b/gs,
-  ))
-    owners.set(row, owner);
-  const body = /export type Tables = \{(.*?)\}/s.exec(tables)?.[1] ?? '';
-  return new Map(
-    [...body.matchAll(/(\w+): (\w+);/g)].map(([, table = '', row = '']) => [table, owners.get(row)]),
-  );
+function readOwners(tables: string): Map<string, string> {
+  const owned =
+    /\/\*\*[\s*]*(?:Written by ([\w/-]+\.ts)\b)?(?:(?!\*\/).)*\*\/\s*(?:export )?const (\w+) = table\(/gs;
+  return new Map([...tables.matchAll(owned)].map(([, owner = 'nobody', table = '']) => [table, owner]));
 }
+
+/** Calls of the functions of db/rows.ts that write, with the name of their table. */
+const ROW_WRITES =
+  /\b(?:insertRow|insertRowOnce|putRow|addToRow|updateRows|deleteRows)\(\s*[\w.]+,\s*['"](\w+)/g;
 
 function writtenTables(code: string): string[] {
   const kysely = code.matchAll(
     /\b(?:insertInto|updateTable|deleteFrom|mergeInto|replaceInto)\(\s*['"](\w+)/g,
   );
+  const rows = code.matchAll(ROW_WRITES);
   const sql = code.matchAll(
     /\b(?:(?:INSERT(?:\s+OR\s+\w+)?|REPLACE)\s+INTO|UPDATE|DELETE\s+FROM)\s+"?(\w+)/g,
   );
-  return [...kysely, ...sql].map(([, table = '']) => table);
+  return [...kysely, ...rows, ...sql].map(([, table = '']) => table);
 }
 
 /** Queries live in the `store.ts` of their feature, or in files whose names end with it. */
@@ -276,7 +275,13 @@ export function queriesOutsideStores(sources: readonly Source[]): string[] {
   return matches(
     sources.filter(({ path }) => !path.startsWith('db/') && !/[/-]store\.ts$/.test(path)),
     (source) => source.code,
-    [[/\b(?:selectFrom|insertInto|updateTable|deleteFrom)\(/, 'holds a query']],
+    [
+      [/\b(?:selectFrom|insertInto|updateTable|deleteFrom)\(/, 'holds a query'],
+      [
+        /\b(?:find|insert|update|delete|put|list|addTo)(?:Row|Rows|RowOnce|Columns)\(\s*[\w.]+,\s*'/,
+        'holds a query',
+      ],
+    ],
   );
 }
 

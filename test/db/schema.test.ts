@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { migrate } from '../../src/db/migrate.ts';
+import { key } from '../../src/db/table.ts';
+import { TABLES } from '../../src/db/tables.ts';
+import { describedTables, realTables, wrongKeys } from '../support/described-tables.ts';
 
 const database = new Sqlite(':memory:');
 migrate(database, 0);
@@ -12,34 +14,11 @@ const tables = (database.prepare('PRAGMA table_list').all() as (Table & { schema
   .filter(({ schema, name }) => schema === 'main' && !name.startsWith('sqlite_'))
   .map(({ name, strict }) => ({ name, strict }));
 
-/** The row types of the data dictionary by table, each as its column names. */
-function dictionary(): Map<string, string[]> {
-  const folder = new URL('../../src/db/', import.meta.url);
-  const files = readdirSync(folder).filter((name) => name.endsWith('tables.ts'));
-  const source = files.map((file) => readFileSync(new URL(file, folder), 'utf8')).join('');
-  const code = source.replace(/\/\*\*.*?\*\//gs, '');
-  const names = (body: string) => body.split(';').flatMap((field) => /^\s*(\w+):/.exec(field)?.[1] ?? []);
-  const rows = new Map(
-    [...code.matchAll(/\btype (\w+Row) = \{(.*?)\};\n/gs)].map(([, name, body = '']) => [name, names(body)]),
-  );
-  const tables = [...code.matchAll(/export type \w*Tables = (?:\w+ & )?\{(.*?)\}/gs)]
-    .map(([, fields]) => fields)
-    .join('');
-  return new Map(
-    [...tables.matchAll(/(\w+): (\w+);/g)].map(([, table = '', row]) => [table, rows.get(row) ?? []]),
-  );
-}
-
-test('the dictionary names every table and every column, and nothing else', () => {
-  const written = [...dictionary()].map(([name, columns]) => ({ name, columns: columns.toSorted() }));
-  const real = tables.map(({ name }) => ({
-    name,
-    columns: (database.prepare(`SELECT name FROM pragma_table_info(?)`).all(name) as { name: string }[])
-      .map((column) => column.name)
-      .sort(),
-  }));
-  const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
-  assert.deepEqual(written.toSorted(byName), real.toSorted(byName));
+test('the dictionary describes every table, every column and its type, and nothing else', () => {
+  assert.deepEqual(describedTables(TABLES), realTables(database));
+  assert.deepEqual(wrongKeys(TABLES, database), []);
+  const { usage } = TABLES;
+  assert.deepEqual(wrongKeys({ usage: { ...usage, emails: key(usage.emails) } }, database), ['usage']);
 });
 
 test('every table is STRICT: a value of another type is refused, not kept', () => {

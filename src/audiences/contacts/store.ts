@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import type { ContactRow, TopicRow } from '../../db/marketing-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
+import { deleteRows, findColumns, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import { notFound } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
@@ -20,24 +21,6 @@ import type { ContactStatus } from './schemas.ts';
 
 type TenantId = ContactRow['tenantId'];
 type AudienceId = ContactRow['audienceId'];
-
-const byId = statement((db, param: Param<Pick<ContactRow, 'tenantId' | 'audienceId' | 'id'>>) =>
-  db
-    .selectFrom('contacts')
-    .selectAll()
-    .where('id', '=', param('id'))
-    .where('tenantId', '=', param('tenantId'))
-    .where('audienceId', '=', param('audienceId')),
-);
-
-const byAddress = statement((db, param: Param<Pick<ContactRow, 'tenantId' | 'audienceId' | 'address'>>) =>
-  db
-    .selectFrom('contacts')
-    .selectAll()
-    .where('tenantId', '=', param('tenantId'))
-    .where('address', '=', param('address'))
-    .where('audienceId', '=', param('audienceId')),
-);
 
 /** Maximum number of contacts that one write changes for the reader of their address. Our own limit. */
 const CONTACTS_PER_DECISION = 100;
@@ -73,9 +56,9 @@ export async function findContact(
   tenantId: TenantId,
   { audienceId, idOrAddress }: ContactKey,
 ): Promise<ContactRow | undefined> {
-  if (isId('ct', idOrAddress)) return byId.first(tx, { tenantId, audienceId, id: idOrAddress });
+  if (isId('ct', idOrAddress)) return findRow(tx, 'contacts', { id: idOrAddress, tenantId, audienceId });
   const address = findAddress(idOrAddress);
-  return address === undefined ? undefined : byAddress.first(tx, { tenantId, audienceId, address });
+  return address === undefined ? undefined : findRow(tx, 'contacts', { tenantId, address, audienceId });
 }
 
 const newestId = statement((db, param: Param<Pick<ContactRow, 'audienceId'>>) =>
@@ -95,13 +78,9 @@ export async function findNewestContact(
   return (await newestId.first(tx, { audienceId }))?.id;
 }
 
-const addressById = statement((db, param: Param<Pick<ContactRow, 'id'>>) =>
-  db.selectFrom('contacts').select('address').where('id', '=', param('id')),
-);
-
 /** Returns the address of a contact, or undefined when it was deleted. The id comes from a row, never from a caller. */
 export async function findAddressOf(tx: Tx, id: ContactRow['id']): Promise<string | undefined> {
-  return (await addressById.first(tx, { id }))?.address;
+  return (await findColumns(tx, 'contacts', { select: ['address'], where: { id } }))?.address;
 }
 
 /**
@@ -199,7 +178,11 @@ export async function putContact(
   onConflict: 'update' | 'skip',
 ): Promise<PutResult> {
   const { id, tenantId, audienceId, now, pending, ...fields } = wanted;
-  const before = await byAddress.first(tx, { tenantId, audienceId, address: contactAddress(fields.email) });
+  const before = await findRow(tx, 'contacts', {
+    tenantId,
+    address: contactAddress(fields.email),
+    audienceId,
+  });
   if (before && onConflict === 'skip') return { outcome: 'skipped', contact: before, before };
   if (before && pending && !isPending(before)) return { outcome: 'unchanged', contact: before, before };
   const topicIds = fields.topics ? await listTopicIds(tx, tenantId) : new Set<string>();
@@ -212,7 +195,7 @@ export async function putContact(
   const { email } = fields;
   const wantedContact = newContact({ id, tenantId, audienceId, email }, { fields, now, topicIds });
   const contact = withRequest(withDecision(wantedContact, await findDecision(tx, wantedContact)), pending);
-  await insert.all(tx, contact);
+  await insertRow(tx, 'contacts', contact);
   await moveChoices(tx, undefined, contact);
   await countContacts(tx, audienceId, 1);
   return { outcome: 'created', contact };
@@ -224,50 +207,16 @@ function withRequest(contact: ContactRow, request: ConsentRequest | undefined): 
   return { ...contact, pending: 1, consent: requestedConsent(request, contact.createdAt) };
 }
 
-const insert = statement((db, param: Param<ContactRow>) =>
-  db.insertInto('contacts').values({
-    id: param('id'),
-    tenantId: param('tenantId'),
-    audienceId: param('audienceId'),
-    ...columnsOf(param),
-    createdAt: param('createdAt'),
-  }),
-);
-
-const update = statement((db, param: Param<ContactRow>) =>
-  db.updateTable('contacts').set(columnsOf(param)).where('id', '=', param('id')),
-);
-
-/** Returns the columns that a change of a contact can set. */
-function columnsOf(param: Param<ContactRow>) {
-  return {
-    email: param('email'),
-    address: param('address'),
-    firstName: param('firstName'),
-    lastName: param('lastName'),
-    unsubscribed: param('unsubscribed'),
-    unsubscribedAt: param('unsubscribedAt'),
-    updatedAt: param('updatedAt'),
-    topics: param('topics'),
-    properties: param('properties'),
-    pending: param('pending'),
-    consent: param('consent'),
-  };
-}
-
 /** Stores a changed contact. The caller has checked that no other contact of the audience has its address. */
 export async function updateContact(tx: Tx, before: ContactRow, after: ContactRow): Promise<void> {
-  await update.all(tx, after);
+  const { id, tenantId, audienceId, createdAt, ...set } = after;
+  await updateRows(tx, 'contacts', { set, where: { id } });
   await moveChoices(tx, before, after);
 }
 
-const remove = statement((db, param: Param<Pick<ContactRow, 'id'>>) =>
-  db.deleteFrom('contacts').where('id', '=', param('id')),
-);
-
 /** Removes a contact that the caller has found, and its choices. */
 export async function deleteContactRow(tx: Tx, contact: ContactRow): Promise<void> {
-  await remove.all(tx, contact);
+  await deleteRows(tx, 'contacts', { id: contact.id });
   await moveChoices(tx, contact, undefined);
   await forgetActivity(tx, contact);
   await countContacts(tx, contact.audienceId, -1);

@@ -2,50 +2,28 @@
  * Stores the confirmation mails of each address, which a limit counts, and those that are still to be made. All SQL of
  * these tables is here, and nothing else writes them.
  */
+
 import { sql } from 'kysely';
 import type { ConfirmationRequestRow, ConfirmationRow } from '../../db/confirmation-tables.ts';
 import type { SetBack } from '../../db/due-times.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
+import { deleteRows, findColumns, findRow, insertRow, putRow, updateRows } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 
 type ByAddress = Pick<ConfirmationRow, 'tenantId' | 'mode' | 'address'>;
-
-const byAddress = statement((db, param: Param<ByAddress>) =>
-  db
-    .selectFrom('confirmations')
-    .select(['count', 'sentAt'])
-    .where('tenantId', '=', param('tenantId'))
-    .where('mode', '=', param('mode'))
-    .where('address', '=', param('address')),
-);
 
 /** Returns how many confirmation mails an address was sent, and the time of the latest. */
 export async function findSentConfirmations(
   tx: Tx,
   key: ByAddress,
 ): Promise<Pick<ConfirmationRow, 'count' | 'sentAt'>> {
-  return (await byAddress.first(tx, key)) ?? { count: 0, sentAt: null };
+  return (
+    (await findColumns(tx, 'confirmations', {
+      select: ['count', 'sentAt'],
+      where: { tenantId: key.tenantId, mode: key.mode, address: key.address },
+    })) ?? { count: 0, sentAt: null }
+  );
 }
-
-const put = statement((db, param: Param<ConfirmationRow>) =>
-  db
-    .insertInto('confirmations')
-    .values({
-      tenantId: param('tenantId'),
-      mode: param('mode'),
-      address: param('address'),
-      count: param('count'),
-      sentAt: param('sentAt'),
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['tenantId', 'mode', 'address'])
-        .doUpdateSet({ count: param('count'), sentAt: param('sentAt') }),
-    ),
-);
-
-/** SQLite assigns the next number. */
-const nextId = sql<number>`NULL`;
 
 type NewRequest = Omit<ConfirmationRequestRow, 'id' | 'previousSentAt' | 'dueAt'>;
 
@@ -53,23 +31,24 @@ type NewRequest = Omit<ConfirmationRequestRow, 'id' | 'previousSentAt' | 'dueAt'
 export async function insertRequest(tx: Tx, request: NewRequest): Promise<void> {
   const { tenantId, mode, address, requestedAt } = request;
   const { count, sentAt } = await findSentConfirmations(tx, request);
-  await put.all(tx, { tenantId, mode, address, count: count + 1, sentAt: requestedAt });
-  await tx
-    .insertInto('confirmationRequests')
-    .values({ ...request, id: nextId, previousSentAt: sentAt, dueAt: requestedAt })
-    .execute();
+  await putRow(tx, 'confirmations', { tenantId, mode, address, count: count + 1, sentAt: requestedAt });
+  await insertRow(tx, 'confirmationRequests', {
+    ...request,
+    previousSentAt: sentAt,
+    dueAt: requestedAt,
+  });
 }
 
 type ById = Pick<ConfirmationRequestRow, 'id'>;
 
 /** Returns a request, or undefined when its mail was made or dropped. */
 export function findRequest(tx: Tx, { id }: ById): Promise<ConfirmationRequestRow | undefined> {
-  return tx.selectFrom('confirmationRequests').selectAll().where('id', '=', id).executeTakeFirst();
+  return findRow(tx, 'confirmationRequests', { id });
 }
 
 /** Removes a request whose mail is made. */
 export async function deleteRequest(tx: Tx, { id }: ById): Promise<void> {
-  await tx.deleteFrom('confirmationRequests').where('id', '=', id).execute();
+  await deleteRows(tx, 'confirmationRequests', { id });
 }
 
 /** Removes a request for which no mail is made, and gives the mail back to the limit of its address. */
@@ -78,7 +57,13 @@ export const dropRequest = defineWrite('confirmations.drop', async (tx, { id }: 
   if (!request) return;
   const { tenantId, mode, address, previousSentAt } = request;
   const { count } = await findSentConfirmations(tx, request);
-  await put.all(tx, { tenantId, mode, address, count: Math.max(0, count - 1), sentAt: previousSentAt });
+  await putRow(tx, 'confirmations', {
+    tenantId,
+    mode,
+    address,
+    count: Math.max(0, count - 1),
+    sentAt: previousSentAt,
+  });
   await deleteRequest(tx, { id });
 });
 
@@ -86,7 +71,7 @@ export const dropRequest = defineWrite('confirmations.drop', async (tx, { id }: 
 export const postponeRequest = defineWrite(
   'confirmations.postpone',
   async (tx, { id, dueAt }: Pick<ConfirmationRequestRow, 'id' | 'dueAt'>): Promise<void> => {
-    await tx.updateTable('confirmationRequests').set({ dueAt }).where('id', '=', id).execute();
+    await updateRows(tx, 'confirmationRequests', { set: { dueAt }, where: { id } });
   },
 );
 

@@ -7,6 +7,7 @@
 import type { BroadcastRow, ContactRow, SegmentRow, TopicRow } from '../../db/marketing-tables.ts';
 import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage, type Slice } from '../../db/page.ts';
+import { deleteRows, findColumns, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import { realClock } from '../../system/clock.ts';
 import { invalid, limitReached, notFound } from '../../system/errors.ts';
@@ -42,7 +43,7 @@ export const createSegment = defineWrite(
       throw limitReached('segments', count);
     }
     const segment = { ...given, audienceId, filter: JSON.stringify(filter) };
-    await tx.insertInto('segments').values(segment).execute();
+    await insertRow(tx, 'segments', segment);
     return segment;
   },
 );
@@ -61,14 +62,6 @@ export async function requireAudience(
   return audience.id;
 }
 
-const broadcastById = statement((db, param: Param<Pick<BroadcastRow, 'tenantId' | 'id'>>) =>
-  db
-    .selectFrom('broadcasts')
-    .select('id')
-    .where('tenantId', '=', param('tenantId'))
-    .where('id', '=', param('id')),
-);
-
 /**
  * Checks that the topics and broadcasts of a filter exist.
  * @throws AppError validation_error naming the rule whose topic or broadcast does not exist
@@ -78,22 +71,17 @@ export async function requireReferences(tx: Tx, tenantId: TenantId, filter: Filt
     const found =
       kind === 'topic'
         ? await findTopic(tx, tenantId, id)
-        : await broadcastById.first(tx, { tenantId, id: id as BroadcastRow['id'] });
+        : await findColumns(tx, 'broadcasts', {
+            select: ['id'],
+            where: { tenantId, id: id as BroadcastRow['id'] },
+          });
     if (!found) throw invalid(path, `\`${path}\` does not name one of your ${kind}s`);
   }
 }
 
-const byId = statement((db, param: Param<Pick<SegmentRow, 'tenantId' | 'id'>>) =>
-  db
-    .selectFrom('segments')
-    .selectAll()
-    .where('tenantId', '=', param('tenantId'))
-    .where('id', '=', param('id')),
-);
-
 /** Returns a segment, or undefined when the tenant has no such segment. */
 export function findSegment(tx: Tx, tenantId: TenantId, id: string): Promise<SegmentRow | undefined> {
-  return byId.first(tx, { tenantId, id: id as SegmentRow['id'] });
+  return findRow(tx, 'segments', { tenantId, id: id as SegmentRow['id'] });
 }
 
 /**
@@ -133,11 +121,7 @@ export const changeSegment = defineWrite(
     const { name = before.name } = change;
     const filter = change.filter ? JSON.stringify(change.filter) : before.filter;
     if (name === before.name && filter === before.filter) return before;
-    await tx
-      .updateTable('segments')
-      .set({ name, filter, updatedAt: now })
-      .where('id', '=', before.id)
-      .execute();
+    await updateRows(tx, 'segments', { set: { name, filter, updatedAt: now }, where: { id: before.id } });
     return { ...before, name, filter, updatedAt: now };
   },
 );
@@ -148,12 +132,12 @@ export const changeSegment = defineWrite(
  */
 export const deleteSegment = defineWrite('segments.delete', async (tx, { tenantId, id }: ById) => {
   const segment = await getSegment(tx, tenantId, id);
-  await tx.deleteFrom('segments').where('id', '=', segment.id).execute();
+  await deleteRows(tx, 'segments', { id: segment.id });
 });
 
 /** Deletes the segments of an audience. */
 export async function deleteSegmentsOf(tx: Tx, audienceId: SegmentRow['audienceId']): Promise<void> {
-  await tx.deleteFrom('segments').where('audienceId', '=', audienceId).execute();
+  await deleteRows(tx, 'segments', { audienceId });
 }
 
 /** The audience to scan, and the filter that its contacts are tested with. */

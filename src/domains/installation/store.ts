@@ -1,6 +1,8 @@
 /** Stores the keys that sign mail of the installation itself. All SQL of this table is here, and nothing else writes it. */
+
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { InstallationKeyRow } from '../../db/own-tables.ts';
+import { insertRow } from '../../db/rows.ts';
 
 /** Returns the key, or undefined when none was made yet. */
 export function findInstallationKey(tx: Tx): Promise<InstallationKeyRow | undefined> {
@@ -13,7 +15,7 @@ export const insertInstallationKey = defineWrite(
   async (tx, key: InstallationKeyRow): Promise<InstallationKeyRow> => {
     const existing = await findInstallationKey(tx);
     if (existing) return existing;
-    await tx.insertInto('installationKeys').values(key).execute();
+    await insertRow(tx, 'installationKeys', key);
     return key;
   },
 );

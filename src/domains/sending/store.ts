@@ -1,5 +1,7 @@
 /** Reads what sending needs to know of a domain: whether it may send, and its signing key. This module writes nothing. */
+
 import type { Tx } from '../../db/operation.ts';
+import { findColumns } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import type { DomainRow } from '../../db/tables.ts';
 
@@ -47,14 +49,10 @@ export function findSendingDomain(tx: Tx, id: DomainRow['id']): Promise<SendingD
 
 type SealedKey = Pick<DomainRow, 'tenantId' | 'name' | 'selector' | 'privateKeySealed'>;
 
-const sealedKey = statement((db, param: Param<Pick<DomainRow, 'id'>>) =>
-  db
-    .selectFrom('domains')
-    .select(['tenantId', 'name', 'selector', 'privateKeySealed'])
-    .where('id', '=', param('id')),
-);
-
 /** Returns the key of any tenant's domain, also of a deleted one. The id comes from the spool, never from a caller. */
 export function findSealedKey(tx: Tx, id: DomainRow['id']): Promise<SealedKey | undefined> {
-  return sealedKey.first(tx, { id });
+  return findColumns(tx, 'domains', {
+    select: ['tenantId', 'name', 'selector', 'privateKeySealed'],
+    where: { id },
+  });
 }

@@ -4,22 +4,13 @@
 
 import type { IdempotencyRow } from '../../db/email-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
-import { type Param, statement } from '../../db/statement.ts';
+import { findRow, putRow } from '../../db/rows.ts';
 import { idempotencyConflict } from './key.ts';
 
 export type IdempotencyClaim = { key: string; requestHash: string; expiresAt: number };
 
 /** `replayed` is true when the answer is that of an earlier request with the same key. */
 export type Answer<Response> = { response: Response; replayed: boolean };
-
-const byKey = statement((db, param: Param<Pick<IdempotencyRow, 'tenantId' | 'mode' | 'key'>>) =>
-  db
-    .selectFrom('idempotency')
-    .selectAll()
-    .where('tenantId', '=', param('tenantId'))
-    .where('mode', '=', param('mode'))
-    .where('key', '=', param('key')),
-);
 
 export type IdempotencyOwner = Pick<IdempotencyRow, 'tenantId' | 'mode'> & { now: number };
 
@@ -32,31 +23,11 @@ export async function findReplay<Response>(
   { tenantId, mode, now }: IdempotencyOwner,
   { key, requestHash }: IdempotencyClaim,
 ): Promise<Answer<Response> | undefined> {
-  const row = await byKey.first(tx, { tenantId, mode, key });
+  const row = await findRow(tx, 'idempotency', { tenantId, mode, key });
   if (!row || row.expiresAt <= now) return undefined;
   if (row.requestHash !== requestHash) throw idempotencyConflict();
   return { response: JSON.parse(row.response) as Response, replayed: true };
 }
-
-const upsertResponse = statement((db, param: Param<IdempotencyRow>) =>
-  db
-    .insertInto('idempotency')
-    .values({
-      tenantId: param('tenantId'),
-      mode: param('mode'),
-      key: param('key'),
-      requestHash: param('requestHash'),
-      response: param('response'),
-      expiresAt: param('expiresAt'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['tenantId', 'mode', 'key']).doUpdateSet((set) => ({
-        requestHash: set.ref('excluded.requestHash'),
-        response: set.ref('excluded.response'),
-        expiresAt: set.ref('excluded.expiresAt'),
-      })),
-    ),
-);
 
 /**
  * Returns the recorded answer, or runs `accept` and records its answer in the same write. A second request with the
@@ -73,7 +44,7 @@ export async function acceptOnce<Response>(
   if (replay) return replay;
   const response = await accept();
   const { tenantId, mode } = owner;
-  await upsertResponse.all(tx, { tenantId, mode, ...claim, response: JSON.stringify(response) });
+  await putRow(tx, 'idempotency', { tenantId, mode, ...claim, response: JSON.stringify(response) });
   return { response, replayed: false };
 }
 

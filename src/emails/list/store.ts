@@ -4,10 +4,12 @@
  * checked for each email on the way. A rare combination of filters would walk the whole history, so it is read in
  * parts.
  */
+
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { EmailRow } from '../../db/email-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { inSlice, type Slice } from '../../db/page.ts';
+import { findColumns } from '../../db/rows.ts';
 import type { EmailStatus, MessageRow, Mode, RecipientState, Tables } from '../../db/tables.ts';
 import type { Tag } from '../request/tags.ts';
 import type { RecipientStatus } from '../schemas.ts';
@@ -214,11 +216,7 @@ function everyEmail(tx: Tx, { tenantId, mode }: Filters) {
  */
 async function domainFilter(tx: Tx, list: Filters): Promise<Filter[]> {
   if (list.domainId === null) return [];
-  const domain = await tx
-    .selectFrom('domains')
-    .select('name')
-    .where('id', '=', list.domainId)
-    .executeTakeFirst();
+  const domain = await findColumns(tx, 'domains', { select: ['name'], where: { id: list.domainId } });
   return domain ? [senderFilter(tx, list, { column: 'fromDomain', value: domain.name })] : [];
 }
 

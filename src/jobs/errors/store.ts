@@ -1,6 +1,8 @@
 /** Stores the rows of a file that a job rejected. All SQL of this table is here, and nothing else writes it. */
+
 import type { JobErrorRow, JobRow } from '../../db/marketing-tables.ts';
 import type { Tx } from '../../db/operation.ts';
+import { insertRow } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 
 export type RowError = Pick<JobErrorRow, 'line' | 'email' | 'message'>;
@@ -15,16 +17,6 @@ const MAX_EMAIL_CHARACTERS = 254;
 /** Maximum length of the message of an error, which may quote long headings. Our own limit. */
 const MAX_MESSAGE_CHARACTERS = 500;
 
-const insert = statement((db, param: Param<JobErrorRow>) =>
-  db.insertInto('jobErrors').values({
-    jobId: param('jobId'),
-    tenantId: param('tenantId'),
-    line: param('line'),
-    email: param('email'),
-    message: param('message'),
-  }),
-);
-
 /** Stores errors, as part of a write. `stored` is the number of errors that the job had before. */
 export async function insertErrors(
   tx: Tx,
@@ -32,7 +24,7 @@ export async function insertErrors(
   { errors, stored }: { errors: readonly RowError[]; stored: number },
 ): Promise<void> {
   for (const { line, email, message } of errors.slice(0, Math.max(MAX_ERRORS - stored, 0))) {
-    await insert.all(tx, {
+    await insertRow(tx, 'jobErrors', {
       jobId: id,
       tenantId,
       line,

@@ -2,64 +2,15 @@
  * Stores what readers did with the copies of broadcasts. All SQL of these tables is here, and nothing else writes them. The
  * judge of opens and clicks (tracking) calls `countEngagement` once for each of them.
  */
-import { sql } from 'kysely';
+
 import { recordActivity } from '../../audiences/contacts/activity/store.ts';
 import type { BroadcastEngagementRow, BroadcastLinkRow } from '../../db/activity-tables.ts';
 import type { Tx } from '../../db/operation.ts';
-import { type Param, statement } from '../../db/statement.ts';
+import { addToRow, findColumns, findRow, listRows, putRow } from '../../db/rows.ts';
 import { addCounts } from '../store.ts';
 
 type BroadcastId = BroadcastEngagementRow['broadcastId'];
 type Copy = Pick<BroadcastEngagementRow, 'broadcastId' | 'contactId'>;
-
-const isInLedger = statement((db, param: Param<Copy>) =>
-  db
-    .selectFrom('broadcastRecipients')
-    .select('state')
-    .where('broadcastId', '=', param('broadcastId'))
-    .where('contactId', '=', param('contactId')),
-);
-
-const engagementOf = statement((db, param: Param<Copy>) =>
-  db
-    .selectFrom('broadcastEngagements')
-    .selectAll()
-    .where('broadcastId', '=', param('broadcastId'))
-    .where('contactId', '=', param('contactId')),
-);
-
-const put = statement((db, param: Param<BroadcastEngagementRow>) => {
-  const { openedAt, clickedAt, links } = {
-    openedAt: param('openedAt'),
-    clickedAt: param('clickedAt'),
-    links: param('links'),
-  };
-  return db
-    .insertInto('broadcastEngagements')
-    .values({ broadcastId: param('broadcastId'), contactId: param('contactId'), openedAt, clickedAt, links })
-    .onConflict((conflict) =>
-      conflict.columns(['broadcastId', 'contactId']).doUpdateSet({ openedAt, clickedAt, links }),
-    );
-});
-
-const addClicks = statement((db, param: Param<BroadcastLinkRow>) =>
-  db
-    .insertInto('broadcastLinks')
-    .values({
-      broadcastId: param('broadcastId'),
-      number: param('number'),
-      clicks: param('clicks'),
-      uniqueClicks: param('uniqueClicks'),
-      machineClicks: param('machineClicks'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['broadcastId', 'number']).doUpdateSet({
-        clicks: sql`clicks + excluded.clicks`,
-        uniqueClicks: sql`"uniqueClicks" + excluded."uniqueClicks"`,
-        machineClicks: sql`"machineClicks" + excluded."machineClicks"`,
-      }),
-    ),
-);
 
 /** An open, or a click on the link with this number. `at` is in Unix milliseconds. */
 type Engagement = { at: number; isMachine: boolean } & ({ kind: 'open' } | { kind: 'click'; link: number });
@@ -74,14 +25,14 @@ export async function countEngagement(
   engagement: Engagement,
 ): Promise<void> {
   const copy = { broadcastId, contactId };
-  if (!(await isInLedger.first(tx, copy))) return;
+  if (!(await findColumns(tx, 'broadcastRecipients', { select: ['state'], where: copy }))) return;
   if (engagement.isMachine) {
     if (engagement.kind === 'open') return;
     const none = { clicks: 0, uniqueClicks: 0 };
-    await addClicks.all(tx, { broadcastId, number: engagement.link, ...none, machineClicks: 1 });
+    await addToRow(tx, 'broadcastLinks', { broadcastId, number: engagement.link, ...none, machineClicks: 1 });
     return;
   }
-  const before = await engagementOf.first(tx, copy);
+  const before = await findRow(tx, 'broadcastEngagements', copy);
   if (engagement.kind === 'open') await countOpen(tx, copy, { at: engagement.at, before });
   else await countClick(tx, copy, { at: engagement.at, link: engagement.link, before });
 }
@@ -92,7 +43,7 @@ async function countOpen(tx: Tx, copy: Copy, { at, before }: ByPerson): Promise<
   const isFirst = (before?.openedAt ?? null) === null;
   if (isFirst) {
     const { clickedAt, links } = before ?? { clickedAt: null, links: '[]' };
-    await put.all(tx, { ...copy, openedAt: at, clickedAt, links });
+    await putRow(tx, 'broadcastEngagements', { ...copy, openedAt: at, clickedAt, links });
   }
   await addCounts(tx, copy.broadcastId, { opened: 1, uniqueOpened: isFirst ? 1 : 0 });
   await recordActivity(tx, copy.contactId, { openedAt: at });
@@ -108,25 +59,17 @@ async function countClick(
   const isNewLink = !clicked.includes(link);
   if (isNewLink) {
     const row = { openedAt, clickedAt: clickedAt ?? at, links: JSON.stringify([...clicked, link]) };
-    await put.all(tx, { ...copy, ...row });
+    await putRow(tx, 'broadcastEngagements', { ...copy, ...row });
   }
   await addCounts(tx, copy.broadcastId, { clicked: 1, uniqueClicked: clickedAt === null ? 1 : 0 });
   const counts = { clicks: 1, uniqueClicks: isNewLink ? 1 : 0, machineClicks: 0 };
-  await addClicks.all(tx, { broadcastId: copy.broadcastId, number: link, ...counts });
+  await addToRow(tx, 'broadcastLinks', { broadcastId: copy.broadcastId, number: link, ...counts });
   await recordActivity(tx, copy.contactId, { openedAt: at, clickedAt: at });
 }
 
-const linksOf = statement((db, param: Param<{ broadcastId: BroadcastId }>) =>
-  db
-    .selectFrom('broadcastLinks')
-    .selectAll()
-    .where('broadcastId', '=', param('broadcastId'))
-    .orderBy('number'),
-);
-
 /** Returns the clicks on the links of a broadcast, in the order of the links. Links without clicks are absent. */
 export function listLinkClicks(tx: Tx, broadcastId: BroadcastId): Promise<BroadcastLinkRow[]> {
-  return linksOf.all(tx, { broadcastId });
+  return listRows(tx, 'broadcastLinks', { where: { broadcastId }, orderBy: 'number' });
 }
 
 /** Deletes what these contacts did with their copies of a broadcast. The counts of the broadcast and of its links stay. */

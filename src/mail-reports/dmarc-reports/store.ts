@@ -3,11 +3,13 @@
  * number of addresses and names, so the rows of a day are bounded, and shared among the owners of registered domains; mail beyond the
  * bounds is not reported.
  */
+
 import { sql } from 'kysely';
 import { insertBlob } from '../../blobs/store.ts';
 import type { DmarcReportRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
-import { constant, type Param, statement } from '../../db/statement.ts';
+import { deleteRows, findColumns, insertRow } from '../../db/rows.ts';
+import { constant, type Param, paramsOf, statement } from '../../db/statement.ts';
 import type { OwnMail } from '../../mailbox-delivery/forward/own-mail.ts';
 import { enqueue } from '../../queue/store.ts';
 import { mayTakeAnother } from '../../system/shares.ts';
@@ -47,15 +49,6 @@ const countAgain = statement((db, param: Param<Observation>) =>
     .returning('messages'),
 );
 
-const insertObservation = statement((db, param: Param<Observation>) =>
-  db.insertInto('dmarcObservations').values({
-    day: param('day'),
-    domain: param('domain'),
-    observation: param('observation'),
-    messages: 1,
-  }),
-);
-
 const selectTotals = (db: Tx) =>
   db
     .selectFrom('dmarcReports')
@@ -76,28 +69,13 @@ const totalsOfOwner = statement((db, param: Param<Pick<Observed, 'day' | 'regist
 
 const NOTHING = { domains: 0, observations: 0 };
 
-const reportOf = statement((db, param: Param<Key>) =>
-  db
-    .selectFrom('dmarcReports')
-    .select('observations')
-    .where('day', '=', param('day'))
-    .where('domain', '=', param('domain')),
-);
-
-const upsertReport = statement((db, param: Param<Omit<Observed, 'observation' | 'isProven'>>) =>
+const upsertReport = statement((db, param: Param<DmarcReportRow>) =>
   db
     .insertInto('dmarcReports')
-    .values({
-      day: param('day'),
-      domain: param('domain'),
-      registrableDomain: param('registrableDomain'),
-      observations: 1,
-      attempts: 0,
-      dueAt: param('dueAt'),
-    })
+    .values(paramsOf(param, ['day', 'domain', 'registrableDomain', 'observations', 'attempts', 'dueAt']))
     .onConflict((conflict) =>
       conflict.columns(['day', 'domain']).doUpdateSet((set) => ({
-        observations: set('dmarcReports.observations', '+', 1),
+        observations: set('dmarcReports.observations', '+', set.ref('excluded.observations')),
       })),
     ),
 );
@@ -109,8 +87,8 @@ export const observeMessage = defineWrite(
     const { day, domain, registrableDomain, observation, dueAt } = observed;
     if (await countAgain.first(tx, { day, domain, observation })) return true;
     if (!(await hasRoom(tx, observed))) return false;
-    await upsertReport.all(tx, { day, domain, registrableDomain, dueAt });
-    await insertObservation.all(tx, { day, domain, observation });
+    await upsertReport.all(tx, { day, domain, registrableDomain, observations: 1, attempts: 0, dueAt });
+    await insertRow(tx, 'dmarcObservations', { day, domain, observation, messages: 1 });
     return true;
   },
 );
@@ -120,7 +98,7 @@ async function hasRoom(
   tx: Tx,
   { day, domain, registrableDomain, isProven }: Key & Pick<Observed, 'registrableDomain' | 'isProven'>,
 ): Promise<boolean> {
-  const known = await reportOf.first(tx, { day, domain });
+  const known = await findColumns(tx, 'dmarcReports', { select: ['observations'], where: { day, domain } });
   if (known && known.observations >= MAX_OBSERVATIONS) return false;
   const all = (await totals.first(tx, { day })) ?? NOTHING;
   const own = (await totalsOfOwner.first(tx, { day, registrableDomain })) ?? NOTHING;
@@ -181,7 +159,7 @@ export const endReport = defineWrite(
       .where('domain', '=', domain)
       .returning('domain')
       .executeTakeFirst();
-    await tx.deleteFrom('dmarcObservations').where('day', '=', day).where('domain', '=', domain).execute();
+    await deleteRows(tx, 'dmarcObservations', { day, domain });
     if (!ended || !mail) return false;
     await insertBlob(tx, mail.blob);
     await enqueue(tx, mail.message, mail.recipients);

@@ -1,9 +1,11 @@
 /** Stores the reports of other servers about domains. All SQL of this table is here, and nothing else writes it. */
+
 import { sql } from 'kysely';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
 import type { ReceivedReportRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
+import { insertRowOnce } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { firstIdAt } from '../../system/ids.ts';
@@ -44,29 +46,6 @@ const countRecentOfOwner = statement((db, param: Param<Recent>) =>
     .where('id', '>=', constant(param('first'))),
 );
 
-const insert = statement((db, param: Param<ReceivedReportRow>) =>
-  db
-    .insertInto('receivedReports')
-    .values({
-      id: param('id'),
-      tenantId: param('tenantId'),
-      domainId: param('domainId'),
-      type: param('type'),
-      reporter: param('reporter'),
-      registrableDomain: param('registrableDomain'),
-      organization: param('organization'),
-      reportId: param('reportId'),
-      beginAt: param('beginAt'),
-      endAt: param('endAt'),
-      passed: param('passed'),
-      failed: param('failed'),
-      details: param('details'),
-      createdAt: param('createdAt'),
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('id'),
-);
-
 /**
  * The result of storing a report. `duplicate`: the reporter sent it before. `limited`: the domain got too many, or too many of one
  * owner. `full`: the plan of the tenant has no space for it.
@@ -90,7 +69,7 @@ export const insertReport = defineWrite(
     if (!mayTakeAnother({ held, free: MAX_DAILY_REPORTS - reports, perFree: HELD_PER_FREE }))
       return 'limited';
     if (!(await hasShareFor(tx, tenantId, { share: MAX_SHARE_OF_PLAN, sizeBytes }))) return 'full';
-    if (!(await insert.first(tx, row))) return 'duplicate';
+    if (!(await insertRowOnce(tx, 'receivedReports', row))) return 'duplicate';
     await addStoredBytes(tx, tenantId, sizeBytes);
     return 'stored';
   },

@@ -17,6 +17,7 @@ import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { fieldValue, type HeaderField, splitFields } from '../../mail/dkim/verify/header-fields.ts';
 import { MAX_HEADER_BYTES } from '../../mail/header-limits.ts';
 import { FORWARD_MARK } from '../../mail/trace-fields.ts';
+import { newMessage } from '../../queue/new-message.ts';
 import type { NewNotification } from '../../queue/notifications-store.ts';
 import { forwardedLocalPart, returnAddressKeyOf } from '../../queue/return-path.ts';
 import type { NewRecipient } from '../../queue/store.ts';
@@ -24,7 +25,7 @@ import { newId } from '../../system/ids.ts';
 import { forwardMark, readForwardMarks } from './mark.ts';
 import { provenSenderOf } from './proven-sender.ts';
 import { senderRewritingOf } from './rewriting.ts';
-import { newRecipient, OWN_MESSAGE } from './rows.ts';
+import { newRecipient, OF_INSTALLATION } from './rows.ts';
 
 export type Forwarding = {
   /** Address that the message came to. It becomes a part of the header, by which a loop is noticed. */
@@ -75,22 +76,20 @@ export async function buildForward(
   const now = app.clock.now();
   const id = newId('em', now);
   const own = ownFields(app, received, recipient);
-  const message: MessageRow = {
-    ...OWN_MESSAGE,
+  const message = newMessage({
+    ...OF_INSTALLATION,
     id,
     sender: received.sender,
     blobId,
     headerBytes: header.length,
     bodyHash,
-    datedAt: now,
-    createdAt: now,
-    expiresAt: now + maxAgeMs(app.config, 'transactional'),
-    lastEventAt: now,
+    now,
+    maxAgeMs: maxAgeMs(app.config, 'transactional'),
     returnPath: returnPathFor(app, { id, sender: received.sender, now }),
     requireTls: received.requireTls,
     traceFields: (await seal(app, received, { own, header, fields, bodyHash })) + own,
     utf8: needsUtf8(received, { own, header, addresses }) ? 1 : 0,
-  };
+  });
   const address = await provenSenderOf(app, received, fields);
   const notification = address === undefined ? undefined : { messageId: message.id, address, recipient };
   const recipients = addresses.map((one) => newRecipient(one, scheduledFor));

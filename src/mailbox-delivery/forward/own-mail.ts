@@ -5,8 +5,9 @@ import type { BlobRow, MessageRow } from '../../db/tables.ts';
 import { maxAgeMs } from '../../emails/request/schedule.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { postmasterOf } from '../../mail/postmaster.ts';
+import { newMessage } from '../../queue/new-message.ts';
 import type { NewRecipient } from '../../queue/store.ts';
-import { newRecipient, OWN_MESSAGE } from './rows.ts';
+import { newRecipient, OF_INSTALLATION } from './rows.ts';
 
 export type OwnMail = { blob: BlobRow; message: MessageRow; recipients: readonly NewRecipient[] };
 
@@ -27,25 +28,21 @@ export async function buildOwnMail(
   { blobs, clock, config }: OwnMailApp,
   { id, bytes, headerBytes, to, scheduledFor, returnPath = null, requireTls = 0 }: Composed,
 ): Promise<OwnMail> {
-  const now = clock.now();
   const hash = createBodyHash();
   hash.update(bytes.subarray(headerBytes));
   const blob = await blobs.prepare([bytes]);
-  const message: MessageRow = {
-    ...OWN_MESSAGE,
+  const message = newMessage({
+    ...OF_INSTALLATION,
     id,
     sender: postmasterOf(config.hostname).address,
     blobId: blob.id,
     headerBytes,
     bodyHash: hash.digest(),
-    datedAt: now,
-    createdAt: now,
-    expiresAt: now + maxAgeMs(config, 'transactional'),
-    lastEventAt: now,
+    now: clock.now(),
+    maxAgeMs: maxAgeMs(config, 'transactional'),
     returnPath,
     requireTls,
-    traceFields: null,
     utf8: isAscii(bytes.subarray(0, headerBytes)) ? 0 : 1,
-  };
+  });
   return { blob, message, recipients: to.map((one) => newRecipient(one, scheduledFor)) };
 }

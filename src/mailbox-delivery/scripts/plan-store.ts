@@ -3,34 +3,27 @@
 import type { App } from '../../app.ts';
 import type { DeliveryPlanRow, ReceivedTaskRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
+import { deleteRows, findColumns, insertRowOnce } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import { type Plan, packPlan, unpackPlan } from './plan.ts';
 
 type TaskId = DeliveryPlanRow['taskId'];
 
-const byTask = statement((db, param: Param<{ taskId: TaskId }>) =>
-  db.selectFrom('deliveryPlans').select('plan').where('taskId', '=', param('taskId')),
-);
-
 /** Returns the plan that an earlier run of the task has stored; undefined when there is none. */
 export async function findPlan(tx: Tx, taskId: TaskId): Promise<Plan | undefined> {
-  const row = await byTask.first(tx, { taskId });
+  const row = await findColumns(tx, 'deliveryPlans', { select: ['plan'], where: { taskId } });
   return row && unpackPlan(row.plan);
 }
-
-const insert = statement((db, param: Param<DeliveryPlanRow>) =>
-  db
-    .insertInto('deliveryPlans')
-    .values({ taskId: param('taskId'), plan: param('plan') })
-    .onConflict((conflict) => conflict.doNothing()),
-);
 
 /** Stores the text of a plan, unless the task has one, and returns the text that is stored. */
 const storePackedPlan = defineWrite(
   'inbound.storePlan',
   async (tx, row: DeliveryPlanRow): Promise<string> => {
-    await insert.all(tx, row);
-    return (await byTask.first(tx, row))?.plan ?? row.plan;
+    await insertRowOnce(tx, 'deliveryPlans', row);
+    return (
+      (await findColumns(tx, 'deliveryPlans', { select: ['plan'], where: { taskId: row.taskId } }))?.plan ??
+      row.plan
+    );
   },
   { crashPoints: { beforeCommit: 'script-plan-before-commit', afterCommit: 'script-plan-after-commit' } },
 );
@@ -39,10 +32,6 @@ const storePackedPlan = defineWrite(
 export async function storePlan({ db }: Pick<App, 'db'>, taskId: TaskId, plan: Plan): Promise<Plan> {
   return unpackPlan(await db.commit(storePackedPlan, { taskId, plan: packPlan(plan) }));
 }
-
-const remove = statement((db, param: Param<{ taskId: TaskId }>) =>
-  db.deleteFrom('deliveryPlans').where('taskId', '=', param('taskId')),
-);
 
 /** Deletes the plan of a task whose mailbox was deleted, if there is one. */
 export const dropPlan = defineWrite(
@@ -65,5 +54,5 @@ export async function deletePlansOf(tx: Tx, messageId: ReceivedTaskRow['messageI
 
 /** Deletes the plan of a task, as part of the write that ends the task. */
 export async function deletePlan(tx: Tx, taskId: TaskId): Promise<void> {
-  await remove.all(tx, { taskId });
+  await deleteRows(tx, 'deliveryPlans', { taskId });
 }

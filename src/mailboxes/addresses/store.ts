@@ -2,8 +2,10 @@
  * Stores the aliases of mailboxes, and finds whose an address is. Nothing else writes this table. The addresses of all mailboxes
  * and their aliases are unique together, which the one thread that writes makes sure of (requirements.ts).
  */
+
 import type { MailboxAliasRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Tx } from '../../db/operation.ts';
+import { insertRow } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 
 /** A mailbox, and the tenant that it belongs to. */
@@ -137,8 +139,8 @@ export async function insertAliases(
     { tenantId },
     aliases.map(({ address }) => address),
   );
-  const rows = aliases.map(({ address, domain }) => ({ address, domain, mailboxId, tenantId }));
-  await tx.insertInto('mailboxAliases').values(rows).execute();
+  for (const { address, domain } of aliases)
+    await insertRow(tx, 'mailboxAliases', { address, domain, mailboxId, tenantId });
 }
 
 /** Deletes aliases of a mailbox: those that are named, or all, as part of a write. */

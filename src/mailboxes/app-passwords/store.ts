@@ -1,7 +1,9 @@
 /** Stores the app passwords of mailboxes. All SQL of their table is here, and nothing else writes it. */
+
 import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
+import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import { cancelWithdrawn } from '../../queue/state/cancel-submitted.ts';
 import { invalid, limitReached, notFound } from '../../system/errors.ts';
@@ -28,7 +30,7 @@ export const insertAppPassword = defineWrite(
     if (memberId !== null && !(await isMember(tx, { mailboxId, memberId })))
       throw invalid('member', '`member` is not a member of the mailbox');
     await requireAppPasswordLimit(tx, mailboxId);
-    await tx.insertInto('appPasswords').values(row).execute();
+    await insertRow(tx, 'appPasswords', row);
   },
 );
 
@@ -92,7 +94,7 @@ export const deleteAppPassword = defineWrite(
   'mailboxes.deleteAppPassword',
   async (tx, { tenantId, now, ...named }: Named & { now: number }): Promise<AppPasswordRow> => {
     const row = await getAppPassword(tx, tenantId, named);
-    await tx.deleteFrom('appPasswords').where('id', '=', row.id).execute();
+    await deleteRows(tx, 'appPasswords', { id: row.id });
     await cancelWithdrawn(tx, { mailboxId: row.mailboxId, now });
     return row;
   },
@@ -121,19 +123,15 @@ export function listAppPasswordsOfMember(tx: Tx, memberId: MailboxRow['id']): Pr
   return tx.selectFrom('appPasswords').selectAll().where('memberId', '=', memberId).execute();
 }
 
-const byId = statement((db, param: Param<Pick<AppPasswordRow, 'id'>>) =>
-  db.selectFrom('appPasswords').selectAll().where('id', '=', param('id')),
-);
-
 /** Returns an app password of any mailbox. The id comes from this installation, never from a caller. */
 export function findAppPasswordById(tx: Tx, id: AppPasswordRow['id']): Promise<AppPasswordRow | undefined> {
-  return byId.first(tx, { id });
+  return findRow(tx, 'appPasswords', { id });
 }
 
 /** Records that somebody has logged in with an app password. `now` is in Unix milliseconds. */
 export const recordAppPasswordUse = defineWrite(
   'mailboxes.recordAppPasswordUse',
   async (tx, { id, now }: { id: AppPasswordRow['id']; now: number }): Promise<void> => {
-    await tx.updateTable('appPasswords').set({ lastUsedAt: now }).where('id', '=', id).execute();
+    await updateRows(tx, 'appPasswords', { set: { lastUsedAt: now }, where: { id } });
   },
 );

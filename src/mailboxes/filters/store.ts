@@ -1,22 +1,20 @@
 /** Stores what mailboxes do with their mail by themselves. All SQL of this table is here, and nothing else writes it. */
+
 import type { MailboxFilterRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Tx } from '../../db/operation.ts';
-import { type Param, statement } from '../../db/statement.ts';
+import { deleteRows, findColumns, insertRow } from '../../db/rows.ts';
 import { compileFilters } from './compile.ts';
 import { type Filters, NO_FILTERS } from './filters.ts';
 
 type MailboxId = MailboxRow['id'];
-
-const scriptOf = statement((db, param: Param<{ mailboxId: MailboxId }>) =>
-  db.selectFrom('mailboxFilters').select('script').where('mailboxId', '=', param('mailboxId')),
-);
 
 /** The script of filters that do nothing with mail but store it, such as a wish about copies where nothing is forwarded. */
 const NO_SCRIPT = '';
 
 /** Returns the script that the filters of a mailbox have become; undefined when it has none. */
 export async function findFilterScript(tx: Tx, mailboxId: MailboxId): Promise<string | undefined> {
-  const { script = NO_SCRIPT } = (await scriptOf.first(tx, { mailboxId })) ?? {};
+  const { script = NO_SCRIPT } =
+    (await findColumns(tx, 'mailboxFilters', { select: ['script'], where: { mailboxId } })) ?? {};
   return script === NO_SCRIPT ? undefined : script;
 }
 
@@ -46,9 +44,9 @@ export async function putFilters(tx: Tx, mailboxId: MailboxId, filters: Filters)
   const script = compileFilters(filters) ?? NO_SCRIPT;
   const text = JSON.stringify(filters);
   if (JSON.stringify(await findFilters(tx, mailboxId)) === text) return false;
-  await tx.deleteFrom('mailboxFilters').where('mailboxId', '=', mailboxId).execute();
+  await deleteRows(tx, 'mailboxFilters', { mailboxId });
   if (script !== NO_SCRIPT || !filters.keepCopy)
-    await tx.insertInto('mailboxFilters').values({ mailboxId, filters: text, script }).execute();
+    await insertRow(tx, 'mailboxFilters', { mailboxId, filters: text, script });
   return true;
 }
 
@@ -63,5 +61,5 @@ export async function changeFilters(
 
 /** Deletes the filters of a mailbox, as part of the write that deletes the mailbox. */
 export async function deleteFiltersOf(tx: Tx, mailboxId: MailboxId): Promise<void> {
-  await tx.deleteFrom('mailboxFilters').where('mailboxId', '=', mailboxId).execute();
+  await deleteRows(tx, 'mailboxFilters', { mailboxId });
 }

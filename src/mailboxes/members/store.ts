@@ -2,8 +2,10 @@
  * Stores who uses a shared mailbox. Nothing else writes this table. A member signs in to the shared mailbox with app passwords of its own,
  * which a trigger of the table deletes with the membership.
  */
+
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Tx } from '../../db/operation.ts';
+import { findColumns, insertRow } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import { addressKey } from '../../mail/address.ts';
 import { invalid } from '../../system/errors.ts';
@@ -32,13 +34,10 @@ export async function getPerson(
   tenantId: MailboxRow['tenantId'],
   { param, address }: { param: string; address: string },
 ): Promise<Pick<MailboxRow, 'id'>> {
-  const person = await tx
-    .selectFrom('mailboxes')
-    .select('id')
-    .where('address', '=', addressKey(address))
-    .where('tenantId', '=', tenantId)
-    .where('kind', '=', 'personal')
-    .executeTakeFirst();
+  const person = await findColumns(tx, 'mailboxes', {
+    select: ['id'],
+    where: { address: addressKey(address), tenantId, kind: 'personal' },
+  });
   if (person) return person;
   throw invalid(
     param,
@@ -67,12 +66,12 @@ export async function replaceMembers(
     .execute();
   const known = new Set(rows.map(({ memberId }) => memberId));
   const gone = [...known].filter((id) => !wanted.has(id));
-  const added = [...wanted].filter((id) => !known.has(id)).map((memberId) => ({ mailboxId, memberId }));
+  const added = [...wanted].filter((id) => !known.has(id));
   if (gone.length > 0) {
     const members = tx.deleteFrom('mailboxMembers').where('mailboxId', '=', mailboxId);
     await members.where('memberId', 'in', gone).execute();
   }
-  if (added.length > 0) await tx.insertInto('mailboxMembers').values(added).execute();
+  for (const memberId of added) await insertRow(tx, 'mailboxMembers', { mailboxId, memberId });
   return gone.length > 0 || added.length > 0;
 }
 

@@ -2,9 +2,11 @@
  * Stores what the scripts of mailboxes have done or seen, so that a reply is sent once in some days (RFC 5230 section 4.2) and a
  * duplicate is noticed (RFC 7352). All SQL of this table is here, and nothing else writes it.
  */
+
 import { sql } from 'kysely';
 import type { MailboxRow, ScriptMemoryRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
+import { deleteRows } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import { kindOf, type MemoryKey, type MemoryKind } from './memory-key.ts';
 
@@ -62,10 +64,6 @@ const firstExcess = statement((db, param: Param<Range & { max: number }>) =>
     .offset(constant(param('max'))),
 );
 
-const remove = statement((db, param: Param<Pick<ScriptMemoryRow, 'mailboxId' | 'key'>>) =>
-  db.deleteFrom('scriptMemories').where('mailboxId', '=', param('mailboxId')).where('key', '=', param('key')),
-);
-
 /**
  * Adds a row for a delivery. Returns false, and changes nothing, when another delivery has added one with this key that has not expired
  * at `now`, in Unix milliseconds, or when there are as many of its kind as there may be: who has written many messages must not be able to
@@ -79,7 +77,7 @@ export async function claimMemory(tx: Tx, claim: Claim): Promise<boolean> {
   const excess = await firstExcess.first(tx, { mailboxId, ...rangeOf(kind), max: MAX_MEMORIES[kind] });
   if (!excess) return true;
   const mayForget = kind === 'duplicate' || excess.expiresAt <= now;
-  await remove.all(tx, { mailboxId, key: mayForget ? excess.key : key });
+  await deleteRows(tx, 'scriptMemories', { mailboxId, key: mayForget ? excess.key : key });
   return mayForget;
 }
 
@@ -127,7 +125,7 @@ export const claim = defineWrite(
 
 /** Deletes all rows of a mailbox, as part of the write that deletes the mailbox. */
 export async function deleteMemoriesOf(tx: Tx, mailboxId: MailboxId): Promise<void> {
-  await tx.deleteFrom('scriptMemories').where('mailboxId', '=', mailboxId).execute();
+  await deleteRows(tx, 'scriptMemories', { mailboxId });
 }
 
 const sweep = statement((db, param: Param<{ now: number }>) =>

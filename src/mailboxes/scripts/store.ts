@@ -2,9 +2,11 @@
  * Stores the Sieve scripts of mailboxes. All SQL of this table is here, and nothing else writes it. Whether a script is correct is
  * decided before it is stored.
  */
+
 import { sql } from 'kysely';
 import type { MailboxRow, MailboxScriptRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
+import { deleteRows, findColumns, findRow, updateRows } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 
 /** Maximum number of scripts of a mailbox. Our own limit. */
@@ -36,17 +38,9 @@ export function listScripts(tx: Tx, mailboxId: MailboxId): Promise<ListedScript[
   return scriptsOf.all(tx, { mailboxId });
 }
 
-const scriptByName = statement((db, param: Param<ScriptKey>) =>
-  db
-    .selectFrom('mailboxScripts')
-    .selectAll()
-    .where('mailboxId', '=', param('mailboxId'))
-    .where('name', '=', param('name')),
-);
-
 /** Returns the script of a mailbox with this name; undefined when there is none. */
 export function findScript(tx: Tx, key: ScriptKey): Promise<MailboxScriptRow | undefined> {
-  return scriptByName.first(tx, key);
+  return findRow(tx, 'mailboxScripts', { mailboxId: key.mailboxId, name: key.name });
 }
 
 const activeScript = statement((db, param: Param<{ mailboxId: MailboxId }>) =>
@@ -98,21 +92,14 @@ export const putScript = defineWrite(
 
 /** A mailbox may be deleted while its owner is connected. */
 async function hasMailbox(tx: Tx, id: MailboxId): Promise<boolean> {
-  return (
-    (await tx.selectFrom('mailboxes').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
-  );
+  return (await findColumns(tx, 'mailboxes', { select: ['id'], where: { id } })) !== undefined;
 }
 
 /** Makes a script the active one, or none when the name is empty (RFC 5804 section 2.8). */
 export const activateScript = defineWrite('mailboxes.activateScript', async (tx, key: ScriptKey): Outcome => {
   const { mailboxId, name } = key;
   if (name !== '' && !(await findScript(tx, key))) return { refused: 'missing' };
-  await tx
-    .updateTable('mailboxScripts')
-    .set({ isActive: 0 })
-    .where('mailboxId', '=', mailboxId)
-    .where('isActive', '=', 1)
-    .execute();
+  await updateRows(tx, 'mailboxScripts', { set: { isActive: 0 }, where: { mailboxId, isActive: 1 } });
   if (name !== '') await changeScript(tx, key, { isActive: 1 });
   return undefined;
 });
@@ -122,11 +109,7 @@ export const deleteScript = defineWrite('mailboxes.deleteScript', async (tx, key
   const script = await findScript(tx, key);
   if (!script) return { refused: 'missing' };
   if (script.isActive === 1) return { refused: 'active' };
-  await tx
-    .deleteFrom('mailboxScripts')
-    .where('mailboxId', '=', key.mailboxId)
-    .where('name', '=', key.name)
-    .execute();
+  await deleteRows(tx, 'mailboxScripts', { mailboxId: key.mailboxId, name: key.name });
   return undefined;
 });
 
@@ -146,15 +129,10 @@ async function changeScript(
   { mailboxId, name }: ScriptKey,
   change: Partial<Pick<MailboxScriptRow, 'name' | 'isActive'>>,
 ): Promise<void> {
-  await tx
-    .updateTable('mailboxScripts')
-    .set(change)
-    .where('mailboxId', '=', mailboxId)
-    .where('name', '=', name)
-    .execute();
+  await updateRows(tx, 'mailboxScripts', { set: change, where: { mailboxId, name } });
 }
 
 /** Deletes all scripts of a mailbox, as part of the write that deletes the mailbox. */
 export async function deleteScriptsOf(tx: Tx, mailboxId: MailboxId): Promise<void> {
-  await tx.deleteFrom('mailboxScripts').where('mailboxId', '=', mailboxId).execute();
+  await deleteRows(tx, 'mailboxScripts', { mailboxId });
 }

@@ -3,22 +3,9 @@
 import { sql } from 'kysely';
 import type { ContentRow } from '../../db/content-tables.ts';
 import type { Tx } from '../../db/operation.ts';
+import { findColumns, insertNumbered } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import { type NewSource, type PackedSource, packSmall } from './source.ts';
-
-type NewContent = Omit<ContentRow, 'id'>;
-
-const insert = statement((db, param: Param<NewContent>) =>
-  db
-    .insertInto('contents')
-    .values({
-      tenantId: param('tenantId'),
-      sizeBytes: param('sizeBytes'),
-      sha256: param('sha256'),
-      source: param('source'),
-    } as ContentRow)
-    .returning('id'),
-);
 
 /** Stores a content as part of a write and returns its id. Messages of the same write or of later ones name it. */
 export async function insertContent(
@@ -26,18 +13,12 @@ export async function insertContent(
   tenantId: ContentRow['tenantId'],
   source: NewSource,
 ): Promise<ContentRow['id']> {
-  const row = await insert.first(tx, { tenantId, ...packSmall(source) });
-  if (!row) throw new Error('an inserted content has no id');
-  return row.id;
+  return insertNumbered(tx, 'contents', { tenantId, ...packSmall(source) });
 }
-
-const byId = statement((db, param: Param<Pick<ContentRow, 'id'>>) =>
-  db.selectFrom('contents').select(['sizeBytes', 'sha256', 'source']).where('id', '=', param('id')),
-);
 
 /** Returns a content, or undefined when it was deleted. */
 export function findContent(tx: Tx, id: ContentRow['id']): Promise<PackedSource | undefined> {
-  return byId.first(tx, { id });
+  return findColumns(tx, 'contents', { select: ['sizeBytes', 'sha256', 'source'], where: { id } });
 }
 
 const deleteUnused = statement((db, param: Param<Pick<ContentRow, 'id'>>) =>

@@ -2,10 +2,12 @@
  * Stores which messages people have sent, and what was reported to them. All SQL of this table is here, and nothing else writes it.
  * A row lives as long as its message. It is due at the times of reports about delays, and whenever a recipient reaches its end.
  */
+
 import { sql } from 'kysely';
 import { deleteEmptyBlobs, emptyBlob, type StoredBytes } from '../../blobs/store.ts';
 import type { SetBack } from '../../db/due-times.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
+import { findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { SubmittedMessageRow } from '../../db/submission-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
@@ -13,26 +15,11 @@ import { deleteAttemptsOf } from '../attempts-store.ts';
 import { deleteMessages } from '../store.ts';
 import { addUnsent, removeUnsent } from './unsent-store.ts';
 
-type MessageId = Pick<SubmittedMessageRow, 'messageId'>;
-type Due = Pick<SubmittedMessageRow, 'messageId' | 'dueAt'>;
 type NewSubmitted = Pick<
   SubmittedMessageRow,
   'messageId' | 'tenantId' | 'handedInWith' | 'sizeBytes' | 'dueAt'
 >;
 type Mailbox = { mailboxId: NonNullable<MessageRow['mailboxId']> };
-
-const insert = statement((db, param: Param<NewSubmitted>) =>
-  db.insertInto('submittedMessages').values({
-    messageId: param('messageId'),
-    tenantId: param('tenantId'),
-    handedInWith: param('handedInWith'),
-    sizeBytes: param('sizeBytes'),
-    dueAt: param('dueAt'),
-    told: '{}',
-    report: null,
-    reports: 0,
-  }),
-);
 
 /** Stores that a person has sent a message, as part of the write that queues it. `dueAt` is the time of its first check. */
 export async function insertSubmitted(
@@ -40,29 +27,26 @@ export async function insertSubmitted(
   { mailboxId, ...submitted }: NewSubmitted & Mailbox,
 ): Promise<void> {
   const { tenantId, sizeBytes } = submitted;
-  await insert.all(tx, submitted);
+  await insertRow(tx, 'submittedMessages', {
+    messageId: submitted.messageId,
+    tenantId: submitted.tenantId,
+    handedInWith: submitted.handedInWith,
+    sizeBytes: submitted.sizeBytes,
+    dueAt: submitted.dueAt,
+    told: '{}',
+    reports: 0,
+  });
   await addUnsent(tx, { owners: [mailboxId, tenantId], sizeBytes });
 }
 
-const setDue = statement((db, param: Param<Due>) =>
-  db
-    .updateTable('submittedMessages')
-    .set({ dueAt: param('dueAt') })
-    .where('messageId', '=', param('messageId')),
-);
-
 /** Makes a check of a message due, as part of the write that changes one of its recipients for good. */
 export async function makeSubmittedDue(tx: Tx, messageId: string, now: number): Promise<void> {
-  await setDue.all(tx, { messageId, dueAt: now });
+  await updateRows(tx, 'submittedMessages', { set: { dueAt: now }, where: { messageId } });
 }
-
-const byId = statement((db, param: Param<MessageId>) =>
-  db.selectFrom('submittedMessages').selectAll().where('messageId', '=', param('messageId')),
-);
 
 /** Returns what is known about a message that a person has sent; undefined once there is nothing more to report. */
 export function findSubmitted(tx: Tx, messageId: string): Promise<SubmittedMessageRow | undefined> {
-  return byId.first(tx, { messageId });
+  return findRow(tx, 'submittedMessages', { messageId });
 }
 
 const first = statement((db) =>

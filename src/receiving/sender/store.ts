@@ -1,7 +1,9 @@
 /** Stores what greylisting remembers. All SQL of this table is here, and nothing else writes it. */
+
 import { sql } from 'kysely';
 import type { GreylistEntryRow } from '../../db/inbound-tables.ts';
 import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
+import { deleteRows, putRow } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 
 /** Names the entry of a network that has passed. */
@@ -35,44 +37,23 @@ const countOf = statement((db, param: Param<Pick<GreylistEntryRow, 'network'>>) 
     .limit(sql.lit(MAX_ATTEMPTS_PER_NETWORK)),
 );
 
-const upsert = statement((db, param: Param<GreylistEntryRow>) =>
-  db
-    .insertInto('greylistEntries')
-    .values({
-      network: param('network'),
-      attempt: param('attempt'),
-      firstSeenAt: param('firstSeenAt'),
-      expiresAt: param('expiresAt'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['network', 'attempt']).doUpdateSet((set) => ({
-        firstSeenAt: set.ref('excluded.firstSeenAt'),
-        expiresAt: set.ref('excluded.expiresAt'),
-      })),
-    ),
-);
-
 /** Remembers the first sight of an attempt. Returns false when its network has too many that wait. */
 export const deferAttempt = defineWrite(
   'inbound.deferAttempt',
   async (tx, entry: GreylistEntryRow): Promise<boolean> => {
     const waiting = await countOf.all(tx, { network: entry.network });
     if (waiting.length >= MAX_ATTEMPTS_PER_NETWORK) return false;
-    await upsert.all(tx, entry);
+    await putRow(tx, 'greylistEntries', entry);
     return true;
   },
-);
-
-const deleteOf = statement((db, param: Param<Pick<GreylistEntryRow, 'network'>>) =>
-  db.deleteFrom('greylistEntries').where('network', '=', param('network')),
 );
 
 /** Remembers that a network has passed. Its attempts are not needed any more. */
 export const passNetwork = defineWrite(
   'inbound.passNetwork',
   async (tx, entry: Omit<GreylistEntryRow, 'attempt'>): Promise<void> => {
-    await deleteOf.all(tx, { network: entry.network });
-    await upsert.all(tx, { ...entry, attempt: PASSED });
+    await deleteRows(tx, 'greylistEntries', { network: entry.network });
+    await putRow(tx, 'greylistEntries', { ...entry, attempt: PASSED });
   },
 );
 

@@ -2,11 +2,13 @@
  * Counts the mail with a tag from its events. Tags have no counters: a tenant may use a value only once, for example the
  * number of an order. This module writes nothing.
  */
+
 import { sql } from 'kysely';
 import type { CountedSpan, CountFilter, CountQuery, Counts } from '../../counts/store.ts';
 import { COUNTERS, HOUR_MS, type Increments, SPAN_MS, Tally } from '../../counts/tally.ts';
 import type { EmailTagRow } from '../../db/email-tables.ts';
 import { defineRead, type Tx } from '../../db/operation.ts';
+import { findColumns } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import type { Tag } from '../../emails/request/tags.ts';
@@ -36,13 +38,6 @@ const tagged = statement((db, param: Param<Tagged>) =>
     .where(sql<boolean>`"emailId" > ${constant(param('after'))} AND "emailId" < ${constant(param('until'))}`)
     .orderBy('emailId')
     .limit(sql.lit(EMAILS_PER_SLICE)),
-);
-
-const mailOf = statement((db, param: Param<Pick<MessageRow, 'id'>>) =>
-  db
-    .selectFrom('messages')
-    .select(['tenantId', 'mode', 'kind', 'domainId', 'broadcastId'])
-    .where('id', '=', param('id')),
 );
 
 const eventsOf = statement((db, param: Param<Pick<CountableEvent, 'emailId'>>) =>
@@ -98,7 +93,10 @@ async function countEmail(
   tx: Tx,
   { emailId, query: { filter, from, until }, tally }: Counting,
 ): Promise<number> {
-  const mail = await mailOf.first(tx, { id: emailId });
+  const mail = await findColumns(tx, 'messages', {
+    select: ['tenantId', 'mode', 'kind', 'domainId', 'broadcastId'],
+    where: { id: emailId },
+  });
   if (!mail || !isWanted(filter, mail)) return 0;
   const countersOf = createClassifier();
   const events = await eventsOf.all(tx, { emailId });

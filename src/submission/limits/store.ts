@@ -1,7 +1,9 @@
 /** Counts the recipients of the mail of people and of their scripts. All SQL of these tables is here, and nothing else writes them. */
+
 import type { ExpirySlice } from '../../db/expiry.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
+import { addToRow, findColumns, putRow } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { CorrespondentRow, RecipientCountRow } from '../../db/submission-tables.ts';
 import { DAY_MS } from '../../system/clock.ts';
@@ -35,27 +37,6 @@ export async function readUse(tx: Tx, owner: Owner, now: number): Promise<Use> {
   return (await useSince.first(tx, { owner, hour: hourOf(now) - HOURS_PER_DAY })) ?? NO_USE;
 }
 
-const add = statement((db, param: Param<RecipientCountRow>) =>
-  db
-    .insertInto('recipientCounts')
-    .values({
-      owner: param('owner'),
-      hour: param('hour'),
-      recipients: param('recipients'),
-      newRecipients: param('newRecipients'),
-      sentByScripts: param('sentByScripts'),
-      notified: param('notified'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['owner', 'hour']).doUpdateSet(({ ref, eb }) => ({
-        recipients: eb('recipientCounts.recipients', '+', ref('excluded.recipients')),
-        newRecipients: eb('recipientCounts.newRecipients', '+', ref('excluded.newRecipients')),
-        sentByScripts: eb('recipientCounts.sentByScripts', '+', ref('excluded.sentByScripts')),
-        notified: eb('recipientCounts.notified', '+', ref('excluded.notified')),
-      })),
-    ),
-);
-
 /** A mailbox as what it sends is counted: by its address, because a mailbox can be deleted and made anew, and for its tenant. */
 export type Counted = Pick<MailboxRow, 'address' | 'tenantId'>;
 
@@ -65,20 +46,13 @@ export async function addUse(
   { address, tenantId }: Counted,
   { now, ...use }: Partial<Use> & { now: number },
 ): Promise<void> {
-  for (const owner of [address, tenantId]) await add.all(tx, { owner, hour: hourOf(now), ...NO_USE, ...use });
+  for (const owner of [address, tenantId])
+    await addToRow(tx, 'recipientCounts', { owner, hour: hourOf(now), ...NO_USE, ...use });
 }
 
 function hourOf(now: number): number {
   return Math.floor(now / HOUR_MS);
 }
-
-const correspondent = statement((db, param: Param<Pick<CorrespondentRow, 'mailboxId' | 'addressHash'>>) =>
-  db
-    .selectFrom('correspondents')
-    .select('lastAt')
-    .where('mailboxId', '=', param('mailboxId'))
-    .where('addressHash', '=', param('addressHash')),
-);
 
 /** Addresses by their hashes (correspondents.ts). */
 type Correspondents = {
@@ -97,23 +71,15 @@ export async function compareCorrespondents(
   const unknown: string[] = [];
   const known: Correspondents['known'][number][] = [];
   for (const addressHash of addressHashes) {
-    const found = await correspondent.first(tx, { mailboxId, addressHash });
+    const found = await findColumns(tx, 'correspondents', {
+      select: ['lastAt'],
+      where: { mailboxId, addressHash },
+    });
     if (found) known.push({ addressHash, lastAt: found.lastAt });
     else unknown.push(addressHash);
   }
   return { unknown, known };
 }
-
-const upsertCorrespondent = statement((db, param: Param<CorrespondentRow>) =>
-  db
-    .insertInto('correspondents')
-    .values({ mailboxId: param('mailboxId'), addressHash: param('addressHash'), lastAt: param('lastAt') })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['mailboxId', 'addressHash'])
-        .doUpdateSet(({ ref }) => ({ lastAt: ref('excluded.lastAt') })),
-    ),
-);
 
 /**
  * Age of the time of the last message to an address from which it is stored anew. Addresses are forgotten after a year, and most are written
@@ -138,7 +104,7 @@ export async function recordRecipients(
   await addUse(tx, mailbox, { recipients, newRecipients: unknown.length, now });
   const old = known.filter(({ lastAt }) => Math.abs(now - lastAt) >= LAST_AT_AGE_MS);
   for (const addressHash of [...unknown, ...old.map((one) => one.addressHash)])
-    await upsertCorrespondent.all(tx, { mailboxId, addressHash, lastAt: now });
+    await putRow(tx, 'correspondents', { mailboxId, addressHash, lastAt: now });
 }
 
 /** Deletes the counts of days that are over, and addresses to which nobody has written since `before`. */

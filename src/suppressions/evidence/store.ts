@@ -2,9 +2,11 @@
  * Stores on which days mail to an address bounced in a way that makes a bad address likely. All SQL of this table is here, and nothing
  * else writes it.
  */
+
 import type { ExpirySlice } from '../../db/expiry.ts';
 import type { BounceEvidenceRow } from '../../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
+import { deleteRows, insertRow, listRows } from '../../db/rows.ts';
 import { addressKey } from '../../mail/address.ts';
 import { DAY_MS } from '../../system/clock.ts';
 
@@ -36,10 +38,7 @@ export async function recordEvidence(
     : earlier.filter((row) => row.day >= day - EVIDENCE_WINDOW_DAYS).slice(-MIN_EVIDENCE_DAYS);
   for (const row of earlier) if (!kept.includes(row)) await deleteDay(tx, row);
   if (kept.some((row) => row.day === day)) return kept.length >= MIN_EVIDENCE_DAYS;
-  await tx
-    .insertInto('bounceEvidence')
-    .values({ ...evidence, address, day })
-    .execute();
+  await insertRow(tx, 'bounceEvidence', { ...evidence, address, day });
   return kept.length + 1 >= MIN_EVIDENCE_DAYS;
 }
 
@@ -49,13 +48,7 @@ function dayOf(at: number): number {
 
 /** Returns what is known about an address, the oldest first. `address` is in lower case. */
 function listEvidence(tx: Tx, { tenantId, address }: ByAddress): Promise<BounceEvidenceRow[]> {
-  return tx
-    .selectFrom('bounceEvidence')
-    .selectAll()
-    .where('tenantId', '=', tenantId)
-    .where('address', '=', address)
-    .orderBy('day')
-    .execute();
+  return listRows(tx, 'bounceEvidence', { where: { tenantId, address }, orderBy: 'day' });
 }
 
 /** Returns true when enough bounces of an address are stored to suppress it. `address` is in lower case. */
@@ -64,21 +57,12 @@ export async function hasEvidence(tx: Tx, of: ByAddress): Promise<boolean> {
 }
 
 async function deleteDay(tx: Tx, { tenantId, address, day }: BounceEvidenceRow): Promise<void> {
-  await tx
-    .deleteFrom('bounceEvidence')
-    .where('tenantId', '=', tenantId)
-    .where('address', '=', address)
-    .where('day', '=', day)
-    .execute();
+  await deleteRows(tx, 'bounceEvidence', { tenantId, address, day });
 }
 
 /** Forgets what is known about an address, as part of the write that lifts its suppression. `address` is in lower case. */
 export async function forgetEvidence(tx: Tx, { tenantId, address }: ByAddress): Promise<void> {
-  await tx
-    .deleteFrom('bounceEvidence')
-    .where('tenantId', '=', tenantId)
-    .where('address', '=', address)
-    .execute();
+  await deleteRows(tx, 'bounceEvidence', { tenantId, address });
 }
 
 /** Deletes at most `rows` of the oldest evidence from before a time, in Unix milliseconds. Returns their number and whether more is left. */

@@ -4,10 +4,10 @@
  * store and remove mail and reports.
  */
 
-import type { StoredMailRow } from '../../db/inbound-tables.ts';
 import type { Tx } from '../../db/operation.ts';
+import { addToRow, findColumns } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import type { PlanRow, TenantRow } from '../../db/tenant-tables.ts';
+import type { TenantRow } from '../../db/tenant-tables.ts';
 import { INSTALLATION_TENANT } from '../installation.ts';
 
 /** The owner of mail: a tenant, or null for the installation itself. */
@@ -16,20 +16,9 @@ type Owner = TenantRow['id'] | null;
 /** Unit of the limit in a plan. */
 export const BYTES_PER_MEGABYTE = 1024 * 1024;
 
-const upsertBytes = statement((db, param: Param<StoredMailRow>) =>
-  db
-    .insertInto('storedMail')
-    .values({ tenantId: param('tenantId'), bytes: param('bytes') })
-    .onConflict((conflict) =>
-      conflict
-        .column('tenantId')
-        .doUpdateSet((set) => ({ bytes: set('storedMail.bytes', '+', set.ref('excluded.bytes')) })),
-    ),
-);
-
 /** Counts mail that the calling write stores. The limit does not apply here: it is checked before mail is accepted. */
 export async function addStoredBytes(tx: Tx, owner: Owner, bytes: number): Promise<void> {
-  await upsertBytes.all(tx, { tenantId: owner ?? INSTALLATION_TENANT, bytes });
+  await addToRow(tx, 'storedMail', { tenantId: owner ?? INSTALLATION_TENANT, bytes });
 }
 
 /** Counts mail that the calling write removes. `bytes` is what `addStoredBytes` was given for the same mail. */
@@ -37,31 +26,20 @@ export async function subtractStoredBytes(tx: Tx, owner: Owner, bytes: number): 
   await addStoredBytes(tx, owner, -bytes);
 }
 
-const storedBytesOf = statement((db, param: Param<Pick<StoredMailRow, 'tenantId'>>) =>
-  db.selectFrom('storedMail').select('bytes').where('tenantId', '=', param('tenantId')),
-);
-
 /** Returns what a tenant stores, in bytes. */
 export async function readStoredBytes(tx: Tx, tenantId: TenantRow['id']): Promise<number> {
-  return (await storedBytesOf.first(tx, { tenantId }))?.bytes ?? 0;
+  return (await findColumns(tx, 'storedMail', { select: ['bytes'], where: { tenantId } }))?.bytes ?? 0;
 }
-
-const planOf = statement((db, param: Param<Pick<TenantRow, 'id'>>) =>
-  db.selectFrom('tenants').select('plan').where('id', '=', param('id')),
-);
 
 /** Returns the name of a tenant's plan, or undefined when there is no such tenant. */
 export async function findPlanName(tx: Tx, tenantId: TenantRow['id']): Promise<string | undefined> {
-  return (await planOf.first(tx, { id: tenantId }))?.plan;
+  return (await findColumns(tx, 'tenants', { select: ['plan'], where: { id: tenantId } }))?.plan;
 }
-
-const limitOf = statement((db, param: Param<Pick<PlanRow, 'name'>>) =>
-  db.selectFrom('plans').select('storedMegabytes').where('name', '=', param('name')),
-);
 
 /** Returns the limit of a plan in megabytes: null when it has none, undefined when there is no such plan. */
 export async function findStoredLimit(tx: Tx, plan: string): Promise<number | null | undefined> {
-  return (await limitOf.first(tx, { name: plan }))?.storedMegabytes;
+  return (await findColumns(tx, 'plans', { select: ['storedMegabytes'], where: { name: plan } }))
+    ?.storedMegabytes;
 }
 
 const limitOfTenant = statement((db, param: Param<Pick<TenantRow, 'id'>>) =>

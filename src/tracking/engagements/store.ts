@@ -1,35 +1,19 @@
 /** Stores opens and clicks. All SQL of these tables is here, apart from what a judgement reads. */
+
 import { sql } from 'kysely';
 import { MOVED_ROWS } from '../../db/due-times.ts';
 import type { ExpirySlice } from '../../db/expiry.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
+import { deleteRows, insertRow, insertRowOnce, updateRows } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { EngagementRow, FirstEngagementRow } from '../../db/tracking-tables.ts';
 import { forgetReaders } from '../../events/store.ts';
 
 type NewEngagement = Omit<EngagementRow, 'id' | 'requests' | 'verdict' | 'reason' | 'eventId'>;
 
-const insert = statement((db, param: Param<NewEngagement>) =>
-  db.insertInto('engagements').values({
-    // SQLite assigns the next number.
-    id: sql<number>`NULL`,
-    emailId: param('emailId'),
-    kind: param('kind'),
-    link: param('link'),
-    url: param('url'),
-    at: param('at'),
-    ip: param('ip'),
-    userAgent: param('userAgent'),
-    isHead: param('isHead'),
-    isPrefetch: param('isPrefetch'),
-    requests: 1,
-    dueAt: param('dueAt'),
-  }),
-);
-
 /** Inserts an engagement that waits for its judgement. */
 export async function insertEngagement(tx: Tx, engagement: NewEngagement): Promise<void> {
-  await insert.all(tx, engagement);
+  await insertRow(tx, 'engagements', { ...engagement, requests: 1 });
 }
 
 type Similar = {
@@ -135,45 +119,29 @@ export function findUnjudged(tx: Tx, id: EngagementRow['id']) {
 
 type Judged = ById & Pick<EngagementRow, 'verdict' | 'reason' | 'eventId'>;
 
-const setVerdict = statement((db, param: Param<Judged>) =>
-  db
-    .updateTable('engagements')
-    .set({
-      verdict: param('verdict'),
-      reason: param('reason'),
-      eventId: param('eventId'),
+/** Stores a verdict. What only the event needs from now on is removed from the row. */
+export async function storeVerdict(tx: Tx, judged: Judged): Promise<void> {
+  await updateRows(tx, 'engagements', {
+    set: {
+      verdict: judged.verdict,
+      reason: judged.reason,
+      eventId: judged.eventId,
       dueAt: null,
       url: null,
       userAgent: null,
-    })
-    .where('id', '=', param('id')),
-);
-
-/** Stores a verdict. What only the event needs from now on is removed from the row. */
-export async function storeVerdict(tx: Tx, judged: Judged): Promise<void> {
-  await setVerdict.all(tx, judged);
+    },
+    where: { id: judged.id },
+  });
 }
-
-const deleteOne = statement((db, param: Param<ById>) =>
-  db.deleteFrom('engagements').where('id', '=', param('id')),
-);
 
 /** Deletes an engagement whose email no longer exists. */
 export async function deleteEngagement(tx: Tx, id: EngagementRow['id']): Promise<void> {
-  await deleteOne.all(tx, { id });
+  await deleteRows(tx, 'engagements', { id });
 }
-
-const insertFirst = statement((db, param: Param<FirstEngagementRow>) =>
-  db
-    .insertInto('firstEngagements')
-    .values({ emailId: param('emailId'), kind: param('kind'), at: param('at') })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('at'),
-);
 
 /** Stores the first open or click of an email by a person. Returns false when the email has had one. */
 export async function storeFirst(tx: Tx, first: FirstEngagementRow): Promise<boolean> {
-  return (await insertFirst.first(tx, first)) !== undefined;
+  return insertRowOnce(tx, 'firstEngagements', first);
 }
 
 /** Deletes everything that is stored of these emails. Their events are deleted with all others. */

@@ -2,49 +2,26 @@
 
 import type { EmailRow } from '../../db/email-tables.ts';
 import type { Tx } from '../../db/operation.ts';
-import { constant, type Param, statement } from '../../db/statement.ts';
+import { findColumns, insertRow, listRows } from '../../db/rows.ts';
+import { type Param, statement } from '../../db/statement.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import type { TrackedLinkRow } from '../../db/tracking-tables.ts';
 
 type OwnerId = TrackedLinkRow['ownerId'];
 
-const insert = statement((db, param: Param<TrackedLinkRow>) =>
-  db.insertInto('trackedLinks').values({
-    ownerId: param('ownerId'),
-    number: param('number'),
-    url: param('url'),
-  }),
-);
-
 /** Stores the addresses of the links of an email or a broadcast, numbered by their positions in the list. */
 export async function insertTargets(tx: Tx, ownerId: OwnerId, urls: readonly string[]): Promise<void> {
-  for (const [number, url] of urls.entries()) await insert.all(tx, { ownerId, number, url });
+  for (const [number, url] of urls.entries()) await insertRow(tx, 'trackedLinks', { ownerId, number, url });
 }
-
-const targetsOf = statement((db, param: Param<Pick<TrackedLinkRow, 'ownerId'>>) =>
-  db
-    .selectFrom('trackedLinks')
-    .selectAll()
-    .where('ownerId', '=', constant(param('ownerId')))
-    .orderBy('number'),
-);
 
 /** Returns the tracked links of an email or a broadcast, in the order of its text. */
 export function listTargets(tx: Tx, ownerId: OwnerId): Promise<TrackedLinkRow[]> {
-  return targetsOf.all(tx, { ownerId });
+  return listRows(tx, 'trackedLinks', { where: { ownerId }, orderBy: 'number' });
 }
-
-const target = statement((db, param: Param<Pick<TrackedLinkRow, 'ownerId' | 'number'>>) =>
-  db
-    .selectFrom('trackedLinks')
-    .select('url')
-    .where('ownerId', '=', param('ownerId'))
-    .where('number', '=', param('number')),
-);
 
 /** Returns the address of a link, or undefined when there is none. */
 export async function findTarget(tx: Tx, ownerId: OwnerId, number: number): Promise<string | undefined> {
-  return (await target.first(tx, { ownerId, number }))?.url;
+  return (await findColumns(tx, 'trackedLinks', { select: ['url'], where: { ownerId, number } }))?.url;
 }
 
 const tracked = statement((db, param: Param<Pick<MessageRow, 'id'>>) =>

@@ -3,9 +3,11 @@
  * writes it. Segments test it with `within_days`. The latest times suffice for that, so a contact has one row, however many
  * broadcasts it received.
  */
+
 import { sql } from 'kysely';
 import type { ContactActivityRow } from '../../../db/activity-tables.ts';
 import type { Tx } from '../../../db/operation.ts';
+import { deleteRows } from '../../../db/rows.ts';
 import { type Param, statement } from '../../../db/statement.ts';
 
 type ContactId = ContactActivityRow['contactId'];
@@ -47,19 +49,12 @@ export async function recordActivity(tx: Tx, contactId: ContactId, times: Partia
   await put.all(tx, { contactId, deliveredAt: null, openedAt: null, clickedAt: null, ...times });
 }
 
-const forget = statement((db, param: Param<Pick<ContactActivityRow, 'audienceId' | 'contactId'>>) =>
-  db
-    .deleteFrom('contactActivity')
-    .where('audienceId', '=', param('audienceId'))
-    .where('contactId', '=', param('contactId')),
-);
-
 /** Deletes what is recorded of a contact that is deleted. */
 export async function forgetActivity(
   tx: Tx,
   contact: { audienceId: ContactActivityRow['audienceId']; id: ContactId },
 ): Promise<void> {
-  await forget.all(tx, { audienceId: contact.audienceId, contactId: contact.id });
+  await deleteRows(tx, 'contactActivity', { audienceId: contact.audienceId, contactId: contact.id });
 }
 
 const forgetUpTo = statement((db, param: Param<Pick<ContactActivityRow, 'audienceId' | 'contactId'>>) =>

@@ -2,58 +2,28 @@
  * Stores running replays: the range of an endpoint's deliveries that are still to be replayed. All SQL of this table
  * is here, and nothing else writes it. A disabled or deleted endpoint has no replay.
  */
+
 import type { Tx } from '../../../db/operation.ts';
+import { deleteRows, findRow, putRow } from '../../../db/rows.ts';
 import { type Param, statement } from '../../../db/statement.ts';
 import type { WebhookReplayRow } from '../../../db/webhook-tables.ts';
 
 type ReplayKey = Pick<WebhookReplayRow, 'endpointId' | 'state'>;
 
-const byKey = statement((db, param: Param<ReplayKey>) =>
-  db
-    .selectFrom('webhookReplays')
-    .selectAll()
-    .where('endpointId', '=', param('endpointId'))
-    .where('state', '=', param('state')),
-);
-
 /** Returns the running replay of an endpoint for this state, or undefined. */
 export function findReplay(tx: Tx, { endpointId, state }: ReplayKey): Promise<WebhookReplayRow | undefined> {
-  return byKey.first(tx, { endpointId, state });
+  return findRow(tx, 'webhookReplays', { endpointId, state });
 }
-
-const upsert = statement((db, param: Param<WebhookReplayRow>) =>
-  db
-    .insertInto('webhookReplays')
-    .values({
-      endpointId: param('endpointId'),
-      state: param('state'),
-      afterId: param('afterId'),
-      beforeId: param('beforeId'),
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['endpointId', 'state']).doUpdateSet((set) => ({
-        afterId: set.ref('excluded.afterId'),
-        beforeId: set.ref('excluded.beforeId'),
-      })),
-    ),
-);
 
 /** Adds a replay, and merges it with a running one: an endpoint has at most one replay of each state. */
 export async function addReplay(tx: Tx, replay: WebhookReplayRow): Promise<void> {
   const { afterId, beforeId } = (await findReplay(tx, replay)) ?? replay;
-  await upsert.all(tx, {
+  await putRow(tx, 'webhookReplays', {
     ...replay,
     afterId: afterId < replay.afterId ? afterId : replay.afterId,
     beforeId: beforeId > replay.beforeId ? beforeId : replay.beforeId,
   });
 }
-
-const removeOne = statement((db, param: Param<ReplayKey>) =>
-  db
-    .deleteFrom('webhookReplays')
-    .where('endpointId', '=', param('endpointId'))
-    .where('state', '=', param('state')),
-);
 
 /** Moves a replay to the position where it continues; undefined removes it because it is done. */
 export async function moveReplay(
@@ -61,8 +31,9 @@ export async function moveReplay(
   replay: WebhookReplayRow,
   afterId: WebhookReplayRow['afterId'] | undefined,
 ): Promise<void> {
-  if (afterId === undefined) await removeOne.all(tx, replay);
-  else await upsert.all(tx, { ...replay, afterId });
+  if (afterId === undefined)
+    await deleteRows(tx, 'webhookReplays', { endpointId: replay.endpointId, state: replay.state });
+  else await putRow(tx, 'webhookReplays', { ...replay, afterId });
 }
 
 const firstPast = statement((db, param: Param<{ past: string }>) =>
@@ -80,11 +51,7 @@ export async function nextReplay(tx: Tx, past: string): Promise<WebhookReplayRow
   return (await firstPast.first(tx, { past })) ?? (await firstPast.first(tx, { past: '' }));
 }
 
-const removeAll = statement((db, param: Param<Pick<WebhookReplayRow, 'endpointId'>>) =>
-  db.deleteFrom('webhookReplays').where('endpointId', '=', param('endpointId')),
-);
-
 /** Ends all replays of the endpoint. */
 export async function endReplays(tx: Tx, endpointId: WebhookReplayRow['endpointId']): Promise<void> {
-  await removeAll.all(tx, { endpointId });
+  await deleteRows(tx, 'webhookReplays', { endpointId });
 }
