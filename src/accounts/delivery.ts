@@ -1,8 +1,7 @@
 /** The interface between what receives mail and the mailboxes that store it. */
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Target } from '../mail/sieve/actions.ts';
-import type { Folder } from '../mail/sieve/run/folders.ts';
-import type { Annotations } from '../mail/sieve/run/input-needed.ts';
+import type { Annotations, Folder } from '../mail/sieve/run/account.ts';
 
 /** The bytes of a message, or a file with them that nobody changes and that may be linked. */
 export type DeliveredContent = { sizeBytes: number } & (

@@ -4,8 +4,7 @@
  */
 import type { MessagePort, Transferable } from 'node:worker_threads';
 import { createMailboxMessageReader } from '../mail/message/mailbox-message-reader.ts';
-import type { Folder } from '../mail/sieve/run/folders.ts';
-import type { Annotations } from '../mail/sieve/run/input-needed.ts';
+import type { Annotations, Folder } from '../mail/sieve/run/account.ts';
 import { createByteBudget } from '../system/guards/byte-budget.ts';
 import { createPortCalls } from '../system/thread/calls.ts';
 import type { Part } from '../system/thread/part.ts';

@@ -1,7 +1,7 @@
 /** Finds the folders that scripts name, and their annotations. */
+
 import type { Target } from '../mail/sieve/actions.ts';
-import type { Folder } from '../mail/sieve/run/folders.ts';
-import type { Annotations } from '../mail/sieve/run/input-needed.ts';
+import type { Annotations, Folder } from '../mail/sieve/run/account.ts';
 import { AppError } from '../system/errors.ts';
 import type { OpenAccount } from './account.ts';
 import { createFolder, INBOX, listFolders, subscribe } from './folders.ts';

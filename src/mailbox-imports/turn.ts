@@ -2,10 +2,9 @@
  * The interface between the main thread, which decides which imports run and stores their progress, and the thread that reads the mail
  * of other servers. An import runs in turns, so that a long one delays others only by one turn.
  */
-
 import type { AddedMessage, ImportResult } from '../accounts/contents.ts';
 import type { MailboxImportRow } from '../db/mailbox-tables.ts';
-import type { Folder } from '../mail/sieve/run/folders.ts';
+import type { Folder } from '../mail/sieve/run/account.ts';
 import type { ImportCounts } from './counts.ts';
 import type { FailedMessage, MessageError } from './error-store.ts';
 import type { SourceSettings } from './source/connection.ts';

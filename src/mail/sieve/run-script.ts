@@ -1,6 +1,6 @@
 /** Runs a script for one message. */
 import type { Action } from './actions.ts';
-import { InputNeeded, type NeededInput } from './run/input-needed.ts';
+import { InputNeeded, type NeededInput } from './run/account.ts';
 import { type RememberedKey, Run, RunFault, type RunInput, type Script } from './run/run.ts';
 
 /** Error of a run, with the line on which it happened. */

@@ -1,6 +1,6 @@
 /** Finds the folders of a server, and decides which folder of the mailbox takes the messages of each. */
 import type { ListResponse } from 'imapflow';
-import type { Folder } from '../../mail/sieve/run/folders.ts';
+import type { Folder } from '../../mail/sieve/run/account.ts';
 import { validFolderName } from '../archive/valid-folder-name.ts';
 import type { ExchangeLimits, SourceConnection } from './connection.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Action } from '../../mail/sieve/actions.ts';
 import { checkScript } from '../../mail/sieve/check.ts';
-import type { Annotations, KnownContact, NeededInput } from '../../mail/sieve/run/input-needed.ts';
+import type { Annotations, KnownContact, NeededInput } from '../../mail/sieve/run/account.ts';
 import type { CheckedScript, RememberedKey, RunInput, Script, ScriptName } from '../../mail/sieve/run/run.ts';
 import { runScript } from '../../mail/sieve/run-script.ts';
 import type { Clock } from '../../system/clock.ts';

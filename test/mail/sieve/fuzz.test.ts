@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { checkScript } from '../../../src/mail/sieve/check.ts';
-import type { NeededInput } from '../../../src/mail/sieve/run/input-needed.ts';
+import type { NeededInput } from '../../../src/mail/sieve/run/account.ts';
 import type { RunInput } from '../../../src/mail/sieve/run/run.ts';
 import { runScript } from '../../../src/mail/sieve/run-script.ts';
 import { inputOf, MESSAGE_A } from './fixture.ts';

@@ -1,7 +1,7 @@
 /** Scripts of the whole language, as its table of extensions has it, some of them with slips. */
 import fc from 'fast-check';
-import type { Definition, ParameterType, Tag } from '../../../src/mail/sieve/compile/definition.ts';
 import { Registry } from '../../../src/mail/sieve/compile/registry.ts';
+import type { Definition, ParameterType, Tag } from '../../../src/mail/sieve/definition.ts';
 import { EXTENSIONS, SIEVE_EXTENSIONS } from '../../../src/mail/sieve/extensions/table.ts';
 
 const registry = new Registry(EXTENSIONS);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Annotations } from '../../../src/mail/sieve/run/input-needed.ts';
+import type { Annotations } from '../../../src/mail/sieve/run/account.ts';
 import { actionsOf, errorsOf, holds, MESSAGE_A, run } from './fixture.ts';
 
 const MESSAGE = `From: Ann <ann@known.example>, "B, b" <bob@other.example>

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
 import type { DeliveryRequest, DeliveryResult } from '../../../src/accounts/delivery.ts';
 import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
-import type { Folder } from '../../../src/mail/sieve/run/folders.ts';
+import type { Folder } from '../../../src/mail/sieve/run/account.ts';
 import { createMailboxWork } from '../../../src/mailbox-delivery/work.ts';
 import { createScriptRunner, type ScriptRunner } from '../../../src/mailboxes/scripts/runner.ts';
 import { activateScript, putScript } from '../../../src/mailboxes/scripts/store.ts';

@@ -1,7 +1,7 @@
 /** Compares the arguments of a command or test with its definition (RFC 5228 section 2.6). */
+import type { Definition, Parameter, ParameterType, Tag } from '../definition.ts';
+import type { ArgumentNode, CallNode, CommandNode } from '../syntax/parser.ts';
 import { ScriptFault } from '../syntax/script-error.ts';
-import type { ArgumentNode, CallNode, CommandNode } from '../syntax/tree.ts';
-import type { Definition, Parameter, ParameterType, Tag } from './definition.ts';
 
 type BoundArgument = { node: ArgumentNode; type: ParameterType | undefined };
 

@@ -1,11 +1,18 @@
 /** A command or test of a script with its arguments, for its definition. */
-import type { Comparator } from '../match/comparator.ts';
+import type { Comparator } from '../comparator.ts';
+import {
+  type Call,
+  joinTexts,
+  type ParameterType,
+  type ScriptNotes,
+  type Tag,
+  type Text,
+  type Texts,
+} from '../definition.ts';
 import type { Predicate, Run, Statement } from '../run/run.ts';
+import type { CallNode, CommandNode, StringNode } from '../syntax/parser.ts';
 import { ScriptFault } from '../syntax/script-error.ts';
-import type { CallNode, CommandNode, StringNode } from '../syntax/tree.ts';
 import type { BoundArguments } from './bind.ts';
-import type { Call, ParameterType, ScriptNotes, Tag } from './definition.ts';
-import { joinTexts, type Text, type Texts } from './text.ts';
 
 /** Methods of the compiler that a call needs. */
 type CallCompiler = {

@@ -1,18 +1,23 @@
 /**
- * Turns the tree of a script into functions, and finds all its static errors on the way: what can be compiled cannot fail for a reason that
- * the text of the script shows.
+ * Turns the tree of a script into functions, and finds all its static errors on the way: what can be compiled cannot
+ * fail for a reason that the text of the script shows. Runs the commands of a block one after the other.
  */
-
-import type { Comparator } from '../match/comparator.ts';
-import type { Predicate, Run, Statement } from '../run/run.ts';
+import type { Comparator } from '../comparator.ts';
+import {
+  BASE,
+  constantText,
+  type Definition,
+  type Extension,
+  type ParameterType,
+  type ScriptNotes,
+  type Text,
+} from '../definition.ts';
+import type { Flow, Predicate, Run, Statement } from '../run/run.ts';
+import type { CallNode, CommandNode, StringNode } from '../syntax/parser.ts';
 import { type LineIndex, type ScriptError, ScriptFault } from '../syntax/script-error.ts';
-import type { CallNode, CommandNode, StringNode } from '../syntax/tree.ts';
 import { bindArguments, type FindTag } from './bind.ts';
 import { BoundCall } from './call.ts';
-import { BASE, type Definition, type Extension, type ParameterType, type ScriptNotes } from './definition.ts';
 import type { Registered, Registry } from './registry.ts';
-import { type Branch, chooseBranch, type Line, sequence } from './sequence.ts';
-import { constantText, type Text } from './text.ts';
 
 /** Maximum number of errors that are reported for one script. Our own limit: people correct the first ones first. */
 const MAX_ERRORS = 20;
@@ -230,4 +235,32 @@ function chainAt(nodes: readonly CommandNode[], index: number): readonly Command
     if (nodes[end]?.name === 'else') end++;
   }
   return nodes.slice(index, end);
+}
+
+/** A command with the line of the script on which it stands. */
+type Line = { line: number; execute: Statement };
+
+/** Returns the block of these commands. Each command is a step of the run. */
+function sequence(lines: readonly Line[]): Statement {
+  return (run) => {
+    for (const { line, execute } of lines) {
+      run.beginCommand(line);
+      const flow = execute(run);
+      if (flow) return flow;
+    }
+    return undefined;
+  };
+}
+
+/** A condition and the block that runs when it is the first that is true. An `else` is always true. */
+type Branch = { test: Predicate; block: Statement };
+
+/** Returns the chain of `if`, `elsif` and `else` (RFC 5228 section 3.1). */
+function chooseBranch(branches: readonly Branch[]): Statement {
+  const [only] = branches;
+  if (only && branches.length === 1) return (run) => (only.test(run) ? only.block(run) : undefined);
+  return (run): Flow => {
+    for (const { test, block } of branches) if (test(run)) return block(run);
+    return undefined;
+  };
 }

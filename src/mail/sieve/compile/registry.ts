@@ -1,12 +1,12 @@
 /** Finds what a name means, among all extensions of a table. */
-import type { Comparator } from '../match/comparator.ts';
+import type { Comparator } from '../comparator.ts';
 import {
   type CommandDefinition,
   type Extension,
   MATCHING_TESTS,
   type Tag,
   type TestDefinition,
-} from './definition.ts';
+} from '../definition.ts';
 
 /** A definition and the capability that a script must require for it. */
 export type Registered<Item> = { capability: string; item: Item };

@@ -1,7 +1,7 @@
 /** The test `body` (RFC 5173). */
 import type { MimeEntity } from '../../message/mime-tree.ts';
-import type { Call, Extension } from '../compile/definition.ts';
-import type { MatchValue } from '../match/comparator.ts';
+import type { MatchValue } from '../comparator.ts';
+import type { Call, Extension } from '../definition.ts';
 import { compileMatcher, KEYS, MATCH_TAGS } from '../match/match-types.ts';
 import type { Run } from '../run/run.ts';
 import type { SievePart, TextKind } from '../run/sieve-message.ts';

@@ -1,6 +1,6 @@
 /** The test `duplicate` (RFC 7352). */
 import { createHash } from 'node:crypto';
-import type { Call, Extension } from '../compile/definition.ts';
+import type { Call, Extension } from '../definition.ts';
 import type { Run } from '../run/run.ts';
 
 const DAY_SECONDS = 86_400;

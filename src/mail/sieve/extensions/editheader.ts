@@ -1,7 +1,7 @@
 /** The actions `addheader` and `deleteheader` (RFC 5293). */
 import { isFieldName, textField } from '../../message/headers.ts';
 import { isTraceField } from '../../trace-fields.ts';
-import type { Call, CommandDefinition, Extension } from '../compile/definition.ts';
+import type { Call, CommandDefinition, Extension } from '../definition.ts';
 import { occurrencesOf } from '../match/fields.ts';
 import { compileMatcher, KEYS, MATCH_TAGS } from '../match/match-types.ts';
 import type { HeaderLines } from '../run/header-view.ts';

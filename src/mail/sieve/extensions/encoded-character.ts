@@ -1,5 +1,5 @@
 /** Characters written as hexadecimal numbers (RFC 5228 section 2.4.2.4). */
-import type { Extension } from '../compile/definition.ts';
+import type { Extension } from '../definition.ts';
 
 const BLANK = '[ \\t\\r\\n]';
 /** Matches octets or code points. What does not fit the grammar is ordinary text. */

@@ -3,7 +3,7 @@
  * mailbox has written to.
  */
 import { readAddressList } from '../../message/address-list.ts';
-import type { Extension, MatchType } from '../compile/definition.ts';
+import type { Extension, MatchType } from '../definition.ts';
 import type { Run } from '../run/run.ts';
 
 /** Prefix for which a leading colon stands (RFC 6134 section 2.5). */

@@ -1,5 +1,5 @@
 /** The test `ihave` and the command `error` (RFC 5463). `compile/compiler.ts` puts errors off that the script may avoid. */
-import type { Extension } from '../compile/definition.ts';
+import type { Extension } from '../definition.ts';
 
 export const IHAVE: Extension = {
   name: 'ihave',

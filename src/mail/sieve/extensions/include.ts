@@ -1,7 +1,7 @@
 /** The commands `include`, `return` and `global` (RFC 6609). */
-import type { CommandDefinition, Extension } from '../compile/definition.ts';
+import type { CommandDefinition, Extension } from '../definition.ts';
 import type { Flow, Run, Script, ScriptName } from '../run/run.ts';
-import { isIdentifier } from './variable-name.ts';
+import { isIdentifier } from './variables.ts';
 
 /** Maximum depth of included scripts. RFC 6609 section 3.1 asks for three with the first one. Our own limit. */
 const MAX_DEPTH = 10;

@@ -1,6 +1,6 @@
 /** Tests of annotations of mailboxes and of the server (RFC 5490 sections 3 and 4). */
-import type { Call, Extension, Parameter, TestDefinition } from '../compile/definition.ts';
-import { MatchValue } from '../match/comparator.ts';
+import { MatchValue } from '../comparator.ts';
+import type { Call, Extension, Parameter, TestDefinition } from '../definition.ts';
 import { compileMatcher, KEYS, MATCH_TAGS } from '../match/match-types.ts';
 import type { Run } from '../run/run.ts';
 

@@ -3,10 +3,10 @@
  * the text: they have no back-references and do not look around, and a script that uses these is refused.
  */
 import { RE2JS, RE2JSException } from 're2js';
-import { type Extension, MATCHING_TESTS, type MatchType } from '../compile/definition.ts';
-import { type Comparator, OCTET } from '../match/comparator.ts';
+import { type Comparator, OCTET } from '../comparator.ts';
+import { type Extension, MATCHING_TESTS, type MatchType } from '../definition.ts';
 import type { Run } from '../run/run.ts';
-import { QUOTE_REGEX_TAGS } from './set-modifiers.ts';
+import { QUOTE_REGEX_TAGS } from './variables.ts';
 
 /** Maximum length of an expression. Our own limit: those of scripts have some dozens of characters. */
 const MAX_EXPRESSION_CHARACTERS = 1_024;

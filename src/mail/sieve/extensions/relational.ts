@@ -1,5 +1,5 @@
 /** The match types `:value` and `:count` (RFC 5231). */
-import { type Call, type Extension, MATCHING_TESTS, type MatchType } from '../compile/definition.ts';
+import { type Call, type Extension, MATCHING_TESTS, type MatchType } from '../definition.ts';
 import { foldKeys } from '../match/match-types.ts';
 
 /** Relations of an order: a negative number where the value of the message is less than the key. */

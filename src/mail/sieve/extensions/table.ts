@@ -1,37 +1,25 @@
 /** All extensions of the language. To add one, write its file and add it here. */
-import { BASE, type Extension } from '../compile/definition.ts';
-import { BASE_LANGUAGE } from './base/base.ts';
+import { BASE, type Extension } from '../definition.ts';
+import { ENVELOPE, SUBADDRESS } from './addresses.ts';
+import { EREJECT, FCC, REJECT, VACATION, VACATION_SECONDS } from './answers.ts';
+import { BASE_LANGUAGE } from './base.ts';
 import { BODY } from './body.ts';
-import { COMPARATOR_ASCII_NUMERIC } from './comparator-ascii-numeric.ts';
-import { COMPARATOR_UNICODE_CASEMAP } from './comparator-unicode-casemap.ts';
-import { COPY } from './copy.ts';
-import { DATE } from './date.ts';
+import { COMPARATOR_ASCII_NUMERIC, COMPARATOR_UNICODE_CASEMAP } from './comparators.ts';
+import { DATE, INDEX } from './date.ts';
 import { DUPLICATE } from './duplicate.ts';
 import { EDITHEADER } from './editheader.ts';
 import { ENCODED_CHARACTER } from './encoded-character.ts';
 import { ENOTIFY } from './enotify.ts';
-import { ENVELOPE } from './envelope.ts';
-import { ENVIRONMENT } from './environment.ts';
+import { ENVIRONMENT, SPAMTEST, SPAMTESTPLUS } from './environment.ts';
 import { EXTLISTS } from './extlists.ts';
-import { EXTRACTTEXT } from './extracttext.ts';
-import { FCC } from './fcc.ts';
-import { FILEINTO } from './fileinto.ts';
-import { FOREVERYPART_LOOP } from './foreverypart.ts';
 import { IHAVE } from './ihave.ts';
 import { IMAP4FLAGS } from './imap4flags.ts';
 import { INCLUDE_SCRIPTS } from './include.ts';
-import { INDEX } from './index.ts';
-import { MAILBOX } from './mailbox.ts';
-import { MAILBOXID } from './mailboxid.ts';
+import { COPY, FILEINTO, MAILBOX, MAILBOXID, SPECIAL_USES } from './mailboxes.ts';
 import { MBOXMETADATA, SERVERMETADATA } from './metadata.ts';
-import { MIME } from './mime.ts';
+import { EXTRACTTEXT, FOREVERYPART_LOOP, MIME } from './mime.ts';
 import { REGEX_MATCH } from './regex.ts';
-import { EREJECT, REJECT } from './reject.ts';
 import { RELATIONAL } from './relational.ts';
-import { SPAMTEST, SPAMTESTPLUS } from './spamtest.ts';
-import { SPECIAL_USES } from './special-use.ts';
-import { SUBADDRESS } from './subaddress.ts';
-import { VACATION, VACATION_SECONDS } from './vacation.ts';
 import { VARIABLES } from './variables.ts';
 
 /** The extensions. The base language is the first one. */

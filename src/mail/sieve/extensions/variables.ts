@@ -1,12 +1,113 @@
-/** Variables: references in strings, the command `set` and the test `string` (RFC 5229). */
-import type { Call, Extension, ScriptContext } from '../compile/definition.ts';
-import type { Text } from '../compile/text.ts';
-import { MatchValue } from '../match/comparator.ts';
-import { countsValues } from '../match/counts.ts';
-import { compileMatcher, KEYS, MATCH_TAGS } from '../match/match-types.ts';
+/**
+ * Variables: references in strings, the command `set` and the test `string` (RFC 5229). Names of variables, and where
+ * their values are (RFC 5229 section 3, RFC 6609 section 3.4). Modifiers of `set` and `extracttext` (RFC 5229 section
+ * 4.1, RFC 5435 section 6).
+ */
+import { MatchValue } from '../comparator.ts';
+import type { Call, Extension, ScriptContext, Tag, Text } from '../definition.ts';
+import { compileMatcher, countsValues, KEYS, MATCH_TAGS } from '../match/match-types.ts';
 import type { Run } from '../run/run.ts';
-import { MODIFIER_TAGS, modifiersOf } from './set-modifiers.ts';
-import { type Variable, variableOf, variableToSet } from './variable-name.ts';
+
+type Variable = { read(run: Run): string; write(run: Run, value: string): void };
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const GLOBAL = 'global.';
+
+/**
+ * Maximum length of a value. RFC 5229 section 6 asks for 4,000 characters; a longer value is cut. Our own limit.
+ */
+const MAX_VALUE_CHARACTERS = 8_192;
+/** Maximum number of variables of a script. RFC 5229 section 6 asks for 128. Our own limit. */
+const MAX_VARIABLES = 256;
+
+/** Returns true for a name without a namespace. */
+export function isIdentifier(name: string): boolean {
+  return IDENTIFIER.test(name);
+}
+
+/**
+ * Returns the variable of a name in any case, which may be in the namespace `global`.
+ * @throws RangeError when there can be no such variable
+ */
+export function variableOf(name: string, context: ScriptContext): Variable {
+  const key = name.toLowerCase();
+  const isInGlobal = key.startsWith(GLOBAL) && context.uses('include');
+  const plain = isInGlobal ? key.slice(GLOBAL.length) : key;
+  if (!isIdentifier(plain)) throw new RangeError(`\`${name}\` is not the name of a variable`);
+  const isShared = isInGlobal || context.notes.globals.has(key);
+  const valuesOf = (run: Run) => (isShared ? run.globals : run.variables);
+  return {
+    read: (run) => valuesOf(run).get(plain) ?? '',
+    write(run, value) {
+      const values = valuesOf(run);
+      if (!values.has(plain) && values.size >= MAX_VARIABLES)
+        run.fail(`a script has at most ${MAX_VARIABLES} variables`);
+      values.set(plain, value.slice(0, MAX_VALUE_CHARACTERS).toWellFormed());
+    },
+  };
+}
+
+/**
+ * Returns the variable that a command sets.
+ * @throws RangeError when there can be no such variable, or the script has too many
+ */
+function variableToSet(name: string, context: ScriptContext): Variable {
+  const variable = variableOf(name, context);
+  const { variables } = context.notes;
+  variables.add(name.toLowerCase());
+  if (variables.size > MAX_VARIABLES) throw new RangeError(`a script has at most ${MAX_VARIABLES} variables`);
+  return variable;
+}
+
+type Modifier = { name: string; precedence: number; change(value: string): string };
+
+const lower = (text: string) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+const upper = (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+
+/** Unreserved characters of URIs stay (RFC 3986 section 2.3). */
+const RESERVED = /[^A-Za-z0-9._~-]/gu;
+
+const encodeUrl = (text: string) =>
+  text.replace(RESERVED, (character) =>
+    Buffer.from(character)
+      .toString('hex')
+      .replace(/../g, (octet) => `%${octet.toUpperCase()}`),
+  );
+
+/** Modifiers of a higher precedence come first. Those of the same one exclude each other. */
+const MODIFIERS: readonly Modifier[] = [
+  { name: ':lower', precedence: 40, change: lower },
+  { name: ':upper', precedence: 40, change: upper },
+  { name: ':lowerfirst', precedence: 30, change: (text) => lower(text.slice(0, 1)) + text.slice(1) },
+  { name: ':upperfirst', precedence: 30, change: (text) => upper(text.slice(0, 1)) + text.slice(1) },
+  { name: ':quotewildcard', precedence: 20, change: (text) => text.replace(/[*?\\]/g, '\\$&') },
+  { name: ':quoteregex', precedence: 20, change: (text) => text.replace(/[.[\]\\*^$+?{}()|]/g, '\\$&') },
+  { name: ':encodeurl', precedence: 15, change: encodeUrl },
+  { name: ':length', precedence: 10, change: (text) => String([...text].length) },
+];
+
+function tagOf({ name, precedence }: Modifier): Tag {
+  return { name, group: `modifier ${precedence}` };
+}
+
+function tagsOf(isWanted: (name: string) => boolean): readonly Tag[] {
+  return MODIFIERS.filter(({ name }) => isWanted(name)).map(tagOf);
+}
+
+/** Tag of the modifier that comes with notifications. */
+export const ENCODE_URL_TAGS = tagsOf((name) => name === ':encodeurl');
+
+/** Tag of the modifier that comes with regular expressions. */
+export const QUOTE_REGEX_TAGS = tagsOf((name) => name === ':quoteregex');
+
+/** Tags of the other modifiers. */
+export const MODIFIER_TAGS = tagsOf((name) => name !== ':encodeurl' && name !== ':quoteregex');
+
+/** Returns what the modifiers of a call make of a value. */
+export function modifiersOf(call: Call): (value: string) => string {
+  const own = MODIFIERS.filter(({ name }) => call.has(name));
+  return (value) => own.reduce((text, { change }) => change(text), value);
+}
 
 /** Matches a reference. What does not fit the grammar is ordinary text. */
 const REFERENCE = /\$\{((?:[A-Za-z_][A-Za-z0-9_]*\.)*(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+))\}/g;

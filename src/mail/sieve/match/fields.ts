@@ -1,8 +1,12 @@
-/** The fields that a test reads: in which headers, which occurrences of them, and what of their values. */
-import type { Call } from '../compile/definition.ts';
+/**
+ * The fields that a test reads: in which headers, which occurrences of them, and what of their values. Parts of
+ * addresses (RFC 5228 section 2.7.4). An address that is not valid has neither a local part nor a domain.
+ */
+import { MatchValue } from '../comparator.ts';
+import type { AddressPart, Call, Tag } from '../definition.ts';
 import type { HeaderView } from '../run/header-view.ts';
 import type { Run } from '../run/run.ts';
-import { MatchValue } from './comparator.ts';
+import { countsValues } from './match-types.ts';
 
 /**
  * Returns what collects values of the headers in which a test looks: that of the message, unless a tag says otherwise. Most tests look in
@@ -49,4 +53,31 @@ export function fieldValuesOf(call: Call): ReadValues {
     const fields = names.flatMap((name) => header.rawValues(name).map((value) => ({ name, value })));
     return choose(fields).flatMap((field) => extract(field, run).map((text) => new MatchValue(text)));
   };
+}
+
+const ALL: AddressPart = {
+  name: ':all',
+  read: ({ localPart = '', domain }) => (domain === undefined ? localPart : `${localPart}@${domain}`),
+};
+
+const LOCAL_PART: AddressPart = {
+  name: ':localpart',
+  read: ({ localPart, domain }) => (domain === undefined ? undefined : localPart),
+};
+
+const DOMAIN: AddressPart = {
+  name: ':domain',
+  read: ({ localPart, domain }) => (localPart === undefined ? undefined : domain),
+};
+
+/** Returns the tag of a part. */
+export function addressPartTag(addressPart: AddressPart): Tag {
+  return { name: addressPart.name, group: 'address part', addressPart };
+}
+
+export const ADDRESS_PART_TAGS: readonly Tag[] = [ALL, LOCAL_PART, DOMAIN].map(addressPartTag);
+
+/** Returns the part of addresses that a call names, or the whole address. Addresses are counted whole (RFC 5231 section 4.2). */
+export function addressPartOf(call: Call): AddressPart {
+  return countsValues(call) ? ALL : (call.tagOf('address part')?.addressPart ?? ALL);
 }

@@ -1,8 +1,18 @@
-/** The match types that every script has, and the tags of tests that compare values with keys (RFC 5228 section 2.7). */
-import type { Call, Matcher, MatchType, Parameter, Tag } from '../compile/definition.ts';
-import { mapTexts, type Texts } from '../compile/text.ts';
+/**
+ * The match types that every script has, and the tags of tests that compare values with keys (RFC 5228 section 2.7).
+ * Tests that count their values, some of which leave out empty ones (RFC 5231 section 4.2).
+ */
+import { type Comparator, spendOnFolding } from '../comparator.ts';
+import {
+  type Call,
+  type Matcher,
+  type MatchType,
+  mapTexts,
+  type Parameter,
+  type Tag,
+  type Texts,
+} from '../definition.ts';
 import type { Run } from '../run/run.ts';
-import { type Comparator, spendOnFolding } from './comparator.ts';
 import { matchPattern, parsePattern } from './pattern.ts';
 
 /** Returns the keys in the form that a comparator compares. */
@@ -89,4 +99,9 @@ export function compileMatcher(call: Call, keys = call.texts(KEYS.name)): Matche
   if (matchType.needsSubstrings && !comparator.hasSubstrings)
     throw call.fault(`\`${comparator.name}\` cannot compare by \`${name}\``, ':comparator');
   return matchType.compile({ call, comparator, keys });
+}
+
+/** Returns true for a call whose match type is `:count`. */
+export function countsValues(call: Call): boolean {
+  return call.tagOf('match type')?.name === ':count';
 }

@@ -1,5 +1,5 @@
 /** Patterns of `:matches` for a comparator, which says what a character is and which texts are equal. */
-import { type Comparator, type FoldBudget, isAscii, type MatchValue, spendOnFolding } from './comparator.ts';
+import { type Comparator, type FoldBudget, isAscii, type MatchValue, spendOnFolding } from '../comparator.ts';
 import { type Glob, matchGlob, parseGlob } from './glob.ts';
 
 type Pattern = {

@@ -2,7 +2,7 @@
 import { MISSING_HOST, MISSING_MAILBOX, readAddressList } from '../../message/address-list.ts';
 import { decodeWords } from '../../message/decode-words.ts';
 import { unfoldValue } from '../../message/header-block.ts';
-import { MatchValue } from '../match/comparator.ts';
+import { MatchValue } from '../comparator.ts';
 
 /** A field with its lines. `name` is in lower case; a line that is not a field has an empty name. */
 export type HeaderLines = { name: string; lines: Buffer; valueStart: number };

@@ -1,9 +1,8 @@
 /** A compiled script, what a run of it is given, and the state of the run, of which nothing outlives it. */
 import type { Action } from '../actions.ts';
 import type { ScriptError } from '../syntax/script-error.ts';
+import { type Annotations, type Folder, Folders, InputNeeded, type KnownContact } from './account.ts';
 import { ActionList } from './action-list.ts';
-import { type Folder, Folders } from './folders.ts';
-import { type Annotations, InputNeeded, type KnownContact } from './input-needed.ts';
 import { SieveMessage, type SievePart } from './sieve-message.ts';
 
 /** How a block ends early: with the script, with an included script, or with the loop of this name. */

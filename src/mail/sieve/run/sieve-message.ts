@@ -3,7 +3,7 @@ import { findOctet } from '../../find-octet.ts';
 import { readFieldLines } from '../../message/header-block.ts';
 import { type MimeEntity, readTreeOrOpaque } from '../../message/mime-tree.ts';
 import { LF } from '../../octets.ts';
-import { MatchValue } from '../match/comparator.ts';
+import { MatchValue } from '../comparator.ts';
 import { type HeaderLines, HeaderView } from './header-view.ts';
 
 const CRLF = Buffer.from('\r\n');

@@ -1,10 +1,82 @@
-/** The action `vacation` (RFC 5230), and its times in seconds (RFC 6131). */
+/**
+ * The tag `:fcc`, which files a copy of what an action sends (RFC 8580). The actions `reject` and `ereject` (RFC 5429).
+ * The action `vacation` (RFC 5230), and its times in seconds (RFC 6131).
+ */
 import { createHash } from 'node:crypto';
-import { compileOptions } from '../compile/action-options.ts';
-import type { Call, CommandDefinition, Extension } from '../compile/definition.ts';
-import type { Text } from '../compile/text.ts';
-import { checkCopyTags, copyTarget } from './fcc.ts';
-import { readScriptAddress, readScriptMailbox } from './script-address.ts';
+import type { Target } from '../actions.ts';
+import {
+  type Call,
+  type CommandDefinition,
+  compileOptions,
+  type Extension,
+  type Text,
+} from '../definition.ts';
+import { type ActionOptions, targetOf } from '../run/action-list.ts';
+import { readScriptAddress, readScriptMailbox } from './addresses.ts';
+import { isMailboxName } from './mailboxes.ts';
+
+export const FCC: Extension = {
+  name: 'fcc',
+  tags: [
+    {
+      on: ['vacation', 'notify'],
+      tags: [
+        {
+          name: ':fcc',
+          value: 'text',
+          modify(call) {
+            const mailbox = call.checkedText(':fcc', isMailboxName, '`:fcc` needs the name of a mailbox');
+            return (options, run) => {
+              options.fileCopyInto = mailbox.read(run);
+            };
+          },
+        },
+      ],
+    },
+  ],
+};
+
+/** Tags of `fileinto` that say how the copy is filed. */
+const TARGET_TAGS: readonly string[] = [':flags', ':create', ':mailboxid', ':specialuse'];
+
+/**
+ * Checks that a call has `:fcc` when it says how the copy is filed.
+ * @throws ScriptFault when it does not
+ */
+export function checkCopyTags(call: Call): void {
+  const tag = TARGET_TAGS.find((name) => call.has(name));
+  if (tag !== undefined && !call.has(':fcc')) throw call.fault(`\`${tag}\` needs \`:fcc\``, tag);
+}
+
+/** Returns where the copy is filed, if one is. */
+export function copyTarget(options: ActionOptions): Target | undefined {
+  const { fileCopyInto, flags = [] } = options;
+  return fileCopyInto === undefined ? undefined : targetOf(fileCopyInto, options, flags);
+}
+
+function rejectCommand(name: string, { prefersProtocol }: { prefersProtocol: boolean }): CommandDefinition {
+  return {
+    name,
+    parameters: [{ name: 'reason', type: 'text' }],
+    compile(call) {
+      const reason = call.text('reason');
+      return (run) => {
+        run.take({ kind: 'reject', ...run.origin(), reason: reason.read(run), prefersProtocol });
+        return undefined;
+      };
+    },
+  };
+}
+
+export const REJECT: Extension = {
+  name: 'reject',
+  commands: [rejectCommand('reject', { prefersProtocol: false })],
+};
+
+export const EREJECT: Extension = {
+  name: 'ereject',
+  commands: [rejectCommand('ereject', { prefersProtocol: true })],
+};
 
 const DAY_SECONDS = 86_400;
 /** Time between two answers to one sender when the script names none (RFC 5230 section 4.1). */

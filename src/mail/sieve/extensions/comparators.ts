@@ -1,5 +1,7 @@
-/** The comparator i;ascii-numeric (RFC 4790 section 9.1). */
-import type { Extension } from '../compile/definition.ts';
+/** The comparator i;ascii-numeric (RFC 4790 section 9.1). The comparator i;unicode-casemap (RFC 5051). */
+import { foldText } from '../../message/fold.ts';
+import { orderOctets } from '../comparator.ts';
+import type { Extension } from '../definition.ts';
 
 /** Stands for a text that does not begin with a digit, which is greater than all numbers. */
 const INFINITY = '';
@@ -20,6 +22,19 @@ export const COMPARATOR_ASCII_NUMERIC: Extension = {
       },
       character: 'octet',
       hasSubstrings: false,
+    },
+  ],
+};
+
+export const COMPARATOR_UNICODE_CASEMAP: Extension = {
+  name: 'comparator-i;unicode-casemap',
+  comparators: [
+    {
+      name: 'i;unicode-casemap',
+      fold: foldText,
+      order: orderOctets,
+      character: 'code point',
+      hasSubstrings: true,
     },
   ],
 };

@@ -1,14 +1,14 @@
 /**
- * The parts that an extension can add to the language: commands, tests, tags of either, comparators, and forms of strings. The base
- * language counts as an extension. `extensions/table.ts` lists them all.
+ * The parts that an extension can add to the language: commands, tests, tags of either, comparators, and forms of
+ * strings. The base language counts as an extension. `extensions/table.ts` lists them all. Strings of a script whose
+ * value may depend on the run. Options that tags of extensions give to an action.
  */
-import type { HeaderField } from '../../message/header-block.ts';
-import type { Comparator, MatchValue } from '../match/comparator.ts';
-import type { ActionOptions } from '../run/action-list.ts';
-import type { AddressParts, HeaderView } from '../run/header-view.ts';
-import type { Predicate, Run, ScriptName, Statement } from '../run/run.ts';
-import type { ScriptFault } from '../syntax/script-error.ts';
-import type { Text, Texts } from './text.ts';
+import type { HeaderField } from '../message/header-block.ts';
+import type { Comparator, MatchValue } from './comparator.ts';
+import { type ActionOptions, noOptions } from './run/action-list.ts';
+import type { AddressParts, HeaderView } from './run/header-view.ts';
+import type { Predicate, Run, ScriptName, Statement } from './run/run.ts';
+import type { ScriptFault } from './syntax/script-error.ts';
 
 /** Stands for all tests that compare values with keys. */
 export const MATCHING_TESTS = 'tests that match';
@@ -172,3 +172,58 @@ export type Extension = {
    */
   parse?(value: string, context: ScriptContext): Text | undefined;
 };
+
+export type Text = {
+  /** The text as the script has it. */
+  source: string;
+  /** Value that is the same in every run; undefined when it depends on variables. */
+  constant: string | undefined;
+  read(run: Run): string;
+};
+
+export type Texts = {
+  /** Values that are the same in every run; undefined when one depends on variables. */
+  constants: readonly string[] | undefined;
+  read(run: Run): readonly string[];
+};
+
+/** Returns a text with the same value in every run. */
+export function constantText(value: string): Text {
+  return { source: value, constant: value, read: () => value };
+}
+
+/** Returns a list of texts. */
+export function joinTexts(texts: readonly Text[]): Texts {
+  const constants: string[] = [];
+  for (const { constant } of texts) if (constant !== undefined) constants.push(constant);
+  if (constants.length === texts.length) return constantTexts(constants);
+  return variableTexts(texts);
+}
+
+/** Returns a list of constants, whose memory is theirs alone: a mailbox may have thousands of rules. */
+function constantTexts(constants: readonly string[]): Texts {
+  return { constants, read: () => constants };
+}
+
+function variableTexts(texts: readonly Text[]): Texts {
+  return { constants: undefined, read: (run) => texts.map((text) => text.read(run)) };
+}
+
+function changedTexts(read: Texts['read'], change: (value: string) => string): Texts {
+  return { constants: undefined, read: (run) => read(run).map(change) };
+}
+
+/** Returns the list with each value changed. Constants are changed once. */
+export function mapTexts({ constants, read }: Texts, change: (value: string) => string): Texts {
+  return constants ? constantTexts(constants.map(change)) : changedTexts(read, change);
+}
+
+/** Returns what makes the options of an action, each time it is taken. */
+export function compileOptions(call: Call): (run: Run) => ActionOptions {
+  const modifiers = call.tags.flatMap(({ modify }) => (modify ? [modify(call)] : []));
+  return (run) => {
+    const options = noOptions();
+    for (const modify of modifiers) modify(options, run);
+    return options;
+  };
+}
