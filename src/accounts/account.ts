@@ -1,6 +1,7 @@
 /** An open account, as everything that works on it receives it. */
+
 import type { PrivateDatabase } from '../db/private-database.ts';
-import type { MailboxMessageReader } from '../mail/message/mailbox-message-reader.ts';
+import type { MailboxMessageReader } from '../mail/mailbox-message/reader.ts';
 import type { ByteBudget } from '../system/guards/byte-budget.ts';
 import type { System } from '../system/system.ts';
 import type { AccountChanges } from './changes.ts';

@@ -3,7 +3,7 @@
  * neither the API nor other accounts. The main thread decides which thread has an account (accounts.ts).
  */
 import type { MessagePort, Transferable } from 'node:worker_threads';
-import { createMailboxMessageReader } from '../mail/message/mailbox-message-reader.ts';
+import { createMailboxMessageReader } from '../mail/mailbox-message/reader.ts';
 import type { Annotations, Folder } from '../mail/sieve/run/account.ts';
 import { createByteBudget } from '../system/guards/byte-budget.ts';
 import { createPortCalls } from '../system/thread/calls.ts';

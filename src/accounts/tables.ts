@@ -62,7 +62,7 @@ export const contents = table({
   crc32: integer(),
   /** SHA-256 that names the file of the bytes; null when contentBytes holds them. */
   blobSha256: nullable(text()),
-  /** Version of what was read from the bytes (mail/message/mailbox-message.ts). */
+  /** Version of what was read from the bytes (mail/mailbox-message/read.ts). */
   parserVersion: integer(),
   isOpaque: flag(),
   /** JSON of the StoredPart of the message. */

@@ -1,4 +1,5 @@
 /** Builds the rows of one copy of a broadcast. It writes nothing, so a copy that cannot be made leaves nothing behind. */
+
 import type { BroadcastRecipientRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { EmailRow } from '../db/email-tables.ts';
 import type { ContactRow } from '../db/marketing-tables.ts';
@@ -6,8 +7,7 @@ import type { MessageRow } from '../db/tables.ts';
 import { readMailbox } from '../emails/request/addresses.ts';
 import { asLine } from '../emails/request/line.ts';
 import { addressKey, isAsciiAddress } from '../mail/address.ts';
-import { COMPOSER_VERSION } from '../mail/message/compose.ts';
-import { writeMessageFields } from '../mail/message/message-fields.ts';
+import { COMPOSER_VERSION, writeMessageFields } from '../mail/message/compose.ts';
 import { CONTACT_DELETED } from '../queue/exclusions.ts';
 import { newMessage } from '../queue/new-message.ts';
 import type { NewRecipient } from '../queue/store.ts';

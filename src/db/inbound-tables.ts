@@ -174,7 +174,7 @@ export const dmarcReports = table({
   day: integer(),
   /** Domain whose DMARC record asks for reports. */
   domain: text(),
-  /** The part of `domain` that somebody has registered (mail/registrable-domain.ts). The limits of a day count by it. */
+  /** The part of `domain` that somebody has registered (mail/domain-names.ts). The limits of a day count by it. */
   registrableDomain: text(),
   /** Number of its observations. */
   observations: integer(),
@@ -202,7 +202,7 @@ export const receivedReports = table({
   type: text<'dmarc' | 'tls'>(),
   /** Domain that sent the report, as DMARC or DKIM proves. */
   reporter: text(),
-  /** The part of `reporter` that somebody has registered (mail/registrable-domain.ts). The limits of a day count by it. */
+  /** The part of `reporter` that somebody has registered (mail/domain-names.ts). The limits of a day count by it. */
   registrableDomain: text(),
   organization: text(),
   /** Id that the reporter gave the report. */

@@ -5,8 +5,7 @@
 import type { Config } from '../config.ts';
 import { findSpfFault, isSpfRecord, spfTerms } from '../mail/auth/spf-record.ts';
 import { parseDkimKeyRecord } from '../mail/dkim/key.ts';
-import { findParentPolicy, type ParentPolicy } from '../mail/dmarc/parent-policy.ts';
-import { LookupFailure } from '../mail/dmarc/policy-records.ts';
+import { findParentPolicy, LookupFailure, type ParentPolicy } from '../mail/dmarc/policy-records.ts';
 import type { DnsAnswer, DnsLookups, MxRecord } from '../system/dns.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
 import type { TlsProbe } from '../system/tls-probe.ts';

@@ -1,6 +1,6 @@
 /** Adds a domain with a key pair of its own. None of its records is verified yet. */
 import type { App } from '../app.ts';
-import type { ParentPolicy } from '../mail/dmarc/parent-policy.ts';
+import type { ParentPolicy } from '../mail/dmarc/policy-records.ts';
 import { TimeoutError, withTimeout } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';

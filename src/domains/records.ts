@@ -5,7 +5,7 @@
 import type { Config } from '../config.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
-import type { DmarcPolicyWord } from '../mail/dmarc/parent-policy.ts';
+import type { DmarcPolicyWord } from '../mail/dmarc/policy-records.ts';
 import { reportAddress } from './report-address.ts';
 
 /** Records that a domain needs to be verified. */

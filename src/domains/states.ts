@@ -9,7 +9,7 @@
  * effect.
  */
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
-import type { ParentPolicy } from '../mail/dmarc/parent-policy.ts';
+import type { ParentPolicy } from '../mail/dmarc/policy-records.ts';
 import { DAY_MS } from '../system/clock.ts';
 import type { Verdict, Verdicts } from './check.ts';
 import { RECORD_KINDS, type RecordKind } from './records.ts';

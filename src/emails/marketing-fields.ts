@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { App } from '../app.ts';
 import { INLINE_BYTES } from '../blobs/blobs.ts';
 import type { BroadcastRow, TopicRow } from '../db/marketing-tables.ts';
-import { encodeWords } from '../mail/message/encoded-word.ts';
+import { encodeWords } from '../mail/encoded-word.ts';
 import { UNSUBSCRIBE_TAG, UNSUBSCRIBE_URL } from '../queue/contents/reader.ts';
 import { invalid } from '../system/errors.ts';
 import type { HeaderField } from './request/headers.ts';

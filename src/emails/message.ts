@@ -6,10 +6,15 @@ import type { App } from '../app.ts';
 import type { BlobRow, MessageRow } from '../db/tables.ts';
 import { createBodyHash } from '../mail/dkim/body-hash.ts';
 import type { Calendar } from '../mail/message/calendar.ts';
-import { COMPOSER_VERSION, composeBody, TEXTS_END } from '../mail/message/compose.ts';
+import {
+  COMPOSER_VERSION,
+  composeBody,
+  type MessageFields,
+  TEXTS_END,
+  writeMessageFields,
+} from '../mail/message/compose.ts';
 import { type Attachment, calendarPart, fileParts } from '../mail/message/file-part.ts';
 import type { TextOrigin } from '../mail/message/html-text.ts';
-import { type MessageFields, writeMessageFields } from '../mail/message/message-fields.ts';
 import { type NewSource, type Pack, textBytes } from '../queue/contents/source.ts';
 import { instrument, type Tracked } from '../tracking/links/instrument.ts';
 

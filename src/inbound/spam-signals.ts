@@ -2,12 +2,11 @@
  * The built-in signs of spam. Each of them is weak alone, and mail servers that are run with care show few of them. The score of a
  * message is the sum of the points of all signs that apply.
  */
-
 import { isIP } from 'node:net';
 import type { AuthenticationResult } from '../mail/auth/result.ts';
+import { parseDate } from '../mail/date.ts';
+import { isSameOrBelow } from '../mail/domain-names.ts';
 import { decodeWords } from '../mail/message/decode-words.ts';
-import { parseDate } from '../mail/mime/date.ts';
-import { isSameOrBelow } from '../mail/same-or-below.ts';
 import { DAY_MS } from '../system/clock.ts';
 
 /** One reason for a score, as it is stored and shown. */

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import type { LeasedTask } from '../inbound/tasks/store.ts';
 import { createTaskWork, type TaskOutcome } from '../inbound/tasks/worker.ts';
 import { createLinks } from '../links/links.ts';
-import { MAX_COMPLAINT_BYTES, readFeedbackReport } from '../mail/arf/read.ts';
+import { MAX_COMPLAINT_BYTES, readFeedbackReport } from '../mail/arf.ts';
 import type { AuthenticationResult } from '../mail/auth/result.ts';
 import { storeComplaint } from '../queue/feedback.ts';
 import { type Replies, RepliesFile } from '../queue/outcome/replies/replies.ts';

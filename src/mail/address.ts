@@ -4,7 +4,7 @@
  * and the envelope apply to the same one: no lists, groups, comments, routes or address literals.
  */
 import { domainToASCII } from 'node:url';
-import { decodeWord, encodeWords } from './message/encoded-word.ts';
+import { decodeWord, encodeWords } from './encoded-word.ts';
 
 export type Mailbox = {
   /** Display name as a reader sees it, unquoted and decoded. */

@@ -8,7 +8,7 @@ import { MAX_HEADER_BYTES, MAX_HEADER_LINES } from '../mail/header-limits.ts';
 import { decodeCharset } from '../mail/message/charset.ts';
 import { decodeWords } from '../mail/message/decode-words.ts';
 import { MAX_LINE_OCTETS } from '../mail/message/headers.ts';
-import { hasLongLine } from '../mail/message/repair/long-line.ts';
+import { hasLongLine } from '../mail/message/repair/legal-field.ts';
 import { repairField } from '../mail/message/repair/repair-header.ts';
 import { namesAuthservId } from '../mail/message/results-owner.ts';
 import { notAuthorized, RefusedMessage } from './refused-message.ts';

@@ -27,7 +27,7 @@ import { findContent } from '../../src/accounts/content-store.ts';
 import { contentFolder } from '../../src/accounts/folder.ts';
 import { DamagedBlobError } from '../../src/blobs/damaged.ts';
 import { pathOf } from '../../src/blobs/files.ts';
-import { PARSER_VERSION, readMailboxMessage } from '../../src/mail/message/mailbox-message.ts';
+import { PARSER_VERSION, readMailboxMessage } from '../../src/mail/mailbox-message/read.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { createAccountApp, messageOf, openTestAccount, START_MS } from '../support/test-account.ts';
 import { waitUntil } from '../support/wait-until.ts';

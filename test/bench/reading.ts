@@ -2,7 +2,7 @@
  * Messages that are read in this thread, without the way to another one: for a mailbox, which stores what IMAP answers, and for a route,
  * which posts texts and files.
  */
-import { readMailboxMessage } from '../../src/mail/message/mailbox-message.ts';
+import { readMailboxMessage } from '../../src/mail/mailbox-message/read.ts';
 import { readMessage } from '../../src/mail/message/parse/read-message.ts';
 import { oddMessages } from '../mail/message/parse/odd-messages.ts';
 import { sampleMessages } from './imap/messages.ts';

@@ -10,7 +10,7 @@ import { Cursor } from '../../src/mail/imap/parser/cursor.ts';
 import { parseSort } from '../../src/mail/imap/parser/sort.ts';
 import { sortMessages } from '../../src/mail/imap/sort.ts';
 import { threadMessages } from '../../src/mail/imap/thread.ts';
-import { readMailboxMessage } from '../../src/mail/message/mailbox-message.ts';
+import { readMailboxMessage } from '../../src/mail/mailbox-message/read.ts';
 import { finishSteps } from '../../src/system/steps.ts';
 import { type DatedMessage, unpackDovecot } from './dovecot.ts';
 

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readMailboxMessage } from '../../src/mail/message/mailbox-message.ts';
+import { readMailboxMessage } from '../../src/mail/mailbox-message/read.ts';
 import { chooseFields, findSection, type Section } from '../../src/mail/message/section.ts';
 import { unpackDovecot } from './dovecot.ts';
 

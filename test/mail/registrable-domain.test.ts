@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { registrableDomain } from '../../src/mail/registrable-domain.ts';
+import { registrableDomain } from '../../src/mail/domain-names.ts';
 
 test('all names below a registered one have the same owner', async () => {
   for (const [name, expected] of [

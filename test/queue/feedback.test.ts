@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import { createLinks } from '../../src/links/links.ts';
-import { readFeedbackReport } from '../../src/mail/arf/read.ts';
+import { readFeedbackReport } from '../../src/mail/arf.ts';
 import type { Notice } from '../../src/mail/dsn/notice.ts';
 import { readReturnedMail } from '../../src/mail/dsn/read.ts';
 import {

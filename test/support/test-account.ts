@@ -5,7 +5,7 @@ import { addMessages, type NewMessage } from '../../src/accounts/add.ts';
 import { prepareContent } from '../../src/accounts/content.ts';
 import { KEPT_MEMORY } from '../../src/accounts/imap/kept-memory.ts';
 import { openAccount } from '../../src/accounts/open.ts';
-import { readMailboxMessage } from '../../src/mail/message/mailbox-message.ts';
+import { readMailboxMessage } from '../../src/mail/mailbox-message/read.ts';
 import { createByteBudget } from '../../src/system/guards/byte-budget.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';

@@ -1,5 +1,4 @@
 /** Finds the octets of sections in a stored message. The prefix of its recipient stands in front of the content. */
-
 import { crc32 } from 'node:zlib';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
 import type { FetchItem } from '../../mail/imap/fetch-item.ts';
@@ -12,7 +11,7 @@ import {
   partialRange,
   type StoredPart,
 } from '../../mail/message/section.ts';
-import { createTransferDecoder } from '../../mail/message/transfer-decoder.ts';
+import { createTransferDecoder } from '../../mail/message/transfer-encoding.ts';
 import type { OpenAccount } from '../account.ts';
 import { readRange } from '../content.ts';
 import type { Stored } from '../stored-message-store.ts';

@@ -9,9 +9,8 @@ import { asLine } from '../../emails/request/line.ts';
 import type { Links } from '../../links/links.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { signMessage } from '../../mail/dkim/sign.ts';
-import { composeBody } from '../../mail/message/compose.ts';
+import { composeBody, writeMessageFields } from '../../mail/message/compose.ts';
 import { dateField } from '../../mail/message/headers.ts';
-import { writeMessageFields } from '../../mail/message/message-fields.ts';
 import { complaintFields } from '../../queue/contents/complaint-fields.ts';
 import { fillTexts } from '../../queue/contents/content.ts';
 import {

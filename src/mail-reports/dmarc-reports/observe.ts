@@ -3,7 +3,7 @@ import type { App } from '../../app.ts';
 import type { ReceivedRecipientKind } from '../../db/inbound-tables.ts';
 import type { AuthenticationResult, DkimOutcome } from '../../mail/auth/result.ts';
 import type { Observation } from '../../mail/dmarc/aggregate-report.ts';
-import { registrableDomain } from '../../mail/registrable-domain.ts';
+import { registrableDomain } from '../../mail/domain-names.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { observeMessage } from './store.ts';
 

@@ -1,7 +1,6 @@
 /** Takes from a report what it says about one domain. Whatever it says about others is dropped. */
-
+import { isSameOrBelow } from '../../mail/domain-names.ts';
 import type { Disposition, DmarcRecord, LeftOut, Report, TlsPolicy } from '../../mail/reports/report.ts';
-import { isSameOrBelow } from '../../mail/same-or-below.ts';
 
 /** The details of a stored report. */
 export type ReportDetails = {

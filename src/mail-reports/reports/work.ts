@@ -10,7 +10,7 @@ import { bounceDomain } from '../../domains/records.ts';
 import { MAX_RETURNED_BYTES } from '../../inbound/space.ts';
 import type { LeasedTask } from '../../inbound/tasks/store.ts';
 import { createTaskWork, type TaskOutcome } from '../../inbound/tasks/worker.ts';
-import { registrableDomain } from '../../mail/registrable-domain.ts';
+import { registrableDomain } from '../../mail/domain-names.ts';
 import type { ReportReader } from '../../mail/reports/reader.ts';
 import type { Report } from '../../mail/reports/report.ts';
 import type { Directory } from '../../mailbox-delivery/directory.ts';

@@ -4,7 +4,7 @@
  */
 import type { ARCChainEntry, DNSResolver } from 'mailauth';
 import { arc, getARChain } from 'mailauth/lib/arc/index.js';
-import { MAX_SETS, SET_FIELDS } from '../arc/chain.ts';
+import { MAX_SETS, SET_FIELDS } from '../arc.ts';
 import type { HeaderField } from '../dkim/verify/header-fields.ts';
 import { type SignedMessage, verifySignature } from '../dkim/verify/verify.ts';
 import { namesAuthservId } from '../message/results-owner.ts';

@@ -1,27 +1,25 @@
 /**
- * Authenticates one message: its client by SPF and by its name, its author by DKIM and DMARC, its path by ARC. The work is
- * bounded in lookups and in time, and an error in one part does not change the results of another.
+ * Authenticates one message: its client by SPF and by its name, its author by DKIM and DMARC, its path by ARC. The work
+ * is bounded in lookups and in time, and an error in one part does not change the results of another. Verifies the
+ * signatures of a message, up to a limit.
  */
-
 import ipaddr from 'ipaddr.js';
 import { blockList } from '../../system/blocklist.ts';
 import type { Clock } from '../../system/clock.ts';
 import { type DnsLookups, isHostName } from '../../system/dns.ts';
 import type { BodyHashes } from '../dkim/verify/body-hashes.ts';
-import { splitFields } from '../dkim/verify/header-fields.ts';
+import { fieldValue, groupFields, type HeaderField, splitFields } from '../dkim/verify/header-fields.ts';
 import { createKeyParser, type KeyParser } from '../dkim/verify/keys.ts';
-import { groupFields } from '../dkim/verify/signed-header.ts';
-import type { SignedMessage } from '../dkim/verify/verify.ts';
+import { parseSignature } from '../dkim/verify/signature.ts';
+import { type SignatureOutcome, type SignedMessage, verifySignature } from '../dkim/verify/verify.ts';
+import { isSameOrBelow } from '../domain-names.ts';
 import { checkArc } from './arc.ts';
 import { checkBimi } from './bimi.ts';
+import { type Client, checkReverseDns, findClient } from './client.ts';
 import { checkDmarc } from './dmarc.ts';
 import { readFrom } from './from.ts';
-import { createMessageLookups } from './lookups.ts';
-import { type Client, findClient } from './relay-hop.ts';
-import { createResolver } from './resolver.ts';
+import { createMessageLookups, createResolver } from './resolver.ts';
 import type { AuthenticationResult, ReverseDnsOutcome, SpfOutcome } from './result.ts';
-import { checkReverseDns } from './reverse-dns.ts';
-import { verifySignatures } from './signatures.ts';
 import { checkSpf } from './spf.ts';
 
 /** A message whose data has arrived. It is plain data that crosses between threads. */
@@ -132,4 +130,47 @@ function createMatcher(cidrs: readonly string[]): (address: string) => boolean {
     const parsed = ipaddr.process(address);
     return list.check(parsed.toString(), parsed.kind());
   };
+}
+
+/**
+ * Maximum number of signatures that are verified. Messages have one to three; each needs a lookup and an operation with
+ * its key. Our own limit.
+ */
+const MAX_VERIFIED_SIGNATURES = 8;
+/** Maximum number of signatures that are reported. The others are ignored. Our own limit. */
+const MAX_REPORTED_SIGNATURES = 16;
+
+/**
+ * Returns the outcomes in the order of their fields. Signatures of the author's own domain are verified first, so others
+ * that were added above them do not use up the limit.
+ */
+async function verifySignatures(
+  fields: readonly HeaderField[],
+  message: SignedMessage,
+  authorDomain: string,
+): Promise<SignatureOutcome[]> {
+  const signatures = fields.filter(({ name }) => name === 'dkim-signature');
+  const verified = new Set(chooseSignatures(signatures, authorDomain));
+  const reported = signatures
+    .filter((field, index) => verified.has(field) || index < MAX_REPORTED_SIGNATURES)
+    .slice(0, MAX_REPORTED_SIGNATURES + MAX_VERIFIED_SIGNATURES);
+  return Promise.all(
+    reported.map((field) => (verified.has(field) ? verifySignature(field, message) : unverified(field))),
+  );
+}
+
+function chooseSignatures(signatures: readonly HeaderField[], authorDomain: string): HeaderField[] {
+  if (signatures.length <= MAX_VERIFIED_SIGNATURES) return [...signatures];
+  const isOfAuthor = (field: HeaderField): boolean => {
+    const { domain } = parseSignature(fieldValue(field), 'dkim');
+    return domain !== '' && isSameOrBelow(authorDomain, domain);
+  };
+  const own = new Set(signatures.filter(isOfAuthor));
+  const others = signatures.filter((field) => !own.has(field));
+  return [...own, ...others].slice(0, MAX_VERIFIED_SIGNATURES);
+}
+
+function unverified(field: HeaderField): SignatureOutcome {
+  const { domain, selector, algorithm } = parseSignature(fieldValue(field), 'dkim');
+  return { result: 'policy', domain, selector, algorithm, reason: 'the message has too many signatures' };
 }

@@ -1,10 +1,10 @@
 /**
  * DKIM signing (RFC 6376), relaxed/relaxed. The same message, key and second give the same field. The RSA operation
- * takes a millisecond and runs in the thread pool.
+ * takes a millisecond and runs in the thread pool. The parts that all signature fields have in common, those of DKIM
+ * and those of ARC.
  */
-import type { KeyObject } from 'node:crypto';
+import { type KeyObject, sign } from 'node:crypto';
 import { relaxedField } from './canonical.ts';
-import { foldBase64, foldNames, signInPool } from './write-signature.ts';
 
 export type DkimKey = { domain: string; selector: string; algorithm: 'rsa-sha256'; privateKey: KeyObject };
 
@@ -116,5 +116,36 @@ function writeField(
     ` s=${key.selector}; t=${timestampSeconds};\r\n` +
     ` h=${foldNames(names)};\r\n` +
     ` bh=${bodyHash};\r\n b=`
+  );
+}
+
+/** Maximum length of a line. Folds are allowed between names and within base64 (RFC 6376 section 3.5). */
+const MAX_LINE_CHARACTERS = 72;
+
+/** Returns the names for `h=`, separated by colons and folded. */
+export function foldNames(names: readonly string[]): string {
+  let text = '';
+  let column = 3;
+  for (const [index, name] of names.entries()) {
+    const item = index === 0 ? name : `:${name}`;
+    if (column + item.length > MAX_LINE_CHARACTERS) {
+      text += '\r\n ';
+      column = 1;
+    }
+    text += item;
+    column += item.length;
+  }
+  return text;
+}
+
+/** Returns the signature for `b=`, folded. White space in base64 is ignored (RFC 6376 section 3.5). */
+export function foldBase64(text: string): string {
+  return text.replace(new RegExp(`.{${MAX_LINE_CHARACTERS}}(?=.)`, 'g'), '$&\r\n ');
+}
+
+/** Returns the RSA signature of the data. The operation takes a millisecond and runs in the thread pool. */
+export function signInPool(data: Buffer, key: KeyObject): Promise<Buffer> {
+  return new Promise((resolve, reject) =>
+    sign('sha256', data, key, (error, signature) => (error ? reject(error) : resolve(signature))),
   );
 }

@@ -1,7 +1,7 @@
 /** Writes aggregate reports: the XML of RFC 9990 section 3.1.1, and the message that carries it (section 3.5.2). */
 import { gzipSync } from 'node:zlib';
 import { base64Lines } from '../message/base64.ts';
-import { element, textElement, xmlDocument } from '../xml/write.ts';
+import { element, textElement, xmlDocument } from '../xml.ts';
 import type { PolicyRecord } from './policy-records.ts';
 
 /** A kind of mail, with the results that its messages have in common. */

@@ -2,9 +2,10 @@
  * Finds where aggregate reports about a domain go: the `rua` addresses of its DMARC record (RFC 9989 section 4.7). An address of another
  * organization counts only when its host agrees, so that nobody can have reports sent to a victim (RFC 9990 section 4).
  */
+
 import { isHostName } from '../../system/dns.ts';
-import { haveSameOrganization } from './organization.ts';
 import {
+  haveSameOrganization,
   LookupFailure,
   type PolicyDns,
   type PolicyRecord,

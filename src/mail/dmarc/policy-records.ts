@@ -1,4 +1,10 @@
-/** Looks up the records of DMARC (RFC 9989 section 4.7), and those of the same form by which a host agrees to get reports. */
+/**
+ * Looks up the records of DMARC (RFC 9989 section 4.7), and those of the same form by which a host agrees to get
+ * reports. Finds Organizational Domains by the tree walk of DMARC (RFC 9989 sections 4.10 and 4.10.2). Finds the DMARC
+ * policy that a name above a domain sets for it: policy discovery without the domain's own record (RFC 9989 section
+ * 4.10.1).
+ */
+
 import { type DnsAnswer, type DnsLookups, isHostName } from '../../system/dns.ts';
 import { parseTagList } from '../dkim/tag-list.ts';
 
@@ -35,4 +41,83 @@ export async function readPolicyRecords(dns: PolicyDns, name: string): Promise<P
 export async function readPolicyRecord(dns: PolicyDns, domain: string): Promise<PolicyRecord | undefined> {
   const [record, ...others] = await readPolicyRecords(dns, `_dmarc.${domain}`);
   return others.length === 0 ? record : undefined;
+}
+
+/** Maximum number of labels of a name above the first one that is looked up (RFC 9989 section 4.10). */
+const MAX_LABELS = 7;
+/** Minimum number of labels that the names of one organization share: top-level domains have many owners. */
+const MIN_SHARED_LABELS = 2;
+
+/**
+ * Returns true when both names, which are in lower case, have the same Organizational Domain.
+ * @throws LookupFailure
+ */
+export async function haveSameOrganization(dns: PolicyDns, one: string, other: string): Promise<boolean> {
+  if (one === other) return true;
+  if (lastLabels(one, MIN_SHARED_LABELS) !== lastLabels(other, MIN_SHARED_LABELS)) return false;
+  return (await findOrganization(dns, one)) === (await findOrganization(dns, other));
+}
+
+async function findOrganization(dns: PolicyDns, domain: string): Promise<string> {
+  let highest = domain;
+  for (const name of treeOf(domain)) {
+    const record = await readPolicyRecord(dns, name);
+    if (!record) continue;
+    const psd = record.get('psd')?.toLowerCase();
+    // The owner of a public suffix owns none of the names one label below it.
+    if (psd === 'y' && name !== domain) return lastLabels(domain, name.split('.').length + 1);
+    highest = name;
+    if (psd === 'y' || psd === 'n') break;
+  }
+  return highest;
+}
+
+/** Returns the names that are looked up, the longest first. */
+function treeOf(domain: string): string[] {
+  const labels = domain.split('.');
+  const above = labels.slice(1).slice(-MAX_LABELS);
+  return [domain, ...above.map((_, index) => above.slice(index).join('.'))];
+}
+
+function lastLabels(name: string, count: number): string {
+  return name.split('.').slice(-count).join('.');
+}
+
+/** Policies from the weakest to the strongest. */
+const DMARC_POLICIES = ['none', 'quarantine', 'reject'] as const;
+export type DmarcPolicyWord = (typeof DMARC_POLICIES)[number];
+
+/** `domain` is the name whose record at `_dmarc` sets the policy. */
+export type ParentPolicy = { domain: string; policy: DmarcPolicyWord };
+
+/**
+ * Returns the policy for a domain without a record of its own: that of its Organizational Domain, else that of its
+ * public suffix. Returns undefined when no name above sets one.
+ * @throws LookupFailure
+ */
+export async function findParentPolicy(dns: PolicyDns, domain: string): Promise<ParentPolicy | undefined> {
+  let highest: ParentPolicy | undefined;
+  for (const name of treeOf(domain).slice(1)) {
+    const tags = await readPolicyRecord(dns, name);
+    if (!tags) continue;
+    const found = policyBelow(name, tags);
+    const psd = tags.get('psd')?.toLowerCase();
+    // The Organizational Domain below a public suffix is the name one label longer (RFC 9989 section 4.10.2).
+    if (psd === 'y') return isOneLabelBelow(highest?.domain, name) ? highest : found;
+    // A top-level domain that does not call itself a public suffix says nothing about its many owners.
+    if (!name.includes('.')) break;
+    highest = found;
+    if (psd === 'n') break;
+  }
+  return highest;
+}
+
+/** Returns the policy of a record for names below it. A record with an unknown policy asks for reports at most, which is `none`. */
+function policyBelow(domain: string, tags: PolicyRecord): ParentPolicy {
+  const word = (tags.get('sp') ?? tags.get('p') ?? '').toLowerCase();
+  return { domain, policy: DMARC_POLICIES.find((policy) => policy === word) ?? 'none' };
+}
+
+function isOneLabelBelow(name: string | undefined, suffix: string): boolean {
+  return name !== undefined && name.split('.').length === suffix.split('.').length + 1;
 }

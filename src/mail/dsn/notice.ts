@@ -1,4 +1,9 @@
-/** A notice is the part of a bounce that is about one recipient, whatever form the bounce has. */
+/**
+ * A notice is the part of a bounce that is about one recipient, whatever form the bounce has. Reads and writes the
+ * addresses in bounces. Programs write them in angle brackets, with a type, or in the encodings of ORCPT.
+ */
+import { domainToASCII } from 'node:url';
+import { addressKey } from '../address.ts';
 
 /**
  * The forms of bounces. `structured` is the machine-readable form (RFC 3464, RFC 6533); `text` is written for people, and its codes are
@@ -52,4 +57,69 @@ export function cleanDiagnostic(text: string): string | null {
   if (code === '') return line === '' ? null : line;
   const repeated = new RegExp(` ${code}[- ](?:[245]\\.\\d{1,3}\\.\\d{1,3} )?`, 'g');
   return line.replace(/^(\d\d\d)-/, '$1 ').replace(repeated, ' ');
+}
+
+/** Maximum length of an address field that is read. Our own limit: an address has at most 254 octets, encoded thrice as many. */
+const MAX_FIELD_CHARACTERS = 1_000;
+
+/** Returns the address of a field such as `rfc822; <bob@example.com>`; null when there is none. */
+export function typedAddress(value: string | undefined): string | null {
+  if (value === undefined || value.length > MAX_FIELD_CHARACTERS) return null;
+  const [, address = ''] = /^(?:\s*[A-Za-z0-9-]{1,40}\s*;)?(.*)$/s.exec(value) ?? [];
+  return bareAddress(address);
+}
+
+/**
+ * Returns an address without angle brackets, comments, quotes and a source route (RFC 5321 appendix F.2) around it; null when nothing
+ * like an address is left.
+ */
+export function bareAddress(text: string): string | null {
+  const end = text.endsWith(')') ? text.lastIndexOf('(') : text.length;
+  const inBrackets = /<([^<>]*)>/.exec(text)?.[1] ?? text.slice(0, end);
+  const address = inBrackets
+    .trim()
+    .replace(/^"([^"]*)"$/, '$1')
+    .replace(/^@[^\s:]+:/, '');
+  return /^(?:"[^"<>]+"|[^\s<>]+)@[^\s<>@]+$/.test(address) ? address : null;
+}
+
+/**
+ * Returns the keys that an address of a report may have among those of our recipients: as it is written, and with the encodings of
+ * ORCPT undone (RFC 3461 section 4, RFC 6533 section 3), which some servers copy into the report.
+ */
+export function addressReadings(address: string): string[] {
+  const decoded = address
+    .replace(/\\x\{([0-9A-Fa-f]{2,6})\}/g, (whole, hex: string) => fromCodePoint(hex) ?? whole)
+    .replace(/\+([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return [...new Set([address, decoded].map(asciiKey))];
+}
+
+function fromCodePoint(hex: string): string | undefined {
+  const code = Number.parseInt(hex, 16);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
+}
+
+/** Our recipients have their domains in A-labels. */
+function asciiKey(address: string): string {
+  const at = address.lastIndexOf('@');
+  const domain = address.slice(at + 1);
+  const ascii = domainToASCII(domain);
+  return addressKey(`${address.slice(0, at)}@${ascii === '' ? domain : ascii}`);
+}
+
+/** Matches the characters that stand for themselves in an address of the type `utf-8` (QCHAR in RFC 6533 section 3). */
+const QCHAR = /[!-*,-<>-[\]-~]/;
+
+/**
+ * Returns an address with its type (RFC 3464 section 2.3.2). One with other characters than ASCII has the type `utf-8`, in the form that
+ * every server can carry (RFC 6533 section 3).
+ */
+export function formatTypedAddress(address: string): string {
+  if (/^[ -~]*$/.test(address)) return `rfc822; ${address}`;
+  const encoded = Array.from(address, (one) => (QCHAR.test(one) ? one : `\\x{${hexOf(one)}}`));
+  return `utf-8; ${encoded.join('')}`;
+}
+
+function hexOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(2, '0');
 }

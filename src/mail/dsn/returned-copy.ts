@@ -1,8 +1,15 @@
 /** Separates what a program wrote into a bounce from the message that it returns, and reads the recipients of the latter. */
+
 import { decodeCharset } from '../message/charset.ts';
 import { stripHtmlAtOnce } from '../message/html-text-strip.ts';
-import { findValue, type HeaderField, readHeader, splitEntity } from '../mime/header.ts';
-import { type MimePart, partOctets } from '../mime/parts.ts';
+import {
+  findValue,
+  type HeaderField,
+  type MimePart,
+  partOctets,
+  readHeader,
+  splitEntity,
+} from '../message/lenient-parts.ts';
 import { findNamedAddresses } from './named-address.ts';
 
 /** The two contents of a bounce. */

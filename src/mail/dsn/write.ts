@@ -1,10 +1,10 @@
 /** Writes notifications about the delivery of a message (RFC 3464, RFC 6522, RFC 6533). */
 import type { Mailbox } from '../address.ts';
+import { writeMessageFields } from '../message/compose.ts';
 import { chooseBoundary, leafEntity, multipart, textEntity, wholeBody } from '../message/entity.ts';
 import { formatDate, structuredField } from '../message/headers.ts';
-import { writeMessageFields } from '../message/message-fields.ts';
 import { postmasterOf } from '../postmaster.ts';
-import { formatTypedAddress } from './address.ts';
+import { formatTypedAddress } from './notice.ts';
 
 /** Maximum length of what another server has written. Our own limit; replies are cut before. */
 const MAX_VALUE_CHARACTERS = 2_000;

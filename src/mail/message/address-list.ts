@@ -2,8 +2,7 @@
  * Reads the addresses of a field as they stand, with groups, source routes and comments (RFC 5322 sections 3.4 and 4.4), for ENVELOPE.
  * It never fails: what is not an address becomes one with a missing part. Encoded-words stay as they are.
  */
-import { endOfComment } from './comment.ts';
-import { unquote } from './quoted-string.ts';
+import { endOfComment, unquote } from './tokens.ts';
 
 /**
  * An address, or the mark of a group (RFC 9051 section 7.5.2): its start has a name in `mailbox` and no host, its end has neither.

@@ -3,8 +3,7 @@
  * those that mail has besides. A wrong label is common, so text that claims to be ASCII may be UTF-8, and decoding never fails.
  */
 import iconv from 'iconv-lite';
-import { decodeHz, isHz } from './charset/hz.ts';
-import { choosesIso2022, decodeIso2022, isIso2022 } from './charset/iso-2022.ts';
+import { choosesIso2022, decodeHz, decodeIso2022, isHz, isIso2022 } from './charset/iso-2022.ts';
 import { decodeJohab, isJohab } from './charset/johab.ts';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });

@@ -1,6 +1,5 @@
 /** Gives lines that end with a bare LF their CR (RFC 5321 section 2.3.8). */
-import { findOctet } from '../find-octet.ts';
-import { CR, LF } from '../octets.ts';
+import { CR, findOctet, LF } from '../octets.ts';
 
 /** The line ends of one message, whose pieces are cut anywhere. */
 export class LineEnds {

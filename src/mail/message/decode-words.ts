@@ -2,8 +2,8 @@
  * Decodes the encoded-words of header fields that others have written, in any charset (RFC 2047). Those that Postrider writes and
  * reads again are UTF-8 alone (encoded-word.ts), which needs no tables of charsets.
  */
+import { qDecode } from '../encoded-word.ts';
 import { decodeKnownCharset } from './charset.ts';
-import { qDecode } from './encoded-word.ts';
 
 /** Matches the beginning of an encoded-word in any charset, which may name a language (RFC 2231 section 5). */
 const WORD_START = /=\?([^?*\s]{1,64})(?:\*[^?\s]{0,64})?\?([BbQq])\?/g;

@@ -3,8 +3,7 @@
  * skipped. The time is linear in the length of the header.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
-import { findOctet } from '../find-octet.ts';
-import { LF, SPACE, TAB } from '../octets.ts';
+import { findOctet, LF, SPACE, TAB } from '../octets.ts';
 import { decodeCharset } from './charset.ts';
 
 /** A field. Its value is unfolded (RFC 5322 section 2.2.3) and trimmed; encoded-words stay as they are. */

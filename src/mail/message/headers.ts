@@ -3,7 +3,7 @@
  * refuses text that could end a field early or start another one, even if the caller has checked it before.
  */
 import { formatMailbox, type Mailbox } from '../address.ts';
-import { encodeWords } from './encoded-word.ts';
+import { encodeWords } from '../encoded-word.ts';
 
 /**
  * Length at which lines are folded. RFC 2047 section 2 asks for 76 characters in lines with encoded-words, RFC 5322

@@ -3,8 +3,7 @@
  * cannot be understood is left out, in linear time.
  */
 import { decodeCharset } from './charset.ts';
-import { endOfComment } from './comment.ts';
-import { unquote } from './quoted-string.ts';
+import { endOfComment, unquote } from './tokens.ts';
 
 /** A parameter. Its name is in lower case. */
 export type MimeParameter = {

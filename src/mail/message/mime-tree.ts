@@ -2,8 +2,8 @@
  * Finds the parts of a message, as offsets of its octets. The octets are read once, line by line, so that the time is linear whatever
  * a stranger wrote: a line is compared with all open boundaries by one look into a map. A line ends with LF, with or without CR.
  */
-import { findOctet } from '../find-octet.ts';
-import { CR, LF, SPACE, TAB } from '../octets.ts';
+
+import { CR, findOctet, LF, SPACE, TAB } from '../octets.ts';
 import { findValue, type HeaderField, readFields, startsField } from './header-block.ts';
 import { type MimeParameter, type ParameterField, readParameterField, readToken } from './mime-fields.ts';
 import { isIdentityEncoding } from './transfer-encoding.ts';

@@ -3,8 +3,8 @@
  * names and subjects become encoded-words, and what cannot be shown is left out.
  */
 import { isAscii } from 'node:buffer';
+import { encodeWords } from '../encoded-word.ts';
 import { type EnvelopeAddress, readAddressList, surrogateAddress } from '../message/address-list.ts';
-import { encodeWords } from '../message/encoded-word.ts';
 import { readFieldLines, unfoldValue } from '../message/header-block.ts';
 import { CR, LF } from '../octets.ts';
 import type { Chunks } from './session.ts';

@@ -1,7 +1,18 @@
 /** Reads aggregate reports of DMARC, in the form of RFC 9990 and in the older one of RFC 7489 appendix C. */
-import { readElements, UnreadableDocumentError } from '../xml/read.ts';
-import type { Disposition, DmarcRecord, DmarcReport, LeftOut } from './report.ts';
-import { readAddress, readAuthorDomain, readCount, readDomain, readPeriod, readText } from './values.ts';
+
+import { readElements, UnreadableDocumentError } from '../xml.ts';
+import {
+  type Disposition,
+  type DmarcRecord,
+  type DmarcReport,
+  type LeftOut,
+  readAddress,
+  readAuthorDomain,
+  readCount,
+  readDomain,
+  readPeriod,
+  readText,
+} from './report.ts';
 
 /** Maximum number of different records of a report. Further ones are left out. Our own limit. */
 const MAX_RECORDS = 10_000;

@@ -1,8 +1,7 @@
 /** Finds the report in a message and reads it. Hostile reports can be slow to read, so this runs in a thread (reader.ts). */
 import { decodeCharset } from '../message/charset.ts';
-import { toLines } from '../mime/header.ts';
-import { type MimePart, partBytes, readMessage } from '../mime/parts.ts';
-import { UnreadableDocumentError } from '../xml/read.ts';
+import { type MimePart, partBytes, readMessage, toLines } from '../message/lenient-parts.ts';
+import { UnreadableDocumentError } from '../xml.ts';
 import { readDmarcReport } from './dmarc.ts';
 import type { Report } from './report.ts';
 import { readTlsReport } from './tls.ts';

@@ -1,8 +1,16 @@
 /** Reads reports about TLS (RFC 8460 section 4.4). */
+
 import { parseTimestamp } from '../../system/clock.ts';
-import { UnreadableDocumentError } from '../xml/read.ts';
-import type { TlsFailure, TlsPolicy, TlsReport } from './report.ts';
-import { readCount, readDomain, readPeriod, readText } from './values.ts';
+import { UnreadableDocumentError } from '../xml.ts';
+import {
+  readCount,
+  readDomain,
+  readPeriod,
+  readText,
+  type TlsFailure,
+  type TlsPolicy,
+  type TlsReport,
+} from './report.ts';
 
 /** Maximum number of policies of a report, and of failures of each. Further ones are left out. Our own limits. */
 const MAX_POLICIES = 100;

@@ -3,7 +3,7 @@
  * produced, and nothing within it is unpacked again.
  */
 import { gunzipSync, inflateRawSync } from 'node:zlib';
-import { UnreadableDocumentError } from '../xml/read.ts';
+import { UnreadableDocumentError } from '../xml.ts';
 
 /** Maximum size of a report. Reports about large domains have some megabytes. Our own limit. */
 export const MAX_UNPACKED_BYTES = 10 * 1024 * 1024;

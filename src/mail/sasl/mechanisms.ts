@@ -1,8 +1,19 @@
-/** The mechanisms of SASL by which clients log in, for every protocol: IMAP, POP3, SMTP and ManageSieve. */
+/**
+ * The mechanisms of SASL by which clients log in, for every protocol: IMAP, POP3, SMTP and ManageSieve. PLAIN (RFC
+ * 4616): one answer with the identity to act for, the name and the password. LOGIN, which is not standardised, and
+ * which Outlook still uses: the name and the password in two answers.
+ */
 import type { ChannelBinding } from './channel-binding.ts';
-import { type Ask, createAsk, type PasswordCredentials, type SaslChannel, SaslError } from './exchange.ts';
-import { askLogin } from './login.ts';
-import { askPlain } from './plain.ts';
+import {
+  type Ask,
+  checkAuthority,
+  checkCredentials,
+  createAsk,
+  malformed,
+  type PasswordCredentials,
+  type SaslChannel,
+  SaslError,
+} from './exchange.ts';
 import { runScram, type ScramSession } from './scram.ts';
 
 /** Decides who logs in. `Answer` is whatever the protocol makes of a decision. */
@@ -45,4 +56,20 @@ export async function runMechanism<Answer>(
   const mechanism = MECHANISMS.get(name.toUpperCase());
   if (!mechanism) throw new SaslError('unsupported', 'The mechanism is not supported');
   return await mechanism({ ask: createAsk(channel), binding: channel.binding }, session);
+}
+
+/** Returns the name and the password of the client. @throws SaslError */
+async function askPlain(ask: Ask): Promise<PasswordCredentials> {
+  const parts = (await ask('')).split('\0');
+  const [authority = '', username = '', password = ''] = parts;
+  if (parts.length !== 3) malformed('The answer of PLAIN has three parts, with NUL between them');
+  const credentials = checkCredentials({ username, password });
+  checkAuthority(authority, username);
+  return credentials;
+}
+
+/** Returns the name and the password of the client, which expects these two challenges, letter by letter. @throws SaslError */
+async function askLogin(ask: Ask): Promise<PasswordCredentials> {
+  const username = await ask('Username:');
+  return checkCredentials({ username, password: await ask('Password:') });
 }

@@ -11,7 +11,7 @@ import { installationKeyOf } from '../../domains/installation/key.ts';
 import { bounceDomain } from '../../domains/records.ts';
 import { maxAgeMs } from '../../emails/request/schedule.ts';
 import { isAsciiAddress } from '../../mail/address.ts';
-import { sealMessage } from '../../mail/arc/seal.ts';
+import { sealMessage } from '../../mail/arc.ts';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { fieldValue, type HeaderField, splitFields } from '../../mail/dkim/verify/header-fields.ts';

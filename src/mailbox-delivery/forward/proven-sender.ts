@@ -8,7 +8,7 @@ import { bounceDomain } from '../../domains/records.ts';
 import { type Mailbox, parseMailbox } from '../../mail/address.ts';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { fieldValue, type HeaderField } from '../../mail/dkim/verify/header-fields.ts';
-import { registrableDomain } from '../../mail/registrable-domain.ts';
+import { registrableDomain } from '../../mail/domain-names.ts';
 import { senderRewritingOf } from './rewriting.ts';
 
 type SenderApp = Pick<App, 'clock' | 'config' | 'sealer'>;

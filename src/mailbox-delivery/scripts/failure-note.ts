@@ -1,10 +1,9 @@
 /** Tells the owner of a mailbox, by a message in INBOX, that a script has failed: nobody else sees that mail was not sorted. */
-
 import type { DeliveryResult } from '../../accounts/delivery.ts';
 import { parseMailbox } from '../../mail/address.ts';
+import { writeMessageFields } from '../../mail/message/compose.ts';
 import { textEntity, wholeBody } from '../../mail/message/entity.ts';
 import { dateField } from '../../mail/message/headers.ts';
-import { writeMessageFields } from '../../mail/message/message-fields.ts';
 import { postmasterOf } from '../../mail/postmaster.ts';
 import { memoryKey } from '../../mailboxes/scripts/memory-key.ts';
 import { claim } from '../../mailboxes/scripts/memory-store.ts';

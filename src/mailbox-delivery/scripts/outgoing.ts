@@ -1,11 +1,14 @@
 /** Builds what a mailbox sends because of a message: redirects, automatic replies, notifications, and refusals. */
-
 import { discardAll } from '../../blobs/discard-on-refusal.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { isLocalDomain, isSandboxDomain } from '../../domains/sender.ts';
 import { addressKey, type Mailbox, parseMailbox, withoutTag } from '../../mail/address.ts';
-import { type ComposedMail, composeNotification, composeReply } from '../../mail/auto-reply/compose.ts';
-import { reasonNotToReply } from '../../mail/auto-reply/may-reply.ts';
+import {
+  type ComposedMail,
+  composeNotification,
+  composeReply,
+  reasonNotToReply,
+} from '../../mail/auto-reply.ts';
 import { splitFields } from '../../mail/dkim/verify/header-fields.ts';
 import { composeReport } from '../../mail/dsn/write.ts';
 import type { HeaderField } from '../../mail/message/header-block.ts';

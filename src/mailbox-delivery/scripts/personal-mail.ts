@@ -1,5 +1,5 @@
 /** Builds the rows of mail that the script of a person sends: automatic replies and notifications. */
-import type { ComposedMail } from '../../mail/auto-reply/compose.ts';
+import type { ComposedMail } from '../../mail/auto-reply.ts';
 import type { Id } from '../../system/ids.ts';
 import { buildOwnMail, type OwnMail } from '../forward/own-mail.ts';
 import type { Author } from './author.ts';

@@ -3,7 +3,7 @@
  * fields in which programs keep flags. Lines of a message that could begin another one are quoted in the manner of mboxrd: with one
  * more `>`, so that every line can be restored.
  */
-import { parseDate } from '../../mail/mime/date.ts';
+import { parseDate } from '../../mail/date.ts';
 
 /** Matches `From sender date`. The date is that of asctime, and some programs add a zone to it. */
 const FROM_LINE =

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type ClientConfig, type ClientService, clientServices } from '../../domains/client-services.ts';
 import { addressKey } from '../../mail/address.ts';
-import { element, textElement, xmlDocument } from '../../mail/xml/write.ts';
+import { element, textElement, xmlDocument } from '../../mail/xml.ts';
 
 const DOCTYPE =
   '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">\n';

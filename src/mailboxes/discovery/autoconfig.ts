@@ -1,6 +1,6 @@
 /** Writes the settings of a domain for Thunderbird and other programs that know Autoconfig (draft-ietf-mailmaint-autoconfig). */
 import { type ClientConfig, type ClientService, clientServices } from '../../domains/client-services.ts';
-import { element, textElement, xmlDocument } from '../../mail/xml/write.ts';
+import { element, textElement, xmlDocument } from '../../mail/xml.ts';
 
 const KINDS: Readonly<Partial<Record<ClientService['protocol'], { element: string; type: string }>>> = {
   imap: { element: 'incomingServer', type: 'imap' },

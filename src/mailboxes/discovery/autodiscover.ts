@@ -3,8 +3,7 @@
  * strangers' XML, and their addresses stand in the answers.
  */
 import { type ClientConfig, type ClientService, clientServices } from '../../domains/client-services.ts';
-import { readElements, UnreadableDocumentError } from '../../mail/xml/read.ts';
-import { element, textElement, xmlDocument } from '../../mail/xml/write.ts';
+import { element, readElements, textElement, UnreadableDocumentError, xmlDocument } from '../../mail/xml.ts';
 
 /** Schema of the answer around the settings (MS-OXDSCLI section 2.2.4.1). */
 const RESPONSES = 'http://schemas.microsoft.com/exchange/autodiscover/responseschema/2006';

@@ -1,5 +1,5 @@
 /** Explains mail that came back, as it would count at the return path of an email or at an address for complaints. */
-import { readFeedbackReport } from '../../mail/arf/read.ts';
+import { readFeedbackReport } from '../../mail/arf.ts';
 import type { Notice } from '../../mail/dsn/notice.ts';
 import { readReturnedMail } from '../../mail/dsn/read.ts';
 import { explainNotice } from './notice.ts';

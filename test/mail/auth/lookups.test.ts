@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMessageLookups } from '../../../src/mail/auth/lookups.ts';
+import { createMessageLookups } from '../../../src/mail/auth/resolver.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findClient } from '../../../src/mail/auth/relay-hop.ts';
+import { findClient } from '../../../src/mail/auth/client.ts';
 import { splitFields } from '../../../src/mail/dkim/verify/header-fields.ts';
 
 const TRUSTED = ['192.0.2.1', '192.0.2.2', '2001:db8::1'];

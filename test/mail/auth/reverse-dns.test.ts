@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkReverseDns } from '../../../src/mail/auth/reverse-dns.ts';
+import { checkReverseDns } from '../../../src/mail/auth/client.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
 
 const V6_NAME = `1.${'0.'.repeat(23)}8.b.d.0.1.0.0.2.ip6.arpa`;

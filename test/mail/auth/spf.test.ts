@@ -1,8 +1,7 @@
 /** The cases follow RFC 7208, section by section. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMessageLookups } from '../../../src/mail/auth/lookups.ts';
-import { createResolver } from '../../../src/mail/auth/resolver.ts';
+import { createMessageLookups, createResolver } from '../../../src/mail/auth/resolver.ts';
 import { checkSpf } from '../../../src/mail/auth/spf.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { zoneDns } from '../../support/zone-dns.ts';

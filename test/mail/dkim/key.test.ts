@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { dkimKeyRecord, generateDkimKey, parseDkimKeyRecord } from '../../../src/mail/dkim/key.ts';
 import { parseTagList } from '../../../src/mail/dkim/tag-list.ts';
-import { parseVerificationKey } from '../../../src/mail/dkim/verify/key-record.ts';
+import { parseVerificationKey } from '../../../src/mail/dkim/verify/keys.ts';
 
 test('a generated key is RSA of 2048 bits, its public half the one of the record', async () => {
   const { privateKeyPem, publicKeyBase64 } = await generateDkimKey();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findParentPolicy } from '../../../src/mail/dmarc/parent-policy.ts';
-import { LookupFailure } from '../../../src/mail/dmarc/policy-records.ts';
+import { findParentPolicy, LookupFailure } from '../../../src/mail/dmarc/policy-records.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
 
 const find = (zone: string, domain = 'a.news.shop.example') => findParentPolicy(zoneDns(zone), domain);

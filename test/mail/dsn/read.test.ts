@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressReadings } from '../../../src/mail/dsn/address.ts';
-import type { Notice } from '../../../src/mail/dsn/notice.ts';
+import { addressReadings, type Notice } from '../../../src/mail/dsn/notice.ts';
 import { MAX_REPORT_BYTES, readReturnedMail } from '../../../src/mail/dsn/read.ts';
 import * as bounces from './bounces.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type StructuredHeader, simpleParser } from 'mailparser';
-import { addressReadings } from '../../../src/mail/dsn/address.ts';
+import { addressReadings } from '../../../src/mail/dsn/notice.ts';
 import { readReturnedMail } from '../../../src/mail/dsn/read.ts';
 import { composeFailureReport, type FailureReport } from '../../../src/mail/dsn/write.ts';
 

@@ -5,11 +5,17 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type AddressObject, simpleParser } from 'mailparser';
 import { type Mailbox, parseMailbox } from '../../../src/mail/address.ts';
-import { COMPOSER_VERSION, composeBody, TEXTS_END, type Texts } from '../../../src/mail/message/compose.ts';
+import {
+  COMPOSER_VERSION,
+  composeBody,
+  type MessageFields,
+  TEXTS_END,
+  type Texts,
+  writeMessageFields,
+} from '../../../src/mail/message/compose.ts';
 import { type Attachment, fileParts } from '../../../src/mail/message/file-part.ts';
 import { cleanFilename } from '../../../src/mail/message/filename.ts';
 import { dateField } from '../../../src/mail/message/headers.ts';
-import { type MessageFields, writeMessageFields } from '../../../src/mail/message/message-fields.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
 const DATE_MS = Date.UTC(2026, 10, 20, 10, 30, 0);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { encodeFile, MAX_READABLE_BYTES } from '../../../src/mail/message/file-body.ts';
+import { encodeFile, MAX_READABLE_BYTES } from '../../../src/mail/message/file-part.ts';
 
 function encode(bytes: Buffer | string, type = 'text') {
   const { encoding, pieces } = encodeFile(type, { kind: 'bytes', bytes: Buffer.from(bytes) });

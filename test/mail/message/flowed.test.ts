@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { unflow } from '../../../src/mail/message/flowed.ts';
+import { unflow } from '../../../src/mail/message/part-text.ts';
 import { read } from './parse/messages.ts';
 
 for (const [what, text, joined, withDelSp] of [

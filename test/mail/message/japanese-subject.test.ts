@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mailbox } from '../../../src/mail/address.ts';
-import { composeReply } from '../../../src/mail/auto-reply/compose.ts';
+import { composeReply } from '../../../src/mail/auto-reply.ts';
+import { readMailboxMessage } from '../../../src/mail/mailbox-message/read.ts';
 import { readFields } from '../../../src/mail/message/header-block.ts';
-import { readMailboxMessage } from '../../../src/mail/message/mailbox-message.ts';
 import { holds } from '../sieve/fixture.ts';
 
 /** A message with a long Japanese subject, as every Japanese program writes it, and with a body that has two escape sequences in a row. */

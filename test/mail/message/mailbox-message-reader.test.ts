@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { readMailboxMessage } from '../../../src/mail/message/mailbox-message.ts';
+import { readMailboxMessage } from '../../../src/mail/mailbox-message/read.ts';
 import {
   createMailboxMessageReader,
   JOB_TIMEOUT_MS,
   SMALL_MESSAGE_BYTES,
-} from '../../../src/mail/message/mailbox-message-reader.ts';
+} from '../../../src/mail/mailbox-message/reader.ts';
 import { MessagesWaitError } from '../../../src/mail/message/parse/parser.ts';
 import { countTurns } from '../../support/count-turns.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';

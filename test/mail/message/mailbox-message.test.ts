@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
 import {
   type MailboxMessage,
+  makePreview,
   PARSER_VERSION,
   readMailboxMessage,
   readOpaqueMessage,
-} from '../../../src/mail/message/mailbox-message.ts';
-import { makePreview } from '../../../src/mail/message/preview.ts';
+} from '../../../src/mail/mailbox-message/read.ts';
 import { MAX_SEARCH_CHARACTERS } from '../../../src/mail/message/search-text.ts';
 import { findSection } from '../../../src/mail/message/section.ts';
 import { CORPUS, SECTIONS } from './mime-corpus.ts';

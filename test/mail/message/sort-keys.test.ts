@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { findBaseSubject } from '../../../src/mail/message/base-subject.ts';
-import { readSortKeys, readThreadKeys } from '../../../src/mail/message/sort-keys.ts';
+import { findBaseSubject, readSortKeys, readThreadKeys } from '../../../src/mail/message/sort-keys.ts';
 
 test('the base subject is what RFC 5256 section 2.1 leaves', () => {
   for (const [subject, text, isReply] of [

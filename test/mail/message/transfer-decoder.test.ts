@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createTransferDecoder } from '../../../src/mail/message/transfer-decoder.ts';
-import { decodeTransfer } from '../../../src/mail/message/transfer-encoding.ts';
+import { createTransferDecoder, decodeTransfer } from '../../../src/mail/message/transfer-encoding.ts';
 
 const ENCODINGS = ['7bit', 'base64', 'quoted-printable'] as const;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseDate, parseSentDate } from '../../../src/mail/mime/date.ts';
+import { parseDate, parseSentDate } from '../../../src/mail/date.ts';
 
 const NOON = Date.UTC(2026, 10, 24, 12, 0, 0);
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { parseMailbox } from '../../../src/mail/address.ts';
-import { readElements } from '../../../src/mail/xml/read.ts';
+import { readElements } from '../../../src/mail/xml.ts';
 import { createDiscoveryApp } from '../../../src/mailboxes/discovery/app.ts';
 import { openTestApp } from '../../support/test-app.ts';
 import { addMailbox, addMailboxDomain } from '../fixtures.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unflow } from '../../../src/mail/message/flowed.ts';
+import { unflow } from '../../../src/mail/message/part-text.ts';
 import { readReplyText } from '../../../src/routes/post/reply-text.ts';
 
 for (const [program, text, reply] of [

@@ -3,7 +3,8 @@
  * 4.1.2). Everything in it comes from a stranger: what is not plainly valid is refused here, before any name is looked
  * up.
  */
-import { isSameOrBelow } from '../../same-or-below.ts';
+
+import { isSameOrBelow } from '../../domain-names.ts';
 import { parseTagItems, parseTagList, withoutWhiteSpace } from '../tag-list.ts';
 
 export type Canonicalization = 'simple' | 'relaxed';

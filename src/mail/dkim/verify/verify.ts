@@ -5,10 +5,9 @@
 import { hash, verify } from 'node:crypto';
 import type { DnsLookups } from '../../../system/dns.ts';
 import type { BodyHashes } from './body-hashes.ts';
-import { fieldValue, type HeaderField } from './header-fields.ts';
+import { type FieldsByName, fieldValue, type HeaderField, signedHeader } from './header-fields.ts';
 import { type FoundKey, findKey, type KeyParser } from './keys.ts';
 import { parseSignature, type Signature } from './signature.ts';
-import { type FieldsByName, signedHeader } from './signed-header.ts';
 
 /** The result of one signature (RFC 8601 section 2.7.1). */
 export type SignatureOutcome = {

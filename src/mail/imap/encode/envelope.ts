@@ -1,8 +1,8 @@
 /** Writes ENVELOPE (RFC 9051 section 7.5.2) from the fields of a message. */
 import { domainToASCII } from 'node:url';
+import { encodeWords } from '../../encoded-word.ts';
 import { type EnvelopeAddress, readAddressList, surrogateAddress } from '../../message/address-list.ts';
 import { decodeWords } from '../../message/decode-words.ts';
-import { encodeWords } from '../../message/encoded-word.ts';
 import { findValue, type HeaderField } from '../../message/header-block.ts';
 import { type TextForm, writeNstring } from './strings.ts';
 

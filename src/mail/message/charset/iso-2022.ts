@@ -1,10 +1,12 @@
 /**
- * Decodes the ISO 2022 charsets of mail: ISO-2022-JP and its extensions (RFC 1468, RFC 1554, RFC 2237), ISO-2022-KR (RFC 1557) and
- * ISO-2022-CN (RFC 1922). An escape sequence chooses a character set for the octets behind it. The sequences of these charsets do not
- * contradict each other, so one decoder reads all of them, whatever the label says. Two sequences in a row are common: encoded-words that
- * are joined have one at the end and one at the beginning. The decoder of the platform replaces them with U+FFFD.
+ * Decodes the ISO 2022 charsets of mail: ISO-2022-JP and its extensions (RFC 1468, RFC 1554, RFC 2237), ISO-2022-KR
+ * (RFC 1557) and ISO-2022-CN (RFC 1922). An escape sequence chooses a character set for the octets behind it. The
+ * sequences of these charsets do not contradict each other, so one decoder reads all of them, whatever the label says.
+ * Two sequences in a row are common: encoded-words that are joined have one at the end and one at the beginning. The
+ * decoder of the platform replaces them with U+FFFD. Decodes HZ, the form of GB 2312 in 7 bits (RFC 1843): `~{` begins
+ * Chinese text and `~}` ends it.
  */
-import { SegmentedText } from './segmented-text.ts';
+import { SegmentedText } from './johab.ts';
 
 /** A character set. Its characters have the same form in an encoding that the platform decodes. */
 type CharacterSet =
@@ -157,4 +159,42 @@ function addFromTable(text: SegmentedText, { octets, at, set }: TableCharacter):
   if (set.kind === 'unknown') text.addText(REPLACEMENT);
   else text.addOctets(set.encoding, set.prefix === undefined ? [first, second] : [set.prefix, first, second]);
   return at + 2;
+}
+
+const TILDE = 0x7e;
+const OPENING = 0x7b;
+const CLOSING = 0x7d;
+
+const LABELS: ReadonlySet<string> = new Set(['hz', 'hz-gb-2312', 'hz-gb2312']);
+
+/** Returns true for the name of this charset, in lower case. */
+export function isHz(label: string): boolean {
+  return LABELS.has(label);
+}
+
+/** Returns the text of octets. What is not a character becomes U+FFFD. */
+export function decodeHz(octets: Uint8Array): string {
+  const text = new SegmentedText(octets.length);
+  let isChinese = false;
+  for (let at = 0; at < octets.length; ) {
+    const [first = 0, second = 0] = [octets[at], octets[at + 1]];
+    // A line begins in ASCII, whatever the line before lacks.
+    if (first === LINE_FEED) isChinese = false;
+    if (first === TILDE && (second === OPENING || second === CLOSING)) {
+      isChinese = second === OPENING;
+      at += 2;
+    } else if (first === TILDE && !isChinese && (second === TILDE || second === LINE_FEED)) {
+      // A tilde at the end of a line joins it with the next one.
+      if (second === TILDE) text.addAscii(TILDE);
+      at += 2;
+    } else if (isChinese && first > 0x20 && second > 0x20) {
+      text.addOctets('gbk', [first | 0x80, second | 0x80]);
+      at += 2;
+    } else {
+      if (first < 0x80) text.addAscii(first);
+      else text.addText('\ufffd');
+      at++;
+    }
+  }
+  return text.end();
 }

@@ -1,8 +1,9 @@
 /**
- * Decodes Johab, the Korean charset of DOS (code page 1361; KS X 1001 annex 3). A syllable is composed of its letters in three fields of
- * five bits. All other characters are those of KS X 1001 in another order, which EUC-KR has too.
+ * Decodes Johab, the Korean charset of DOS (code page 1361; KS X 1001 annex 3). A syllable is composed of its letters
+ * in three fields of five bits. All other characters are those of KS X 1001 in another order, which EUC-KR has too.
+ * Collects the text of a charset whose characters stand in the tables of several encodings. Octets of one encoding are
+ * decoded together, because each call of a decoder costs more than some characters.
  */
-import { SegmentedText } from './segmented-text.ts';
 
 const LABELS: ReadonlySet<string> = new Set(['johab', 'cp1361', 'ms1361', 'ks_c_5601-1992']);
 
@@ -77,4 +78,56 @@ function toEucKr(first: number, second: number): [number, number] {
   const row = first < 0xe0 ? 2 * (first - 0xd9) : 2 * (first - 0xe0) + 0x29;
   const column = second < 0x91 ? second - 0x31 : second - 0x43;
   return column < 94 ? [row + 0xa1, column + 0xa1] : [row + 0xa2, column - 94 + 0xa1];
+}
+
+/** Maximum number of octets of a character in the encodings that are used. */
+const MAX_CHARACTER_OCTETS = 3;
+
+const decoders = new Map<string, TextDecoder>();
+
+export class SegmentedText {
+  readonly #texts: string[] = [];
+  readonly #octets: Buffer;
+  #length = 0;
+  #encoding = 'us-ascii';
+
+  /** `maxCharacters` bounds the number of characters that are added. */
+  constructor(maxCharacters: number) {
+    this.#octets = Buffer.allocUnsafe(MAX_CHARACTER_OCTETS * maxCharacters);
+  }
+
+  /** Adds a character that has the same octet in all encodings. */
+  addAscii(octet: number): void {
+    this.#octets[this.#length++] = octet;
+  }
+
+  /** Adds a character as its octets in an encoding, of which there are a few. */
+  addOctets(encoding: string, octets: readonly number[]): void {
+    if (encoding !== this.#encoding) this.#decode();
+    this.#encoding = encoding;
+    for (const octet of octets) this.#octets[this.#length++] = octet;
+  }
+
+  addText(text: string): void {
+    this.#decode();
+    this.#texts.push(text);
+  }
+
+  /** Returns the text. */
+  end(): string {
+    this.#decode();
+    return this.#texts.join('');
+  }
+
+  #decode(): void {
+    if (this.#length === 0) return;
+    this.#texts.push(decoderOf(this.#encoding).decode(this.#octets.subarray(0, this.#length)));
+    this.#length = 0;
+  }
+}
+
+function decoderOf(encoding: string): TextDecoder {
+  const decoder = decoders.get(encoding) ?? new TextDecoder(encoding);
+  decoders.set(encoding, decoder);
+  return decoder;
 }

@@ -2,10 +2,9 @@
  * Reads the header of a message that somebody else wrote. It takes the fields as they stand, in linear time, and within
  * limits: a header beyond them is refused as a whole, because a part of a header could mean something else.
  */
-import { findOctet } from '../../find-octet.ts';
+import { parseSentDate } from '../../date.ts';
 import { MAX_HEADER_BYTES, MAX_HEADER_LINES } from '../../header-limits.ts';
-import { parseSentDate } from '../../mime/date.ts';
-import { CR, LF } from '../../octets.ts';
+import { CR, findOctet, LF } from '../../octets.ts';
 import { decodeWords } from '../decode-words.ts';
 import { readFieldLines, unfoldValue } from '../header-block.ts';
 

@@ -1,14 +1,17 @@
 /**
- * Reads a message into its texts and files, for posts to routes and for the API. Its parts are those that mailboxes have (mime-tree.ts).
- * Hostile messages can make it slow or large, so it runs in threads that are terminated (parser.ts).
+ * Reads a message into its texts and files, for posts to routes and for the API. Its parts are those that mailboxes
+ * have (mime-tree.ts). Hostile messages can make it slow or large, so it runs in threads that are terminated
+ * (parser.ts). Reads the addresses of a header as text: decoded, and in a form that names exactly one mailbox each.
+ * Joins the texts of a message. A message may have its text in several parts, and each part as plain text, as HTML, or
+ * as both (RFC 2046 section 5.1.4).
  */
+import { domainToASCII } from 'node:url';
+import { MISSING_HOST, MISSING_MAILBOX, readAddressList } from '../address-list.ts';
+import { decodeWords } from '../decode-words.ts';
 import { type MimeEntity, readMimeTree } from '../mime-tree.ts';
 import { decodePartText, decodeTextOctets } from '../part-text.ts';
-import { type ParsedFile, readFiles, type WantedContent } from './files.ts';
+import { type MessagePart, type ParsedFile, readFiles, readParts, type WantedContent } from './files.ts';
 import { findField, type HeaderField, readDate, readHeaderFields, readMessageIds } from './header-fields.ts';
-import { listMailboxes } from './mailboxes.ts';
-import { readParts } from './parts.ts';
-import { joinTexts, type MessageTexts } from './texts.ts';
 
 export type ReadJob = {
   message: Uint8Array;
@@ -89,4 +92,118 @@ function cutTexts(
     isTextComplete,
     isCut: isCut || text.length > MAX_TEXT_CHARACTERS || html.length > MAX_TEXT_CHARACTERS,
   };
+}
+
+/** Maximum number of addresses of one field; further ones are left out. Our own limit: lists of recipients have some hundreds. */
+const MAX_ADDRESSES = 10_000;
+/** Matches a display name that needs no quotes. Letters of every script are allowed (RFC 6532 section 3.2). */
+const PLAIN_NAME = /^[\p{L}\p{M}\p{N}!#$%&'*+\-/=?^_`{|}~ ]+$/u;
+/** Matches a local part that needs no quotes. Dots may stand anywhere, as in addresses of some providers. */
+const PLAIN_LOCAL_PART = /^[^\s"(),:;<>@[\\\]]+$/;
+/** Matches the characters that would break a line or hide a part of the address. */
+const DROPPED = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
+
+/**
+ * Returns each mailbox of the fields with a name, which is in lower case, as `address`, or as `Name <address>` with the name decoded.
+ * Groups are dissolved into their members, and entries without an address are left out.
+ */
+function listMailboxes(fields: readonly HeaderField[], name: string): string[] {
+  const values = fields.filter((field) => field.name.toLowerCase() === name).map(({ value }) => value);
+  const list = values.map((value) => (value.includes('@') ? value : decodeWords(value))).join(', ');
+  return readAddressList(list, MAX_ADDRESSES).flatMap((address) => {
+    const { mailbox, host } = address;
+    if (mailbox === null || host === null || mailbox === MISSING_MAILBOX || host === MISSING_HOST) return [];
+    const bare = `${quoteLocalPart(mailbox.replace(DROPPED, ''))}@${withALabels(host.replace(DROPPED, ''))}`;
+    const shown = decodeWords(address.name ?? '')
+      .replace(DROPPED, ' ')
+      .trim();
+    return shown === '' || shown === bare ? [bare] : [`${quoteName(shown)} <${bare}>`];
+  });
+}
+
+function quoteName(name: string): string {
+  return PLAIN_NAME.test(name) ? name : quote(name);
+}
+
+function quoteLocalPart(text: string): string {
+  return PLAIN_LOCAL_PART.test(text) ? text : quote(text);
+}
+
+function quote(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** Returns the domain in A-labels, which is the form that the rest of the API has. */
+function withALabels(host: string): string {
+  return domainToASCII(host) || host;
+}
+
+type MessageTexts = {
+  /** Empty when no part is plain text. */
+  text: string;
+  /** All parts, those of plain text included; empty when no part is HTML. */
+  html: string;
+  /** False when a part has HTML only, so that `text` does not contain its words. */
+  isTextComplete: boolean;
+};
+
+type Passage = { plain: string } | { html: string };
+type Passages = { text: string[]; shown: Passage[]; isTextComplete: boolean };
+
+/** Returns the decoded text of a part. */
+type Decode = (entity: MimeEntity) => string;
+
+const NOTHING: Passages = { text: [], shown: [], isTextComplete: true };
+
+/** Returns the texts of a message. */
+function joinTexts(root: MessagePart, decode: Decode): MessageTexts {
+  const { text, shown, isTextComplete } = passagesOf(root, decode);
+  const hasHtml = shown.some(isHtml);
+  const html = hasHtml
+    ? shown.map((passage) => (isHtml(passage) ? passage.html : toHtml(passage.plain)))
+    : [];
+  return { text: text.join('\n'), html: html.join('\n'), isTextComplete };
+}
+
+function passagesOf(part: MessagePart, decode: Decode): Passages {
+  if (part.kind === 'file') return NOTHING;
+  if (part.kind === 'text') {
+    const content = decode(part.entity);
+    // Some programs write a blank text beside the HTML, which says everything.
+    if (content.trim() === '') return NOTHING;
+    return part.entity.subtype === 'html'
+      ? { text: [], shown: [{ html: content }], isTextComplete: false }
+      : { text: [content], shown: [{ plain: content }], isTextComplete: true };
+  }
+  const parts = part.parts.map((inner) => passagesOf(inner, decode)).filter(({ shown }) => shown.length > 0);
+  return part.isAlternative ? choose(parts) : join(parts);
+}
+
+/** Returns the plain form and the HTML form of an alternative. */
+function choose(parts: readonly Passages[]): Passages {
+  const plain = parts.find(({ isTextComplete }) => isTextComplete);
+  // Forms are in the order of their richness, the richest one at the end (RFC 2046 section 5.1.4).
+  const rich = parts.findLast(({ shown }) => shown.some(isHtml)) ?? plain;
+  return {
+    text: (plain ?? rich)?.text ?? [],
+    shown: rich?.shown ?? [],
+    isTextComplete: plain !== undefined || parts.length === 0,
+  };
+}
+
+function join(parts: readonly Passages[]): Passages {
+  return {
+    text: parts.flatMap(({ text }) => text),
+    shown: parts.flatMap(({ shown }) => shown),
+    isTextComplete: parts.every(({ isTextComplete }) => isTextComplete),
+  };
+}
+
+function isHtml(passage: Passage): passage is { html: string } {
+  return 'html' in passage;
+}
+
+function toHtml(text: string): string {
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return `<p>${escaped.replaceAll('\n', '<br>\n')}</p>`;
 }

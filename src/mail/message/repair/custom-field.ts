@@ -1,8 +1,7 @@
 /** Writes a header field that the caller of the API set: in ASCII, in short lines, and with nothing that ends it early. */
 import { isFieldName, structuredField } from '../headers.ts';
 import { encodeWordsOf, isAsciiText } from './encode-text.ts';
-import { legalField } from './legal-field.ts';
-import { hasLongLine } from './long-line.ts';
+import { hasLongLine, legalField } from './legal-field.ts';
 
 /**
  * Length of a word, with the spaces before it, up to which every field is written in the same way. With the longest name, such a word fits on one

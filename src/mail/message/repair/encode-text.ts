@@ -2,11 +2,9 @@
  * Encodes the text of a header field that is not ASCII: free text, display names and comments become encoded-words (RFC 2047 section 5).
  * Text at any other place stays as it is.
  */
-
-import { encodeWords } from '../encoded-word.ts';
-import { unquote } from '../quoted-string.ts';
+import { encodeWords } from '../../encoded-word.ts';
+import { type Token, tokensOf, unquote } from '../tokens.ts';
 import type { FieldKind } from './field-kind.ts';
-import { type Token, tokensOf } from './tokens.ts';
 
 /** Maximum length of a word of free text, with the white space before it, that stays unchanged. A longer one cannot be folded, and is encoded. Our own limit. */
 const MAX_PLAIN_WORD_CHARACTERS = 900;

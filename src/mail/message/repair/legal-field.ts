@@ -1,7 +1,14 @@
-/** Writes a header field in lines that are not too long, with encoded text where its grammar allows it. */
+/**
+ * Writes a header field in lines that are not too long, with encoded text where its grammar allows it. Folds a header
+ * field where its grammar allows it (RFC 5322 section 2.2.3): free text before white space; a structured value between
+ * tokens, and only when that is not enough at the white space in quoted strings and comments, which some programs read
+ * wrongly. Finds lines that are longer than the 998 octets of RFC 5322 section 2.1.1.
+ */
+
+import { CR, findOctet, LF } from '../../octets.ts';
+import { MAX_LINE_OCTETS } from '../headers.ts';
+import { tokensOf } from '../tokens.ts';
 import { type FieldKind, fieldKind } from './field-kind.ts';
-import { foldField } from './fold-value.ts';
-import { hasLongLine } from './long-line.ts';
 
 /**
  * Returns a field in lines of at most 998 octets where its grammar allows it, without its last CRLF. `value` is unfolded. Text that is not ASCII
@@ -17,4 +24,74 @@ export function legalField(
   // Encoded-words can be folded where a long word of free text cannot, and the name of a file can be cut.
   const isRest = !needsEncoding && kind !== 'addresses' && hasLongLine(Buffer.from(folded));
   return isRest ? foldField(kind, name, encode(kind, value)) : folded;
+}
+
+/** Length at which lines are folded (RFC 5322 section 2.1.1, RFC 2047 section 2). */
+const FOLD_AT_OCTETS = 76;
+/**
+ * Number of lines that a very long field is folded into, approximately. Its lines may have up to 900 octets, so that the header stays within the
+ * limit of its lines.
+ */
+const MAX_FOLDED_LINES = 400;
+const MAX_FOLD_AT_OCTETS = 900;
+
+/** Returns the field in lines, without its last CRLF. A piece that nothing can fold stays as long as it is. */
+function foldField(kind: FieldKind, name: string, value: string): string {
+  const octets = Buffer.byteLength(value);
+  const limit = Math.min(MAX_FOLD_AT_OCTETS, Math.max(FOLD_AT_OCTETS, Math.ceil(octets / MAX_FOLDED_LINES)));
+  const pieces = kind === 'text' ? wordsOf(value) : structuredPieces(value);
+  let folded = `${name}:`;
+  let used = folded.length;
+  let isFirst = true;
+  for (const piece of pieces) {
+    const length = Buffer.byteLength(piece);
+    // A line must not be empty but for white space, so the first piece stays on the line of the name when it fits.
+    const breaks = isFirst ? used + length > MAX_LINE_OCTETS : used + length > limit;
+    const space = (breaks || isFirst) && !/^[ \t]/.test(piece) ? ' ' : '';
+    folded += `${breaks ? '\r\n' : ''}${space}${piece}`;
+    used = (breaks ? 0 : used) + space.length + length;
+    isFirst = false;
+  }
+  return folded;
+}
+
+/** Returns words with the white space before each; white space behind the last one is dropped. */
+function wordsOf(value: string): string[] {
+  return value.trimEnd().match(/[ \t]*[^ \t]+/g) ?? [];
+}
+
+/** Returns the pieces of a structured value that stay whole when possible. */
+function structuredPieces(value: string): string[] {
+  const pieces: string[] = [];
+  let piece = '';
+  let mayBreak = false;
+  const end = () => {
+    if (piece !== '')
+      pieces.push(...(Buffer.byteLength(piece) > MAX_FOLD_AT_OCTETS ? wordsOf(piece) : [piece]));
+    piece = '';
+  };
+  let last = '';
+  for (const { kind, text } of tokensOf(value.trimEnd())) {
+    // White space may stand behind a comma and a semicolon, and between two message ids.
+    const isBetweenIds = kind === 'angle' && last === 'angle';
+    if (kind === 'space' ? last !== 'space' : mayBreak || isBetweenIds) end();
+    piece += text;
+    mayBreak = kind === 'mark' && text !== ':';
+    last = kind;
+  }
+  end();
+  return pieces;
+}
+
+/** Returns true when a line has more than 998 octets without its line end, which is CRLF or LF. */
+export function hasLongLine(octets: Buffer): boolean {
+  if (octets.length <= MAX_LINE_OCTETS) return false;
+  for (let start = 0; start < octets.length; ) {
+    const found = findOctet(octets, LF, start);
+    const lineEnd = found < 0 ? octets.length : found;
+    const end = octets[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
+    if (end - start > MAX_LINE_OCTETS) return true;
+    start = lineEnd + 1;
+  }
+  return false;
 }

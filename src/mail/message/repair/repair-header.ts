@@ -1,15 +1,17 @@
 /**
- * Makes a header legal that a mail program wrote: text in other octets than ASCII is encoded, and no line has more than 998 octets. What is
- * legal stays as it is, octet by octet.
+ * Makes a header legal that a mail program wrote: text in other octets than ASCII is encoded, and no line has more than
+ * 998 octets. What is legal stays as it is, octet by octet. Encodes the parameters of a header field that are not ASCII
+ * (RFC 2231 section 4).
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { fieldValue, type HeaderField, splitFields } from '../../dkim/verify/header-fields.ts';
 import { decodeCharset } from '../charset.ts';
-import { encodeParameters } from './encode-parameters.ts';
-import { encodeWordsOf } from './encode-text.ts';
+import { cleanFilename, extendedValue } from '../filename.ts';
+import { writeParameter } from '../media-type.ts';
+import { type MimeParameter, readParameterField } from '../mime-fields.ts';
+import { encodeWordsOf, isAsciiText } from './encode-text.ts';
 import type { FieldKind } from './field-kind.ts';
-import { legalField } from './legal-field.ts';
-import { hasLongLine } from './long-line.ts';
+import { hasLongLine, legalField } from './legal-field.ts';
 
 /** `keepsUtf8` is true for a message that may have UTF-8 in its header, because its client asked for SMTPUTF8 (RFC 6532). */
 export type Repair = { keepsUtf8: boolean };
@@ -39,4 +41,24 @@ export function repairField(field: HeaderField, { keepsUtf8 }: Repair): string {
 
 function encodeValue(kind: FieldKind, value: string): string {
   return kind === 'parameters' ? encodeParameters(value) : encodeWordsOf(kind, value);
+}
+
+const PRINTABLE_ASCII = /^[ -~]*$/;
+/** Matches the name of a parameter (RFC 2045 section 5.1, RFC 2231 section 7). */
+const PARAMETER_NAME = /^[a-z0-9!#$&+\-.^_`{|}~]+$/;
+const FILE_NAMES: ReadonlySet<string> = new Set(['filename', 'name']);
+
+/** Names of files are cut to the 255 octets that file systems allow. A value with parameters that cannot be written stays as it is. */
+function encodeParameters(value: string): string {
+  const field = readParameterField(value);
+  if (!field || !isAsciiText(field.value)) return value;
+  const parameters = field.parameters.map(encodeParameter);
+  return parameters.includes(undefined) ? value : ` ${[field.value, ...parameters].join('; ')}`;
+}
+
+function encodeParameter({ name, value, isExtended }: MimeParameter): string | undefined {
+  if (!PARAMETER_NAME.test(name)) return undefined;
+  const text = FILE_NAMES.has(name) ? cleanFilename(value) : value;
+  if (isExtended || !isAsciiText(text)) return `${name}*=${extendedValue(text)}`;
+  return PRINTABLE_ASCII.test(text) ? writeParameter(name, text) : undefined;
 }

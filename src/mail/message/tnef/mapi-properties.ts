@@ -1,8 +1,8 @@
 /**
- * Reads a list of MAPI properties, as TNEF has it for a message and for each of its attachments (MS-OXTNEF section 2.1.3.4, MS-OXCDATA
- * section 2.11). Properties that are not asked for are passed over.
+ * Reads a list of MAPI properties, as TNEF has it for a message and for each of its attachments (MS-OXTNEF section
+ * 2.1.3.4, MS-OXCDATA section 2.11). Properties that are not asked for are passed over. Reads numbers and octets one
+ * after the other. All of it throws a TruncatedError behind the end of the octets, except `skip`.
  */
-import { OctetReader } from './octet-reader.ts';
 
 /** Value of a property that is text, octets, or an object. Numbers are passed over. */
 export type MapiValue =
@@ -84,4 +84,46 @@ function takePadded(reader: OctetReader, length: number): Buffer {
   const value = reader.take(length);
   reader.skip(-length & 3);
   return value;
+}
+
+/** Reports octets that end before a value does. */
+class TruncatedError extends Error {
+  override readonly name = 'TruncatedError';
+}
+
+export class OctetReader {
+  readonly #octets: Buffer;
+  #at = 0;
+
+  constructor(octets: Buffer) {
+    this.#octets = octets;
+  }
+
+  get left(): number {
+    return this.#octets.length - this.#at;
+  }
+
+  u8(): number {
+    return this.take(1).readUInt8();
+  }
+
+  u16(): number {
+    return this.take(2).readUInt16LE();
+  }
+
+  u32(): number {
+    return this.take(4).readUInt32LE();
+  }
+
+  /** Returns the next octets. They share the memory of the whole. */
+  take(length: number): Buffer {
+    if (length > this.left) throw new TruncatedError('the octets end too early');
+    this.#at += length;
+    return this.#octets.subarray(this.#at - length, this.#at);
+  }
+
+  /** Passes over octets, of which some may be missing at the end. */
+  skip(length: number): void {
+    this.#at = Math.min(this.#octets.length, this.#at + length);
+  }
 }

@@ -5,8 +5,7 @@
  */
 import { decodeCharset } from '../charset.ts';
 import { decodeTextOctets } from '../part-text.ts';
-import { type MapiProperties, type MapiValue, readMapiProperties } from './mapi-properties.ts';
-import { OctetReader } from './octet-reader.ts';
+import { type MapiProperties, type MapiValue, OctetReader, readMapiProperties } from './mapi-properties.ts';
 import { decompressRichText } from './rich-text.ts';
 
 type TnefFile = {

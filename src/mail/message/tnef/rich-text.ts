@@ -1,5 +1,5 @@
 /** Decompresses the rich text of a message in TNEF (MS-OXRTFCP), which is the only form of the text that some programs send. */
-import { OctetReader } from './octet-reader.ts';
+import { OctetReader } from './mapi-properties.ts';
 
 const COMPRESSED = 0x75465a4c;
 const UNCOMPRESSED = 0x414c454d;

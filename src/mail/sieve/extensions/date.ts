@@ -2,7 +2,7 @@
  * The tests `date` and `currentdate` (RFC 5260 sections 4 and 5). Parts of a date, as texts (RFC 5260 section 4.2). The
  * tags `:index` and `:last`, which choose an occurrence of a field (RFC 5260 section 6). `match/fields.ts` obeys them.
  */
-import { parseZonedDate, type ZonedDate } from '../../mime/date.ts';
+import { parseZonedDate, type ZonedDate } from '../../date.ts';
 import { MatchValue } from '../comparator.ts';
 import type { Call, Extension, Parameter, Tag, Text } from '../definition.ts';
 import { occurrencesOf } from '../match/fields.ts';

@@ -1,10 +1,9 @@
 /** The text of parts: without transfer encoding, and in Unicode. */
-import { findOctet } from '../../find-octet.ts';
 import { decodeCharset, decodeKnownCharset } from '../../message/charset.ts';
 import { stripHtmlAtOnce } from '../../message/html-text-strip.ts';
 import type { MimeEntity } from '../../message/mime-tree.ts';
 import { decodeTransfer } from '../../message/transfer-encoding.ts';
-import { LF } from '../../octets.ts';
+import { findOctet, LF } from '../../octets.ts';
 
 /** Maximum size of a body that tests read. Our own limit: the text of nearly all mail is shorter. */
 const MAX_OCTETS = 1024 * 1024;

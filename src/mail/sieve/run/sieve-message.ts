@@ -1,8 +1,7 @@
 /** The message of a run, whose header a script may edit (RFC 5293), and its parts. */
-import { findOctet } from '../../find-octet.ts';
 import { readFieldLines } from '../../message/header-block.ts';
 import { type MimeEntity, readTreeOrOpaque } from '../../message/mime-tree.ts';
-import { LF } from '../../octets.ts';
+import { findOctet, LF } from '../../octets.ts';
 import { MatchValue } from '../comparator.ts';
 import { type HeaderLines, HeaderView } from './header-view.ts';
 

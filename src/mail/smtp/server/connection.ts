@@ -8,7 +8,6 @@ import { clientOf } from '../../connection/client.ts';
 import { ClientGone } from '../../connection/client-gone.ts';
 import { cutOff, sendLast } from '../../connection/last-word.ts';
 import { refusalReply } from '../refusal.ts';
-import { attachWire } from './attach-wire.ts';
 import {
   ask,
   type Connection,
@@ -26,6 +25,7 @@ import { ConnectionFault } from './fault.ts';
 import { formatBareReply, formatReply } from './format-reply.ts';
 import { type ProxiedAddresses, readProxyHeader } from './proxy.ts';
 import type { Reply } from './session.ts';
+import { attachWire } from './wire.ts';
 
 /** Matches lines of characters that commands may have. U+FFFD stands for bytes that are not UTF-8. */
 const CLEAN_LINE = /^[^\p{Cc}\ufffd]*$/u;

@@ -1,12 +1,11 @@
 /**
  * Reads the data of a message (RFC 5321 section 4.5.2): finds its end and removes the dots that the client has doubled.
  * Only CRLF ends a line, and only CRLF, dot, CRLF ends the message, so that no other server can be made to see an end
- * where this one sees none. The time for a byte hardly depends on the text, whether its lines are long, empty or made of
- * dots.
+ * where this one sees none. The time for a byte hardly depends on the text, whether its lines are long, empty or made
+ * of dots. Finds the octets that a message must not have: a NUL, at which programs in C cut text off, and a CR outside
+ * CRLF (RFC 5321 section 2.3.8), which some servers take for the end of a line.
  */
-import { findOctet } from '../../find-octet.ts';
-import { CR, DOT, LF } from '../../octets.ts';
-import type { OctetFault } from './octet-check.ts';
+import { CR, DOT, findOctet, LF } from '../../octets.ts';
 
 /** `start` is the beginning of a line; the dot of `dot` and the CR of `dotCr` are held back until the next byte. */
 type State = 'start' | 'middle' | 'cr' | 'dot' | 'dotCr';
@@ -81,4 +80,31 @@ function moveTo(chunk: Buffer, to: number, { from, end }: { from: number; end: n
   if (octets > FEW_OCTETS) chunk.copyWithin(to, from, end);
   else for (let at = 0; at < octets; at++) chunk[to + at] = chunk[from + at] as number;
   return to + octets;
+}
+
+type OctetFault = 'bare_carriage_return' | 'null_octet';
+
+/** Checks the chunks of one message, which may be cut anywhere. */
+export class OctetCheck {
+  #endsWithCr = false;
+  fault: OctetFault | undefined;
+
+  next(chunk: Buffer): void {
+    if (chunk.length === 0 || this.fault !== undefined) return;
+    if (chunk.includes(0)) this.fault = 'null_octet';
+    else if (this.#hasBareCr(chunk)) this.fault = 'bare_carriage_return';
+  }
+
+  /** Reports a CR at the very end of the message. */
+  end(): void {
+    if (this.#endsWithCr) this.fault ??= 'bare_carriage_return';
+  }
+
+  #hasBareCr(chunk: Buffer): boolean {
+    if (this.#endsWithCr && chunk[0] !== LF) return true;
+    const last = chunk.length - 1;
+    this.#endsWithCr = chunk[last] === CR;
+    for (let at = 0; at < last; at++) if (chunk[at] === CR && chunk[at + 1] !== LF) return true;
+    return false;
+  }
 }

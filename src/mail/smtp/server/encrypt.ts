@@ -1,11 +1,12 @@
 /** Puts TLS under a connection. */
+
 import { acceptTls } from '../../../system/accept-tls.ts';
 import type { CertificateStore } from '../../../system/certificates.ts';
 import { tlsOf } from '../../connection/client.ts';
 import { channelBindingOf } from '../../sasl/channel-binding.ts';
-import { attachWire } from './attach-wire.ts';
 import { type Connection, limitsOf } from './commands/command.ts';
 import { ConnectionFault } from './fault.ts';
+import { attachWire } from './wire.ts';
 
 /**
  * Sends the replies that are held back and runs the handshake. Plaintext that came before counts as part of the

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createBodyHash } from '../../../../src/mail/dkim/body-hash.ts';
-import { createSimpleBodyHash } from '../../../../src/mail/dkim/verify/simple-body-hash.ts';
+import { createSimpleBodyHash } from '../../../../src/mail/dkim/verify/body-hashes.ts';
 
 /** Returns the simple form of a body, in the words of RFC 6376 section 3.4.3. */
 function simple(body: string): string {

@@ -1,8 +1,7 @@
 /** Verifies all signatures of a message, in the way of the authenticator. */
 import { MessageReader } from '../../../../src/mail/auth/message-reader.ts';
-import { splitFields } from '../../../../src/mail/dkim/verify/header-fields.ts';
+import { groupFields, splitFields } from '../../../../src/mail/dkim/verify/header-fields.ts';
 import { createKeyParser } from '../../../../src/mail/dkim/verify/keys.ts';
-import { groupFields } from '../../../../src/mail/dkim/verify/signed-header.ts';
 import { verifySignature } from '../../../../src/mail/dkim/verify/verify.ts';
 import { LineEnds } from '../../../../src/mail/message/crlf.ts';
 import type { Clock } from '../../../../src/system/clock.ts';

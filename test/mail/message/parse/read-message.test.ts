@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readMailboxMessage } from '../../../../src/mail/message/mailbox-message.ts';
+import { readMailboxMessage } from '../../../../src/mail/mailbox-message/read.ts';
 import { filesOf, multipart, octetsOf, part, read } from './messages.ts';
 import { oddMessages } from './odd-messages.ts';
 

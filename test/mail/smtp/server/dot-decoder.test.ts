@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { WireEncoder } from '../../../../src/mail/smtp/body.ts';
-import { DotDecoder } from '../../../../src/mail/smtp/server/dot-decoder.ts';
-import { OctetCheck } from '../../../../src/mail/smtp/server/octet-check.ts';
+import { DotDecoder, OctetCheck } from '../../../../src/mail/smtp/server/dot-decoder.ts';
 
 /** Cuts bytes at the given positions. The pieces are copies, since the decoder changes them. */
 function cut(bytes: Buffer, positions: readonly number[]): Buffer[] {

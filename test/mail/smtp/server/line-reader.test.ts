@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attachWire } from '../../../../src/mail/smtp/server/attach-wire.ts';
 import { ConnectionFault } from '../../../../src/mail/smtp/server/fault.ts';
+import { attachWire } from '../../../../src/mail/smtp/server/wire.ts';
 import { nextTurn } from '../../../../src/system/next-turn.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 import { createSilentClient } from '../../connection/silent-client.ts';

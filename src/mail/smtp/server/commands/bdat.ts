@@ -1,7 +1,6 @@
 /** BDAT (RFC 3030 section 2): brings a message in chunks of announced size, which the session reads as one body. */
 import { type BodySource, MessageAbandoned } from '../body.ts';
-import { MessageDeadline } from '../message-deadline.ts';
-import { OctetCheck } from '../octet-check.ts';
+import { OctetCheck } from '../dot-decoder.ts';
 import type { Reply } from '../session.ts';
 import {
   BAD_SEQUENCE,
@@ -13,7 +12,7 @@ import {
   needsLogin,
   splitLine,
 } from './command.ts';
-import { NO_RECIPIENTS, receive } from './receive.ts';
+import { MessageDeadline, NO_RECIPIENTS, receive } from './data.ts';
 
 type Chunk = { sizeBytes: number; isLast: boolean };
 

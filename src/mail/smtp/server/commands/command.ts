@@ -7,12 +7,12 @@ import type { Log } from '../../../../system/log.ts';
 import type { Occupancy, Slot, SlotState } from '../../../connection/occupancy.ts';
 import type { ChannelBinding } from '../../../sasl/channel-binding.ts';
 import { refusalReply } from '../../refusal.ts';
-import type { AttachedWire } from '../attach-wire.ts';
 import { ConnectionFault, type FaultReason } from '../fault.ts';
 import { formatReply } from '../format-reply.ts';
 import type { SmtpMetrics } from '../metrics.ts';
 import type { SmtpLimits, SmtpServerOptions } from '../options.ts';
 import type { Reply, Sender, Session, SmtpClient } from '../session.ts';
+import type { AttachedWire } from '../wire.ts';
 
 /** State and settings that all connections of a listener share. */
 export type SmtpContext = {

@@ -3,16 +3,10 @@ import { auth } from './auth.ts';
 import { bdat } from './bdat.ts';
 import type { Command } from './command.ts';
 import { data } from './data.ts';
-import { expn } from './expn.ts';
 import { ehlo, helo, lhlo } from './greet.ts';
-import { help } from './help.ts';
-import { mail } from './mail.ts';
-import { noop } from './noop.ts';
-import { quit } from './quit.ts';
-import { rcpt } from './rcpt.ts';
-import { rset } from './rset.ts';
+import { expn, help, noop, quit, rset, vrfy } from './session-commands.ts';
 import { starttls } from './starttls.ts';
-import { vrfy } from './vrfy.ts';
+import { mail, rcpt } from './transaction.ts';
 
 const COMMON: Readonly<Record<string, Command>> = {
   MAIL: mail,
