@@ -1,8 +1,7 @@
 /**
- * Reads the ARC fields of a message, as far as the next set builds on them (RFC 8617 section 4.2). Nothing is verified
- * here. ARC sealing (RFC 8617 section 5.1): adds a set to a message that is forwarded, so that its next receiver can
- * see what this installation has found out about it, and that it has not been changed since. Sets of others stay as
- * they are.
+ * ARC (RFC 8617): reads the sets of a message without verifying anything (section 4.2), and seals a message that is forwarded (section 5.1),
+ * so that its next receiver can see what this installation has found out about it, and that it has not been changed since. Sets of others
+ * stay as they are.
  */
 import { relaxedField } from './dkim/canonical.ts';
 import { type DkimKey, foldBase64, foldNames, signInPool } from './dkim/sign.ts';

@@ -1,8 +1,7 @@
 /**
- * Composes the mail that a person's script sends: automatic replies (RFC 3834 section 3) and notifications (RFC 5436).
- * Decides whether a program may answer a message on behalf of a person (RFC 3834 section 2, RFC 5230 sections 4.5 and
- * 4.6): mail of programs, of mailing lists and of nobody may not be answered, nor mail that does not name the person as
- * a recipient.
+ * The mail that a person's script sends: automatic replies (RFC 3834 section 3) and notifications (RFC 5436). Mail of programs, of mailing
+ * lists and of nobody is not answered, nor mail that does not name the person as a recipient (RFC 3834 section 2, RFC 5230 sections 4.5 and
+ * 4.6).
  */
 import { createHash } from 'node:crypto';
 import { addressKey, isAsciiAddress, type Mailbox, parseMailbox } from './address.ts';

@@ -1,8 +1,6 @@
 /**
- * Finds the part of a name that somebody has registered, by the Public Suffix List. Its owner has all names below it
- * for nothing, so limits that are to be fair count by it. DNS is not asked: the owner of a domain decides what DNS says
- * about it, and could make an Organizational Domain of each name by `psd=n` (RFC 9989 section 4.10). Compares the names
- * of domains.
+ * Names of domains: whether one is below another, and which part of it somebody has registered, by the Public Suffix List. Its owner has all
+ * names below it for nothing, so limits that are to be fair count by it. DNS is not asked, since the owner of a domain decides what DNS says.
  */
 
 /** The whole text is a name. Otherwise one that is not valid would have no owner, and count on its own. */

@@ -1,9 +1,3 @@
-/**
- * Finds an octet in long and in short lines alike. `indexOf` is several times faster than a loop over long lines, but a
- * call costs as much as a loop over some tens of octets, and a message of empty lines would make one call for every
- * other octet.
- */
-
 /** Octets of US-ASCII that mail formats give a meaning to. */
 export const TAB = 0x09;
 export const LF = 0x0a;
@@ -13,7 +7,10 @@ export const DOT = 0x2e;
 export const EQUALS = 0x3d;
 export const TILDE = 0x7e;
 
-/** Number of octets that are looked at one by one before `indexOf` is called. */
+/**
+ * Number of octets that are compared one by one before `indexOf` is called, which is several times faster in long lines. A call costs as much
+ * as a loop over some tens of octets, and a message of empty lines would make one call for every other octet.
+ */
 const NEAR_OCTETS = 16;
 
 /** Returns the offset of the first such octet at or after `from`; -1 when there is none. */

@@ -1,8 +1,7 @@
 /**
- * Reads XML as a stream of leaf elements, within limits and without document types: a document that declares entities
- * is refused, so that none can be expanded. What stands around the root element, such as a schema that is never closed,
- * is skipped. Writes XML. Whatever a text or an attribute holds, it neither ends its element nor makes the document
- * unreadable.
+ * Reads XML as a stream of leaf elements, and writes it, within limits and without document types: a document that declares entities is
+ * refused, so that none can be expanded. What stands around the root element, such as a schema that is never closed, is skipped. Whatever a
+ * text or an attribute holds, it neither ends its element nor makes a written document unreadable.
  */
 import { Parser } from 'htmlparser2';
 

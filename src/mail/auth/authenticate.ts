@@ -1,7 +1,6 @@
 /**
- * Authenticates one message: its client by SPF and by its name, its author by DKIM and DMARC, its path by ARC. The work
- * is bounded in lookups and in time, and an error in one part does not change the results of another. Verifies the
- * signatures of a message, up to a limit.
+ * Authenticates one message: its client by SPF and by its name, its author by DKIM and DMARC, its path by ARC. The work is bounded in
+ * signatures, in lookups and in time, and an error in one part does not change the results of another.
  */
 import ipaddr from 'ipaddr.js';
 import { blockList } from '../../system/blocklist.ts';

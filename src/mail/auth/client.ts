@@ -1,7 +1,7 @@
 /**
- * Finds the client that SPF judges when mail comes through relays that the operator trusts, such as a backup MX or a
- * filter: the one that sent the message to the first of them. Only Received fields that a trusted relay wrote are read.
- * Checks whether the name that the DNS gives to a client leads back to its address (RFC 8601 section 3, `iprev`).
+ * The client of a message: the one that sent it to the first of the relays that the operator trusts, such as a backup MX or a filter, and
+ * whether its name in the DNS leads back to its address (RFC 8601 section 3, `iprev`). Only Received fields that a trusted relay wrote are
+ * read.
  */
 
 import { isIP } from 'node:net';

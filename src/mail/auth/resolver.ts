@@ -1,7 +1,7 @@
 /**
- * Answers the lookups of mailauth, which expects a resolver with the interface of `node:dns`. The DNS of one message:
- * its lookups are limited in number and in time, so no message can keep a thread or a resolver busy. A lookup beyond a
- * limit has failed, and whatever depends on it becomes `temperror`.
+ * Answers the lookups of mailauth, which expects a resolver with the interface of `node:dns`. The lookups of one message are limited in
+ * number and in time, so no message can keep a thread or a resolver busy. A lookup beyond a limit has failed, and whatever depends on it
+ * becomes `temperror`.
  */
 import type { DNSResolver } from 'mailauth';
 import type { Clock } from '../../system/clock.ts';

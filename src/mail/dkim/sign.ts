@@ -1,7 +1,6 @@
 /**
- * DKIM signing (RFC 6376), relaxed/relaxed. The same message, key and second give the same field. The RSA operation
- * takes a millisecond and runs in the thread pool. The parts that all signature fields have in common, those of DKIM
- * and those of ARC.
+ * DKIM signing (RFC 6376), relaxed/relaxed, and the parts of signature fields that it shares with ARC. The same message, key and second give
+ * the same field. The RSA operation takes a millisecond and runs in the thread pool.
  */
 import { type KeyObject, sign } from 'node:crypto';
 import { relaxedField } from './canonical.ts';

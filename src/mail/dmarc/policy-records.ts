@@ -1,8 +1,6 @@
 /**
- * Looks up the records of DMARC (RFC 9989 section 4.7), and those of the same form by which a host agrees to get
- * reports. Finds Organizational Domains by the tree walk of DMARC (RFC 9989 sections 4.10 and 4.10.2). Finds the DMARC
- * policy that a name above a domain sets for it: policy discovery without the domain's own record (RFC 9989 section
- * 4.10.1).
+ * Looks up the records of DMARC (RFC 9989 section 4.7), and those of the same form by which a host agrees to get reports. The tree walk finds
+ * Organizational Domains (RFC 9989 sections 4.10 and 4.10.2), and the policy that a name above a domain sets for it (section 4.10.1).
  */
 
 import { type DnsAnswer, type DnsLookups, isHostName } from '../../system/dns.ts';

@@ -1,6 +1,6 @@
 /**
- * A notice is the part of a bounce that is about one recipient, whatever form the bounce has. Reads and writes the
- * addresses in bounces. Programs write them in angle brackets, with a type, or in the encodings of ORCPT.
+ * A notice is the part of a bounce that is about one recipient, whatever form the bounce has. Programs write the addresses of bounces in
+ * angle brackets, with a type, or in the encodings of ORCPT.
  */
 import { domainToASCII } from 'node:url';
 import { addressKey } from '../address.ts';

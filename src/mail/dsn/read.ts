@@ -1,7 +1,4 @@
-/**
- * Reads a message that came back to a return path. Reads the machine-readable part of a bounce (RFC 3464 section 2, RFC
- * 6533 section 4).
- */
+/** Reads a message that came back to a return path, first its machine-readable part (RFC 3464 section 2, RFC 6533 section 4). */
 import { addressKey } from '../address.ts';
 import { parseDate } from '../date.ts';
 import {

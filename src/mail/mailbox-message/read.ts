@@ -1,7 +1,6 @@
 /**
- * Reads once what mailboxes need to know of a message, so that it need not be read again for each client: where its
- * parts are, what FETCH answers, and by what it is sorted and found. Makes the preview of a message (RFC 8970 section
- * 3.3) from its visible text.
+ * Reads once what mailboxes need to know of a message, so that it need not be read again for each client: where its parts are, what FETCH
+ * answers, by what it is sorted and found, and its preview (RFC 8970 section 3.3).
  */
 import { writeBodyStructure } from '../imap/encode/body-structure.ts';
 import { writeEnvelope } from '../imap/encode/envelope.ts';

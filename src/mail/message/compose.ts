@@ -1,8 +1,7 @@
 /**
- * Composes the body of a message (RFC 2045) from its texts and files, and the header fields that describe it. The same
- * input gives the same bytes, so that a resend is recognisable. Writes the header fields of a message that do not
- * depend on its body, in the order in which they are sent. Blind copies have no field: they are in the envelope only
- * (RFC 5322 section 3.6.3).
+ * Composes a message: the header fields that do not depend on its body, in the order in which they are sent, and its body (RFC 2045) from its
+ * texts and files. The same input gives the same bytes, so that a resend is recognisable. Blind copies have no field: they are in the
+ * envelope only (RFC 5322 section 3.6.3).
  */
 import type { Mailbox } from '../address.ts';
 import {

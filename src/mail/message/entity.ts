@@ -1,8 +1,7 @@
 /**
- * The parts of a message (RFC 2045 section 2.4): texts, and multiparts that contain other parts. The header fields of
- * an entity are known at once; its body is produced piece by piece. Encodes the bodies of text parts. Line ends become
- * CRLF. The transfer encoding is 7bit when the text allows it, and otherwise the shorter one of quoted-printable and
- * base64 (RFC 2045 section 6).
+ * The parts of a message (RFC 2045 section 2.4): texts, and multiparts that contain other parts. The header fields of an entity are known at
+ * once; its body is produced piece by piece. Line ends of texts become CRLF. Their transfer encoding is 7bit when the text allows it, and
+ * otherwise the shorter one of quoted-printable and base64 (RFC 2045 section 6).
  */
 import { createHash } from 'node:crypto';
 import { CR, EQUALS, LF, SPACE, TAB, TILDE } from '../octets.ts';

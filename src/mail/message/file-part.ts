@@ -1,12 +1,11 @@
 /**
- * The parts of a message that are files: attachments, and inline images that its HTML shows. Encodes the bodies of
- * attachments. The receiver decodes exactly the bytes that were given, so line ends are never changed. Files are sent
- * in base64, except for texts that a person or a filter can then read as they stand (rspamd counts base64 around plain
- * ASCII as a disguise):  - ASCII with CRLF line ends, and without anything that a mail system may change on the way
- * (RFC 2049 section 3), is sent in `7bit`. - Other ASCII is sent in quoted-printable. LF alone is a line end on most
- * machines, and 7bit would deliver it as CRLF; as `=0A` it arrives unchanged. Such a file takes about 1.2 times its
- * size, against 1.4 times in base64. - Other texts are sent in quoted-printable where that is shorter than base64, as
- * it is for European languages.
+ * The parts of a message that are files: attachments, and inline images that its HTML shows. The receiver decodes exactly the bytes that were
+ * given, so line ends are never changed. Files are sent in base64, except for texts that a person or a filter can then read as they stand
+ * (rspamd counts base64 around plain ASCII as a disguise):
+ * - ASCII with CRLF line ends, and without anything that a mail system may change on the way (RFC 2049 section 3), is sent in `7bit`.
+ * - Other ASCII is sent in quoted-printable. LF alone is a line end on most machines, and 7bit would deliver it as CRLF; as `=0A` it arrives
+ *   unchanged. Such a file takes about 1.2 times its size, against 1.4 times in base64.
+ * - Other texts are sent in quoted-printable where that is shorter than base64, as it is for European languages.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { CR, EQUALS, LF, SPACE, TAB, TILDE } from '../octets.ts';

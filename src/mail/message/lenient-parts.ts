@@ -1,8 +1,7 @@
 /**
- * Reads the header fields of a message that a stranger wrote. It never fails: a line that is not a field is skipped,
- * and what exceeds a limit is left out. The time it takes is linear in the length of the text. Finds the parts of a
- * MIME message that a stranger wrote, for readers of bounces, complaints and reports. It never fails: what exceeds the
- * limits is left out. The parts are those that mailboxes and routes have (message/mime-tree.ts).
+ * Reads the header and the parts of a message that a stranger wrote, for readers of bounces, complaints and reports. It never fails, in
+ * linear time: a line that is not a field is skipped, and what exceeds a limit is left out. The parts are those that mailboxes and routes
+ * have (mime-tree.ts).
  */
 import { type MimeEntity, readTreeOrOpaque } from './mime-tree.ts';
 import { decodeTransfer } from './transfer-encoding.ts';

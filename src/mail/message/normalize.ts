@@ -1,9 +1,8 @@
 /**
- * Prepares the header of a message that arrives for storage: fields that could pass as ours are removed
- * (own-fields.ts), such as Authentication-Results in our name (RFC 8601 section 5). The size of the header block and
- * the number of hops are limited. Signatures are verified over the fields as they came, elsewhere. Recognises fields of
- * a message that arrives which readers could take for fields of this installation: it writes such fields itself, or
- * mail programs believe that the receiving server has written them.
+ * Prepares the header of a message that arrives for storage. Fields are removed which readers could take for fields of this installation,
+ * such as Authentication-Results in its name (RFC 8601 section 5): it writes such fields itself, or mail programs believe that the receiving
+ * server has written them. The size of the header block and the number of hops are limited. Signatures are verified over the fields as they
+ * came, elsewhere.
  */
 import { addressKey } from '../address.ts';
 import { MAX_HEADER_BYTES, MAX_HEADER_LINES } from '../header-limits.ts';

@@ -1,7 +1,4 @@
-/**
- * Decodes the text of a part: its transfer encoding, its charset, and the lines of format=flowed. Joins the lines of
- * text in the format "flowed" (RFC 3676 section 4): a line that ends in a space goes on in the next one.
- */
+/** Decodes the text of a part: its transfer encoding, its charset, and the lines of format=flowed (RFC 3676 section 4). */
 import { decodeCharset } from './charset.ts';
 import type { MimeEntity } from './mime-tree.ts';
 import { decodeTransfer } from './transfer-encoding.ts';

@@ -1,7 +1,4 @@
-/**
- * Values by which SORT and THREAD order messages (RFC 5256, RFC 5957). Texts are folded for comparison. Finds the base
- * subject, by which mailboxes are sorted and threaded (RFC 5256 section 2.1).
- */
+/** Values by which SORT and THREAD order messages (RFC 5256, RFC 5957). Texts are folded for comparison. */
 import { parseSentDate, type SentDate } from '../date.ts';
 import { type EnvelopeAddress, readAddressList } from './address-list.ts';
 import { decodeWords } from './decode-words.ts';

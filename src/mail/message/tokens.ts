@@ -1,6 +1,6 @@
 /**
- * Splits the value of a structured header field into its tokens (RFC 5322 section 3.2), in linear time and without
- * refusing anything. Comments of header fields. Quoted strings of header fields.
+ * Splits the value of a structured header field into its tokens (RFC 5322 section 3.2), in linear time and without refusing anything, and
+ * finds the ends of comments and quoted strings.
  */
 
 export type Token = {

@@ -1,8 +1,6 @@
 /**
- * Undoes the transfer encoding of a part (RFC 2045 section 6), in linear time and whatever a stranger wrote. Undoes the
- * transfer encoding of a part while its octets are read, so that a large part is never in memory as a whole. The result
- * is that of `decodeTransfer`, however the octets are cut into pieces. Encodes the parts of a message that have NUL
- * with base64 (RFC 3516 section 4.4), because stored messages are sent to clients and servers that read no binary data.
+ * Undoes the transfer encoding of a part (RFC 2045 section 6), in linear time and whatever a stranger wrote: at once, or while its octets
+ * are read, so that a large part is never in memory as a whole. The result is the same, however the octets are cut into pieces.
  */
 
 import { CR, EQUALS, LF, SPACE, TAB } from '../octets.ts';

@@ -1,6 +1,6 @@
 /**
- * Reports that other servers send about the mail that they got from a domain, or about their TLS connections to it.
- * Reads the values of reports. Strangers write them, so each has a form or a limit.
+ * Reports that other servers send about the mail that they got from a domain, or about their TLS connections to it. Strangers write their
+ * values, so each has a form or a limit.
  */
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';

@@ -1,7 +1,7 @@
 /**
- * The mechanisms of SASL by which clients log in, for every protocol: IMAP, POP3, SMTP and ManageSieve. PLAIN (RFC
- * 4616): one answer with the identity to act for, the name and the password. LOGIN, which is not standardised, and
- * which Outlook still uses: the name and the password in two answers.
+ * The mechanisms of SASL by which clients log in, for every protocol: IMAP, POP3, SMTP and ManageSieve. PLAIN (RFC 4616) is one answer with
+ * the identity to act for, the name and the password. LOGIN, which is not standardised, and which Outlook still uses, has the name and the
+ * password in two answers.
  */
 import type { ChannelBinding } from './channel-binding.ts';
 import {

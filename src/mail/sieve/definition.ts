@@ -1,7 +1,6 @@
 /**
- * The parts that an extension can add to the language: commands, tests, tags of either, comparators, and forms of
- * strings. The base language counts as an extension. `extensions/table.ts` lists them all. Strings of a script whose
- * value may depend on the run. Options that tags of extensions give to an action.
+ * The parts that an extension can add to the language: commands, tests, tags of either, comparators, and forms of strings. The base
+ * language counts as an extension. `extensions/table.ts` lists them all.
  */
 import type { HeaderField } from '../message/header-block.ts';
 import type { Comparator, MatchValue } from './comparator.ts';
@@ -225,5 +224,49 @@ export function compileOptions(call: Call): (run: Run) => ActionOptions {
     const options = noOptions();
     for (const modify of modifiers) modify(options, run);
     return options;
+  };
+}
+
+type SetOption = (options: ActionOptions, value: string) => void;
+
+/** Returns a tag without an argument that sets an option of the actions that have it. */
+export function optionTag(name: string, set: (options: ActionOptions) => void): Tag {
+  return { name, modify: () => set };
+}
+
+/**
+ * Returns a tag whose text sets an option of the actions that have it. A text that is not valid is an error.
+ * @param problem says what the text must be
+ */
+export function textOptionTag(
+  { name, group, isValid = () => true, problem = '' }: Pick<Tag, 'name' | 'group'> & Partial<TextCheck>,
+  set: SetOption,
+): Tag {
+  return {
+    name,
+    value: 'text',
+    ...(group !== undefined && { group }),
+    modify(call) {
+      const text = call.checkedText(name, isValid, problem);
+      return (options, run) => set(options, text.read(run));
+    },
+  };
+}
+
+type TextCheck = { isValid(value: string): boolean; problem: string };
+
+/** Returns a test whose only argument is a list of strings. */
+export function textsTest(
+  name: string,
+  parameter: string,
+  holds: (run: Run, texts: readonly string[]) => boolean,
+): TestDefinition {
+  return {
+    name,
+    parameters: [{ name: parameter, type: 'texts' }],
+    compile(call) {
+      const texts = call.texts(parameter);
+      return (run) => holds(run, texts.read(run));
+    },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Hashes the body of a message while it comes in, once for each canonical form that its signatures use. Hashes a
- * message's body in its simple canonical form (RFC 6376 section 3.4.3), from pieces that are cut anywhere.
+ * Hashes the body of a message while it comes in, once for each canonical form that its signatures use. That of the simple form (RFC 6376
+ * section 3.4.3) is here.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { CR, LF } from '../../octets.ts';

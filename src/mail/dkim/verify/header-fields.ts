@@ -1,7 +1,6 @@
 /**
- * Splits the header of a received message into its fields. The reading is the one that is the least useful to a forger:
- * a line that other programs may take for a field is one. Assembles the header that a signature covers (RFC 6376
- * sections 3.7 and 5.4.2).
+ * Splits the header of a received message into its fields, and assembles the header that a signature covers (RFC 6376 sections 3.7 and
+ * 5.4.2). The reading is the one that is the least useful to a forger: a line that other programs may take for a field is one.
  */
 import { relaxedField } from '../canonical.ts';
 import { trimWhiteSpace } from '../tag-list.ts';

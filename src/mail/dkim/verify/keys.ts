@@ -1,7 +1,6 @@
 /**
- * Finds the keys of signatures. A record is looked up once for its TTL, by the cache of the DNS, and parsed once while
- * its text stays the same: parsing costs more than the signature. Parses key records of others (RFC 6376 section 3.6.1,
- * RFC 8463), for the verification of their signatures.
+ * Finds and parses the keys of signatures (RFC 6376 section 3.6.1, RFC 8463). A record is looked up once for its TTL, by the cache of the DNS,
+ * and parsed once while its text stays the same: parsing costs more than the signature.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { DnsLookups } from '../../../system/dns.ts';

@@ -3,8 +3,8 @@
  * (RFC 1557) and ISO-2022-CN (RFC 1922). An escape sequence chooses a character set for the octets behind it. The
  * sequences of these charsets do not contradict each other, so one decoder reads all of them, whatever the label says.
  * Two sequences in a row are common: encoded-words that are joined have one at the end and one at the beginning. The
- * decoder of the platform replaces them with U+FFFD. Decodes HZ, the form of GB 2312 in 7 bits (RFC 1843): `~{` begins
- * Chinese text and `~}` ends it.
+ * decoder of the platform replaces them with U+FFFD.
+ * HZ, the other form of 7 bits, is the one of GB 2312 (RFC 1843): `~{` begins Chinese text and `~}` ends it.
  */
 import { SegmentedText } from './johab.ts';
 

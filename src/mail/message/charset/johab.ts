@@ -1,8 +1,6 @@
 /**
- * Decodes Johab, the Korean charset of DOS (code page 1361; KS X 1001 annex 3). A syllable is composed of its letters
- * in three fields of five bits. All other characters are those of KS X 1001 in another order, which EUC-KR has too.
- * Collects the text of a charset whose characters stand in the tables of several encodings. Octets of one encoding are
- * decoded together, because each call of a decoder costs more than some characters.
+ * Decodes Johab, the Korean charset of DOS (code page 1361; KS X 1001 annex 3). A syllable is composed of its letters in three fields of five
+ * bits. All other characters are those of KS X 1001 in another order, which EUC-KR has too.
  */
 
 const LABELS: ReadonlySet<string> = new Set(['johab', 'cp1361', 'ms1361', 'ks_c_5601-1992']);

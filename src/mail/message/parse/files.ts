@@ -1,7 +1,6 @@
 /**
- * Reads the files of a message: their names, their sizes, and the bytes of those that are wanted. Decides what the
- * parts of a message are to a reader: the text that the message shows, or files. The types of text are plain text and
- * HTML; all others are files, also a message within the message.
+ * Decides which parts of a message are files, and reads their names, their sizes, and the bytes of those that are wanted. The text that the
+ * message shows is plain text or HTML; all other parts are files, also a message within the message.
  */
 import { lookup } from 'mime-types';
 import { decodeWords } from '../decode-words.ts';

@@ -1,9 +1,6 @@
 /**
- * Reads a message into its texts and files, for posts to routes and for the API. Its parts are those that mailboxes
- * have (mime-tree.ts). Hostile messages can make it slow or large, so it runs in threads that are terminated
- * (parser.ts). Reads the addresses of a header as text: decoded, and in a form that names exactly one mailbox each.
- * Joins the texts of a message. A message may have its text in several parts, and each part as plain text, as HTML, or
- * as both (RFC 2046 section 5.1.4).
+ * Reads a message into its texts, addresses and files, for posts to routes and for the API. Its parts are those that mailboxes have
+ * (mime-tree.ts). Hostile messages can make it slow or large, so it runs in threads that are terminated (parser.ts).
  */
 import { domainToASCII } from 'node:url';
 import { MISSING_HOST, MISSING_MAILBOX, readAddressList } from '../address-list.ts';

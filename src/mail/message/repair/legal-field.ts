@@ -1,8 +1,7 @@
 /**
- * Writes a header field in lines that are not too long, with encoded text where its grammar allows it. Folds a header
- * field where its grammar allows it (RFC 5322 section 2.2.3): free text before white space; a structured value between
- * tokens, and only when that is not enough at the white space in quoted strings and comments, which some programs read
- * wrongly. Finds lines that are longer than the 998 octets of RFC 5322 section 2.1.1.
+ * Writes a header field in lines that are not too long, with encoded text where its grammar allows it. It is folded (RFC 5322 section 2.2.3)
+ * before white space in free text; in a structured value between tokens, and only when that is not enough at the white space in quoted
+ * strings and comments, which some programs read wrongly. A line has at most 998 octets (RFC 5322 section 2.1.1).
  */
 
 import { CR, findOctet, LF } from '../../octets.ts';

@@ -1,7 +1,6 @@
 /**
- * Makes a header legal that a mail program wrote: text in other octets than ASCII is encoded, and no line has more than
- * 998 octets. What is legal stays as it is, octet by octet. Encodes the parameters of a header field that are not ASCII
- * (RFC 2231 section 4).
+ * Makes a header legal that a mail program wrote: text in other octets than ASCII is encoded, in parameters as RFC 2231 section 4 says, and
+ * no line has more than 998 octets. What is legal stays as it is, octet by octet.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { fieldValue, type HeaderField, splitFields } from '../../dkim/verify/header-fields.ts';

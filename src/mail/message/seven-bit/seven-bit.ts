@@ -1,13 +1,10 @@
 /**
- * Converts a message to 7 bits and to lines of at most 998 octets while it arrives, so that every server takes the
- * message and none changes it after it was signed. A body with octets above 127 or with a longer line becomes
- * quoted-printable (RFC 6152 section 3, RFC 2045 section 6.7), the long lines of one in base64 or quoted-printable are
- * cut (cut-lines.ts), and so are those around parts. The header of each part is repaired (repair/repair-header.ts).
- * Everything that is signed or encrypted stays as it is, with its long lines too: a change would break the signature
- * (RFC 1847 section 2.1), and most servers pass such lines on. Cuts lines that are longer than the 998 octets of RFC
- * 5322 section 2.1.1 and that need not stay as they are: those of base64, between which line ends mean nothing (RFC
- * 2045 section 6.8), those of quoted-printable, which has soft line breaks (section 6.7), and those of the text around
- * parts, which nobody is shown (RFC 2046 section 5.1.1).
+ * Converts a message to 7 bits and to lines of at most 998 octets (RFC 5322 section 2.1.1) while it arrives, so that every server takes the
+ * message and none changes it after it was signed. A body with octets above 127 or with a longer line becomes quoted-printable (RFC 6152
+ * section 3, RFC 2045 section 6.7). Long lines are cut where that changes nothing: those of base64 and of quoted-printable, and those of the
+ * text around parts, which nobody is shown (RFC 2046 section 5.1.1). The header of each part is repaired (repair/repair-header.ts).
+ * Everything that is signed or encrypted stays as it is, with its long lines too: a change would break the signature (RFC 1847 section 2.1),
+ * and most servers pass such lines on.
  */
 import { isAscii } from 'node:buffer';
 import { MAX_HEADER_BYTES } from '../../header-limits.ts';

@@ -1,7 +1,6 @@
 /**
- * Reads a list of MAPI properties, as TNEF has it for a message and for each of its attachments (MS-OXTNEF section
- * 2.1.3.4, MS-OXCDATA section 2.11). Properties that are not asked for are passed over. Reads numbers and octets one
- * after the other. All of it throws a TruncatedError behind the end of the octets, except `skip`.
+ * Reads a list of MAPI properties, as TNEF has it for a message and for each of its attachments (MS-OXTNEF section 2.1.3.4, MS-OXCDATA
+ * section 2.11). Properties that are not asked for are passed over.
  */
 
 /** Value of a property that is text, octets, or an object. Numbers are passed over. */

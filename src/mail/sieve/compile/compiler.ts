@@ -1,6 +1,6 @@
 /**
- * Turns the tree of a script into functions, and finds all its static errors on the way: what can be compiled cannot
- * fail for a reason that the text of the script shows. Runs the commands of a block one after the other.
+ * Turns the tree of a script into functions, and finds all its static errors on the way: what can be compiled cannot fail for a reason that
+ * the text of the script shows.
  */
 import type { Comparator } from '../comparator.ts';
 import {

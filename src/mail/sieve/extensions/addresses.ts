@@ -1,7 +1,6 @@
 /**
- * Addresses in scripts, which may have white space and comments around their parts, as in header fields (RFC 5228
- * section 2.4.2.3). The test `envelope` (RFC 5228 section 5.4). The address parts `:user` and `:detail` (RFC 5233). The
- * separator is `+`, as for the addresses of mailboxes.
+ * Addresses: the test `envelope` (RFC 5228 section 5.4), and the address parts `:user` and `:detail` (RFC 5233), whose separator is `+`, as
+ * for the addresses of mailboxes.
  */
 import { parseMailbox } from '../../address.ts';
 import { readAddressList } from '../../message/address-list.ts';

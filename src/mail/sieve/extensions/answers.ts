@@ -1,6 +1,6 @@
 /**
- * The tag `:fcc`, which files a copy of what an action sends (RFC 8580). The actions `reject` and `ereject` (RFC 5429).
- * The action `vacation` (RFC 5230), and its times in seconds (RFC 6131).
+ * Actions that answer the sender: `vacation` (RFC 5230), with times in seconds (RFC 6131), and `reject` and `ereject` (RFC 5429); and the tag
+ * `:fcc`, which files a copy of what an action sends (RFC 8580).
  */
 import { createHash } from 'node:crypto';
 import type { Target } from '../actions.ts';
@@ -10,10 +10,17 @@ import {
   compileOptions,
   type Extension,
   type Text,
+  textOptionTag,
 } from '../definition.ts';
 import { type ActionOptions, targetOf } from '../run/action-list.ts';
 import { readScriptAddress, readScriptMailbox } from './addresses.ts';
 import { isMailboxName } from './mailboxes.ts';
+
+const FILE_COPY_TAG = {
+  name: ':fcc',
+  isValid: isMailboxName,
+  problem: '`:fcc` needs the name of a mailbox',
+};
 
 export const FCC: Extension = {
   name: 'fcc',
@@ -21,16 +28,9 @@ export const FCC: Extension = {
     {
       on: ['vacation', 'notify'],
       tags: [
-        {
-          name: ':fcc',
-          value: 'text',
-          modify(call) {
-            const mailbox = call.checkedText(':fcc', isMailboxName, '`:fcc` needs the name of a mailbox');
-            return (options, run) => {
-              options.fileCopyInto = mailbox.read(run);
-            };
-          },
-        },
+        textOptionTag(FILE_COPY_TAG, (options, mailbox) => {
+          options.fileCopyInto = mailbox;
+        }),
       ],
     },
   ],

@@ -1,8 +1,6 @@
 /**
- * The actions `keep`, `discard` and `redirect` (RFC 5228 section 4). Commands that control the run: `require` and
- * `stop` (RFC 5228 section 3). `compile/compiler.ts` knows `if`. Tests that know nothing of the message: `true`,
- * `false`, `not`, `allof` and `anyof` (RFC 5228 section 5). Tests of the message: `header`, `address`, `exists` and
- * `size` (RFC 5228 section 5). The base language, which needs no `require` (RFC 5228).
+ * The base language, which needs no `require` (RFC 5228): the actions `keep`, `discard` and `redirect`, the commands `require` and `stop`,
+ * and the tests of logic and of the message. `compile/compiler.ts` knows `if`.
  */
 import { ASCII_CASEMAP, OCTET } from '../comparator.ts';
 import {

@@ -1,4 +1,4 @@
-/** The comparator i;ascii-numeric (RFC 4790 section 9.1). The comparator i;unicode-casemap (RFC 5051). */
+/** The comparators i;ascii-numeric (RFC 4790 section 9.1) and i;unicode-casemap (RFC 5051). */
 import { foldText } from '../../message/fold.ts';
 import { orderOctets } from '../comparator.ts';
 import type { Extension } from '../definition.ts';

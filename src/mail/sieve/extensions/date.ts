@@ -1,6 +1,6 @@
 /**
- * The tests `date` and `currentdate` (RFC 5260 sections 4 and 5). Parts of a date, as texts (RFC 5260 section 4.2). The
- * tags `:index` and `:last`, which choose an occurrence of a field (RFC 5260 section 6). `match/fields.ts` obeys them.
+ * The tests `date` and `currentdate` (RFC 5260 sections 4 and 5), and the tags `:index` and `:last`, which choose an occurrence of a field
+ * (RFC 5260 section 6, obeyed by `match/fields.ts`).
  */
 import { parseZonedDate, type ZonedDate } from '../../date.ts';
 import { MatchValue } from '../comparator.ts';

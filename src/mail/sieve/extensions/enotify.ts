@@ -1,6 +1,5 @@
 /**
- * Notifications by mail: the action `notify`, and the tests of its method (RFC 5435, RFC 5436). The URIs of
- * notifications by mail (RFC 5436 section 2, RFC 6068).
+ ** Notifications by mail: the action `notify`, the tests of its method (RFC 5435, RFC 5436), and its URIs (RFC 6068).
  */
 import { MatchValue } from '../comparator.ts';
 import {
@@ -9,6 +8,7 @@ import {
   compileOptions,
   type Extension,
   type Text,
+  textsTest,
 } from '../definition.ts';
 import { compileMatcher, KEYS, MATCH_TAGS } from '../match/match-types.ts';
 import type { Run } from '../run/run.ts';
@@ -95,14 +95,7 @@ export const ENOTIFY: Extension = {
   name: 'enotify',
   commands: [NOTIFY],
   tests: [
-    {
-      name: 'valid_notify_method',
-      parameters: [{ name: 'methods', type: 'texts' }],
-      compile(call) {
-        const methods = call.texts('methods');
-        return (run) => methods.read(run).every(isMethod);
-      },
-    },
+    textsTest('valid_notify_method', 'methods', (_run, methods) => methods.every(isMethod)),
     {
       name: 'notify_method_capability',
       tags: MATCH_TAGS,

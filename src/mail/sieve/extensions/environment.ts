@@ -1,7 +1,4 @@
-/**
- * The test `environment` (RFC 5183). Which items there are, the caller of the run decides. The test `spamtest`, with
- * `:percent` as an extension of its own (RFC 5235 section 3.2).
- */
+/** The tests of what the caller of the run knows: `environment` (RFC 5183), and `spamtest` with its extension `:percent` (RFC 5235). */
 import { MatchValue } from '../comparator.ts';
 import type { Extension } from '../definition.ts';
 import { compileMatcher, countsValues, KEYS, MATCH_TAGS } from '../match/match-types.ts';

@@ -3,7 +3,7 @@
  * mailbox has written to.
  */
 import { readAddressList } from '../../message/address-list.ts';
-import type { Extension, MatchType } from '../definition.ts';
+import { type Extension, type MatchType, textsTest } from '../definition.ts';
 import type { Run } from '../run/run.ts';
 
 /** Prefix for which a leading colon stands (RFC 6134 section 2.5). */
@@ -56,16 +56,7 @@ function findContact(run: Run, addresses: readonly string[]): string | undefined
 
 export const EXTLISTS: Extension = {
   name: 'extlists',
-  tests: [
-    {
-      name: 'valid_ext_list',
-      parameters: [{ name: 'list names', type: 'texts' }],
-      compile(call) {
-        const names = call.texts('list names');
-        return (run) => names.read(run).every(isList);
-      },
-    },
-  ],
+  tests: [textsTest('valid_ext_list', 'list names', (_run, names) => names.every(isList))],
   tags: [
     {
       on: ['header', 'address', 'envelope', 'string'],

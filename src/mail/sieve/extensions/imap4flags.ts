@@ -1,7 +1,4 @@
-/**
- * Flags of messages: the actions `setflag`, `addflag` and `removeflag`, the test `hasflag`, and the tag `:flags` (RFC
- * 5232). Lists of flags (RFC 5232 section 2).
- */
+/** Flags of messages: the actions `setflag`, `addflag` and `removeflag`, the test `hasflag`, and the tag `:flags` (RFC 5232). */
 import { MatchValue } from '../comparator.ts';
 import type { Call, CommandDefinition, Extension, Parameter } from '../definition.ts';
 import { compileMatcher, KEYS, MATCH_TAGS } from '../match/match-types.ts';

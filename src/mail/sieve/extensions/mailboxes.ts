@@ -1,13 +1,11 @@
 /**
- * Names of mailboxes in scripts, which are UTF-8 (RFC 5228 section 4.1). The action `fileinto` (RFC 5228 section 4.1).
- * The tag `:copy`, with which an action leaves the implicit keep (RFC 3894). The test `mailboxexists` and the tag
- * `:create` (RFC 5490 section 3). The test `mailboxidexists` and the tag `:mailboxid` (RFC 9042). The test
- * `specialuse_exists` and the tag `:specialuse` (RFC 8579).
+ * Filing into mailboxes: the action `fileinto` (RFC 5228 section 4.1) with its tags `:copy` (RFC 3894), `:create` (RFC 5490 section 3),
+ * `:mailboxid` (RFC 9042) and `:specialuse` (RFC 8579), and the tests whether mailboxes exist. Names are UTF-8.
  */
-import { compileOptions, type Extension } from '../definition.ts';
+import { compileOptions, type Extension, optionTag, textOptionTag, textsTest } from '../definition.ts';
 import { targetOf } from '../run/action-list.ts';
 
-/** Maximum length of a name. Our own limit, far above that of names which accounts accept. */
+/** Maximum length of a name. It is far above that of names which accounts accept. */
 const MAX_NAME_CHARACTERS = 1_000;
 
 const CONTROL = /\p{Cc}/u;
@@ -46,39 +44,27 @@ export const COPY: Extension = {
     {
       on: ['fileinto', 'redirect'],
       tags: [
-        {
-          name: ':copy',
-          modify: () => (options) => {
-            options.leavesKeep = true;
-          },
-        },
+        optionTag(':copy', (options) => {
+          options.leavesKeep = true;
+        }),
       ],
     },
   ],
 };
 
+/** Actions that file a message, or a copy of what they send. */
+const FILING: readonly string[] = ['fileinto', 'vacation', 'notify'];
+
 export const MAILBOX: Extension = {
   name: 'mailbox',
-  tests: [
-    {
-      name: 'mailboxexists',
-      parameters: [{ name: 'mailbox names', type: 'texts' }],
-      compile(call) {
-        const names = call.texts('mailbox names');
-        return (run) => run.folders.haveNames(names.read(run));
-      },
-    },
-  ],
+  tests: [textsTest('mailboxexists', 'mailbox names', (run, names) => run.folders.haveNames(names))],
   tags: [
     {
-      on: ['fileinto', 'vacation', 'notify'],
+      on: FILING,
       tags: [
-        {
-          name: ':create',
-          modify: () => (options) => {
-            options.createsMailbox = true;
-          },
-        },
+        optionTag(':create', (options) => {
+          options.createsMailbox = true;
+        }),
       ],
     },
   ],
@@ -86,31 +72,14 @@ export const MAILBOX: Extension = {
 
 export const MAILBOXID: Extension = {
   name: 'mailboxid',
-  tests: [
-    {
-      name: 'mailboxidexists',
-      parameters: [{ name: 'ids', type: 'texts' }],
-      compile(call) {
-        const ids = call.texts('ids');
-        return (run) => run.folders.haveIds(ids.read(run));
-      },
-    },
-  ],
+  tests: [textsTest('mailboxidexists', 'ids', (run, ids) => run.folders.haveIds(ids))],
   tags: [
     {
-      on: ['fileinto', 'vacation', 'notify'],
+      on: FILING,
       tags: [
-        {
-          name: ':mailboxid',
-          value: 'text',
-          group: MAILBOX_CHOICE,
-          modify(call) {
-            const id = call.text(':mailboxid');
-            return (options, run) => {
-              options.mailboxId = id.read(run);
-            };
-          },
-        },
+        textOptionTag({ name: ':mailboxid', group: MAILBOX_CHOICE }, (options, id) => {
+          options.mailboxId = id;
+        }),
       ],
     },
   ],
@@ -118,6 +87,13 @@ export const MAILBOXID: Extension = {
 
 /** Matches a special-use attribute (RFC 6154 section 6). */
 const SPECIAL_USE = /^\\[!#$&'+,\-./0-9:;<=>?@A-Z[^_`a-z|}~]{1,100}$/;
+
+const SPECIAL_USE_TAG = {
+  name: ':specialuse',
+  group: MAILBOX_CHOICE,
+  isValid: (value: string) => SPECIAL_USE.test(value),
+  problem: '`:specialuse` needs an attribute such as "\\\\Junk"',
+};
 
 export const SPECIAL_USES: Extension = {
   name: 'special-use',
@@ -137,23 +113,11 @@ export const SPECIAL_USES: Extension = {
   ],
   tags: [
     {
-      on: ['fileinto', 'vacation', 'notify'],
+      on: FILING,
       tags: [
-        {
-          name: ':specialuse',
-          value: 'text',
-          group: MAILBOX_CHOICE,
-          modify(call) {
-            const use = call.checkedText(
-              ':specialuse',
-              (value) => SPECIAL_USE.test(value),
-              '`:specialuse` needs an attribute such as "\\\\Junk"',
-            );
-            return (options, run) => {
-              options.specialUse = use.read(run);
-            };
-          },
-        },
+        textOptionTag(SPECIAL_USE_TAG, (options, use) => {
+          options.specialUse = use;
+        }),
       ],
     },
   ],

@@ -1,6 +1,6 @@
 /**
- * Tests of the headers of parts: the tags `:mime` and `:anychild` and their options (RFC 5703 section 4). The loop
- * `foreverypart` and the command `break` (RFC 5703 section 3). The action `extracttext` (RFC 5703 section 7).
+ * Tests of parts (RFC 5703): the tags `:mime` and `:anychild` with their options, the loop `foreverypart` with `break`, and the action
+ * `extracttext`.
  */
 import { decodeWords } from '../../message/decode-words.ts';
 import type { HeaderField } from '../../message/header-block.ts';

@@ -1,7 +1,6 @@
 /**
- * Variables: references in strings, the command `set` and the test `string` (RFC 5229). Names of variables, and where
- * their values are (RFC 5229 section 3, RFC 6609 section 3.4). Modifiers of `set` and `extracttext` (RFC 5229 section
- * 4.1, RFC 5435 section 6).
+ * Variables (RFC 5229): references in strings, the command `set` and the test `string`, where values are (RFC 6609 section 3.4), and the
+ * modifiers that `set` and `extracttext` share (RFC 5435 section 6).
  */
 import { MatchValue } from '../comparator.ts';
 import type { Call, Extension, ScriptContext, Tag, Text } from '../definition.ts';

@@ -1,6 +1,6 @@
 /**
- * The fields that a test reads: in which headers, which occurrences of them, and what of their values. Parts of
- * addresses (RFC 5228 section 2.7.4). An address that is not valid has neither a local part nor a domain.
+ * The fields that a test reads: in which headers, which occurrences of them, and which part of their addresses (RFC 5228 section 2.7.4). An
+ * address that is not valid has neither a local part nor a domain.
  */
 import { MatchValue } from '../comparator.ts';
 import type { AddressPart, Call, Tag } from '../definition.ts';

@@ -1,7 +1,4 @@
-/**
- * The match types that every script has, and the tags of tests that compare values with keys (RFC 5228 section 2.7).
- * Tests that count their values, some of which leave out empty ones (RFC 5231 section 4.2).
- */
+/** The match types that every script has, and the tags of tests that compare values with keys (RFC 5228 section 2.7). */
 import { type Comparator, spendOnFolding } from '../comparator.ts';
 import {
   type Call,

@@ -1,6 +1,6 @@
 /**
- * The parts of a run's input that the caller finds out only when a script asks for them. The folders of the account,
- * about which the tests of scripts ask (RFC 5490, RFC 8579, RFC 9042).
+ * The folders, annotations and contacts of the account, for which the caller of a run looks only when a script asks for them (RFC 5490,
+ * RFC 6134, RFC 8579, RFC 9042).
  */
 
 /** Input that a run needs to go on. */

@@ -1,6 +1,6 @@
 /**
- * Parses a script into its tree by the generic grammar (RFC 5228 section 8.2), which knows no command by name. The
- * syntax tree of a script (RFC 5228 section 8.2). `at` is the offset of a node in the text.
+ * Parses a script into its tree by the generic grammar (RFC 5228 section 8.2), which knows no command by name. `at` is the offset of a node
+ * in the text.
  */
 import { Lexer, type Token } from './lexer.ts';
 import { ScriptFault } from './script-error.ts';

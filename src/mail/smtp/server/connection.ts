@@ -3,10 +3,13 @@
  * `commands/`.
  */
 import type { Socket } from 'node:net';
+import { acceptTls } from '../../../system/accept-tls.ts';
+import type { CertificateStore } from '../../../system/certificates.ts';
 import { nextTurn } from '../../../system/next-turn.ts';
-import { clientOf } from '../../connection/client.ts';
+import { clientOf, tlsOf } from '../../connection/client.ts';
 import { ClientGone } from '../../connection/client-gone.ts';
 import { cutOff, sendLast } from '../../connection/last-word.ts';
+import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { refusalReply } from '../refusal.ts';
 import {
   ask,
@@ -14,72 +17,65 @@ import {
   fault,
   limitsOf,
   lineMs,
+  READY_FOR_TLS,
   type SmtpContext,
   sendReply,
   splitLine,
   tooManyConnections,
 } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
-import { encrypt } from './encrypt.ts';
 import { ConnectionFault } from './fault.ts';
-import { formatBareReply, formatReply } from './format-reply.ts';
+import { formatBareReply, formatReply, reply } from './format-reply.ts';
 import { type ProxiedAddresses, readProxyHeader } from './proxy.ts';
 import type { Reply } from './session.ts';
 import { attachWire } from './wire.ts';
 
 /** Matches lines of characters that commands may have. U+FFFD stands for bytes that are not UTF-8. */
 const CLEAN_LINE = /^[^\p{Cc}\ufffd]*$/u;
-const NOT_CLEAN: Reply = {
-  code: 500,
-  status: '5.5.2',
-  text: 'The command has characters that are not allowed',
-};
+const NOT_CLEAN = reply(500, '5.5.2', 'The command has characters that are not allowed');
 const UNKNOWN: Reply = { code: 500, status: '5.5.1', text: 'The command is unknown' };
 const EARLY: Reply = { code: 554, text: 'The client must wait for the banner' };
-const OUT_OF_STEP: Reply = {
-  code: 503,
-  status: '5.5.0',
-  text: 'The client must wait for the reply to this command',
-};
+const OUT_OF_STEP = reply(503, '5.5.0', 'The client must wait for the reply to this command');
 const NOT_SMTP: Reply = { code: 554, status: '5.5.1', text: 'This is an SMTP server' };
 /** Methods of HTTP. A web page can make a browser send them here, with commands of SMTP in the body of the request. */
 const FOREIGN_VERBS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 const TOO_MANY_ERRORS: Reply = { code: 421, status: '4.7.0', text: 'Too many errors; the connection ends' };
-const TOO_MANY_COMMANDS: Reply = {
-  code: 421,
-  status: '4.7.0',
-  text: 'Too many commands without a message; the connection ends',
-};
+const TOO_MANY_COMMANDS = reply(421, '4.7.0', 'Too many commands without a message; the connection ends');
 
 /** Serves one connection until it has ended. Rejects only when no session can be opened. */
 export async function serveConnection(context: SmtpContext, socket: Socket): Promise<void> {
-  const connection = openConnection(context, socket);
-  context.connections.add(connection);
+  // TLS begins a new connection in place of this one.
+  let connection = openConnection(context, socket, {
+    evict: () => evict(connection),
+    end: (fault) => connection.wire.interrupt(fault, { isForced: true }),
+  });
+  const interrupt = (fault: ConnectionFault) => connection.wire.interrupt(fault);
+  context.interrupts.add(interrupt);
   try {
-    await admit(connection);
+    connection = await admit(connection);
     await sendBanner(connection);
     while (connection.isOpen) {
       if (context.shutdown) throw context.shutdown;
-      await connection.runLine(await connection.lines.read(lineMs(connection)));
+      connection = await runLine(connection, await connection.lines.read(lineMs(connection)));
     }
   } catch (error) {
     reportEnd(connection, error);
   } finally {
-    context.connections.delete(connection);
+    context.interrupts.delete(interrupt);
     connection.session.close();
     connection.wire.end();
   }
 }
 
-function openConnection(context: SmtpContext, socket: Socket): Connection {
+type Ends = { evict(): void; end(fault: ConnectionFault): void };
+
+function openConnection(context: SmtpContext, socket: Socket, { evict, end }: Ends): Connection {
   const client = clientOf(socket);
   const connection: Connection = {
     ...attachWire(context.clock, socket),
     context,
-    slot: context.occupancy.add({ socket, address: client.address, evict: () => evict(connection) }),
-    session: context.options.openSession({
-      end: (reply) => connection.wire.interrupt(new ConnectionFault('session', reply), { isForced: true }),
-    }),
+    slot: context.occupancy.add({ socket, address: client.address, evict }),
+    session: context.options.openSession({ end: (reply) => end(new ConnectionFault('session', reply)) }),
     socket,
     client: { ...client, helo: undefined, protocol: 'SMTP' },
     binding: undefined,
@@ -96,8 +92,32 @@ function openConnection(context: SmtpContext, socket: Socket): Connection {
   return connection;
 }
 
+/**
+ * Sends the replies that are held back, runs the handshake, and returns the encrypted connection. Plaintext that came before counts as
+ * part of the handshake, which then fails, so nothing of it is ever run as a command (CVE-2011-0411), and nothing that the client said in
+ * plaintext counts any more (RFC 3207 section 4.2).
+ * @throws ConnectionFault
+ */
+async function encrypt(plain: Connection, certificates: CertificateStore): Promise<Connection> {
+  const { context, wire } = plain;
+  wire.detach();
+  const { handshakeMs: timeoutMs } = limitsOf(plain);
+  const socket = await acceptTls(context.clock, plain.socket, { certificates, timeoutMs }).catch(() => {
+    throw new ConnectionFault('tls_handshake', undefined);
+  });
+  const connection: Connection = {
+    ...plain,
+    ...attachWire(context.clock, socket),
+    socket,
+    binding: context.options.submission && channelBindingOf(socket),
+    client: { ...plain.client, helo: undefined, protocol: 'SMTP', tls: tlsOf(socket) },
+    runLine: (line) => runLine(connection, line),
+  };
+  return connection;
+}
+
 /** Learns who the client is, applies the limits of its address, and begins TLS where a listener does so at once. */
-async function admit(connection: Connection): Promise<void> {
+async function admit(connection: Connection): Promise<Connection> {
   const { context, client, socket } = connection;
   const { isProxy, tls } = context.options;
   const proxied = isProxy?.(client.address) ? await readProxiedAddresses(connection) : undefined;
@@ -105,7 +125,7 @@ async function admit(connection: Connection): Promise<void> {
   if (proxied) connection.slot.moveTo(proxied.address);
   connection.isExempt = !context.limitAddress(socket, connection.client.address, proxied !== undefined);
   if (connection.isExempt) connection.slot.enter('protected');
-  if (tls?.mode === 'immediate') await encrypt(connection, tls.certificates);
+  return tls?.mode === 'immediate' ? await encrypt(connection, tls.certificates) : connection;
 }
 
 /** Reads the header of a proxy within the time for it. */
@@ -143,20 +163,24 @@ async function sendBanner(connection: Connection): Promise<void> {
   wire.send(formatBareReply(220, [`${hostname} ${protocol === 'lmtp' ? 'LMTP' : 'ESMTP'}`]));
 }
 
-async function runLine(connection: Connection, line: string): Promise<void> {
+/** Runs one command line and sends its reply. Returns the connection that takes the next one. */
+async function runLine(connection: Connection, line: string): Promise<Connection> {
   const { context, counts } = connection;
+  const { protocol, tls } = context.options;
   const { verb, argument } = splitLine(line);
   if (FOREIGN_VERBS.has(verb)) fault('foreign_protocol', NOT_SMTP);
   const isClean = CLEAN_LINE.test(line);
-  const command = isClean ? COMMANDS[context.options.protocol].get(verb) : undefined;
+  const command = isClean ? COMMANDS[protocol].get(verb) : undefined;
   if (command?.group === 'last' && connection.wire.hasInput) fault('pipelining', OUT_OF_STEP);
   const refusal = isClean ? UNKNOWN : NOT_CLEAN;
-  const reply = command ? await command.run(connection, argument) : refusal;
-  if (reply) sendReply(connection, reply);
+  const answer = command ? await command.run(connection, argument) : refusal;
+  if (answer) sendReply(connection, answer);
+  const next = answer === READY_FOR_TLS && tls ? await encrypt(connection, tls.certificates) : connection;
   if (command?.isIdle) counts.idleCommands++;
   // A reply with 421 has ended the connection already.
-  if (connection.isOpen) requireProgress(connection);
-  if (command?.group !== 'within') connection.wire.flush();
+  if (next.isOpen) requireProgress(next);
+  if (command?.group !== 'within') next.wire.flush();
+  return next;
 }
 
 /** Checks that the client has not sent too much that leads to no message. @throws ConnectionFault */

@@ -1,9 +1,7 @@
 /**
- * Reads the data of a message (RFC 5321 section 4.5.2): finds its end and removes the dots that the client has doubled.
- * Only CRLF ends a line, and only CRLF, dot, CRLF ends the message, so that no other server can be made to see an end
- * where this one sees none. The time for a byte hardly depends on the text, whether its lines are long, empty or made
- * of dots. Finds the octets that a message must not have: a NUL, at which programs in C cut text off, and a CR outside
- * CRLF (RFC 5321 section 2.3.8), which some servers take for the end of a line.
+ * Reads the data of a message (RFC 5321 section 4.5.2): finds its end and removes the dots that the client has doubled. Only CRLF ends a line,
+ * and only CRLF, dot, CRLF ends the message, so that no other server can be made to see an end where this one sees none. The time for a byte
+ * hardly depends on the text, whether its lines are long, empty or made of dots.
  */
 import { CR, DOT, findOctet, LF } from '../../octets.ts';
 

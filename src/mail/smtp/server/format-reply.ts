@@ -7,6 +7,11 @@ const MAX_LINE_OCTETS = 512;
 const MAX_LINES = 50;
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
+/** Returns a reply of one line. `status` is its enhanced status code (RFC 3463). */
+export function reply(code: number, status: string, text: string): Reply {
+  return { code, status, text };
+}
+
 /**
  * Returns the lines of a reply with their CRLF. Text that is not printable ASCII is replaced and long lines are cut, so
  * that no text can forge another reply.

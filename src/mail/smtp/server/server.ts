@@ -14,7 +14,7 @@ import { tighten } from '../../connection/tighten.ts';
 import { fault, type SmtpContext, tooManyConnections } from './commands/command.ts';
 import { serveConnection } from './connection.ts';
 import { ConnectionFault } from './fault.ts';
-import { formatBareReply } from './format-reply.ts';
+import { formatBareReply, reply } from './format-reply.ts';
 import { createSmtpMetrics } from './metrics.ts';
 import { DEFAULT_LIMITS, type SmtpLimits, type SmtpServerOptions, STRESS_LIMITS } from './options.ts';
 
@@ -54,12 +54,8 @@ export async function listenSmtp(
   return {
     address: listener.address,
     async close(graceMs) {
-      context.shutdown = new ConnectionFault('shutdown', {
-        code: 421,
-        status: '4.3.2',
-        text: `${hostname} is shutting down`,
-      });
-      for (const { wire } of context.connections) wire.interrupt(context.shutdown);
+      context.shutdown = new ConnectionFault('shutdown', reply(421, '4.3.2', `${hostname} is shutting down`));
+      for (const interrupt of context.interrupts) interrupt(context.shutdown);
       await listener.close(graceMs);
     },
   };
@@ -89,7 +85,7 @@ function createContext(
     limits,
     stressLimits: tighten(limits, STRESS_LIMITS),
     occupancy: createOccupancy(clock, limits.connections),
-    connections: new Set(),
+    interrupts: new Set(),
     shutdown: undefined,
     refuse: createRefuser(clock, options.tls?.mode === 'immediate' ? options.tls : undefined),
     limitAddress(socket: Socket, address: string, isProxied: boolean) {

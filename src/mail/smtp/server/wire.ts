@@ -1,7 +1,4 @@
-/**
- * Puts a wire on a socket, with a reader of command lines. Reads the command lines of a client. A client that does not
- * read the replies to its commands has no more of them run.
- */
+/** The wire of an SMTP connection with the reader of its command lines. A client that does not read replies has no more commands run. */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../system/clock.ts';
 import { Wire, type WireOptions } from '../../connection/wire.ts';

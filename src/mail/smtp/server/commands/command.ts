@@ -8,7 +8,7 @@ import type { Occupancy, Slot, SlotState } from '../../../connection/occupancy.t
 import type { ChannelBinding } from '../../../sasl/channel-binding.ts';
 import { refusalReply } from '../../refusal.ts';
 import { ConnectionFault, type FaultReason } from '../fault.ts';
-import { formatReply } from '../format-reply.ts';
+import { formatReply, reply } from '../format-reply.ts';
 import type { SmtpMetrics } from '../metrics.ts';
 import type { SmtpLimits, SmtpServerOptions } from '../options.ts';
 import type { Reply, Sender, Session, SmtpClient } from '../session.ts';
@@ -24,8 +24,8 @@ export type SmtpContext = {
   /** Limits while the listener is nearly full. */
   stressLimits: SmtpLimits;
   occupancy: Occupancy;
-  /** Connections that are open. */
-  connections: Set<Connection>;
+  /** Interrupts of the connections that are open. */
+  interrupts: Set<(fault: ConnectionFault) => void>;
   /** Ends every connection before its next command, once the listener closes. */
   shutdown: ConnectionFault | undefined;
   /** Closes a connection that has not begun its TLS, with this text where a handshake is affordable. */
@@ -42,10 +42,10 @@ export type Connection = AttachedWire & {
   readonly session: Session;
   readonly slot: Slot;
   /** Socket of the network, or of TLS on top of it. */
-  socket: Socket;
+  readonly socket: Socket;
   client: SmtpClient;
   /** Values to which a login may be bound; undefined where there are none, and where nobody logs in. */
-  binding: ChannelBinding | undefined;
+  readonly binding: ChannelBinding | undefined;
   /** Time at which the connection began, on the monotonic clock. */
   readonly beganAt: number;
   transaction: Transaction | undefined;
@@ -66,7 +66,7 @@ export type Connection = AttachedWire & {
   /** False when the client has logged in as somebody for whom DSN is not offered. */
   hasNotifications: boolean;
   /** Runs one command line and sends its reply. */
-  runLine(line: string): Promise<void>;
+  runLine(line: string): Promise<unknown>;
 };
 
 export type Transaction = {
@@ -92,12 +92,10 @@ export type Command = {
   group?: 'within' | 'last';
 };
 
+/** Reply to STARTTLS, after which the client begins anew on an encrypted connection. */
+export const READY_FOR_TLS = reply(220, '2.0.0', 'Ready to start TLS');
 export const BAD_SEQUENCE: Reply = { code: 503, status: '5.5.1', text: 'This command is out of sequence' };
-export const BAD_ARGUMENT: Reply = {
-  code: 501,
-  status: '5.5.4',
-  text: 'The argument of the command is malformed',
-};
+export const BAD_ARGUMENT = reply(501, '5.5.4', 'The argument of the command is malformed');
 
 /** Returns true while the client must log in, and may do little else. */
 export function needsLogin({ context, isLoggedIn }: Pick<Connection, 'context' | 'isLoggedIn'>): boolean {
@@ -176,11 +174,7 @@ export function fault(reason: FaultReason, reply: Reply): never {
 
 /** Returns the end of the connection of a client that sends more of a refused message than the server reads and drops. */
 export function endlessMessage(): ConnectionFault {
-  return new ConnectionFault('message_size', {
-    code: 552,
-    status: '5.3.4',
-    text: 'The message is too large',
-  });
+  return new ConnectionFault('message_size', reply(552, '5.3.4', 'The message is too large'));
 }
 
 /** Returns the reply to a client for which the listener has no connection left. X.3.2 is a system that takes nothing for now (RFC 3463 section 3.4). */

@@ -1,8 +1,6 @@
 /**
- * DATA (RFC 5321 section 4.1.1.4): brings the whole message, up to a line with only a dot. Gives a message to the
- * session, and the reply to the client. DATA and BDAT share this. The time that a client may take to send one message.
- * Only the time in which the server waits for the client counts, not that in which a session is busy. A client that
- * sends one byte before each deadline comes to an end too.
+ * DATA (RFC 5321 section 4.1.1.4), which brings the whole message up to a line with only a dot; and what it shares with BDAT: the time for
+ * one message, its way to the session, and the replies to the client.
  */
 
 import type { Clock } from '../../../../system/clock.ts';

@@ -1,52 +1,47 @@
-/**
- * NOOP (RFC 5321 section 4.1.1.9): does nothing. Its argument is ignored. HELP (RFC 5321 section 4.1.1.8). EXPN (RFC
- * 5321 section 4.1.1.7): is refused, so that nobody learns who is on a list (RFC 5321 section 7.3). VRFY (RFC 5321
- * section 4.1.1.6): does not say whether an address exists (RFC 5321 section 7.3). RSET (RFC 5321 section 4.1.1.5):
- * gives up the transaction. QUIT (RFC 5321 section 4.1.1.10): ends the connection.
- */
-import { BAD_ARGUMENT, type Command, endTransaction } from './command.ts';
+/** Commands about the session as a whole (RFC 5321 section 4.1.1, RFC 3207). */
+import { reply } from '../format-reply.ts';
+import { BAD_ARGUMENT, BAD_SEQUENCE, type Command, endTransaction, READY_FOR_TLS } from './command.ts';
 
-export const noop: Command = {
-  run: () => ({ code: 250, status: '2.0.0', text: 'OK' }),
-  isIdle: true,
-};
-
-export const help: Command = {
-  run: () => ({ code: 214, status: '2.0.0', text: 'This server speaks SMTP as in RFC 5321' }),
-  isIdle: true,
-};
-
-export const expn: Command = {
-  run: () => ({ code: 502, status: '5.5.1', text: 'Lists are not expanded' }),
-  isIdle: true,
-};
-
-export const vrfy: Command = {
-  run: (_connection, argument) =>
-    argument === ''
-      ? BAD_ARGUMENT
-      : {
-          code: 252,
-          status: '2.5.0',
-          text: 'The address is not verified; send the message to learn whether it is accepted',
-        },
-  isIdle: true,
-};
-
-export const rset: Command = {
-  group: 'within',
-  run(connection, argument) {
-    if (argument !== '') return BAD_ARGUMENT;
-    endTransaction(connection);
-    return { code: 250, status: '2.0.0', text: 'OK' };
+export const SESSION_COMMANDS: Readonly<Record<string, Command>> = {
+  /** The argument of NOOP is ignored (RFC 5321 section 4.1.1.9). */
+  NOOP: { run: () => reply(250, '2.0.0', 'OK'), isIdle: true },
+  HELP: { run: () => reply(214, '2.0.0', 'This server speaks SMTP as in RFC 5321'), isIdle: true },
+  /** EXPN tells nobody who is on a list (RFC 5321 section 7.3). */
+  EXPN: { run: () => reply(502, '5.5.1', 'Lists are not expanded'), isIdle: true },
+  /** VRFY tells nobody whether an address exists (RFC 5321 section 7.3). */
+  VRFY: { run: (_connection, argument) => (argument === '' ? BAD_ARGUMENT : NOT_VERIFIED), isIdle: true },
+  /** Gives up the transaction (RFC 5321 section 4.1.1.5). */
+  RSET: {
+    group: 'within',
+    run(connection, argument) {
+      if (argument !== '') return BAD_ARGUMENT;
+      endTransaction(connection);
+      return reply(250, '2.0.0', 'OK');
+    },
+    isIdle: true,
   },
-  isIdle: true,
-};
-
-export const quit: Command = {
-  run(connection, argument) {
-    if (argument !== '') return BAD_ARGUMENT;
-    connection.isOpen = false;
-    return { code: 221, status: '2.0.0', text: 'Bye' };
+  QUIT: {
+    run(connection, argument) {
+      if (argument !== '') return BAD_ARGUMENT;
+      connection.isOpen = false;
+      return reply(221, '2.0.0', 'Bye');
+    },
+  },
+  STARTTLS: {
+    run(connection, argument) {
+      if (argument !== '') return BAD_ARGUMENT;
+      if (connection.client.tls) return BAD_SEQUENCE;
+      if (!connection.context.options.tls) return reply(502, '5.5.1', 'TLS is not offered');
+      endTransaction(connection);
+      return READY_FOR_TLS;
+    },
+    isIdle: true,
+    group: 'last',
   },
 };
+
+const NOT_VERIFIED = reply(
+  252,
+  '2.5.0',
+  'The address is not verified; send the message to learn whether it is accepted',
+);

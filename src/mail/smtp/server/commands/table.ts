@@ -4,22 +4,15 @@ import { bdat } from './bdat.ts';
 import type { Command } from './command.ts';
 import { data } from './data.ts';
 import { ehlo, helo, lhlo } from './greet.ts';
-import { expn, help, noop, quit, rset, vrfy } from './session-commands.ts';
-import { starttls } from './starttls.ts';
+import { SESSION_COMMANDS } from './session-commands.ts';
 import { mail, rcpt } from './transaction.ts';
 
 const COMMON: Readonly<Record<string, Command>> = {
+  ...SESSION_COMMANDS,
   MAIL: mail,
   RCPT: rcpt,
   DATA: data,
   BDAT: bdat,
-  RSET: rset,
-  NOOP: noop,
-  HELP: help,
-  VRFY: vrfy,
-  EXPN: expn,
-  STARTTLS: starttls,
-  QUIT: quit,
 };
 
 export const COMMANDS: Readonly<Record<'smtp' | 'lmtp', ReadonlyMap<string, Command>>> = {

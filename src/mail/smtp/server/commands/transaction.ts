@@ -1,5 +1,6 @@
-/** MAIL (RFC 5321 section 4.1.1.2): begins a transaction. RCPT (RFC 5321 section 4.1.1.3): names one recipient. */
+/** MAIL and RCPT (RFC 5321 sections 4.1.1.2 and 4.1.1.3): begin a transaction, and name its recipients. */
 
+import { reply } from '../format-reply.ts';
 import { parseMailParameters, parseRecipientParameters } from '../parameters.ts';
 import { parseForwardPath, parseReversePath } from '../path.ts';
 import type { Hold, Reply, SmtpProtocol } from '../session.ts';
@@ -19,11 +20,7 @@ const FROM = /^FROM: */i;
 /** X.1.7 is a sender's address with wrong syntax (RFC 3463 section 3.2). */
 const BAD_SENDER: Reply = { code: 501, status: '5.1.7', text: 'The argument of MAIL must be FROM:<address>' };
 /** Refuses UTF-8 without the extension (RFC 6531 section 3.5). */
-const SENDER_NOT_ASCII: Reply = {
-  code: 550,
-  status: '5.6.7',
-  text: 'An address that is not ASCII needs the parameter SMTPUTF8',
-};
+const SENDER_NOT_ASCII = reply(550, '5.6.7', 'An address that is not ASCII needs the parameter SMTPUTF8');
 /** Protocols of a transaction with SMTPUTF8 (RFC 6531 section 4.3). */
 const UTF8_PROTOCOLS: Partial<Record<SmtpProtocol, SmtpProtocol>> = {
   ESMTP: 'UTF8SMTP',
@@ -84,20 +81,20 @@ function releaseTime(
 
 const TO = /^TO: */i;
 /** X.1.3 is a recipient's address with wrong syntax (RFC 3463 section 3.2). */
-const BAD_RECIPIENT: Reply = { code: 501, status: '5.1.3', text: 'The argument of RCPT must be TO:<address>' };
-/** Refuses UTF-8 without the extension (RFC 6531 section 3.5). */
-const RECIPIENT_NOT_ASCII: Reply = {
-  code: 553,
-  status: '5.6.7',
-  text: 'An address that is not ASCII needs MAIL with the parameter SMTPUTF8',
+const BAD_RECIPIENT: Reply = {
+  code: 501,
+  status: '5.1.3',
+  text: 'The argument of RCPT must be TO:<address>',
 };
+/** Refuses UTF-8 without the extension (RFC 6531 section 3.5). */
+const RECIPIENT_NOT_ASCII = reply(
+  553,
+  '5.6.7',
+  'An address that is not ASCII needs MAIL with the parameter SMTPUTF8',
+);
 /** Asks the client to send the message to the others in another transaction (RFC 5321 section 4.5.3.1.10). */
 const TOO_MANY: Reply = { code: 452, status: '4.5.3', text: 'The message has too many recipients' };
-const TOO_MANY_REFUSED: Reply = {
-  code: 421,
-  status: '4.7.0',
-  text: 'Too many recipients were refused; the connection ends',
-};
+const TOO_MANY_REFUSED = reply(421, '4.7.0', 'Too many recipients were refused; the connection ends');
 const RECIPIENT_ACCEPTED: Reply = { code: 250, status: '2.1.5', text: 'OK' };
 
 export const rcpt: Command = {
