@@ -2,16 +2,8 @@
  * Reads a complaint that a mailbox provider sent: a feedback report (RFC 5965), also one that answers `CFBL-Address` (RFC 9477), or the
  * older form of Outlook.com, which attaches the message alone.
  */
-import {
-  findValue,
-  type HeaderField,
-  type MimePart,
-  partOctets,
-  readHeader,
-  readMessage,
-  splitEntity,
-  toLines,
-} from './message/lenient-parts.ts';
+import { findValue, type HeaderField, readHeader, splitEntity, toLines } from './message/lenient-header.ts';
+import { type MimePart, partOctets, readMessage } from './message/lenient-parts.ts';
 
 type FeedbackReport = {
   /** Type of the report in lower case (RFC 5965 section 7.3), such as `abuse`. */

@@ -6,7 +6,7 @@ import type { EmailRow } from '../db/email-tables.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import type { Links } from '../links/links.ts';
 import type { Subscription } from '../links/unsubscribe-token.ts';
-import { findValue, type HeaderField } from '../mail/message/lenient-parts.ts';
+import { findValue, type HeaderField } from '../mail/message/lenient-header.ts';
 import { findReturnAddresses, type ReturnAddress, type ReturnAddressKey } from './return-path.ts';
 
 /** The email that a complaint is about, and what is known about the reader. */

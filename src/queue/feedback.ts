@@ -10,7 +10,7 @@ import { logFeedback } from '../events/mail-log.ts';
 import type { Links } from '../links/links.ts';
 import { addressKey } from '../mail/address.ts';
 import { addressReadings, bareAddress, type Notice } from '../mail/dsn/notice.ts';
-import type { HeaderField } from '../mail/message/lenient-parts.ts';
+import type { HeaderField } from '../mail/message/lenient-header.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
 import { judgeBounce, suppressBounced, suppressRecipient } from './bounce.ts';

@@ -4,7 +4,7 @@
  * does not say that an address is bad.
  */
 import { decodeWords } from '../message/decode-words.ts';
-import { findValue, type HeaderField } from '../message/lenient-parts.ts';
+import { findValue, type HeaderField } from '../message/lenient-header.ts';
 
 /** Matches authors of bounces: names and addresses of programs that deliver mail. */
 const DAEMON =

@@ -1,15 +1,8 @@
 /** Reads a message that came back to a return path, first its machine-readable part (RFC 3464 section 2, RFC 6533 section 4). */
 import { addressKey } from '../address.ts';
 import { parseDate } from '../date.ts';
-import {
-  findValue,
-  type HeaderField,
-  type MimeMessage,
-  partOctets,
-  readHeader,
-  readMessage,
-  toLines,
-} from '../message/lenient-parts.ts';
+import { findValue, type HeaderField, readHeader, toLines } from '../message/lenient-header.ts';
+import { type MimeMessage, partOctets, readMessage } from '../message/lenient-parts.ts';
 import { isAutoReply, isBounceForPeople } from './bounce-signs.ts';
 import { findNamedAddresses } from './named-address.ts';
 import {

@@ -2,14 +2,8 @@
 
 import { decodeCharset } from '../message/charset.ts';
 import { stripHtmlAtOnce } from '../message/html-text-strip.ts';
-import {
-  findValue,
-  type HeaderField,
-  type MimePart,
-  partOctets,
-  readHeader,
-  splitEntity,
-} from '../message/lenient-parts.ts';
+import { findValue, type HeaderField, readHeader, splitEntity } from '../message/lenient-header.ts';
+import { type MimePart, partOctets } from '../message/lenient-parts.ts';
 import { findNamedAddresses } from './named-address.ts';
 
 /** The two contents of a bounce. */

@@ -3,7 +3,7 @@
  * rules are the same for all of them: a line that names a failed recipient begins what is said about this recipient.
  */
 import { addressKey } from '../address.ts';
-import type { HeaderField } from '../message/lenient-parts.ts';
+import type { HeaderField } from '../message/lenient-header.ts';
 import { isDelay, saysFailure } from './bounce-signs.ts';
 import { findNamedAddresses, NAMINGS, type NamedAddress } from './named-address.ts';
 import {

@@ -1,6 +1,7 @@
 /** Finds the report in a message and reads it. Hostile reports can be slow to read, so this runs in a thread (reader.ts). */
 import { decodeCharset } from '../message/charset.ts';
-import { type MimePart, partBytes, readMessage, toLines } from '../message/lenient-parts.ts';
+import { toLines } from '../message/lenient-header.ts';
+import { type MimePart, partBytes, readMessage } from '../message/lenient-parts.ts';
 import { UnreadableDocumentError } from '../xml.ts';
 import { readDmarcReport } from './dmarc.ts';
 import type { Report } from './report.ts';
