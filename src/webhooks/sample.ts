@@ -1,4 +1,5 @@
 /** Sample data for test posts, in the shape of real events. */
+import { forTextFields, TEXT_FIELDS } from '../audiences/contacts/text-fields.ts';
 import type { EventType } from '../events/store.ts';
 import { isoTime } from '../system/clock.ts';
 
@@ -42,8 +43,7 @@ function sampleContact(unsubscribed: boolean, nowMs: number): object {
     id: `ct_${UNUSED_ID}`,
     audienceId: `aud_${UNUSED_ID}`,
     email: RECIPIENT,
-    firstName: 'Sam',
-    lastName: 'Sample',
+    ...forTextFields((name) => TEXT_FIELDS[name].example),
     unsubscribed,
     unsubscribedAt: unsubscribed ? isoTime(nowMs) : null,
     properties: { plan: 'sample' },

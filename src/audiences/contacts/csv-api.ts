@@ -19,6 +19,7 @@ import { getAudience } from '../store.ts';
 import type { ContactExportFilter } from './export.ts';
 import { type ContactImportOptions, contactImport } from './import.ts';
 import { CONTACT_FIELDS, isContactField } from './import-columns.ts';
+import { forTextFields, TEXT_FIELD_NAMES, TEXT_FIELDS } from './text-fields.ts';
 
 type CsvApp = CreateImportApp & CreateExportApp;
 
@@ -38,8 +39,7 @@ const importQuery = Type.Object({
 
 const previewOfContacts = previewSchema('ContactImportPreview', {
   email: 'ada@example.com',
-  firstName: 'Ada',
-  lastName: 'Lovelace',
+  ...forTextFields((name) => TEXT_FIELDS[name].example),
   status: 'subscribed',
   properties: { plan: 'pro' },
   topics: [],
@@ -60,7 +60,7 @@ const exportRequestSchema = Type.Object(
 );
 
 const FILE = `At most 50 MiB with commas, semicolons, tabs or bars, in UTF-8, UTF-16 with a byte order mark, or another \
-\`encoding\`. Headings are read without regard to case, accents, spaces and punctuation: \`email\`, \`first name\`, \`last name\`, \
+\`encoding\`. Headings are read without regard to case, accents, spaces and punctuation: \`email\`, ${TEXT_FIELD_NAMES.map((name) => `\`${TEXT_FIELDS[name].headings[0]}\``).join(', ')}, \
 \`unsubscribed\` (true, false, 1, 0, yes, no), \`pending\` (the same; true sends a confirmation mail, as the status of a new contact \
 does), \`topics.<id>\` (the same), \`properties.<key>\`, and the names that Mailchimp, HubSpot, Google, Outlook, Klaviyo, Brevo and \
 other products give to them. A column of consent, such as \`status\` or \`subscribed\`, decides who is subscribed: when columns \

@@ -14,9 +14,9 @@ import { isPending } from '../opt-in/consent.ts';
 import type { Filter } from '../segments/filter.ts';
 import { readSegmentSlice } from '../segments/store.ts';
 import { findAudience } from '../store.ts';
-import { EXPORTED_FIELDS } from './exported-fields.ts';
 import { MAX_PROPERTIES, readChoices, readProperties } from './merge.ts';
 import { listContacts, listTopicIds } from './store.ts';
+import { EXPORTED_FIELDS, TEXT_FIELD_NAMES } from './text-fields.ts';
 
 /**
  * Filter of an export, as its job stores it. `segment` has the rules at the time of the request and that time in Unix
@@ -104,13 +104,15 @@ async function readContacts(
 }
 
 function toLine(contact: ContactRow, columns: Columns): string {
-  const { email, firstName, lastName, unsubscribed } = contact;
+  const { email, unsubscribed } = contact;
   const properties = new Map(Object.entries(readProperties(contact.properties)));
   const choices = new Map(Object.entries(readChoices(contact.topics)));
   return csvLine([
     guardText(email),
-    firstName === null ? '' : guardText(firstName),
-    lastName === null ? '' : guardText(lastName),
+    ...TEXT_FIELD_NAMES.map((name) => {
+      const text = contact[name];
+      return text === null ? '' : guardText(text);
+    }),
     String(unsubscribed === 1),
     String(isPending(contact)),
     ...columns.topics.map((id) => String(choices.get(id) ?? '')),

@@ -5,9 +5,8 @@
 import { addressKey, explainRefusal, parseMailbox } from '../../mail/address.ts';
 import { type AppError, invalid, readAll, readEach } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
+import { forTextFields, givenTexts, TEXT_FIELDS, type TextFieldName, type Texts } from './text-fields.ts';
 
-/** Maximum length of a first or last name. Our own limit. */
-export const MAX_NAME_CHARACTERS = 200;
 /** Pattern of the key of a property. Merge tags and headings of files can name such a key without quotes. */
 export const PROPERTY_KEY = '^[A-Za-z0-9_]{1,64}$';
 /** Maximum length of a property that is a string. Our own limit. */
@@ -18,12 +17,10 @@ export type PropertyValue = string | number | boolean;
 /** Fields of a contact as a caller gives them. A field that is absent stays; null empties a name or deletes a property. */
 export type ContactBody = {
   email?: string;
-  firstName?: string | null;
-  lastName?: string | null;
   unsubscribed?: boolean;
   properties?: Readonly<Record<string, PropertyValue | null>>;
   topics?: readonly { id: string; subscription: 'opt_in' | 'opt_out' }[];
-};
+} & Partial<Texts>;
 
 /** Fields of a contact after they were checked. */
 export type ContactFields = Omit<ContactBody, 'properties' | 'topics'> & {
@@ -41,12 +38,11 @@ type WithEmail = { email: string };
 export function readContactFields(body: ContactBody & WithEmail): ContactFields & WithEmail;
 export function readContactFields(body: ContactBody): ContactFields;
 export function readContactFields(body: ContactBody): ContactFields {
-  const { email, firstName, lastName, unsubscribed, properties, topics } = body;
+  const { email, unsubscribed, properties, topics } = body;
   return {
     ...readAll({
       ...(email !== undefined && { email: () => readEmail(email) }),
-      ...(firstName !== undefined && { firstName: () => readName('firstName', firstName) }),
-      ...(lastName !== undefined && { lastName: () => readName('lastName', lastName) }),
+      ...givenTexts(forTextFields((name) => textReader(name, body[name]))),
       ...(properties !== undefined && { properties: () => readProperties(properties) }),
       ...(topics !== undefined && { topics: () => readTopics(topics) }),
     }),
@@ -82,8 +78,9 @@ export function findAddress(email: string): string | undefined {
   return mailbox && addressKey(mailbox.address);
 }
 
-function readName(field: string, name: string | null): string | null {
-  return name === null ? null : readText(field, name, MAX_NAME_CHARACTERS);
+function textReader(name: TextFieldName, value: string | null | undefined) {
+  if (value === undefined) return undefined;
+  return () => (value === null ? null : readText(name, value, TEXT_FIELDS[name].maxCharacters));
 }
 
 /** Control characters of ASCII: C0 and DEL. */

@@ -15,12 +15,7 @@ import {
   twoColumns,
 } from '../../imports/headings.ts';
 import type { Mapping } from '../../imports/mapping.ts';
-import {
-  EMAIL_NAMES,
-  FIRST_NAME_NAMES,
-  LAST_NAME_NAMES,
-  NAME_NAMES,
-} from '../../imports/products/field-names.ts';
+import { EMAIL_NAMES, NAME_NAMES } from '../../imports/products/field-names.ts';
 import { PROPERTY_KEY } from './fields.ts';
 import {
   type ConsentColumn,
@@ -30,6 +25,7 @@ import {
   isConsentKind,
 } from './import-standing.ts';
 import { uniquePropertyKey } from './property-keys.ts';
+import { forTextFields, TEXT_FIELD_NAMES, TEXT_FIELDS, type TextFieldName } from './text-fields.ts';
 
 export type KeyedColumn = { key: string; column: number };
 
@@ -41,8 +37,7 @@ type PropertyColumn = KeyedColumn & { heading: string; isWatched: boolean };
 
 export type ContactColumns = {
   email: number;
-  firstName: number | undefined;
-  lastName: number | undefined;
+  texts: Record<TextFieldName, number | undefined>;
   /** Column of the whole name; undefined when the file has the two names. */
   name: number | undefined;
   pending: number | undefined;
@@ -54,16 +49,16 @@ export type ContactColumns = {
 };
 
 const EMAIL_RANKS = ranksOf(EMAIL_NAMES);
-const FIRST_NAME_RANKS = ranksOf(FIRST_NAME_NAMES);
-const LAST_NAME_RANKS = ranksOf(LAST_NAME_NAMES);
+const TEXT_RANKS = forTextFields((name) => ranksOf(TEXT_FIELDS[name].headings));
 const NAME_RANKS = ranksOf(NAME_NAMES);
 const PENDING_RANKS = ranksOf(['pending']);
 
 /** The fields that a mapping can give, for errors and the document. */
 export const CONTACT_FIELDS =
-  '`email`, `firstName`, `lastName`, `name`, `status`, `subscribed`, `unsubscribed`, `unsubscribedAt`, `pending`, `topics.<id>`, `properties.<key>`';
+  `${['email', ...TEXT_FIELD_NAMES].map((name) => `\`${name}\``).join(', ')}, ` +
+  '`name`, `status`, `subscribed`, `unsubscribed`, `unsubscribedAt`, `pending`, `topics.<id>`, `properties.<key>`';
 
-const FIELDS = ['email', 'firstName', 'lastName', 'name', 'pending'];
+const FIELDS: readonly string[] = ['email', ...TEXT_FIELD_NAMES, 'name', 'pending'];
 const KEY = new RegExp(PROPERTY_KEY);
 
 /** Returns true for a field that a mapping can give. */
@@ -86,7 +81,7 @@ export function readContactColumns(cells: readonly string[], mapping: Mapping | 
   const open = line.headings.filter((heading) => !fields.has(heading) || heading.mapped !== undefined);
   const email = chooseEmailColumn({ ...line, headings: open }, EMAIL_RANKS, isAboutConsent);
   fields.set(email, 'email');
-  chooseNames(open, fields);
+  chooseTexts(open, fields);
   const pending = chooseColumn(open, 'pending', PENDING_RANKS);
   if (pending) fields.set(pending, 'pending');
   const consent = line.headings.flatMap((heading) => {
@@ -116,16 +111,15 @@ function prefixedField({ text }: Heading): string | undefined {
 }
 
 /** A whole name beside one of the two names is the other one; beside both it is a property. */
-function chooseNames(open: readonly Heading[], fields: Map<Heading, string | null>): void {
-  const first = chooseColumn(open, 'firstName', FIRST_NAME_RANKS);
-  const last = chooseColumn(open, 'lastName', LAST_NAME_RANKS);
+function chooseTexts(open: readonly Heading[], fields: Map<Heading, string | null>): void {
+  const chosen = forTextFields((name) => chooseColumn(open, name, TEXT_RANKS[name]));
   const whole = chooseColumn(open, 'name', NAME_RANKS);
-  if (first) fields.set(first, 'firstName');
-  if (last) fields.set(last, 'lastName');
+  for (const name of TEXT_FIELD_NAMES) if (chosen[name]) fields.set(chosen[name], name);
+  const { firstName, lastName } = chosen;
   if (!whole) return;
-  if (whole.mapped === 'name' || (!first && !last)) fields.set(whole, 'name');
-  else if (!first) fields.set(whole, 'firstName');
-  else if (!last) fields.set(whole, 'lastName');
+  if (whole.mapped === 'name' || (!firstName && !lastName)) fields.set(whole, 'name');
+  else if (!firstName) fields.set(whole, 'firstName');
+  else if (!lastName) fields.set(whole, 'lastName');
 }
 
 function consentOf(heading: Heading, field: string | null): ConsentColumn | undefined {
@@ -180,8 +174,7 @@ function toColumns(
     });
   return {
     email: columnOf('email') ?? 0,
-    firstName: columnOf('firstName'),
-    lastName: columnOf('lastName'),
+    texts: forTextFields(columnOf),
     name: columnOf('name'),
     pending: columnOf('pending'),
     topics: keyed('topics').map(({ key, heading }) => ({ key, column: heading.column })),

@@ -3,16 +3,16 @@ import type { RowReader } from '../../imports/handler.ts';
 import { isConsentKind } from './import-standing.ts';
 import { MAX_PROPERTIES } from './merge.ts';
 import type { WantedContact } from './store.ts';
+import { forTextFields } from './text-fields.ts';
 
 /** A contact as a row of a file describes it. */
 export type ContactImport = Omit<WantedContact, 'tenantId' | 'audienceId'>;
 
 /** Returns a contact as a preview shows it. */
-export function showImported({ email, firstName, lastName, properties, topics, ...row }: ContactImport) {
+export function showImported({ email, properties, topics, ...row }: ContactImport) {
   return {
     email,
-    firstName: firstName ?? null,
-    lastName: lastName ?? null,
+    ...forTextFields((name) => row[name] ?? null),
     status: statusOf(row),
     properties: properties ?? {},
     topics: Object.entries(topics ?? {}).map(([id, isIn]) => ({

@@ -13,12 +13,12 @@ import { newId } from '../../system/ids.ts';
 import { readConsentRequest } from '../opt-in/consent.ts';
 import { type Requester, requestConfirmation, requireOptIn } from '../opt-in/request.ts';
 import { findAudience } from '../store.ts';
-import { EXPORTED_FIELDS } from './exported-fields.ts';
 import { readContactFields } from './fields.ts';
 import { type ContactColumns, type KeyedColumn, readContactColumns } from './import-columns.ts';
 import { type ContactImport, showImported, warnOfContacts } from './import-preview.ts';
 import { readStanding, refuseClearOptOut } from './import-standing.ts';
 import { listTopicIds, putContact } from './store.ts';
+import { EXPORTED_FIELDS, forTextFields, givenTexts } from './text-fields.ts';
 
 /** Options of an import, as its job stores them. */
 export type ContactImportOptions = FileOptions & {
@@ -98,7 +98,7 @@ function readRow(columns: ContactColumns, cells: readonly string[], trim: Trim) 
   });
   const fields = readContactFields({
     email: readEmailCell(cells[columns.email] ?? ''),
-    ...readNames(columns, cellAt),
+    ...readTexts(columns, cellAt),
     ...(standing === 'unsubscribed' && { unsubscribed: true }),
     ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
     ...(topics.length > 0 && { topics: topics.map(asSubscription) }),
@@ -121,14 +121,13 @@ function readEmailCell(cell: string): string {
   return email.includes(ADDRESS_SEPARATOR) ? (email.split(ADDRESS_SEPARATOR)[0] ?? '') : email;
 }
 
-/** Returns the names of a row. A whole name is split at its first space, so that both parts together are what it was. */
-function readNames(columns: ContactColumns, cellAt: (column: number | undefined) => string) {
-  const whole = readTextCell(oneLine(cellAt(columns.name)));
-  const [firstOfWhole, ...rest] = whole?.split(' ') ?? [];
-  const firstName = readTextCell(oneLine(cellAt(columns.firstName))) ?? firstOfWhole;
-  const lastName =
-    readTextCell(oneLine(cellAt(columns.lastName))) ?? (rest.length > 0 ? rest.join(' ') : undefined);
-  return { ...(firstName !== undefined && { firstName }), ...(lastName !== undefined && { lastName }) };
+/** Returns the text fields of a row. A whole name is split at its first space, so that both parts together are what it was. */
+function readTexts(columns: ContactColumns, cellAt: (column: number | undefined) => string) {
+  const textAt = (column: number | undefined) => readTextCell(oneLine(cellAt(column)));
+  const [firstName, ...rest] = textAt(columns.name)?.split(' ') ?? [];
+  const ofWhole = { firstName, lastName: rest.length > 0 ? rest.join(' ') : undefined };
+  const given = givenTexts(forTextFields((name) => textAt(columns.texts[name])));
+  return { ...givenTexts(ofWhole), ...given };
 }
 
 /** Returns a cell as one line. Address books write postal addresses and notes with line breaks, which a field does not have. */

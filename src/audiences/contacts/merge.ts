@@ -2,6 +2,7 @@
 import type { ContactRow } from '../../db/marketing-tables.ts';
 import { invalid } from '../../system/errors.ts';
 import { type ContactFields, contactAddress, type PropertyValue } from './fields.ts';
+import { forTextFields, givenTexts, TEXT_FIELD_NAMES } from './text-fields.ts';
 
 /** Maximum number of properties of a contact. Our own limit. */
 export const MAX_PROPERTIES = 100;
@@ -32,8 +33,7 @@ export function newContact(
     audienceId,
     email,
     address: contactAddress(email),
-    firstName: null,
-    lastName: null,
+    ...forTextFields(() => null),
     unsubscribed: 0,
     unsubscribedAt: null,
     createdAt: update.now,
@@ -57,7 +57,7 @@ export function mergeContact(before: ContactRow, update: ContactUpdate): Contact
   return isChanged ? after : before;
 }
 
-const COLUMNS = ['email', 'firstName', 'lastName', 'unsubscribed', 'properties', 'topics'] as const;
+const COLUMNS = ['email', ...TEXT_FIELD_NAMES, 'unsubscribed', 'properties', 'topics'] as const;
 
 /**
  * Returns the fields without those that would subscribe an existing contact again. Adding a contact a second time does not
@@ -95,13 +95,11 @@ function withoutOptingIn(before: Choices, topics: Choices): Choices {
 }
 
 function withFields(before: ContactRow, { fields, now, topicIds }: ContactUpdate): ContactRow {
-  const { email = before.email, firstName = before.firstName, lastName = before.lastName } = fields;
-  const { unsubscribed = before.unsubscribed === 1, properties, topics } = fields;
+  const { email = before.email, unsubscribed = before.unsubscribed === 1, properties, topics } = fields;
   return {
     ...before,
     email,
-    firstName,
-    lastName,
+    ...givenTexts(fields),
     ...(email !== before.email && { address: contactAddress(email) }),
     unsubscribed: unsubscribed ? 1 : 0,
     unsubscribedAt: unsubscribed ? (before.unsubscribedAt ?? now) : null,

@@ -6,10 +6,13 @@ import { type Static, Type } from 'typebox';
 import { PLAIN_TEXT } from '../../http/json/plain-text.ts';
 import { MAX_TOPICS } from '../../topics/store.ts';
 import { MAX_IP_CHARACTERS } from '../opt-in/consent.ts';
-import { MAX_NAME_CHARACTERS, MAX_VALUE_CHARACTERS, PROPERTY_KEY, type PropertyValue } from './fields.ts';
+import { MAX_VALUE_CHARACTERS, PROPERTY_KEY, type PropertyValue } from './fields.ts';
 import { MAX_PROPERTIES, MAX_PROPERTIES_BYTES } from './merge.ts';
+import { forTextFields, TEXT_FIELDS } from './text-fields.ts';
 
-const name = Type.Union([Type.String({ maxLength: MAX_NAME_CHARACTERS, pattern: PLAIN_TEXT }), Type.Null()]);
+const givenTexts = forTextFields((name) =>
+  Type.Union([Type.String({ maxLength: TEXT_FIELDS[name].maxCharacters, pattern: PLAIN_TEXT }), Type.Null()]),
+);
 
 /** The schema of a value has a list of types rather than a union, which takes three times as long to check and to write. */
 const givenValue = { maxLength: MAX_VALUE_CHARACTERS, pattern: PLAIN_TEXT };
@@ -40,8 +43,7 @@ const fields = {
   email: Type.String({
     description: 'One address without a name; unique in its audience in any case of letters.',
   }),
-  firstName: name,
-  lastName: name,
+  ...givenTexts,
   unsubscribed: Type.Boolean({
     description: 'True when the contact is unsubscribed from all marketing mail; default false.',
   }),
@@ -51,8 +53,7 @@ const fields = {
 const EXAMPLE_TOPICS = [{ id: 'top_01khq3z5vgxw1r8t6n2m4c9b7d', subscription: 'opt_in' }];
 const EXAMPLE = {
   email: 'ada@example.com',
-  firstName: 'Ada',
-  lastName: 'Lovelace',
+  ...forTextFields((name) => TEXT_FIELDS[name].example),
   unsubscribed: false,
   properties: { plan: 'pro', seats: 12, trial: false },
 };
@@ -120,8 +121,7 @@ export const contactSchema = Type.Object(
     id: Type.String(),
     audienceId: Type.String(),
     email: Type.String(),
-    firstName: Type.Union([Type.String(), Type.Null()]),
-    lastName: Type.Union([Type.String(), Type.Null()]),
+    ...forTextFields(() => textOrNull),
     unsubscribed: Type.Boolean(),
     unsubscribedAt: Type.Union([Type.String(), Type.Null()]),
     properties: Type.Unsafe<Record<string, PropertyValue>>({

@@ -8,17 +8,17 @@ import { isPending, readConsent } from '../opt-in/consent.ts';
 import type { WithConfirmation } from '../opt-in/request.ts';
 import { readChoices, readProperties } from './merge.ts';
 import type { ContactStatus, ShownContact } from './schemas.ts';
+import { forTextFields } from './text-fields.ts';
 
 /** Returns a contact as the API shows it. `forShowing` has prepared the row: it names only topics that exist. */
 export function showContact(row: WithConfirmation): ShownContact {
-  const { id, audienceId, email, firstName, lastName } = row;
+  const { id, audienceId, email } = row;
   const choices = Object.entries(readChoices(row.topics));
   return {
     id,
     audienceId,
     email,
-    firstName,
-    lastName,
+    ...forTextFields((name) => row[name]),
     unsubscribed: row.unsubscribed === 1,
     unsubscribedAt: row.unsubscribedAt === null ? null : isoTime(row.unsubscribedAt),
     properties: readProperties(row.properties),

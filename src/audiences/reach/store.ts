@@ -3,10 +3,12 @@
  * writes nothing. The reasons are those of `findExclusions` (queue/exclusions.ts), which decides again when the mail is
  * sent; there, one address is judged at a time, and here a whole range of contacts in one statement.
  */
+
 import { type RawBuilder, sql } from 'kysely';
 import type { ContactRow, TopicRow } from '../../db/marketing-tables.ts';
 import { defineRead, type Tx } from '../../db/operation.ts';
 import { ALL_TOPICS } from '../contacts/merge.ts';
+import { TEXT_FIELD_NAMES, type TextFieldName } from '../contacts/text-fields.ts';
 import type { Filter } from '../segments/filter.ts';
 import { type IdRange, type SegmentQuery, selectMatching, timed } from '../segments/store.ts';
 
@@ -29,10 +31,9 @@ export const countReach = defineRead(
     timed(async () => ({ counts: await judge(tx, { ...query, topic }, idRange) })),
 );
 
-export type ReachedContact = Pick<
-  ContactRow,
-  'id' | 'email' | 'address' | 'firstName' | 'lastName' | 'properties'
-> & { reach: Reach };
+export type ReachedContact = Pick<ContactRow, 'id' | 'email' | 'address' | TextFieldName | 'properties'> & {
+  reach: Reach;
+};
 
 /** Selects the contacts in a range of ids that are judged. Nobody counts pending contacts, because they cannot get the mail yet. */
 async function selectConfirmed(tx: Tx, query: ReachQuery, idRange: IdRange) {
@@ -43,8 +44,9 @@ async function selectConfirmed(tx: Tx, query: ReachQuery, idRange: IdRange) {
 export async function readReached(tx: Tx, query: ReachQuery, idRange: IdRange): Promise<ReachedContact[]> {
   const contacts = await selectConfirmed(tx, query, idRange);
   return contacts
-    .select(['contacts.id', 'contacts.email', 'contacts.address', 'contacts.firstName'])
-    .select(['contacts.lastName', 'contacts.properties', reachOf(query.topic).as('reach')])
+    .select(['contacts.id', 'contacts.email', 'contacts.address', 'contacts.properties'])
+    .select(TEXT_FIELD_NAMES.map((name) => `contacts.${name}` as const))
+    .select(reachOf(query.topic).as('reach'))
     .orderBy('contacts.id')
     .execute();
 }

@@ -1,6 +1,7 @@
 /** Defines the fields that a rule of a segment can test, and the comparisons for each kind of field. */
 import { findMeant } from '../../http/json/near-misses.ts';
 import { PROPERTY_KEY } from '../contacts/fields.ts';
+import { TEXT_FIELD_NAMES, type TextFieldName } from '../contacts/text-fields.ts';
 
 export type Comparison =
   | 'eq'
@@ -26,7 +27,7 @@ export type Comparison =
 export type Activity = 'delivered' | 'opened' | 'clicked';
 
 export type Field =
-  | { kind: 'text'; column: 'email' | 'firstName' | 'lastName' }
+  | { kind: 'text'; column: 'email' | TextFieldName }
   | { kind: 'flag'; column: 'unsubscribed' }
   | { kind: 'topic'; topicId: string }
   | { kind: 'time'; column: 'createdAt' }
@@ -35,14 +36,15 @@ export type Field =
 
 const COLUMNS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['email', { kind: 'text', column: 'email' }],
-  ['firstName', { kind: 'text', column: 'firstName' }],
-  ['lastName', { kind: 'text', column: 'lastName' }],
+  ...TEXT_FIELD_NAMES.map((column) => [column, { kind: 'text', column }] as [string, Field]),
   ['unsubscribed', { kind: 'flag', column: 'unsubscribed' }],
   ['createdAt', { kind: 'time', column: 'createdAt' }],
   ['delivered', { kind: 'activity', activity: 'delivered' }],
   ['opened', { kind: 'activity', activity: 'opened' }],
   ['clicked', { kind: 'activity', activity: 'clicked' }],
 ]);
+/** The names of the fields, without those of topics and properties. */
+export const COLUMN_FIELDS: readonly string[] = [...COLUMNS.keys()];
 const TOPIC = 'topics.';
 const PROPERTY = 'properties.';
 const KEY = new RegExp(PROPERTY_KEY);
@@ -57,7 +59,7 @@ export function readField(name: string): Field | undefined {
 
 /** Returns the field that an unknown name probably means: one in another spelling, or the property with that key. */
 export function suggestField(name: string): string | undefined {
-  const column = findMeant(name, [...COLUMNS.keys()]);
+  const column = findMeant(name, COLUMN_FIELDS);
   return column ?? (KEY.test(name) ? `${PROPERTY}${name}` : undefined);
 }
 

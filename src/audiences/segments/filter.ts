@@ -28,6 +28,7 @@ import { parseDateOrTime } from '../../system/clock.ts';
 import { type AppError, invalid, readAll, readEach } from '../../system/errors.ts';
 import { MAX_VALUE_CHARACTERS } from '../contacts/fields.ts';
 import {
+  COLUMN_FIELDS,
   COMPARISONS,
   COMPARISONS_OF,
   type Comparison,
@@ -144,7 +145,7 @@ function unknownField(path: string, name: unknown): AppError {
   const meant = typeof name === 'string' ? suggestField(name) : undefined;
   return invalid(
     path,
-    `\`${path}\` must be email, firstName, lastName, unsubscribed, createdAt, delivered, opened, clicked, topics.<id> or ` +
+    `\`${path}\` must be ${COLUMN_FIELDS.join(', ')}, topics.<id> or ` +
       'properties.<key>, the key being 1 to 64 letters, digits and underscores' +
       (meant === undefined ? '' : `; did you mean \`${meant}\`?`),
   );

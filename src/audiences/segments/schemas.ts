@@ -5,7 +5,7 @@ import { pageSchema } from '../../http/json/page.ts';
 import { PLAIN_TEXT } from '../../http/json/plain-text.ts';
 import { isoTime } from '../../system/clock.ts';
 import { contactSchema } from '../contacts/schemas.ts';
-import { COMPARISONS } from './field.ts';
+import { COLUMN_FIELDS, COMPARISONS } from './field.ts';
 import { type Filter, MAX_DAYS, MAX_DEPTH, MAX_RULES, MAX_VALUES } from './filter.ts';
 
 /** Maximum length of a name. Our own limit. */
@@ -22,7 +22,7 @@ const rule = {
   field: Type.Optional(
     Type.String({
       description:
-        '`email`, `firstName`, `lastName`, `unsubscribed`, `createdAt`, `delivered`, `opened`, `clicked`, `topics.<id>` or ' +
+        `${COLUMN_FIELDS.map((name) => `\`${name}\``).join(', ')}, \`topics.<id>\` or ` +
         '`properties.<key>`.',
     }),
   ),

@@ -1,5 +1,7 @@
 /** Warns the author of a broadcast of what may go wrong although it can be sent. */
+
 import type { App } from '../../app.ts';
+import { TEXT_FIELD_NAMES } from '../../audiences/contacts/text-fields.ts';
 import type { BroadcastRow } from '../../db/marketing-tables.ts';
 import { isSandboxDomain } from '../../domains/sender.ts';
 import { findDomainByName } from '../../domains/sending/store.ts';
@@ -70,7 +72,7 @@ function warnOfTags({ texts }: Checked): Warning | undefined {
 }
 
 /** Names that every contact has, and the link to unsubscribe. */
-const FIELDS = ['email', 'firstName', 'lastName', UNSUBSCRIBE_URL] as const;
+const FIELDS = ['email', ...TEXT_FIELD_NAMES, UNSUBSCRIBE_URL] as const;
 /** Maximum number of names that a warning lists. */
 const MAX_NAMES = 10;
 
