@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Param, statement } from '../db/statement.ts';
-import { deleteRows, findRow, insertRowOnce, updateRows } from './rows.ts';
+import { deleteRows, findRow, insertRowOnce, listRows, updateRows } from './rows.ts';
 import { type AccountTx, changeUsage, nextModseq, nextUidValidity } from './store.ts';
 import type { FolderRow } from './tables.ts';
 
@@ -12,13 +12,12 @@ export function findFolderByName(tx: AccountTx, name: string): Promise<FolderRow
   return findRow(tx, 'folders', { name });
 }
 
-const bySpecialUse = statement((db: AccountTx, param: Param<{ specialUse: string }>) =>
-  db.selectFrom('folders').selectAll().where('specialUse', '=', param('specialUse')).orderBy('id'),
-);
-
 /** Returns the folder with this special use, such as `\\Junk`; undefined when there is none. */
-export function findFolderBySpecialUse(tx: AccountTx, specialUse: string): Promise<FolderRow | undefined> {
-  return bySpecialUse.first(tx, { specialUse });
+export async function findFolderBySpecialUse(
+  tx: AccountTx,
+  specialUse: string,
+): Promise<FolderRow | undefined> {
+  return (await listRows(tx, 'folders', { where: { specialUse }, orderBy: 'id' }))[0];
 }
 
 /** Returns a folder; undefined when it was deleted. */
@@ -132,13 +131,9 @@ export async function hasFoldersBelow(tx: AccountTx, name: string): Promise<bool
   return (await below.first(tx, { from: `${name}/`, to: `${name}0` })) !== undefined;
 }
 
-const subscription = statement((db: AccountTx, param: Param<{ name: string }>) =>
-  db.selectFrom('subscriptions').select('name').where('name', '=', param('name')),
-);
-
 /** Returns true when the name is subscribed. */
 export async function isSubscribed(tx: AccountTx, name: string): Promise<boolean> {
-  return (await subscription.first(tx, { name })) !== undefined;
+  return (await findRow(tx, 'subscriptions', { name })) !== undefined;
 }
 
 const subscribed = statement((db: AccountTx) =>

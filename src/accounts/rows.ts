@@ -14,4 +14,5 @@ export const {
   deleteRows,
   findRow,
   findColumns,
+  listRows,
 } = rowFunctions(tables);

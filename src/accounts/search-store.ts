@@ -1,7 +1,7 @@
 /** Stores and finds search texts. All SQL of `search.db` is here. */
 import { sql } from 'kysely';
 import { defineWrite, type Tx } from '../db/operation.ts';
-import { type Param, statement } from '../db/statement.ts';
+import { type Param, paramsOf, statement } from '../db/statement.ts';
 import type { SearchText } from '../mail/message/search-text.ts';
 import { putFields, removeFields } from './search-field-store.ts';
 import type { SearchTables, TextRow } from './search-tables.ts';
@@ -13,12 +13,7 @@ export type NewText = SearchText & { contentId: number };
 const insert = statement((db: SearchTx, param: Param<TextRow>) =>
   db
     .insertInto('texts')
-    .values({
-      contentId: param('contentId'),
-      header: param('header'),
-      body: param('body'),
-      isComplete: param('isComplete'),
-    })
+    .values(paramsOf(param, ['contentId', 'header', 'body', 'isComplete']))
     .onConflict((conflict) => conflict.doNothing())
     .returning('contentId'),
 );

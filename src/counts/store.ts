@@ -7,7 +7,7 @@ import type { CountRow } from '../db/counts-tables.ts';
 import type { ExpirySlice } from '../db/expiry.ts';
 import type { ContactRow } from '../db/marketing-tables.ts';
 import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
-import { constant, type Param, statement } from '../db/statement.ts';
+import { constant, type Param, paramsOf, statement } from '../db/statement.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { COUNTERS, type Counter, HOUR_MS, type Increments, Tally } from './tally.ts';
 
@@ -21,12 +21,7 @@ type Addition = Omit<Increments, 'hour' | 'by'> & { hourStart: number; dayStart:
 function additionTo(counter: Counter) {
   return statement((db, param: Param<Addition>) => {
     const row = {
-      tenantId: param('tenantId'),
-      mode: param('mode'),
-      kind: param('kind'),
-      domainId: param('domainId'),
-      broadcastId: param('broadcastId'),
-      provider: param('provider'),
+      ...paramsOf(param, ['tenantId', 'mode', 'kind', 'domainId', 'broadcastId', 'provider']),
       [counter]: param('by'),
     };
     return db

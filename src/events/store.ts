@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { listRows } from '../db/rows.ts';
-import { constant, type Param, statement } from '../db/statement.ts';
+import { constant, type Param, paramsOf, statement } from '../db/statement.ts';
 import type { EventRow } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
 
@@ -42,13 +42,7 @@ type EventInput = Omit<EventRow, 'fannedOut'>;
 
 const insert = statement((db, param: Param<EventInput>) =>
   db.insertInto('events').values({
-    id: param('id'),
-    tenantId: param('tenantId'),
-    mode: param('mode'),
-    type: param('type'),
-    emailId: param('emailId'),
-    data: param('data'),
-    createdAt: param('createdAt'),
+    ...paramsOf(param, ['id', 'tenantId', 'mode', 'type', 'emailId', 'data', 'createdAt']),
     // An event whose tenant has no endpoint in its mode skips the fan-out.
     fannedOut: sql`NOT EXISTS (SELECT 1 FROM "webhookEndpoints"
       WHERE "tenantId" = ${param('tenantId')} AND "mode" = ${param('mode')})`,

@@ -3,8 +3,7 @@
 import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
-import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
-import { type Param, statement } from '../../db/statement.ts';
+import { deleteRows, findRow, insertRow, listRows, updateRows } from '../../db/rows.ts';
 import { cancelWithdrawn } from '../../queue/state/cancel-submitted.ts';
 import { invalid, limitReached, notFound } from '../../system/errors.ts';
 import { isMember } from '../members/store.ts';
@@ -100,22 +99,14 @@ export const deleteAppPassword = defineWrite(
   },
 );
 
-const byHint = statement((db, param: Param<Pick<AppPasswordRow, 'hint'>>) =>
-  db.selectFrom('appPasswords').selectAll().where('hint', '=', param('hint')),
-);
-
 /** Returns the app passwords of all mailboxes with this hint. */
 export function listAppPasswordsByHint(tx: Tx, hint: string): Promise<AppPasswordRow[]> {
-  return byHint.all(tx, { hint });
+  return listRows(tx, 'appPasswords', { where: { hint }, orderBy: 'id' });
 }
-
-const ofMailbox = statement((db, param: Param<Pick<AppPasswordRow, 'mailboxId'>>) =>
-  db.selectFrom('appPasswords').selectAll().where('mailboxId', '=', param('mailboxId')),
-);
 
 /** Returns all app passwords of a mailbox, which are at most `MAX_APP_PASSWORDS`. */
 export function listAppPasswordsOf(tx: Tx, mailboxId: MailboxRow['id']): Promise<AppPasswordRow[]> {
-  return ofMailbox.all(tx, { mailboxId });
+  return listRows(tx, 'appPasswords', { where: { mailboxId }, orderBy: 'id' });
 }
 
 /** Returns the app passwords that a member has for shared mailboxes. */

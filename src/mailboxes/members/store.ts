@@ -5,24 +5,15 @@
 
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Tx } from '../../db/operation.ts';
-import { findColumns, insertRow } from '../../db/rows.ts';
-import { type Param, statement } from '../../db/statement.ts';
+import { findColumns, findRow, insertRow } from '../../db/rows.ts';
 import { addressKey } from '../../mail/address.ts';
 import { invalid } from '../../system/errors.ts';
 
 type Membership = { mailboxId: MailboxRow['id']; memberId: MailboxRow['id'] };
 
-const membership = statement((db, param: Param<Membership>) =>
-  db
-    .selectFrom('mailboxMembers')
-    .select('memberId')
-    .where('mailboxId', '=', param('mailboxId'))
-    .where('memberId', '=', param('memberId')),
-);
-
 /** Returns true when the owner of a mailbox is a member of a shared one. */
-export async function isMember(tx: Tx, wanted: Membership): Promise<boolean> {
-  return (await membership.first(tx, wanted)) !== undefined;
+export async function isMember(tx: Tx, { mailboxId, memberId }: Membership): Promise<boolean> {
+  return (await findRow(tx, 'mailboxMembers', { mailboxId, memberId })) !== undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import type { MailboxRow, ScriptMemoryRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { deleteRows } from '../../db/rows.ts';
-import { constant, type Param, statement } from '../../db/statement.ts';
+import { constant, type Param, paramsOf, statement } from '../../db/statement.ts';
 import { kindOf, type MemoryKey, type MemoryKind } from './memory-key.ts';
 
 /**
@@ -29,12 +29,7 @@ type Range = { mailboxId: MailboxId; first: string; end: string };
 const insert = statement((db, param: Param<Claim>) =>
   db
     .insertInto('scriptMemories')
-    .values({
-      mailboxId: param('mailboxId'),
-      key: param('key'),
-      claimedBy: param('claimedBy'),
-      expiresAt: param('expiresAt'),
-    })
+    .values(paramsOf(param, ['mailboxId', 'key', 'claimedBy', 'expiresAt']))
     .onConflict((conflict) =>
       conflict
         .columns(['mailboxId', 'key'])

@@ -3,7 +3,6 @@
 import type { EmailRow } from '../../db/email-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { findColumns, insertRow, listRows } from '../../db/rows.ts';
-import { type Param, statement } from '../../db/statement.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import type { TrackedLinkRow } from '../../db/tracking-tables.ts';
 
@@ -24,16 +23,12 @@ export async function findTarget(tx: Tx, ownerId: OwnerId, number: number): Prom
   return (await findColumns(tx, 'trackedLinks', { select: ['url'], where: { ownerId, number } }))?.url;
 }
 
-const tracked = statement((db, param: Param<Pick<MessageRow, 'id'>>) =>
-  db.selectFrom('messages').select(['tenantId', 'broadcastId', 'mergeValues']).where('id', '=', param('id')),
-);
-
 /** Returns what a token of an email needs, or undefined when retention has deleted the email. */
 export function findTrackedEmail(
   tx: Tx,
   id: EmailRow['id'],
 ): Promise<Pick<MessageRow, 'tenantId' | 'broadcastId' | 'mergeValues'> | undefined> {
-  return tracked.first(tx, { id });
+  return findColumns(tx, 'messages', { select: ['tenantId', 'broadcastId', 'mergeValues'], where: { id } });
 }
 
 /** Deletes the links of these emails. The links of a broadcast stay. */
