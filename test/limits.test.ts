@@ -6,94 +6,18 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
-import { SANDBOX } from './emails/fixtures.ts';
-import { openTestApp } from './support/test-app.ts';
+import { openPopulated, type Party } from './support/resources/populated.ts';
+import { fillPath, ROWS } from './support/resources/resources.ts';
 
-const world = await openTestApp();
+const world = await openPopulated();
+const { testApp } = world;
 after(() => world.close());
 
-type Party = Pick<typeof world, 'tenantId' | 'testKey'>;
-type Limit = {
-  /** Path of the list. A function returns that of a party, whose parent resource it creates when there is none. */
-  path: string | ((party: Party) => Promise<string>);
-  table: string;
-  max: number;
-  /** How the refusal names them; what the tables call them unless it is given. */
-  noun?: string;
-  /** A body that is accepted once for each number. */
-  body(number: number, party: Party): object | Promise<object>;
-  /** Columns in which rows must differ. */
-  unique?: (number: number) => Record<string, string>;
-};
-
-const filter = { op: 'and', rules: [{ field: 'unsubscribed', cmp: 'eq', value: false }] };
-
-async function audienceOf({ testKey: key }: Party): Promise<string> {
-  const { body } = await world.request('GET', '/v1/audiences', { key });
-  const [audience] = body.data;
-  if (audience) return audience.id;
-  return (await world.request('POST', '/v1/audiences', { key, body: { name: 'a' } })).body.id;
-}
-
-async function mailboxOf({ testKey: key, tenantId }: Party): Promise<string> {
-  const address = `${tenantId}@${SANDBOX}`;
-  const { body } = await world.request('GET', `/v1/mailboxes?address=${address}`, { key });
-  const [mailbox] = body.data;
-  if (mailbox) return mailbox.id;
-  const wanted = { address, password: 'correct horse' };
-  return (await world.request('POST', '/v1/mailboxes', { key, body: wanted })).body.id;
-}
-
-const LIMITS: readonly Limit[] = [
-  { path: '/v1/topics', table: 'topics', max: 100, body: () => ({ name: 'a' }) },
-  { path: '/v1/audiences', table: 'audiences', max: 1_000, body: () => ({ name: 'a' }) },
-  {
-    ...{ path: '/v1/segments', table: 'segments', max: 1_000 },
-    body: async (_, party) => ({ name: 'a', audienceId: await audienceOf(party), filter }),
-  },
-  {
-    ...{ path: '/v1/templates', table: 'templates', max: 10_000 },
-    body: () => ({ name: 'a', subject: 's', html: 'h' }),
-  },
-  {
-    ...{ path: '/v1/domains', table: 'domains', max: 1_000 },
-    body: (number) => ({ name: `d${number}.example` }),
-    unique: (number) => ({ name: `row${number}.example` }),
-  },
-  {
-    ...{ path: '/v1/inbound/routes', table: 'inboundRoutes', max: 1_000, noun: 'inbound routes' },
-    body: (number, { tenantId }) => ({
-      address: `${tenantId}.${number}@${SANDBOX}`,
-      destination: 'https://a.example/',
-    }),
-    unique: (number) => ({ address: `${number}@row.example` }),
-  },
-  {
-    ...{ path: '/v1/mailboxes', table: 'mailboxes', max: 10_000 },
-    body: (number) => ({ address: `${number}@${SANDBOX}`, password: 'correct horse' }),
-    unique: (number) => ({ address: `${number}@row.example` }),
-  },
-  {
-    path: async (party) => `/v1/mailboxes/${await mailboxOf(party)}/app-passwords`,
-    ...{ table: 'appPasswords', max: 50, noun: 'app passwords for this mailbox' },
-    body: () => ({ name: 'a' }),
-  },
-  {
-    path: async (party) => `/v1/mailboxes/${await mailboxOf(party)}/imports`,
-    ...{ table: 'mailboxImports', max: 50, noun: 'imports for this mailbox' },
-    body: () => ({ host: 'imap.example.com', user: 'a', password: 'b' }),
-  },
-  {
-    ...{ path: '/v1/webhooks', table: 'webhookEndpoints', max: 50 },
-    noun: 'webhook endpoints (live and test together)',
-    body: () => ({ url: 'https://a.example/', events: ['email.sent'] }),
-    unique: (number) => ({ mode: number % 2 ? 'live' : 'test' }),
-  },
-];
+type Limit = NonNullable<(typeof ROWS)[number]['limit']>;
 
 /** Copies the row with this id until the tenant has `count` of them. One request for each would take seconds. */
 function copyRow({ table, unique }: Limit, id: string, count: number): void {
-  const database = new Sqlite(join(world.dataDir, 'postrider.db'));
+  const database = new Sqlite(join(testApp.dataDir, 'postrider.db'));
   const row = database.prepare(`SELECT * FROM ${table} WHERE id = ?`).get(id) as Record<string, unknown>;
   const columns = Object.keys(row);
   const values = columns.map((name) => `@${name}`);
@@ -105,29 +29,28 @@ function copyRow({ table, unique }: Limit, id: string, count: number): void {
   database.close();
 }
 
-for (const limit of LIMITS) {
-  const { path, table, max, noun = table } = limit;
+for (const { path = '', body, limit } of ROWS) {
+  if (!limit) continue;
+  const { table, max, noun = table, parents = [] } = limit;
   test(`a tenant has at most ${max} ${noun}, deleted ones not counted, another its own`, async () => {
-    const collector = await world.addTenant(`collector of ${table}`);
-    const pathOf = async (party: Party) => (typeof path === 'string' ? path : await path(party));
-    let number = 0;
-    const create = async (party: Party = collector) => {
-      number += 1;
-      const body = await limit.body(number, party);
-      return world.request('POST', await pathOf(party), { key: party.testKey, body });
+    const collector = await world.addParty(`collector of ${table}`, parents);
+    const send = async (party: Party, method: 'POST' | 'DELETE', id = '') => {
+      const request = world.wanted(party);
+      const url = fillPath(path, request.ids) + id;
+      const payload = method === 'POST' && { payload: JSON.stringify(body?.(request)) };
+      const { statusCode, body: text } = await world.ask(party, { method, url, ...payload });
+      return { status: statusCode, body: text === '' ? undefined : JSON.parse(text) };
     };
+    const create = (party = collector) => send(party, 'POST');
     const first = await create();
     copyRow(limit, first.body.id, max - 1);
     assert.equal((await create()).status, 201, 'the last one');
-    const { status, body } = await create();
-    const { type, param, message } = body.error;
+    const { status, body: refusal } = await create();
+    const { type, param, message } = refusal.error;
     assert.deepEqual([status, type, param], [400, 'validation_error', undefined]);
     assert.ok(message.startsWith(`You have ${max} ${noun}`), message);
-    assert.equal((await create(world)).status, 201, 'another tenant');
-    const deleted = await world.request('DELETE', `${await pathOf(collector)}/${first.body.id}`, {
-      key: collector.testKey,
-    });
-    assert.equal(deleted.status, 204);
+    assert.equal((await create(world.owner)).status, 201, 'another tenant');
+    assert.equal((await send(collector, 'DELETE', `/${first.body.id}`)).status, 204);
     const both = await Promise.all([create(), create()]);
     assert.deepEqual(both.map((answer) => answer.status).sort(), [201, 400], 'one place is free');
   });

@@ -7,8 +7,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { LightMyRequestResponse } from 'fastify';
 import { isId, newId } from '../src/system/ids.ts';
-import { type ApiOperation, findDelete, PREFIXES, type Prefix } from './support/populated/operations.ts';
-import { type Asked, openPopulated, type Party, pathOf } from './support/populated.ts';
+import { type ApiOperation, findDelete } from './support/resources/operations.ts';
+import { type Asked, openPopulated, type Party, pathOf } from './support/resources/populated.ts';
+import type { Prefix } from './support/resources/resource.ts';
+import { PREFIXES, ROWS } from './support/resources/resources.ts';
 import { idFieldsOf, type Place, placesOf, requestsOf } from './tenancy/places.ts';
 
 const world = await openPopulated();
@@ -20,10 +22,7 @@ const otherFamily = new Map<Prefix, string>();
 /** All that the stranger can see, before anybody asked about it. */
 let strangers: Map<string, unknown>;
 
-/** What cannot be deleted: history. */
-const KEPT: readonly Prefix[] = ['em', 'whd', 'in', 'rep'];
-/** What belongs to the live or the test mode. */
-const MODAL: readonly Prefix[] = ['em', 'wh', 'whd', 'brd', 'key'];
+const MODAL = ROWS.filter(({ isModal }) => isModal).map(({ prefix }) => prefix);
 /** Operations that use up what they are asked about, besides those that delete it. */
 const ONCE = [
   'cancelEmail',
@@ -41,9 +40,9 @@ const FIRST: Readonly<Record<string, readonly string[]>> = {
 };
 
 before(async () => {
-  for (const prefix of PREFIXES) {
+  for (const { prefix, isKept } of ROWS) {
     const remove = findDelete(operations, prefix);
-    assert.equal(remove === undefined, KEPT.includes(prefix), prefix);
+    assert.equal(remove === undefined, isKept === true, prefix);
     if (remove) deleted.set(prefix, await makeAndDelete(remove, prefix));
   }
   const aud = await world.make(owner, 'aud');

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import fc from 'fast-check';
 import type { LightMyRequestResponse } from 'fastify';
 import { anyCharacter } from '../support/any-character.ts';
-import { type Asked, pathOf } from '../support/populated.ts';
+import { type Asked, pathOf } from '../support/resources/populated.ts';
 import { withoutStall } from './stall.ts';
 import { openBadInput, run } from './world.ts';
 

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { newId } from '../../src/system/ids.ts';
 import { anyCharacter } from '../support/any-character.ts';
-import { PREFIXES } from '../support/populated/operations.ts';
+import { PREFIXES } from '../support/resources/resources.ts';
 import { turn } from './turns.ts';
 import { type ItemRoute, openBadInput, run } from './world.ts';
 

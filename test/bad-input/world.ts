@@ -9,10 +9,11 @@ import fc from 'fast-check';
 import type { InjectOptions } from 'fastify';
 import { createControlServer } from '../../src/control-socket.ts';
 import { createLog } from '../../src/system/log.ts';
-import { type ApiOperation, findDelete, PREFIXES, type Schema } from '../support/populated/operations.ts';
-import { fill, openPopulated, type Populated, pathOf } from '../support/populated.ts';
+import { type ApiOperation, findDelete, type Schema } from '../support/resources/operations.ts';
+import { fill, openPopulated, type Populated, pathOf } from '../support/resources/populated.ts';
+import type { Prefix } from '../support/resources/resource.ts';
+import { PREFIXES, ROWS } from '../support/resources/resources.ts';
 import type { TestMethod } from '../support/test-app.ts';
-import { RICHER } from './richer.ts';
 
 export const SEED = 20_260_301;
 
@@ -54,7 +55,7 @@ export type ItemRoute = {
   before: string;
   after: string;
   /** That of the ids which are found there. */
-  prefix: (typeof PREFIXES)[number];
+  prefix: Prefix;
   payload?: string;
   type?: string;
 };
@@ -184,7 +185,7 @@ function publicRoute(operation: ApiOperation, { owner }: Populated): Route[] {
         schema,
         successes,
       },
-      valid: fill({ ...(body.example as object), ...RICHER[name] }, owner),
+      valid: fill(Object.assign({}, body.example, ...ROWS.map(({ richer }) => richer?.[name])), owner),
       ...(isLoose && { mayLack: isRequired ? 'fields' : 'body' }),
       ...{ anyKey: ANY_KEY.includes(name), isBatch: BATCHES.includes(name) },
     },

@@ -7,8 +7,9 @@ import { after, test } from 'node:test';
 import type { LightMyRequestResponse } from 'fastify';
 import { newId } from '../../src/system/ids.ts';
 import { DOMAIN_REACH } from '../../src/tenants/domain-reach.ts';
-import type { ApiOperation, Prefix } from '../support/populated/operations.ts';
-import { type Asked, fill, openPopulated, pathOf } from '../support/populated.ts';
+import type { ApiOperation } from '../support/resources/operations.ts';
+import { type Asked, fill, openPopulated, pathOf } from '../support/resources/populated.ts';
+import type { Prefix } from '../support/resources/resource.ts';
 import { addFamily, BOUND, type Family } from './families.ts';
 import { placesOf, requestsOf } from './places.ts';
 
@@ -111,13 +112,16 @@ test('no list shows a key of one domain anything of another domain, and each sho
 });
 
 /** Filters by what belongs to the other domain. */
+const awayRoute = (
+  await world.ask({ keys: away.whole }, { method: 'GET', url: `/v1/inbound/routes/${away.ids.rt}` }, 'live')
+).json<{ address: string }>();
 const FOREIGN_FILTERS: readonly [path: string, filter: () => string][] = [
   ['emails', () => `from=${away.domain}`],
   ['domains', () => `name=${away.domain}`],
   ['inbound/routes', () => `domain=${away.domain}`],
-  ['inbound/routes', () => `address=route1@${away.domain}`],
+  ['inbound/routes', () => `address=${awayRoute.address}`],
   ['inbound/messages', () => `routeId=${away.ids.rt}`],
-  ['inbound/messages', () => `address=route1@${away.domain}`],
+  ['inbound/messages', () => `address=route@${away.domain}`],
   ['mailboxes', () => `domain=${away.domain}`],
 ];
 

@@ -6,11 +6,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { EVENT_TYPES } from '../../src/events/store.ts';
 import { newId } from '../../src/system/ids.ts';
-import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { addReceived } from '../inbound/fixtures.ts';
-import type { Prefix } from '../support/populated/operations.ts';
-import type { Ids, Party, Populated } from '../support/populated.ts';
+import type { Party, Populated } from '../support/resources/populated.ts';
+import type { Ids, Prefix } from '../support/resources/resource.ts';
 
 /** A party whose ids are those of a domain. Its live key is limited to the domain; `whole` is a live key of the tenant. */
 export type Family = Party & { domain: string; whole: Party['keys']; make(prefix: Prefix): Promise<string> };
@@ -19,8 +18,7 @@ export type Family = Party & { domain: string; whole: Party['keys']; make(prefix
 const PRIVATE_KEY = generateKeyPairSync('rsa', { modulusLength: 1024 })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
   .toString();
-const TEMPLATE = '<a href="{{{unsubscribe_url}}}">Unsubscribe</a>';
-const DAY_MS = 24 * 3_600_000;
+const HOOK = 'https://receiver.example/in';
 
 /** Kinds of resources that belong to a domain. */
 export const BOUND = [
@@ -50,59 +48,20 @@ export async function addFamily(world: Populated, domain: string): Promise<Famil
   });
   const ids: Record<Prefix, string> = { ...owner.ids, dom };
   const key = await testApp.newKey({ mode: 'live', domainId: dom });
-  let count = 0;
-  const post = async (url: string, body: object): Promise<string> => {
-    const asked = { method: 'POST' as const, url, payload: JSON.stringify(body) };
-    const response = await world.ask({ keys: whole }, asked, 'live');
-    if (response.statusCode >= 300) throw new Error(`${url}: ${response.body}`);
-    return response.json<{ id: string }>().id;
-  };
-  const sendLater = () =>
-    post('/v1/emails', {
-      ...{ from: `ada@${domain}`, to: `bob@${domain}`, subject: 'Hello', text: 'Hi', type: 'transactional' },
-      scheduledAt: new Date(Date.now() + 30 * DAY_MS).toISOString(),
-    });
-  const makers: Record<(typeof BOUND)[number], () => Promise<string>> = {
+  const party = { tenantId, keys: whole, ids: ids as Ids, domain };
+  const post = (url: string, body: object) => world.wanted(party, { mode: 'live' }).post(url, body);
+  /** Resources that this domain needs in another form than the rows of all resources have. */
+  const own: Partial<Record<Prefix, () => Promise<string>>> = {
     dom: async () => dom,
-    em: sendLater,
-    brd: () =>
-      post('/v1/broadcasts', {
-        ...{
-          audienceId: ids.aud,
-          topicId: ids.top,
-          from: `Ada <ada@${domain}>`,
-          subject: 'News',
-          html: TEMPLATE,
-        },
-      }),
-    rep: () => world.make({ ...owner, ids }, 'rep', { mode: 'live' }),
-    rt: () =>
-      post('/v1/inbound/routes', {
-        ...{ address: `route${++count}@${domain}`, destination: 'https://receiver.example/in' },
-      }),
-    in: () => addReceived(testApp, { tenantId, routeIds: [ids.rt], address: `route1@${domain}` }),
-    wh: () =>
-      post('/v1/webhooks', { url: 'https://receiver.example/hook', events: EVENT_TYPES, domainId: dom }),
-    async whd() {
-      await sendLater();
-      await testApp.app.db.commit(fanOutEvents, { now: testApp.app.clock.now(), limit: 100 });
-      const url = `/v1/webhooks/${ids.wh}/deliveries`;
-      const answer = await world.ask({ keys: whole }, { method: 'GET', url }, 'live');
-      const [newest] = answer.json<{ data: { id: string }[] }>().data;
-      if (!newest) throw new Error(`the endpoint of ${domain} got no event`);
-      return newest.id;
-    },
-    mbx: () => post('/v1/mailboxes', { address: `person${++count}@${domain}`, password: 'correct horse' }),
-    apw: () => post(`/v1/mailboxes/${ids.mbx}/app-passwords`, { name: 'Phone' }),
-    mim: () =>
-      post(`/v1/mailboxes/${ids.mbx}/imports`, { host: 'imap.example.com', user: 'ann', password: 'secret' }),
+    in: () => addReceived(testApp, { tenantId, routeIds: [ids.rt], address: `route@${domain}` }),
+    wh: async () => (await post('/v1/webhooks', { url: HOOK, events: EVENT_TYPES, domainId: dom })).id,
     async exp() {
-      const id = await post(`/v1/broadcasts/${ids.brd}/clicked-links/exports`, {});
+      const { id } = await post(`/v1/broadcasts/${ids.brd}/clicked-links/exports`, {});
       await world.runJobs(owner);
       return id;
     },
   };
-  for (const prefix of BOUND) ids[prefix] = await makers[prefix]();
-  const make = (prefix: Prefix) => makers[prefix as (typeof BOUND)[number]]();
-  return { tenantId, domain, ids: ids as Ids, keys: { ...whole, live: key }, whole, make };
+  const make = (prefix: Prefix) => own[prefix]?.() ?? world.make(party, prefix, { mode: 'live' });
+  for (const prefix of BOUND) ids[prefix] = await make(prefix);
+  return { ...party, keys: { ...whole, live: key }, whole, make };
 }

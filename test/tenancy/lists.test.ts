@@ -4,17 +4,17 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { DOMAIN, SANDBOX } from '../support/populated/makers.ts';
-import type { ApiOperation, Schema } from '../support/populated/operations.ts';
-import { type Asked, openPopulated, type Party, pathOf } from '../support/populated.ts';
+import type { ApiOperation, Schema } from '../support/resources/operations.ts';
+import { type Asked, openPopulated, type Party, pathOf } from '../support/resources/populated.ts';
+import { ROWS } from '../support/resources/resources.ts';
 
 /** Recipients of a broadcast have the ids of contacts. */
 type Item = { id: string; contactId?: undefined } | { id?: undefined; contactId: string };
 type ListAnswer = { data: Item[]; hasMore: boolean; nextCursor: string | null };
 
 const SHARED = 'shared@rcpt.example';
-/** What belongs to the live or the test mode, and those of it that are made of either here. */
-const MODAL = ['em', 'wh', 'whd', 'brd', 'key'];
+const MODAL = ROWS.filter(({ isModal }) => isModal).map(({ prefix }): string => prefix);
+/** Resources of one mode that each tenant also has in the live mode. */
 const MADE_LIVE = ['em', 'wh', 'brd', 'key'] as const;
 
 const world = await openPopulated();
@@ -28,22 +28,20 @@ before(async () => {
       ...{ email: SHARED, unsubscribed: true, properties: { plan: 'pro' } },
     });
     await post(party, '/v1/inbound/routes', {
-      ...{ address: routeAddress(party), destination: 'https://receiver.example/in' },
+      ...{ address: filterOf('rt', 'address', party)[0], destination: 'https://receiver.example/in' },
     });
-    await post(party, '/v1/mailboxes', { address: mailboxAddress(party) });
+    await post(party, '/v1/mailboxes', { address: filterOf('mbx', 'address', party)[0] });
     await world.make(party, 'em');
     for (const prefix of MADE_LIVE) await world.make(party, prefix, { mode: 'live' });
   }
 });
 after(() => world.close());
 
-/** Returns an address at the domain that all tenants share. Each address there belongs to one tenant. */
-function routeAddress({ ids }: Party): string {
-  return `shared-${ids.aud}@${SANDBOX}`;
-}
-
-function mailboxAddress({ ids }: Party): string {
-  return `person-${ids.aud}@${SANDBOX}`;
+/** Returns the values with which a filter of a list finds something of the party. */
+function filterOf(listed: string | undefined, name: string, { ids }: Party): readonly string[] {
+  const values = ROWS.find(({ prefix }) => prefix === listed)?.filters?.[name]?.({ ids });
+  if (values === undefined) throw new Error(`what does \`${name}\` of the list of ${listed} find?`);
+  return values;
 }
 
 async function post(party: Party, url: string, body: object): Promise<void> {
@@ -51,27 +49,6 @@ async function post(party: Party, url: string, body: object): Promise<void> {
   assert.equal(response.statusCode, 201, response.body);
 }
 
-/** Values that find something of each tenant. Those of enumerations and truths are taken from the schema. */
-const FILTERS: Readonly<Record<string, (party: Party) => readonly string[]>> = {
-  'listEmails from': () => [`ada@${DOMAIN}`, DOMAIN],
-  'listEmails to': () => ['bob@rcpt.example'],
-  'listEmails tag': () => ['kind:greeting'],
-  'listDomains name': () => [DOMAIN],
-  'listTemplates name': () => ['Letter'],
-  'listBroadcasts audienceId': ({ ids }) => [ids.aud],
-  'listSegments audienceId': ({ ids }) => [ids.aud],
-  'listContacts email': () => [SHARED],
-  'listSuppressions email': () => [SHARED],
-  'listImports audienceId': ({ ids }) => [ids.aud],
-  'listExports audienceId': ({ ids }) => [ids.aud],
-  'listInboundRoutes address': (party) => [routeAddress(party)],
-  'listInboundRoutes domain': () => [SANDBOX],
-  'listMailboxes address': (party) => [mailboxAddress(party)],
-  'listMailboxes domain': () => [SANDBOX],
-  'listInboundMessages address': () => ['sales@shop.example'],
-  'listInboundMessages routeId': ({ ids }) => [ids.rt],
-  'listInboundMessages from': () => ['ann@sender.example', 'sender.example'],
-};
 const PAGING = ['limit', 'startingAfter', 'endingBefore'];
 const TIMES = { createdAfter: '2000-01-01T00:00:00Z', createdBefore: '2100-01-01T00:00:00Z' };
 
@@ -92,9 +69,7 @@ function valuesOf(
   if (time !== undefined) return () => [time];
   if (schema.type === 'boolean') return () => ['true', 'false'];
   if (schema.enum) return () => (schema.enum ?? []).map(String);
-  const values = FILTERS[`${operation.name} ${name}`];
-  if (!values) throw new Error(`what does \`${name}\` of ${operation.name} find?`);
-  return values;
+  return (party) => filterOf(operation.listed, name, party);
 }
 
 async function list(party: Party, operation: ApiOperation, query: Record<string, string>, key = 'test') {

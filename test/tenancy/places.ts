@@ -1,13 +1,8 @@
 /** Every place of an operation where the id of something stands: in its path, its query, the bodies it takes. */
-import {
-  type ApiOperation,
-  type BodyOf,
-  PREFIXES,
-  type Prefix,
-  type Schema,
-} from '../support/populated/operations.ts';
-import { type Asked, fill, type Party, pathOf } from '../support/populated.ts';
-import { MORE_BODIES } from './bodies.ts';
+import type { ApiOperation, BodyOf, Schema } from '../support/resources/operations.ts';
+import { type Asked, fill, type Party, pathOf } from '../support/resources/populated.ts';
+import type { Prefix } from '../support/resources/resource.ts';
+import { PREFIXES, ROWS } from '../support/resources/resources.ts';
 
 export type Place = {
   kind: 'path' | 'query' | 'body';
@@ -119,7 +114,7 @@ function isPrefix(text: string | undefined): text is Prefix {
 
 function bodiesOf(name: string, { example, type }: BodyOf, party: Party): Json[] {
   if (type !== 'application/json') return [fill(example, party) as Json];
-  const more = MORE_BODIES[name] ?? [];
+  const more = ROWS.flatMap(({ withIds }) => withIds?.[name] ?? []);
   return [example, ...more.map((one) => ({ ...(example as object), ...one }))].map(
     (body) => fill(body, party) as Json,
   );

@@ -11,7 +11,7 @@ import { newId } from '../../src/system/ids.ts';
 import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
 import { leaseDeliveries } from '../../src/webhooks/lease.ts';
 import { insertRow, type Row } from '../broadcasts/fixtures.ts';
-import { openPopulated } from '../support/populated.ts';
+import { openPopulated } from '../support/resources/populated.ts';
 import { addFamily, type Family } from '../tenancy/families.ts';
 
 const world = await openPopulated();

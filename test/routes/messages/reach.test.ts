@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { addReceived } from '../../inbound/fixtures.ts';
-import { openPopulated } from '../../support/populated.ts';
+import { openPopulated } from '../../support/resources/populated.ts';
 import { addFamily, type Family } from '../../tenancy/families.ts';
 
 const PATH = '/v1/inbound/messages';

@@ -5,38 +5,11 @@
 import type { Operation } from '../../../src/http/json/openapi/operation.ts';
 import type { OpenApiDocument } from '../../../src/http/json/openapi.ts';
 import type { TestMethod } from '../test-app.ts';
+import type { Prefix } from './resource.ts';
+import { prefixOf } from './resources.ts';
 
 /** Nouns that a number follows, which is not an id. */
 const NUMBERED: readonly string[] = ['attachments'];
-
-/** Prefixes of ids, by the noun that stands before the id in a path, or by the first noun of the path and that one. */
-const PREFIX_OF = {
-  emails: 'em',
-  domains: 'dom',
-  templates: 'tpl',
-  broadcasts: 'brd',
-  segments: 'seg',
-  audiences: 'aud',
-  contacts: 'ct',
-  // The recipients of a broadcast are contacts.
-  recipients: 'ct',
-  topics: 'top',
-  suppressions: 'sup',
-  routes: 'rt',
-  messages: 'in',
-  reports: 'rep',
-  webhooks: 'wh',
-  deliveries: 'whd',
-  imports: 'imp',
-  exports: 'exp',
-  mailboxes: 'mbx',
-  'app-passwords': 'apw',
-  'mailboxes/imports': 'mim',
-  'api-keys': 'key',
-} as const satisfies Record<string, string>;
-
-export type Prefix = (typeof PREFIX_OF)[keyof typeof PREFIX_OF];
-export const PREFIXES: readonly Prefix[] = [...new Set(Object.values(PREFIX_OF))];
 
 export type Schema = {
   $ref?: string;
@@ -96,18 +69,6 @@ function readOperation(
     ...(body && { body }),
     ...(isList && { listed: prefixOf(path.split('/').at(-1) ?? '', path) }),
   };
-}
-
-/**
- * Returns the prefix of the ids that follow the noun in a path.
- * @throws Error for a noun that `PREFIX_OF` does not contain
- */
-function prefixOf(noun: string, path: string): Prefix {
-  const prefixes = new Map<string, Prefix>(Object.entries(PREFIX_OF));
-  const [first = ''] = path.match(/(?<=^\/(?:v1\/)?)(?!v1\/)[\w-]+/) ?? [];
-  const prefix = prefixes.get(`${first}/${noun}`) ?? prefixes.get(noun);
-  if (prefix !== undefined) return prefix;
-  throw new Error(`PREFIX_OF has no prefix for "${noun}" in ${path}`);
 }
 
 function readBody(document: OpenApiDocument, body: RequestBody | undefined): BodyOf | undefined {

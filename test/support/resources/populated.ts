@@ -4,20 +4,20 @@
  */
 import assert from 'node:assert/strict';
 import type { LightMyRequestResponse } from 'fastify';
-import type { Mode } from '../../src/db/tables.ts';
-import { type Id, newId } from '../../src/system/ids.ts';
-import type { System } from '../../src/system/system.ts';
-import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
-import { insertRow } from '../broadcasts/fixtures.ts';
-import { type Published, zoneOf } from '../domains/fixtures.ts';
-import { exportHandlers, importHandlerOf, lease, runExport, runImport } from '../imports/jobs.ts';
-import { addReceived } from '../inbound/fixtures.ts';
-import { DOMAIN, MAKERS, type Made, SANDBOX } from './populated/makers.ts';
-import { type ApiOperation, operationsOf, PREFIXES, type Prefix } from './populated/operations.ts';
-import { openTestApp, type TestApp, type TestMethod } from './test-app.ts';
-import { zoneDns } from './zone-dns.ts';
+import type { Mode } from '../../../src/db/tables.ts';
+import { type Id, newId } from '../../../src/system/ids.ts';
+import type { System } from '../../../src/system/system.ts';
+import { fanOutEvents } from '../../../src/webhooks/fan-out.ts';
+import { insertRow } from '../../broadcasts/fixtures.ts';
+import { type Published, zoneOf } from '../../domains/fixtures.ts';
+import { exportHandlers, importHandlerOf, lease, runExport, runImport } from '../../imports/jobs.ts';
+import { addReceived } from '../../inbound/fixtures.ts';
+import { openTestApp, type TestApp, type TestMethod } from '../test-app.ts';
+import { zoneDns } from '../zone-dns.ts';
+import { type ApiOperation, operationsOf } from './operations.ts';
+import { DOMAIN, type Ids, type Made, type Prefix, SANDBOX, type Wanted } from './resource.ts';
+import { fillPath, PREFIXES, rowOf } from './resources.ts';
 
-export type Ids = Readonly<Record<Prefix, string>>;
 export type Party = {
   tenantId: Id<'ten'>;
   keys: Readonly<Record<Mode, string>>;
@@ -26,6 +26,8 @@ export type Party = {
   /** Domain of its senders and addresses, where it is not that of all tenants of these tests. */
   domain?: string;
 };
+
+type MakeOptions = { ids?: Partial<Ids>; mode?: Mode };
 
 export type Asked = {
   method: TestMethod;
@@ -48,52 +50,78 @@ export type Populated = {
   /**
    * Creates another resource of the kind and returns its id. `ids` replaces ids of the resources that it belongs to.
    */
-  make(party: Party, prefix: Prefix, options?: { ids?: Partial<Ids>; mode?: Mode }): Promise<string>;
+  make(party: Party, prefix: Prefix, options?: MakeOptions): Promise<string>;
+  /** Returns what a row of resources.ts builds the body of another resource from. */
+  wanted(party: Party, options?: MakeOptions): Wanted;
+  /** Adds a tenant with one resource of each of these kinds. */
+  addParty(name: string, prefixes: readonly Prefix[]): Promise<Party>;
   /** Runs the queued imports and exports of the tenant to their end. */
   runJobs(party: Pick<Party, 'tenantId'>): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Opens the application and creates the resources of both tenants. `system` replaces parts of its system. */
-export async function openPopulated(system: Partial<System> = {}): Promise<Populated> {
+/**
+ * Opens the application and creates the resources of both tenants. `system` replaces parts of its system, and `env` settings.
+ */
+export async function openPopulated(
+  system: Partial<System> = {},
+  env: Record<string, string> = {},
+): Promise<Populated> {
   const fetch = async () => ({ status: 204, headers: {}, body: Buffer.alloc(0), truncated: false });
   const dns = zoneDns('');
-  const testApp = await openTestApp({ system: { fetch, dns, ...system } });
+  const testApp = await openTestApp({ system: { fetch, dns, ...system }, env });
   const ask: Populated['ask'] = ({ keys }, asked, mode = 'test') =>
     testApp.inject(injected(asked, keys[mode]));
   const runJobs: Populated['runJobs'] = ({ tenantId }) => runWaiting(testApp, tenantId);
   let count = 0;
-  const make: Populated['make'] = async (party, prefix, { ids = {}, mode = 'test' } = {}) => {
+  const wanted: Populated['wanted'] = (party, { ids = {}, mode = 'test' } = {}) => {
     count += 1;
     const post = async (asked: Asked) => {
       const response = await ask(party, asked, mode);
       assert.ok(response.statusCode < 300, `${asked.url}: ${response.body}`);
       return response.json<Made>();
     };
-    const newestDelivery = async (endpointId: string) => {
-      await testApp.app.db.commit(fanOutEvents, { now: testApp.app.clock.now(), limit: 100 });
-      const url = `/v1/webhooks/${endpointId}/deliveries`;
-      const [newest] = (await ask(party, { method: 'GET', url }, mode)).json<{ data: Made[] }>().data;
-      assert.ok(newest, 'no delivery was created');
-      return newest;
-    };
-    const made = await MAKERS[prefix]({
-      ...{ ids: { ...party.ids, ...ids }, count, newestDelivery, runJobs: () => runJobs(party) },
+    return {
+      ids: { ...party.ids, ...ids },
+      domain: party.domain ?? DOMAIN,
+      addressDomain: party.domain ?? SANDBOX,
+      count,
+      nowMs: testApp.app.clock.now(),
+      make: async (prefix) => ({ id: await make(party, prefix, { ids, mode }) }),
+      post: (url, body) => post({ method: 'POST', url, payload: JSON.stringify(body) }),
+      postCsv: (url, payload) => post({ method: 'POST', url, payload, type: 'text/csv' }),
+      async newestDelivery(endpointId) {
+        await testApp.app.db.commit(fanOutEvents, { now: testApp.app.clock.now(), limit: 100 });
+        const url = `/v1/webhooks/${endpointId}/deliveries`;
+        const [newest] = (await ask(party, { method: 'GET', url }, mode)).json<{ data: Made[] }>().data;
+        assert.ok(newest, 'no delivery was created');
+        return newest;
+      },
       receive: async (routeIds) => ({
         id: await addReceived(testApp, { tenantId: party.tenantId, routeIds }),
       }),
       report: async (domainId) => ({ id: addReport(testApp, { tenantId: party.tenantId, domainId }) }),
-      post: (url, body) => post({ method: 'POST', url, payload: JSON.stringify(body) }),
-      postCsv: (url, payload) => post({ method: 'POST', url, payload, type: 'text/csv' }),
-    });
-    return made.id;
+      runJobs: () => runJobs(party),
+    };
+  };
+  const make: Populated['make'] = async (party, prefix, options) => {
+    const request = wanted(party, options);
+    const { path, body, make: special } = rowOf(prefix);
+    if (special) return (await special(request)).id;
+    return (await request.post(fillPath(path ?? '', request.ids), body?.(request) ?? {})).id;
+  };
+  const addParty: Populated['addParty'] = async (name, prefixes) => {
+    const { tenantId, testKey, liveKey } = await testApp.addTenant(name);
+    const ids: Partial<Record<Prefix, string>> = {};
+    const party = { tenantId, keys: { test: testKey, live: liveKey }, ids: ids as Ids };
+    for (const prefix of prefixes) ids[prefix] = await make(party, prefix);
+    return party;
   };
   const settle = async (member: Pick<Party, 'tenantId' | 'keys'>): Promise<Party> => {
     const ids: Partial<Record<Prefix, string>> = {};
     const party = { ...member, ids: ids as Ids };
     ids.dom = await addVerifiedDomain(party, ask, dns);
-    for (const prefix of Object.keys(MAKERS) as Prefix[]) ids[prefix] ??= await make(party, prefix);
-    assert.deepEqual(PREFIXES.toSorted(), Object.keys(ids).toSorted());
+    for (const prefix of PREFIXES) ids[prefix] ??= await make(party, prefix);
     insertRow(testApp, 'broadcastRecipients', {
       ...{ broadcastId: party.ids.brd, contactId: party.ids.ct, tenantId: party.tenantId },
       ...{ address: 'contact@rcpt.example', state: 'waiting', changedAt: 0 },
@@ -101,13 +129,18 @@ export async function openPopulated(system: Partial<System> = {}): Promise<Popul
     return party;
   };
   const { tenantId, testKey, liveKey } = testApp;
-  const second = await testApp.addTenant('stranger');
   return {
-    ...{ testApp, ask, make, runJobs, operations: operationsOf((await testApp.openServer()).openApi()) },
+    ...{
+      testApp,
+      ask,
+      make,
+      wanted,
+      addParty,
+      runJobs,
+      operations: operationsOf((await testApp.openServer()).openApi()),
+    },
     owner: await settle({ tenantId, keys: { test: testKey, live: liveKey } }),
-    stranger: await settle({
-      ...{ tenantId: second.tenantId, keys: { test: second.testKey, live: second.liveKey } },
-    }),
+    stranger: await settle(await addParty('stranger', [])),
     close: () => testApp.close(),
   };
 }
