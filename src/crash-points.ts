@@ -45,7 +45,6 @@ export const CRASH_POINTS = [
   'broadcast-copy-before-commit',
   'broadcast-copy-after-commit',
   'broadcast-pause-after-commit',
-  'broadcast-end-before-commit',
   'mailbox-delivery-before-commit',
   'mailbox-delivery-after-commit',
   'import-before-commit',

@@ -3,19 +3,15 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
-import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { notFound } from '../system/errors.ts';
 import { getTenant } from '../tenants/store.ts';
 import { control } from './control.ts';
-import { withProgress } from './progress.ts';
-import { resumeBroadcast } from './resume.ts';
 import { broadcastFilter } from './schemas.ts';
 import { showBroadcastSummary } from './show.ts';
-import { findListed, type Listed, listNewestBroadcasts } from './store.ts';
-
-type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFinder' | 'wakeups' | 'log'>;
+import { resumeBroadcast, type SendingApp } from './start.ts';
+import { findListed, type Listed, listNewestBroadcasts, withProgress } from './store.ts';
 
 /** Maximum number of broadcasts in one answer. */
 const MAX_LISTED = 100;
@@ -26,7 +22,7 @@ const listQuery = Type.Object({ tenant: Type.Optional(Type.String()), status: br
 type Change = 'pause' | 'resume' | 'cancel';
 
 /** Registers `GET /broadcasts`, `GET /broadcasts/:id` and `POST /broadcasts/:id/pause`, `/resume` and `/cancel`. */
-export function registerBroadcastAdmin(server: FastifyInstance, app: AdminApp): void {
+export function registerBroadcastAdmin(server: FastifyInstance, app: SendingApp): void {
   const { read } = app.db;
   server.get<{ Querystring: Static<typeof listQuery> }>(
     '/broadcasts',
@@ -65,7 +61,7 @@ async function getListed(tx: Tx, id: string): Promise<Listed> {
   return found;
 }
 
-async function changeAsOwner(app: AdminApp, { id, tenantId, mode }: Listed, change: Change): Promise<void> {
+async function changeAsOwner(app: SendingApp, { id, tenantId, mode }: Listed, change: Change): Promise<void> {
   // The limits of the author's key are not known here, as when a scheduled broadcast starts.
   const author = { tenantId, mode, domainId: null };
   switch (change) {

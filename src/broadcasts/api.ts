@@ -7,7 +7,6 @@ import { createBroadcast, updateBroadcast } from './change.ts';
 import { registerClickedLinksApi } from './clicked-links/api.ts';
 import { registerControlApi } from './control-api.ts';
 import { type PreviewApp, registerPreviewApi } from './preview-api.ts';
-import { withProgress } from './progress.ts';
 import { registerRecipientsApi } from './recipients/api.ts';
 import {
   broadcastChangeSchema,
@@ -17,7 +16,7 @@ import {
   newBroadcastSchema,
 } from './schemas.ts';
 import { type BroadcastView, showBroadcast, showBroadcastSummary } from './show.ts';
-import { deleteBroadcast, getBroadcast, listBroadcasts } from './store.ts';
+import { deleteBroadcast, getBroadcast, listBroadcasts, withProgress } from './store.ts';
 
 /** Registers the routes of the broadcasts resource. */
 export function registerBroadcastsApi(server: FastifyInstance, app: PreviewApp): void {

@@ -20,7 +20,7 @@ import {
   renderTemplate,
   type VariableValue,
 } from '../templates/render.ts';
-import type { Frozen } from './runs/frozen.ts';
+import type { Frozen } from './frozen.ts';
 
 export type Copy = { message: MessageRow; recipient: NewRecipient; email: EmailRow };
 

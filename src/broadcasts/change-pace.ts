@@ -1,9 +1,9 @@
 /** Changes how fast a broadcast is sent while it is being sent or paused. */
 import type { App } from '../app.ts';
 import { defineWrite } from '../db/operation.ts';
+import { patchRun } from '../ledger/run-store.ts';
 import { AppError } from '../system/errors.ts';
 import { readPlan } from './plan.ts';
-import { patchRun } from './runs/store.ts';
 import type { BroadcastChange } from './schemas.ts';
 import { getBroadcast, type Owner, touchBroadcast } from './store.ts';
 
@@ -24,7 +24,7 @@ const storePace = defineWrite(
     const { id: broadcastId, status } = await getBroadcast(tx, owner, id);
     if (status !== 'sending' && status !== 'paused')
       throw new AppError('invalid_state', `A broadcast that is ${status} has no pace to change`);
-    await patchRun(tx, broadcastId, { pace });
+    await patchRun(tx, broadcastId, { pace, ...(status === 'sending' && { dueAt: now }) });
     await touchBroadcast(tx, broadcastId, now);
   },
 );

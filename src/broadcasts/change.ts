@@ -5,18 +5,17 @@ import { hasValues } from '../db/has-values.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { readMailbox } from '../emails/request/addresses.ts';
 import { requireSender } from '../emails/sender.ts';
+import type { RunPlan } from '../ledger/run-store.ts';
 import { AppError } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { changePace, isOfPaceAlone } from './change-pace.ts';
 import { type DraftFields, draftFieldsOf, readDraft } from './draft.ts';
+import type { Pace } from './pace.ts';
 import { readPlan, type WantedPlan } from './plan.ts';
-import { withProgress } from './progress.ts';
-import type { Pace } from './runs/pace.ts';
-import type { RunPlan } from './runs/store.ts';
 import type { BroadcastChange, NewBroadcast } from './schemas.ts';
 import type { BroadcastView } from './show.ts';
-import { getBroadcast, insertBroadcast, replaceBroadcast } from './store.ts';
+import { getBroadcast, insertBroadcast, replaceBroadcast, withProgress } from './store.ts';
 
 type DraftApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
 

@@ -1,18 +1,14 @@
 /** Routes that start, pause, resume and cancel a broadcast. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { paramsOf } from '../http/json/resource.ts';
 import type { ErrorCode } from '../system/errors.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { control } from './control.ts';
-import { withProgress } from './progress.ts';
-import { resumeBroadcast } from './resume.ts';
 import { broadcastSchema } from './schemas.ts';
 import { showBroadcast } from './show.ts';
-import { startBroadcast } from './start.ts';
-
-type ControlApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFinder' | 'wakeups' | 'log'>;
+import { resumeBroadcast, type SendingApp, startBroadcast } from './start.ts';
+import { withProgress } from './store.ts';
 
 type Action = {
   name: 'send' | 'pause' | 'resume' | 'cancel';
@@ -23,7 +19,7 @@ type Action = {
 };
 
 /** Registers the routes on the server. */
-export function registerControlApi(server: FastifyInstance, app: ControlApp): void {
+export function registerControlApi(server: FastifyInstance, app: SendingApp): void {
   const changeTo =
     (cause: 'paused' | 'resumed' | 'canceled'): Action['run'] =>
     (request) =>
@@ -69,7 +65,7 @@ export function registerControlApi(server: FastifyInstance, app: ControlApp): vo
 
 function registerAction(
   server: FastifyInstance,
-  app: ControlApp,
+  app: SendingApp,
   { name, summary, description, refuses, run }: Action,
 ): void {
   const path = `/broadcasts/:id/${name}`;

@@ -2,10 +2,10 @@
 import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
+import { getRun, patchRun } from '../ledger/run-store.ts';
 import { findCounts } from '../ledger/store.ts';
 import { AppError } from '../system/errors.ts';
 import { changeStatus } from './runs/state.ts';
-import { getRun, patchRun } from './runs/store.ts';
 import { getBroadcast, type Owner } from './store.ts';
 
 type Control = { owner: Owner; id: string; cause: 'paused' | 'resumed' | 'canceled'; now: number };

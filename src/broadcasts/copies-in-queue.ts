@@ -5,33 +5,33 @@
 import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
+import { getRun, patchRun } from '../ledger/run-store.ts';
 import { findBroadcastStatus, listInState, settleWaiting } from '../ledger/store.ts';
 import { deleteUnusedContent } from '../queue/contents/store.ts';
 import { getMail } from '../queue/mail-store.ts';
 import { changeRecipients } from '../queue/state/change.ts';
 import type { Transition } from '../queue/state/transition.ts';
-import { getRun, patchRun } from './runs/store.ts';
 
 type BroadcastId = BroadcastRunRow['broadcastId'];
 
-/** Numbers of contacts and of copies that one write changes: about 10 ms of the writer. Our own limits. */
+/** Numbers of contacts and of copies that one write changes: about 10 ms of the writer. */
 const CONTACTS_PER_WRITE = 500;
 const COPIES_PER_WRITE = 100;
 
 const CANCELED = 'The broadcast was canceled';
 
-type Pass = { broadcastId: BroadcastId; after: string; now: number };
-/** Contact after which the next slice of a pass begins; undefined at the end. */
-type Next = string | undefined;
+type Pass = { broadcastId: BroadcastId; now: number };
 
 /** Makes the parked copies among the next ones due, when the broadcast is being sent. */
 export const unparkCopies = defineWrite(
   'broadcasts.unpark',
-  async (tx, { broadcastId, after, now }: Pass): Promise<Next> => {
-    if ((await findBroadcastStatus(tx, broadcastId)) !== 'sending') return undefined;
-    return changeQueued(tx, { broadcastId, after, now }, (recipient) =>
+  async (tx, { broadcastId, now }: Pass): Promise<void> => {
+    const { passAfter: after } = await getRun(tx, broadcastId);
+    if (after === null || (await findBroadcastStatus(tx, broadcastId)) !== 'sending') return;
+    const passAfter = await changeQueued(tx, { broadcastId, after, now }, (recipient) =>
       isWaiting(recipient) && recipient.dueAt === null ? { cause: 'unparked', dueAt: now } : undefined,
     );
+    await patchRun(tx, broadcastId, { passAfter });
   },
   { priority: 'bulk' },
 );
@@ -42,8 +42,9 @@ export const unparkCopies = defineWrite(
  */
 export const cancelCopies = defineWrite(
   'broadcasts.cancelCopies',
-  async (tx, { broadcastId, after, now }: Pass): Promise<Next> => {
-    if ((await findBroadcastStatus(tx, broadcastId)) !== 'canceled') return undefined;
+  async (tx, { broadcastId, now }: Pass): Promise<void> => {
+    if ((await findBroadcastStatus(tx, broadcastId)) !== 'canceled') return;
+    const { passAfter: after, contentId } = await getRun(tx, broadcastId);
     const waiting = await listInState(tx, {
       broadcastId,
       state: 'waiting',
@@ -54,28 +55,25 @@ export const cancelCopies = defineWrite(
       return { contactId, address, state: 'canceled', emailId: null, reason: CANCELED } as const;
     });
     await settleWaiting(tx, { broadcastId, now }, decisions);
-    if (waiting.length > 0) return after;
-    const next = await changeQueued(tx, { broadcastId, after, now }, (recipient) =>
+    if (waiting.length > 0) return;
+    const passAfter = await changeQueued(tx, { broadcastId, after: after ?? '', now }, (recipient) =>
       isWaiting(recipient) || recipient.state === 'held' ? { cause: 'canceled' } : undefined,
     );
-    if (next === undefined) await endRun(tx, broadcastId);
-    return next;
+    await patchRun(tx, broadcastId, { passAfter, dueAt: passAfter === null ? null : now });
+    if (passAfter === null && contentId !== null) await deleteUnusedContent(tx, contentId);
   },
   { priority: 'bulk' },
 );
 
-async function endRun(tx: Tx, broadcastId: BroadcastId): Promise<void> {
-  const { contentId } = await getRun(tx, broadcastId);
-  await patchRun(tx, broadcastId, { dueAt: null });
-  if (contentId !== null) await deleteUnusedContent(tx, contentId);
-}
-
-/** Changes the recipients of the next copies that have not ended, as `transitionOf` says. */
+/**
+ * Changes the recipients of the next copies that have not ended, as `transitionOf` says. Returns the contact after which the next
+ * slice begins, and null at the end.
+ */
 async function changeQueued(
   tx: Tx,
-  { broadcastId, after, now }: Pass,
+  { broadcastId, after, now }: Pass & { after: string },
   transitionOf: (recipient: RecipientRow) => Transition | undefined,
-): Promise<Next> {
+): Promise<string | null> {
   const limit = COPIES_PER_WRITE;
   const queued = await listInState(tx, { broadcastId, state: 'queued', after, limit });
   for (const { emailId } of queued) {
@@ -87,7 +85,7 @@ async function changeQueued(
     });
     if (changes.length > 0) await changeRecipients(tx, mail, { now, changes });
   }
-  return queued.length === limit ? queued.at(-1)?.contactId : undefined;
+  return (queued.length === limit && queued.at(-1)?.contactId) || null;
 }
 
 function isWaiting({ state }: RecipientRow): boolean {

@@ -5,21 +5,24 @@
 import { findContact } from '../audiences/contacts/store.ts';
 import { storeTally } from '../counts/store.ts';
 import { Tally } from '../counts/tally.ts';
-import type { BroadcastRecipientRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
+import type { BroadcastCountsRow, BroadcastRecipientRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { EmailRow } from '../db/email-tables.ts';
 import type { ContactRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { findSendingDomain } from '../domains/sending/store.ts';
 import { maySend } from '../domains/states.ts';
 import { hasCopyFor, insertEmail } from '../emails/store.ts';
+import { MAX_UNTRIED } from '../ledger/outcome.ts';
+import { getRun, patchRun } from '../ledger/run-store.ts';
 import {
   findBroadcastStatus,
-  findCounts,
+  getCounts,
   type LedgerDecision,
   listInState,
   settleWaiting,
 } from '../ledger/store.ts';
 import { addressKey } from '../mail/address.ts';
+import { deleteUnusedContent } from '../queue/contents/store.ts';
 import { CONTACT_DELETED, findExclusions } from '../queue/exclusions.ts';
 import { queueKeyOf } from '../queue/queue-key.ts';
 import { recordRecipientEvent } from '../queue/state/recipient-event.ts';
@@ -27,83 +30,110 @@ import { enqueue } from '../queue/store.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { chargeQuota, remainingQuota } from '../tenants/quota.ts';
 import { buildCopy, type Copy } from './build-copy.ts';
-import { type Frozen, frozenOf } from './runs/frozen.ts';
-import { type Judged, judgeHealth } from './runs/health.ts';
-import { type Pace, planCopies } from './runs/pace.ts';
+import { type Frozen, frozenOf } from './frozen.ts';
+import { type Judged, judgeHealth } from './health.ts';
+import { type Pace, planCopies } from './pace.ts';
 import { changeStatus } from './runs/state.ts';
-import { getRun, patchRun } from './runs/store.ts';
 
 type BroadcastId = BroadcastRunRow['broadcastId'];
 
-/** Maximum number of copies that one write makes: about 10 ms of the writer. Our own limit. */
+/** Maximum number of copies that one write makes: about 10 ms of the writer. */
 const COPIES_PER_WRITE = 50;
-/**
- * Maximum number of copies of a broadcast that wait for their first attempt. A copy shows its contact as it was when the copy was
- * made, so more of them delay the effect of a change. With fewer, the copies for one slow destination can be all of them, and every
- * other reader waits for it. Our own limit.
- */
-const MAX_UNTRIED = 10_000;
 
-type Copying = { broadcastId: BroadcastId; now: number; maxAgeMs: number };
+type Step = { broadcastId: BroadcastId; now: number; maxAgeMs: number };
 
-type Copied = {
+/** The result of a step. */
+type Stepped = {
   /** Keys of the delivery queues that have got mail. */
   queues: string[];
-  /** True when more copies can be made at once. */
-  hasMore: boolean;
-  /** Time of the next copy under the pace of the broadcast; null without one. */
-  nextCopyAt: number | null;
-  /** Why the broadcast was paused instead; null when it was not. */
-  pausedReason: BroadcastRunRow['pausedReason'];
+  /** Status of the broadcast, when the step has changed it, and why it was paused. */
+  end?: { status: 'sent' } | { status: 'paused'; reason: BroadcastRunRow['pausedReason'] };
 };
 
-const NOTHING: Copied = { queues: [], hasMore: false, nextCopyAt: null, pausedReason: null };
-
 /**
- * Makes the next copies of a broadcast that is being sent, as its pace allows. It is paused when too many copies bounced or
- * were reported as spam, without quota, and when its domain may not send.
+ * Makes the next copies of a broadcast that is being sent, as its pace allows, and stores when the next step is due. The
+ * broadcast is paused when too many copies bounced or were reported as spam, without quota, and when its domain may not send. It
+ * ends when nobody waits and every copy was attempted; copies that were deferred are still retried.
  */
 export const makeCopies = defineWrite(
   'broadcasts.copy',
-  async (tx, { broadcastId, now, maxAgeMs }: Copying): Promise<Copied> => {
-    if ((await findBroadcastStatus(tx, broadcastId)) !== 'sending') return NOTHING;
+  async (tx, { broadcastId, now, maxAgeMs }: Step): Promise<Stepped> => {
+    if ((await findBroadcastStatus(tx, broadcastId)) !== 'sending') return { queues: [] };
     const run = await getRun(tx, broadcastId);
-    const frozen = frozenOf(run);
-    const counts = await findCounts(tx, broadcastId);
-    const room = Math.min(COPIES_PER_WRITE, MAX_UNTRIED - (counts?.untried ?? 0));
-    if (!counts) return NOTHING;
-    const pause = async (reason: 'bounces' | 'complaints' | 'quota' | 'domain'): Promise<Copied> => {
-      await changeStatus(tx, { id: broadcastId, status: 'sending' }, { cause: 'paused', reason, now });
-      return { ...NOTHING, pausedReason: reason };
-    };
-    const reason = judgeHealth(counts, judgedFromOf(run));
-    if (reason) return pause(reason);
-    if (counts.waiting === 0 || room <= 0) return NOTHING;
-    const allowed = await findAllowance(tx, run, { frozen, now });
-    if (typeof allowed === 'string') return pause(allowed);
-    const { copies: limit, nextCopyAt } = planCopies({
-      pace: run.pace === null ? null : (JSON.parse(run.pace) as Pace),
-      nextCopyAt: run.nextCopyAt,
-      now,
-      waiting: counts.waiting,
-      limit: Math.min(room, allowed),
-    });
-    if (nextCopyAt !== run.nextCopyAt) await patchRun(tx, broadcastId, { nextCopyAt });
-    if (limit === 0) return { ...NOTHING, nextCopyAt };
-    const waiting = await listInState(tx, { broadcastId, state: 'waiting', after: '', limit });
-    const queues = await copyEach(tx, run, { frozen, waiting, now, maxAgeMs });
-    return {
-      queues,
-      hasMore: waiting.length === limit && (nextCopyAt ?? now) <= now,
-      nextCopyAt,
-      pausedReason: null,
-    };
+    const copied = await copyNext(tx, run, { now, maxAgeMs });
+    if (typeof copied === 'string') {
+      await changeStatus(
+        tx,
+        { id: broadcastId, status: 'sending' },
+        { cause: 'paused', reason: copied, now },
+      );
+      return { queues: [], end: { status: 'paused', reason: copied } };
+    }
+    const counts = await getCounts(tx, broadcastId);
+    if (isComplete(run, counts)) {
+      await changeStatus(tx, { id: broadcastId, status: 'sending' }, { cause: 'ended', now });
+      // A broadcast without copies leaves its content behind.
+      if (run.contentId !== null) await deleteUnusedContent(tx, run.contentId);
+      return { queues: [], end: { status: 'sent' } };
+    }
+    const { nextCopyAt, queues } = copied;
+    await patchRun(tx, broadcastId, { nextCopyAt, dueAt: nextStepAt({ ...run, nextCopyAt }, counts, now) });
+    return { queues };
   },
   {
     priority: 'bulk',
     crashPoints: { beforeCommit: 'broadcast-copy-before-commit', afterCommit: 'broadcast-copy-after-commit' },
   },
 );
+
+/** Returns true when a broadcast has nothing left to send. Parked copies have no time of their next attempt, so they count. */
+function isComplete(
+  { walkedAt, passAfter }: Pick<BroadcastRunRow, 'walkedAt' | 'passAfter'>,
+  { waiting, untried }: Pick<BroadcastCountsRow, 'waiting' | 'untried'>,
+): boolean {
+  return walkedAt !== null && passAfter === null && waiting === 0 && untried === 0;
+}
+
+/** Returns the time of the next step. It is null when only the outcome of a copy brings more to do (`concernsRun`). */
+function nextStepAt(
+  { walkedAt, passAfter, nextCopyAt }: Pick<BroadcastRunRow, 'walkedAt' | 'passAfter' | 'nextCopyAt'>,
+  { waiting, untried }: Pick<BroadcastCountsRow, 'waiting' | 'untried'>,
+  now: number,
+): number | null {
+  if (walkedAt === null || passAfter !== null) return now;
+  if (waiting === 0 || untried >= MAX_UNTRIED) return null;
+  return Math.max(now, nextCopyAt ?? now);
+}
+
+type Copied = Pick<BroadcastRunRow, 'nextCopyAt'> & Pick<Stepped, 'queues'>;
+
+/** Makes copies for contacts that wait, or returns why the broadcast must pause. */
+async function copyNext(
+  tx: Tx,
+  run: BroadcastRunRow,
+  { now, maxAgeMs }: Omit<Step, 'broadcastId'>,
+): Promise<Copied | 'bounces' | 'complaints' | 'quota' | 'domain'> {
+  const { broadcastId } = run;
+  const counts = await getCounts(tx, broadcastId);
+  const reason = judgeHealth(counts, judgedFromOf(run));
+  if (reason) return reason;
+  const nothing = { nextCopyAt: run.nextCopyAt, queues: [] };
+  const capacity = Math.min(COPIES_PER_WRITE, MAX_UNTRIED - counts.untried);
+  if (counts.waiting === 0 || capacity <= 0) return nothing;
+  const frozen = frozenOf(run);
+  const allowed = await findAllowance(tx, run, { frozen, now });
+  if (typeof allowed === 'string') return allowed;
+  const { copies: limit, nextCopyAt } = planCopies({
+    pace: run.pace === null ? null : (JSON.parse(run.pace) as Pace),
+    nextCopyAt: run.nextCopyAt,
+    now,
+    waiting: counts.waiting,
+    limit: Math.min(capacity, allowed),
+  });
+  if (limit === 0) return { ...nothing, nextCopyAt };
+  const waiting = await listInState(tx, { broadcastId, state: 'waiting', after: '', limit });
+  return { nextCopyAt, queues: await copyEach(tx, run, { frozen, waiting, now, maxAgeMs }) };
+}
 
 function judgedFromOf({ judgedFrom }: BroadcastRunRow): Judged | undefined {
   return judgedFrom === null ? undefined : (JSON.parse(judgedFrom) as Judged);

@@ -1,7 +1,7 @@
 import type { Feature } from '../feature.ts';
+import { moveDueRuns } from '../ledger/run-store.ts';
 import { registerBroadcastAdmin } from './admin-api.ts';
 import { registerBroadcastsApi } from './api.ts';
-import { moveDueRuns } from './runs/store.ts';
 import { createBroadcastWork } from './worker.ts';
 
 export const broadcasts = {

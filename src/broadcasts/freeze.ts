@@ -14,7 +14,7 @@ import { findTopic } from '../topics/store.ts';
 import { maxGrowth } from '../tracking/links/instrument.ts';
 import { requireTracking } from './content-links.ts';
 import type { Author } from './draft.ts';
-import type { Frozen } from './runs/frozen.ts';
+import type { Frozen } from './frozen.ts';
 
 type FrozenContent = { frozen: Frozen; source: NewSource; targets: readonly string[] };
 

@@ -1,7 +1,7 @@
 /** Reads when and how fast a broadcast is to be sent. */
 import { MIN_DELAY_MS, readTimeAhead } from '../emails/request/schedule.ts';
 import { readAll } from '../system/errors.ts';
-import { type Pace, readPace } from './runs/pace.ts';
+import { type Pace, readPace } from './pace.ts';
 import type { BroadcastChange } from './schemas.ts';
 
 /** The plan that a request asks for. Undefined leaves a value as it is, and null clears it. */

@@ -1,17 +1,14 @@
 /** Starts scheduled broadcasts when their time has come. */
-import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
+import { findRun } from '../ledger/run-store.ts';
 import { AppError, type ErrorCode } from '../system/errors.ts';
-import { type Settling, settleScheduled } from './runs/settle-scheduled.ts';
-import { findRun } from './runs/store.ts';
-import { startBroadcast } from './start.ts';
+import { type Settling, settleScheduled } from './runs/state.ts';
+import { type SendingApp, startBroadcast } from './start.ts';
 import { findListed } from './store.ts';
-
-type ScheduleApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFinder' | 'wakeups' | 'log'>;
 
 /**
  * Maximum time by which a start may be late, in milliseconds. A later one pauses the broadcast: after a long stop, or after
- * a backup was restored, its owner decides whether it is still wanted. Our own limit.
+ * a backup was restored, its owner decides whether it is still wanted.
  */
 const MAX_LATE_MS = 3_600_000;
 
@@ -22,7 +19,7 @@ const FATAL: readonly ErrorCode[] = ['validation_error', 'restricted_api_key', '
  * Starts a broadcast that is due. It was checked with the key of its author when it was scheduled, and is checked again
  * without the limits of a key. Returns false when it cannot be started at the moment, for example because the disk is full.
  */
-export async function startScheduled(app: ScheduleApp, id: BroadcastRow['id']): Promise<boolean> {
+export async function startScheduled(app: SendingApp, id: BroadcastRow['id']): Promise<boolean> {
   const broadcast = await findListed(app.db.read, id);
   const run = await findRun(app.db.read, id);
   if (broadcast?.status !== 'scheduled' || !run || run.scheduleAt === null) return true;
@@ -44,7 +41,7 @@ export async function startScheduled(app: ScheduleApp, id: BroadcastRow['id']): 
 }
 
 async function settle(
-  { db, clock, log, wakeups }: ScheduleApp,
+  { db, clock, log, wakeups }: SendingApp,
   { id, tenantId, updatedAt, failure }: Pick<BroadcastRow, 'tenantId'> & Omit<Settling, 'now'>,
 ): Promise<void> {
   const status = await db.commit(settleScheduled, { id, updatedAt, failure, now: clock.now() });

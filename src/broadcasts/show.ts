@@ -2,7 +2,7 @@
 import type { BroadcastCountsRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { isoTime } from '../system/clock.ts';
-import type { Pace } from './runs/pace.ts';
+import type { Pace } from './pace.ts';
 import type { ShownBroadcast, ShownCounts, ShownSummary } from './schemas.ts';
 
 /** Counts that callers see, in their order. */

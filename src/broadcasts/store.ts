@@ -4,14 +4,16 @@
  */
 
 import { sql } from 'kysely';
+import type { BroadcastCountsRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { deleteRows, insertRow } from '../db/rows.ts';
 import { isIdWithin } from '../domains/reach.ts';
+import { deleteRun, findRun, putPlan, type RunPlan } from '../ledger/run-store.ts';
+import { findCounts } from '../ledger/store.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import type { Reach } from '../tenants/authenticate.ts';
-import { deleteRun, putPlan, type RunPlan } from './runs/store.ts';
 
 /** A caller, who sees the broadcasts of its mode; with a key of one domain, those that are sent from there. */
 export type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'> & Reach;
@@ -109,6 +111,19 @@ export function listNewestBroadcasts(tx: Tx, { tenantId, status, limit }: Newest
 /** Returns a broadcast without its texts. The id comes from a row or from the operator, never from a caller of the API. */
 export function findListed(tx: Tx, id: BroadcastRow['id']): Promise<Listed | undefined> {
   return tx.selectFrom('broadcasts').select(LISTED).where('id', '=', id).executeTakeFirst();
+}
+
+/** The run of a broadcast, null before it is scheduled or started, and its counts, null before it starts. */
+type Progress = { run: BroadcastRunRow | null; counts: BroadcastCountsRow | null };
+
+/** Returns a broadcast with its progress. */
+export async function withProgress<Row extends Pick<BroadcastRow, 'id'>>(
+  tx: Tx,
+  broadcast: Row,
+): Promise<Row & Progress> {
+  const { id } = broadcast;
+  const [run, counts] = [await findRun(tx, id), await findCounts(tx, id)];
+  return { ...broadcast, run: run ?? null, counts: counts ?? null };
 }
 
 /** Changes the status of a broadcast, as part of a write. `runs/state.ts` alone calls it. */

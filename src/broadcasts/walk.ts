@@ -8,12 +8,12 @@ import { readIdRange, timed } from '../audiences/segments/store.ts';
 import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { ContactRow, TopicRow } from '../db/marketing-tables.ts';
 import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
+import { getRun, patchRun } from '../ledger/run-store.ts';
 import { findBroadcastStatus, insertRows, type NewLedgerRow } from '../ledger/store.ts';
 import { NOT_OPTED_IN, OPTED_OUT, SUPPRESSED } from '../queue/exclusions.ts';
 import { findTopic } from '../topics/store.ts';
+import { type Frozen, frozenOf } from './frozen.ts';
 import { mergeValuesOf } from './merge-values.ts';
-import { type Frozen, frozenOf } from './runs/frozen.ts';
-import { getRun, patchRun } from './runs/store.ts';
 
 type BroadcastId = BroadcastRunRow['broadcastId'];
 type Slice = { rows: NewLedgerRow[]; last: ContactRow['id'] | undefined };

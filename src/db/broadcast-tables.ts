@@ -4,12 +4,12 @@
  */
 import { id, integer, nullable, type Row, table, text } from './table.ts';
 
-/** Written by broadcasts/runs/store.ts: when, how fast and with what content a broadcast is sent. */
+/** Written by ledger/run-store.ts: when, how fast and with what content a broadcast is sent. */
 export const broadcastRuns = table({
   broadcastId: id('brd'),
   tenantId: id('ten'),
   mode: text<'live' | 'test'>(),
-  /** Time of the next background work, or the end of its lease. Null while there is nothing to do. */
+  /** Time of the next step of background work. Null while there is nothing to do, or only the outcome of a copy brings more. */
   dueAt: nullable(integer()),
   /** Requested time of sending; null means at once. */
   scheduleAt: nullable(integer()),
@@ -38,6 +38,8 @@ export const broadcastRuns = table({
   domainId: nullable(id('dom')),
   /** JSON of the counts at the last resume, from which bounces and complaints are judged. Null before the first resume. */
   judgedFrom: nullable(text()),
+  /** Contact after which the pass through the copies in the queue goes on that a resume or a cancel began; null when there is none. */
+  passAfter: nullable(text()),
 });
 export type BroadcastRunRow = Row<typeof broadcastRuns>;
 

@@ -17,6 +17,13 @@ export type Change = {
 
 export type Counts = Omit<BroadcastCountsRow, 'broadcastId'>;
 
+/**
+ * Maximum number of copies of a broadcast that wait for their first attempt. A copy shows its contact as it was when the copy was
+ * made, so more of them delay the effect of a change. With fewer, the copies for one slow destination can be all of them, and every
+ * other reader waits for it.
+ */
+export const MAX_UNTRIED = 10_000;
+
 /** Returns the state of the ledger row of a copy whose recipient has this state. */
 export function ledgerStateOf({ state }: Pick<CopyState, 'state'>): LedgerState {
   switch (state) {
@@ -57,4 +64,16 @@ export function countChanges({ before, after, exclusion, hasBouncedPermanently }
 
 function isUntried(copy: CopyState): boolean {
   return copy.attempts === 0 && ledgerStateOf(copy) === 'queued';
+}
+
+/**
+ * Returns true when the run of a broadcast has something to do after these changes of its counts: the last copy was attempted,
+ * another copy may be made, or the rates of bounces and complaints have changed while copies remain.
+ */
+export function concernsRun(changes: Partial<Counts>, { waiting, untried }: Counts): boolean {
+  const before = untried - (changes.untried ?? 0);
+  if (before > 0 && untried === 0) return true;
+  if (before >= MAX_UNTRIED && untried < MAX_UNTRIED) return true;
+  const hasWorsened = (changes.bouncedPermanently ?? 0) + (changes.complained ?? 0) > 0;
+  return hasWorsened && waiting + untried > 0;
 }

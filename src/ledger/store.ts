@@ -12,7 +12,8 @@ import type { Tx } from '../db/operation.ts';
 import { findColumns, findRow, insertRow, insertRowOnce, updateRows } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { MessageRow } from '../db/tables.ts';
-import { type Change, type Counts, countChanges, ledgerStateOf } from './outcome.ts';
+import { type Change, type Counts, concernsRun, countChanges, ledgerStateOf } from './outcome.ts';
+import { makeRunDue } from './run-store.ts';
 
 type BroadcastId = BroadcastRecipientRow['broadcastId'];
 
@@ -38,17 +39,36 @@ const add = statement((db, param: Param<BroadcastCountsRow>) =>
         never
       >,
     )
-    .where('broadcastId', '=', param('broadcastId')),
+    .where('broadcastId', '=', param('broadcastId'))
+    .returningAll(),
 );
 
-/** Adds to the counts of a broadcast, as part of the write of the change. Negative numbers subtract. */
-export async function addCounts(tx: Tx, broadcastId: BroadcastId, changes: Partial<Counts>): Promise<void> {
-  if (Object.keys(changes).length > 0) await add.all(tx, { broadcastId, ...NO_COUNTS, ...changes });
+/**
+ * Adds to the counts of a broadcast, as part of the write of the change. Negative numbers subtract. Returns the counts after a
+ * change, and undefined without one.
+ */
+export async function addCounts(
+  tx: Tx,
+  broadcastId: BroadcastId,
+  changes: Partial<Counts>,
+): Promise<Counts | undefined> {
+  if (Object.keys(changes).length === 0) return undefined;
+  return add.first(tx, { broadcastId, ...NO_COUNTS, ...changes });
 }
 
 /** Returns the counts of a broadcast, or undefined when it has not started. */
 export function findCounts(tx: Tx, broadcastId: BroadcastId): Promise<BroadcastCountsRow | undefined> {
   return findRow(tx, 'broadcastCounts', { broadcastId });
+}
+
+/**
+ * Returns the counts of a broadcast.
+ * @throws Error when it has not started, which is a bug of the caller
+ */
+export async function getCounts(tx: Tx, broadcastId: BroadcastId): Promise<BroadcastCountsRow> {
+  const counts = await findCounts(tx, broadcastId);
+  if (!counts) throw new Error(`broadcast ${broadcastId} has no counts`);
+  return counts;
 }
 
 /** Returns the status of a broadcast, or undefined when it does not exist. The id comes from a row, never from a caller. */
@@ -125,7 +145,13 @@ export async function settleWaiting(
   await addCounts(tx, broadcastId, changes);
 }
 
-/** Brings the ledger up to date with a change of a copy's recipient, as part of the write of the change. */
+/** Delay of the next step of a run after an outcome, in milliseconds, so that the outcomes of many copies cause one step. */
+const STEP_DELAY_MS = 50;
+
+/**
+ * Brings the ledger up to date with a change of a copy's recipient, as part of the write of the change, and makes the run of the
+ * broadcast due when the change gives it something to do.
+ */
 export async function recordOutcome(
   tx: Tx,
   { broadcastId, contactId }: Pick<MessageRow, 'broadcastId' | 'contactId'>,
@@ -141,7 +167,9 @@ export async function recordOutcome(
     });
     if (state === 'delivered') await recordActivity(tx, contactId, { deliveredAt: now });
   }
-  await addCounts(tx, broadcastId, countChanges(change));
+  const changes = countChanges(change);
+  const counts = await addCounts(tx, broadcastId, changes);
+  if (counts && concernsRun(changes, counts)) await makeRunDue(tx, broadcastId, now + STEP_DELAY_MS);
 }
 
 type Ended = {

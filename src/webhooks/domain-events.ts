@@ -2,7 +2,7 @@
  * Decides what an endpoint of one domain gets: the events of that domain, and of a message that arrived for several domains only the
  * recipients there.
  */
-import { findRun } from '../broadcasts/runs/store.ts';
+import { findRun } from '../ledger/run-store.ts';
 import type { Tx } from '../db/operation.ts';
 import type { DomainRow, EventRow } from '../db/tables.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';

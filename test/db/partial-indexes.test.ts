@@ -6,7 +6,7 @@ import { listContacts } from '../../src/audiences/contacts/store.ts';
 import { findUnconfirmed } from '../../src/audiences/opt-in/unconfirmed/store.ts';
 import { findDeletedAudience, insertAudience, listAudiences } from '../../src/audiences/store.ts';
 import { isFileInUse } from '../../src/blobs/store.ts';
-import { findNextDueRun, listDueRuns } from '../../src/broadcasts/runs/store.ts';
+import { findNextDueRun, listDueRuns } from '../../src/ledger/run-store.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import { findReceiver } from '../../src/domains/receiving/store.ts';

@@ -3,16 +3,16 @@ import { findNewestContact } from '../../audiences/contacts/store.ts';
 import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
 import type { BroadcastRow } from '../../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
+import { findRun, putRun } from '../../ledger/run-store.ts';
 import { insertCounts } from '../../ledger/store.ts';
 import type { NewSource } from '../../queue/contents/source.ts';
 import { insertContent } from '../../queue/contents/store.ts';
 import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { insertTargets } from '../../tracking/links/store.ts';
+import type { Frozen } from '../frozen.ts';
 import { getBroadcast } from '../store.ts';
-import type { Frozen } from './frozen.ts';
 import { changeStatus } from './state.ts';
-import { findRun, putRun } from './store.ts';
 
 /** The states that a broadcast may be started from. One that is paused must never have been started. */
 export type StartedFrom = readonly Extract<BroadcastRow['status'], 'draft' | 'scheduled' | 'paused'>[];
@@ -82,6 +82,7 @@ export const storeStart = defineWrite(
       walkUntil: await findWalkEnd(tx, frozen.audienceId, now),
       walkAfter: null,
       walkedAt: null,
+      passAfter: null,
       domainId: frozen.domainId,
       judgedFrom: null,
     };

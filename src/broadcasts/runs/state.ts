@@ -4,11 +4,13 @@
  */
 import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
 import type { BroadcastRow, BroadcastStatus } from '../../db/marketing-tables.ts';
-import type { Tx } from '../../db/operation.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
+import { type EventType, recordEvent } from '../../events/store.ts';
+import { patchRun } from '../../ledger/run-store.ts';
 import { AppError } from '../../system/errors.ts';
-import { type BroadcastEventType, recordBroadcastEvent } from '../record-event.ts';
-import { setStatus } from '../store.ts';
-import { patchRun } from './store.ts';
+import { newId } from '../../system/ids.ts';
+import { showBroadcastSummary } from '../show.ts';
+import { findListed, setStatus, withProgress } from '../store.ts';
 
 type Cause =
   | { cause: 'started' }
@@ -64,8 +66,21 @@ export async function changeStatus(
   if (event !== undefined) await recordBroadcastEvent(tx, id, { type: event, now });
 }
 
+/** Records an event about a broadcast as it is now, with the record that lists show. */
+async function recordBroadcastEvent(
+  tx: Tx,
+  id: BroadcastRow['id'],
+  { type, now }: { type: EventType; now: number },
+): Promise<void> {
+  const broadcast = await findListed(tx, id);
+  if (!broadcast) return;
+  const { tenantId, mode } = broadcast;
+  const data = showBroadcastSummary(await withProgress(tx, broadcast));
+  await recordEvent(tx, { id: newId('evt', now), tenantId, mode, type, emailId: null, data, createdAt: now });
+}
+
 /** The events that are recorded for some of the causes. */
-const EVENTS: Partial<Record<Name, BroadcastEventType>> = {
+const EVENTS: Partial<Record<Name, Extract<EventType, `broadcast.${string}`>>> = {
   paused: 'broadcast.paused',
   delayed: 'broadcast.paused',
   failed: 'broadcast.failed',
@@ -83,11 +98,30 @@ function patchOf(change: Cause, now: number): Parameters<typeof patchRun>[2] {
     case 'failed':
       return { failure: change.failure, endedAt: now, dueAt: null };
     case 'resumed':
-      return { pausedReason: null, dueAt: now };
+      return { pausedReason: null, dueAt: now, passAfter: '' };
     // The copies that wait are canceled by background work.
     case 'canceled':
-      return { pausedReason: null, endedAt: now, dueAt: now };
+      return { pausedReason: null, endedAt: now, dueAt: now, passAfter: '' };
     case 'ended':
       return { endedAt: now, dueAt: null };
   }
 }
+
+export type Settling = Pick<BroadcastRow, 'id' | 'updatedAt'> & {
+  /** Reason why the broadcast cannot start; undefined when it is late. */
+  failure: string | undefined;
+  now: number;
+};
+
+/** Pauses a scheduled broadcast that is late, or marks it as failed, unless it was changed since it was read. */
+export const settleScheduled = defineWrite(
+  'broadcasts.settleScheduled',
+  async (tx, { id, updatedAt, failure, now }: Settling): Promise<BroadcastRow['status'] | undefined> => {
+    const broadcast = await findListed(tx, id);
+    if (broadcast?.status !== 'scheduled' || broadcast.updatedAt !== updatedAt) return undefined;
+    const change =
+      failure === undefined ? { cause: 'delayed' as const } : { cause: 'failed' as const, failure };
+    await changeStatus(tx, broadcast, { ...change, now });
+    return failure === undefined ? 'paused' : 'failed';
+  },
+);

@@ -1,7 +1,7 @@
 /** A broadcast is sent at its pace, which survives a restart of the work and is changed while it is sent. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { moveDueRuns } from '../../../src/broadcasts/runs/store.ts';
+import { moveDueRuns } from '../../../src/ledger/run-store.ts';
 import { type Campaign, openCampaign } from './campaign.ts';
 
 const CONTACTS = 30;

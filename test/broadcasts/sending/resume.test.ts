@@ -56,7 +56,7 @@ test('a broadcast that is paused and resumed right before its end tries the copi
   await stepper.claim();
   await stepper.deliver('deferred');
   await spool.clock.advance(120_000);
-  before('broadcasts.end', async () => {
+  before('broadcasts.copy', async () => {
     assert.equal((await campaign.act(id, 'pause')).status, 200);
     assert.equal(await stepper.claim(), 0);
     assert.equal(await countParked(spool), 1);

@@ -1,7 +1,7 @@
 /** A scheduled broadcast starts at its time, pauses when that is long past, and fails when it can no longer be sent. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { settleScheduled } from '../../../src/broadcasts/runs/settle-scheduled.ts';
+import { settleScheduled } from '../../../src/broadcasts/runs/state.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import { addDomain } from '../../domains/fixtures.ts';
 import { failDomain } from '../fixtures.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { App } from '../../../src/app.ts';
-import { moveDueRuns } from '../../../src/broadcasts/runs/store.ts';
+import { moveDueRuns } from '../../../src/ledger/run-store.ts';
 import { createTrialWork } from '../../../src/queue/held/trial.ts';
 import { NO_REPORT, verdictForAll } from '../../../src/queue/outcome/outcome.ts';
 import { moveQueue } from '../../../src/queue/state/set-back.ts';
@@ -43,13 +43,14 @@ async function start(): Promise<string> {
 
 test('copies that were parked during one step leave after a resume during the same step', async () => {
   const id = await start();
-  await stepper.step();
-  interrupt('broadcasts.copy', async () => {
+  const parkAndResume = async () => {
     assert.equal((await campaign.act(id, 'pause')).status, 200);
     assert.equal(await stepper.claim(), 0, 'the copies are parked');
     assert.equal((await campaign.act(id, 'resume')).status, 200);
-  });
-  await campaign.spool.clock.advance(100);
+  };
+  await stepper.step();
+  await parkAndResume();
+  interrupt('broadcasts.copy', parkAndResume);
   assert.ok(await stepper.step());
   await campaign.spool.clock.advance(100);
   await stepper.drain();

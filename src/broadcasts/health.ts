@@ -2,7 +2,7 @@
  * Decides whether a broadcast is paused because too many of its copies bounce or are reported as spam. Receivers judge a
  * sender by these rates, so sending on would harm all later mail.
  */
-import type { BroadcastCountsRow, BroadcastRunRow } from '../../db/broadcast-tables.ts';
+import type { BroadcastCountsRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
 
 /** Counts that the rates follow from. */
 export type Judged = Pick<BroadcastCountsRow, 'sent' | 'bouncedPermanently' | 'complained'>;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Pace, planCopies, readPace } from '../../../src/broadcasts/runs/pace.ts';
-import { AppError } from '../../../src/system/errors.ts';
+import { type Pace, planCopies, readPace } from '../../src/broadcasts/pace.ts';
+import { AppError } from '../../src/system/errors.ts';
 
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 const HOUR_MS = 3_600_000;

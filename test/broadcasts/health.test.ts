@@ -1,7 +1,7 @@
 /** A broadcast is paused above 5 % of hard bounces or 0.3 % of complaints, once 500 copies were attempted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeHealth } from '../../../src/broadcasts/runs/health.ts';
+import { judgeHealth } from '../../src/broadcasts/health.ts';
 
 const counts = (sent: number, bouncedPermanently = 0, complained = 0) => ({
   sent,

@@ -1,10 +1,11 @@
 /** Stores the runs of broadcasts: when, how fast and with what content each is sent. All SQL of this table is here. */
 import { sql } from 'kysely';
-import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
-import type { SetBack } from '../../db/due-times.ts';
-import type { BroadcastStatus } from '../../db/marketing-tables.ts';
-import { defineWrite, type Tx } from '../../db/operation.ts';
-import { constant, type Param, statement } from '../../db/statement.ts';
+import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
+import { wakeAfterCommit } from '../db/commit-wakeups.ts';
+import type { SetBack } from '../db/due-times.ts';
+import type { BroadcastStatus } from '../db/marketing-tables.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
 
 type BroadcastId = BroadcastRunRow['broadcastId'];
 
@@ -39,6 +40,7 @@ export async function putPlan(tx: Tx, plan: RunPlan): Promise<void> {
     walkUntil: null,
     walkAfter: null,
     walkedAt: null,
+    passAfter: null,
     judgedFrom: null,
   });
 }
@@ -76,6 +78,31 @@ export async function patchRun(
   await tx.updateTable('broadcastRuns').set(patch).where('broadcastId', '=', broadcastId).execute();
 }
 
+/** Makes the run of a broadcast due at a later time. */
+export const deferRun = defineWrite(
+  'broadcasts.defer',
+  (tx, { broadcastId, until }: Pick<BroadcastRunRow, 'broadcastId'> & { until: number }) =>
+    patchRun(tx, broadcastId, { dueAt: until }),
+);
+
+/** Makes the run of a broadcast due at a time, unless it is due already or has ended. */
+export async function makeRunDue(tx: Tx, broadcastId: BroadcastId, dueAt: number): Promise<void> {
+  const [changed] = await waitingRun.all(tx, { broadcastId, dueAt });
+  if (changed) wakeAfterCommit('broadcasts');
+}
+
+const waitingRun = statement((db, param: Param<Pick<BroadcastRunRow, 'broadcastId'> & { dueAt: number }>) =>
+  db
+    .updateTable('broadcastRuns')
+    .set({ dueAt: param('dueAt') })
+    .where('broadcastId', '=', param('broadcastId'))
+    .where('dueAt', 'is', null)
+    .where('startedAt', 'is not', null)
+    .where('endedAt', 'is', null)
+    .where('pausedReason', 'is', null)
+    .returning('broadcastId'),
+);
+
 /** The condition is literal, because SQLite uses the partial index `broadcastRunsDue` only when it can see it. */
 const isDue = sql<boolean>`"dueAt" IS NOT NULL`;
 
@@ -96,8 +123,6 @@ export const moveDueRuns = defineWrite('broadcasts.moveDue', async (tx, { now }:
 /** A run with work that is due. */
 export type DueRun = Pick<BroadcastRunRow, 'broadcastId' | 'tenantId'> & {
   status: BroadcastStatus;
-  /** Time of the last change of the broadcast. It grows with every change of its status. */
-  updatedAt: number;
   dueAt: number;
 };
 
@@ -109,7 +134,7 @@ const dueRuns = statement((db, param: Param<{ now: number }>) =>
     .selectFrom('broadcastRuns')
     .innerJoin('broadcasts', 'broadcasts.id', 'broadcastRuns.broadcastId')
     .select(['broadcastRuns.broadcastId', 'broadcastRuns.tenantId'])
-    .select(['broadcasts.status', 'broadcasts.updatedAt'])
+    .select('broadcasts.status')
     .select(sql<number>`"dueAt"`.as('dueAt'))
     .where(isDue)
     .where('dueAt', '<=', constant(param('now')))
@@ -132,7 +157,7 @@ const dueRunsByTurns = statement((db, param: Param<{ now: number }>) =>
     )
     .innerJoin('broadcasts', 'broadcasts.id', 'due.broadcastId')
     .select(['due.broadcastId', 'due.tenantId', 'due.dueAt'])
-    .select(['broadcasts.status', 'broadcasts.updatedAt'])
+    .select('broadcasts.status')
     .orderBy('turn')
     .orderBy('due.dueAt')
     .limit(sql.lit(MAX_DUE)),

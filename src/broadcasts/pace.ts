@@ -3,9 +3,9 @@
  * (ITU-T I.371): one stored time, `nextCopyAt`, says when the next copy is due if all copies are spread evenly. It is
  * stored in the write that makes copies, so it survives restarts, and no two threads count separately.
  */
-import { readTimeAhead } from '../../emails/request/schedule.ts';
-import { DAY_MS, isoTime, parseTimestamp } from '../../system/clock.ts';
-import { invalid } from '../../system/errors.ts';
+import { readTimeAhead } from '../emails/request/schedule.ts';
+import { DAY_MS, isoTime, parseTimestamp } from '../system/clock.ts';
+import { invalid } from '../system/errors.ts';
 
 /** A pace as a request names it. Exactly one field is set. */
 export type Pace = {

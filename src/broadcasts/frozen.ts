@@ -1,9 +1,9 @@
 /** The frozen parts of a broadcast. From its start on, changes of templates, topics and segments no longer matter to it. */
-import type { Filter } from '../../audiences/segments/filter.ts';
-import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
-import type { BroadcastRow, TopicRow } from '../../db/marketing-tables.ts';
-import type { MessageRow } from '../../db/tables.ts';
-import type { HeaderField } from '../../emails/request/headers.ts';
+import type { Filter } from '../audiences/segments/filter.ts';
+import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
+import type { BroadcastRow, TopicRow } from '../db/marketing-tables.ts';
+import type { MessageRow } from '../db/tables.ts';
+import type { HeaderField } from '../emails/request/headers.ts';
 
 export type Frozen = Pick<BroadcastRow, 'audienceId' | 'fromHeader' | 'subject' | 'replyTo' | 'topicId'> &
   Pick<BroadcastRow, 'templateId'> &
