@@ -11,6 +11,7 @@ import type { ExpiryStep } from './db/expiry.ts';
 import type { DueWork } from './db/installation/worker.ts';
 import type { HostedApp } from './http/transport/host-names.ts';
 import type { Work } from './system/worker.ts';
+import type { TaskKind } from './tasks/kind.ts';
 
 type Register = (server: FastifyInstance, app: never) => void;
 
@@ -27,8 +28,10 @@ export type Feature = {
   operatorRoutes?: readonly Register[];
   /** Pages for people, under host names or paths of their own. */
   pages?: readonly ((app: never) => HostedApp)[];
-  /** Background work of the main thread. */
+  /** Background work of the main thread with a schedule of its own. */
   works?: readonly ((app: never) => Work<unknown>)[];
+  /** Background work of the main thread that the task engine runs. */
+  tasks?: readonly ((app: never) => TaskKind)[];
   /** Stored times that move when the wall clock was set back. */
   dueWorks?: readonly DueWork[];
   /** Steps of retention, in their order. */

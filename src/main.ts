@@ -17,11 +17,8 @@ import type { Config } from './config.ts';
 import { openControlSocket } from './control-socket.ts';
 import { type DueWork, followClock, startInstallationWork } from './db/installation/worker.ts';
 import { adviseOnStorage } from './db/storage-advice.ts';
-import { exportJobs } from './exports/run.ts';
 import { entriesOf } from './features.ts';
 import { createShedLog } from './http/transport/shed-log.ts';
-import { importJobs } from './imports/run.ts';
-import { startJobs } from './jobs/worker.ts';
 import { createMailboxes, type Mailboxes } from './mailbox-access/service.ts';
 import { createImportReader } from './mailbox-imports/reader.ts';
 import type { ImportCalls } from './mailbox-imports/turn.ts';
@@ -41,6 +38,7 @@ import type { Listener } from './system/listen.ts';
 import type { System } from './system/system.ts';
 import { inThisThread, type LazyThread, type PartThread } from './system/thread.ts';
 import { startWork } from './system/worker.ts';
+import { startTasks } from './tasks/engine.ts';
 import { moveTasks, watchTasks } from './tasks/upkeep.ts';
 import { createLazyPartThread, startPartThread } from './thread-app.ts';
 import { VERSION } from './version.ts';
@@ -219,6 +217,8 @@ function startWorkers(app: App, { inbound, routes, mailboxes, imports }: Parts):
     mailboxDelivery: accounts,
     scriptRunner,
     importCalls: imports.calls,
+    importHandlers: IMPORTS,
+    exportHandlers: EXPORTS,
   };
   watchTasks(app);
   return [
@@ -226,8 +226,10 @@ function startWorkers(app: App, { inbound, routes, mailboxes, imports }: Parts):
     app.disk.watch(),
     startInstallationWork(app, DUE_WORKS),
     startDelivering(app, createLocalReceiver(inbound), replies),
-    startJobs(app, importJobs(app, IMPORTS)),
-    startJobs(app, exportJobs(app, EXPORTS)),
+    startTasks(
+      app,
+      entriesOf('tasks').map((create) => create(parts)),
+    ),
     startWork(app, createBlobSweep(app)),
     ...entriesOf('works').map((create) => startWork<unknown>(app, create(parts))),
     startWork(app, createRetentionWork(app, steps)),

@@ -54,14 +54,6 @@ export const mailboxAliases = table({
 });
 export type MailboxAliasRow = Row<typeof mailboxAliases>;
 
-/** Written by mailboxes/removal-store.ts: a deleted mailbox whose folder still has to be removed. */
-export const mailboxRemovals = table({
-  mailboxId: id('mbx'),
-  /** Time of the next attempt, which is the end of the lease of a running one. */
-  dueAt: integer(),
-});
-export type MailboxRemovalRow = Row<typeof mailboxRemovals>;
-
 /** Written by mailboxes/scripts/store.ts: a Sieve script of a mailbox. The key is the mailbox with the name. */
 export const mailboxScripts = table({
   mailboxId: key(id('mbx')),
@@ -154,10 +146,6 @@ export const mailboxImports = table({
   error: nullable(text()),
   /** JSON of `ImportCounts` (mailbox-imports/counts.ts). */
   progress: text(),
-  /** Number of turns in a row that were interrupted and imported nothing. */
-  failedTurns: integer(),
-  /** Time of the next turn, which is the end of the lease of a running one; null once it has ended. */
-  dueAt: nullable(integer()),
   createdAt: integer(),
   startedAt: nullable(integer()),
   finishedAt: nullable(integer()),

@@ -54,6 +54,7 @@ import { bounceEvidence } from './migrations/0064-bounce-evidence.ts';
 import { classesOfReplies } from './migrations/0065-classes-of-replies.ts';
 import { tasks } from './migrations/0069-tasks.ts';
 import { passesOfRuns } from './migrations/0071-passes-of-runs.ts';
+import { kindsOfTasks } from './migrations/0072-kinds-of-tasks.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -110,4 +111,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   classesOfReplies,
   tasks,
   passesOfRuns,
+  kindsOfTasks,
 ];

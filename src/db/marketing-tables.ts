@@ -58,8 +58,6 @@ export const jobs = table({
   rows: integer(),
   /** JSON object with further counts. Its fields depend on the type. */
   progress: text(),
-  /** Time of the next run, or the end of its lease. Null once the job has ended. */
-  dueAt: nullable(integer()),
   createdAt: integer(),
   startedAt: nullable(integer()),
   finishedAt: nullable(integer()),

@@ -3,23 +3,21 @@
  * queued mail. A deleted domain is visible only to the signer, and to the operator who publishes its key.
  */
 
-import { sql } from 'kysely';
-import type { SetBack } from '../db/due-times.ts';
 import { hasValues } from '../db/has-values.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { findColumns, insertRow, insertRowOnce, updateRows } from '../db/rows.ts';
-import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
 import type { TrackingHostRow } from '../db/tracking-tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
+import { cancelTask, completeTask, type Lease, scheduleTask } from '../tasks/store.ts';
 import type { Reach } from '../tenants/authenticate.ts';
 import type { Verdicts } from './check.ts';
 import { findName } from './name.ts';
 import { isIdWithin } from './reach.ts';
-import { type PublishingDomain, returnPathName } from './records.ts';
+import { returnPathName } from './records.ts';
 import { countBroadcasts, hasScheduledMail } from './spool/store.ts';
 import {
   afterCheck,
@@ -52,6 +50,7 @@ export const insertDomain = defineWrite('domains.insert', async (tx, domain: Dom
     records: JSON.stringify(findings),
     deletedAt: null,
   });
+  await scheduleCheck(tx, domain);
 });
 
 /**
@@ -82,6 +81,13 @@ export async function getDomain(tx: Tx, tenantId: DomainRow['tenantId'], id: str
     .executeTakeFirst();
   if (!row) throw notFound('Domain');
   return toDomain(row);
+}
+
+/** Returns a domain of any tenant, unless it is deleted. The id comes from a row. */
+export async function findDomain(tx: Tx, id: DomainRow['id']): Promise<Domain | undefined> {
+  const query = tx.selectFrom('domains').selectAll().where('id', '=', id).where('deletedAt', 'is', null);
+  const row = await query.executeTakeFirst();
+  return row && toDomain(row);
 }
 
 /** Returns the name of a domain of any tenant, also once it is deleted. The id comes from a row. */
@@ -128,26 +134,43 @@ export const changeDomain = defineWrite(
   },
 );
 
-type Check = Pick<DomainRow, 'id' | 'tenantId'> & CheckMoment & { verdicts: Verdicts };
+type Check = Pick<DomainRow, 'id' | 'tenantId'> &
+  CheckMoment & {
+    verdicts: Verdicts;
+    /** The task of a planned check; undefined for one on demand. */
+    lease?: Lease | undefined;
+  };
 export type Checked = {
   domain: Domain;
   /** The recorded event when the domain has become verified or has failed. */
   event: EventType | undefined;
 };
 
-/** Applies a check to the domain's current state. Returns undefined when the domain was deleted in the meantime. */
+/**
+ * Applies a check to the domain's current state, and plans the next one. Returns undefined when the domain was deleted in the
+ * meantime.
+ */
 export const recordCheck = defineWrite(
   'domains.recordCheck',
-  async (tx, { id, tenantId, verdicts, ...moment }: Check): Promise<Checked | undefined> => {
-    const row = await liveDomains(tx, tenantId).where('id', '=', id).executeTakeFirst();
-    if (!row) return undefined;
-    const before = toDomain(row);
-    const state = afterCheck(stateOf(before), verdicts, moment);
-    const updatedAt = isChanged(before, state) ? moment.now : before.updatedAt;
-    const domain = await writeDomain(tx, { ...before, ...state, updatedAt });
-    return { domain, event: await recordTransition(tx, before.status, { ...domain, now: moment.now }) };
+  async (tx, { lease, ...check }: Check): Promise<Checked | undefined> => {
+    const checked = await applyCheck(tx, check);
+    if (lease) await completeTask.run(tx, lease);
+    return checked;
   },
 );
+
+async function applyCheck(
+  tx: Tx,
+  { id, tenantId, verdicts, ...moment }: Omit<Check, 'lease'>,
+): Promise<Checked | undefined> {
+  const row = await liveDomains(tx, tenantId).where('id', '=', id).executeTakeFirst();
+  if (!row) return undefined;
+  const before = toDomain(row);
+  const state = afterCheck(stateOf(before), verdicts, moment);
+  const updatedAt = isChanged(before, state) ? moment.now : before.updatedAt;
+  const domain = await writeDomain(tx, { ...before, ...state, updatedAt });
+  return { domain, event: await recordTransition(tx, before.status, { ...domain, now: moment.now }) };
+}
 
 /** Returns true when the check changed more than its time. */
 function isChanged(before: Domain, after: DomainState): boolean {
@@ -195,6 +218,7 @@ async function writeDomain(tx: Tx, domain: Domain): Promise<Domain> {
     set: { ...columns, ...derivedFrom(domain), records: JSON.stringify(findings) },
     where: { tenantId, id },
   });
+  await scheduleCheck(tx, domain);
   return domain;
 }
 
@@ -219,51 +243,17 @@ function stateOf(domain: Domain): DomainState {
   };
 }
 
-/** The columns that a check needs. They are sent to another thread. */
-export type LeasedDomain = PublishingDomain & Pick<DomainRow, 'tenantId'>;
+/** Kind of the tasks that check domains. */
+export const DOMAIN_CHECKS = 'domain-checks';
 
-const dueChecks = statement((db, param: Param<{ now: number; limit: number }>) =>
-  db
-    .selectFrom('domains')
-    .select(['id', 'tenantId', 'name', 'selector', 'publicKey', 'trackingSubdomain', 'productType'])
-    .where('nextCheckAt', '<=', constant(param('now')))
-    .orderBy('nextCheckAt')
-    .limit(constant(param('limit'))),
-);
-
-/** Leases the domains whose checks are due, the longest due first. They are due again at `until`. */
-export const leaseChecks = defineWrite(
-  'domains.leaseChecks',
-  async (tx, { until, ...due }: { now: number; until: number; limit: number }): Promise<LeasedDomain[]> => {
-    const domains = await dueChecks.all(tx, due);
-    if (domains.length === 0) return [];
-    const ids = domains.map(({ id }) => id);
-    await tx.updateTable('domains').set({ nextCheckAt: until }).where('id', 'in', ids).execute();
-    return domains;
-  },
-);
-
-/** Moves the next checks, and the ends of leases, when the wall clock was set back. */
-export const moveDueChecks = defineWrite('domains.moveDue', async (tx, { now, setBackMs }: SetBack) => {
-  await tx
-    .updateTable('domains')
-    .set({ nextCheckAt: sql`max(${now}, nextCheckAt - ${setBackMs})` })
-    .where('nextCheckAt', '>', now)
-    .execute();
-});
-
-const nextCheck = statement((db, _param: Param<object>) =>
-  db
-    .selectFrom('domains')
-    .select('nextCheckAt')
-    .where('nextCheckAt', 'is not', null)
-    .orderBy('nextCheckAt')
-    .limit(1),
-);
-
-/** Returns the time of the next check in Unix milliseconds; undefined when no check is planned. */
-export async function findNextCheck(tx: Tx): Promise<number | undefined> {
-  return (await nextCheck.first(tx, {}))?.nextCheckAt ?? undefined;
+/** Plans the next check of a domain, as part of a write. */
+async function scheduleCheck(
+  tx: Tx,
+  { id: reference, tenantId, nextCheckAt: dueAt }: Pick<DomainRow, 'id' | 'tenantId' | 'nextCheckAt'>,
+): Promise<void> {
+  const task = { kind: DOMAIN_CHECKS, reference, queueKey: tenantId, tenantId };
+  if (dueAt === null) await cancelTask(tx, task);
+  else await scheduleTask(tx, { ...task, dueAt });
 }
 
 type Ending =
@@ -292,6 +282,7 @@ export const endDomain = defineWrite(
       .set({ nextCheckAt: null, returnPathHost: null, trackingHost: null })
       .where('id', '=', domainId)
       .execute();
+    await scheduleCheck(tx, { id: domainId, tenantId, nextCheckAt: null });
     return { kind: 'ended' };
   },
 );

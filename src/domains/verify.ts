@@ -2,6 +2,7 @@
 import type { App } from '../app.ts';
 import { logDomain } from '../events/mail-log.ts';
 import { notFound } from '../system/errors.ts';
+import type { Lease } from '../tasks/store.ts';
 import { checkRecords } from './check.ts';
 import { checkClientRecords } from './client-records.ts';
 import type { PublishingDomain } from './records.ts';
@@ -31,7 +32,7 @@ export async function verifyDomain(
 export async function checkDomain(
   app: CheckingApp,
   domain: PublishingDomain & Pick<Domain, 'tenantId'>,
-  { isAsked }: { isAsked: boolean },
+  { isAsked, lease }: { isAsked: boolean; lease?: Lease },
 ): Promise<Checked | undefined> {
   const checking = { dns: app.dns.fresh, config: app.config, probeTls: app.probeTls };
   const [verdicts, clients] = await Promise.all([
@@ -44,6 +45,7 @@ export async function checkDomain(
     tenantId: domain.tenantId,
     verdicts: { ...verdicts, clients },
     isAsked,
+    lease,
     now,
     spread: app.random(),
   });

@@ -4,8 +4,10 @@
  */
 import type { App } from '../app.ts';
 import { periodic, type Work } from '../system/worker.ts';
+import { leaseOf, type TaskKind } from '../tasks/kind.ts';
+import { completeTask } from '../tasks/store.ts';
 import { listUnneeded } from './spool/store.ts';
-import { findNextCheck, type LeasedDomain, leaseChecks, purgeDomains } from './store.ts';
+import { DOMAIN_CHECKS, type Domain, findDomain, purgeDomains } from './store.ts';
 import { type CheckingApp, checkDomain } from './verify.ts';
 
 /**
@@ -13,8 +15,8 @@ import { type CheckingApp, checkDomain } from './verify.ts';
  * after a long stop.
  */
 const CONCURRENCY = 8;
-/** Length of a lease. It is longer than DNS takes to fail; after a crash, the check is repeated once it has passed. */
-const LEASE_MS = 5 * 60_000;
+/** Delay after a check that could not be stored, in milliseconds. */
+const RETRY_MS = 5 * 60_000;
 const SWEEP_PERIOD_MS = 3_600_000;
 /**
  * Age that a deletion must have before the domain is removed. It is longer than a request lasts, so mail that was
@@ -22,21 +24,19 @@ const SWEEP_PERIOD_MS = 3_600_000;
  */
 const ACCEPTING_MS = 3_600_000;
 
-/** Returns the work that checks domains. */
-export function createDomainCheckWork(app: CheckingApp): Work<LeasedDomain> {
+/** Returns the checks of domains as a kind of task. Tenants take turns, and one alone can have all slots. */
+export function createDomainCheckKind(app: CheckingApp): TaskKind {
   return {
-    name: 'domain checks',
-    wakeOn: [],
+    name: DOMAIN_CHECKS,
     concurrency: CONCURRENCY,
-    async lease(limit) {
-      const now = app.clock.now();
-      const dueAt = await findNextCheck(app.db.read);
-      if (dueAt === undefined || dueAt > now) return { items: [], nextDueAt: dueAt };
-      const items = await app.db.commit(leaseChecks, { now, until: now + LEASE_MS, limit });
-      return { items, nextDueAt: await findNextCheck(app.db.read) };
-    },
-    async run(domain) {
-      await checkDomain(app, domain, { isAsked: false });
+    perFree: Number.POSITIVE_INFINITY,
+    backOff: () => RETRY_MS,
+    async run(task) {
+      const lease = leaseOf(task);
+      const domain = await findDomain(app.db.read, task.reference as Domain['id']);
+      if (!domain) return app.db.commit(completeTask, lease);
+      const checked = await checkDomain(app, domain, { isAsked: false, lease });
+      return checked?.domain.nextCheckAt ? 'again' : 'done';
     },
   };
 }

@@ -2,6 +2,8 @@
 import type { App } from '../app.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { newJob } from '../jobs/new-job.ts';
+import { JOB_KINDS } from '../jobs/store.ts';
+import { wakeTasks } from '../tasks/engine.ts';
 import { insertExport } from './store.ts';
 
 export type CreateExportApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
@@ -29,6 +31,6 @@ export async function createExport(
     clock.now(),
   );
   await db.commit(insertExport, job);
-  wakeups.notify('jobs');
+  wakeTasks({ wakeups }, JOB_KINDS.export, [job.tenantId]);
   return job;
 }

@@ -4,14 +4,14 @@
  */
 import type { App } from '../app.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
-import type { JobRow } from '../db/marketing-tables.ts';
 import { csvLine } from '../imports/write-csv.ts';
-import type { Jobs } from '../jobs/run.ts';
+import type { JobApp, Jobs } from '../jobs/run.ts';
+import type { RunningJob } from '../jobs/store.ts';
 import { AppError } from '../system/errors.ts';
 import type { ExportHandlers, ExportSource } from './handler.ts';
 import { completeExport, requireFileBytes } from './store.ts';
 
-export type ExportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'disk'>;
+export type ExportApp = JobApp & Pick<App, 'disk'>;
 
 /** Returns exports as a type of job. */
 export function exportJobs(app: ExportApp, handlers: ExportHandlers): Jobs {
@@ -29,7 +29,7 @@ export function exportJobs(app: ExportApp, handlers: ExportHandlers): Jobs {
 async function writeFile(
   { db, blobs, clock, disk }: ExportApp,
   source: ExportSource,
-  { job: { id }, isStopping }: { job: JobRow; isStopping: () => boolean },
+  { job: { lease }, isStopping }: { job: RunningJob; isStopping: () => boolean },
 ): Promise<'completed' | 'stale'> {
   let rows = 0;
   async function* pieces(): AsyncGenerator<Buffer> {
@@ -46,7 +46,7 @@ async function writeFile(
   }
   const blob = await blobs.prepare(pieces());
   const wasEnded = await discardOnRefusal(blobs, [blob], () =>
-    db.commit(completeExport, { id, blob, rows, now: clock.now() }),
+    db.commit(completeExport, { lease, blob, rows, now: clock.now() }),
   );
   if (wasEnded) return 'completed';
   await blobs.discard(blob);

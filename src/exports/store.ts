@@ -6,15 +6,16 @@ import { type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { endJob, findRunning, getJob, insertJob, requireFewWaiting } from '../jobs/store.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
+import type { Lease } from '../tasks/store.ts';
 import type { Reach } from '../tenants/authenticate.ts';
 
 type TenantId = JobRow['tenantId'];
 type AudienceId = NonNullable<JobRow['audienceId']>;
 type CompletedExport = JobRow & { blobId: BlobRow['id'] };
 
-/** Maximum number of exports per tenant, ended ones included. Each keeps a file for a week. Our own limit. */
+/** Maximum number of exports per tenant, ended ones included. Each keeps a file for a week. */
 export const MAX_KEPT = 100;
-/** Maximum size of the files of one tenant together, without the file that is being written. Our own limit. */
+/** Maximum size of the files of one tenant together, without the file that is being written. */
 export const MAX_KEPT_GIB = 1;
 export const MAX_KEPT_BYTES = MAX_KEPT_GIB * 1024 ** 3;
 
@@ -81,20 +82,23 @@ export async function getCompleted(tx: Tx, reach: Reach, id: string): Promise<Co
   throw notFound('Export');
 }
 
-type Completion = { id: JobRow['id']; blob: BlobRow; rows: number; now: number };
+type Completion = { lease: Lease; blob: BlobRow; rows: number; now: number };
 
 /**
  * Ends an export and stores its file in one write. Returns false when the export had ended before; its file is then
  * discarded.
+ * @throws AppError invalid_state when another run has the export
  */
 export const completeExport = defineWrite(
   'exports.complete',
-  async (tx, { id, blob, rows, now }: Completion): Promise<boolean> => {
-    const job = await findRunning(tx, id);
+  async (tx, { lease, blob, rows, now }: Completion): Promise<boolean> => {
+    const job = await findRunning(tx, lease.reference as JobRow['id']);
     if (!job) return false;
-    await insertBlob(tx, blob);
     const { id: blobId, sizeBytes } = blob;
-    await endJob(tx, job, { status: 'completed', blobId, sizeBytes, rows, finishedAt: now });
+    const outcome = { status: 'completed', blobId, sizeBytes, rows, finishedAt: now } as const;
+    await insertBlob(tx, blob);
+    const { wasEnded } = await endJob(tx, { ...job, lease }, outcome);
+    if (!wasEnded) throw new AppError('invalid_state', 'The export has ended');
     return true;
   },
 );

@@ -20,8 +20,6 @@ export type ImportBatch<Row> = {
   /** Rows that could not be read. */
   errors: readonly RowError[];
   processedBytes: number;
-  /** End of the lease in Unix milliseconds, until which no other run continues the job. */
-  until: number;
 };
 
 export type BatchResult = { kind: 'committed' } | { kind: 'stale' } | { kind: 'impossible'; error: string };
@@ -53,8 +51,7 @@ export async function importRows<Row>(
     if (typeof outcome === 'string') counts[outcome]++;
     else errors.push(outcome);
   }
-  const { processedBytes, until } = batch;
-  await advanceImport(tx, job, { ...counts, errors, processedBytes, until });
+  await advanceImport(tx, job, { ...counts, errors, processedBytes: batch.processedBytes });
   return { kind: 'committed' };
 }
 

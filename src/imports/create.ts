@@ -6,7 +6,9 @@ import type { App } from '../app.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { newJob } from '../jobs/new-job.ts';
+import { JOB_KINDS } from '../jobs/store.ts';
 import { AppError } from '../system/errors.ts';
+import { wakeTasks } from '../tasks/engine.ts';
 import { findEncoding } from './encoding.ts';
 import type { ImportHandler } from './handler.ts';
 import { isAddress } from './headings.ts';
@@ -50,7 +52,7 @@ export async function createImport(
     now,
   );
   await discardOnRefusal(app.blobs, [blob], () => app.db.commit(insertImport, { job, blob }));
-  app.wakeups.notify('jobs');
+  wakeTasks(app, JOB_KINDS.import, [job.tenantId]);
   return job;
 }
 

@@ -1,8 +1,15 @@
 import type { Feature } from '../feature.ts';
+import { createJobKind } from '../jobs/run.ts';
 import { registerImportsApi } from './api.ts';
+import type { ImportHandlers } from './handler.ts';
+import { type ImportApp, importJobs } from './run.ts';
 
 export const imports = {
   name: 'imports',
   ids: ['imp'],
   routes: [registerImportsApi],
+  tasks: [
+    (app: ImportApp & { importHandlers: ImportHandlers }) =>
+      createJobKind(app, importJobs(app, app.importHandlers)),
+  ],
 } satisfies Feature;

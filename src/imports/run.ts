@@ -5,7 +5,8 @@
 import type { App } from '../app.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import type { RowError } from '../jobs/errors/store.ts';
-import { type Jobs, LEASE_MS } from '../jobs/run.ts';
+import type { JobApp, Jobs } from '../jobs/run.ts';
+import type { RunningJob } from '../jobs/store.ts';
 import { AppError } from '../system/errors.ts';
 import { type BatchRow, type ImportBatch, refusalOf } from './batch.ts';
 import { trimText } from './cells.ts';
@@ -29,7 +30,7 @@ const BATCH_BYTES = 512 * 1024;
  */
 export const MAX_COLUMNS = 605;
 
-export type ImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'disk'>;
+export type ImportApp = JobApp & Pick<App, 'disk'>;
 
 /** Returns imports as a type of job. */
 export function importJobs(app: ImportApp, handlers: ImportHandlers): Jobs {
@@ -49,14 +50,14 @@ export function importJobs(app: ImportApp, handlers: ImportHandlers): Jobs {
 type Run = {
   app: ImportApp;
   handler: ImportHandler;
-  job: JobRow;
+  job: RunningJob;
   isStopping: () => boolean;
   /** Number of rows that were stored or refused. */
   rows: number;
 };
 
 async function complete({ app, job, rows }: Run): Promise<'completed' | 'stale'> {
-  const completion = { id: job.id, rows, now: app.clock.now() };
+  const completion = { lease: job.lease, rows, now: app.clock.now() };
   const { wasEnded, file } = await app.db.commit(completeImport, completion);
   if (file) await app.blobs.discard(file);
   return wasEnded ? 'completed' : 'stale';
@@ -162,8 +163,7 @@ async function commitBatch(
   if (size === 0) return undefined;
   if (isStopping()) return 'stopped';
   app.disk.requireReserve();
-  const until = app.clock.now() + LEASE_MS;
-  const batch: ImportBatch<unknown> = { id: job.id, from: run.rows, rows, errors, processedBytes, until };
+  const batch: ImportBatch<unknown> = { id: job.id, from: run.rows, rows, errors, processedBytes };
   const result = await app.db.commit(handler.write, batch);
   if (result.kind === 'stale') return 'stale';
   if (result.kind === 'impossible') throw new AppError('invalid_state', result.error);

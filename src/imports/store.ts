@@ -4,7 +4,16 @@ import type { JobRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { insertErrors, type RowError } from '../jobs/errors/store.ts';
-import { advanceJob, type Ended, endJob, findRunning, insertJob, requireFewWaiting } from '../jobs/store.ts';
+import {
+  advanceJob,
+  type Ended,
+  endJob,
+  findRunning,
+  insertJob,
+  NOT_ENDED,
+  requireFewWaiting,
+} from '../jobs/store.ts';
+import type { Lease } from '../tasks/store.ts';
 import { type ImportProgress, type RowCounts, readProgress } from './progress.ts';
 
 /**
@@ -23,14 +32,13 @@ export const insertImport = defineWrite(
 type Advance = Omit<RowCounts, 'failed'> & {
   errors: readonly RowError[];
   processedBytes: number;
-  until: number;
 };
 
 /** Counts the stored rows of a batch and stores its errors, as part of the write that stores the rows. */
 export async function advanceImport(
   tx: Tx,
   job: JobRow,
-  { errors, until, processedBytes, ...stored }: Advance,
+  { errors, processedBytes, ...stored }: Advance,
 ): Promise<void> {
   const before = readProgress(job);
   await insertErrors(tx, job, { errors, stored: before.failed });
@@ -42,11 +50,11 @@ export async function advanceImport(
     failed: before.failed + errors.length,
   };
   const rows = progress.created + progress.updated + progress.skipped + progress.failed;
-  await advanceJob(tx, { id: job.id, rows, progress: JSON.stringify(progress), dueAt: until });
+  await advanceJob(tx, { id: job.id, rows, progress: JSON.stringify(progress) });
 }
 
 type Completion = {
-  id: JobRow['id'];
+  lease: Lease;
   /** Number of rows that the job must have. With another number, another run has continued it. */
   rows: number;
   now: number;
@@ -55,10 +63,10 @@ type Completion = {
 /** Ends an import whose whole file was read. Its file is released; the job and its errors stay until the sweep. */
 export const completeImport = defineWrite(
   'imports.complete',
-  async (tx, { id, rows, now }: Completion): Promise<Ended> => {
-    const job = await findRunning(tx, id);
-    if (!job || job.rows !== rows) return { wasEnded: false, file: undefined };
+  async (tx, { lease, rows, now }: Completion): Promise<Ended> => {
+    const job = await findRunning(tx, lease.reference as JobRow['id']);
+    if (!job || job.rows !== rows) return NOT_ENDED;
     const progress = JSON.stringify({ ...readProgress(job), processedBytes: job.sizeBytes });
-    return endJob(tx, job, { status: 'completed', progress, finishedAt: now });
+    return endJob(tx, { ...job, lease }, { status: 'completed', progress, finishedAt: now });
   },
 );

@@ -13,7 +13,7 @@ type WantedJob = Pick<
   'tenantId' | 'type' | 'kind' | 'audienceId' | 'options' | 'progress' | 'blobId' | 'sizeBytes'
 >;
 
-/** Returns the row of a queued job that is due at once. */
+/** Returns the row of a queued job. */
 export function newJob(wanted: WantedJob, now: number): JobRow {
   return {
     ...wanted,
@@ -21,7 +21,6 @@ export function newJob(wanted: WantedJob, now: number): JobRow {
     status: 'queued',
     error: null,
     rows: 0,
-    dueAt: now,
     createdAt: now,
     startedAt: null,
     finishedAt: null,

@@ -1,24 +1,23 @@
 /**
- * Stores jobs: imports and exports. A job is queued, then running, and at last completed or failed. While it runs it is
- * leased: `dueAt` is the time at which another run may take it. All SQL of this table is here, and nothing else writes
- * it. Live and test keys share jobs.
+ * Stores jobs: imports and exports. A job is queued, then running, and at last completed or failed; until then it has a task.
+ * All SQL of this table is here, and nothing else writes it. Live and test keys share jobs.
  */
 import { type SqlBool, sql } from 'kysely';
 import { emptyBlob, type StoredBytes } from '../blobs/store.ts';
-import type { SetBack } from '../db/due-times.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { constant, type Param, statement } from '../db/statement.ts';
+import { type Param, statement } from '../db/statement.ts';
 import { isIdWithin } from '../domains/reach.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
+import { completeTask, type Lease, scheduleTask } from '../tasks/store.ts';
 import type { Reach } from '../tenants/authenticate.ts';
 import { removeErrors } from './errors/store.ts';
 
 type TenantId = JobRow['tenantId'];
 type JobType = JobRow['type'];
 
-/** Maximum number of queued or running jobs of a type per tenant. An import keeps a file of up to 50 MiB. Our own limit. */
+/** Maximum number of queued or running jobs of a type per tenant. An import keeps a file of up to 50 MiB. */
 export const MAX_WAITING_JOBS = 10;
 
 /**
@@ -31,16 +30,21 @@ export async function requireFewWaiting(tx: Tx, tenantId: TenantId, type: JobTyp
     .select((select) => select.fn.countAll<number>().as('count'))
     .where('tenantId', '=', tenantId)
     .where('type', '=', type)
-    .where('dueAt', 'is not', null)
+    .where('status', 'in', ['queued', 'running'])
     .executeTakeFirstOrThrow();
   if (count >= MAX_WAITING_JOBS) {
     throw limitReached(`unfinished ${type}s`, count, 'try again when one has ended');
   }
 }
 
-/** Stores a new job, as part of a write. */
+/** Name of the kind of task that runs the jobs of a type. */
+export const JOB_KINDS = { import: 'imports', export: 'exports' } as const satisfies Record<JobType, string>;
+
+/** Stores a new job with its task, as part of a write. The jobs of a tenant share a queue. */
 export async function insertJob(tx: Tx, job: JobRow): Promise<void> {
   await tx.insertInto('jobs').values(job).execute();
+  const { id: reference, tenantId, type, createdAt: dueAt } = job;
+  await scheduleTask(tx, { kind: JOB_KINDS[type], reference, queueKey: tenantId, tenantId, dueAt });
 }
 
 /** Identifies a job as callers do. The id may be anything. */
@@ -96,85 +100,25 @@ export function listJobs(
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
-/** A tenant with jobs that have not ended, and the time at which the first of them is due, in Unix milliseconds. */
-export type WaitingTenant = { tenantId: TenantId; dueAt: number };
+/** A job while its task is leased. */
+export type RunningJob = JobRow & { lease: Lease };
 
-/** Returns the tenants with jobs of the type that have not ended. */
-export function listWaiting(tx: Tx, type: JobType): Promise<WaitingTenant[]> {
-  return tx
-    .selectFrom('jobs')
-    .select((select) => ['tenantId', select.fn.min<number>('dueAt').as('dueAt')])
-    .where('type', '=', type)
-    .where('dueAt', 'is not', null)
-    .groupBy('tenantId')
-    .execute();
-}
-
-const firstDue = statement((db, param: Param<{ tenantId: TenantId; type: JobType; now: number }>) =>
-  db
-    .selectFrom('jobs')
-    .selectAll()
-    .where('type', '=', constant(param('type')))
-    .where('tenantId', '=', constant(param('tenantId')))
-    .where('dueAt', '<=', constant(param('now')))
-    .orderBy('dueAt')
-    .orderBy('id')
-    .limit(1),
+const unended = statement((db, param: Param<Pick<JobRow, 'id'>>) =>
+  db.selectFrom('jobs').selectAll().where('id', '=', param('id')).where('finishedAt', 'is', null),
 );
 
-type Lease = { type: JobType; tenantIds: readonly TenantId[]; now: number; until: number };
-
-/** Leases the first due job of each tenant. */
-export const leaseJobs = defineWrite(
-  'jobs.lease',
-  async (tx, { type, tenantIds, now, until }: Lease): Promise<JobRow[]> => {
-    const leased: JobRow[] = [];
-    for (const tenantId of tenantIds) {
-      const job = await firstDue.first(tx, { tenantId, type, now });
-      if (!job) continue;
-      const change = { status: 'running', dueAt: until, startedAt: job.startedAt ?? now } as const;
-      await tx.updateTable('jobs').set(change).where('id', '=', job.id).execute();
-      leased.push({ ...job, ...change });
+/** Begins a run of a job, and returns the job. A task without a job that has not ended is done, and the answer undefined. */
+export const beginJob = defineWrite(
+  'jobs.begin',
+  async (tx, { lease, now }: { lease: Lease; now: number }): Promise<RunningJob | undefined> => {
+    const job = await unended.first(tx, { id: lease.reference as JobRow['id'] });
+    if (!job) {
+      await completeTask.run(tx, lease);
+      return undefined;
     }
-    return leased;
-  },
-);
-
-/** Makes the jobs due that an earlier start of the daemon was running. Returns their number. */
-export const releaseJobs = defineWrite(
-  'jobs.release',
-  async (tx, { type, now }: { type: JobType; now: number }) => {
-    const released = await tx
-      .updateTable('jobs')
-      .set({ dueAt: now })
-      .where('type', '=', type)
-      .where('dueAt', 'is not', null)
-      .where('status', '=', 'running')
-      .returning('id')
-      .execute();
-    return released.length;
-  },
-);
-
-/** Moves due times, and the ends of leases, when the wall clock was set back. */
-export const moveDueJobs = defineWrite('jobs.moveDue', async (tx, { now, setBackMs }: SetBack) => {
-  await tx
-    .updateTable('jobs')
-    .set({ dueAt: sql`max(${now}, dueAt - ${setBackMs})` })
-    .where('dueAt', '>', now)
-    .execute();
-});
-
-/** Defers a running job whose run failed: nobody leases it before `until`. */
-export const deferJob = defineWrite(
-  'jobs.defer',
-  async (tx, { id, until }: { id: JobRow['id']; until: number }) => {
-    await tx
-      .updateTable('jobs')
-      .set({ dueAt: until })
-      .where('id', '=', id)
-      .where('status', '=', 'running')
-      .execute();
+    const change = { status: 'running', startedAt: job.startedAt ?? now } as const;
+    await tx.updateTable('jobs').set(change).where('id', '=', job.id).execute();
+    return { ...job, ...change, lease };
   },
 );
 
@@ -187,18 +131,15 @@ export function findRunning(tx: Tx, id: JobRow['id']): Promise<JobRow | undefine
   return running.first(tx, { id });
 }
 
-const advance = statement((db, param: Param<Pick<JobRow, 'id' | 'rows' | 'progress' | 'dueAt'>>) =>
+const advance = statement((db, param: Param<Pick<JobRow, 'id' | 'rows' | 'progress'>>) =>
   db
     .updateTable('jobs')
-    .set({ rows: param('rows'), progress: param('progress'), dueAt: param('dueAt') })
+    .set({ rows: param('rows'), progress: param('progress') })
     .where('id', '=', param('id')),
 );
 
-/** Stores the progress of a running job and extends its lease until `dueAt`, as part of a write. */
-export async function advanceJob(
-  tx: Tx,
-  progress: Pick<JobRow, 'id' | 'rows' | 'progress' | 'dueAt'>,
-): Promise<void> {
+/** Stores the progress of a running job, as part of a write. */
+export async function advanceJob(tx: Tx, progress: Pick<JobRow, 'id' | 'rows' | 'progress'>): Promise<void> {
   await advance.all(tx, progress);
 }
 
@@ -209,18 +150,22 @@ export type Ended = {
   file: StoredBytes | undefined;
 };
 
+/** The result of a write that came too late. */
+export const NOT_ENDED: Ended = { wasEnded: false, file: undefined };
+
 type Outcome = Pick<JobRow, 'status' | 'finishedAt'> &
   Partial<Pick<JobRow, 'error' | 'blobId' | 'sizeBytes' | 'rows' | 'progress'>>;
 
-/** Ends a running job, as part of a write. The file that it has until now is released. */
+/** Ends a running job and its task, as part of a write. The file that it has until now is released. */
 export async function endJob(
   tx: Tx,
-  { id, blobId }: Pick<JobRow, 'id' | 'blobId'>,
+  { id, blobId, lease }: Pick<RunningJob, 'id' | 'blobId' | 'lease'>,
   outcome: Outcome,
 ): Promise<Ended> {
+  if ((await completeTask.run(tx, lease)) === 'stale') return NOT_ENDED;
   await tx
     .updateTable('jobs')
-    .set({ blobId: null, ...outcome, dueAt: null })
+    .set({ blobId: null, ...outcome })
     .where('id', '=', id)
     .execute();
   return { wasEnded: true, file: blobId === null ? undefined : await emptyBlob(tx, blobId) };
@@ -229,10 +174,10 @@ export async function endJob(
 /** Ends a running job as failed. The error is for the tenant. Rows that an import has stored stay counted. */
 export const failJob = defineWrite(
   'jobs.fail',
-  async (tx, { id, error, now }: Pick<JobRow, 'id'> & { error: string; now: number }): Promise<Ended> => {
-    const job = await findRunning(tx, id);
-    if (!job) return { wasEnded: false, file: undefined };
-    return endJob(tx, job, { status: 'failed', error, finishedAt: now });
+  async (tx, { lease, error, now }: { lease: Lease; error: string; now: number }): Promise<Ended> => {
+    const job = await findRunning(tx, lease.reference as JobRow['id']);
+    if (!job) return NOT_ENDED;
+    return endJob(tx, { ...job, lease }, { status: 'failed', error, finishedAt: now });
   },
 );
 

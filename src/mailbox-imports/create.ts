@@ -7,10 +7,11 @@ import { getMailbox } from '../mailboxes/store.ts';
 import { isHostName } from '../system/dns.ts';
 import { AppError, invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
+import { wakeTasks } from '../tasks/engine.ts';
 import { NO_COUNTS } from './counts.ts';
 import { sealPassword } from './password.ts';
 import type { NewImport } from './schemas.ts';
-import { insertImport } from './store.ts';
+import { insertImport, MAILBOX_IMPORTS } from './store.ts';
 
 /** Ports of IMAP (RFC 8314 section 7, RFC 9051 section 2.1). */
 const PORTS = { tls: 993, starttls: 143 } as const;
@@ -52,14 +53,12 @@ export async function createImport(
     reason: null,
     error: null,
     progress: JSON.stringify(NO_COUNTS),
-    failedTurns: 0,
-    dueAt: now,
     createdAt: now,
     startedAt: null,
     finishedAt: null,
   };
   await app.db.commit(insertImport, row);
-  app.wakeups.notify('mailboxImports');
+  wakeTasks(app, MAILBOX_IMPORTS, [tenantId]);
   return row;
 }
 

@@ -9,7 +9,6 @@ import { findOpenFolder, openFolder } from './folder-store.ts';
 import { IMPORT_THREAD, type ImportStart, startImportReader } from './part.ts';
 import { advanceImport } from './store.ts';
 import { IMPORT_CALLS, type ImportCalls, type TargetCalls } from './turn.ts';
-import { LEASE_MS } from './worker.ts';
 
 type Target = Pick<Accounts, 'contents' | 'listTargets'>;
 
@@ -50,10 +49,8 @@ export function createTargetCalls(
     async requireReserve() {
       app.disk.requireReserve();
     },
-    advance: ({ id, counts, errors }) => {
-      const until = app.clock.now() + LEASE_MS;
-      return app.db.commit(advanceImport, { id, progress: JSON.stringify(counts), errors, until });
-    },
+    advance: ({ id, counts, errors }) =>
+      app.db.commit(advanceImport, { id, progress: JSON.stringify(counts), errors }),
   };
 }
 

@@ -1,22 +1,29 @@
 /**
- * Stores imports of mail from other servers. An import is queued, then running, and at last completed or failed. It runs in turns. During
- * a turn it is leased: `dueAt` is the time at which another turn may begin. All SQL of the table is here, and nothing else writes it.
+ * Stores imports of mail from other servers. An import is queued, then running, and at last completed or failed; until then it has a
+ * task, each of whose runs is one turn. All SQL of the table is here, and nothing else writes it.
  */
-import { sql } from 'kysely';
-import type { SetBack } from '../db/due-times.ts';
 import type { MailboxImportRow, MailboxRow } from '../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { constant, type Param, statement } from '../db/statement.ts';
-import type { WaitingTenant } from '../jobs/store.ts';
 import { findMailboxById, getMailbox } from '../mailboxes/store.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
+import {
+  cancelTask,
+  completeTask,
+  type Lease,
+  retryTask,
+  scheduleTask,
+  type TaskEnd,
+} from '../tasks/store.ts';
 import { insertErrors, type MessageError } from './error-store.ts';
 
 type TenantId = MailboxImportRow['tenantId'];
 type ImportId = MailboxImportRow['id'];
 
-/** Maximum number of imports of a mailbox, those that have ended among them. Our own limit. */
+/** Kind of the tasks that run imports. */
+export const MAILBOX_IMPORTS = 'mailbox-imports';
+
+/** Maximum number of imports of a mailbox, those that have ended among them. */
 export const MAX_IMPORTS = 50;
 
 /**
@@ -34,6 +41,8 @@ export const insertImport = defineWrite(
       .executeTakeFirstOrThrow();
     if (count >= MAX_IMPORTS) throw limitReached('imports for this mailbox', count);
     await tx.insertInto('mailboxImports').values(row).execute();
+    const { id: reference, tenantId, createdAt: dueAt } = row;
+    await scheduleTask(tx, { kind: MAILBOX_IMPORTS, reference, queueKey: tenantId, tenantId, dueAt });
   },
 );
 
@@ -92,77 +101,26 @@ export const deleteImport = defineWrite(
   async (tx, { tenantId, ...named }: Named & { tenantId: TenantId }): Promise<MailboxImportRow> => {
     const row = await getImport(tx, tenantId, named);
     await tx.deleteFrom('mailboxImports').where('id', '=', row.id).execute();
+    await cancelTask(tx, { kind: MAILBOX_IMPORTS, reference: row.id });
     return row;
   },
 );
 
-/** Returns the tenants with imports that have not ended, and when the first of them is due. */
-export function listWaiting(tx: Tx): Promise<WaitingTenant[]> {
-  return tx
-    .selectFrom('mailboxImports')
-    .select((select) => ['tenantId', select.fn.min<number>('dueAt').as('dueAt')])
-    .where('dueAt', 'is not', null)
-    .groupBy('tenantId')
-    .execute();
-}
+/** An import while its task is leased. */
+export type RunningImport = MailboxImportRow & { lease: Lease };
 
-const firstDue = statement((db, param: Param<{ tenantId: TenantId; now: number }>) =>
-  db
-    .selectFrom('mailboxImports')
-    .selectAll()
-    .where('tenantId', '=', constant(param('tenantId')))
-    .where('dueAt', '<=', constant(param('now')))
-    .orderBy('dueAt')
-    .limit(1),
-);
-
-type Lease = { tenantIds: readonly TenantId[]; now: number; until: number };
-
-/** Leases the import of each tenant that has waited longest. Its turn counts as failed until it ends in another way. */
-export const leaseImports = defineWrite(
-  'mailboxImports.lease',
-  async (tx, { tenantIds, now, until }: Lease): Promise<MailboxImportRow[]> => {
-    const leased: MailboxImportRow[] = [];
-    for (const tenantId of tenantIds) {
-      const row = await firstDue.first(tx, { tenantId, now });
-      if (!row) continue;
-      const startedAt = row.startedAt ?? now;
-      const failedTurns = row.failedTurns + 1;
-      const change = { status: 'running', error: null, dueAt: until, startedAt, failedTurns } as const;
-      await tx.updateTable('mailboxImports').set(change).where('id', '=', row.id).execute();
-      leased.push({ ...row, ...change });
+/** Begins a turn of an import, and returns the import. A task without an import that has not ended is done, and the answer undefined. */
+export const beginTurn = defineWrite(
+  'mailboxImports.beginTurn',
+  async (tx, { lease, now }: { lease: Lease; now: number }): Promise<RunningImport | undefined> => {
+    const row = await findImport(tx, lease.reference as ImportId);
+    if (!row || row.finishedAt !== null) {
+      await completeTask.run(tx, lease);
+      return undefined;
     }
-    return leased;
-  },
-);
-
-/**
- * Releases the imports that an earlier start of the daemon was running, and returns their number. After several failed turns in a row, an
- * import waits: it must not end the daemon again and again.
- */
-export const releaseImports = defineWrite(
-  'mailboxImports.release',
-  async (tx, { now, delayMs }: { now: number; delayMs: number }): Promise<number> => {
-    const released = await tx
-      .updateTable('mailboxImports')
-      .set({ dueAt: sql`${now} + max(0, failedTurns - 1) * ${delayMs}` })
-      .where('dueAt', 'is not', null)
-      .where('status', '=', 'running')
-      .returning('id')
-      .execute();
-    return released.length;
-  },
-);
-
-/** Moves due times, and the ends of leases, when the wall clock was set back. */
-export const moveDueImports = defineWrite(
-  'mailboxImports.moveDue',
-  async (tx, { now, setBackMs }: SetBack): Promise<void> => {
-    await tx
-      .updateTable('mailboxImports')
-      .set({ dueAt: sql`max(${now}, dueAt - ${setBackMs})` })
-      .where('dueAt', '>', now)
-      .execute();
+    const change = { status: 'running', error: null, startedAt: row.startedAt ?? now } as const;
+    await tx.updateTable('mailboxImports').set(change).where('id', '=', row.id).execute();
+    return { ...row, ...change, lease };
   },
 );
 
@@ -178,20 +136,18 @@ type Advance = {
   id: ImportId;
   progress: string;
   errors: readonly MessageError[];
-  /** End of the lease, in Unix milliseconds. */
-  until: number;
 };
 
 /**
- * Stores the progress of a running import, and extends its lease. Returns false when it does not run any more.
+ * Stores the progress of a running import. Returns false when it does not run any more.
  * @throws AppError unavailable while the mailbox is suspended
  */
 export const advanceImport = defineWrite(
   'mailboxImports.advance',
-  async (tx, { id, progress, errors, until }: Advance): Promise<boolean> => {
+  async (tx, { id, progress, errors }: Advance): Promise<boolean> => {
     const running = await tx
       .updateTable('mailboxImports')
-      .set({ progress, dueAt: until })
+      .set({ progress })
       .where('id', '=', id)
       .where('status', '=', 'running')
       .returning('mailboxId')
@@ -203,35 +159,41 @@ export const advanceImport = defineWrite(
   },
 );
 
-type Pause = Pick<MailboxImportRow, 'id' | 'error' | 'failedTurns'> & { dueAt: number };
+type Pause = { lease: Lease; dueAt: number } & Pick<MailboxImportRow, 'error'> & {
+    /** Number of turns in a row that were interrupted and imported nothing. */
+    attempts: number;
+  };
 
 /** Ends a turn after which the import goes on at `dueAt`. `error` says why it waits; null when it only lets others take a turn. */
 export const pauseImport = defineWrite(
   'mailboxImports.pause',
-  async (tx, { id, ...change }: Pause): Promise<void> => {
-    await tx
-      .updateTable('mailboxImports')
-      .set(change)
-      .where('id', '=', id)
-      .where('status', '=', 'running')
-      .execute();
+  async (tx, { error, ...retry }: Pause): Promise<TaskEnd> => {
+    const end = await retryTask.run(tx, retry);
+    if (end !== 'stale') await changeRunning(tx, retry.lease, { error });
+    return end;
   },
 );
 
-type Ending = Pick<MailboxImportRow, 'id' | 'status' | 'reason' | 'error'> & { now: number };
+type Ending = { lease: Lease; now: number } & Pick<MailboxImportRow, 'status' | 'reason' | 'error'>;
 
 /** Ends a running import, and forgets the password. */
 export const endImport = defineWrite(
   'mailboxImports.end',
-  async (tx, { id, now, ...outcome }: Ending): Promise<void> => {
-    await tx
-      .updateTable('mailboxImports')
-      .set({ ...outcome, password: null, dueAt: null, finishedAt: now })
-      .where('id', '=', id)
-      .where('status', '=', 'running')
-      .execute();
+  async (tx, { lease, now, ...outcome }: Ending): Promise<TaskEnd> => {
+    const end = await completeTask.run(tx, lease);
+    if (end !== 'stale') await changeRunning(tx, lease, { ...outcome, password: null, finishedAt: now });
+    return end;
   },
 );
+
+async function changeRunning(tx: Tx, { reference }: Lease, change: Partial<MailboxImportRow>): Promise<void> {
+  await tx
+    .updateTable('mailboxImports')
+    .set(change)
+    .where('id', '=', reference as ImportId)
+    .where('finishedAt', 'is', null)
+    .execute();
+}
 
 /** Maximum number of imports that one write removes, each with its errors. */
 const REMOVED_IMPORTS = 10;

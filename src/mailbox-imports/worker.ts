@@ -1,36 +1,42 @@
 /**
- * The background work of imports from other servers. At most one import of each tenant runs at a time, and tenants are served
- * round-robin, so that a tenant with many imports delays another one only by the turns that run.
+ * Runs imports from other servers as tasks. At most one import of each tenant runs at a time, so that a tenant with many imports
+ * delays another one only by the turns that run.
  */
 import type { App } from '../app.ts';
 import type { MailboxImportRow } from '../db/mailbox-tables.ts';
-import { TenantOrder } from '../jobs/tenant-order.ts';
 import { findMailboxById } from '../mailboxes/store.ts';
 import { jitter } from '../system/backoff.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import { periodic, type Work } from '../system/worker.ts';
+import { leaseOf, type TaskKind } from '../tasks/kind.ts';
+import type { TaskEnd } from '../tasks/store.ts';
 import { readCounts } from './counts.ts';
 import { listErrors } from './error-store.ts';
 import { openPassword } from './password.ts';
 import { clearSpools, spoolFolder } from './spool.ts';
-import { endImport, leaseImports, listWaiting, pauseImport, releaseImports, sweepImports } from './store.ts';
+import {
+  beginTurn,
+  endImport,
+  MAILBOX_IMPORTS,
+  pauseImport,
+  type RunningImport,
+  sweepImports,
+} from './store.ts';
 import { type ImportCalls, INTERNAL_FAILURE, type TurnEnd } from './turn.ts';
 
 /**
  * Maximum number of imports that run at the same time. Each has two batches in memory, usually 2 MiB each, and 11 MiB each when the other
- * server lies about the sizes (import-folder.ts, source/messages.ts). Our own limit.
+ * server lies about the sizes (import-folder.ts, source/messages.ts).
  */
 const MAX_RUNNING_IMPORTS = 4;
-/** Length of a lease, which each report of the progress extends. After a crash the next start releases all leases. */
-export const LEASE_MS = 60_000;
-/** Delay after a turn that was interrupted. It doubles with each further one. Our own values. */
+/** Delay after a turn that was interrupted. It doubles with each further one. */
 const MIN_RETRY_DELAY_MS = 10_000;
 const MAX_RETRY_DELAY_MS = 1_800_000;
 const RETRY_JITTER = 0.2;
 /**
  * Imports under which the thread has ended go on at different times up to this delay, so that the one that ends it does so alone after a
- * while, and is then the one that has failed. Our own value.
+ * while, and is then the one that has failed.
  */
 const MAX_APART_MS = 900_000;
 /** Number of interrupted turns in a row, none of which has imported a message, after which an import fails: about two hours. */
@@ -44,69 +50,69 @@ const MAX_AGE_DAYS = 7;
 
 /**
  * Time after a refused login in which no other import of the tenant begins, so that nobody tries many passwords of a stranger from here,
- * for which other servers would block this one. Our own limit.
+ * for which other servers would block this one.
  */
 const REFUSED_LOGIN_PAUSE_MS = 30_000;
 
 /**
  * Time after an attempt that has imported nothing in which no other import of the tenant begins, so that nobody tries many hosts and ports
- * from here. The import itself waits longer. Our own limit.
+ * from here. The import itself waits longer.
  */
 const LOST_SERVER_PAUSE_MS = 10_000;
 
-/** Time after which an import of a suspended mailbox looks whether it still is. Our own value. */
+/** Time after which an import of a suspended mailbox looks whether it still is. */
 const SUSPENDED_DELAY_MS = 300_000;
 
-type WorkerApp = Pick<App, 'db' | 'clock' | 'log' | 'random' | 'sealer' | 'config' | 'wakeups'>;
+type WorkerApp = Pick<App, 'db' | 'clock' | 'log' | 'random' | 'sealer' | 'config'>;
 
-/** Returns the work that lets imports take turns in the thread that reads. */
-export function createImportWork(app: WorkerApp, reader: ImportCalls): Work<MailboxImportRow> {
-  const tenants = new TenantOrder();
-  let isReleased = false;
+/** Returns the imports as a kind of task, whose turns the reader takes. */
+export function createImportKind(app: WorkerApp, reader: ImportCalls): TaskKind {
+  /** Ends of the pauses of tenants, in Unix milliseconds. */
+  const pauses = new Map<string, number>();
   let running = 0;
-
-  function endTurn(tenantId: MailboxImportRow['tenantId'], delayMs: number): void {
-    const end = () => {
-      tenants.end(tenantId);
-      app.wakeups.notify('mailboxImports');
-    };
-    if (delayMs === 0) end();
-    else app.clock.after(delayMs, end);
-  }
-
   return {
-    name: 'imports of mail',
-    wakeOn: ['mailboxImports'],
+    name: MAILBOX_IMPORTS,
     concurrency: MAX_RUNNING_IMPORTS,
-    async lease(limit) {
-      const now = app.clock.now();
-      if (!isReleased) {
-        await clearSpools(app.config.dataDir);
-        await app.db.commit(releaseImports, { now, delayMs: MIN_RETRY_DELAY_MS });
-      }
-      isReleased = true;
-      const tenantIds = tenants.choose(await listWaiting(app.db.read), { now, limit });
-      if (tenantIds.length === 0) return { items: [], nextDueAt: tenants.nextDueAt() };
-      const items = await app.db.commit(leaseImports, { tenantIds, now, until: now + LEASE_MS });
-      for (const { tenantId } of items) tenants.begin(tenantId);
-      return { items, nextDueAt: tenants.nextDueAt() };
+    concurrencyPerQueue: 1,
+    backOff: (attempts) => (attempts < MAX_FAILED_TURNS ? retryDelayMs(attempts) : undefined),
+    prepare: () => clearSpools(app.config.dataDir),
+    async rules(tenantId) {
+      const pausedUntil = pauses.get(tenantId);
+      if (pausedUntil !== undefined && pausedUntil <= app.clock.now()) pauses.delete(tenantId);
+      return { pausedUntil };
     },
-    async run(row) {
-      let pauseMs = 0;
+    async run(task) {
+      const row = await app.db.commit(beginTurn, { lease: leaseOf(task), now: app.clock.now() });
+      if (!row) return 'done';
       running += 1;
       try {
         const end = await takeTurnUnlessSuspended(app, { reader, isAlone: () => running === 1 }, row);
-        // When this write fails, the import falls due when its lease ends.
-        await settle(app, row, end);
-        if (end.kind === 'failed' && end.reason === 'login_refused') pauseMs = REFUSED_LOGIN_PAUSE_MS;
-        if (end.kind === 'interrupted' && !end.hasImported) pauseMs = LOST_SERVER_PAUSE_MS;
+        const pauseMs = pauseAfter(end);
+        if (pauseMs > 0) pauses.set(row.tenantId, app.clock.now() + pauseMs);
+        const taskEnd = await settle(app, row, end);
         app.log.info({ importId: row.id, end: end.kind }, 'a turn of an import of mail has ended');
+        return taskEnd;
       } finally {
         running -= 1;
-        endTurn(row.tenantId, pauseMs);
       }
     },
+    giveUp(task) {
+      const outcome = { status: 'failed', reason: 'internal', error: ENDED_AGAIN } as const;
+      return app.db.commit(endImport, { lease: leaseOf(task), now: app.clock.now(), ...outcome });
+    },
   };
+}
+
+const ENDED_AGAIN = 'The server ended again and again during the import';
+
+/** Returns the time in which no other import of the tenant begins, in milliseconds. */
+function pauseAfter(end: End): number {
+  if (end.kind === 'failed' && end.reason === 'login_refused') return REFUSED_LOGIN_PAUSE_MS;
+  return end.kind === 'interrupted' && !end.hasImported ? LOST_SERVER_PAUSE_MS : 0;
+}
+
+function retryDelayMs(failedTurns: number): number {
+  return Math.min(MIN_RETRY_DELAY_MS * 2 ** failedTurns, MAX_RETRY_DELAY_MS);
 }
 
 /**
@@ -119,7 +125,7 @@ type End = TurnEnd | { kind: 'lost'; error: string } | { kind: 'suspended' };
 type Reader = { reader: ImportCalls; isAlone(): boolean };
 
 /** Takes a turn. For a suspended mailbox nothing is asked of the other server, and what a suspension interrupts is no failure of it. */
-async function takeTurnUnlessSuspended(app: WorkerApp, reader: Reader, row: MailboxImportRow): Promise<End> {
+async function takeTurnUnlessSuspended(app: WorkerApp, reader: Reader, row: RunningImport): Promise<End> {
   const isSuspended = async () => (await findMailboxById(app.db.read, row.mailboxId))?.status === 'suspended';
   if (await isSuspended()) return { kind: 'suspended' };
   const end = await takeTurn(app, reader, row);
@@ -128,12 +134,6 @@ async function takeTurnUnlessSuspended(app: WorkerApp, reader: Reader, row: Mail
 
 async function takeTurn(app: WorkerApp, { reader, isAlone }: Reader, row: MailboxImportRow): Promise<End> {
   const { id, mailboxId, host, port, security, user } = row;
-  if (row.failedTurns > MAX_FAILED_TURNS)
-    return {
-      kind: 'failed',
-      reason: 'internal',
-      error: 'The server ended again and again during the import',
-    };
   try {
     const password = openPassword(app, row);
     const counts = readCounts(row);
@@ -163,41 +163,38 @@ const TOO_OLD = `The import has not ended within ${MAX_AGE_DAYS} days; another o
 type FailureReason = MailboxImportRow['reason'];
 
 /** Stores how a turn has ended. */
-async function settle(app: WorkerApp, row: MailboxImportRow, end: End): Promise<void> {
-  const { id } = row;
+async function settle(app: WorkerApp, { lease, startedAt }: RunningImport, end: End): Promise<TaskEnd> {
   const now = app.clock.now();
+  const { attempts } = lease;
   const fail = (reason: FailureReason, error: string) =>
-    app.db.commit(endImport, { id, now, status: 'failed', reason, error });
+    app.db.commit(endImport, { lease, now, status: 'failed', reason, error });
+  const pause = (error: string | null, { delayMs, failedTurns }: { delayMs: number; failedTurns: number }) =>
+    app.db.commit(pauseImport, { lease, error, dueAt: now + delayMs, attempts: failedTurns });
   const goesOn = end.kind !== 'completed' && end.kind !== 'failed' && end.kind !== 'stale';
-  if (goesOn && now - (row.startedAt ?? now) >= MAX_AGE_DAYS * DAY_MS)
+  if (goesOn && now - (startedAt ?? now) >= MAX_AGE_DAYS * DAY_MS)
     return fail(end.kind === 'suspended' ? 'mailbox_suspended' : 'source_unavailable', TOO_OLD);
   switch (end.kind) {
     case 'stale':
-      return;
+      return 'stale';
     case 'completed':
-      return app.db.commit(endImport, { id, now, status: 'completed', reason: null, error: null });
+      return app.db.commit(endImport, { lease, now, status: 'completed', reason: null, error: null });
     case 'failed':
       return fail(end.reason, end.error);
     case 'paused':
-      return app.db.commit(pauseImport, { id, error: null, failedTurns: 0, dueAt: now });
+      return pause(null, { delayMs: 0, failedTurns: 0 });
     case 'lost': {
-      const dueAt = now + Math.round(app.random() * MAX_APART_MS);
-      return app.db.commit(pauseImport, { id, error: end.error, failedTurns: row.failedTurns - 1, dueAt });
+      const delayMs = Math.round(app.random() * MAX_APART_MS);
+      return pause(end.error, { delayMs, failedTurns: attempts - 1 });
     }
     case 'suspended':
-      return app.db.commit(pauseImport, {
-        id,
-        error: 'The mailbox is suspended',
-        failedTurns: row.failedTurns - 1,
-        dueAt: now + SUSPENDED_DELAY_MS,
-      });
+      return pause('The mailbox is suspended', { delayMs: SUSPENDED_DELAY_MS, failedTurns: attempts - 1 });
     case 'interrupted': {
-      const { error } = end;
-      const failedTurns = end.hasImported ? 0 : row.failedTurns;
-      if (failedTurns >= MAX_FAILED_TURNS) return fail('source_unavailable', error);
-      const delayMs = Math.min(MIN_RETRY_DELAY_MS * 2 ** failedTurns, MAX_RETRY_DELAY_MS);
-      const dueAt = now + jitter(app.random, delayMs, RETRY_JITTER);
-      return app.db.commit(pauseImport, { id, error, failedTurns, dueAt });
+      const failedTurns = end.hasImported ? 0 : attempts;
+      if (failedTurns >= MAX_FAILED_TURNS) return fail('source_unavailable', end.error);
+      return pause(end.error, {
+        delayMs: jitter(app.random, retryDelayMs(failedTurns), RETRY_JITTER),
+        failedTurns,
+      });
     }
   }
 }

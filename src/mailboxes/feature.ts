@@ -7,10 +7,9 @@ import { registerAppPasswordAdmin } from './app-passwords/admin-api.ts';
 import { registerAppPasswordsApi } from './app-passwords/api.ts';
 import { createDiscoveryApp } from './discovery/app.ts';
 import { registerOutboxAdmin } from './outbox/admin-api.ts';
-import { moveDueRemovals } from './removal-store.ts';
 import { registerRepairAdmin } from './repairs.ts';
 import { createMemorySweep } from './scripts/worker.ts';
-import { createRemovalWork } from './worker.ts';
+import { createRemovalKind } from './worker.ts';
 
 export const mailboxes = {
   name: 'mailboxes',
@@ -18,10 +17,9 @@ export const mailboxes = {
   routes: [registerMailboxesApi, registerAppPasswordsApi],
   operatorRoutes: [registerMailboxAdmin, registerAppPasswordAdmin, registerOutboxAdmin, registerRepairAdmin],
   pages: [createDiscoveryApp],
-  works: [
-    (app: Pick<App, 'db' | 'clock' | 'config'> & { accounts: RunningAccounts }) =>
-      createRemovalWork(app, app.accounts.close),
-    createMemorySweep,
+  works: [createMemorySweep],
+  tasks: [
+    (app: Pick<App, 'db' | 'config'> & { accounts: RunningAccounts }) =>
+      createRemovalKind(app, app.accounts.close),
   ],
-  dueWorks: [{ move: (db, setBack) => db.commit(moveDueRemovals, setBack), wakeup: 'mailboxes' }],
 } satisfies Feature;

@@ -17,6 +17,7 @@ import { type Param, statement } from '../db/statement.ts';
 import { isNameWithin } from '../domains/reach.ts';
 import { cancelMailOf, cancelWithdrawn } from '../queue/state/cancel-submitted.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
+import { scheduleTask } from '../tasks/store.ts';
 import type { Reach } from '../tenants/authenticate.ts';
 import { BYTES_PER_MEGABYTE, findStoredLimitOf } from '../tenants/stored-mail/store.ts';
 import { changeAliases, type WantedAliases } from './addresses/change.ts';
@@ -31,11 +32,13 @@ import {
 import type { Filters } from './filters/filters.ts';
 import { changeFilters, deleteFiltersOf, putFilters } from './filters/store.ts';
 import { replaceMembers } from './members/store.ts';
-import { insertRemoval } from './removal-store.ts';
 import { deleteMemoriesOf } from './scripts/memory-store.ts';
 import { deleteScriptsOf } from './scripts/store.ts';
 
-/** Maximum number of mailboxes per tenant. Our own limit. */
+/** Kind of the tasks that remove the folders of deleted mailboxes. */
+export const REMOVALS = 'mailbox-removals';
+
+/** Maximum number of mailboxes per tenant. */
 export const MAX_MAILBOXES = 10_000;
 
 type MailboxId = MailboxRow['id'];
@@ -274,7 +277,9 @@ export const endMailbox = defineWrite(
     await deleteFiltersOf(tx, mailboxId);
     await deleteAliases(tx, mailboxId);
     await deleteRows(tx, 'mailboxes', { id: mailboxId });
-    await insertRemoval(tx, { mailboxId, dueAt: now });
+    // The folder is removed even when the tenant is deleted, so the task belongs to the installation.
+    const task = { kind: REMOVALS, reference: mailboxId, queueKey: REMOVALS, tenantId: null };
+    await scheduleTask(tx, { ...task, dueAt: now });
   },
 );
 

@@ -251,6 +251,8 @@ const leasedByOthers = statement((db, param: Param<{ kind: string; runId: string
     .$narrowType<{ runId: string }>()
     .where('kind', '=', param('kind'))
     .where(isLeased)
+    // The bound makes SQLite prefer the index of leased tasks to the primary key.
+    .where('runId', '>', '')
     .where('runId', '<>', param('runId'))
     .limit(param('limit')),
 );

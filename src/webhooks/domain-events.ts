@@ -2,7 +2,7 @@
  * Decides what an endpoint of one domain gets: the events of that domain, and of a message that arrived for several domains only the
  * recipients there.
  */
-import { findRun } from '../ledger/run-store.ts';
+
 import type { Tx } from '../db/operation.ts';
 import type { DomainRow, EventRow } from '../db/tables.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
@@ -10,6 +10,7 @@ import { findDomainByName } from '../domains/sending/store.ts';
 import { findDomainName } from '../domains/store.ts';
 import { findEmailHead } from '../emails/store.ts';
 import { type EventToFanOut, type EventType, findEvent } from '../events/store.ts';
+import { findRun } from '../ledger/run-store.ts';
 import type { Id } from '../system/ids.ts';
 
 type DomainId = DomainRow['id'];

@@ -9,8 +9,8 @@ import { openControlSocket } from '../../src/control-socket.ts';
 import { NO_COUNTS } from '../../src/mailbox-imports/counts.ts';
 import { advanceImport } from '../../src/mailbox-imports/store.ts';
 import type { TurnEnd, TurnRequest } from '../../src/mailbox-imports/turn.ts';
-import { createImportWork } from '../../src/mailbox-imports/worker.ts';
-import { startWork } from '../../src/system/worker.ts';
+import { createImportKind } from '../../src/mailbox-imports/worker.ts';
+import { startTasks } from '../../src/tasks/engine.ts';
 import { memoryContents } from '../mailbox-imports/transfer/memory-contents.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
@@ -21,9 +21,8 @@ const { address } = await addMailbox(world);
 const { app } = world;
 const turns: TurnRequest[] = [];
 let nextEnd: TurnEnd = { kind: 'completed' };
-const worker = startWork(
-  app,
-  createImportWork(app, {
+const worker = startTasks(app, [
+  createImportKind(app, {
     async takeTurn(request) {
       turns.push(request);
       const counts = {
@@ -37,11 +36,11 @@ const worker = startWork(
       };
       const errors = [{ folder: 'INBOX', uid: 7, message: 'The server does not give the message' }];
       const progress = JSON.stringify({ ...counts, importedBytes: 1_500_000 });
-      await app.db.commit(advanceImport, { id: request.id, progress, errors, until: app.clock.now() });
+      await app.db.commit(advanceImport, { id: request.id, progress, errors });
       return nextEnd;
     },
   }),
-);
+]);
 const control = await openControlSocket(app, {
   certificates: inspectCertificates(app),
   mailboxContents: memoryContents(),

@@ -6,26 +6,20 @@ import { listContacts } from '../../src/audiences/contacts/store.ts';
 import { findUnconfirmed } from '../../src/audiences/opt-in/unconfirmed/store.ts';
 import { findDeletedAudience, insertAudience, listAudiences } from '../../src/audiences/store.ts';
 import { isFileInUse } from '../../src/blobs/store.ts';
-import { findNextDueRun, listDueRuns } from '../../src/ledger/run-store.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import { findReceiver } from '../../src/domains/receiving/store.ts';
 import { findDomainByName } from '../../src/domains/sending/store.ts';
 import { countBroadcasts, countScheduled, listUnneeded } from '../../src/domains/spool/store.ts';
-import { findNextCheck, leaseChecks, listDomains, requireNewDomain } from '../../src/domains/store.ts';
+import { listDomains, requireNewDomain } from '../../src/domains/store.ts';
 import { expireContent } from '../../src/emails/store.ts';
 import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
 import { expireReceivedContent } from '../../src/inbound/store.ts';
 import { leaseTasks } from '../../src/inbound/tasks/lease.ts';
 import { listWaitingQueues, releaseTasks } from '../../src/inbound/tasks/store.ts';
-import { leaseJobs, listWaiting, releaseJobs, requireFewWaiting, sweepJobs } from '../../src/jobs/store.ts';
-import {
-  leaseImports,
-  listWaiting as listWaitingImports,
-  moveDueImports,
-  releaseImports,
-  sweepImports,
-} from '../../src/mailbox-imports/store.ts';
+import { sweepJobs } from '../../src/jobs/store.ts';
+import { findNextDueRun, listDueRuns } from '../../src/ledger/run-store.ts';
+import { sweepImports } from '../../src/mailbox-imports/store.ts';
 import { listAppPasswordsOfMember } from '../../src/mailboxes/app-passwords/store.ts';
 import { findActiveScript } from '../../src/mailboxes/scripts/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
@@ -33,6 +27,12 @@ import { findNextNotificationTime, leaseNotifications } from '../../src/queue/no
 import { cancelMailOf } from '../../src/queue/state/cancel-submitted.ts';
 import { findNextSubmittedTime, leaseSubmitted } from '../../src/queue/submitted/store.ts';
 import { readReceivedPart } from '../../src/routes/messages/store.ts';
+import {
+  countTasks,
+  findWaitingQueue,
+  leaseTasks as leaseAll,
+  listAbandoned,
+} from '../../src/tasks/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
 import { hastenEngagements } from '../../src/tracking/engagements/store.ts';
 import { findNextJudgement, listDueEngagements } from '../../src/tracking/judgement/store.ts';
@@ -111,18 +111,11 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
       await insertApiKey.run(tx, apiKey);
     },
   ],
-  domainsToCheck: [findNextCheck, (tx) => leaseChecks.run(tx, { now: 1, until: 2, limit: 3 })],
   failureNotificationsDue: [
     findNextNotificationTime,
     (tx) => leaseNotifications.run(tx, { now: 1, until: 2, limit: 3 }),
   ],
   appPasswordsByMember: [(tx) => listAppPasswordsOfMember(tx, 'mbx_1')],
-  mailboxImportsByDue: [
-    listWaitingImports,
-    (tx) => leaseImports.run(tx, { tenantIds: [tenantId], now: 1, until: 2 }),
-    (tx) => releaseImports.run(tx, { now: 1, delayMs: 1 }),
-    (tx) => moveDueImports.run(tx, { now: 1, setBackMs: 1 }),
-  ],
   mailboxImportsByEnd: [(tx) => sweepImports.run(tx, { before: 1 })],
   mailboxScriptsActive: [(tx) => findActiveScript(tx, 'mbx_1')],
   messagesOfMailboxes: [(tx) => cancelMailOf(tx, { mailboxId: 'mbx_1', now: 1 })],
@@ -142,12 +135,6 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   contactsPending: [(tx) => findUnconfirmed(tx, tenantId, ['a@b.example'])],
   contactsPendingByAudience: [
     (tx) => listContacts(tx, tenantId, { audienceId: 'aud_1', status: 'pending', limit: 10 }),
-  ],
-  jobsDue: [
-    (tx) => listWaiting(tx, 'import'),
-    (tx) => requireFewWaiting(tx, tenantId, 'import'),
-    (tx) => leaseJobs.run(tx, { type: 'import', tenantIds: [tenantId], now: 1, until: 2 }),
-    (tx) => releaseJobs.run(tx, { type: 'import', now: 1 }),
   ],
   jobsEnded: [(tx) => sweepJobs.run(tx, { before: 1 })],
   broadcastRunsByDomain: [(tx) => countBroadcasts(tx, 'dom_1')],
@@ -201,6 +188,13 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   ],
   receivedTasksLeased: [(tx) => releaseTasks.run(tx, { kind: 'post', now: 1, runId: 'e' })],
   webhookEndpointsRotating: [(tx) => forgetPreviousSecrets.run(tx, { now: 1 })],
+  tasksByDue: [
+    (tx) => findWaitingQueue(tx, { kind: 'imports', queueKey: 'ten_1' }),
+    (tx) =>
+      leaseAll.run(tx, { kind: 'imports', now: 1, runId: 'e', claims: [{ queueKey: 'ten_1', limit: 1 }] }),
+  ],
+  tasksByRun: [(tx) => listAbandoned(tx, { kind: 'imports', runId: 'e', limit: 1 })],
+  tasksByError: [(tx) => countTasks.run(tx, undefined)],
   webhookDeliveriesLeased: [(tx) => releaseAbandoned.run(tx, { now: 1, runId: 'e' })],
 };
 

@@ -7,7 +7,7 @@ import { kyselyOn } from '../../src/db/dialect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tables } from '../../src/db/tables.ts';
 import { countScheduled, listUnneeded } from '../../src/domains/spool/store.ts';
-import { endDomain, findNextCheck, insertDomain, leaseChecks } from '../../src/domains/store.ts';
+import { endDomain, insertDomain } from '../../src/domains/store.ts';
 import { domainRow } from './fixtures.ts';
 
 const database = new Sqlite(':memory:');
@@ -43,13 +43,6 @@ const uses = (plans: readonly string[], index: string) =>
     plans.some((step) => step.includes(` ${index}`)),
     `${index}: ${plans.join(' | ')}`,
   );
-
-test('due checks, and the next one, are found by their index', async () => {
-  const lease = await plansOf((db) => leaseChecks.run(db, { now: 1, until: 2, limit: 3 }));
-  uses(lease, 'domainsToCheck (nextCheckAt<?)');
-  assert.deepEqual(scans(lease), []);
-  uses(await plansOf(findNextCheck), 'domainsToCheck');
-});
 
 test('scheduled mail of a domain is found by its index, which holds scheduled mail alone', async () => {
   const count = await plansOf((db) => countScheduled.run(db, { domainId: 'dom_a', now: 1 }));

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { findSealedKey } from '../../src/domains/sending/store.ts';
-import { endDomain, findNextCheck, getDomain, purgeDomains } from '../../src/domains/store.ts';
+import { endDomain, getDomain, purgeDomains } from '../../src/domains/store.ts';
 import { verifyDomain } from '../../src/domains/verify.ts';
-import { createDomainCheckWork, createDomainSweep } from '../../src/domains/worker.ts';
+import { createDomainCheckKind, createDomainSweep } from '../../src/domains/worker.ts';
 import type { WakeupName } from '../../src/system/wakeups.ts';
-import { startWork } from '../../src/system/worker.ts';
+import { startTasks } from '../../src/tasks/engine.ts';
 import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
+import { leaseTasksOf, runDueTasks } from '../support/tasks.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { type ZoneDns, zoneDns } from '../support/zone-dns.ts';
@@ -43,12 +44,9 @@ const create = async ({ t }: World, name: string) => {
 };
 const status = async ({ t }: World, id: string) => (await getDomain(t.app.db.read, t.tenantId, id)).status;
 
-/** Leases and runs everything due now; answers how many checks ran. */
+/** Runs everything due now; answers how many checks ran. */
 async function runDue({ t }: World): Promise<number> {
-  const work = createDomainCheckWork(t.app);
-  const items = (await work.lease(100)).items;
-  await Promise.all(items.map((item) => work.run(item)));
-  return items.length;
+  return (await runDueTasks(t.app, createDomainCheckKind(t.app))).length;
 }
 
 async function events({ t }: World) {
@@ -68,8 +66,8 @@ test('a domain that is never published is looked for to the end of 72 hours, the
   const { id } = await create(world, 'never.example');
   assert.equal(await runDue(world), 0);
   const times: number[] = [];
-  const { read } = world.t.app.db;
-  for (let due = await findNextCheck(read); due !== undefined; due = await findNextCheck(read)) {
+  const nextCheck = async () => (await getDomain(world.t.app.db.read, world.t.tenantId, id)).nextCheckAt;
+  for (let due = await nextCheck(); due !== null; due = await nextCheck()) {
     await world.clock.advance(due - world.clock.now());
     assert.equal(await runDue(world), 1);
     times.push(due - START);
@@ -206,32 +204,6 @@ test('a domain is updated when something of it changed, not when it was looked a
   assert.equal((await read()).updatedAt, new Date(world.clock.now()).toISOString());
 });
 
-test('a check is leased: nobody else runs it, and after a crash it is due again in five minutes', async () => {
-  const world = await openWorld();
-  await create(world, 'lease.example');
-  await world.clock.advance(5 * MINUTE_MS);
-  const work = createDomainCheckWork(world.t.app);
-  const [leased] = (await work.lease(10)).items;
-  assert.equal(leased?.name, 'lease.example');
-  assert.ok(leased && !('privateKeySealed' in leased));
-  assert.deepEqual((await work.lease(10)).items, []);
-  await world.clock.advance(5 * MINUTE_MS - 1);
-  assert.deepEqual((await work.lease(10)).items, []);
-  await world.clock.advance(1);
-  assert.equal((await work.lease(10)).items.length, 1);
-});
-
-test('no more are leased than asked for, the longest due first', async () => {
-  const world = await openWorld();
-  for (const [index, name] of ['c.example', 'a.example', 'b.example'].entries()) {
-    await addDomain(world.t, { name, nextCheckAt: START - index });
-  }
-  const work = createDomainCheckWork(world.t.app);
-  const names = async () => (await work.lease(2)).items.map(({ name }) => name);
-  assert.deepEqual(await names(), ['b.example', 'a.example']);
-  assert.deepEqual(await names(), ['c.example']);
-});
-
 test('the worker asks about eight domains at a time, and about all of them in the end', async () => {
   const world = await openWorld();
   for (let index = 0; index < 20; index += 1) {
@@ -243,32 +215,40 @@ test('the worker asks about eight domains at a time, and about all of them in th
     if (/^many\d+\.example$/.test(name)) await new Promise<void>((resolve) => void waiting.push(resolve));
     return txt(name);
   };
-  const running = startWork(world.t.app, createDomainCheckWork(world.t.app));
+  const running = startTasks(world.t.app, [createDomainCheckKind(world.t.app)]);
   for (const expected of [8, 8, 4]) {
     await waitUntil(() => waiting.length >= expected, `${expected} look-ups wait`);
     assert.equal(waiting.length, expected);
     for (const answer of waiting.splice(0)) answer();
   }
   await running.stop(1_000);
-  assert.equal(await findNextCheck(world.t.app.db.read), START + 5 * MINUTE_MS);
+  world.dns.fresh.txt = txt;
+  await world.clock.advance(5 * MINUTE_MS - 1);
+  assert.equal(await runDue(world), 0);
+  await world.clock.advance(1);
+  assert.equal(await runDue(world), 20);
 });
 
 test('a domain deleted while it is asked about is left alone, and is never due again', async () => {
   const world = await openWorld();
   const domain = await create(world, 'gone.example');
   await world.clock.advance(5 * MINUTE_MS);
-  const work = createDomainCheckWork(world.t.app);
-  const [leased] = (await work.lease(1)).items;
+  const kind = createDomainCheckKind(world.t.app);
+  const [leased] = await leaseTasksOf(world.t.app, { kind: kind.name });
   assert.ok(leased);
-  await world.t.app.db.commit(endDomain, {
-    id: domain.id,
-    tenantId: domain.tenantId,
-    now: world.clock.now(),
-  });
   world.dns.setZone(zoneOfDomain(domain));
-  await work.run(leased);
+  const { txt } = world.dns.fresh;
+  const end = { id: domain.id, tenantId: domain.tenantId, now: world.clock.now() };
+  let ending: Promise<unknown> | undefined;
+  world.dns.fresh.txt = async (name) => {
+    ending ??= world.t.app.db.commit(endDomain, end);
+    await ending;
+    return txt(name);
+  };
+  assert.equal(await kind.run(leased), 'done');
   assert.deepEqual(await events(world), []);
-  assert.equal((await work.lease(1)).nextDueAt, undefined);
+  await world.clock.advance(DAY_MS);
+  assert.equal(await runDue(world), 0);
 });
 
 test('a deleted domain keeps its key until its mail has ended, then it is removed with it', async () => {

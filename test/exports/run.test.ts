@@ -3,11 +3,13 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { exportJobs } from '../../src/exports/run.ts';
-import { releaseJobs } from '../../src/jobs/store.ts';
-import { createJobSweep, startJobs } from '../../src/jobs/worker.ts';
+import { createJobKind } from '../../src/jobs/run.ts';
+import { createJobSweep } from '../../src/jobs/sweep.ts';
 import { AppError } from '../../src/system/errors.ts';
+import { startTasks } from '../../src/tasks/engine.ts';
 import { exportCsv, exportHandlers, importCsv, leaseExportsOf, runExport } from '../imports/jobs.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { releaseTasksOf } from '../support/tasks.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -30,7 +32,7 @@ async function addMany(open: TestApp): Promise<void> {
 
 test('an export that is asked for is written by the worker, and its file is downloaded', async () => {
   await using open = await openTestApp();
-  const worker = startJobs(open.app, exportJobs(open.app, exportHandlers));
+  const worker = startTasks(open.app, [createJobKind(open.app, exportJobs(open.app, exportHandlers))]);
   try {
     const { status, body } = await open.request('POST', PATH);
     assert.deepEqual([status, body.status, body.sizeBytes], [202, 'queued', null]);
@@ -77,7 +79,7 @@ test('an export that is stopped begins anew, and leaves nothing behind', async (
   assert.deepEqual(filesOf(open), before);
   assert.equal((await open.request('GET', `/v1/exports/${body.id}`)).body.status, 'running');
 
-  assert.equal(await open.app.db.commit(releaseJobs, { type: 'export', now: open.app.clock.now() }), 1);
+  assert.equal(await releaseTasksOf(open.app, 'exports'), 1);
   const [again] = await leaseExportsOf(open);
   assert.ok(again);
   assert.equal(await runExport(open.app, handler, again, () => false), 'completed');

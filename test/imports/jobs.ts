@@ -8,10 +8,12 @@ import type { ExportHandler } from '../../src/exports/handler.ts';
 import { type ExportApp, exportJobs } from '../../src/exports/run.ts';
 import type { ImportHandler } from '../../src/imports/handler.ts';
 import { type ImportApp, importJobs } from '../../src/imports/run.ts';
-import { LEASE_MS, type RunEnd, runJob } from '../../src/jobs/run.ts';
-import { leaseJobs } from '../../src/jobs/store.ts';
+import { type RunEnd, runJob } from '../../src/jobs/run.ts';
+import { beginJob, JOB_KINDS, type RunningJob } from '../../src/jobs/store.ts';
 import { suppressionExport } from '../../src/suppressions/export.ts';
 import { suppressionImport } from '../../src/suppressions/import.ts';
+import { leaseOf } from '../../src/tasks/kind.ts';
+import { leaseTasksOf } from '../support/tasks.ts';
 import type { TestApp, TestResponse } from '../support/test-app.ts';
 
 export const exportHandlers = {
@@ -47,20 +49,22 @@ export async function newAudience({ request }: TestApp, name = 'Readers'): Promi
   return (await request('POST', '/v1/audiences', { body: { name } })).body.id;
 }
 
-/** Leases the first waiting job of a type, as the worker does. */
-export function lease(
+/** Leases the first waiting job of a type, as the engine does. */
+export async function lease(
   { app, tenantId }: Pick<TestApp, 'app' | 'tenantId'>,
   type: JobRow['type'] = 'import',
-): Promise<JobRow[]> {
+): Promise<RunningJob[]> {
+  const tasks = await leaseTasksOf(app, { kind: JOB_KINDS[type], queue: tenantId });
   const now = app.clock.now();
-  return app.db.commit(leaseJobs, { type, tenantIds: [tenantId], now, until: now + LEASE_MS });
+  const jobs = await Promise.all(tasks.map((task) => app.db.commit(beginJob, { lease: leaseOf(task), now })));
+  return jobs.filter((job) => job !== undefined);
 }
 
 /** Runs an import once, as the worker does. */
 export function runImport(
   app: ImportApp,
   handler: ImportHandler,
-  job: JobRow,
+  job: RunningJob,
   isStopping: () => boolean = () => false,
 ): Promise<RunEnd> {
   const handlers = { contacts: handler, suppressions: handler };
@@ -71,7 +75,7 @@ export function runImport(
 export function runExport(
   app: ExportApp,
   handler: ExportHandler,
-  job: JobRow,
+  job: RunningJob,
   isStopping: () => boolean = () => false,
 ): Promise<RunEnd> {
   const handlers = { contacts: handler, suppressions: handler, recipients: handler, links: handler };
@@ -108,6 +112,6 @@ export async function exportCsv(
   return { job, file };
 }
 
-export function leaseExportsOf(test: TestApp): Promise<JobRow[]> {
+export function leaseExportsOf(test: TestApp): Promise<RunningJob[]> {
   return lease(test, 'export');
 }

@@ -5,10 +5,12 @@ import { test } from 'node:test';
 import type { App } from '../../src/app.ts';
 import type { BlobRow } from '../../src/db/tables.ts';
 import { createImport } from '../../src/imports/create.ts';
-import { type ImportApp, importJobs } from '../../src/imports/run.ts';
-import { createJobSweep, startJobs } from '../../src/jobs/worker.ts';
+import { importJobs } from '../../src/imports/run.ts';
+import { createJobKind } from '../../src/jobs/run.ts';
+import { createJobSweep } from '../../src/jobs/sweep.ts';
 import { AppError } from '../../src/system/errors.ts';
 import type { RunningWork } from '../../src/system/worker.ts';
+import { startTasks } from '../../src/tasks/engine.ts';
 import { importCsv, importHandlers, lease, newAudience, runImport, sendCsv } from '../imports/jobs.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
@@ -19,8 +21,8 @@ const DAY_MS = 86_400_000;
 /** An import of so many rows takes many batches. */
 const MANY_ROWS = 10_000;
 
-function startImports(app: ImportApp & Pick<App, 'wakeups' | 'random'>): RunningWork {
-  return startJobs(app, importJobs(app, importHandlers));
+function startImports(app: App): RunningWork {
+  return startTasks(app, [createJobKind(app, importJobs(app, importHandlers))]);
 }
 
 async function statusOf({ request }: TestApp, id: string): Promise<string> {
@@ -44,7 +46,7 @@ test('a job of an earlier start continues at once, and stopping the worker waits
   const audienceId = await newAudience(open);
   const rows = Array.from({ length: MANY_ROWS }, (_, index) => `r${index}@b.example\n`).join('');
   const { body } = await sendCsv(open, `/v1/audiences/${audienceId}/contacts/imports`, `email\n${rows}`);
-  await lease(open);
+  await lease({ ...open, app: { ...open.app, runId: 'earlier' } });
   const first = startImports(open.app);
   await waitUntil(async () => (await open.request('GET', `/v1/imports/${body.id}`)).body.rows > 0);
   await first.stop(5_000);
@@ -77,7 +79,10 @@ test('an import that cannot use its file is retried, each time after a longer de
     const { body } = await sendCsv(open, '/v1/suppressions/imports', 'email\na@b.example\n');
     for (const [index, pauseMs] of [5_000, 10_000, 20_000, 40_000].entries()) {
       await waitUntil(async () => {
-        const { dueAt } = await open.app.db.read.selectFrom('jobs').select('dueAt').executeTakeFirstOrThrow();
+        const { dueAt } = await open.app.db.read
+          .selectFrom('tasks')
+          .select('dueAt')
+          .executeTakeFirstOrThrow();
         const pause = (dueAt ?? 0) - NOW - (attemptedAt[index] ?? 0);
         return attemptedAt.length === index + 1 && pause >= pauseMs && pause < pauseMs + 1_000;
       });

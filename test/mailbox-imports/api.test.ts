@@ -5,11 +5,12 @@ import Sqlite from 'better-sqlite3';
 import { NO_COUNTS } from '../../src/mailbox-imports/counts.ts';
 import { openFolder } from '../../src/mailbox-imports/folder-store.ts';
 import { openPassword } from '../../src/mailbox-imports/password.ts';
-import { advanceImport, endImport, findImport, leaseImports } from '../../src/mailbox-imports/store.ts';
+import { advanceImport, endImport, findImport } from '../../src/mailbox-imports/store.ts';
 import { endMailbox, updateMailbox } from '../../src/mailboxes/store.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestMethod } from '../support/test-app.ts';
+import { beginTurns } from './begin.ts';
 
 const clock = createFakeClock(1_800_000_000_000);
 const world = await openTestApp({ system: { clock } });
@@ -21,8 +22,6 @@ const PATH = `/v1/mailboxes/${mailbox.id}/imports`;
 const WANTED = { host: 'IMAP.Example.com', user: 'ann@example.com', password: 'very secret' };
 const ask = (method: TestMethod, path: string, body?: object) =>
   world.request(method, `${PATH}${path}`, { key: world.liveKey, ...(body && { body }) });
-const lease = () =>
-  db.commit(leaseImports, { tenantIds: [world.tenantId], now: clock.now(), until: clock.now() + 60_000 });
 
 test('an import never shows its password, which is sealed and forgotten at the end', async () => {
   const { status, body } = await ask('POST', '', WANTED);
@@ -36,9 +35,9 @@ test('an import never shows its password, which is sealed and forgotten at the e
   assert.ok(!JSON.stringify(row).includes('very secret'));
   assert.equal(openPassword(world.app, row), 'very secret');
   assert.throws(() => openPassword(world.app, { ...row, id: 'mim_other' }), 'it opens in its own row alone');
-  await lease();
+  const [{ lease } = assert.fail()] = await beginTurns(world.app);
   const now = clock.now();
-  await db.commit(endImport, { id: body.id, now, status: 'failed', reason: 'login_refused', error: 'No' });
+  await db.commit(endImport, { lease, now, status: 'failed', reason: 'login_refused', error: 'No' });
   assert.equal((await findImport(db.read, body.id))?.password, null);
   const { body: ended } = await ask('GET', `/${body.id}`);
   assert.deepEqual([ended.status, ended.reason, ended.error], ['failed', 'login_refused', 'No']);
@@ -77,12 +76,10 @@ test('a host must be a name', async () => {
 test('errors are shown as CSV that no spreadsheet executes, one for each message', async () => {
   const { body } = await ask('POST', '', WANTED);
   const { id } = body;
-  await lease();
+  await beginTurns(world.app);
   const error = (uid: number, message: string) => ({ folder: '=1+1', uid, message });
-  const until = clock.now();
   const progress = JSON.stringify(NO_COUNTS);
-  const advance = (errors: ReturnType<typeof error>[]) =>
-    db.commit(advanceImport, { id, progress, errors, until });
+  const advance = (errors: ReturnType<typeof error>[]) => db.commit(advanceImport, { id, progress, errors });
   assert.equal(await advance([error(2, 'first'), error(0, 'folder')]), true);
   assert.equal(await advance([error(2, 'again, later')]), true);
   const { body: csv } = await ask('GET', `/${id}/errors`);
@@ -94,10 +91,10 @@ test('errors are shown as CSV that no spreadsheet executes, one for each message
 
 test('an import has at most 1,000 errors', async () => {
   const { body } = await ask('POST', '', WANTED);
-  await lease();
+  await beginTurns(world.app);
   const errorsFrom = (first: number) =>
     Array.from({ length: 600 }, (_, index) => ({ folder: 'INBOX', uid: first + index, message: 'No' }));
-  const advance = { id: body.id, progress: JSON.stringify(NO_COUNTS), until: clock.now() };
+  const advance = { id: body.id, progress: JSON.stringify(NO_COUNTS) };
   await db.commit(advanceImport, { ...advance, errors: errorsFrom(1) });
   await db.commit(advanceImport, { ...advance, errors: errorsFrom(601) });
   const { count } = await db.read
@@ -123,7 +120,7 @@ test('a mailbox remembers 10,000 folders, and messages of others are compared by
 
 test('while a mailbox is suspended no import begins, and one that runs stores nothing more', async () => {
   const { body } = await ask('POST', '', WANTED);
-  await lease();
+  await beginTurns(world.app);
   const changeStatus = (status: 'active' | 'suspended') =>
     db.commit(updateMailbox, {
       ...{ tenantId: world.tenantId, id: mailbox.id },
@@ -133,7 +130,7 @@ test('while a mailbox is suspended no import begins, and one that runs stores no
   const isUnavailable = { code: 'unavailable', message: 'The mailbox is suspended' };
   const opened = { mailboxId: mailbox.id, folderKey: '1', uidValidity: '1' };
   await assert.rejects(db.commit(openFolder, opened), isUnavailable);
-  const advance = { id: body.id, progress: JSON.stringify(NO_COUNTS), errors: [], until: clock.now() };
+  const advance = { id: body.id, progress: JSON.stringify(NO_COUNTS), errors: [] };
   await assert.rejects(db.commit(advanceImport, advance), isUnavailable);
   assert.equal((await ask('POST', '', WANTED)).status, 409);
   await changeStatus('active');

@@ -1,4 +1,5 @@
 /** Servers that mail is imported from, and turns of imports into mailboxes in memory. */
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { NO_COUNTS } from '../../src/mailbox-imports/counts.ts';
 import { createImport } from '../../src/mailbox-imports/create.ts';
 import { createTargetCalls } from '../../src/mailbox-imports/reader.ts';
 import { runTurn } from '../../src/mailbox-imports/run-turn.ts';
-import { endImport, leaseImports } from '../../src/mailbox-imports/store.ts';
+import { endImport } from '../../src/mailbox-imports/store.ts';
 import type { TargetCalls, TurnEnd, TurnRequest } from '../../src/mailbox-imports/turn.ts';
 import { createCertificateStore } from '../../src/system/certificates.ts';
 import { createDial } from '../../src/system/dial.ts';
@@ -21,6 +22,7 @@ import { ANY_TARGET } from '../support/any-target.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { TRUSTED_HOST, trustCertificate } from '../support/trusted-certificate.ts';
 import { zoneDns } from '../support/zone-dns.ts';
+import { beginTurns } from './begin.ts';
 import { type MemoryContents, memoryContents } from './transfer/memory-contents.ts';
 
 export const HOST = TRUSTED_HOST;
@@ -146,8 +148,7 @@ export async function createImporter(
       const { username: user, password } = USER;
       const wanted = { host: HOST, user, password, security: 'tls' as const, ...settings, port };
       const row = await createImport(app, world.tenantId, { mailboxId: mailbox.id, wanted });
-      const now = app.clock.now();
-      await app.db.commit(leaseImports, { tenantIds: [world.tenantId], now, until: now + 60_000 });
+      const [{ lease } = assert.fail('no import is due')] = await beginTurns(app);
       await beforeTurn?.();
       let counts = NO_COUNTS;
       const errors: { folder: string; uid: number; message: string }[] = [];
@@ -173,7 +174,7 @@ export async function createImporter(
       );
       // The import ends, so that a later test does not lease it instead of its own.
       const outcome = { status: 'completed', reason: null, error: null } as const;
-      await app.db.commit(endImport, { id: row.id, now: app.clock.now(), ...outcome });
+      await app.db.commit(endImport, { lease, now: app.clock.now(), ...outcome });
       return { end, counts, errors };
     },
   };

@@ -6,15 +6,19 @@ import type { MailboxImportRow } from '../../src/db/mailbox-tables.ts';
 import { NO_COUNTS } from '../../src/mailbox-imports/counts.ts';
 import { createImport } from '../../src/mailbox-imports/create.ts';
 import { spoolFolder } from '../../src/mailbox-imports/spool.ts';
-import { advanceImport, deleteImport, findImport, releaseImports } from '../../src/mailbox-imports/store.ts';
+import { advanceImport, deleteImport, findImport, MAILBOX_IMPORTS } from '../../src/mailbox-imports/store.ts';
 import type { ImportCalls, TurnEnd, TurnRequest } from '../../src/mailbox-imports/turn.ts';
-import { createImportSweep, createImportWork } from '../../src/mailbox-imports/worker.ts';
+import { createImportKind, createImportSweep } from '../../src/mailbox-imports/worker.ts';
 import { updateMailbox } from '../../src/mailboxes/store.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
 import { AppError } from '../../src/system/errors.ts';
+import { startTasks } from '../../src/tasks/engine.ts';
+import { findTask, listWaitingQueues } from '../../src/tasks/store.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { leaseTasksOf, releaseTasksOf } from '../support/tasks.ts';
 import { openTestApp } from '../support/test-app.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const clock = createFakeClock(Date.UTC(2026, 0, 1));
 const world = await openTestApp({ system: { clock, random: () => 0.5 } });
@@ -58,67 +62,89 @@ async function newParty() {
 
 const find = async ({ id }: MailboxImportRow) => (await findImport(app.db.read, id)) ?? assert.fail();
 
-/** Leases like the worker, and runs each item in the background. */
+/** Returns the task of an import; undefined once it has ended. */
+const taskOf = ({ id: reference }: MailboxImportRow) =>
+  findTask(app.db.read, { kind: MAILBOX_IMPORTS, reference });
+
+/** Leases like the engine, at most one import of each tenant, and runs each in the background. */
 function createRunner(random = app.random) {
   const { turns, reader, nextTurn } = createReader();
-  const work = createImportWork({ ...app, random }, reader);
-  const running = new Map<string, Promise<void>>();
+  const kind = createImportKind({ ...app, random }, reader);
+  const running = new Map<string, { tenantId: string | null; turn: Promise<unknown> }>();
+
+  async function queuesToServe(): Promise<string[]> {
+    const queues = await listWaitingQueues(app.db.read, { kind: kind.name, after: '', limit: 100 });
+    const busy = new Set([...running.values()].map(({ tenantId }) => tenantId));
+    const idle = queues.filter(({ tenantId, dueAt }) => !busy.has(tenantId) && dueAt <= clock.now());
+    const open = await Promise.all(idle.map(({ queueKey }) => kind.rules?.(queueKey)));
+    return idle
+      .filter((_, index) => (open[index]?.pausedUntil ?? 0) <= clock.now())
+      .toSorted((one, other) => one.dueAt - other.dueAt)
+      .map(({ queueKey }) => queueKey);
+  }
+
   return {
+    kind,
     turns,
-    async lease(limit = work.concurrency - running.size): Promise<string[]> {
-      const { items } = await work.lease(limit);
-      for (const item of items) {
-        const turn = nextTurn();
-        running.set(item.id, work.run(item));
-        await Promise.race([turn, running.get(item.id)]);
+    async lease(limit = kind.concurrency - running.size): Promise<string[]> {
+      const users: string[] = [];
+      for (const queue of (await queuesToServe()).slice(0, limit)) {
+        for (const task of await leaseTasksOf(app, { kind: kind.name, queue })) {
+          const { reference, tenantId } = task;
+          users.push((await findImport(app.db.read, reference as MailboxImportRow['id']))?.user ?? '');
+          const begun = nextTurn();
+          const turn = kind.run(task);
+          running.set(reference, { tenantId, turn });
+          await Promise.race([begun, turn]);
+        }
       }
-      return items.map(({ user }) => user);
+      return users;
     },
     /** Waits for all turns, which end in the same way when the test says how. */
     async endAll(end?: TurnEnd | Error): Promise<void> {
       for (const turn of end ? turns.splice(0) : []) turn.end(end ?? assert.fail());
-      await Promise.all(running.values());
+      await Promise.all([...running.values()].map(({ turn }) => turn));
       running.clear();
     },
     /** Ends the oldest turn. */
     async end(end: TurnEnd | Error): Promise<void> {
       const turn = turns.shift() ?? assert.fail('no turn runs');
       turn.end(end);
-      await running.get(turn.request.id);
+      await running.get(turn.request.id)?.turn;
       running.delete(turn.request.id);
     },
   };
 }
 
 test('a tenant has one turn at a time, others come in between, and a paused import goes on after them', async () => {
-  const { lease, end, turns } = createRunner();
+  const { turns, reader, nextTurn } = createReader();
   const [one, other] = [await newParty(), await newParty()];
   await one.start('one-1');
   await one.start('one-2');
   await other.start('other');
-  assert.deepEqual(await lease(1), ['one-1']);
-  assert.deepEqual(await lease(), ['other'], 'the second import of the tenant waits');
+  const begun = nextTurn();
+  const engine = startTasks(app, [createImportKind(app, reader)]);
+  await begun;
+  const usersOf = () => turns.map(({ request }) => request.settings.user);
+  await waitUntil(() => turns.length === 2);
+  assert.deepEqual(usersOf().toSorted(), ['one-1', 'other'], 'the second import of the tenant waits');
+  const end = async (user: string, kind: 'paused' | 'completed') => {
+    const index = usersOf().indexOf(user);
+    turns.splice(index, 1)[0]?.end({ kind });
+  };
   await clock.advance(1);
-  await end({ kind: 'paused' });
-  assert.deepEqual(await lease(1), ['one-2'], 'the import that has waited longest is next');
-  await end({ kind: 'completed' });
-  await end({ kind: 'completed' });
-  assert.deepEqual(await lease(), ['one-1']);
+  await end('one-1', 'paused');
+  await waitUntil(() => usersOf().includes('one-2'));
+  assert.deepEqual(usersOf(), ['other', 'one-2'], 'the import that has waited longest is next');
   assert.equal(turns[0]?.request.settings.password, 'secret');
-  await end({ kind: 'completed' });
-  assert.deepEqual(await lease(), []);
-});
-
-test('tenants with slow servers leave places as soon as their turns are over', async () => {
-  const { lease, end } = createRunner();
-  for (let number = 0; number < 5; number++) await (await newParty()).start(`slow-${number}`);
-  assert.equal((await lease()).length, 4);
-  assert.deepEqual(await lease(), []);
-  await end({ kind: 'paused' });
-  assert.deepEqual(await lease(), ['slow-4'], 'not the one that has just had its turn');
-  for (let number = 0; number < 4; number++) await end({ kind: 'completed' });
-  assert.equal((await lease()).length, 1);
-  await end({ kind: 'completed' });
+  await end('one-2', 'completed');
+  await waitUntil(() => usersOf().includes('one-1'));
+  for (const user of ['one-1', 'other']) await end(user, 'completed');
+  await waitUntil(
+    async () =>
+      (await listWaitingQueues(app.db.read, { kind: MAILBOX_IMPORTS, after: '', limit: 1 })).length === 0,
+  );
+  await engine.stop(1_000);
 });
 
 test('an import that has failed has no password and is not due', async () => {
@@ -128,14 +154,15 @@ test('an import that has failed has no password and is not due', async () => {
   await lease();
   await end({ kind: 'failed', reason: 'mailbox_full', error: 'The mailbox is full' });
   const ended = await find(row);
-  const { status, reason, error, password, dueAt, finishedAt } = ended;
+  const { status, reason, error, password, finishedAt } = ended;
   assert.deepEqual(
-    { status, reason, error, password, dueAt, finishedAt },
+    { status, reason, error, password, finishedAt },
     {
       ...{ status: 'failed', reason: 'mailbox_full', error: 'The mailbox is full' },
-      ...{ password: null, dueAt: null, finishedAt: clock.now() },
+      ...{ password: null, finishedAt: clock.now() },
     },
   );
+  assert.equal(await taskOf(row), undefined);
 });
 
 test('an import that is interrupted is tried again, each time later, and fails when that never helps', async () => {
@@ -145,7 +172,8 @@ test('an import that is interrupted is tried again, each time later, and fails w
   const interrupt = async (hasImported: boolean): Promise<number> => {
     assert.deepEqual(await lease(), ['a']);
     await end({ kind: 'interrupted', error: 'no answer', hasImported });
-    const { dueAt, status, error } = await find(row);
+    const { status, error } = await find(row);
+    const dueAt = (await taskOf(row))?.dueAt ?? null;
     if (dueAt === null) return 0;
     assert.deepEqual([status, error], ['running', 'no answer']);
     const delayMs = dueAt - clock.now();
@@ -181,14 +209,15 @@ test('the death of the thread under several imports is the fault of none, and ea
   assert.deepEqual(await lease(), ['a', 'b']);
   await endAll(new AppError('unavailable', 'The thread starts again'));
   for (const row of rows) {
-    const { failedTurns, dueAt, password } = await find(row);
-    assert.deepEqual([failedTurns, dueAt], [0, clock.now() + 111_111]);
+    const { attempts, dueAt } = (await taskOf(row)) ?? assert.fail();
+    const { password } = await find(row);
+    assert.deepEqual([attempts, dueAt], [0, clock.now() + 111_111]);
     assert.notEqual(password, null);
   }
   await clock.advance(111_111);
   assert.deepEqual(await lease(1), ['a']);
   await end(new AppError('unavailable', 'The thread starts again'));
-  assert.equal((await find(rows[0] ?? assert.fail())).failedTurns, 1, 'alone, it was the one');
+  assert.equal((await taskOf(rows[0] ?? assert.fail()))?.attempts, 1, 'alone, it was the one');
   await lease();
   await end({ kind: 'completed' });
   await clock.advance(20_000);
@@ -199,22 +228,15 @@ test('the death of the thread under several imports is the fault of none, and ea
 test('an import under which the daemon ends again and again fails', async () => {
   const { start } = await newParty();
   const row = await start('a');
-  const dueAfter: number[] = [];
-  for (let crash = 0; crash < 10; crash++) {
-    const runner = createRunner();
-    const leased = await runner.lease();
-    if (leased.length === 0) {
-      dueAfter.push(((await find(row)).dueAt ?? 0) - clock.now());
-      await clock.advance(dueAfter.at(-1) ?? 0);
-      assert.deepEqual(await runner.lease(), ['a']);
-    }
+  const { kind } = createRunner();
+  for (let crash = 1; crash <= 10; crash++) {
+    const [task] = await leaseTasksOf(app, { kind: kind.name });
+    assert.equal(task?.attempts, crash);
+    assert.equal(kind.backOff(crash) === undefined, crash === 10);
+    await releaseTasksOf(app, kind.name);
   }
-  assert.deepEqual(dueAfter.slice(0, 3), [10_000, 20_000, 30_000]);
-  const { lease, endAll } = createRunner();
-  await lease();
-  await clock.advance(90_000);
-  await lease();
-  await endAll();
+  const [task] = await leaseTasksOf(app, { kind: kind.name });
+  assert.equal(await kind.giveUp?.(task ?? assert.fail(), 'The last attempt was interrupted'), 'done');
   const { status, reason, password } = await find(row);
   assert.deepEqual([status, reason, password], ['failed', 'internal', null]);
 });
@@ -222,22 +244,8 @@ test('an import under which the daemon ends again and again fails', async () => 
 test('what a crash has left of large messages is removed at the next start', async () => {
   const left = spoolFolder(app.config.dataDir, 'mim_gone');
   mkdirSync(left, { recursive: true });
-  const { lease } = createRunner();
-  await lease();
+  await createRunner().kind.prepare?.();
   assert.ok(!existsSync(left));
-  mkdirSync(left, { recursive: true });
-  await lease();
-  assert.ok(existsSync(left), 'a running import keeps its own');
-});
-
-test('an import that an earlier start was running goes on at once', async () => {
-  const { start } = await newParty();
-  await start('a');
-  assert.deepEqual(await createRunner().lease(), ['a']);
-  const later = createRunner();
-  assert.deepEqual(await later.lease(), ['a']);
-  await later.end({ kind: 'completed' });
-  assert.equal(await app.db.commit(releaseImports, { now: clock.now(), delayMs: 1 }), 0);
 });
 
 test('after a refused login, the next import of the tenant waits, and those of others do not', async () => {
@@ -278,8 +286,7 @@ test('a turn knows which messages earlier turns could not import', async () => {
   const { id } = await start('a');
   await lease();
   const errors = [{ folder: 'INBOX', uid: 7, message: 'The server is too slow' }];
-  const until = clock.now() + 60_000;
-  await app.db.commit(advanceImport, { id, progress: JSON.stringify(NO_COUNTS), errors, until });
+  await app.db.commit(advanceImport, { id, progress: JSON.stringify(NO_COUNTS), errors });
   await end({ kind: 'paused' });
   await lease();
   assert.deepEqual(turns[0]?.request.failed, [{ folder: 'INBOX', uid: 7 }]);
@@ -294,8 +301,9 @@ test('an import of a suspended mailbox waits without a turn, and goes on when th
   await changeStatus('suspended');
   await end({ kind: 'interrupted', error: 'the thread says so', hasImported: false });
   for (let look = 0; look < 20; look++) {
-    const { status, error, failedTurns, dueAt } = await find(row);
-    assert.deepEqual([status, error, failedTurns], ['running', 'The mailbox is suspended', 0]);
+    const { status, error } = await find(row);
+    const { attempts, dueAt } = (await taskOf(row)) ?? assert.fail();
+    assert.deepEqual([status, error, attempts], ['running', 'The mailbox is suspended', 0]);
     await clock.advance((dueAt ?? assert.fail()) - clock.now());
     assert.deepEqual(await lease(), ['a']);
     assert.deepEqual(turns, []);

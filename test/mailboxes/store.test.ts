@@ -7,12 +7,6 @@ import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { MAX_ALIASES_OF_TENANT } from '../../src/mailboxes/addresses/requirements.ts';
 import { withItsAliases } from '../../src/mailboxes/addresses/store.ts';
 import {
-  endRemoval,
-  findNextRemoval,
-  leaseRemovals,
-  moveDueRemovals,
-} from '../../src/mailboxes/removal-store.ts';
-import {
   endMailbox,
   findMailboxByAddress,
   findMailboxById,
@@ -83,29 +77,6 @@ test('after a restoration each mailbox that has a database counts as an older co
   const lastModseqs = [];
   for (const id of [fresh, used, early]) lastModseqs.push((await findMailboxById(db.read, id))?.lastModseq);
   assert.deepEqual(lastModseqs, [0, 1_000_000_009, 1_000_000_000]);
-});
-
-test('a deleted mailbox is removed in the order of deletion, again after a lease that ran out', async () => {
-  const [one, two] = [
-    await addMailbox(world, { address: 'one@people.example' }),
-    await addMailbox(world, { address: 'two@people.example' }),
-  ];
-  const { tenantId } = world;
-  assert.equal(await findNextRemoval(db.read), undefined);
-  await db.commit(endMailbox, { tenantId, id: two.id, now: 1_000 });
-  await db.commit(endMailbox, { tenantId, id: one.id, now: 2_000 });
-  assert.equal(await findMailboxById(db.read, one.id), undefined);
-  assert.equal(await findNextRemoval(db.read), 1_000);
-
-  const lease = (now: number) => db.commit(leaseRemovals, { now, until: now + 500, limit: 1 });
-  assert.deepEqual(await lease(999), []);
-  assert.deepEqual(await lease(3_000), [two.id]);
-  assert.deepEqual(await lease(3_000), [one.id]);
-  assert.deepEqual(await lease(3_000), []);
-  await db.commit(endRemoval, { id: two.id });
-  await db.commit(moveDueRemovals, { now: 1_000, setBackMs: 2_400 });
-  assert.equal(await findNextRemoval(db.read), 1_100);
-  assert.deepEqual(await lease(1_100), [one.id]);
 });
 
 test('in the sandbox, no address of a mailbox is one of a route of another tenant, with a tag or without one', async () => {

@@ -6,9 +6,9 @@ import { accountFolder } from '../../src/accounts/folder.ts';
 import { noAccounts } from '../../src/accounts/running-accounts.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { deleteMailbox } from '../../src/mailboxes/delete.ts';
-import { findNextRemoval } from '../../src/mailboxes/removal-store.ts';
-import { createRemovalWork } from '../../src/mailboxes/worker.ts';
+import { createRemovalKind } from '../../src/mailboxes/worker.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { releaseTasksOf, runDueTasks } from '../support/tasks.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { addMailbox } from './fixtures.ts';
 
@@ -34,39 +34,35 @@ test('the folder of a deleted mailbox is removed after its account is closed, an
   mkdirSync(kept, { recursive: true });
   const { id, folder } = await deleted();
   const closed: [string, boolean][] = [];
-  const work = createRemovalWork(app, async (closing) => void closed.push([closing, existsSync(folder)]));
-  const { items } = await work.lease(10);
-  assert.deepEqual(items, [id]);
-  await work.run(id);
+  const kind = createRemovalKind(app, async (closing) => void closed.push([closing, existsSync(folder)]));
+  assert.deepEqual(await runDueTasks(app, kind), [id]);
   assert.deepEqual(closed, [[id, true]]);
   assert.deepEqual([existsSync(folder), existsSync(kept)], [false, true]);
-  assert.deepEqual(await work.lease(10), { items: [], nextDueAt: undefined });
+  assert.deepEqual(await runDueTasks(app, kind), []);
 });
 
-test('a removal that a crash has interrupted is made after its lease', async () => {
+test('a removal that a crash has interrupted is made after the next start', async () => {
   const { id, folder } = await deleted();
-  const first = createRemovalWork(app, () => Promise.reject(new Error('the daemon ends here')));
-  const { items } = await first.lease(10);
-  assert.deepEqual(items, [id]);
-  await assert.rejects(first.run(id));
+  const dying = createRemovalKind(app, () => Promise.reject(new Error('the daemon ends here')));
+  await assert.rejects(runDueTasks(app, dying));
   assert.equal(existsSync(folder), true);
-  const next = createRemovalWork(app, async () => {});
-  const dueAt = clock.now() + 600_000;
-  assert.deepEqual(await next.lease(10), { items: [], nextDueAt: dueAt });
-  await clock.advance(600_000);
-  assert.deepEqual((await next.lease(10)).items, [id]);
-  await next.run(id);
+  const kind = createRemovalKind(app, async () => {});
+  assert.deepEqual(await runDueTasks(app, kind), []);
+  assert.equal(await releaseTasksOf(app, kind.name), 1);
+  assert.deepEqual(await runDueTasks(app, kind), [id]);
   assert.equal(existsSync(folder), false);
-  assert.equal(await findNextRemoval(app.db.read), undefined);
 });
 
 test('a mailbox without a folder is removed too, and deleting one wakes the work', async (t) => {
   const notify = t.mock.method(app.wakeups, 'notify');
   const { id } = await addMailbox(world, { address: 'empty@people.example' });
   await deleteMailbox({ ...app, accounts: noAccounts }, tenantId, id);
-  assert.deepEqual(notify.mock.calls[0]?.arguments, ['mailboxes']);
-  const work = createRemovalWork(app, async () => {});
-  const { items } = await work.lease(10);
-  await work.run(items[0] ?? id);
-  assert.equal(await findNextRemoval(app.db.read), undefined);
+  assert.deepEqual(notify.mock.calls[0]?.arguments, ['tasks', ['mailbox-removals mailbox-removals']]);
+  assert.deepEqual(
+    await runDueTasks(
+      app,
+      createRemovalKind(app, async () => {}),
+    ),
+    [id],
+  );
 });

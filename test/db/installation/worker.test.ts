@@ -9,8 +9,10 @@ import { openApp } from '../../../src/app.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { advanceInstallation } from '../../../src/db/installation/store.ts';
 import { followClock, startInstallationWork } from '../../../src/db/installation/worker.ts';
+import { DOMAIN_CHECKS } from '../../../src/domains/store.ts';
 import { DUE_WORKS, startDaemon } from '../../../src/main.ts';
 import { ClockWatch } from '../../../src/system/clock-watch.ts';
+import { findTask } from '../../../src/tasks/store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { FREE_PORTS } from '../../support/free-ports.ts';
 import { openTestApp, type TestApp } from '../../support/test-app.ts';
@@ -137,16 +139,6 @@ test('all due times that wait move with the clock, however many there are, and n
     const recipient = database.prepare('SELECT * FROM recipients WHERE messageId = ?').get(id) as object;
     database.exec('DELETE FROM recipients');
     const { tenantId } = open;
-    const job = {
-      tenantId,
-      type: 'import',
-      kind: 'suppressions',
-      options: '{}',
-      status: 'queued',
-      createdAt: 0,
-      rows: 0,
-      progress: '{}',
-    };
     const delivery = {
       tenantId,
       eventId: 'evt_1',
@@ -158,7 +150,6 @@ test('all due times that wait move with the clock, however many there are, and n
     for (const [minutes] of moved) {
       const dueAt = NOW + minutes * MINUTE_MS;
       insert(database, 'recipients', { ...recipient, id: `rcp_${minutes}`, dueAt, state: 'deferred' });
-      insert(database, 'jobs', { ...job, id: `imp_${minutes}`, dueAt });
       insert(database, 'webhookDeliveries', { ...delivery, id: `whd_${minutes}`, dueAt });
     }
     // More rows with the same due time than one write moves.
@@ -182,7 +173,7 @@ test('all due times that wait move with the clock, however many there are, and n
     for (const { move } of DUE_WORKS) await move(db, setBack);
     const minutesOf = (dueAt: number | null | undefined) => ((dueAt ?? Number.NaN) - NOW) / MINUTE_MS;
     for (const [before, expected] of moved) {
-      const find = async (table: 'recipients' | 'webhookDeliveries' | 'jobs', rowId: string) => {
+      const find = async (table: 'recipients' | 'webhookDeliveries', rowId: string) => {
         const row = await db.read
           .selectFrom(table)
           .select('dueAt')
@@ -192,7 +183,6 @@ test('all due times that wait move with the clock, however many there are, and n
       };
       await find('recipients', `rcp_${before}`);
       await find('webhookDeliveries', `whd_${before}`);
-      await find('jobs', `imp_${before}`);
     }
     for (const [table, count] of [
       ['recipients', MANY + 4],
@@ -214,14 +204,8 @@ test('all due times that wait move with the clock, however many there are, and n
 
 test('a domain is checked at its planned time', async () => {
   const { body } = await open.request('POST', '/v1/domains', { body: { name: 'sender.example' } });
-  const at = async () =>
-    (
-      await open.app.db.read
-        .selectFrom('domains')
-        .select('nextCheckAt')
-        .where('id', '=', body.id)
-        .executeTakeFirst()
-    )?.nextCheckAt ?? 0;
+  const task = { kind: DOMAIN_CHECKS, reference: body.id };
+  const at = async () => (await findTask(open.app.db.read, task))?.dueAt ?? 0;
   const before = await at();
   const setBack = { now: NOW, setBackMs: HOUR_MS };
   for (const { move } of DUE_WORKS) await move(open.app.db, setBack);
