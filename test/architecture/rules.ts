@@ -29,7 +29,7 @@ const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   'app.ts': ['system', 'db', 'blobs', 'mail', 'config.ts'],
   'thread-app.ts': ['system', 'db', 'config.ts', 'app.ts'],
   tasks: ['system', 'db', 'app.ts', 'thread-app.ts'],
-  'feature.ts': ['system', 'db', 'http', 'app.ts'],
+  'feature.ts': ['system', 'db', 'http', 'app.ts', 'tasks'],
 };
 
 const ALL_UNITS = [...Object.keys(FOUNDATIONS), ...FEATURES];

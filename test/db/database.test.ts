@@ -108,7 +108,7 @@ test('a bug in a write arrives as an error that is no refusal and says where it 
 test('an operation that the threads do not know is refused by name', async () => {
   await assert.rejects(
     db.commit(missingInThreads, undefined),
-    /"test\.nowhere" is not known here; is its module listed/,
+    /"test\.nowhere" is not known here; does operations\.ts/,
   );
 });
 
