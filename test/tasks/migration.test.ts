@@ -1,0 +1,77 @@
+/** Background work of the version before the task engine: what waited or ran there is one task afterwards. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { MAIN_MIGRATIONS } from '../../src/db/main-migrations.ts';
+import { migrate } from '../../src/db/migrate.ts';
+
+const NOW = Date.UTC(2030, 0, 1);
+
+function openBefore(id: string) {
+  const database = new Sqlite(':memory:');
+  database.pragma('foreign_keys = OFF');
+  migrate(
+    database,
+    NOW,
+    MAIN_MIGRATIONS.filter((migration) => migration.id < id),
+  );
+  const insert = (table: string, row: Record<string, unknown>) => {
+    const columns = Object.keys(row);
+    const values = columns.map((name) => `@${name}`);
+    database.prepare(`INSERT INTO ${table} (${columns}) VALUES (${values})`).run(row);
+  };
+  return { database, insert };
+}
+
+test('imports, exports, removals and checks that waited or ran become tasks, and those that had ended do not', () => {
+  const { database, insert } = openBefore('0072');
+  const job = {
+    tenantId: 'ten_a',
+    kind: 'suppressions',
+    options: '{}',
+    rows: 0,
+    progress: '{}',
+    createdAt: 5,
+  };
+  insert('jobs', { ...job, id: 'imp_runs', type: 'import', status: 'running', dueAt: NOW, startedAt: 6 });
+  insert('jobs', { ...job, id: 'exp_waits', type: 'export', status: 'queued', dueAt: 5 });
+  insert('jobs', { ...job, id: 'imp_ended', type: 'import', status: 'failed', finishedAt: 9 });
+  insert('mailboxRemovals', { mailboxId: 'mbx_gone', dueAt: NOW });
+  const mail = { tenantId: 'ten_a', mailboxId: 'mbx_a', host: 'h', port: 993, security: 'tls', user: 'u' };
+  const turn = { ...mail, progress: '{}', createdAt: 5 };
+  insert('mailboxImports', { ...turn, id: 'mim_waits', status: 'running', failedTurns: 3, dueAt: NOW });
+  insert('mailboxImports', { ...turn, id: 'mim_new', status: 'queued', failedTurns: 0, dueAt: 5 });
+  insert('mailboxImports', { ...turn, id: 'mim_ended', status: 'completed', failedTurns: 0, finishedAt: 9 });
+  migrate(database, NOW);
+  const tasks = database
+    .prepare(
+      'SELECT kind, reference, queueKey, tenantId, dueAt, attempts, runId FROM tasks ORDER BY reference',
+    )
+    .raw()
+    .all();
+  assert.deepEqual(tasks, [
+    ['exports', 'exp_waits', 'ten_a', 'ten_a', 5, 0, null],
+    ['imports', 'imp_runs', 'ten_a', 'ten_a', 5, 0, null],
+    ['mailbox-removals', 'mbx_gone', 'mailbox-removals', null, 0, 0, null],
+    ['mailbox-imports', 'mim_new', 'ten_a', 'ten_a', 5, 0, null],
+    ['mailbox-imports', 'mim_waits', 'ten_a', 'ten_a', NOW, 3, null],
+  ]);
+});
+
+test('a broadcast that was being sent or canceled passes through its copies once more, and a scheduled one does not', () => {
+  const { database, insert } = openBefore('0071');
+  const run = { tenantId: 'ten_a', mode: 'live' };
+  insert('broadcastRuns', { ...run, broadcastId: 'brd_sending', dueAt: 5, startedAt: 5 });
+  insert('broadcastRuns', { ...run, broadcastId: 'brd_paused', startedAt: 5 });
+  insert('broadcastRuns', { ...run, broadcastId: 'brd_scheduled', dueAt: NOW, scheduleAt: NOW });
+  migrate(database, NOW);
+  const runs = database
+    .prepare('SELECT broadcastId, passAfter FROM broadcastRuns ORDER BY broadcastId')
+    .raw()
+    .all();
+  assert.deepEqual(runs, [
+    ['brd_paused', null],
+    ['brd_scheduled', null],
+    ['brd_sending', ''],
+  ]);
+});
