@@ -8,7 +8,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { deleteRows, insertRow, updateRows } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
-import { limitReached, notFound } from '../system/errors.ts';
+import { limitReached, orNotFound } from '../system/errors.ts';
 import type { AudienceChange } from './schemas.ts';
 
 /** Maximum number of audiences per tenant. Our own limit. */
@@ -52,9 +52,7 @@ export function findAudience(tx: Tx, tenantId: TenantId, id: string): Promise<Au
  * @throws AppError not_found, also for an audience that is deleted or belongs to another tenant
  */
 export async function getAudience(tx: Tx, tenantId: TenantId, id: string): Promise<AudienceRow> {
-  const audience = await findAudience(tx, tenantId, id);
-  if (!audience) throw notFound('Audience');
-  return audience;
+  return orNotFound(await findAudience(tx, tenantId, id), 'Audience');
 }
 
 /** Returns a page of audiences, newest first. */

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';
-import { notFound } from '../system/errors.ts';
+import { orNotFound } from '../system/errors.ts';
 import { getTenant } from '../tenants/store.ts';
 import { control } from './control.ts';
 import { broadcastFilter } from './schemas.ts';
@@ -56,9 +56,7 @@ async function showForOperator(tx: Tx, row: Listed) {
  * @throws AppError not_found
  */
 async function getListed(tx: Tx, id: string): Promise<Listed> {
-  const found = await findListed(tx, id as BroadcastRow['id']);
-  if (!found) throw notFound('Broadcast');
-  return found;
+  return orNotFound(await findListed(tx, id as BroadcastRow['id']), 'Broadcast');
 }
 
 async function changeAsOwner(app: SendingApp, { id, tenantId, mode }: Listed, change: Change): Promise<void> {

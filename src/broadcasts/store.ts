@@ -32,12 +32,10 @@ export const insertBroadcast = defineWrite(
  * @throws AppError not_found, also for a broadcast of another tenant or mode, or beyond the reach of the key
  */
 export async function getBroadcast(tx: Tx, owner: Owner, id: string): Promise<BroadcastRow> {
-  const broadcast = await broadcastsWithin(tx, owner)
+  return broadcastsWithin(tx, owner)
     .selectAll()
     .where('id', '=', id as BroadcastRow['id'])
-    .executeTakeFirst();
-  if (!broadcast) throw notFound('Broadcast');
-  return broadcast;
+    .executeTakeFirstOrThrow(() => notFound('Broadcast'));
 }
 
 type BroadcastList = PageRequest & {

@@ -13,7 +13,7 @@ import { reserveResponse } from '../http/transport/response-budget.ts';
 import { createLinks } from '../links/links.ts';
 import { readTexts, type Texts } from '../queue/contents/read.ts';
 import { listRecipients } from '../queue/store.ts';
-import { notFound } from '../system/errors.ts';
+import { orNotFound } from '../system/errors.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
 import { type Batch, createBatchWrites, MAX_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
 import { cancelEmail, getEmailHead, rescheduleEmail } from './change.ts';
@@ -253,9 +253,7 @@ async function findFor(
 }
 
 async function getEmail(app: Pick<App, 'db'>, { id }: EmailHead): Promise<EmailWithContent> {
-  const email = await findEmail(app.db.read, id);
-  if (!email) throw notFound('Email');
-  return email;
+  return orNotFound(await findEmail(app.db.read, id), 'Email');
 }
 
 /**

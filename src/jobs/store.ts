@@ -70,11 +70,9 @@ const NAMES = { import: 'Import', export: 'Export' } satisfies Record<JobType, s
  * @throws AppError not_found, also for the job of another tenant or type, or beyond the reach of the key
  */
 export async function getJob(tx: Tx, reach: Reach, { type, id }: Omit<JobKey, 'reach'>): Promise<JobRow> {
-  const job = await jobsWithin(tx, reach, type)
+  return jobsWithin(tx, reach, type)
     .where('id', '=', id as JobRow['id'])
-    .executeTakeFirst();
-  if (!job) throw notFound(NAMES[type]);
-  return job;
+    .executeTakeFirstOrThrow(() => notFound(NAMES[type]));
 }
 
 type JobList = PageRequest & {

@@ -80,11 +80,9 @@ export async function getImport(
   { mailboxId, id }: Named,
 ): Promise<MailboxImportRow> {
   const mailbox = await getMailbox(tx, tenantId, mailboxId);
-  const row = await importsOf(tx, tenantId, mailbox.id)
+  return importsOf(tx, tenantId, mailbox.id)
     .where('id', '=', id as ImportId)
-    .executeTakeFirst();
-  if (!row) throw notFound('Import');
-  return row;
+    .executeTakeFirstOrThrow(() => notFound('Import'));
 }
 
 /** Returns an import of any mailbox. The caller is the operator. */

@@ -149,11 +149,9 @@ async function requireQuotaInPlan(tx: Tx, { tenantId, quotaBytes }: NewQuota): P
  * @throws AppError not_found, also for the mailbox of another tenant
  */
 export async function getMailbox(tx: Tx, tenantId: TenantId, id: string): Promise<MailboxRow> {
-  const mailbox = await mailboxesOf(tx, tenantId)
+  return mailboxesOf(tx, tenantId)
     .where('id', '=', id as MailboxId)
-    .executeTakeFirst();
-  if (!mailbox) throw notFound('Mailbox');
-  return mailbox;
+    .executeTakeFirstOrThrow(() => notFound('Mailbox'));
 }
 
 /**
@@ -161,11 +159,9 @@ export async function getMailbox(tx: Tx, tenantId: TenantId, id: string): Promis
  * @throws AppError not_found, also for one beyond the reach of the key
  */
 export async function getMailboxWithin(tx: Tx, reach: Reach, id: string): Promise<MailboxRow> {
-  const mailbox = await mailboxesWithin(tx, reach)
+  return mailboxesWithin(tx, reach)
     .where('id', '=', id as MailboxId)
-    .executeTakeFirst();
-  if (!mailbox) throw notFound('Mailbox');
-  return mailbox;
+    .executeTakeFirstOrThrow(() => notFound('Mailbox'));
 }
 
 function mailboxesWithin(tx: Tx, reach: Reach) {

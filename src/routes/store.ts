@@ -56,11 +56,9 @@ export const insertRoute = defineWrite(
  * @throws AppError not_found, also for the route of another tenant, or beyond the reach of the key
  */
 export async function getRoute(tx: Tx, reach: Reach, id: string): Promise<InboundRouteRow> {
-  const route = await routesWithin(tx, reach)
+  return routesWithin(tx, reach)
     .where('id', '=', id as InboundRouteRow['id'])
-    .executeTakeFirst();
-  if (!route) throw notFound('Inbound route');
-  return route;
+    .executeTakeFirstOrThrow(() => notFound('Inbound route'));
 }
 
 type RouteFilter = Partial<Pick<InboundRouteRow, 'address' | 'domain'>>;

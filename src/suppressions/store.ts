@@ -8,7 +8,7 @@ import type { Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { deleteRows, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { addressKey } from '../mail/address.ts';
-import { notFound } from '../system/errors.ts';
+import { orNotFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 
 /** Strength of each reason: a stronger reason replaces a weaker one. */
@@ -41,9 +41,7 @@ export async function getSuppression(
   tenantId: SuppressionRow['tenantId'],
   key: string,
 ): Promise<SuppressionRow> {
-  const suppression = await findSuppression(tx, tenantId, key);
-  if (!suppression) throw notFound('Suppression');
-  return suppression;
+  return orNotFound(await findSuppression(tx, tenantId, key), 'Suppression');
 }
 
 /** Returns a suppression; undefined when the tenant has none like this. `key` is an id, or an address in lower case. */

@@ -171,6 +171,15 @@ export function notFound(resource: string): AppError {
   return new AppError('not_found', `${resource} not found`);
 }
 
+/**
+ * Returns a resource that was looked for.
+ * @throws AppError not_found when it is undefined
+ */
+export function orNotFound<Found>(value: Found | undefined, resource: string): Found {
+  if (value === undefined) throw notFound(resource);
+  return value;
+}
+
 /** Returns the message of an error, or the thrown value as text. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

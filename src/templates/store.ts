@@ -4,7 +4,7 @@ import type { TemplateRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { deleteRows, findRow, insertRow } from '../db/rows.ts';
-import { limitReached, notFound } from '../system/errors.ts';
+import { limitReached, orNotFound } from '../system/errors.ts';
 import type { TemplateSummary } from './schemas.ts';
 
 /** Maximum number of templates per tenant. Our own limit. */
@@ -44,9 +44,7 @@ export async function getTemplate(
   tenantId: TemplateRow['tenantId'],
   id: string,
 ): Promise<TemplateRow> {
-  const template = await findTemplate(tx, tenantId, id);
-  if (!template) throw notFound('Template');
-  return template;
+  return orNotFound(await findTemplate(tx, tenantId, id), 'Template');
 }
 
 /** `name` selects templates with exactly this name. */

@@ -55,14 +55,12 @@ export function findTenantByName(tx: Tx, name: string): Promise<TenantRow | unde
  * @throws AppError not_found
  */
 export async function getTenant(tx: Tx, idOrName: string): Promise<TenantRow> {
-  const row = await tx
+  return tx
     .selectFrom('tenants')
     .selectAll()
     .where((where) => where.or([where('id', '=', idOrName as TenantRow['id']), where('name', '=', idOrName)]))
     .where('id', '!=', INSTALLATION_TENANT)
-    .executeTakeFirst();
-  if (!row) throw notFound('Tenant');
-  return row;
+    .executeTakeFirstOrThrow(() => notFound('Tenant'));
 }
 
 /** Returns all tenants except that of the installation itself. */
@@ -165,11 +163,9 @@ export function listKeysInUse(tx: Tx, owner: KeyOwner, page: PageRequest): Promi
  * @throws AppError not_found
  */
 export async function getKeyInUse(tx: Tx, owner: KeyOwner, id: string): Promise<ApiKeyRow> {
-  const key = await keysInUse(tx, owner)
+  return keysInUse(tx, owner)
     .where('id', '=', id as ApiKeyRow['id'])
-    .executeTakeFirst();
-  if (!key) throw notFound('API key');
-  return key;
+    .executeTakeFirstOrThrow(() => notFound('API key'));
 }
 
 type ByOwner = { owner: KeyOwner; id: string };

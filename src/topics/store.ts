@@ -5,7 +5,7 @@ import type { TopicRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { deleteRows, findRow, insertRow, updateRows } from '../db/rows.ts';
-import { limitReached, notFound } from '../system/errors.ts';
+import { limitReached, orNotFound } from '../system/errors.ts';
 import type { TopicChange } from './schemas.ts';
 
 /** Maximum number of topics per tenant. Our own limit. */
@@ -37,9 +37,7 @@ export function findTopic(tx: Tx, tenantId: TopicRow['tenantId'], id: string): P
  * @throws AppError not_found, also for the topic of another tenant
  */
 export async function getTopic(tx: Tx, tenantId: TopicRow['tenantId'], id: string): Promise<TopicRow> {
-  const topic = await findTopic(tx, tenantId, id);
-  if (!topic) throw notFound('Topic');
-  return topic;
+  return orNotFound(await findTopic(tx, tenantId, id), 'Topic');
 }
 
 /** Returns a page of topics, newest first. */

@@ -46,11 +46,9 @@ export const insertEndpoint = defineWrite('webhooks.insertEndpoint', async (tx, 
  * @throws AppError not_found, also for an endpoint of another tenant or mode, or beyond the reach of the key
  */
 export async function getEndpoint(tx: Tx, owner: Owner, id: string): Promise<WebhookEndpointRow> {
-  const row = await endpointsWithin(tx, owner)
+  return endpointsWithin(tx, owner)
     .where('id', '=', id as EndpointId)
-    .executeTakeFirst();
-  if (!row) throw notFound('Webhook endpoint');
-  return row;
+    .executeTakeFirstOrThrow(() => notFound('Webhook endpoint'));
 }
 
 /** Returns a page of endpoints, newest first. */

@@ -9,7 +9,7 @@ import type { Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
 import { deleteRows, findColumns, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import { notFound } from '../../system/errors.ts';
+import { orNotFound } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
 import { type ConsentRequest, isPending, requestedConsent } from '../opt-in/consent.ts';
 import { countContacts } from '../store.ts';
@@ -88,9 +88,7 @@ export async function findAddressOf(tx: Tx, id: ContactRow['id']): Promise<strin
  * @throws AppError not_found
  */
 export async function getContact(tx: Tx, tenantId: TenantId, key: ContactKey): Promise<ContactRow> {
-  const contact = await findContact(tx, tenantId, key);
-  if (!contact) throw notFound('Contact');
-  return contact;
+  return orNotFound(await findContact(tx, tenantId, key), 'Contact');
 }
 
 /** The condition is literal, because SQLite uses a partial index of pending contacts only when it can see it. */

@@ -10,7 +10,7 @@ import { inSlice, type Page, type PageRequest, readPage, type Slice } from '../.
 import { deleteRows, findColumns, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import { realClock } from '../../system/clock.ts';
-import { invalid, limitReached, notFound } from '../../system/errors.ts';
+import { invalid, limitReached, orNotFound } from '../../system/errors.ts';
 import { findTopic } from '../../topics/store.ts';
 import { findAudience } from '../store.ts';
 import { type FilterContext, segmentCondition } from './condition.ts';
@@ -89,9 +89,7 @@ export function findSegment(tx: Tx, tenantId: TenantId, id: string): Promise<Seg
  * @throws AppError not_found, also for the segment of another tenant
  */
 export async function getSegment(tx: Tx, tenantId: TenantId, id: string): Promise<SegmentRow> {
-  const segment = await findSegment(tx, tenantId, id);
-  if (!segment) throw notFound('Segment');
-  return segment;
+  return orNotFound(await findSegment(tx, tenantId, id), 'Segment');
 }
 
 /** Returns a page of segments, newest first. `audienceId` limits it to the segments of one audience. */

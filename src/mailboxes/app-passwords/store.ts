@@ -78,11 +78,9 @@ export async function getAppPassword(
   { mailboxId, id }: Omit<Named, 'tenantId'>,
 ): Promise<AppPasswordRow> {
   const mailbox = await getMailbox(tx, tenantId, mailboxId);
-  const row = await passwordsOf(tx, tenantId, mailbox.id)
+  return passwordsOf(tx, tenantId, mailbox.id)
     .where('id', '=', id as AppPasswordRow['id'])
-    .executeTakeFirst();
-  if (!row) throw notFound('App password');
-  return row;
+    .executeTakeFirstOrThrow(() => notFound('App password'));
 }
 
 /**

@@ -9,7 +9,7 @@ import { readBody } from '../../http/transport/body.ts';
 import { type HostedApp, hostNameOf } from '../../http/transport/host-names.ts';
 import { asTransportRefusal, startRefusal } from '../../http/transport/refusal.ts';
 import { createTransport } from '../../http/transport/server.ts';
-import { notFound } from '../../system/errors.ts';
+import { orNotFound } from '../../system/errors.ts';
 import { formatAppleProfile } from './apple-profile.ts';
 import { formatAutoconfig } from './autoconfig.ts';
 import {
@@ -131,9 +131,7 @@ async function requireSubject(
   request: FastifyRequest,
   address: string | undefined,
 ): Promise<Subject> {
-  const subject = await findSubject(app, { host: hostOf(request), address });
-  if (!subject) throw notFound('Path');
-  return subject;
+  return orNotFound(await findSubject(app, { host: hostOf(request), address }), 'Path');
 }
 
 function hostOf(request: FastifyRequest): string {

@@ -12,7 +12,7 @@ import { listReceived, readReceivedFilter } from '../../routes/messages/list.ts'
 import { receivedFilter } from '../../routes/messages/schemas.ts';
 import { sendRaw } from '../../routes/messages/send-file.ts';
 import type { ReceivedFilter } from '../../routes/messages/store.ts';
-import { notFound } from '../../system/errors.ts';
+import { orNotFound } from '../../system/errors.ts';
 import { getTenant } from '../../tenants/store.ts';
 import { replayForOperator } from './replay.ts';
 import { showDetails, showListed } from './show.ts';
@@ -92,9 +92,7 @@ function readFilter({ kind, state, flagged, ...query }: Static<typeof listQuery>
  * @throws AppError not_found
  */
 async function getMessage({ db }: AdminApp, id: ReceivedMessageRow['id']): Promise<ReceivedMessageRow> {
-  const message = await findReceived(db.read, id);
-  if (!message) throw notFound('Received message');
-  return message;
+  return orNotFound(await findReceived(db.read, id), 'Received message');
 }
 
 async function show({ db: { read } }: AdminApp, message: ReceivedMessageRow) {

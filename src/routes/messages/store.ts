@@ -55,15 +55,13 @@ export type ReceivedSummary = Pick<
  * @throws AppError not_found, also for a message of another tenant, and for one without a recipient that the caller sees
  */
 export async function getReceived(tx: Tx, reach: Reach, id: string): Promise<ReceivedMessageRow> {
-  const row = await tx
+  return tx
     .selectFrom('receivedMessages')
     .selectAll()
     .where('tenantId', '=', reach.tenantId)
     .where('id', '=', id as ReceivedMessageRow['id'])
     .where(hasRecipient({ reach }, 'receivedMessages.id'))
-    .executeTakeFirst();
-  if (!row) throw notFound('Inbound message');
-  return row;
+    .executeTakeFirstOrThrow(() => notFound('Inbound message'));
 }
 
 /** Returns the recipients of a message that a caller sees, in the order of the envelope. */

@@ -23,11 +23,9 @@ export function listDeliveries(
  * @throws AppError not_found, also for the delivery of another endpoint
  */
 export async function getDelivery(tx: Tx, endpointId: EndpointId, id: string): Promise<LoggedDelivery> {
-  const delivery = await deliveriesOf(tx, endpointId)
+  return deliveriesOf(tx, endpointId)
     .where('delivery.id', '=', id as DeliveryId)
-    .executeTakeFirst();
-  if (!delivery) throw notFound('Webhook delivery');
-  return delivery;
+    .executeTakeFirstOrThrow(() => notFound('Webhook delivery'));
 }
 
 function deliveriesOf(tx: Tx, endpointId: EndpointId) {
