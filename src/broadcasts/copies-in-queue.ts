@@ -9,7 +9,7 @@ import { getRun, patchRun } from '../ledger/run-store.ts';
 import { findBroadcastStatus, listInState, settleWaiting } from '../ledger/store.ts';
 import { deleteUnusedContent } from '../queue/contents/store.ts';
 import { getMail } from '../queue/mail-store.ts';
-import { changeRecipients } from '../queue/state/change.ts';
+import { changeEach } from '../queue/state/change.ts';
 import type { Transition } from '../queue/state/transition.ts';
 
 type BroadcastId = BroadcastRunRow['broadcastId'];
@@ -78,12 +78,7 @@ async function changeQueued(
   const queued = await listInState(tx, { broadcastId, state: 'queued', after, limit });
   for (const { emailId } of queued) {
     if (emailId === null) continue;
-    const mail = await getMail(tx, emailId);
-    const changes = mail.recipients.flatMap((recipient) => {
-      const transition = transitionOf(recipient);
-      return transition ? [{ recipient, transition }] : [];
-    });
-    if (changes.length > 0) await changeRecipients(tx, mail, { now, changes });
+    await changeEach(tx, await getMail(tx, emailId), { now, transitionOf });
   }
   return (queued.length === limit && queued.at(-1)?.contactId) || null;
 }

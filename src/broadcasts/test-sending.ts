@@ -168,7 +168,7 @@ async function commitTests(
     { write: acceptBatch, input: { owner, items, idempotency: undefined } },
     {
       rows: rowsIn(items),
-      takenBy: ({ data }) => rowsIn(items.filter((_, index) => data[index]?.status === 'queued')),
+      acceptedRows: ({ data }) => rowsIn(items.filter((_, index) => data[index]?.status === 'queued')),
       requireValidKey: given.requireValidKey,
     },
   );

@@ -77,7 +77,7 @@ async function send(app: ConfirmationApp, request: ConfirmationRequestRow): Prom
   const { response: isSent } = await commitStored(
     app,
     { write: acceptConfirmation, input: { request, rows } },
-    { rows: [rows], takenBy: (response) => (response ? [rows] : []), requireValidKey: async () => {} },
+    { rows: [rows], acceptedRows: (response) => (response ? [rows] : []), requireValidKey: async () => {} },
   );
   return isSent;
 }

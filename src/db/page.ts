@@ -41,6 +41,44 @@ export async function readPage<Item>(
   return { items, hasMore: rows.length > request.limit };
 }
 
+/** Some items of a slice, and the part of it that was not examined; undefined when everything was. */
+export type Part<Item> = { items: Item[]; rest: Slice | undefined };
+
+/**
+ * Reads a page in parts, so that other reads run in between. When `gone` is aborted, it rejects with the reason of the
+ * abort before the next part.
+ */
+export function readPageInParts<Item>(
+  request: PageRequest,
+  gone: AbortSignal | undefined,
+  readPart: (slice: Slice) => Promise<Part<Item>>,
+): Promise<Page<Item>> {
+  return readPage(request, async (whole) => {
+    const found: Item[] = [];
+    let rest: Slice | undefined = whole;
+    while (rest && found.length < whole.limit) {
+      gone?.throwIfAborted();
+      const part: Part<Item> = await readPart({ ...rest, limit: whole.limit - found.length });
+      found.push(...part.items);
+      rest = part.rest;
+    }
+    return found;
+  });
+}
+
+/** Returns the part of a slice before an id, and the part that begins with it. */
+export function splitSlice(slice: Slice, id: string): [Slice, Slice] {
+  return slice.direction === 'older'
+    ? [
+        { ...slice, from: id },
+        { ...slice, cursor: id },
+      ]
+    : [
+        { ...slice, until: id },
+        { ...slice, cursor: undefined, from: id },
+      ];
+}
+
 /**
  * Returns the query for the rows of a slice, in its order. `id` names the column that cursors refer to. The bounds
  * are marked `likely`: SQLite otherwise expects two bounds to exclude so many rows that it chooses an index without

@@ -25,7 +25,7 @@ export const submittedMessages = table({
 });
 export type SubmittedMessageRow = Row<typeof submittedMessages>;
 
-/** Written by queue/submitted/unsent-store.ts: how much mail of people waits for its recipients. No row means none. */
+/** Written by queue/submitted/store.ts: how much mail of people waits for its recipients. No row means none. */
 export const unsentMail = table({
   /** The mailbox or the tenant that the messages belong to. Each message counts for both. */
   owner: key(text<Id<'mbx'> | Id<'ten'>>()),

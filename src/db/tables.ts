@@ -171,8 +171,8 @@ const recipients = table({
   state: text<RecipientState>(),
   /**
    * Time of the next attempt. In flight it is the time at which the lease ends, on the monotonic clock of the start
-   * that claimed it. Null once the recipient is final or held, and while a suspect waits for its trial
-   * (queue/held/trial.ts).
+   * that claimed it. Null once the recipient is final or held, and while a suspect waits for its probe
+   * (queue/held/probe.ts).
    */
   dueAt: nullable(integer()),
   attempts: integer(),

@@ -145,7 +145,7 @@ const SUPPRESSED_AT_ONCE: RecipientEvent = {
  */
 async function accept(tx: Tx, rows: EmailRows, tally: Tally): Promise<Sent> {
   const { email, message } = rows;
-  const recipients = await judgeRecipients(tx, email.tenantId, rows);
+  const recipients = await evaluateRecipients(tx, email.tenantId, rows);
   if (rows.isCharged) await chargeQuota(tx, email.tenantId, { now: message.createdAt, emails: 1 });
   if (rows.blob) await insertBlob(tx, rows.blob);
   const contentId = rows.source ? await insertContent(tx, email.tenantId, rows.source) : null;
@@ -169,33 +169,33 @@ export async function requirePolicy(
   tenantId: EmailRow['tenantId'],
   { now, ...policy }: SendPolicy & { now: number },
 ): Promise<void> {
-  await judgeRecipients(tx, tenantId, policy);
+  await evaluateRecipients(tx, tenantId, policy);
   if (policy.isCharged) await requireQuota(tx, tenantId, { now, emails: 1 });
 }
 
-type JudgedRecipient = NewRecipient & { key: string };
+type EvaluatedRecipient = NewRecipient & { key: string };
 
 /**
  * Returns every recipient with the reason why it is not attempted, if there is one.
  * @throws AppError suppressed_recipient when no recipient remains
  */
-async function judgeRecipients(
+async function evaluateRecipients(
   tx: Tx,
   tenantId: EmailRow['tenantId'],
   { recipients, simulatedSuppressions, kind, topicId }: SendPolicy,
-): Promise<JudgedRecipient[]> {
+): Promise<EvaluatedRecipient[]> {
   const addresses = recipients.map(({ address }) => address);
   const simulated = new Set(simulatedSuppressions.map(addressKey));
   const excluded = await findExclusions(tx, tenantId, { kind, topicId, addresses });
-  const judged = recipients.map((recipient) => {
+  const evaluated = recipients.map((recipient) => {
     const key = addressKey(recipient.address);
     const suppressed = simulated.has(key) ? SUPPRESSED : (excluded.get(key)?.reason ?? null);
     return { ...recipient, key, suppressed };
   });
-  if (judged.some((recipient) => recipient.suppressed === null)) return judged;
+  if (evaluated.some((recipient) => recipient.suppressed === null)) return evaluated;
   throw new AppError(
     'suppressed_recipient',
-    judged.some((recipient) => recipient.suppressed !== SUPPRESSED)
+    evaluated.some((recipient) => recipient.suppressed !== SUPPRESSED)
       ? 'All recipients are on the suppression list, have unsubscribed or have not opted in'
       : 'All recipients are on the suppression list',
   );

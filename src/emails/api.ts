@@ -21,8 +21,7 @@ import { createDownloads, type DownloadsApp } from './download.ts';
 import { holdTextFor } from './hold-text.ts';
 import { readBatchClaim, readSendClaim } from './idempotency/claim.ts';
 import { createInFlight } from './idempotency/in-flight.ts';
-import { readFilter } from './list/filter.ts';
-import { listEmails } from './list/read.ts';
+import { listEmails, readFilter } from './list/read.ts';
 import { createMessageTexts, type MessageTexts } from './message-texts.ts';
 import {
   batchSchema,

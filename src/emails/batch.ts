@@ -50,7 +50,7 @@ export const MAX_BATCH_TEXT_MIB = 32;
  * other writes run between two of them. A tenant has at most one, so that another tenant finds a place.
  */
 const MAX_WRITING_BATCHES = 2;
-/** Maximum number of batches that wait for their write, about as many as are written in two seconds. Our own limit. */
+/** Maximum number of batches that wait for their write, about as many as are written in two seconds. */
 const MAX_WAITING_BATCHES = 100;
 
 /** Returns the limiter of the writes of batches, which serves the tenants round-robin. */
@@ -78,7 +78,8 @@ export async function sendBatch(app: BatchApp, caller: Caller, batch: Batch): Pr
     const rows = rowsIn(items);
     const prepared = {
       rows,
-      takenBy: ({ data }: SentBatch) => rowsIn(items.filter((_, index) => data[index]?.status === 'queued')),
+      acceptedRows: ({ data }: SentBatch) =>
+        rowsIn(items.filter((_, index) => data[index]?.status === 'queued')),
       requireValidKey: batch.requireValidKey,
     };
     const commit = () => commitStored(app, { write: acceptBatch, input }, prepared);

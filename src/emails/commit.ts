@@ -16,7 +16,7 @@ export type CommitApp = Pick<App, 'db' | 'blobs' | 'wakeups' | 'log' | 'config'>
  * Commits prepared emails. Content that no email needs is discarded at once: the transaction refused the email, or
  * the answer of an earlier request is repeated.
  *
- * @param prepared.takenBy returns the elements of `rows` that became emails
+ * @param prepared.acceptedRows returns the elements of `rows` that became emails
  * @param prepared.requireValidKey runs right before the transaction, because downloads may have taken a minute
  */
 export async function commitStored<Input, Response>(
@@ -24,16 +24,16 @@ export async function commitStored<Input, Response>(
   { write, input }: { write: Write<Input, Answer<Response>>; input: Input },
   prepared: {
     rows: readonly EmailRows[];
-    takenBy: (response: Response) => readonly EmailRows[];
+    acceptedRows: (response: Response) => readonly EmailRows[];
     requireValidKey: RequireValidKey;
   },
 ): Promise<Answer<Response>> {
-  const { rows, takenBy, requireValidKey } = prepared;
+  const { rows, acceptedRows, requireValidKey } = prepared;
   const answer = await discardOnRefusal(app.blobs, blobsOf(rows), async () => {
     await requireValidKey();
     return app.db.commit(write, input);
   });
-  const taken = new Set(answer.replayed ? [] : takenBy(answer.response));
+  const taken = new Set(answer.replayed ? [] : acceptedRows(answer.response));
   const unused = rows.filter((email) => !taken.has(email));
   await discardAll(app.blobs, blobsOf(unused));
   if (answer.replayed) return answer;

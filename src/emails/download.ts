@@ -10,7 +10,7 @@ import { download } from '../system/download.ts';
 import { AppError, invalid } from '../system/errors.ts';
 import type { ByteBudget } from '../system/guards/byte-budget.ts';
 
-/** Maximum number of redirects, and time limit for one file. Our own limit. */
+/** Maximum number of redirects, and time limit for one file. */
 const MAX_REDIRECTS = 3;
 const TIMEOUT_MS = 10_000;
 /** Time limit for all files of one email together, in milliseconds. */

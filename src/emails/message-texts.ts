@@ -8,7 +8,7 @@ import { createMessageParser, MessagesWaitError } from '../mail/message/parse/pa
 import type { Texts } from '../queue/contents/read.ts';
 import { AppError } from '../system/errors.ts';
 
-/** Maximum size of a message whose texts are read. Our own limit: the message is in memory meanwhile, with its files. */
+/** Maximum size of a message whose texts are read. The message is in memory meanwhile, with its files. */
 const MAX_BYTES = 10 * 1024 * 1024;
 /** Time after which a client asks again while the threads are busy, in seconds. */
 const RETRY_SECONDS = 1;

@@ -57,11 +57,11 @@ export async function prepareEmail(
   const topic = await requireTopic(app, caller.tenantId, request.topicId);
 
   const isMarketing = request.type === 'broadcast';
-  const keptVariables = isMarketing ? READER_VARIABLES : undefined;
+  const readerVariables = isMarketing ? READER_VARIABLES : undefined;
   const content = await renderContent(app, caller.tenantId, {
     request: request.content,
     holdText,
-    keptVariables,
+    readerVariables,
   });
   if (isMarketing) requireMarketingSize(content);
   const policy = policyOf(app.config, caller, { type: request.type, topic, recipients, simulatorOnly });

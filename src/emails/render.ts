@@ -34,7 +34,7 @@ type Rendering = {
   request: ContentRequest;
   holdText: HoldText;
   /** Variables whose placeholders are kept, because each reader has another value. Their values are the placeholders. */
-  keptVariables: Readonly<Record<string, string>> | undefined;
+  readerVariables: Readonly<Record<string, string>> | undefined;
 };
 
 /**
@@ -47,15 +47,15 @@ type Rendering = {
 export async function renderContent(
   app: Pick<App, 'db' | 'htmlText'>,
   tenantId: Caller['tenantId'],
-  { request, holdText, keptVariables }: Rendering,
+  { request, holdText, readerVariables }: Rendering,
 ): Promise<Content> {
   const template = await requireTemplate(app, tenantId, request.templateId);
   const missing = new Set<string>();
   const fill = (source: string, form: 'html' | 'text'): string => {
     const rendered = renderTemplate(
       source,
-      { ...request.variables, ...keptVariables },
-      { form, isMarketing: keptVariables !== undefined },
+      { ...request.variables, ...readerVariables },
+      { form, isMarketing: readerVariables !== undefined },
     );
     for (const name of rendered.missing) missing.add(name);
     return rendered.text;

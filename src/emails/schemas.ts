@@ -17,19 +17,19 @@ const MAX_ATTACHMENTS = 10;
 export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024;
 const MAX_TAGS = 10;
 const MAX_BATCH_EMAILS = 100;
-/** Maximum number of addresses in each of `cc` and `bcc`. Our own limit. */
+/** Maximum number of addresses in each of `cc` and `bcc`. */
 const MAX_COPIES = 50;
-/** Maximum size of `html`, and of `text`. Our own limit. */
+/** Maximum size of `html`, and of `text`. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
-/** Maximum size of the body of a batch. Our own limit. */
+/** Maximum size of the body of a batch. */
 export const MAX_BATCH_BODY_BYTES = 50 * 1024 * 1024;
-/** Maximum number of the caller's own header fields. Our own limit. */
+/** Maximum number of the caller's own header fields. */
 const MAX_HEADERS = 50;
 /**
  * Maximum length of a URL that browsers and proxies commonly support (RFC 9110 section 4.1 recommends at least 8000 octets).
  */
 const MAX_URL_CHARACTERS = 2_048;
-/** Maximum length of a file name in a request. It may contain a path, and is cut to 255 bytes. Our own limit. */
+/** Maximum length of a file name in a request. It may contain a path, and is cut to 255 bytes. */
 const MAX_FILENAME_CHARACTERS = 4_096;
 
 /** An empty list counts as an omitted field, except for `to`. */

@@ -40,7 +40,7 @@ export async function sendEmail(
   return answerOnce(app, { caller, claim: idempotency }, async () => {
     const rows = await prepareEmail(app, caller, { request, holdText, pack: createPacking() });
     const input = { rows, idempotency };
-    const prepared = { rows: [rows], takenBy: () => [rows], requireValidKey };
+    const prepared = { rows: [rows], acceptedRows: () => [rows], requireValidKey };
     return commitStored(app, { write: acceptEmail, input }, prepared);
   });
 }

@@ -167,7 +167,7 @@ type EmailExpiry = ExpiryRange & {
 };
 
 /**
- * Maximum numbers for one write of retention, so that others do not wait long. Our own limits: each makes a write of
+ * Maximum numbers for one write of retention, so that others do not wait long. Each makes a write of
  * about 5 ms. Recipients count where emails are deleted, and bytes where content is, since SQLite reads every page that
  * it frees.
  */

@@ -3,8 +3,10 @@
  * written after its change is on disk, never before. Lines name addresses, and no secret, subject or body. `log.mail:
  * false` turns them off, except for held mail, which waits for an operator.
  */
+
 import type { App } from '../app.ts';
 import type { Mode } from '../db/tables.ts';
+import type { Reply, SmtpClient } from '../mail/smtp/server/session.ts';
 
 type MailLogApp = Pick<App, 'log' | 'config'>;
 
@@ -117,10 +119,20 @@ export function logReceived(app: MailLogApp, line: Received): void {
   if (app.config.log.mail) app.log.info(line, 'mail received');
 }
 
+type Refused = {
+  from: string;
+  to: readonly string[];
+  reply: Reply;
+  /** Names the user of the connection. */
+  user?: Readonly<Record<string, string>> | undefined;
+};
+
 /** Logs that a message, or a recipient of one, was refused. */
-export function logRefused(
-  app: MailLogApp,
-  line: Client & { code: number; enhancedCode: string; diagnostic: string },
-): void {
-  if (app.config.log.mail) app.log.info(line, 'mail refused');
+export function logRefused(app: MailLogApp, client: SmtpClient, { from, to, reply, user }: Refused): void {
+  if (!app.config.log.mail) return;
+  const { code, status: enhancedCode = '', text } = reply;
+  const { address, helo = null, tls } = client;
+  const line: Client = { from, to, client: address, helo, tls: tls?.version ?? null };
+  const diagnostic = [text].flat().join(' ');
+  app.log.info({ ...user, ...line, code, enhancedCode, diagnostic }, 'mail refused');
 }

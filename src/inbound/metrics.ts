@@ -4,13 +4,13 @@ import { countPendingTasks, type KindLoad } from './tasks/store.ts';
 
 export type InboundMetrics = {
   /** Counts the verdict on a message by the code of its reply. */
-  judged(code: number): void;
+  answered(code: number): void;
   /** Counts the time from the last byte of a message to its acceptance. */
   accepted(durationMs: number): void;
   /** Counts a recipient that was refused for its sender. */
   senderRefused(check: 'dnsbl' | 'greylisting'): void;
-  /** Counts a message that was judged as spam. */
-  spamJudged(verdict: 'clean' | 'flagged' | 'refused'): void;
+  /** Counts a message that was answered as spam. */
+  spamChecked(verdict: 'clean' | 'flagged' | 'refused'): void;
 };
 
 const ACCEPT_BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -24,7 +24,7 @@ export function createInboundMetrics({ metrics }: Pick<App, 'metrics'>): Inbound
   const refusals = metrics.counter('inbound_sender_refusals_total', 'Recipients refused for their sender.', [
     'check',
   ]);
-  const spam = metrics.counter('inbound_spam_total', 'Messages that were judged as spam, by verdict.', [
+  const spam = metrics.counter('inbound_spam_total', 'Messages that were answered as spam, by verdict.', [
     'verdict',
   ]);
   const durations = metrics.histogram(
@@ -33,11 +33,11 @@ export function createInboundMetrics({ metrics }: Pick<App, 'metrics'>): Inbound
     { buckets: ACCEPT_BUCKETS_SECONDS },
   );
   return {
-    judged: (code) =>
+    answered: (code) =>
       messages.inc({ verdict: code < 400 ? 'accepted' : code < 500 ? 'deferred' : 'refused' }),
     accepted: (durationMs) => durations.observe(durationMs / MS_PER_SECOND),
     senderRefused: (check) => refusals.inc({ check }),
-    spamJudged: (verdict) => spam.inc({ verdict }),
+    spamChecked: (verdict) => spam.inc({ verdict }),
   };
 }
 

@@ -11,7 +11,7 @@ type Recipient = Pick<ReceivedRecipientRow, 'kind' | 'targetId'>;
 
 /**
  * Maximum size of a message to an address of this installation that takes reports or bounces. A packed report of 10 MB is smaller, and
- * servers shorten the messages that they return. Our own limit.
+ * servers shorten the messages that they return.
  */
 export const MAX_RETURNED_BYTES = 10 * 1024 * 1024;
 /** Kinds of recipients whose mail is read here, by programs. */
@@ -20,7 +20,7 @@ const RETURNED_KINDS: ReadonlySet<string> = new Set(['bounce', 'complaint', 'rep
 /**
  * Maximum size of the received mail that the installation itself stores, in MB, and of this mail when another message to the
  * postmaster, or a report, arrives. Anybody can write to these addresses; bounces and complaints, which need a token, keep the
- * other half. Our own limits.
+ * other half.
  */
 export const MAX_INSTALLATION_MEGABYTES = 2_048;
 export const MAX_POSTMASTER_MEGABYTES = MAX_INSTALLATION_MEGABYTES / 2;
@@ -28,7 +28,7 @@ export const MAX_POSTMASTER_MEGABYTES = MAX_INSTALLATION_MEGABYTES / 2;
 /**
  * Maximum number and total size of the messages that are received for one email at its own addresses: bounces and complaints, and
  * mail of a reader who unsubscribes. Whoever got an email has these addresses and could fill the space of all others with them. An
- * email has at most 50 recipients, each with a few reports of delays and one bounce. Our own limits.
+ * email has at most 50 recipients, each with a few reports of delays and one bounce.
  */
 export const MAX_ANSWERS = 500;
 export const MAX_ANSWER_BYTES = 40 * 1024 * 1024;

@@ -28,12 +28,12 @@ export type SignalInput = {
 
 type Signal = SpamReason & { applies(input: SignalInput): boolean };
 
-/** A date this much ahead is not the mistake of a clock. Our own limit. */
+/** A date this much ahead is not the mistake of a clock. */
 const MAX_AHEAD_MS = DAY_MS;
-/** Maximum number of addresses that are looked for in the name of an author. Our own limit. */
+/** Maximum number of addresses that are looked for in the name of an author. */
 const MAX_NAMED_ADDRESSES = 5;
 
-/** Our own points. Limits are usually about 6 for a flag and 15 for a refusal. */
+/** Points of each signal. Limits are usually about 6 for a flag and 15 for a refusal. */
 const SIGNALS: readonly Signal[] = [
   { name: 'dmarc_quarantine', points: 4, applies: ({ isQuarantined }) => isQuarantined },
   {

@@ -12,12 +12,12 @@ import { countHeld, type HeldRow, listHeld, listHeldEmails } from './held/store.
 import { feedbackLoopLocalPart, isProviderName, returnAddressKeyOf } from './return-path.ts';
 import { releaseHeld } from './state/hold.ts';
 
+type Operating = Pick<App, 'db' | 'clock' | 'wakeups' | 'config' | 'sealer'>;
+
 /** Maximum number of held recipients in one answer. */
 const MAX_LISTED = 1_000;
 /** Number of emails that are released before held mail is listed again. */
 const EMAILS_PER_PAGE = 100;
-
-type QueueApp = Pick<App, 'db' | 'clock' | 'wakeups' | 'config' | 'sealer'>;
 
 const providerSchema = Type.Object({ provider: Type.String() });
 
@@ -25,7 +25,7 @@ const providerSchema = Type.Object({ provider: Type.String() });
 const releaseSchema = Type.Object({ emailId: Type.Optional(Type.String()) });
 
 /** Registers `GET /held`, `POST /held/release` and `GET /feedback-loops/{provider}` on the server of the control socket. */
-export function registerQueueAdmin(server: FastifyInstance, app: QueueApp): void {
+export function registerQueueAdmin(server: FastifyInstance, app: Operating): void {
   server.get('/held', async () => ({
     total: await countHeld(app.db.read),
     recipients: (await listHeld(app.db.read, MAX_LISTED)).map(showHeld),
@@ -58,12 +58,12 @@ export function showHeld({ messageId, tenantId, mode, address, attempts, diagnos
   return { emailId: messageId, tenantId, mode, to: address, attempts, heldAt, diagnostic };
 }
 
-function release({ db, clock }: QueueApp, emailId: string): Promise<number> {
+function release({ db, clock }: Operating, emailId: string): Promise<number> {
   return db.commit(releaseHeld, { emailId, now: clock.now() });
 }
 
 /** Releases each email in its own write, so that other writes are not kept waiting. */
-async function releaseAll(app: QueueApp): Promise<number> {
+async function releaseAll(app: Operating): Promise<number> {
   let released = 0;
   for (let after: string | undefined = ''; after !== undefined; ) {
     const emailIds: string[] = await listHeldEmails(app.db.read, { after, limit: EMAILS_PER_PAGE });
@@ -74,7 +74,7 @@ async function releaseAll(app: QueueApp): Promise<number> {
 }
 
 /** Releases one email. It may have been canceled or released since it was listed. */
-async function releaseIfHeld(app: QueueApp, emailId: string): Promise<number> {
+async function releaseIfHeld(app: Operating, emailId: string): Promise<number> {
   try {
     return await release(app, emailId);
   } catch (error) {

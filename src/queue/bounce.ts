@@ -17,7 +17,7 @@ import type { SpooledMessage } from './store.ts';
 
 /**
  * Time after which an acceptance counts as a success, in milliseconds, when the bounce comes by mail: servers that accept everything
- * bounce within minutes. Our own limit.
+ * bounce within minutes.
  */
 const ACCEPTED_FOR_GOOD_MS = 3_600_000;
 
@@ -29,7 +29,7 @@ type BouncedRecipient = {
 };
 
 /** Returns the type of a bounce, as part of the write that stores it. A likely bad address is remembered. */
-export async function judgeBounce(
+export async function evaluateBounce(
   tx: Tx,
   message: SpooledMessage,
   bounced: BouncedRecipient,

@@ -8,12 +8,12 @@ import type { RecipientRow } from '../db/tables.ts';
 import { findBroadcastStatus } from '../ledger/store.ts';
 import { addressKey } from '../mail/address.ts';
 import { CONTACT_DELETED, type Exclusion, findExclusions } from './exclusions.ts';
-import { withPart } from './mail-store.ts';
+import { findMailPart } from './mail-store.ts';
 import type { Outcome } from './outcome/outcome.ts';
 import { findWriterStop } from './state/cancel-submitted.ts';
 import { type Change, changeRecipients } from './state/change.ts';
 import type { Transition } from './state/transition.ts';
-import { findMessage, type SpooledMessage } from './store.ts';
+import type { SpooledMessage } from './store.ts';
 
 /** A delivery is the content of one SMTP transaction: a message and those of its recipients that go to one site. */
 export type Delivery = { message: SpooledMessage; recipients: RecipientRow[] };
@@ -94,9 +94,9 @@ async function claimMessage(
   messageId: string,
   { now, runId, leasedUntil, queues }: ClaimRequest,
 ): Promise<Delivery | undefined> {
-  const message = await findMessage(tx, messageId);
-  if (!message) return undefined;
-  const mail = await withPart(tx, message, { by: 'queue', names: queues });
+  const mail = await findMailPart(tx, messageId, { by: 'queue', names: queues });
+  if (!mail) return undefined;
+  const { message } = mail;
   const due = mail.recipients
     .filter((recipient) => isDue(recipient, now))
     .slice(0, message.kind === 'broadcast' ? READERS_PER_TRANSACTION : RECIPIENTS_PER_TRANSACTION);
@@ -111,9 +111,9 @@ async function claimMessage(
     const claimed = { cause: 'claimed', runId, leasedUntil } as const;
     return { recipient, transition: stop ?? (exclusion ? { cause: 'suppressed', ...exclusion } : claimed) };
   });
-  await changeRecipients(tx, mail, { now, changes });
-  const taken = due.filter(({ state }) => state === 'in_flight');
-  return taken.length > 0 ? { message, recipients: taken } : undefined;
+  const changed = await changeRecipients(tx, mail, { now, changes });
+  const recipients = changed.recipients.filter(({ state }) => state === 'in_flight');
+  return recipients.length > 0 ? { message: changed.message, recipients } : undefined;
 }
 
 /**

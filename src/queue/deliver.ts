@@ -1,5 +1,5 @@
 /**
- * Delivers one claim: judge the sender, open a session, transact, settle. An internal error becomes an outcome too, so
+ * Delivers one claim: check the sender, open a session, transact, settle. An internal error becomes an outcome too, so
  * that every claim is settled.
  */
 import type { App } from '../app.ts';
@@ -8,18 +8,10 @@ import { mayStillSend } from '../domains/sender.ts';
 import { AppError, errorMessage } from '../system/errors.ts';
 import type { Claim } from './claim.ts';
 import { DELIVERY_DEADLINE_MS } from './claim.ts';
-import type { LocalReceiver } from './local-receiver.ts';
+import type { DeliveryApp } from './delivery-app.ts';
 import { NO_REPORT, type Outcome } from './outcome/outcome.ts';
-import type { Replies } from './outcome/replies/replies.ts';
-import type { PrepareMessage } from './prepare.ts';
 import { settleClaim } from './settle-claim.ts';
 import { type Attempt, notSent, type Transport } from './transport.ts';
-
-export type DeliveryApp = App & {
-  prepare: PrepareMessage;
-  receiveLocally: LocalReceiver;
-  replies: Replies;
-};
 
 type DeliveryOptions = {
   transport: Pick<Transport, 'open' | 'transact'>;
@@ -48,8 +40,8 @@ async function attemptDelivery(
   claim: Claim,
   { transport, onReady }: DeliveryOptions,
 ): Promise<Attempt> {
-  const judged = judgeAge(app, claim) ?? (await judgeSender(app, claim));
-  if (judged) return notSent(claim, judged);
+  const stopped = checkAge(app, claim) ?? (await checkSender(app, claim));
+  if (stopped) return notSent(claim, stopped);
   const refused = await transport.open(claim);
   if (refused) return notSent(claim, refused);
   return transport.transact(claim, onReady);
@@ -59,7 +51,7 @@ async function attemptDelivery(
  * Returns a deferral when earlier mail of the session has used up the time of the claim. A delivery that began now
  * could outlast the lease (claim.ts).
  */
-function judgeAge({ clock }: Pick<App, 'clock'>, { claimedAt }: Claim): Outcome | undefined {
+function checkAge({ clock }: Pick<App, 'clock'>, { claimedAt }: Claim): Outcome | undefined {
   if (clock.elapsed() < claimedAt + DELIVERY_DEADLINE_MS) return undefined;
   const text = 'Not tried: mail before it took too long';
   return { kind: 'deferred', report: { ...NO_REPORT, phase: 'local', fact: 'local', text } };
@@ -70,10 +62,10 @@ const NOT_AUTHORISED = '5.7.1';
 
 /**
  * Returns a bounce when the sender's domain is no longer verified, and undefined when the mail may be sent. Only
- * scheduled mail is judged: other mail was judged when it was accepted, and mail with a signature is only being
+ * scheduled mail is checked: other mail was checked when it was accepted, and mail with a signature is only being
  * retried.
  */
-async function judgeSender(app: Pick<App, 'db' | 'clock'>, { message }: Claim): Promise<Outcome | undefined> {
+async function checkSender(app: Pick<App, 'db' | 'clock'>, { message }: Claim): Promise<Outcome | undefined> {
   const wasScheduled = message.datedAt > message.createdAt;
   if (!wasScheduled || message.signature !== null || message.domainId === null) return undefined;
   if (await mayStillSend(app, message.domainId)) return undefined;
@@ -84,7 +76,7 @@ async function judgeSender(app: Pick<App, 'db' | 'clock'>, { message }: Claim): 
   };
 }
 
-/** Delay before mail is tried again that the daemon was too busy to compose, in milliseconds. Our own limit. */
+/** Delay before mail is tried again that the daemon was too busy to compose, in milliseconds. */
 const BUSY_RETRY_MS = 30_000;
 
 /** Returns a deferral for mail that could not be composed because the daemon was busy. Nothing was sent. */

@@ -7,7 +7,7 @@ import { DAY_MS } from '../system/clock.ts';
 import { firstIdAt, type Id } from '../system/ids.ts';
 
 /**
- * Maximum time from the acceptance of an email to its delivery that is considered, in milliseconds. Our own limit: mail waits at most
+ * Maximum time from the acceptance of an email to its delivery that is considered, in milliseconds. Mail waits at most
  * seven days for its server, and is seldom scheduled for longer than a month.
  */
 const MAX_WAIT_MS = 40 * DAY_MS;

@@ -10,7 +10,7 @@ import { MAX_QUESTIONS } from '../system/dns/ask.ts';
 import { errorMessage } from '../system/errors.ts';
 import { createLru } from '../system/lru.ts';
 import type { RunningWork } from '../system/worker.ts';
-import type { DeliveryApp } from './deliver.ts';
+import type { DeliveryApp } from './delivery-app.ts';
 import { findNextDue, listDueInQueue, listDueQueues } from './due-store.ts';
 import { type PoolEvents, SessionPool } from './sessions/session-pool.ts';
 import { DeliveryQueue } from './site/delivery-queue.ts';
@@ -219,8 +219,8 @@ export class Dispatcher implements RunningWork {
     const events: SiteEvents = {
       onDone: (queue) => this.#queues.delete(queue.key),
       onStale: (queue) => {
-        const place = { owner: queue.name.tenantId, isFirst: true };
-        void this.#lookups.run(() => this.#routeQueue(queue), place);
+        const options = { owner: queue.name.tenantId, isFirst: true };
+        void this.#lookups.run(() => this.#routeQueue(queue), options);
       },
       onChange: (site) => {
         this.#sessionsOf(site).request(site);

@@ -4,7 +4,7 @@ import type { Feature } from '../feature.ts';
 import { firstKeptId } from '../system/ids.ts';
 import { registerQueueAdmin } from './admin-api.ts';
 import { expireAttempts } from './attempts-store.ts';
-import { createTrialWork } from './held/trial.ts';
+import { createProbeWork } from './held/probe.ts';
 import { createRepliesWork, type RepliesFile } from './outcome/replies/replies.ts';
 import { moveQueue } from './state/set-back.ts';
 import { registerSuppressionReview } from './suppression-review/admin-api.ts';
@@ -17,7 +17,7 @@ export const queue = {
   works: [
     (app: Pick<App, 'clock'> & { replies: RepliesFile }) => createRepliesWork(app, app.replies),
     createRecoveryWork,
-    createTrialWork,
+    createProbeWork,
   ],
   dueWorks: [{ move: moveQueue, wakeup: 'queue' }],
   retention: ({ db, config }: Pick<App, 'db' | 'config'>) => [

@@ -13,7 +13,7 @@ import { addressReadings, bareAddress, type Notice } from '../mail/dsn/notice.ts
 import type { HeaderField } from '../mail/message/lenient-header.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
-import { judgeBounce, suppressBounced, suppressRecipient } from './bounce.ts';
+import { evaluateBounce, suppressBounced, suppressRecipient } from './bounce.ts';
 import { type ComplaintSource, findComplaintSource } from './complaint-source.ts';
 import { type ExplainedNotice, explainNotice } from './outcome/notice.ts';
 import { cleanReport } from './outcome/outcome.ts';
@@ -148,7 +148,7 @@ const recordBounce = defineWrite(
       if (attributed && isStronger(one.notice, named.get(attributed.recipient)?.notice))
         named.set(attributed.recipient, attributed);
     }
-    const changes: Change[] = [];
+    const changes: LaterChange[] = [];
     for (const attributed of named.values()) {
       const transition = await transitionOf(tx, { message: found.message, now: arrivedAt }, attributed);
       if (transition) changes.push({ recipient: attributed.recipient, transition });
@@ -243,18 +243,23 @@ function complainerOf(
   return named ?? (recipients.length === 1 ? recipients[0] : undefined);
 }
 
+/** A change that comes after the delivery. */
+type LaterChange = Change & {
+  transition: Extract<Transition, { cause: 'bounced-later' | 'delayed-later' | 'complained' }>;
+};
+
 /** Returns what a notice changes. Reports of success change nothing: no mail asks for them. */
 async function transitionOf(
   tx: Tx,
   { message, now }: { message: SpooledMessage; now: number },
   { recipient, notice, report, meaning }: Attributed,
-): Promise<Transition | undefined> {
+): Promise<LaterChange['transition'] | undefined> {
   switch (notice.action) {
     case 'failed': {
       // Only a recipient without a verdict gets one (`store`), and only such a bounce is evidence.
       if (recipient.state !== 'delivered')
         return { cause: 'bounced-later', report, meaning, bounce: 'undetermined' };
-      const bounce = await judgeBounce(tx, message, { recipient, report, meaning, now });
+      const bounce = await evaluateBounce(tx, message, { recipient, report, meaning, now });
       return { cause: 'bounced-later', report, meaning, bounce };
     }
     case 'delayed': {
@@ -272,7 +277,7 @@ async function transitionOf(
 async function store(
   tx: Tx,
   { message, recipients }: FoundMail,
-  { now, changes: wanted }: { now: number; changes: readonly Change[] },
+  { now, changes: wanted }: { now: number; changes: readonly LaterChange[] },
 ): Promise<Stored> {
   const changes = wanted.filter(({ recipient }) => recipient.state === 'delivered');
   const isWaiting = wanted.some(({ recipient }) => recipient.state === 'in_flight');
@@ -297,13 +302,17 @@ async function suppress(
 
 function lineOf(
   { id: emailId, tenantId, mode }: SpooledMessage,
-  { recipient, transition }: Change,
+  { recipient, transition }: LaterChange,
 ): Stored['lines'][number] {
-  const { address: to, smtpCode: code, enhancedCode, diagnostic } = recipient;
-  const mail = { emailId, tenantId, mode, to };
-  if (transition.cause === 'complained')
-    return { kind: 'complained', ...mail, feedbackType: transition.complaint.feedbackType };
-  if (transition.cause === 'delayed-later')
-    return { kind: 'delayed', ...mail, diagnostic: transition.diagnostic };
-  return { kind: 'bounced', ...mail, code, enhancedCode, diagnostic };
+  const mail = { emailId, tenantId, mode, to: recipient.address };
+  switch (transition.cause) {
+    case 'complained':
+      return { kind: 'complained', ...mail, feedbackType: transition.complaint.feedbackType };
+    case 'delayed-later':
+      return { kind: 'delayed', ...mail, diagnostic: transition.diagnostic };
+    case 'bounced-later': {
+      const { smtpCode: code, enhancedCode, text: diagnostic } = transition.report;
+      return { kind: 'bounced', ...mail, code, enhancedCode, diagnostic };
+    }
+  }
 }

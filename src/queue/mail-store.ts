@@ -36,7 +36,7 @@ type Part = { messageId: string; namesJson: string };
  * of its other recipients. The plus sign keeps SQLite from an index of the column, which may have a million rows.
  */
 function partBy(column: 'id' | 'queue') {
-  const of = (param: Param<Part>, is: 'IN' | 'NOT IN') =>
+  const isNamed = (param: Param<Part>, is: 'IN' | 'NOT IN') =>
     sql<boolean>`+${sql.ref(column)} ${sql.raw(is)} (SELECT value FROM json_each(${param('namesJson')}))`;
   return {
     named: statement((db, param: Param<Part>) =>
@@ -44,7 +44,7 @@ function partBy(column: 'id' | 'queue') {
         .selectFrom('recipients')
         .selectAll()
         .where('messageId', '=', constant(param('messageId')))
-        .where(of(param, 'IN'))
+        .where(isNamed(param, 'IN'))
         .orderBy('position'),
     ),
     others: statement((db, param: Param<Part>) =>
@@ -52,13 +52,13 @@ function partBy(column: 'id' | 'queue') {
         .selectFrom('recipients')
         .select(['state', sql<number>`max(attempts)`.as('attempts')])
         .where('messageId', '=', constant(param('messageId')))
-        .where(of(param, 'NOT IN'))
+        .where(isNamed(param, 'NOT IN'))
         .groupBy('state'),
     ),
   };
 }
 
-/** Number of recipients up to which a message is read whole, with one query instead of two. Our own limit. */
+/** Number of recipients up to which a message is read whole, with one query instead of two. */
 const FEW_RECIPIENTS = 16;
 
 const firstRecipients = statement((db, param: Param<Pick<Part, 'messageId'>>) =>
@@ -72,20 +72,25 @@ const firstRecipients = statement((db, param: Param<Pick<Part, 'messageId'>>) =>
 
 const PARTS = { id: partBy('id'), queue: partBy('queue') };
 
-/** Returns the message with some of its recipients: those with one of the ids, or in one of the queues. */
-export async function withPart(
+/**
+ * Returns a message with some of its recipients: those with one of the ids, or in one of the queues. Returns undefined
+ * when the message does not exist.
+ */
+export async function findMailPart(
   tx: Tx,
-  message: SpooledMessage,
+  messageId: string,
   { by, names }: { by: keyof typeof PARTS; names: readonly string[] },
-): Promise<Mail> {
-  const first = await firstRecipients.all(tx, { messageId: message.id });
+): Promise<Mail | undefined> {
+  const message = await findMessage(tx, messageId);
+  if (!message) return undefined;
+  const first = await firstRecipients.all(tx, { messageId });
   if (first.length <= FEW_RECIPIENTS) {
     const { recipients = [], others = [] } = Object.groupBy(first, (recipient) =>
       names.includes(recipient[by]) ? 'recipients' : 'others',
     );
     return { message, recipients, others };
   }
-  const part = { messageId: message.id, namesJson: JSON.stringify(names) };
+  const part = { messageId, namesJson: JSON.stringify(names) };
   const recipients = await PARTS[by].named.all(tx, part);
   return { message, recipients, others: await PARTS[by].others.all(tx, part) };
 }

@@ -3,7 +3,7 @@ import './attempts-store.ts';
 import './claim.ts';
 import './due-store.ts';
 import './feedback.ts';
-import './held/trial.ts';
+import './held/probe.ts';
 import './notifications-store.ts';
 import './settle.ts';
 import './state/cancel-submitted.ts';

@@ -11,7 +11,6 @@ import { type DkimKey, signMessage } from '../mail/dkim/sign.ts';
 import { dateField } from '../mail/message/headers.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
 import type { Delivery } from './claim.ts';
-import { complaintFields } from './contents/complaint-fields.ts';
 import {
   type ComposedMessages,
   type MessageBytes,
@@ -19,7 +18,7 @@ import {
   openMessage,
   rememberComposed,
 } from './contents/open.ts';
-import { readerOf } from './contents/reader.ts';
+import { complaintFields, readerOf } from './contents/reader.ts';
 import { bounceLocalPart, type ReturnAddressKey, returnAddressKeyOf } from './return-path.ts';
 import type { SpooledMessage } from './store.ts';
 
@@ -81,10 +80,10 @@ async function prepareMessage(
   const complaints = complaintFields(app.returnAddressKey, message, recipients);
   const opening = { message, reader, complaintFields: complaints };
   const opened = await openMessage(app, opening, composed);
-  const kept = opened.isUnchanged ? message.signature : null;
+  const known = opened.isUnchanged ? message.signature : null;
   return {
     content: opened.bytes,
-    signature: kept ?? (await sign(app, message, opened)),
+    signature: known ?? (await sign(app, message, opened)),
     returnPath: returnPathOf(app, message),
   };
 }

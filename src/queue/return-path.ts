@@ -66,7 +66,7 @@ const LOCAL_PART = /^[bcru]\+[0-9a-hjkmnp-tv-z]{54}$/;
 const REGISTERED = /^(f\+([a-z0-9-]{1,20})\.)([0-9a-hjkmnp-tv-z]{24})$/;
 /** Matches the tokens of an email in the fields of a report. */
 const TOKENS = /[bc]\+[0-9a-hjkmnp-tv-z]{54}/gi;
-/** Maximum number of tokens that are checked in one report. Our own limit: a report has few. */
+/** Maximum number of tokens that are checked in one report. A report has few. */
 const MAX_TOKENS = 16;
 /** Number of a complaint address that all recipients share. Others have the position of the recipient plus one. */
 const SHARED = 0;

@@ -1,28 +1,24 @@
 /** Stores the outcome of an attempt durably, wakes the workers that wait for it, and writes the mail log. */
-import type { App } from '../app.ts';
+
 import { commitOutcome } from '../db/commit-outcome.ts';
 import { logAttempt, logHeld } from '../events/mail-log.ts';
 import { isoTime } from '../system/clock.ts';
 import type { Claim } from './claim.ts';
+import type { DeliveryApp } from './delivery-app.ts';
 import { finalOutcome } from './outcome/explain.ts';
-import type { Replies } from './outcome/replies/replies.ts';
 import { retryDelayMs } from './schedule.ts';
 import { nextAttemptAt, type Result, type Settlement, settle } from './settle.ts';
 import { isSuspect } from './state/suspect.ts';
-import type { Judged } from './transport.ts';
-
-type SettleApp = Pick<App, 'db' | 'clock' | 'random' | 'runId' | 'wakeups' | 'log' | 'config'> & {
-  replies: Replies;
-};
+import type { Evaluated } from './transport.ts';
 
 /**
  * Settles the recipients of a claim that have a verdict.
  * @throws Error when the outcome could not be stored for two minutes
  */
 export async function settleClaim(
-  app: SettleApp,
+  app: DeliveryApp,
   claim: Claim,
-  { verdicts, signature, durationMs }: Judged,
+  { verdicts, signature, durationMs }: Evaluated,
 ): Promise<void> {
   const now = app.clock.now();
   const { id: messageId, expiresAt } = claim.message;
@@ -51,7 +47,7 @@ export async function settleClaim(
 
 /** Writes one line of the mail log for each recipient. */
 function logSettled(
-  app: SettleApp,
+  app: DeliveryApp,
   { message, recipients, site }: Claim,
   { settlement: { now, durationMs }, result }: { settlement: Settlement; result: Result },
 ): void {

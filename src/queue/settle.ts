@@ -6,14 +6,13 @@
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { insertAttempt } from './attempts-store.ts';
-import { judgeBounce, suppressBounced } from './bounce.ts';
-import type { Mail } from './mail-store.ts';
-import { withPart } from './mail-store.ts';
+import { evaluateBounce, suppressBounced } from './bounce.ts';
+import { findMailPart, type Mail } from './mail-store.ts';
 import { makeNotificationDue } from './notifications-store.ts';
 import type { FinalOutcome, Verdict } from './outcome/outcome.ts';
 import { type Change, changeRecipients } from './state/change.ts';
 import type { Transition } from './state/transition.ts';
-import { findMessage, type SpooledMessage } from './store.ts';
+import type { SpooledMessage } from './store.ts';
 
 export type Result = {
   recipientId: RecipientRow['id'];
@@ -45,10 +44,9 @@ export const settle = defineWrite('queue.settle', settleAttempt, {
 async function settleAttempt(tx: Tx, settlement: Settlement): Promise<RecipientRow['id'][]> {
   const { messageId, now } = settlement;
   const names = settlement.results.map(({ recipientId }) => recipientId);
-  const message = await findMessage(tx, messageId);
-  if (!message) throw new Error(`message ${messageId} does not exist`);
-  const mail = await withPart(tx, message, { by: 'id', names });
-  const { recipients } = mail;
+  const mail = await findMailPart(tx, messageId, { by: 'id', names });
+  if (!mail) throw new Error(`message ${messageId} does not exist`);
+  const { message, recipients } = mail;
   const changes: Change[] = [];
   for (const result of settlement.results) {
     const recipient = recipients.find(({ id }) => id === result.recipientId);
@@ -59,8 +57,8 @@ async function settleAttempt(tx: Tx, settlement: Settlement): Promise<RecipientR
       transition: await transitionOf(tx, { message, recipient, result }, settlement),
     });
   }
-  message.signature = signatureAfter(mail, changes, settlement);
-  await changeRecipients(tx, mail, { now, changes });
+  const signature = signatureAfter(mail, changes, settlement);
+  await changeRecipients(tx, mail, { now, changes, signature });
   for (const change of changes) await suppressBounced(tx, message, { now, ...change });
   if (changes.some(({ transition }) => transition.cause === 'bounced'))
     await makeNotificationDue(tx, messageId, now);
@@ -95,7 +93,7 @@ async function transitionOf(
       };
     case 'bounced': {
       const { meaning } = outcome;
-      const bounce = await judgeBounce(tx, message, { recipient, report, meaning, now });
+      const bounce = await evaluateBounce(tx, message, { recipient, report, meaning, now });
       return { cause: 'bounced', report, meaning, bounce };
     }
     case 'deferred': {

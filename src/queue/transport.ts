@@ -9,7 +9,7 @@ import { type Outcome, type Verdict, verdictForAll } from './outcome/outcome.ts'
 /** The result of an attempt. Each recipient of the claim has a verdict or is put back, unless all are released. */
 export type Attempt =
   | {
-      kind: 'judged';
+      kind: 'evaluated';
       verdicts: ReadonlyMap<RecipientRow['id'], Verdict>;
       /** The claim without the recipients that have a verdict, for another session. */
       undecided: Claim | undefined;
@@ -20,7 +20,7 @@ export type Attempt =
   /** The daemon stops before anything was sent. The dispatcher releases the recipients in one write. */
   | { kind: 'released' };
 
-export type Judged = Extract<Attempt, { kind: 'judged' }>;
+export type Evaluated = Extract<Attempt, { kind: 'evaluated' }>;
 
 /** Resolves when the end of a message may be sent; undefined when it may be sent at once. */
 export type MayEnd = () => Promise<unknown> | undefined;
@@ -46,7 +46,7 @@ export type Transport = {
 };
 
 /** Returns the attempt of a claim whose outcome is known without sending anything. */
-export function notSent(claim: Claim, outcome: Outcome): Judged {
+export function notSent(claim: Claim, outcome: Outcome): Evaluated {
   const verdicts = verdictForAll(claim, outcome);
-  return { kind: 'judged', verdicts, undecided: undefined, signature: null, durationMs: 0 };
+  return { kind: 'evaluated', verdicts, undecided: undefined, signature: null, durationMs: 0 };
 }

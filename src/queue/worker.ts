@@ -5,8 +5,8 @@ import { logHeld } from '../events/mail-log.ts';
 import { createLinks } from '../links/links.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { withdrawProbes } from './held/probe.ts';
 import { countHeld } from './held/store.ts';
-import { withdrawTrials } from './held/trial.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import { type Replies, RepliesFile } from './outcome/replies/replies.ts';
 import { createPreparer } from './prepare.ts';
@@ -49,15 +49,13 @@ export function createRecoveryWork(app: App): Work<'run'> {
   });
 }
 
-type RecoveryApp = Pick<App, 'db' | 'clock' | 'runId' | 'log' | 'wakeups'>;
-
 /** Puts back what an earlier start of the daemon left behind. It runs once, before the queue starts. */
-export async function recoverQueue(app: RecoveryApp): Promise<void> {
-  await app.db.commit(withdrawTrials, { now: app.clock.now() });
+export async function recoverQueue(app: App): Promise<void> {
+  await app.db.commit(withdrawProbes, { now: app.clock.now() });
   await recoverLeases(app);
 }
 
-async function recoverLeases(app: RecoveryApp): Promise<void> {
+async function recoverLeases(app: App): Promise<void> {
   const { clock, runId } = app;
   const { retried, held } = await app.db.commit(recoverAbandoned, {
     now: clock.now(),

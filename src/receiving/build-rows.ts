@@ -19,15 +19,15 @@ import { formatLocalResultsField, formatResultsField } from '../mail/auth/result
 import { decodeWords } from '../mail/message/decode-words.ts';
 import { isId, newId } from '../system/ids.ts';
 import type { ReceivedContent } from './content.ts';
-import type { Judgement, ReceivedEnvelope } from './envelope.ts';
+import type { Evaluation, ReceivedEnvelope } from './envelope.ts';
 import type { AcceptedRecipient } from './recipient.ts';
-import type { SpamVerdict } from './spam/judge.ts';
+import type { SpamVerdict } from './spam.ts';
 import { formatTrace } from './trace.ts';
 
 type Build = {
   envelope: ReceivedEnvelope;
   content: ReceivedContent;
-  judgement: Judgement;
+  evaluation: Evaluation;
   spam: SpamVerdict;
   now: number;
 };
@@ -44,7 +44,7 @@ const TASK_KINDS: Readonly<Record<ReceivedRecipientKind, ReceivedTaskKind | unde
   srs: 'forward',
 };
 
-/** Maximum length of a subject and of a Message-ID that are stored. Our own limit; the message itself has all of it. */
+/** Maximum length of a subject and of a Message-ID that are stored. The message itself has all of it. */
 const MAX_FIELD_CHARACTERS = 998;
 /** Maximum number of our own Message-IDs that are looked up. The first ones are those of the latest messages. */
 const MAX_ANSWERED_EMAILS = 5;
@@ -63,7 +63,7 @@ export async function buildRows(app: Pick<App, 'config' | 'db'>, build: Build): 
     rows.push({
       message,
       tasks,
-      results: shortResults(build.judgement.result),
+      results: shortResults(build.evaluation.result),
       recipients: stored,
     });
   }
@@ -74,10 +74,10 @@ type Group = Build & { tenantId: ReceivedMessageRow['tenantId']; recipients: rea
 
 function buildMessage(
   { config }: Pick<App, 'config'>,
-  { envelope, content: { blob, fields }, judgement, spam, now, tenantId, recipients }: Group,
+  { envelope, content: { blob, fields }, evaluation, spam, now, tenantId, recipients }: Group,
 ): ReceivedMessageRow {
   const { hostname } = config;
-  const { result } = judgement;
+  const { result } = evaluation;
   const { client, sender, requireTls, utf8 } = envelope;
   const id = newId('in', now);
   const author = authorOf(result, fields);
@@ -89,7 +89,7 @@ function buildMessage(
     sender,
     recipient: envelope.recipients.length === 1 ? only?.address : undefined,
     confirmedName: result?.reverseDns.result === 'pass' ? result.reverseDns.name : undefined,
-    results: result ? formatResultsField(hostname, result) : formatLocalResultsField(hostname, judgement),
+    results: result ? formatResultsField(hostname, result) : formatLocalResultsField(hostname, evaluation),
     now,
   });
   return {
@@ -125,7 +125,7 @@ function isForRoute({ targets }: AcceptedRecipient): boolean {
 }
 
 /** Returns the address of the author; null when the message names none, or several. */
-function authorOf(result: Judgement['result'], fields: ReceivedContent['fields']): string | null {
+function authorOf(result: Evaluation['result'], fields: ReceivedContent['fields']): string | null {
   if (!result) return parseMailbox(decodeWords(fields.get('from') ?? ''))?.address ?? null;
   const [address, ...more] = result.from.addresses;
   return address !== undefined && more.length === 0 ? address : null;
@@ -157,8 +157,8 @@ function buildTasks(
 ): NewTask[] {
   const tasks = new Map<string, NewTask>();
   for (const { position, kind, targetId } of recipients) {
-    const isOnlyKept = kind === 'postmaster' && config.inbound.postmaster === '';
-    const taskKind = isOnlyKept ? undefined : TASK_KINDS[kind];
+    const isOnlyStored = kind === 'postmaster' && config.inbound.postmaster === '';
+    const taskKind = isOnlyStored ? undefined : TASK_KINDS[kind];
     // Mail to the postmasters of several domains goes to the same address.
     const key = kind === 'postmaster' ? kind : `${taskKind} ${targetId}`;
     if (taskKind === undefined || tasks.has(key)) continue;

@@ -7,20 +7,20 @@ import type { BlobRow } from '../db/tables.ts';
 import { LineEnds } from '../mail/message/crlf.ts';
 import { type HeaderExcess, MAX_RECEIVED_FIELDS, Normalizer } from '../mail/message/normalize.ts';
 import { asBuffer } from '../mail/smtp/body.ts';
+import { RefusedMessage } from '../mail/smtp/refused-message.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import type { Reservation } from '../system/guards/byte-budget.ts';
-import { overloadRefusal } from '../system/guards/overload.ts';
-import { RefusedMessage } from './envelope.ts';
+import { requireReserve } from '../system/guards/overload.ts';
 
 export type ReceivedContent = {
   /** The bytes as they are stored. The caller commits or discards them. */
   blob: BlobRow;
-  /** Header fields of `KEPT_FIELDS`, by name in lower case: the first of each, unfolded and not decoded. */
+  /** Header fields of `STORED_FIELDS`, by name in lower case: the first of each, unfolded and not decoded. */
   fields: ReadonlyMap<string, string>;
 };
 
 /** Header fields that the row of a message and the signs of spam need. */
-const KEPT_FIELDS: ReadonlySet<string> = new Set([
+const STORED_FIELDS: ReadonlySet<string> = new Set([
   'date',
   'from',
   'subject',
@@ -62,7 +62,7 @@ export async function readContent(
   body: AsyncIterable<Uint8Array>,
   { memory, recipients, ...reading }: Reading & { memory: Reservation },
 ): Promise<ReceivedContent> {
-  const normalizer = new Normalizer({ authservId: app.config.hostname, recipients, keep: KEPT_FIELDS });
+  const normalizer = new Normalizer({ authservId: app.config.hostname, recipients, keep: STORED_FIELDS });
   const pieces = normalize(app, body, { normalizer, ...reading });
   const blob = await app.blobs.prepare(pieces, (bytes) => memory.take(bytes));
   return { blob, fields: normalizer.kept };
@@ -93,12 +93,4 @@ async function* normalize(
 function tooLarge(maxBytes: number): Reply & { text: string } {
   const text = `The message is too large: one of its recipients takes at most ${maxBytes} bytes`;
   return { code: 552, status: '5.3.4', text };
-}
-
-/**
- * Checks that the disk has space for more mail.
- * @throws AppError unavailable
- */
-function requireReserve({ isBelowReserve }: Pick<App['disk'], 'isBelowReserve'>): void {
-  if (isBelowReserve) throw overloadRefusal('disk_reserve');
 }

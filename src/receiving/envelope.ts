@@ -1,11 +1,11 @@
 /** The envelope of a message while it is received, and what the client is answered. */
 import type { AuthenticationResult } from '../mail/auth/result.ts';
-import type { Reply, SmtpClient } from '../mail/smtp/server/session.ts';
+import type { SmtpClient } from '../mail/smtp/server/session.ts';
 import type { AcceptedRecipient, Target } from './recipient.ts';
 import type { Listing } from './sender/dnsbl.ts';
 
-/** The judgement on a message that is accepted. */
-export type Judgement = {
+/** The evaluation on a message that is accepted. */
+export type Evaluation = {
   /** Results of authentication; null for mail that was written on this machine, which is not authenticated. */
   result: AuthenticationResult | null;
   /** True for mail that a tenant has submitted, who was authenticated by other means. */
@@ -21,8 +21,8 @@ type Client = Pick<SmtpClient, 'address' | 'helo' | 'protocol' | 'tls'>;
  * machine (LMTP) or, without a client, the queue of this installation.
  */
 type Source =
-  | { client: Client; judgement?: undefined }
-  | { client: Client | undefined; judgement: Judgement };
+  | { client: Client; evaluation?: undefined }
+  | { client: Client | undefined; evaluation: Evaluation };
 
 export type ReceivedEnvelope = Source & {
   /** Empty for the null sender. */
@@ -38,15 +38,4 @@ export type ReceivedEnvelope = Source & {
 /** Returns everything that is done with a message to these recipients. */
 export function targetsOf(recipients: ReceivedEnvelope['recipients']): Target[] {
   return recipients.flatMap(({ targets }) => targets);
-}
-
-/** Ends the receipt of a message with a refusal. */
-export class RefusedMessage extends Error {
-  override readonly name = 'RefusedMessage';
-  readonly reply: Reply;
-
-  constructor(reply: Reply) {
-    super([reply.text].flat().join(' '));
-    this.reply = reply;
-  }
 }

@@ -15,9 +15,9 @@ import { deletePlansOf } from '../mailbox-delivery/scripts/plan-store.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { firstKeptId } from '../system/ids.ts';
 
-/** Our own limits: a message has up to 100 recipients, and freeing a blob reads all of its pages. */
+/** A message has up to 100 recipients, and freeing a blob reads all of its pages. */
 const MESSAGES = { first: 25, min: 5, max: 50 };
-/** Our own limits: a report has some kilobytes. */
+/** A report has some kilobytes. */
 const REPORTS = { first: 100, min: 25, max: 250 };
 
 /** Deletes the rows of the messages of the range whose bytes were deleted before. */

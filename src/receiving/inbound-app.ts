@@ -13,11 +13,12 @@ import type { TargetGuard } from '../system/blocklist.ts';
 import { blockList } from '../system/blocklist.ts';
 import { createDns } from '../system/dns.ts';
 import { createFetch } from '../system/fetch.ts';
+import { type AddressLimit, createAddressLimit } from '../system/guards/address-limit.ts';
 import { readMaxOpenFiles } from '../system/open-files.ts';
+import { createRspamd, type Rspamd } from './rspamd.ts';
 import { type Blocklists, createBlocklists } from './sender/dnsbl.ts';
 import { createGreylist, type Greylist } from './sender/greylist.ts';
 import { createSenderRates, type SenderRates } from './sender/rates.ts';
-import { createRspamd, type Rspamd } from './spam/rspamd.ts';
 
 export type MailboxScripts = Pick<DecidingApp, 'mailboxDelivery' | 'scriptRunner'>;
 
@@ -37,10 +38,14 @@ export type InboundApp = App & {
   reportReader: ReportReader;
   /** Runs the scripts of mailboxes that may refuse mail; undefined where none runs. */
   mailboxScripts: MailboxScripts | undefined;
+  /** Limits the lines about refused recipients of one client. */
+  refusalLog: AddressLimit;
   /** Maximum number of files, connections among them, that the process may have open. */
   maxOpenFiles: number;
 };
 
+/** Maximum rate of the lines about refused recipients of one client. */
+const REFUSAL_LINES = { requestsPerSecond: 0.1, burst: 10 };
 /** The operator chooses the address of rspamd, which is often this machine. */
 const ANY_TARGET: TargetGuard = { allows: () => true, keepAllowed: (_host, addresses) => [...addresses] };
 
@@ -68,6 +73,7 @@ export function createInboundApp(app: App, mailboxScripts?: MailboxScripts): Inb
     senderRates: createSenderRates(clock, isTrustedRelay),
     reportReader: createReportReader(app),
     mailboxScripts,
+    refusalLog: createAddressLimit(clock, REFUSAL_LINES),
     maxOpenFiles: readMaxOpenFiles(),
     rspamd:
       url === ''

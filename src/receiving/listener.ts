@@ -1,19 +1,16 @@
-/** Listens for mail from other servers (smtp.address and smtp.port), and from one of this machine for mailboxes (lmtp/listener.ts). */
+/** Listens for mail from other servers (smtp.address and smtp.port), and from one of this machine for mailboxes (lmtp.ts). */
 import type { Certificates } from '../certificates/certificates.ts';
 import { watchTasks } from '../inbound/metrics.ts';
 import { listenSmtp } from '../mail/smtp/server/server.ts';
 import { plainAddress } from '../system/address-block.ts';
-import { createAddressLimit } from '../system/guards/address-limit.ts';
 import { type Listener, listenAt } from '../system/listen.ts';
 import { maxFilesOf } from '../system/open-files.ts';
 import type { InboundApp } from './inbound-app.ts';
-import { openLmtp } from './lmtp/listener.ts';
-import { createInboundSession, type SessionApp } from './session.ts';
+import { openLmtp } from './lmtp.ts';
+import { createInboundSession } from './session.ts';
 
 /** Time in which messages that are being received are completed when the daemon stops, in milliseconds. */
 const DRAIN_MS = 25_000;
-/** Maximum rate of the lines about refused recipients of one client. Our own limits. */
-const REFUSAL_LINES = { requestsPerSecond: 0.1, burst: 10 };
 
 /**
  * Starts to listen for mail. Closing the listener ends LMTP and the threads of the app too.
@@ -27,10 +24,6 @@ export async function openInbound(
   // Clients beyond it are answered 421.
   const connections = Math.min(app.config.smtp.connections, maxFilesOf('smtp', app.maxOpenFiles));
   const proxies = new Set(trustedProxies.map(plainAddress));
-  const sessionApp: SessionApp = {
-    ...app,
-    refusalLog: createAddressLimit(app.clock, REFUSAL_LINES),
-  };
   watchTasks(app);
   const listenOn = (host: string) =>
     listenSmtp(app, {
@@ -42,7 +35,7 @@ export async function openInbound(
       limits: { connections },
       isProxy: (peer) => proxies.has(peer),
       isExempt: app.isTrustedRelay,
-      openSession: () => createInboundSession(sessionApp),
+      openSession: () => createInboundSession(app),
     });
   await using opened = new AsyncDisposableStack();
   const listener = opened.adopt(await listenAt(address, listenOn), (open) => open.close(0));

@@ -9,14 +9,13 @@ import { refusalReply } from '../mail/smtp/refusal.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import type { LocalAnswer, LocalOrigin, LocalReceiver } from '../queue/local-receiver.ts';
 import { AppError } from '../system/errors.ts';
-import type { Judgement } from './envelope.ts';
-import { type ReceiveApp, receiveMessage } from './receive.ts';
-import { type AcceptedRecipient, decideRecipient, type RecipientApp } from './recipient.ts';
-
-type LocalApp = ReceiveApp & RecipientApp;
+import type { Evaluation } from './envelope.ts';
+import type { InboundApp } from './inbound-app.ts';
+import { receiveMessage } from './receive.ts';
+import { type AcceptedRecipient, decideRecipient } from './recipient.ts';
 
 /** Returns the receiver of local mail. */
-export function createLocalReceiver(app: LocalApp): LocalReceiver {
+export function createLocalReceiver(app: InboundApp): LocalReceiver {
   return async ({ origin, sender, recipients, requireTls, utf8, sizeBytes, bytes }) => {
     const accepted: AcceptedRecipient[] = [];
     const refused = new Map<string, LocalAnswer>();
@@ -28,7 +27,7 @@ export function createLocalReceiver(app: LocalApp): LocalReceiver {
     if (accepted.length === 0) return recipients.flatMap((address) => refused.get(address) ?? []);
     const envelope = {
       client: undefined,
-      judgement: await judgementOf(app, origin),
+      evaluation: await evaluationOf(app, origin),
       sender,
       utf8,
       requireTls,
@@ -44,7 +43,7 @@ export function createLocalReceiver(app: LocalApp): LocalReceiver {
  * Returns what is known about the message. What was found out about forwarded mail when it arrived is still true: it has not left the
  * machine since.
  */
-async function judgementOf({ db }: Pick<App, 'db'>, origin: LocalOrigin): Promise<Judgement> {
+async function evaluationOf({ db }: Pick<App, 'db'>, origin: LocalOrigin): Promise<Evaluation> {
   switch (origin.kind) {
     case 'tenant':
       return { result: null, isSubmitted: true, isFlagged: false };
@@ -64,7 +63,7 @@ function resultOf(auth: string | null): AuthenticationResult | null {
 
 /** Returns the answer for the accepted recipients. An error that is no refusal is thrown again. */
 async function receive(
-  app: LocalApp,
+  app: InboundApp,
   envelope: Parameters<typeof receiveMessage>[1],
   body: AsyncIterable<Uint8Array>,
 ): Promise<LocalAnswer> {

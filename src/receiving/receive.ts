@@ -3,40 +3,27 @@
  * the delivery engine with mail that stays on this machine.
  */
 
-import type { App } from '../app.ts';
 import { memoryOf } from '../blobs/blobs.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { logReceived } from '../events/mail-log.ts';
-import type { InboundMetrics } from '../inbound/metrics.ts';
 import { addressesOf, type ReceivedRows } from '../inbound/received-rows.ts';
 import { maxBytesFor } from '../inbound/space.ts';
 import { storedBytesOf } from '../inbound/store.ts';
 import { addressKey } from '../mail/address.ts';
-import type { Authenticator } from '../mail/auth/authenticator.ts';
+import { RefusedMessage } from '../mail/smtp/refused-message.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import { observe } from '../mail-reports/dmarc-reports/observe.ts';
-import type { Directory } from '../mailbox-delivery/directory.ts';
 import { refusalByScripts } from '../mailbox-delivery/scripts/refuse.ts';
 import { addressSite } from '../system/address-block.ts';
 import { acceptReceived } from './accept.ts';
+import { beginAuthentication, type Decision } from './authenticate.ts';
 import { buildRows } from './build-rows.ts';
 import { readContent } from './content.ts';
-import { type ReceivedEnvelope, RefusedMessage, targetsOf } from './envelope.ts';
-import type { MailboxScripts } from './inbound-app.ts';
-import { beginAuthentication, type Decision } from './judge.ts';
-import type { SenderRates } from './sender/rates.ts';
-import { judgeSpam, type SpamApp } from './spam/judge.ts';
-
-export type ReceiveApp = SpamApp &
-  Pick<App, 'db' | 'disk' | 'guards' | 'random' | 'sealer' | 'wakeups'> & {
-    inboundMetrics: InboundMetrics;
-    authenticator: Pick<Authenticator, 'begin'>;
-    directory: Pick<Directory, 'noteStored' | 'noteWaiting' | 'scriptsOf'>;
-    senderRates: SenderRates;
-    mailboxScripts?: MailboxScripts | undefined;
-  };
+import { type ReceivedEnvelope, targetsOf } from './envelope.ts';
+import type { InboundApp } from './inbound-app.ts';
+import { evaluateSpam } from './spam.ts';
 
 /** Stands for this installation in the log and among those who share memory. */
 const LOCAL = 'local';
@@ -51,7 +38,7 @@ const NO_SPACE = { code: 452, status: '4.2.2', text: 'There is no space for the 
  * @throws AppError unavailable, when the message cannot be stored now; any error of `body`
  */
 export async function receiveMessage(
-  app: ReceiveApp,
+  app: InboundApp,
   envelope: ReceivedEnvelope,
   body: AsyncIterable<Uint8Array>,
 ): Promise<Reply> {
@@ -72,16 +59,16 @@ export async function receiveMessage(
       await app.blobs.discard(content.blob);
       return decision.reply;
     }
-    const { judgement } = decision;
-    const judged = await judgeSpam(app, { envelope, content, judgement });
-    if (judged.kind === 'refused') {
+    const { evaluation } = decision;
+    const evaluated = await evaluateSpam(app, { envelope, content, evaluation });
+    if (evaluated.kind === 'refused') {
       await app.blobs.discard(content.blob);
-      return judged.reply;
+      return evaluated.reply;
     }
-    const { spam } = judged;
+    const { spam } = evaluated;
     const groups = await discardOnRefusal(app.blobs, [content.blob], async () => {
       const { blob } = content;
-      const rows = await buildRows(app, { envelope, content, judgement, spam, now: app.clock.now() });
+      const rows = await buildRows(app, { envelope, content, evaluation, spam, now: app.clock.now() });
       await requireScripts(app, rows, blob);
       if (!(await app.db.commit(acceptReceived, { blob, groups: rows }, memoryOf(blob))))
         throw new RefusedMessage(NO_SPACE);
@@ -101,12 +88,12 @@ export async function receiveMessage(
 }
 
 /** Returns the keys of the recipients; undefined for mail that a mail server of this machine hands over (LMTP), which may say more. */
-function recipientKeys({ client, judgement, recipients }: ReceivedEnvelope): Set<string> | undefined {
-  return client && judgement ? undefined : new Set(addressesOf(recipients).map(addressKey));
+function recipientKeys({ client, evaluation, recipients }: ReceivedEnvelope): Set<string> | undefined {
+  return client && evaluation ? undefined : new Set(addressesOf(recipients).map(addressKey));
 }
 
 /** Checks that a recipient's scripts take the message. @throws RefusedMessage */
-async function requireScripts(app: ReceiveApp, rows: readonly ReceivedRows[], blob: BlobRow): Promise<void> {
+async function requireScripts(app: InboundApp, rows: readonly ReceivedRows[], blob: BlobRow): Promise<void> {
   const { mailboxScripts } = app;
   const refusal = mailboxScripts && (await refusalByScripts({ ...app, ...mailboxScripts }, rows, blob));
   if (!refusal) return;
@@ -116,30 +103,30 @@ async function requireScripts(app: ReceiveApp, rows: readonly ReceivedRows[], bl
 
 /** Counts the message for DMARC reports, which are about all mail, accepted or not (RFC 9990 section 3.1). */
 function observeDecision(
-  app: ReceiveApp,
-  { judgement, sender, recipients }: ReceivedEnvelope,
+  app: InboundApp,
+  { evaluation, sender, recipients }: ReceivedEnvelope,
   decision: Decision,
 ): void {
-  // Mail that was judged before was counted where it arrived.
-  if (judgement) return;
+  // Mail that was evaluated before was counted where it arrived.
+  if (evaluation) return;
   const isRefused = decision.kind === 'refused';
   // A client that is told to try again is counted when it does.
   if (isRefused && decision.reply.code < 500) return;
-  const result = isRefused ? decision.result : decision.judgement.result;
-  const isFlagged = !isRefused && decision.judgement.isFlagged;
+  const result = isRefused ? decision.result : decision.evaluation.result;
+  const isFlagged = !isRefused && decision.evaluation.isFlagged;
   if (result) observe(app, { result, sender, recipients: targetsOf(recipients), isRefused, isFlagged });
 }
 
 /** Refuses a message for which SPF passes when its sender's domain has sent too many. */
-function limitSender(app: ReceiveApp, { client, sender }: ReceivedEnvelope, decision: Decision): Decision {
-  if (!client || decision.kind === 'refused' || decision.judgement.result === null) return decision;
-  const { result } = decision.judgement;
+function limitSender(app: InboundApp, { client, sender }: ReceivedEnvelope, decision: Decision): Decision {
+  if (!client || decision.kind === 'refused' || decision.evaluation.result === null) return decision;
+  const { result } = decision.evaluation;
   const reply = app.senderRates.refuseProven({ address: client.address, sender }, result.spf);
   return reply ? { kind: 'refused', reply, result } : decision;
 }
 
 /** Counts the message among what its tenants store, and what waits for its mailboxes. */
-function noteAccepted({ directory }: ReceiveApp, groups: readonly ReceivedRows[]): void {
+function noteAccepted({ directory }: InboundApp, groups: readonly ReceivedRows[]): void {
   for (const { message, tasks } of groups) {
     if (message.tenantId !== null) directory.noteStored(message.tenantId, storedBytesOf(message));
     for (const task of tasks)
@@ -153,7 +140,7 @@ function kindsOf(groups: readonly ReceivedRows[]): string[] {
   return [...new Set(groups.flatMap(({ tasks }) => tasks.map(({ kind }) => kind)))];
 }
 
-function acceptedReply(app: ReceiveApp, envelope: ReceivedEnvelope, groups: readonly ReceivedRows[]): Reply {
+function acceptedReply(app: InboundApp, envelope: ReceivedEnvelope, groups: readonly ReceivedRows[]): Reply {
   const { client, sender: from } = envelope;
   for (const { message, recipients } of groups) {
     logReceived(app, {

@@ -2,7 +2,6 @@
  * Decides at RCPT what a recipient stands for. Each resolver knows one kind of recipients; they are asked in the order of
  * the list, and the first one that knows the address decides. Nothing is accepted here that is refused later.
  */
-import type { App } from '../app.ts';
 import type { InboundRouteRow, ReceivedRecipientRow } from '../db/inbound-tables.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { sandboxDomain } from '../domains/name.ts';
@@ -16,20 +15,13 @@ import {
   maxBytesFor,
 } from '../inbound/space.ts';
 import { addressForSql, addressKey, withoutTag } from '../mail/address.ts';
-import type { SenderRewriting } from '../mail/srs.ts';
 import { unsubscribeTarget } from '../mail-reports/unsubscribe-target.ts';
-import type { Directory } from '../mailbox-delivery/directory.ts';
 import { refusalOfMailbox } from '../mailbox-delivery/recipient.ts';
 import { mayBounce } from '../queue/feedback.ts';
-import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
+import { readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
 import { findMessage } from '../queue/store.ts';
 import { findSharedRoute } from '../routes/store.ts';
-
-export type RecipientApp = Pick<App, 'db' | 'clock' | 'config'> & {
-  directory: Directory;
-  returnAddressKey: ReturnAddressKey;
-  senderRewriting: SenderRewriting;
-};
+import type { InboundApp } from './inbound-app.ts';
 
 /** A thing that is done with the mail of an address: the kind of recipient that the address is, and whose. */
 export type Target = Pick<ReceivedRecipientRow, 'kind' | 'targetId'>;
@@ -67,7 +59,7 @@ type Asked = {
 };
 
 /** Returns what the address stands for, or undefined when it is none of this resolver's kind. */
-type Resolver = (app: RecipientApp, asked: Asked) => Promise<Resolved | undefined>;
+type Resolver = (app: InboundApp, asked: Asked) => Promise<Resolved | undefined>;
 
 /** Local parts that every domain with mail has (RFC 5321 section 4.5.1, RFC 2142 section 4). */
 const OPERATOR_NAMES: ReadonlySet<string> = new Set(['postmaster', 'abuse']);
@@ -102,18 +94,18 @@ type Mail = {
  *
  * @param address the argument of RCPT, in the form of the SMTP server (mail/smtp/server/session.ts)
  */
-export function decideRecipient(app: RecipientApp, address: string, mail: Mail): Promise<RecipientDecision> {
+export function decideRecipient(app: InboundApp, address: string, mail: Mail): Promise<RecipientDecision> {
   return decide(app, { ...mail, address, resolvers: RESOLVERS });
 }
 
 /** Accepts a recipient that is a mailbox, also where a route has the same address, and refuses any other. */
-export function decideMailbox(app: RecipientApp, address: string, mail: Mail): Promise<RecipientDecision> {
+export function decideMailbox(app: InboundApp, address: string, mail: Mail): Promise<RecipientDecision> {
   return decide(app, { ...mail, address, resolvers: MAILBOX_RESOLVERS });
 }
 
 type Question = Mail & { address: string; resolvers: readonly Resolver[] };
 
-async function decide(app: RecipientApp, question: Question): Promise<RecipientDecision> {
+async function decide(app: InboundApp, question: Question): Promise<RecipientDecision> {
   const { address, sizeBytes } = question;
   const resolved = await resolveRecipient(app, question);
   if (!resolved) {
@@ -133,7 +125,7 @@ async function decide(app: RecipientApp, question: Question): Promise<RecipientD
  * message, and the mailbox and the route get it together at a later attempt, so that neither loses it or gets it twice.
  */
 async function refusalOf(
-  app: RecipientApp,
+  app: InboundApp,
   target: Target & Pick<Resolved, 'tenantId'>,
   sizeBytes: number | undefined,
 ): Promise<Refusal | undefined> {
@@ -146,12 +138,12 @@ async function refusalOf(
     return { code: 550, status: '5.7.1', text: 'enough mail has come for this email' };
   const refusal = await refusalOfMailbox(app, target, sizeBytes);
   if (refusal) return refusal;
-  if (await hasRoom(app, target, sizeBytes)) return undefined;
+  if (await hasSpace(app, target, sizeBytes)) return undefined;
   return { code: 452, status: '4.2.2', text: 'the recipient has no space for more mail' };
 }
 
-function hasRoom(
-  { db, directory }: RecipientApp,
+function hasSpace(
+  { db, directory }: InboundApp,
   { tenantId, kind, targetId }: Target & Pick<Resolved, 'tenantId'>,
   sizeBytes: number | undefined,
 ): Promise<boolean> {
@@ -161,7 +153,7 @@ function hasRoom(
 }
 
 async function resolveRecipient(
-  app: RecipientApp,
+  app: InboundApp,
   { address, sender, resolvers }: Question,
 ): Promise<Resolved | undefined> {
   const key = addressKey(address);
@@ -192,7 +184,7 @@ async function resolveRecipient(
  * A return path that is too old for a bounce does not exist any more.
  */
 async function resolveReturnAddress(
-  { db, returnAddressKey, clock }: RecipientApp,
+  { db, returnAddressKey, clock }: InboundApp,
   { localPart, sender }: Asked,
 ): Promise<Resolved | undefined> {
   const address = readReturnAddress(returnAddressKey, localPart);
@@ -222,7 +214,7 @@ async function resolveReturnAddress(
  * through this installation.
  */
 async function resolveRewrittenSender(
-  { senderRewriting, clock, config }: RecipientApp,
+  { senderRewriting, clock, config }: InboundApp,
   { address, domain, sender }: Asked,
 ): Promise<Resolved | undefined> {
   if (sender !== '' || domain !== bounceDomain(config)) return undefined;
@@ -232,7 +224,7 @@ async function resolveRewrittenSender(
 
 /** Recognises the addresses for reports, which are at the hostname: that of a domain that a tenant has, and our own. */
 async function resolveReport(
-  { db, config }: RecipientApp,
+  { db, config }: InboundApp,
   { localPart, domain }: Asked,
 ): Promise<Resolved | undefined> {
   if (domain !== config.hostname.toLowerCase()) return undefined;
@@ -244,7 +236,7 @@ async function resolveReport(
 }
 
 /** Recognises an address of a tenant that has a mailbox, a route, or both, which then both get the mail. */
-async function resolveExactly(app: RecipientApp, asked: Asked): Promise<Resolved | undefined> {
+async function resolveExactly(app: InboundApp, asked: Asked): Promise<Resolved | undefined> {
   const mailbox = await resolveMailbox(app, asked);
   const route = await findFirst(asked, (localPart) => findRoute(app, asked, localPart));
   if (!mailbox || !route) return mailbox ?? route;
@@ -254,7 +246,7 @@ async function resolveExactly(app: RecipientApp, asked: Asked): Promise<Resolved
 }
 
 /** Recognises the addresses and the aliases of mailboxes. */
-function resolveMailbox(app: RecipientApp, asked: Asked): Promise<Resolved | undefined> {
+function resolveMailbox(app: InboundApp, asked: Asked): Promise<Resolved | undefined> {
   return findFirst(asked, (localPart) => findMailbox(app, asked, localPart));
 }
 
@@ -272,7 +264,7 @@ async function findFirst(
  * more gets none.
  */
 async function findMailbox(
-  { directory, config }: RecipientApp,
+  { directory, config }: InboundApp,
   { domain, findReceiver }: Asked,
   localPart: string,
 ): Promise<Resolved | undefined> {
@@ -286,7 +278,7 @@ async function findMailbox(
 
 /** Returns the route with this local part at the domain that is asked for. */
 async function findRoute(
-  { db, directory, config }: RecipientApp,
+  { db, directory, config }: InboundApp,
   { domain, findReceiver }: Asked,
   localPart: string,
 ): Promise<Resolved | undefined> {
@@ -307,7 +299,7 @@ function ofInstallation(kind: Target['kind'], targetId: string): Resolved {
   return { targets: [{ kind, targetId }], tenantId: null };
 }
 
-async function resolveOperator(app: RecipientApp, asked: Asked): Promise<Resolved | undefined> {
+async function resolveOperator(app: InboundApp, asked: Asked): Promise<Resolved | undefined> {
   if (!OPERATOR_NAMES.has(asked.localPart)) return undefined;
   const { config } = app;
   const own = [config.hostname.toLowerCase(), bounceDomain(config), sandboxDomain(config)];

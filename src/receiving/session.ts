@@ -2,23 +2,14 @@
  * The session of port 25: it takes mail from anybody for the recipients of this installation, and relays nothing. The
  * protocol is in mail/smtp/server.
  */
-import type { App } from '../app.ts';
 import { logRefused } from '../events/mail-log.ts';
 import type { Reply, Sender, Session, SmtpClient } from '../mail/smtp/server/session.ts';
 import { AppError } from '../system/errors.ts';
-import type { AddressLimit } from '../system/guards/address-limit.ts';
-import { overloadRefusal } from '../system/guards/overload.ts';
-import { type ReceiveApp, receiveMessage } from './receive.ts';
-import { type AcceptedRecipient, decideRecipient, type RecipientApp } from './recipient.ts';
-import { createSenderChecks, type SenderChecksApp } from './sender/checks.ts';
-
-export type SessionApp = ReceiveApp &
-  RecipientApp &
-  SenderChecksApp &
-  Pick<App, 'metrics'> & {
-    /** Limits the lines about refused recipients of one client. */
-    refusalLog: AddressLimit;
-  };
+import { requireCapacity } from '../system/guards/overload.ts';
+import type { InboundApp } from './inbound-app.ts';
+import { receiveMessage } from './receive.ts';
+import { type AcceptedRecipient, decideRecipient } from './recipient.ts';
+import { createSenderChecks } from './sender-checks.ts';
 
 /** The client sends the message to its other recipients in another transaction (RFC 5321 section 4.5.3.1.10). */
 const ONE_RECIPIENT: Reply = {
@@ -28,7 +19,7 @@ const ONE_RECIPIENT: Reply = {
 };
 
 /** Returns a session, which serves one connection. */
-export function createInboundSession(app: SessionApp): Session {
+export function createInboundSession(app: InboundApp): Session {
   let sender: Sender | undefined;
   let recipients: AcceptedRecipient[] = [];
   const checks = createSenderChecks(app);
@@ -59,7 +50,7 @@ export function createInboundSession(app: SessionApp): Session {
       const reply = await refusalOf(to, client);
       // Clients that guess addresses must not fill the disk with lines.
       if (reply && app.refusalLog.take(client.address).allowed)
-        logRefusal(app, client, { from: sender?.address ?? '', to: [to], reply });
+        logRefused(app, client, { from: sender?.address ?? '', to: [to], reply });
       return reply;
     },
     async data(body, client) {
@@ -72,10 +63,10 @@ export function createInboundSession(app: SessionApp): Session {
           { client, sender: address, utf8, requireTls, recipients, listings },
           body,
         ));
-      app.inboundMetrics.judged(reply.code);
+      app.inboundMetrics.answered(reply.code);
       if (reply.code >= 400) {
         const to = recipients.map((recipient) => recipient.address);
-        logRefusal(app, client, { from: address, to, reply });
+        logRefused(app, client, { from: address, to, reply });
       }
       return reply;
     },
@@ -89,40 +80,10 @@ export function createInboundSession(app: SessionApp): Session {
 }
 
 /**
- * Checks that the daemon can take more mail.
- * @throws AppError unavailable
- */
-export function requireCapacity({ guards, metrics }: Pick<App, 'guards' | 'metrics'>): void {
-  const reason = guards.overload.reasonToRefuse('addition');
-  if (reason === undefined) return;
-  metrics.shedRequests.inc({ reason });
-  throw overloadRefusal(reason);
-}
-
-/**
  * Counts a message of the client.
  * @throws AppError rate_limited
  */
-function requireRate({ guards, isTrustedRelay }: SessionApp, { address }: SmtpClient): void {
+function requireRate({ guards, isTrustedRelay }: InboundApp, { address }: SmtpClient): void {
   if (isTrustedRelay(address) || guards.smtpClients.take(address).allowed) return;
   throw new AppError('rate_limited', 'Your address sends too many messages; try again later');
-}
-
-type Refused = { from: string; to: readonly string[]; reply: Reply };
-
-/** Writes the line of the mail log about recipients that were refused. */
-export function logRefusal(
-  app: Pick<App, 'config' | 'log'>,
-  client: SmtpClient,
-  { from, to, reply }: Refused,
-): void {
-  logRefused(app, { from, to: [...to], ...clientOf(client), ...answerOf(reply) });
-}
-
-function clientOf({ address, helo, tls }: SmtpClient) {
-  return { client: address, helo: helo ?? null, tls: tls?.version ?? null };
-}
-
-function answerOf({ code, status = '', text }: Reply) {
-  return { code, enhancedCode: status, diagnostic: [text].flat().join(' ') };
 }

@@ -28,7 +28,7 @@ import type { Reach } from '../tenants/authenticate.ts';
 import { type Failing, NOT_FAILING } from '../webhooks/posting/suspension.ts';
 import type { RouteAddress } from './address.ts';
 
-/** Maximum number of routes per tenant. Our own limit. */
+/** Maximum number of routes per tenant. */
 export const MAX_ROUTES = 1_000;
 
 export type RouteId = InboundRouteRow['id'];

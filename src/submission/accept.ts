@@ -6,7 +6,7 @@ import type { BlobRow, MessageRow } from '../db/tables.ts';
 import { enqueue, type NewRecipient } from '../queue/store.ts';
 import type { HandedInWith } from '../queue/submitted/credential.ts';
 import { insertSubmitted } from '../queue/submitted/store.ts';
-import { countRecipients, type Limits, requireRoomOfTenant } from './limits/limits.ts';
+import { countRecipients, type Limits, requireSpaceOfTenant } from './limits/limits.ts';
 
 type Accepting = {
   blob: BlobRow;
@@ -34,7 +34,7 @@ export const acceptSubmitted = defineWrite(
     const { id: messageId, tenantId, createdAt: now } = message;
     const { sizeBytes } = blob;
     const { id: mailboxId } = mailbox;
-    await requireRoomOfTenant(tx, tenantId, sizeBytes);
+    await requireSpaceOfTenant(tx, tenantId, sizeBytes);
     await countRecipients(tx, { mailbox, addressHashes, limits, now });
     await insertBlob(tx, blob);
     await enqueue(tx, message, recipients);

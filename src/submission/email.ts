@@ -17,7 +17,7 @@ import type { Submission } from './user.ts';
 
 type Building = { submission: Submission; sender: SenderDomain; simulatorOnly: boolean };
 
-/** Maximum number of addresses of a field that are read. Our own limit. */
+/** Maximum number of addresses of a field that are read. */
 const MAX_ADDRESSES = 1_000;
 /** Maximum length of a subject that is stored, that of a line (RFC 5322 section 2.1.1). The message itself has all of it. */
 const MAX_SUBJECT_CHARACTERS = 998;

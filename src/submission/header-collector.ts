@@ -1,6 +1,6 @@
 /** Collects the header of a message that arrives in pieces. Each octet is read a few times, however small the pieces are. */
 import { MAX_HEADER_BYTES } from '../mail/header-limits.ts';
-import { RefusedMessage } from './refused-message.ts';
+import { RefusedMessage } from '../mail/smtp/refused-message.ts';
 
 /** Space in a header for the fields that are added here, and where the message is received. */
 const ADDED_BYTES = 4 * 1024;

@@ -11,7 +11,8 @@ import { MAX_LINE_OCTETS } from '../mail/message/headers.ts';
 import { hasLongLine } from '../mail/message/repair/legal-field.ts';
 import { repairField } from '../mail/message/repair/repair-header.ts';
 import { namesAuthservId } from '../mail/message/results-owner.ts';
-import { notAuthorized, RefusedMessage } from './refused-message.ts';
+import { RefusedMessage } from '../mail/smtp/refused-message.ts';
+import { notAuthorized } from './refusals.ts';
 
 export type SubmittedHeader = {
   /** The fields that stay, in order, with their folds. */

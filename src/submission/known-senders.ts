@@ -30,24 +30,24 @@ export type KnownSenders = {
   getDomainId(tenantId: MailboxRow['tenantId'], domain: string): Promise<SenderDomain['domainId']>;
 };
 
-/** Maximum number of answers of each kind that are kept: a few MB, and for the mailboxes about 10 MB. Our own limit. */
-const MAX_KEPT = 10_000;
+/** Maximum number of answers of each kind that are kept: a few MB, and for the mailboxes about 10 MB. */
+const MAX_CACHED = 10_000;
 
 /** Returns the answers without any. They are never older than what the last commit has changed. */
 export function createKnownSenders(app: Pick<App, 'db' | 'clock' | 'config'>): KnownSenders {
   const { changes, read } = app.db;
-  const kept = { changes, maxSize: MAX_KEPT, sizeOf: () => 1, rowKeyOf };
-  const mailboxes = new KeptAnswers<string, MailboxRow | undefined>({ ...kept, tables: ['mailboxes'] });
+  const options = { changes, maxSize: MAX_CACHED, sizeOf: () => 1, rowKeyOf };
+  const mailboxes = new KeptAnswers<string, MailboxRow | undefined>({ ...options, tables: ['mailboxes'] });
   const appPasswords = new KeptAnswers<string, AppPasswordRow | undefined>({
-    ...kept,
+    ...options,
     tables: ['appPasswords'],
   });
   const owners = new KeptAnswers<string, AddressOwner | undefined>({
-    ...kept,
+    ...options,
     tables: ['mailboxes', 'mailboxAliases'],
   });
   // The columns that say whether a domain may send are watched, and no others are used.
-  const domains = new KeptAnswers<string, NamedDomain>({ ...kept, tables: ['domains'] });
+  const domains = new KeptAnswers<string, NamedDomain>({ ...options, tables: ['domains'] });
 
   async function findOwnMailbox({ id, domain }: Mailbox): Promise<MailboxRow | undefined> {
     const row = await mailboxes.get(`${domain} ${id}`, () => findMailboxById(read, id));

@@ -15,7 +15,7 @@ const PORTS = 2;
 const DRAIN_MS = 25_000;
 /**
  * Maximum time for which mail can be held: 30 days. Whoever has stolen a password fills no more days than these, and people plan no further
- * ahead; applications that do can use the API. Our own limit.
+ * ahead; applications that do can use the API.
  */
 const MAX_HOLD_SECONDS = 30 * 24 * 3_600;
 

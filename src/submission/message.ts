@@ -11,7 +11,7 @@ import { LineEnds } from '../mail/message/crlf.ts';
 import { SevenBit } from '../mail/message/seven-bit/seven-bit.ts';
 import { asBuffer } from '../mail/smtp/body.ts';
 import type { Reservation } from '../system/guards/byte-budget.ts';
-import { overloadRefusal } from '../system/guards/overload.ts';
+import { requireReserve } from '../system/guards/overload.ts';
 import { IDEMPOTENCY_FIELD, readHeader, type SubmittedHeader } from './header.ts';
 import { HeaderCollector } from './header-collector.ts';
 
@@ -115,12 +115,4 @@ export async function readMessage(
     givenHash: given?.digest('hex'),
     hasUtf8Header: hasUtf8Header === true,
   };
-}
-
-/**
- * Checks that the disk has space for more mail.
- * @throws AppError unavailable
- */
-function requireReserve({ isBelowReserve }: Pick<App['disk'], 'isBelowReserve'>): void {
-  if (isBelowReserve) throw overloadRefusal('disk_reserve');
 }

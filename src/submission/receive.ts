@@ -1,11 +1,11 @@
 /** Receives a message of a user, from its first byte to its row on disk, and returns the reply. */
 import { formatDate } from '../mail/message/headers.ts';
+import { RefusedMessage } from '../mail/smtp/refused-message.ts';
 import type { Reply, Sender, SmtpClient } from '../mail/smtp/server/session.ts';
 import { addressSite } from '../system/address-block.ts';
 import { newId } from '../system/ids.ts';
 import { findText, formatHeader, type SubmittedHeader } from './header.ts';
 import { readMessage } from './message.ts';
-import { RefusedMessage } from './refused-message.ts';
 import type { SubmissionApp } from './submission-app.ts';
 import type { SubmittedRecipient, User } from './user.ts';
 
@@ -58,7 +58,7 @@ async function prepareHeader(
 ): Promise<Buffer> {
   for (const one of header.senders) {
     const refusal = await user.refuseSender(one);
-    if (refusal) throw new RefusedMessage({ ...refusal, text: [refusal.text].flat().join(' ') });
+    if (refusal) throw new RefusedMessage(refusal);
   }
   const hasId = findText(header, 'message-id') !== undefined;
   return formatHeader(header, {

@@ -2,11 +2,10 @@
  * The session of the ports at which people and applications hand over mail of their own (RFC 6409). It takes mail after a login alone, and
  * sends it on. The protocol is in mail/smtp/server.
  */
-import type { App } from '../app.ts';
 import { logRefused } from '../events/mail-log.ts';
 import { addressKey } from '../mail/address.ts';
-import type { Reply, Sender, Session, SessionConnection, SmtpClient } from '../mail/smtp/server/session.ts';
-import { overloadRefusal } from '../system/guards/overload.ts';
+import type { Reply, Sender, Session, SessionConnection } from '../mail/smtp/server/session.ts';
+import { requireCapacity } from '../system/guards/overload.ts';
 import { type LoginAnswer, logIn, logInByProof } from './authenticate.ts';
 import { receiveSubmission } from './receive.ts';
 import type { SubmissionApp } from './submission-app.ts';
@@ -104,7 +103,8 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
       // A recipient that is named again is no other one.
       if (recipients.has(addressKey(address))) return undefined;
       const reply = await refuseRecipient(recipient);
-      if (reply) logRefusal(app, client, { user, from: sender?.address ?? '', to: [address], reply });
+      const from = sender?.address ?? '';
+      if (reply) logRefused(app, client, { user: user?.logFields, from, to: [address], reply });
       else recipients.set(addressKey(address), recipient);
       return reply;
     },
@@ -113,43 +113,14 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
       const envelope = { user, client, envelope: sender, recipients: [...recipients.values()] };
       const reply = await receiveSubmission(app, envelope, body);
       const to = envelope.recipients.map(({ address }) => address);
-      if (reply.code >= 400) logRefusal(app, client, { user, from: sender.address, to, reply });
+      const line = { user: user.logFields, from: sender.address, to, reply };
+      if (reply.code >= 400) logRefused(app, client, line);
       return reply;
     },
     reset() {
       sender = undefined;
       recipients.clear();
     },
-    close() {
-      release();
-    },
+    close: () => release(),
   };
-}
-
-/**
- * Checks that the daemon can take more mail.
- * @throws AppError unavailable
- */
-function requireCapacity({ guards, metrics }: Pick<App, 'guards' | 'metrics'>): void {
-  const reason = guards.overload.reasonToRefuse('addition');
-  if (reason === undefined) return;
-  metrics.shedRequests.inc({ reason });
-  throw overloadRefusal(reason);
-}
-
-type Refused = { user: User | undefined; from: string; to: readonly string[]; reply: Reply };
-
-function logRefusal(app: SubmissionApp, client: SmtpClient, { user, from, to, reply }: Refused): void {
-  const { code, status = '', text } = reply;
-  logRefused(app, {
-    ...user?.logFields,
-    from,
-    to,
-    client: client.address,
-    helo: client.helo ?? null,
-    tls: client.tls?.version ?? null,
-    code,
-    enhancedCode: status,
-    diagnostic: [text].flat().join(' '),
-  });
 }

@@ -26,7 +26,7 @@ export type SubmissionApp = App & {
   openLogins: OpenLogins;
 };
 
-/** Maximum rate of wrong API keys of a client address: 20 in ten minutes, as for passwords of mailboxes. Our own limit. */
+/** Maximum rate of wrong API keys of a client address: 20 in ten minutes, as for passwords of mailboxes. */
 const WRONG_KEYS = { requestsPerSecond: 20 / 600, burst: 20 };
 
 /** The permission that an API key must have. */

@@ -2,10 +2,10 @@
 import type { TenantRow } from '../db/tenant-tables.ts';
 import { Shares } from '../system/shares.ts';
 
-/** Maximum number of connections of a mailbox, or of an API key: as many as one client address may have. Our own limit. */
+/** Maximum number of connections of a mailbox, or of an API key: as many as one client address may have. */
 const MAX_PER_USER = 50;
 
-/** One tenant alone has three quarters of all connections, and less when others come. Our own limit. */
+/** One tenant alone has three quarters of all connections, and less when others come. */
 const PER_FREE = 3;
 
 /** Identifies somebody who has logged in. `id` is that of the mailbox or of the API key. */

@@ -3,7 +3,7 @@ import { before, test } from 'node:test';
 import type { Claim } from '../../src/queue/claim.ts';
 import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
 import { connect } from '../../src/queue/sessions/connect.ts';
-import { simulateDelivery } from '../../src/queue/sessions/simulate.ts';
+import { simulateDelivery } from '../../src/queue/sessions/decided-transport.ts';
 import { transact } from '../../src/queue/sessions/transact.ts';
 import { settle } from '../../src/queue/settle.ts';
 import { Addresses } from '../../src/queue/site/addresses.ts';
@@ -62,7 +62,7 @@ async function sendToLoopback(spool: Spool, claim: Claim): Promise<Attempt> {
   const app = deliveryAppOf(spool.app);
   const transacted = await transact(app, session, { claim, isFirst: true, onReady() {}, isPressed });
   session.smtp.close();
-  return { kind: 'judged', durationMs: 0, ...transacted };
+  return { kind: 'evaluated', durationMs: 0, ...transacted };
 }
 
 const openSink = async () => closing(await startSmtpSink({ keepRaw: true }));

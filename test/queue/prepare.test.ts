@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTrial } from '../../src/queue/held/trial.ts';
+import { startProbe } from '../../src/queue/held/probe.ts';
 import { readReturnAddress, returnAddressKeyOf } from '../../src/queue/return-path.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
 import { deliveryAppOf, openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
@@ -22,8 +22,8 @@ type Prepared = { returnPath: string; raw: string };
 async function prepareDue(): Promise<Prepared[]> {
   await spool.clock.advance(10_000);
   start += 1;
-  // Two crashes make a suspect, which waits for its trial.
-  await spool.app.db.commit(startTrial, { now: spool.clock.now() });
+  // Two crashes make a suspect, which waits for its probe.
+  await spool.app.db.commit(startProbe, { now: spool.clock.now() });
   const { prepare } = deliveryAppOf(spool.app);
   const claimed = await spool.claim(`start ${start}`);
   const prepared = await Promise.all(claimed.map((claim) => prepare(claim)));

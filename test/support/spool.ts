@@ -7,10 +7,11 @@ import type { App } from '../../src/app.ts';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { createLinks } from '../../src/links/links.ts';
 import { type Claim, claimDeliveries, leaseFrom } from '../../src/queue/claim.ts';
-import { type DeliveryApp, deliver } from '../../src/queue/deliver.ts';
+import { deliver } from '../../src/queue/deliver.ts';
+import type { DeliveryApp } from '../../src/queue/delivery-app.ts';
 import { listDueInQueue, listDueQueues } from '../../src/queue/due-store.ts';
+import { createProbeWork } from '../../src/queue/held/probe.ts';
 import { countHeld } from '../../src/queue/held/store.ts';
-import { createTrialWork } from '../../src/queue/held/trial.ts';
 import type { LocalReceiver } from '../../src/queue/local-receiver.ts';
 import type { Verdict } from '../../src/queue/outcome/outcome.ts';
 import { packagedReplies, type Replies } from '../../src/queue/outcome/replies/replies.ts';
@@ -44,8 +45,8 @@ export type Spool = TestApp & {
   settled(): Promise<void>;
   /** Claims all mail that is due now, as the run of the daemon with this `runId` would, and delivers nothing. */
   claim(runId?: string): Promise<Claim[]>;
-  /** Begins the next trial of a suspect, if one is due. */
-  startTrial(trials?: Work<'trial'>): Promise<void>;
+  /** Begins the next probe of a suspect, if one is due. */
+  startProbe(probes?: Work<'probe'>): Promise<void>;
   /** Claims all due mail and crashes, once for each `runId`. It returns how many messages each run claimed. */
   crash(...runIds: string[]): Promise<number[]>;
   /** Claims due mail and simulates a crash of the daemon, again and again until a recipient is held. */
@@ -133,7 +134,7 @@ export async function openSpool(options: SpoolOptions = {}): Promise<Spool> {
     },
     settled: () => settled(testApp.app),
     claim: (runId) => claimDue(testApp.app, runId),
-    startTrial: (trials) => startTrial(testApp.app, trials),
+    startProbe: (probes) => startProbe(testApp.app, probes),
     async crash(...runIds) {
       const counts: number[] = [];
       for (const runId of runIds) {
@@ -190,7 +191,7 @@ export function judged(
   verdicts: ReadonlyMap<`rcp_${string}`, Verdict>,
   signature: string | null = null,
 ): Attempt {
-  return { kind: 'judged', verdicts, undecided: undefined, signature, durationMs: 0 };
+  return { kind: 'evaluated', verdicts, undecided: undefined, signature, durationMs: 0 };
 }
 
 /** Time after which all recovered mail is due, because its due times are spread over a shorter time. */
@@ -198,8 +199,8 @@ const RECOVERED_MS = 10_000;
 /** Maximum number of crashes, after which at least one of a few recipients must be held. */
 const MAX_CRASHES = 50;
 
-async function startTrial(app: App, trials = createTrialWork(app)): Promise<void> {
-  for (const trial of (await trials.lease(1)).items) await trials.run(trial);
+async function startProbe(app: App, probes = createProbeWork(app)): Promise<void> {
+  for (const probe of (await probes.lease(1)).items) await probes.run(probe);
 }
 
 async function crashUntilHeld(app: App, clock: FakeClock): Promise<void> {
@@ -207,7 +208,7 @@ async function crashUntilHeld(app: App, clock: FakeClock): Promise<void> {
   for (let crash = 1; (await countHeld(app.db.read)) === before; crash++) {
     assert.ok(crash <= MAX_CRASHES, 'nothing is held');
     await clock.advance(RECOVERED_MS);
-    await startTrial(app);
+    await startProbe(app);
     assert.ok((await claimDue(app, `crash ${crash}`)).length > 0, 'nothing is due');
     await recoverQueue(app);
   }

@@ -5,10 +5,8 @@ import { Value } from 'typebox/value';
 import type { Verdict } from '../../src/domains/check.ts';
 import { recordCheck } from '../../src/domains/store.ts';
 import { EVENT_TYPES, type EventType, findEvent } from '../../src/events/store.ts';
-import { createInboundMetrics } from '../../src/inbound/metrics.ts';
-import { createDirectory } from '../../src/mailbox-delivery/directory.ts';
+import { createInboundApp } from '../../src/receiving/inbound-app.ts';
 import { receiveMessage } from '../../src/receiving/receive.ts';
-import { createSenderRates } from '../../src/receiving/sender/rates.ts';
 import { eventDataSchema } from '../../src/webhooks/event-schemas.ts';
 import { sampleData } from '../../src/webhooks/sample.ts';
 import { workOff } from '../broadcasts/sending/campaign.ts';
@@ -110,25 +108,17 @@ async function makeReceivedEvent(): Promise<void> {
   const recipient = { targets, tenantId, address: 'info@example.com' };
   const envelope = {
     client: undefined,
-    judgement: { result: null, isSubmitted: true, isFlagged: false },
+    evaluation: { result: null, isSubmitted: true, isFlagged: false },
     sender: '',
     utf8: false,
     requireTls: false,
     recipients: [recipient],
     listings: [],
   };
-  const authenticator = { begin: () => assert.fail('mail of this installation is not authenticated') };
-  const senderRates = createSenderRates(app.clock, () => false);
-  const receiveApp = {
-    ...app,
-    authenticator,
-    directory: createDirectory(app),
-    inboundMetrics: createInboundMetrics(app),
-    senderRates,
-    rspamd: undefined,
-    isTrustedRelay: () => false,
-  };
-  await receiveMessage(receiveApp, envelope, body());
+  const inbound = createInboundApp(app);
+  const begin = () => assert.fail('mail of this installation is not authenticated');
+  const authenticator = { ...inbound.authenticator, begin };
+  await receiveMessage({ ...inbound, authenticator }, envelope, body());
 }
 
 async function* body(): AsyncGenerator<Buffer> {

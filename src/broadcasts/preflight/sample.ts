@@ -11,9 +11,9 @@ import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { signMessage } from '../../mail/dkim/sign.ts';
 import { composeBody, writeMessageFields } from '../../mail/message/compose.ts';
 import { dateField } from '../../mail/message/headers.ts';
-import { complaintFields } from '../../queue/contents/complaint-fields.ts';
 import { fillTexts } from '../../queue/contents/content.ts';
 import {
+  complaintFields,
   fieldsFor,
   readerFor,
   textsFor,

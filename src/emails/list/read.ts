@@ -4,9 +4,12 @@
  */
 import type { Db } from '../../db/database.ts';
 import { defineRead } from '../../db/operation.ts';
-import { type Page, type PageRequest, readPage, type Slice } from '../../db/page.ts';
+import { type Page, type PageRequest, readPageInParts, type Slice } from '../../db/page.ts';
+import { addressKey, parseMailbox } from '../../mail/address.ts';
+import { readTagFilter } from '../request/tags.ts';
+import type { EmailListQuery } from '../schemas.ts';
 import type { EmailSummary } from '../show.ts';
-import { type EmailSlice, type Filters, readEmailSlice } from './store.ts';
+import { type EmailFilter, type Filters, readEmailSlice } from './store.ts';
 
 /** Number of emails that one part examines: about 8 ms of a thread, however long the history is. */
 const SCAN = 5_000;
@@ -24,15 +27,35 @@ export function listEmails(
   filters: Filters,
   page: PageRequest,
 ): Promise<Page<EmailSummary>> {
-  return readPage(page, async (whole) => {
-    const found: EmailSummary[] = [];
-    let rest: Slice | undefined = whole;
-    while (rest && found.length < whole.limit) {
-      gone?.throwIfAborted();
-      const part: EmailSlice = await db.query(readEmails, { ...filters, slice: rest, scan });
-      found.push(...part.emails);
-      rest = part.rest;
-    }
-    return found;
-  });
+  return readPageInParts(page, gone, (slice) => db.query(readEmails, { ...filters, slice, scan }));
+}
+
+/**
+ * Returns the filters of a query.
+ * @throws AppError validation_error for a `tag` without a key and a value
+ */
+export function readFilter({ status, from, to, tag, recipientStatus }: EmailListQuery): EmailFilter {
+  return {
+    ...(status && { status }),
+    ...(from !== undefined && readSender(from)),
+    ...(to !== undefined && { to: readAddress(to) }),
+    ...(tag !== undefined && { tags: readTagFilter(tag) }),
+    ...(recipientStatus && { recipientStatus }),
+  };
+}
+
+function readSender(text: string): Pick<EmailFilter, 'fromAddress' | 'fromDomain'> {
+  return text.includes('@') ? { fromAddress: readAddress(text) } : { fromDomain: readDomain(text) };
+}
+
+/**
+ * Returns the address in its stored form: without a display name, in lower case, the domain in A-labels. Text that is
+ * not an address is returned unchanged and matches nothing.
+ */
+function readAddress(text: string): string {
+  return addressKey(parseMailbox(text)?.address ?? text);
+}
+
+function readDomain(text: string): string {
+  return parseMailbox(`a@${text}`)?.domain ?? text;
 }

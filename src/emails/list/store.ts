@@ -1,14 +1,14 @@
 /**
- * The SQL of the list of emails (specification 4.1), which uses an index for every filter. Each filter is a walk
- * along an index in the order of ids, or a few walks that are merged. The rarest filter is walked, and the others are
- * checked for each email on the way. A rare combination of filters would walk the whole history, so it is read in
+ * The SQL of the list of emails (specification 4.1), which uses an index for every filter. Each filter is a search
+ * along an index in the order of ids, or a few searches that are merged. The rarest filter is searched, and the others are
+ * checked for each email on the way. A rare combination of filters would search the whole history, so it is read in
  * parts.
  */
 
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { EmailRow } from '../../db/email-tables.ts';
 import type { Tx } from '../../db/operation.ts';
-import { inSlice, type Slice } from '../../db/page.ts';
+import { inSlice, type Part, type Slice, splitSlice } from '../../db/page.ts';
 import { findColumns } from '../../db/rows.ts';
 import type { EmailStatus, MessageRow, Mode, RecipientState, Tables } from '../../db/tables.ts';
 import type { Tag } from '../request/tags.ts';
@@ -37,15 +37,6 @@ export type Filters = {
   filter: EmailFilter;
 };
 
-export type EmailSlice = {
-  emails: EmailSummary[];
-  /**
-   * The part of the slice that was not examined, unless the emails fill the slice. Undefined when everything was
-   * examined.
-   */
-  rest: Slice | undefined;
-};
-
 /**
  * Reads one part of a slice. It examines about `scan` emails when there are several filters, because most of them may
  * match one filter and not the others.
@@ -54,45 +45,36 @@ export async function readEmailSlice(
   tx: Tx,
   list: Filters,
   { slice, scan }: { slice: Slice; scan: number },
-): Promise<EmailSlice> {
+): Promise<Part<EmailSummary>> {
   const filters = [...filtersOf(tx, list), ...(await domainFilter(tx, list))];
-  const walked = await chooseWalk(tx, filters, slice);
-  const walks = walked?.walks ?? [everyEmail(tx, list)];
+  const rarest = await chooseRarest(tx, filters, slice);
+  const searches = rarest?.searches ?? [everyEmail(tx, list)];
   const mayPassOver = filters.length > 1 || list.domainId !== null;
-  const end = mayPassOver ? await findEnd(tx, walks, { slice, scan }) : undefined;
+  const end = mayPassOver ? await findEnd(tx, searches, { slice, scan }) : undefined;
   if (end === undefined)
-    return { emails: await readFiltered(tx, list, { filters, walked, walks, slice }), rest: undefined };
-  const [part, rest] =
-    slice.direction === 'older'
-      ? [
-          { ...slice, from: end },
-          { ...slice, cursor: end },
-        ]
-      : [
-          { ...slice, until: end },
-          { ...slice, cursor: undefined, from: end },
-        ];
-  return { emails: await readFiltered(tx, list, { filters, walked, walks, slice: part }), rest };
+    return { items: await readFiltered(tx, list, { filters, rarest, searches, slice }), rest: undefined };
+  const [part, rest] = splitSlice(slice, end);
+  return { items: await readFiltered(tx, list, { filters, rarest, searches, slice: part }), rest };
 }
 
 type Filtered = {
   filters: readonly Filter[];
-  walked: Filter | undefined;
-  walks: readonly Walk[];
+  rarest: Filter | undefined;
+  searches: readonly Search[];
   slice: Slice;
 };
 
 async function readFiltered(
   tx: Tx,
   { domainId }: Filters,
-  { filters, walked, walks, slice }: Filtered,
+  { filters, rarest, searches, slice }: Filtered,
 ): Promise<EmailSummary[]> {
-  const others = filters.filter((filter) => filter !== walked).map(({ holds }) => holds);
+  const others = filters.filter((filter) => filter !== rarest).map(({ holds }) => holds);
   if (domainId !== null) others.push(sql<SqlBool>`messages."domainId" = ${domainId}`);
   const found: EmailSummary[][] = [];
   let rest = slice;
-  for (const walk of walks) {
-    const emails = await readWalk(tx, { walk, others, slice: rest });
+  for (const search of searches) {
+    const emails = await readSearch(tx, { search, others, slice: rest });
     found.push(emails);
     rest = within(rest, emails);
   }
@@ -100,7 +82,7 @@ async function readFiltered(
 }
 
 /**
- * Returns the part of the slice that the next walk has to examine. When an earlier walk filled the slice, later
+ * Returns the part of the slice that the next search has to examine. When an earlier search filled the slice, later
  * emails cannot be part of the answer, and searching for them might read the whole history.
  */
 function within(slice: Slice, emails: readonly EmailSummary[]): Slice {
@@ -110,13 +92,13 @@ function within(slice: Slice, emails: readonly EmailSummary[]): Slice {
 }
 
 /** Rows of one table with the ids of emails. Tenant and mode are filtered already. */
-type Walk = SelectQueryBuilder<Tables, keyof Tables, { id: EmailRow['id'] }>;
+type Search = SelectQueryBuilder<Tables, keyof Tables, { id: EmailRow['id'] }>;
 
 type Filter = {
   /**
-   * Walks that together find every matching email. Several of them may find the same email, but none finds it twice.
+   * Searches that together find every matching email. Several of them may find the same email, but none finds it twice.
    */
-  walks: readonly Walk[];
+  searches: readonly Search[];
   /** SQL condition that is true when the email `candidates.id` matches. */
   holds: Expression<SqlBool>;
 };
@@ -125,20 +107,20 @@ type Filter = {
 const MAX_COUNTED = 1_000;
 
 /** Returns the rarest filter, or undefined when there are no filters. */
-async function chooseWalk(tx: Tx, filters: readonly Filter[], slice: Slice): Promise<Filter | undefined> {
+async function chooseRarest(tx: Tx, filters: readonly Filter[], slice: Slice): Promise<Filter | undefined> {
   const [first, second] = filters;
   if (!second) return first;
-  let rarest = { filter: first, count: Number.POSITIVE_INFINITY };
+  let best = { filter: first, count: Number.POSITIVE_INFINITY };
   for (const filter of filters) {
     let count = 0;
-    for (const walk of filter.walks) count += await countWalk(tx, walk, slice);
-    if (count < rarest.count) rarest = { filter, count };
+    for (const search of filter.searches) count += await countSearch(tx, search, slice);
+    if (count < best.count) best = { filter, count };
   }
-  return rarest.filter;
+  return best.filter;
 }
 
-async function countWalk(tx: Tx, walk: Walk, slice: Slice): Promise<number> {
-  const some = tx.selectFrom(walk.as('candidates')).select('candidates.id');
+async function countSearch(tx: Tx, search: Search, slice: Slice): Promise<number> {
+  const some = tx.selectFrom(search.as('candidates')).select('candidates.id');
   const { count } = await tx
     .selectFrom(inSlice(some, 'candidates.id', { ...slice, limit: MAX_COUNTED }).as('some'))
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -146,15 +128,15 @@ async function countWalk(tx: Tx, walk: Walk, slice: Slice): Promise<number> {
   return count;
 }
 
-/** Returns the first id after `scan` rows of a walk, or undefined when no walk has that many rows. */
+/** Returns the first id after `scan` rows of a search, or undefined when no search has that many rows. */
 async function findEnd(
   tx: Tx,
-  walks: readonly Walk[],
+  searches: readonly Search[],
   { slice, scan }: { slice: Slice; scan: number },
 ): Promise<EmailRow['id'] | undefined> {
   const ends: EmailRow['id'][] = [];
-  for (const walk of walks) {
-    const ids = tx.selectFrom(walk.as('candidates')).select('candidates.id');
+  for (const search of searches) {
+    const ids = tx.selectFrom(search.as('candidates')).select('candidates.id');
     const end = await inSlice(ids, 'candidates.id', { ...slice, limit: 1 })
       .offset(scan)
       .executeTakeFirst();
@@ -164,18 +146,18 @@ async function findEnd(
   return slice.direction === 'older' ? ends.at(-1) : ends[0];
 }
 
-type WalkRequest = { walk: Walk; others: readonly Expression<SqlBool>[]; slice: Slice };
+type SearchRequest = { search: Search; others: readonly Expression<SqlBool>[]; slice: Slice };
 
-function readWalk(tx: Tx, { walk, others, slice }: WalkRequest): Promise<EmailSummary[]> {
+function readSearch(tx: Tx, { search, others, slice }: SearchRequest): Promise<EmailSummary[]> {
   const all = tx
-    .selectFrom(walk.as('candidates'))
+    .selectFrom(search.as('candidates'))
     .innerJoin('emails', 'emails.id', 'candidates.id')
     .innerJoin('messages', 'messages.id', 'candidates.id')
     .select(['emails.id', 'fromHeader', 'toList', 'subject', 'messages.status', 'emails.createdAt']);
   return others.reduce((query, holds) => query.where(holds), inSlice(all, 'candidates.id', slice)).execute();
 }
 
-/** Merges the emails of several walks in the order of the slice and removes duplicates. */
+/** Merges the emails of several searches in the order of the slice and removes duplicates. */
 function merge(found: readonly EmailSummary[][], { direction, limit }: Slice): EmailSummary[] {
   const [first = [], ...more] = found;
   if (more.length === 0) return first;
@@ -185,7 +167,7 @@ function merge(found: readonly EmailSummary[][], { direction, limit }: Slice): E
   return ids.slice(0, limit).flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Returns the filters. Of equally rare filters, the first one is walked. */
+/** Returns the filters. Of equally rare filters, the first one is searched. */
 function filtersOf(tx: Tx, list: Filters): Filter[] {
   const { to, tags, recipientStatus, status, fromAddress, fromDomain } = list.filter;
   return [
@@ -207,7 +189,7 @@ function everyEmail(tx: Tx, { tenantId, mode }: Filters) {
     .selectFrom('emails')
     .select('emails.id')
     .where('emails.tenantId', '=', tenantId)
-    .where('emails.mode', '=', mode) as Walk;
+    .where('emails.mode', '=', mode) as Search;
 }
 
 /**
@@ -223,39 +205,39 @@ async function domainFilter(tx: Tx, list: Filters): Promise<Filter[]> {
 type Sender = { column: 'fromAddress' | 'fromDomain'; value: string };
 
 function senderFilter(tx: Tx, list: Filters, { column, value }: Sender): Filter {
-  const walk = everyEmail(tx, list).where(`emails.${column}`, '=', value);
-  return { walks: [walk], holds: sql<SqlBool>`${sql.ref(`emails.${column}`)} = ${value}` };
+  const search = everyEmail(tx, list).where(`emails.${column}`, '=', value);
+  return { searches: [search], holds: sql<SqlBool>`${sql.ref(`emails.${column}`)} = ${value}` };
 }
 
 function statusFilter(tx: Tx, list: Filters, status: EmailStatus): Filter {
-  return { walks: [withStatus(tx, list, status)], holds: sql<SqlBool>`messages.status = ${status}` };
+  return { searches: [withStatus(tx, list, status)], holds: sql<SqlBool>`messages.status = ${status}` };
 }
 
-function withStatus(tx: Tx, { tenantId, mode }: Filters, status: EmailStatus): Walk {
+function withStatus(tx: Tx, { tenantId, mode }: Filters, status: EmailStatus): Search {
   return tx
     .selectFrom('messages')
     .select(sql<EmailRow['id']>`messages.id`.as('id'))
     .where('messages.tenantId', '=', tenantId)
     .where('messages.mode', '=', mode)
-    .where('messages.status', '=', status) as unknown as Walk;
+    .where('messages.status', '=', status) as unknown as Search;
 }
 
 function recipientFilter(tx: Tx, { tenantId, mode }: Filters, address: string): Filter {
-  const walk = tx
+  const search = tx
     .selectFrom('emailAddresses')
     .select('emailAddresses.emailId as id')
     .where('emailAddresses.tenantId', '=', tenantId)
     .where('emailAddresses.mode', '=', mode)
-    .where('emailAddresses.address', '=', address) as Walk;
+    .where('emailAddresses.address', '=', address) as Search;
   return {
-    walks: [walk],
-    holds: sql<SqlBool>`EXISTS ${walk.where(isOfCandidate('emailAddresses.emailId'))}`,
+    searches: [search],
+    holds: sql<SqlBool>`EXISTS ${search.where(isOfCandidate('emailAddresses.emailId'))}`,
   };
 }
 
 /** Returns the filter by tag. `tags` are the possible meanings of one filter text. */
 function tagFilter(tx: Tx, { tenantId, mode }: Filters, tags: readonly Tag[]): Filter {
-  const walks = tags.map(
+  const searches = tags.map(
     ({ key, value }) =>
       tx
         .selectFrom('emailTags')
@@ -263,10 +245,10 @@ function tagFilter(tx: Tx, { tenantId, mode }: Filters, tags: readonly Tag[]): F
         .where('emailTags.tenantId', '=', tenantId)
         .where('emailTags.mode', '=', mode)
         .where('emailTags.key', '=', key)
-        .where('emailTags.value', '=', value) as Walk,
+        .where('emailTags.value', '=', value) as Search,
   );
-  const holds = walks.map((walk) => sql`EXISTS ${walk.where(isOfCandidate('emailTags.emailId'))}`);
-  return { walks, holds: sql<SqlBool>`(${sql.join(holds, sql` OR `)})` };
+  const holds = searches.map((search) => sql`EXISTS ${search.where(isOfCandidate('emailTags.emailId'))}`);
+  return { searches, holds: sql<SqlBool>`(${sql.join(holds, sql` OR `)})` };
 }
 
 /** Relates a nested query to the candidate row. */
@@ -318,7 +300,7 @@ function recipientStatusFilter(tx: Tx, list: Filters, status: RecipientStatus): 
     (condition) => sql`EXISTS ${recipientsOfCandidate(tx).where(condition('recipients'))}`,
   );
   return {
-    walks: found.map((condition) => withRecipient(tx, list, condition)),
+    searches: found.map((condition) => withRecipient(tx, list, condition)),
     holds: sql<SqlBool>`(${sql.join(holds, sql` OR `)})`,
   };
 }
@@ -332,12 +314,12 @@ function deliveredFilter(tx: Tx, list: Filters): Filter {
   const complained = tx
     .selectFrom(withStatus(tx, list, 'complained').as('candidates'))
     .select('candidates.id')
-    .where(holds) as unknown as Walk;
-  return { walks: [withStatus(tx, list, 'delivered'), complained], holds };
+    .where(holds) as unknown as Search;
+  return { searches: [withStatus(tx, list, 'delivered'), complained], holds };
 }
 
-/** Returns the walk over the first matching recipient of each email, so that each email occurs once. */
-function withRecipient(tx: Tx, { tenantId, mode }: Filters, condition: StatusCondition): Walk {
+/** Returns the search over the first matching recipient of each email, so that each email occurs once. */
+function withRecipient(tx: Tx, { tenantId, mode }: Filters, condition: StatusCondition): Search {
   const isSecond = sql<SqlBool>`EXISTS (SELECT 1 FROM recipients AS earlier
     WHERE earlier."messageId" = recipients."messageId" AND earlier.position < recipients.position
       AND ${condition('earlier')})`;
@@ -347,7 +329,7 @@ function withRecipient(tx: Tx, { tenantId, mode }: Filters, condition: StatusCon
     .where('recipients.tenantId', '=', tenantId)
     .where('recipients.mode', '=', mode)
     .where(condition('recipients'))
-    .where(sql<SqlBool>`NOT ${isSecond}`) as unknown as Walk;
+    .where(sql<SqlBool>`NOT ${isSecond}`) as unknown as Search;
 }
 
 /**

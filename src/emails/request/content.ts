@@ -14,7 +14,7 @@ export type ContentRequest = {
   variables: Readonly<Record<string, VariableValue>> | undefined;
 };
 
-/** Maximum size of the value of a variable. Our own limit. */
+/** Maximum size of the value of a variable. */
 const MAX_VARIABLE_BYTES = 10 * 1024;
 
 type ContentFields = Pick<SendBody, 'subject' | 'html' | 'text' | 'amp' | 'templateId' | 'variables'>;

@@ -12,9 +12,9 @@ export type Schedule = {
 };
 
 const HOUR_MS = 3_600_000;
-/** A requested time that is closer than this counts as now. Our own limit. */
+/** A requested time that is closer than this counts as now. */
 export const MIN_DELAY_MS = 10_000;
-/** Maximum time that mail can be scheduled ahead: one year, which may be a leap year. Our own limit. */
+/** Maximum time that mail can be scheduled ahead: one year, which may be a leap year. */
 const MAX_DELAY_MS = 366 * 24 * HOUR_MS;
 
 /**

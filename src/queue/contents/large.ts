@@ -35,21 +35,20 @@ export type Large = Pick<MessageRow, 'id' | 'tenantId'> & {
 
 /**
  * Maximum number of messages that are composed at the same time, one of them for one tenant. Each takes about five
- * times the size of its texts in memory, at most 20 MB. Our own limit.
+ * times the size of its texts in memory, at most 20 MB.
  */
 const MAX_COMPOSING = 2;
-/** Maximum size of the texts whose files are kept. Our own limit. */
-const MAX_KEPT_BYTES = 512 * 1024 * 1024;
-/** Time after which a file is removed, counted from the last delivery that opened it. Our own limit. */
-const KEPT_MS = 60_000;
+/** Maximum size of the texts whose files are cached. */
+const MAX_CACHED_BYTES = 512 * 1024 * 1024;
+/** Time after which a file is removed, counted from the last delivery that opened it. */
+const CACHED_MS = 60_000;
 
-type Kept = { message: Promise<LargeMessage>; timer: Timer | undefined };
-type LargeApp = Pick<App, 'blobs' | 'clock'>;
+type Cached = { message: Promise<LargeMessage>; timer: Timer | undefined };
 
 export class LargeMessages {
   readonly #limiter = new ConcurrencyLimiter({ maxRunning: MAX_COMPOSING, perFree: 1 });
-  readonly #kept = new LRUCache<string, Kept>({
-    maxSize: MAX_KEPT_BYTES,
+  readonly #cached = new LRUCache<string, Cached>({
+    maxSize: MAX_CACHED_BYTES,
     dispose: ({ message, timer }) => {
       timer?.cancel();
       // A file that cannot be removed is left to the sweep.
@@ -58,21 +57,21 @@ export class LargeMessages {
   });
 
   /** Returns a message that was composed a moment ago, or composes it. */
-  open(app: LargeApp, large: Large): Promise<LargeMessage> {
+  open(app: Pick<App, 'blobs' | 'clock'>, large: Large): Promise<LargeMessage> {
     const { id, sizeBytes } = large;
-    const known = this.#kept.get(id);
+    const known = this.#cached.get(id);
     if (known) {
-      this.#removeLater(app, { id, kept: known });
+      this.#removeLater(app, { id, cached: known });
       return known.message;
     }
-    const kept: Kept = { message: this.#write(app, large), timer: undefined };
-    this.#kept.set(id, kept, { size: sizeBytes });
-    this.#removeLater(app, { id, kept });
-    return kept.message;
+    const cached: Cached = { message: this.#write(app, large), timer: undefined };
+    this.#cached.set(id, cached, { size: sizeBytes });
+    this.#removeLater(app, { id, cached });
+    return cached.message;
   }
 
   /** Yields the composed bytes of a message in order. */
-  async *read(app: LargeApp, large: Large): AsyncGenerator<Buffer> {
+  async *read(app: Pick<App, 'blobs' | 'clock'>, large: Large): AsyncGenerator<Buffer> {
     let isStarted = false;
     try {
       const { file } = await this.open(app, large);
@@ -93,23 +92,26 @@ export class LargeMessages {
     }
   }
 
-  #write(app: LargeApp, large: Large): Promise<LargeMessage> {
+  #write(app: Pick<App, 'blobs' | 'clock'>, large: Large): Promise<LargeMessage> {
     return this.#limiter.run(() => write(app, large), { owner: large.tenantId });
   }
 
   /** Removes the file some time after the message is composed, and a message that could not be composed at once. */
-  #removeLater({ clock }: LargeApp, { id, kept }: { id: string; kept: Kept }): void {
+  #removeLater(
+    { clock }: Pick<App, 'blobs' | 'clock'>,
+    { id, cached }: { id: string; cached: Cached },
+  ): void {
     const remove = () => {
-      if (this.#kept.peek(id) === kept) this.#kept.delete(id);
+      if (this.#cached.peek(id) === cached) this.#cached.delete(id);
     };
-    kept.message.then(() => {
-      kept.timer?.cancel();
-      kept.timer = clock.after(KEPT_MS, remove);
+    cached.message.then(() => {
+      cached.timer?.cancel();
+      cached.timer = clock.after(CACHED_MS, remove);
     }, remove);
   }
 }
 
-async function write({ blobs }: LargeApp, { compose }: Large): Promise<LargeMessage> {
+async function write({ blobs }: Pick<App, 'blobs' | 'clock'>, { compose }: Large): Promise<LargeMessage> {
   const { header, pieces, isUnchanged } = await compose();
   const hash = createBodyHash();
   function* whole(): Generator<Buffer> {

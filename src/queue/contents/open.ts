@@ -9,8 +9,8 @@ import { composeBody, TEXTS_END } from '../../mail/message/compose.ts';
 import { storedFileParts } from '../../mail/message/file-part.ts';
 import { instrument, type Tracked, trackingValues, withTracking } from '../../tracking/links/instrument.ts';
 import { contentOf, fillTexts, type MessageContent, parseTexts, type TextTemplates } from './content.ts';
-import { type ReadSource, readSource } from './generated.ts';
 import { type Composed, type Large, LargeMessages } from './large.ts';
+import { type ReadSource, readSource } from './read.ts';
 import { fieldsFor, type Reader, textsFor } from './reader.ts';
 import type { PackedSource, Source } from './source.ts';
 import { findContent } from './store.ts';
@@ -45,16 +45,16 @@ export type ComposedMessages = {
 
 type SharedSource = { source: ReadSource; templates: TextTemplates | undefined };
 
-/** Maximum number of composed messages that are remembered in memory, of at most half a megabyte each. Our own limit. */
+/** Maximum number of composed messages that are remembered in memory, of at most half a megabyte each. */
 const MAX_COMPOSED = 16;
-/** Maximum number of sources that are remembered, and of their bytes together. Our own limits. */
+/** Maximum number of sources that are remembered, and of their bytes together. */
 const MAX_SOURCES = 64;
 const MAX_SOURCE_BYTES = 16 * 1024 * 1024;
 /** Size of the texts from which a composed message is remembered. Smaller ones take a fraction of a millisecond. */
 const MIN_REMEMBERED_BYTES = 16 * 1024;
 /**
  * Size of the stored texts from which a message is composed into a file. Its generated text, which is not stored, is
- * seldom as long as its HTML. Our own limit.
+ * seldom as long as its HTML.
  */
 const LARGE_BYTES = INLINE_BYTES / 2;
 
@@ -77,7 +77,7 @@ type Opening = {
   message: OpenedRow;
   /** The reader of marketing mail. */
   reader?: Reader | undefined;
-  /** Fields that follow those of the message (complaint-fields.ts). */
+  /** Fields that follow those of the message (reader.ts). */
   complaintFields?: string;
 };
 

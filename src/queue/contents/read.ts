@@ -1,11 +1,44 @@
-/** Reads the texts of a message for the API. */
+/** Reads the source of a message together with its generated text, which is not stored but generated again. */
 import type { App } from '../../app.ts';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
+import type { ContentRow } from '../../db/content-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { fillTexts, valuesOf } from './content.ts';
-import { readSource } from './generated.ts';
-import type { Source } from './source.ts';
+import { type PackedSource, type Source, unpackSource } from './source.ts';
 import { findContent } from './store.ts';
+
+type Reading = {
+  tenantId: ContentRow['tenantId'];
+  /** Maximum time to wait for a thread that generates text, in milliseconds. By default a few seconds. */
+  waitTimeoutMs?: number;
+};
+
+export type ReadSource = Omit<Source, 'generated'> & {
+  /** False when a new version of Postrider generates another text from the same HTML. */
+  isUnchanged: boolean;
+};
+
+/**
+ * Returns a stored source with its texts.
+ * @throws DamagedBlobError when its bytes are not those that were stored; AppError unavailable when the text cannot be
+ * generated at the moment
+ */
+export async function readSource(
+  app: Pick<App, 'htmlText'>,
+  packed: PackedSource,
+  { tenantId, waitTimeoutMs }: Reading,
+): Promise<ReadSource> {
+  const { generated, ...source } = await unpackSource(packed);
+  if (generated === undefined || source.html === undefined) return { ...source, isUnchanged: true };
+  const { text, origin } = await app.htmlText.restore(source.html, {
+    origin: generated,
+    owner: tenantId,
+    ...(waitTimeoutMs !== undefined && { waitTimeoutMs }),
+  });
+  const isUnchanged = origin.hash === generated.hash;
+  // HTML without words has no text part.
+  return { ...source, ...(text !== '' && { text }), isUnchanged };
+}
 
 export type Texts = {
   html: string | null;
@@ -15,7 +48,7 @@ export type Texts = {
 };
 
 /**
- * Returns the texts as they are sent. Both are null when they were deleted, or when the stored bytes are damaged, which
+ * Returns the texts of a message for the API, as they are sent. Both are null when they were deleted, or when the stored bytes are damaged, which
  * is logged. Returns undefined for a message that names no content.
  * @throws AppError unavailable when a text cannot be generated at the moment
  */

@@ -1,5 +1,6 @@
 /**
- * The part of marketing mail that each reader has alone: the link to unsubscribe, in the header and in the texts, and
+ * The fields of a message that depend on its recipients: the address for complaints, and
+ * the part of marketing mail that each reader has alone: the link to unsubscribe, in the header and in the texts, and
  * in the header the address for those who unsubscribe by mail.
  */
 import type { App } from '../../app.ts';
@@ -7,7 +8,7 @@ import type { MessageRow, RecipientRow } from '../../db/tables.ts';
 import { bounceDomain } from '../../domains/records.ts';
 import type { Links } from '../../links/links.ts';
 import { structuredField } from '../../mail/message/headers.ts';
-import { type ReturnAddressKey, unsubscribeLocalPart } from '../return-path.ts';
+import { complaintLocalPart, type ReturnAddressKey, unsubscribeLocalPart } from '../return-path.ts';
 import type { Source } from './source.ts';
 
 /** A message for one reader. */
@@ -80,4 +81,28 @@ export function textsFor<Texts extends Pick<Source, 'html' | 'text' | 'amp'>>(
     ...(text !== undefined && { text: fill(text) }),
     ...(amp !== undefined && { amp: fill(amp) }),
   };
+}
+
+type ComplaintMail = Pick<MessageRow, 'id' | 'kind' | 'complaintHost'>;
+
+/**
+ * Returns the header fields by which a mailbox provider sends complaints to us without a registration (RFC 9477):
+ * `CFBL-Address` and `CFBL-Feedback-ID`, each with its CRLF, or '' when the message has no domain for them. Every
+ * attempt gets the same fields. The domain of the address is `bounce.<domain of From>`, so that the signature of the sender's own
+ * domain covers it (section 3.1.2). Mail without a return path of its own has no such fields: an address at our own host would need a
+ * second signature by a key of that host (section 3.1.3). In marketing mail, the address names the one reader, because reports hide addresses.
+ */
+export function complaintFields(
+  key: ReturnAddressKey,
+  { id: emailId, kind, complaintHost }: ComplaintMail,
+  recipients: readonly Pick<RecipientRow, 'position'>[],
+): string {
+  if (complaintHost === null) return '';
+  const position = kind === 'broadcast' ? recipients[0]?.position : undefined;
+  const token = complaintLocalPart(key, { emailId, position });
+  // The identifier is authenticated, as RFC 9477 section 3.3 recommends.
+  return (
+    structuredField('CFBL-Address', `${token}@${complaintHost}; report=arf`) +
+    structuredField('CFBL-Feedback-ID', token)
+  );
 }

@@ -1,6 +1,6 @@
 /**
  * The source of a message: its texts as they were given, from which the message is composed when it is sent. A text
- * that was generated from the HTML is not stored but generated again (generated.ts). The source is packed with Deflate.
+ * that was generated from the HTML is not stored but generated again (read.ts). The source is packed with Deflate.
  *
  * A packed source begins with one line of JSON, which has the lengths of the texts in bytes, the origin of a generated
  * text, the placement of the files, and the positions of the tracked links. The texts follow in UTF-8.

@@ -18,7 +18,7 @@ const waitingSuspect = statement((db) =>
     .select(['messageId', 'queue', 'interruptedAttempts'])
     .where(isSuspect)
     .where('dueAt', 'is', null)
-    // The claim would park it again, and the trials of others would wait for it.
+    // The claim would park it again, and the probes of others would wait for it.
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -36,14 +36,14 @@ const waitingSuspect = statement((db) =>
 );
 
 /**
- * Returns the suspect whose trial is next: the oldest of those with the fewest interrupted attempts. Copies of a paused
+ * Returns the suspect whose probe is next: the oldest of those with the fewest interrupted attempts. Copies of a paused
  * broadcast wait until it is resumed.
  */
 export function findWaitingSuspect(tx: Tx): Promise<Suspect | undefined> {
   return waitingSuspect.first(tx, {});
 }
 
-const suspectsOnTrial = statement((db) =>
+const suspectsOnProbe = statement((db) =>
   db
     .selectFrom('recipients')
     .select(({ fn }) => fn.max('interruptedAttempts').as('interruptedAttempts'))
@@ -52,8 +52,8 @@ const suspectsOnTrial = statement((db) =>
 );
 
 /** Returns the largest number of interrupted attempts of a suspect that is due or in flight; undefined when there is none. */
-export async function findMaxInterruptedOnTrial(tx: Tx): Promise<number | undefined> {
-  return (await suspectsOnTrial.first(tx, {}))?.interruptedAttempts ?? undefined;
+export async function findMaxInterruptedOnProbe(tx: Tx): Promise<number | undefined> {
+  return (await suspectsOnProbe.first(tx, {}))?.interruptedAttempts ?? undefined;
 }
 
 const dueSuspects = statement((db) =>

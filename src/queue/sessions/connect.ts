@@ -4,6 +4,7 @@
  * handshake, the smallest ClientHello; then plain text, only for mail that has waited. Plain text then applies to all
  * mail for that address for 24 hours.
  */
+
 import type { App } from '../../app.ts';
 import type { CrashPointName } from '../../crash-points.ts';
 import type { SmtpPhase } from '../../mail/smtp/client/failure.ts';
@@ -21,14 +22,12 @@ import {
 import { TimeoutError, withTimeout } from '../../system/clock.ts';
 import { errorMessage } from '../../system/errors.ts';
 import type { Claim } from '../claim.ts';
+import type { DeliveryApp } from '../delivery-app.ts';
 import { evaluateFailure } from '../outcome/evaluate.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
-import type { Replies } from '../outcome/replies/replies.ts';
 import type { Addresses } from '../site/addresses.ts';
 import type { Hosts } from '../site/route.ts';
 import { isAuthenticName, understands } from './requirements.ts';
-
-export type ConnectApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'> & { replies: Replies };
 
 export type OpenSession = { smtp: SmtpSession; peer: Peer & { address: string } };
 type Connected =
@@ -60,7 +59,7 @@ type Opening = {
  * Tries the hosts one after another. A host's final refusal ends the search; after any other failure the next host is
  * tried, also after one that cannot meet what the message requires (RFC 8689 section 4.2.1).
  */
-export async function connect(app: ConnectApp, hosts: Hosts, opening: Opening): Promise<Connected> {
+export async function connect(app: DeliveryApp, hosts: Hosts, opening: Opening): Promise<Connected> {
   const { claim, addresses, deadline, isPressed } = opening;
   const startedAt = app.clock.elapsed();
   let outcome = claim.brokenOff ?? NO_HOST_REACHED;
@@ -76,17 +75,17 @@ export async function connect(app: ConnectApp, hosts: Hosts, opening: Opening): 
       const tls = opened.session.tls?.version ?? null;
       return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls } } };
     }
-    const judged = evaluateFailure(app.replies, peer, opened.failure);
+    const evaluated = evaluateFailure(app.replies, peer, opened.failure);
     if (opened.failure.kind === 'requirement') {
-      unmet ??= judged;
+      unmet ??= evaluated;
       continue;
     }
     // A local failure, such as too few file descriptors, says nothing about the site and does not suspend it. Neither does a
     // requirement of one message.
     wasTried ||= opened.failure.kind !== 'local';
     hasFailed = true;
-    if (judged.kind !== 'deferred') return { kind: 'closed', outcome: judged, wasTried };
-    if (wasReached(judged.report) || !wasReached(outcome.report)) outcome = judged;
+    if (evaluated.kind !== 'deferred') return { kind: 'closed', outcome: evaluated, wasTried };
+    if (wasReached(evaluated.report) || !wasReached(outcome.report)) outcome = evaluated;
   }
   // A host that may meet the requirement later, because it did not answer now, is worth another attempt.
   if (unmet && !hasFailed) return { kind: 'closed', outcome: unmet, wasTried };
@@ -106,7 +105,7 @@ function wasReached({ phase }: { phase: Report['phase'] }): boolean {
  * wait; other mail may still succeed and tries them all.
  */
 function candidateHosts(
-  app: ConnectApp,
+  app: DeliveryApp,
   hosts: Hosts,
   { claim, addresses }: { claim: Claim; addresses: Addresses },
 ) {
@@ -122,7 +121,7 @@ function targets(hosts: Hosts): { name: string; address: string }[] {
 
 /** Opens a session with a host that can take the mail. Another host is tried when this one cannot (RFC 6531 section 3.2). */
 async function connectToTaker(
-  app: ConnectApp,
+  app: DeliveryApp,
   peer: { mx: string; address: string },
   opening: Opening,
 ): Promise<OpenedSmtp> {
@@ -134,7 +133,7 @@ async function connectToTaker(
 }
 
 async function connectWithTlsFallback(
-  app: ConnectApp,
+  app: DeliveryApp,
   { mx, address }: { mx: string; address: string },
   { claim, addresses, isPressed }: Opening,
 ): Promise<OpenedSmtp> {
@@ -164,7 +163,7 @@ async function connectWithTlsFallback(
 
 /** Opens a session for mail with REQUIRETLS, for which nothing less than verified TLS will do. */
 async function openRequiringTls(
-  app: ConnectApp,
+  app: DeliveryApp,
   options: Omit<SmtpOptions, 'tls'>,
   claim: Claim,
 ): Promise<OpenedSmtp> {
@@ -190,7 +189,7 @@ function isTlsFailure(opened: OpenedSmtp): boolean {
  * because its delivery is settled by then.
  */
 async function openBefore(
-  app: ConnectApp,
+  app: DeliveryApp,
   opening: Promise<OpenedSmtp>,
   { deadline, peer }: { deadline: number; peer: Peer },
 ): Promise<OpenedSmtp> {

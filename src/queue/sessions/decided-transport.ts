@@ -1,8 +1,10 @@
 /** Decides the mail of a site that is sent nowhere: that of the simulator, or of a domain that DNS has ruled out. */
+import type { Config } from '../../config.ts';
 import type { RecipientRow } from '../../db/tables.ts';
+import { isSimulatorDomain } from '../../domains/sender.ts';
 import type { Clock } from '../../system/clock.ts';
 import type { Claim, Delivery } from '../claim.ts';
-import { NO_REPORT, type Outcome, type Verdict } from '../outcome/outcome.ts';
+import { NO_REPORT, type Outcome, type Report, type Verdict } from '../outcome/outcome.ts';
 import type { Fact } from '../outcome/replies/meaning.ts';
 import type { DeadEnd } from '../site/route.ts';
 import type { Site } from '../site/site.ts';
@@ -20,7 +22,7 @@ export function createDecidedTransport(clock: Clock, site: Pick<Site, 'pace'>, d
     async transact(claim) {
       const verdicts = decide(claim);
       site.pace.delivered(clock.elapsed());
-      return { kind: 'judged', verdicts, undecided: undefined, signature: null, durationMs: 0 };
+      return { kind: 'evaluated', verdicts, undecided: undefined, signature: null, durationMs: 0 };
     },
     closeWhenFull: async () => {},
     close: async () => {},
@@ -70,4 +72,55 @@ function bounced(fact: Fact, enhancedCode: string, text: string): Outcome {
 
 function report(fact: Fact, enhancedCode: string | null, text: string) {
   return { ...NO_REPORT, phase: 'dns', enhancedCode, text, fact } as const;
+}
+
+/** Retry delay of a simulated deferral. It is short, because somebody usually waits to see the retry. */
+const SIMULATED_RETRY_MS = 2_000;
+
+/** Returns the verdict of the simulator for each recipient of a delivery. */
+export function simulateDelivery(
+  config: Pick<Config, 'hostname'>,
+  { recipients }: Delivery,
+): Map<RecipientRow['id'], Verdict> {
+  return new Map(
+    recipients.map(({ id, address, domain, attempts }) => [
+      id,
+      isSimulatorDomain(config, domain) ? simulate(address, attempts) : { outcome: DELIVERED },
+    ]),
+  );
+}
+
+/**
+ * Returns the simulated verdict for an address. The local part up to a `+` names the behaviour; an unknown name is
+ * delivered.
+ */
+export function simulate(address: string, attempts: number): Verdict {
+  const behaviour = address.slice(0, address.lastIndexOf('@')).replace(/\+.*$/, '').toLowerCase();
+  switch (behaviour) {
+    case 'bounced':
+      return { outcome: BOUNCED };
+    case 'delayed':
+      return { outcome: attempts > 1 ? DELIVERED : DELAYED };
+    case 'complained':
+    case 'opened':
+    case 'clicked':
+      return { outcome: DELIVERED, feedback: behaviour };
+    default:
+      return { outcome: DELIVERED };
+  }
+}
+
+const DELIVERED: Outcome = { kind: 'delivered', report: simulated(250, '2.0.0', 'Simulated: accepted') };
+const BOUNCED: Outcome = {
+  kind: 'bounced',
+  report: simulated(550, '5.1.1', 'Simulated: no such mailbox'),
+};
+const DELAYED: Outcome = {
+  kind: 'deferred',
+  report: simulated(451, '4.7.1', 'Simulated: try again later'),
+  retryAfterMs: SIMULATED_RETRY_MS,
+};
+
+function simulated(smtpCode: number, enhancedCode: string, text: string): Report {
+  return { ...NO_REPORT, phase: 'simulated', smtpCode, enhancedCode, text };
 }

@@ -2,29 +2,28 @@
  * Delivers to recipients of this installation. The message is the same, byte by byte, that a remote server would get, and each
  * answer is judged like the reply of one.
  */
-import type { App } from '../../app.ts';
+
 import type { RecipientRow } from '../../db/tables.ts';
 import { withTimeout } from '../../system/clock.ts';
 import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
 import type { Claim } from '../claim.ts';
 import { DELIVERY_DEADLINE_MS } from '../claim.ts';
+import type { DeliveryApp } from '../delivery-app.ts';
 import type { LocalAnswer, LocalMessage, LocalOrigin, LocalReceiver } from '../local-receiver.ts';
 import { evaluateResult } from '../outcome/evaluate.ts';
 import type { Peer, Verdict } from '../outcome/outcome.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
-import type { PrepareMessage } from '../prepare.ts';
 import type { Site } from '../site/site.ts';
 import type { SpooledMessage } from '../store.ts';
 import type { Attempt, Transport } from '../transport.ts';
 
-type LocalApp = Pick<App, 'clock' | 'config'> & { prepare: PrepareMessage; replies: Replies };
 type LocalSite = Pick<Site, 'pace' | 'startSending'>;
 
 /**
  * Returns the transport of the site. Answers never slow the site down, because all tenants share it and a refusal concerns one
  * recipient.
  */
-export function createLocalTransport(app: LocalApp, site: LocalSite, receive: LocalReceiver): Transport {
+export function createLocalTransport(app: DeliveryApp, site: LocalSite, receive: LocalReceiver): Transport {
   return {
     isConnected: false,
     isLost: false,
@@ -37,7 +36,7 @@ export function createLocalTransport(app: LocalApp, site: LocalSite, receive: Lo
 }
 
 async function handOver(
-  app: LocalApp,
+  app: DeliveryApp,
   claim: Claim,
   { site, receive }: { site: LocalSite; receive: LocalReceiver },
 ): Promise<Attempt> {
@@ -51,9 +50,9 @@ async function handOver(
   const now = clock.elapsed();
   site.pace.delivered(now);
   const peer = { mx: config.hostname, address: null, tls: null };
-  const verdicts = judgeAnswers(app.replies, { peer, claim }, answers);
+  const verdicts = evaluateAnswers(app.replies, { peer, claim }, answers);
   return {
-    kind: 'judged',
+    kind: 'evaluated',
     verdicts,
     undecided: undefined,
     signature,
@@ -62,7 +61,7 @@ async function handOver(
 }
 
 async function prepareLocal(
-  app: LocalApp,
+  app: DeliveryApp,
   claim: Claim,
 ): Promise<{ message: LocalMessage; signature: string }> {
   const { signature, content, returnPath } = await app.prepare(claim);
@@ -90,7 +89,7 @@ function originOf({ tenantId, traceFields, blobId }: SpooledMessage): LocalOrigi
   return traceFields === null || blobId === null ? { kind: 'installation' } : { kind: 'forwarded', blobId };
 }
 
-function judgeAnswers(
+function evaluateAnswers(
   replies: Replies,
   { peer, claim }: { peer: Peer; claim: Claim },
   answers: readonly LocalAnswer[],

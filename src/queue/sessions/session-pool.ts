@@ -4,7 +4,7 @@
  */
 
 import { RoundRobin } from '../../system/round-robin.ts';
-import type { DeliveryApp } from '../deliver.ts';
+import type { DeliveryApp } from '../delivery-app.ts';
 import type { Site } from '../site/site.ts';
 import type { Slot, Slots } from '../site/slots.ts';
 import { runSession, type SessionPermit } from './session.ts';

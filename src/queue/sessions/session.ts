@@ -3,14 +3,14 @@
  * next claim before the last one is settled.
  */
 import type { Claim } from '../claim.ts';
-import { type DeliveryApp, deliver } from '../deliver.ts';
+import { deliver } from '../deliver.ts';
+import type { DeliveryApp } from '../delivery-app.ts';
 import { NO_REPORT, type Outcome, verdictForAll } from '../outcome/outcome.ts';
 import type { Site } from '../site/site.ts';
 import type { Slot } from '../site/slots.ts';
 import { notSent, type Transport } from '../transport.ts';
-import { createDecidedTransport, deadEndOutcome } from './decided-transport.ts';
+import { createDecidedTransport, deadEndOutcome, simulateDelivery } from './decided-transport.ts';
 import { createLocalTransport } from './local-transport.ts';
-import { simulateDelivery } from './simulate.ts';
 import { SmtpTransport } from './smtp-transport.ts';
 
 /**

@@ -2,16 +2,16 @@
  * Sends claims to the hosts of a site. A connection stays open across messages, and the next message may begin before
  * the reply to the last one has come.
  */
-import type { App } from '../../app.ts';
 import type { Claim } from '../claim.ts';
 import { DELIVERY_DEADLINE_MS } from '../claim.ts';
+import type { DeliveryApp } from '../delivery-app.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { Hosts, Route } from '../site/route.ts';
 import type { Site } from '../site/site.ts';
 import type { Attempt, MayEnd, Transport } from '../transport.ts';
-import { type ConnectApp, connect, type OpenSession } from './connect.ts';
+import { connect, type OpenSession } from './connect.ts';
 import { mayCarry } from './requirements.ts';
-import { type TransactApp, type Transacted, transact } from './transact.ts';
+import { type Transacted, transact } from './transact.ts';
 
 /**
  * Time that an open connection waits for more mail. It is short, because an idle connection counts against the peer's
@@ -23,10 +23,9 @@ const MESSAGES_PER_CONNECTION = 100;
 
 /** The part of a site that its connections use. The route may change while the transport lives. */
 type SmtpSite = Pick<Site, 'pace' | 'addresses' | 'route' | 'startSending'>;
-type SmtpApp = TransactApp & ConnectApp & Pick<App, 'random'>;
 
 export class SmtpTransport implements Transport {
-  readonly #app: SmtpApp;
+  readonly #app: DeliveryApp;
   readonly #site: SmtpSite;
   /** Returns true when a peer that delays its answer is abandoned early (mail/smtp/client/timeouts.ts). */
   readonly #isPressed: () => boolean;
@@ -36,7 +35,7 @@ export class SmtpTransport implements Transport {
   #sentMessages = 0;
   #wasRefused = false;
 
-  constructor(app: SmtpApp, site: SmtpSite, isPressed: () => boolean) {
+  constructor(app: DeliveryApp, site: SmtpSite, isPressed: () => boolean) {
     this.#app = app;
     this.#site = site;
     this.#isPressed = isPressed;
@@ -112,7 +111,7 @@ export class SmtpTransport implements Transport {
       [...verdicts.values()].map(({ outcome }) => outcome),
       now,
     );
-    return { kind: 'judged', verdicts, undecided, signature, durationMs: Math.round(now - startedAt) };
+    return { kind: 'evaluated', verdicts, undecided, signature, durationMs: Math.round(now - startedAt) };
   }
 
   /**

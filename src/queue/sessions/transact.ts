@@ -1,13 +1,13 @@
 /** Sends a claim in an open session, and judges each recipient by the server's replies. */
-import type { App } from '../../app.ts';
+
 import type { RecipientRow } from '../../db/tables.ts';
 import type { RecipientResult, Transaction, TransactionResult } from '../../mail/smtp/client/transaction.ts';
 import { type Claim, DELIVERY_DEADLINE_MS } from '../claim.ts';
+import type { DeliveryApp } from '../delivery-app.ts';
 import { evaluateResult } from '../outcome/evaluate.ts';
 import type { Outcome, Verdict } from '../outcome/outcome.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
-import type { PrepareMessage } from '../prepare.ts';
-import type { Judged, MayEnd } from '../transport.ts';
+import type { Evaluated, MayEnd } from '../transport.ts';
 import type { OpenSession } from './connect.ts';
 import { crashOn } from './connect.ts';
 import { mayCarry } from './requirements.ts';
@@ -18,7 +18,7 @@ import { mayCarry } from './requirements.ts';
  */
 const MAX_TRIES = 8;
 
-export type Transacted = Omit<Judged, 'kind' | 'durationMs'> & {
+export type Transacted = Omit<Evaluated, 'kind' | 'durationMs'> & {
   /**
    * The outcome of a peer that broke off in the middle of this delivery. Another host of the site is then the better
    * choice; where there is none, this is the outcome.
@@ -41,17 +41,12 @@ type Transacting = {
   isPressed: () => boolean;
 };
 
-export type TransactApp = Pick<App, 'clock' | 'config' | 'crashPoint'> & {
-  prepare: PrepareMessage;
-  replies: Replies;
-};
-
 /**
  * Sends the claim and returns the verdicts. The recipients without one go to another session, because the peer has not
  * received the whole message. The session is closed when the claim reaches its deadline.
  */
 export async function transact(
-  app: TransactApp,
+  app: DeliveryApp,
   { smtp, peer }: OpenSession,
   { claim, isFirst, onReady, mayEnd, isPressed }: Transacting,
 ): Promise<Transacted> {
@@ -77,11 +72,11 @@ export async function transact(
   const notifiesSender = smtp.extensions.has('DSN');
   return {
     signature,
-    ...judgeAll(app.replies, { claim, peer }, { ...result, isFirst, mayTryAgain, notifiesSender }),
+    ...evaluateAll(app.replies, { claim, peer }, { ...result, isFirst, mayTryAgain, notifiesSender }),
   };
 }
 
-function judgeAll(
+function evaluateAll(
   replies: Replies,
   { claim, peer }: { claim: Claim; peer: OpenSession['peer'] },
   {

@@ -2,9 +2,10 @@
  * Claims mail from the queues of a site, in the order of queue-order.ts. It returns deliveries that are durably claimed;
  * the site hands them to its sessions.
  */
-import type { App } from '../../app.ts';
+
 import type { Timer } from '../../system/clock.ts';
 import { type ClaimRequest, claimDeliveries, type Delivery, leaseFrom } from '../claim.ts';
+import type { DeliveryApp } from '../delivery-app.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import { QueueOrder } from './queue-order.ts';
 
@@ -17,7 +18,8 @@ const QUEUES_PER_YIELD = 100;
 /** Pause after a claim that failed, for example because the disk is full. */
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
-export type ClaimerApp = Pick<App, 'clock' | 'db' | 'runId' | 'log' | 'wakeups'>;
+/** The part of the app that a site needs. */
+export type SiteApp = Pick<DeliveryApp, 'clock' | 'db' | 'runId' | 'log' | 'wakeups' | 'prepare'>;
 
 export type ClaimerEvents = {
   /** Is called when no more mail of the queue is due. */
@@ -34,14 +36,14 @@ export type ClaimerEvents = {
 type Picked = Map<string, DeliveryQueue[]>;
 
 export class Claimer {
-  readonly #app: ClaimerApp;
+  readonly #app: SiteApp;
   readonly #site: string;
   readonly #events: ClaimerEvents;
   readonly #queues = new QueueOrder();
   #pause: Timer | undefined;
   #isClosed = false;
 
-  constructor(app: ClaimerApp, site: string, events: ClaimerEvents) {
+  constructor(app: SiteApp, site: string, events: ClaimerEvents) {
     this.#app = app;
     this.#site = site;
     this.#events = events;

@@ -5,7 +5,7 @@
  */
 import { type DeliveryQueueName, parseQueueKey } from '../queue-key.ts';
 
-/** Maximum number of messages of a queue in memory. The others stay in the database. Our own limit. */
+/** Maximum number of messages of a queue in memory. The others stay in the database. */
 export const MAX_MESSAGES_IN_MEMORY = 64;
 
 /**

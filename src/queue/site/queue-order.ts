@@ -6,7 +6,7 @@
 import { RoundRobin } from '../../system/round-robin.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 
-/** Number of transactional messages for each broadcast message. Our own choice: 80 % of a busy site's transactions. */
+/** Number of transactional messages for each broadcast message. 80 % of a busy site's transactions. */
 const TRANSACTIONAL_PER_BROADCAST = 4;
 
 type IsHeldBack = (tenantId: string) => boolean;

@@ -19,8 +19,6 @@ export type Route =
   | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number }
   | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
 
-type RoutingApp = Pick<App, 'config' | 'db' | 'dns' | 'random' | 'clock' | 'targets'>;
-
 /** One site for all mail that stays here. Its key contains a space, so no host has it. */
 const LOCAL: Route = { kind: 'local', site: 'local delivery' };
 
@@ -28,7 +26,7 @@ const LOCAL: Route = { kind: 'local', site: 'local delivery' };
  * Looks up the route of a delivery queue. Test mail, the simulator's domain and the domains of this installation need no lookup.
  * Mail of other domains stays here when their MX is this machine and it receives mail for them.
  */
-export async function chooseRoute(app: RoutingApp, { mode, domain }: DeliveryQueueName): Promise<Route> {
+export async function chooseRoute(app: App, { mode, domain }: DeliveryQueueName): Promise<Route> {
   const { config } = app;
   if (mode === 'test' || isSimulatorDomain(config, domain)) return { kind: 'simulator', site: 'simulator' };
   if (isOwnDomain(config, domain)) return LOCAL;

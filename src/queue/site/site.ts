@@ -4,10 +4,9 @@
  * each what a session holds until it is settled.
  */
 import type { Claim } from '../claim.ts';
-import type { PrepareMessage } from '../prepare.ts';
 import { parseQueueKey } from '../queue-key.ts';
 import { Addresses } from './addresses.ts';
-import { Claimer, type ClaimerApp, type ClaimerEvents } from './claimer.ts';
+import { Claimer, type ClaimerEvents, type SiteApp } from './claimer.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import { Pace } from './pace.ts';
 import type { Route } from './route.ts';
@@ -22,8 +21,6 @@ export type SiteEvents = Pick<ClaimerEvents, 'onDone' | 'onStale'> & {
   /** Returns true when the tenant has so many connections that nothing more is claimed for it here (sessions/slots.ts). */
   isHeldBack(tenantId: string, site: Site): boolean;
 };
-
-type SiteApp = ClaimerApp & { prepare: PrepareMessage };
 
 /** A claim in the hands of a session: the slot that it counts for, and the claim itself once it is being sent. */
 type Taken = { slot: Slot; sending: Claim | undefined };

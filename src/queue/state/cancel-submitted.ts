@@ -4,7 +4,7 @@
  */
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
-import type { MessageRow, RecipientState } from '../../db/tables.ts';
+import type { MessageRow, RecipientRow, RecipientState } from '../../db/tables.ts';
 import { AppError, notFound } from '../../system/errors.ts';
 import { getMail } from '../mail-store.ts';
 import { findMessage } from '../store.ts';
@@ -18,7 +18,7 @@ import {
   type Writer,
 } from '../submitted/outbox-store.ts';
 import { findSubmitted } from '../submitted/store.ts';
-import { changeRecipients } from './change.ts';
+import { changeEach } from './change.ts';
 import type { Transition } from './transition.ts';
 
 type MailboxId = MailboxRow['id'];
@@ -53,7 +53,7 @@ async function isValid(tx: Tx, writer: Writer, handedInWith: string): Promise<bo
 
 /**
  * Maximum number of messages that one write cancels, which takes about a tenth of a second. More can only wait when they are held, and the
- * claim cancels those when they are due. Our own limit.
+ * claim cancels those when they are due.
  */
 const MAX_CANCELED = 1_000;
 /** The open states but `in_flight`, in which a server may have the message already. */
@@ -113,11 +113,8 @@ async function cancelAll(
   let canceled = 0;
   for (const id of messageIds) {
     const mail = await getMail(tx, id);
-    const waiting = mail.recipients.filter(({ state }) => WAITING.includes(state));
-    if (waiting.length === 0) continue;
-    const changes = waiting.map((recipient) => ({ recipient, transition }));
-    await changeRecipients(tx, mail, { now, changes });
-    canceled += 1;
+    const transitionOf = ({ state }: RecipientRow) => (WAITING.includes(state) ? transition : undefined);
+    if ((await changeEach(tx, mail, { now, transitionOf })) > 0) canceled += 1;
   }
   return canceled;
 }

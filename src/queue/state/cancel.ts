@@ -7,7 +7,9 @@ import type { RecipientRow } from '../../db/tables.ts';
 import { AppError } from '../../system/errors.ts';
 import { getMail } from '../mail-store.ts';
 import { redateMessage, type SpooledMessage } from '../store.ts';
-import { changeRecipients } from './change.ts';
+import { changeEach } from './change.ts';
+
+const CANCELED = { cause: 'canceled' } as const;
 
 /**
  * Cancels the open recipients of a message, as part of a write. The caller has checked that the message belongs to
@@ -21,8 +23,8 @@ export async function cancelMessage(
   const mail = await getMail(tx, messageId);
   const open = mail.recipients.filter(isOpen);
   if (!isUntouched(mail.recipients) && !isStoppedByHold(open)) throw tooLate(mail.message, 'canceled');
-  const changes = open.map((recipient) => ({ recipient, transition: { cause: 'canceled' } }) as const);
-  await changeRecipients(tx, mail, { now, changes });
+  const transitionOf = (recipient: RecipientRow) => (isOpen(recipient) ? CANCELED : undefined);
+  await changeEach(tx, mail, { now, transitionOf });
 }
 
 type Rescheduling = { messageId: string; now: number; datedAt: number; expiresAt: number };
@@ -38,8 +40,8 @@ export async function rescheduleMessage(
   const mail = await getMail(tx, messageId);
   if (!isUntouched(mail.recipients)) throw tooLate(mail.message, 'rescheduled');
   const transition = { cause: 'rescheduled', dueAt: datedAt } as const;
-  const changes = mail.recipients.filter(isOpen).map((recipient) => ({ recipient, transition }));
-  await changeRecipients(tx, mail, { now, changes });
+  const transitionOf = (recipient: RecipientRow) => (isOpen(recipient) ? transition : undefined);
+  await changeEach(tx, mail, { now, transitionOf });
   await redateMessage(tx, { id: messageId, datedAt, expiresAt });
 }
 

@@ -9,13 +9,23 @@ import type { RecipientRow } from '../../db/tables.ts';
 import { recordOutcome } from '../../ledger/store.ts';
 import type { Mail } from '../mail-store.ts';
 import { aggregateStatus, isEnded } from '../status.ts';
-import { updateMessage, updateRecipient } from '../store.ts';
+import { type SpooledMessage, updateMessage, updateRecipient } from '../store.ts';
 import { makeSubmittedDue } from '../submitted/store.ts';
 import { recordRecipientEvent } from './recipient-event.ts';
 import { effectOf, type Transition } from './transition.ts';
 
 /** A change of one recipient of the mail. The recipient is an element of the mail's own list. */
 export type Change = { recipient: RecipientRow; transition: Transition };
+
+/** A message after a change, with the recipients that were changed, in the order of the changes. */
+type Changed = { message: SpooledMessage; recipients: RecipientRow[] };
+
+type Changing = {
+  now: number;
+  changes: readonly Change[];
+  /** The signature that the message has from now on; by default the one that it has. */
+  signature?: SpooledMessage['signature'];
+};
 
 /**
  * Changes recipients of one message, as part of a write: the rows of those recipients, their events, and once the
@@ -24,38 +34,57 @@ export type Change = { recipient: RecipientRow; transition: Transition };
  */
 export async function changeRecipients(
   tx: Tx,
-  { message, recipients, others }: Mail,
-  { now, changes }: { now: number; changes: readonly Change[] },
-): Promise<void> {
-  const { expiresAt } = message;
+  { message: before, recipients, others }: Mail,
+  { now, changes, signature = before.signature }: Changing,
+): Promise<Changed> {
   const tally = new Tally();
+  const changed = new Map<RecipientRow, RecipientRow>();
+  let { lastEventAt } = before;
   for (const { recipient, transition } of changes) {
-    const { patch, events } = effectOf(transition, { recipient, expiresAt, now });
-    const { state, attempts } = recipient;
-    Object.assign(recipient, patch);
+    const { patch, events } = effectOf(transition, { recipient, expiresAt: before.expiresAt, now });
     for (const event of events) {
-      const at = Math.max(now, message.lastEventAt + 1);
-      message.lastEventAt = at;
-      recipient.lastEventAt = at;
+      lastEventAt = Math.max(now, lastEventAt + 1);
       // The mail of people is no email of the API: it has no events, and counts in no figures.
-      if (message.mailboxId === null)
-        await recordRecipientEvent(tx, message, { to: recipient.address, event, at, tally });
+      if (before.mailboxId === null)
+        await recordRecipientEvent(tx, before, { to: recipient.address, event, at: lastEventAt, tally });
     }
-    await updateRecipient(tx, recipient);
-    if (message.broadcastId !== null)
-      await recordOutcome(tx, message, ledgerChange({ state, attempts }, { recipient, transition, now }));
+    const after = { ...recipient, ...patch, ...(events.length > 0 && { lastEventAt }) };
+    changed.set(recipient, after);
+    await updateRecipient(tx, after);
+    if (before.broadcastId !== null)
+      await recordOutcome(tx, before, ledgerChange(recipient, { after, transition, now }));
   }
-  message.status = aggregateStatus([...recipients, ...others]);
+  const states = recipients.map((recipient) => changed.get(recipient) ?? recipient);
+  const message = { ...before, status: aggregateStatus([...states, ...others]), lastEventAt, signature };
   await updateMessage(tx, message);
   await storeTally(tx, tally);
-  if (message.mailboxId !== null && changes.some(({ recipient }) => isEnded(recipient.state)))
+  const after = [...changed.values()];
+  if (message.mailboxId !== null && after.some(({ state }) => isEnded(state)))
     await makeSubmittedDue(tx, message.id, now);
+  return { message, recipients: after };
+}
+
+/**
+ * Changes the recipients of a message for which `transitionOf` returns a transition, as part of a write. Returns their
+ * number.
+ */
+export async function changeEach(
+  tx: Tx,
+  mail: Mail,
+  { now, transitionOf }: { now: number; transitionOf: (recipient: RecipientRow) => Transition | undefined },
+): Promise<number> {
+  const changes = mail.recipients.flatMap((recipient) => {
+    const transition = transitionOf(recipient);
+    return transition ? [{ recipient, transition }] : [];
+  });
+  if (changes.length > 0) await changeRecipients(tx, mail, { now, changes });
+  return changes.length;
 }
 
 /** Returns what the ledger of a broadcast follows of a change. `before` is the recipient as it was. */
 function ledgerChange(
-  before: Pick<RecipientRow, 'state' | 'attempts'>,
-  { recipient: after, transition, now }: Change & { now: number },
+  before: RecipientRow,
+  { after, transition, now }: { after: RecipientRow; transition: Transition; now: number },
 ): Parameters<typeof recordOutcome>[2] {
   const { cause } = transition;
   return {

@@ -8,7 +8,7 @@ import type { Mode, RecipientRow } from '../../db/tables.ts';
 import { AppError, notFound } from '../../system/errors.ts';
 import type { HoldReason } from '../outcome/outcome.ts';
 import { findMessage, listRecipients, redateMessage, type SpooledMessage } from '../store.ts';
-import { changeRecipients } from './change.ts';
+import { changeEach } from './change.ts';
 
 /** A recipient that has just been held, with the fields that the log shows. */
 export type HeldRecipient = {
@@ -31,7 +31,7 @@ export function heldRecipient(
 }
 
 /**
- * Minimum time before a released email expires, in milliseconds. Our own limit: one day of retries, as for a broadcast.
+ * Minimum time before a released email expires, in milliseconds. One day of retries, as for a broadcast.
  */
 const MIN_RELEASED_LIFE_MS = 24 * 3_600_000;
 
@@ -46,15 +46,13 @@ export const releaseHeld = defineWrite(
     const message = await findMessage(tx, emailId);
     if (!message) throw notFound('Email');
     const mail = { message, recipients: await listRecipients(tx, emailId), others: [] };
-    const held = mail.recipients.filter(({ state }) => state === 'held');
-    if (held.length === 0) throw new AppError('invalid_state', 'No recipient of this email is held');
-    const transition = { cause: 'released', dueAt: now } as const;
-    await changeRecipients(tx, mail, {
+    const released = await changeEach(tx, mail, {
       now,
-      changes: held.map((recipient) => ({ recipient, transition })),
+      transitionOf: ({ state }) => (state === 'held' ? { cause: 'released', dueAt: now } : undefined),
     });
+    if (released === 0) throw new AppError('invalid_state', 'No recipient of this email is held');
     const expiresAt = Math.max(message.expiresAt, now + MIN_RELEASED_LIFE_MS);
     await redateMessage(tx, { id: emailId, datedAt: message.datedAt, expiresAt });
-    return held.length;
+    return released;
   },
 );

@@ -7,7 +7,7 @@ import type { RecipientRow } from '../../db/tables.ts';
 import { insertAttempt } from '../attempts-store.ts';
 import { getMail } from '../mail-store.ts';
 import { listAbandoned, listInFlight } from '../store.ts';
-import { type Change, changeRecipients } from './change.ts';
+import { type Change, changeEach, changeRecipients } from './change.ts';
 import { type HeldRecipient, heldRecipient } from './hold.ts';
 import { MAX_INTERRUPTIONS } from './suspect.ts';
 import type { Transition } from './transition.ts';
@@ -107,10 +107,10 @@ export const releaseUnsent = defineWrite(
     const unsentIds = new Set(unsent.map(({ id }) => id));
     for (const messageId of new Set(unsent.map((recipient) => recipient.messageId))) {
       const mail = await getMail(tx, messageId);
-      const changes = mail.recipients
-        .filter(({ id }) => unsentIds.has(id))
-        .map((recipient) => ({ recipient, transition: { cause: 'unsent', dueAt: now } }) as const);
-      await changeRecipients(tx, mail, { now, changes });
+      await changeEach(tx, mail, {
+        now,
+        transitionOf: ({ id }) => (unsentIds.has(id) ? { cause: 'unsent', dueAt: now } : undefined),
+      });
     }
     return unsent.length;
   },

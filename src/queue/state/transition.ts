@@ -53,8 +53,8 @@ export type Transition =
   /** The broadcast of the copy was resumed. */
   | { cause: 'unparked'; dueAt: number }
   | { cause: 'rescheduled'; dueAt: number }
-  | { cause: 'trial-begun'; dueAt: number }
-  | { cause: 'trial-withdrawn' };
+  | { cause: 'probe-begun'; dueAt: number }
+  | { cause: 'probe-withdrawn' };
 
 /** A complaint of a reader. `arrivedAt` is the time of its arrival, in Unix milliseconds. */
 export type Complaint = { feedbackType: string; userAgent: string | null; arrivedAt: number };
@@ -77,8 +77,8 @@ const FROM: Record<Transition['cause'], readonly RecipientState[]> = {
   parked: ['ready', 'deferred'],
   unparked: ['ready', 'deferred'],
   rescheduled: ['ready'],
-  'trial-begun': ['ready'],
-  'trial-withdrawn': ['ready'],
+  'probe-begun': ['ready'],
+  'probe-withdrawn': ['ready'],
 };
 
 /** Minimum time between two `email.delivery_delayed` events of a recipient. The first deferral always records one. */
@@ -135,18 +135,18 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
       return { patch: { dueAt }, events: [] };
     }
     case 'rescheduled':
-    case 'trial-begun':
+    case 'probe-begun':
       return { patch: { dueAt: transition.dueAt }, events: [] };
-    case 'trial-withdrawn':
+    case 'probe-withdrawn':
     case 'parked':
       return { patch: { dueAt: null }, events: [] };
   }
 }
 
-type Of<Cause extends Transition['cause']> = Extract<Transition, { cause: Cause }>;
+type ByCause<Cause extends Transition['cause']> = Extract<Transition, { cause: Cause }>;
 
 /** A claim counts the attempt. The first one of each recipient records `email.sent`. */
-function claim({ runId, leasedUntil }: Of<'claimed'>, recipient: RecipientRow): Effect {
+function claim({ runId, leasedUntil }: ByCause<'claimed'>, recipient: RecipientRow): Effect {
   const attempts = recipient.attempts + 1;
   return {
     patch: { state: 'in_flight', runId, attempts, dueAt: leasedUntil },
@@ -154,7 +154,7 @@ function claim({ runId, leasedUntil }: Of<'claimed'>, recipient: RecipientRow): 
   };
 }
 
-/** Makes a recipient due again. Suspects wait for their trial (held/suspect.ts). */
+/** Makes a recipient due again. Suspects wait for their probe (held/suspect.ts). */
 function putBack(interruptedAttempts: number, dueAt: number): Effect {
   const patch = {
     state: 'ready',
@@ -173,7 +173,7 @@ function finish(state: 'delivered' | 'bounced', report: Report, events: readonly
 }
 
 /** A simulated complaint ends the recipient as `complained`; its events follow that of the delivery. */
-function deliver(transition: Of<'delivered'>, now: number): Effect {
+function deliver(transition: ByCause<'delivered'>, now: number): Effect {
   const { report, durationMs, feedback, notifiesSender } = transition;
   const { text: smtpResponse, mx, tls } = report;
   const delivery = { smtpResponse, mx, tls, durationMs };
@@ -196,7 +196,7 @@ const BOUNCE_COUNTERS = {
   undetermined: 'bouncedUndetermined',
 } as const satisfies Record<BounceType, Counter>;
 
-function bounce(transition: Of<'bounced'>): Effect {
+function bounce(transition: ByCause<'bounced'>): Effect {
   const { patch, events } = finish('bounced', transition.report, [bounceEvent(transition, 'smtp')]);
   return { patch: { ...patch, ...explanation(transition.meaning) }, events };
 }
@@ -207,7 +207,7 @@ function explanation({ class: class_, advice }: Meaning): Pick<RecipientRow, 'cl
 }
 
 function bounceEvent(
-  { report, bounce: type, meaning }: Omit<Of<'bounced'>, 'cause'>,
+  { report, bounce: type, meaning }: Omit<ByCause<'bounced'>, 'cause'>,
   source: 'smtp' | 'dsn',
 ): RecipientEvent {
   const { smtpCode, enhancedCode, text: diagnostic } = report;
@@ -217,7 +217,7 @@ function bounceEvent(
 }
 
 /** The server and TLS of the delivery stay: the bounce came from a server behind it. */
-function bounceLater(transition: Of<'bounced-later'>): Effect {
+function bounceLater(transition: ByCause<'bounced-later'>): Effect {
   const { smtpCode, enhancedCode, text: diagnostic } = transition.report;
   return {
     patch: { state: 'bounced', smtpCode, enhancedCode, diagnostic, ...explanation(transition.meaning) },
@@ -225,7 +225,7 @@ function bounceLater(transition: Of<'bounced-later'>): Effect {
   };
 }
 
-function complain({ complaint: { arrivedAt, ...rest }, meaning }: Of<'complained'>): Effect {
+function complain({ complaint: { arrivedAt, ...rest }, meaning }: ByCause<'complained'>): Effect {
   const complaint = { ...rest, arrivedAt: isoTime(arrivedAt), ...explanation(meaning) };
   return {
     patch: { state: 'complained', ...explanation(meaning) },
@@ -242,7 +242,10 @@ function delayCounters({ delayNoticeAt }: RecipientRow): readonly Counter[] {
   return delayNoticeAt === null ? ['delayed'] : [];
 }
 
-function defer({ report, meaning, dueAt }: Of<'deferred'>, { recipient, expiresAt, now }: Situation): Effect {
+function defer(
+  { report, meaning, dueAt }: ByCause<'deferred'>,
+  { recipient, expiresAt, now }: Situation,
+): Effect {
   const { delayNoticeAt, attempts: attempt } = recipient;
   const isDue = isNoticeDue(recipient, now);
   const patch = {
@@ -263,7 +266,7 @@ function defer({ report, meaning, dueAt }: Of<'deferred'>, { recipient, expiresA
 
 /** The recipient stays delivered: another server has the message and keeps trying, nobody knows when. */
 function delayLater(
-  { diagnostic, willRetryUntil, meaning }: Of<'delayed-later'>,
+  { diagnostic, willRetryUntil, meaning }: ByCause<'delayed-later'>,
   { recipient, now }: Situation,
 ): Effect {
   if (!isNoticeDue(recipient, now)) return { patch: {}, events: [] };
@@ -275,8 +278,8 @@ function delayLater(
   return { patch: { delayNoticeAt: now }, events: [event] };
 }
 
-/** Held mail is not due. Mail that is held because of crashes keeps their number, for its trial after a release. */
-function hold({ reason, diagnostic }: Of<'held'>, { interruptedAttempts }: RecipientRow): Effect {
+/** Held mail is not due. Mail that is held because of crashes keeps their number, for its probe after a release. */
+function hold({ reason, diagnostic }: ByCause<'held'>, { interruptedAttempts }: RecipientRow): Effect {
   const patch = {
     state: 'held',
     dueAt: null,

@@ -1,5 +1,6 @@
 /**
- * Stores which messages people have sent, and what was reported to them. All SQL of this table is here, and nothing else writes it.
+ * Stores which messages people have sent, what was reported to them, and how many of their messages have not reached all recipients, for
+ * each mailbox and each tenant. All SQL of both tables is here, and nothing else writes them.
  * A row lives as long as its message. It is due at the times of reports about delays, and whenever a recipient reaches its end.
  */
 
@@ -7,13 +8,12 @@ import { sql } from 'kysely';
 import { deleteEmptyBlobs, emptyBlob, type StoredBytes } from '../../blobs/store.ts';
 import type { SetBack } from '../../db/due-times.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
-import { findRow, insertRow, updateRows } from '../../db/rows.ts';
+import { addToRow, findColumns, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import type { SubmittedMessageRow } from '../../db/submission-tables.ts';
+import type { SubmittedMessageRow, UnsentMailRow } from '../../db/submission-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { deleteAttemptsOf } from '../attempts-store.ts';
 import { deleteMessages } from '../store.ts';
-import { addUnsent, removeUnsent } from './unsent-store.ts';
 
 type NewSubmitted = Pick<
   SubmittedMessageRow,
@@ -149,3 +149,35 @@ export const moveDueSubmitted = defineWrite(
       .execute();
   },
 );
+
+type Owner = UnsentMailRow['owner'];
+type Unsent = Pick<UnsentMailRow, 'messages' | 'bytes'>;
+
+/** Returns the number and the size in bytes of the messages of a mailbox or of a tenant. */
+export async function readUnsent(tx: Tx, owner: Owner): Promise<Unsent> {
+  return (
+    (await findColumns(tx, 'unsentMail', { select: ['messages', 'bytes'], where: { owner } })) ?? {
+      messages: 0,
+      bytes: 0,
+    }
+  );
+}
+
+const removeEmptied = statement((db, param: Param<{ owner: Owner }>) =>
+  db.deleteFrom('unsentMail').where('owner', '=', param('owner')).where('messages', '<=', 0),
+);
+
+type Counted = { owners: readonly Owner[]; sizeBytes: number };
+
+/** Counts a message of this size for each of its owners, as part of the write that stores it. */
+async function addUnsent(tx: Tx, { owners, sizeBytes }: Counted): Promise<void> {
+  for (const owner of owners) await addToRow(tx, 'unsentMail', { owner, messages: 1, bytes: sizeBytes });
+}
+
+/** Counts a message no longer, as part of the write that deletes it. */
+async function removeUnsent(tx: Tx, { owners, sizeBytes }: Counted): Promise<void> {
+  for (const owner of owners) {
+    await addToRow(tx, 'unsentMail', { owner, messages: -1, bytes: -sizeBytes });
+    await removeEmptied.all(tx, { owner });
+  }
+}

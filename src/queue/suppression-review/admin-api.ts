@@ -10,10 +10,10 @@ import { readReplies, repliesPath } from '../outcome/replies/replies.ts';
 import type { ReplyTable } from '../outcome/replies/table.ts';
 import { type DoubtfulSuppression, listDoubtful } from './review.ts';
 
+type Operating = Pick<App, 'db' | 'clock' | 'wakeups' | 'config'>;
+
 /** Maximum number of suppressions in one answer, and that are removed at once. */
 const MAX_LISTED = 1_000;
-
-type ReviewApp = Pick<App, 'db' | 'clock' | 'wakeups' | 'config'>;
 
 /** `tenant` is an id or a name. */
 const listQuery = Type.Object({ tenant: Type.Optional(Type.String()) });
@@ -24,7 +24,7 @@ const removeSchema = Type.Object({
 });
 
 /** Registers `GET /suppressions/review` and `POST /suppressions/review/remove`. */
-export function registerSuppressionReview(server: FastifyInstance, app: ReviewApp): void {
+export function registerSuppressionReview(server: FastifyInstance, app: Operating): void {
   server.get<{ Querystring: Static<typeof listQuery> }>(
     '/suppressions/review',
     { schema: { querystring: listQuery } },
@@ -47,13 +47,13 @@ export function registerSuppressionReview(server: FastifyInstance, app: ReviewAp
   );
 }
 
-async function findDoubtful(app: ReviewApp, tenant: string | undefined): Promise<DoubtfulSuppression[]> {
+async function findDoubtful(app: Operating, tenant: string | undefined): Promise<DoubtfulSuppression[]> {
   const tenantId = tenant === undefined ? undefined : (await getTenant(app.db.read, tenant)).id;
   return listDoubtful(app, tableOf(app), { tenantId, limit: MAX_LISTED });
 }
 
 /** The daemon may use an earlier table while the file has a mistake, which the operator is told here. */
-function tableOf({ config }: ReviewApp): ReplyTable {
+function tableOf({ config }: Operating): ReplyTable {
   try {
     return readReplies(repliesPath(config.delivery.repliesFile));
   } catch (error) {
@@ -61,7 +61,7 @@ function tableOf({ config }: ReviewApp): ReplyTable {
   }
 }
 
-async function remove(app: ReviewApp, { tenantId, id }: DoubtfulSuppression['suppression']): Promise<void> {
+async function remove(app: Operating, { tenantId, id }: DoubtfulSuppression['suppression']): Promise<void> {
   const cause = { mode: 'live', now: app.clock.now() } as const;
   await app.db.commit(removeSuppressions, { tenantId, keys: [id], cause });
 }

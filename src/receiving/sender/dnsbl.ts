@@ -32,13 +32,13 @@ export type Blocklists = {
 
 type BlocklistsApp = { dns: Pick<DnsLookups, 'a' | 'txt'>; clock: Clock; log: Log; metrics: Metrics };
 
-/** Maximum time for which the answers of all lists are waited for, in milliseconds. Our own limit. */
+/** Maximum time for which the answers of all lists are waited for, in milliseconds. */
 export const LISTING_TIMEOUT_MS = 4_000;
-/** Maximum time for which the reason of a listing is waited for after that, in milliseconds. Our own limit. */
+/** Maximum time for which the reason of a listing is waited for after that, in milliseconds. */
 export const REASON_TIMEOUT_MS = 2_000;
 /** Maximum length of a reason. A line of a reply has at most 512 octets (RFC 5321 section 4.5.3.1.5). */
 const MAX_REASON_CHARACTERS = 200;
-/** Time for which the test of a list is valid, in milliseconds. Our own limit. */
+/** Time for which the test of a list is valid, in milliseconds. */
 const TEST_VALID_MS = 3_600_000;
 /** Minimum time between two lines in the log about the errors of a list, in milliseconds. */
 const WARNING_PERIOD_MS = 600_000;

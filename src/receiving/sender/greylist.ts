@@ -26,7 +26,7 @@ const HOUR_MS = 3_600_000;
 const MS_PER_SECOND = 1_000;
 /**
  * Maximum rate of new entries. When many networks come at once, as a botnet does, mail beyond it passes: it must not be deferred
- * without being remembered, because it would then be deferred for ever. Our own limit.
+ * without being remembered, because it would then be deferred for ever.
  */
 const NEW_ENTRIES = { burst: 1_000, tokensPerSecond: 5 };
 /** Length of the hash of an attempt: 128 bits. */
@@ -58,8 +58,8 @@ export function createGreylist({ db, clock }: Pick<App, 'db' | 'clock'>, setting
       if (!seen || now >= seen.expiresAt) {
         if (!newEntries.take('', NEW_ENTRIES).allowed) return 0;
         const expiresAt = now + settings.retryHours * HOUR_MS;
-        const isKept = await db.commit(deferAttempt, { network, attempt, firstSeenAt: now, expiresAt });
-        return isKept ? settings.delaySeconds : 0;
+        const isRemembered = await db.commit(deferAttempt, { network, attempt, firstSeenAt: now, expiresAt });
+        return isRemembered ? settings.delaySeconds : 0;
       }
       const leftMs = seen.firstSeenAt + delayMs - now;
       // A wait that is longer than the delay means that the clock was set back.

@@ -27,7 +27,7 @@ export type SenderRates = {
   refuseProven(envelope: Envelope, spf: AuthenticationResult['spf']): Reply | undefined;
 };
 
-/** Maximum rate of the messages of a domain. Large mailbox providers stay below it. Our own limits. */
+/** Maximum rate of the messages of a domain. Large mailbox providers stay below it. */
 export const DOMAIN_RATE = { burst: 2_000, tokensPerSecond: 50 };
 /** Maximum number of domains that are counted. When more are active at once, some may exceed their rate. */
 const MAX_DOMAINS = 10_000;

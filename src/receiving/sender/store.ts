@@ -9,7 +9,7 @@ import { constant, type Param, statement } from '../../db/statement.ts';
 /** Names the entry of a network that has passed. */
 export const PASSED = '';
 
-/** Maximum number of deferred attempts of one network, so that no client can fill the table. Our own limit. */
+/** Maximum number of deferred attempts of one network, so that no client can fill the table. */
 export const MAX_ATTEMPTS_PER_NETWORK = 100;
 /** Maximum number of entries that one write removes. */
 const SWEEP_ROWS = 1_000;

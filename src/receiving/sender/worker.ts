@@ -4,7 +4,7 @@ import { periodic, type Work } from '../../system/worker.ts';
 import { countEntries, sweepEntries } from './store.ts';
 
 const PERIOD_MS = 3_600_000;
-/** Maximum number of entries: about 50 MB. Our own limit. */
+/** Maximum number of entries: about 50 MB. */
 const MAX_ENTRIES = 500_000;
 
 /** Returns the work that removes entries. */

@@ -3,6 +3,7 @@
  * be in memory with all its bytes; tenants share these slots.
  */
 import type { App } from '../../app.ts';
+import type { BlobContent } from '../../blobs/blobs.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import type { WantedContent } from '../../mail/message/parse/files.ts';
 import {
@@ -12,11 +13,10 @@ import {
 } from '../../mail/message/parse/parser.ts';
 import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
 import { AppError, notFound } from '../../system/errors.ts';
-import { openContent } from './raw.ts';
 
 type Message = Pick<ReceivedMessageRow, 'tenantId' | 'blobId'>;
 
-/** Maximum number of messages that requests parse at the same time, with up to 40 MB each. Our own limit. */
+/** Maximum number of messages that requests parse at the same time, with up to 40 MB each. */
 const MAX_PARSED_MESSAGES = 4;
 /** Maximum number of requests that wait for a slot. */
 const MAX_WAITING = 64;
@@ -76,4 +76,16 @@ function busy(cause?: Error): AppError {
     cause,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
+}
+
+/**
+ * Returns the message as it is stored, without the fields that were added.
+ * @throws AppError invalid_state when its bytes are no longer kept
+ */
+export async function openContent(
+  blobs: Pick<App['blobs'], 'open'>,
+  { blobId }: Pick<ReceivedMessageRow, 'blobId'>,
+): Promise<BlobContent> {
+  if (blobId === null) throw new AppError('invalid_state', 'The content of the message is no longer kept');
+  return blobs.open(blobId);
 }

@@ -4,12 +4,11 @@
  */
 import type { Db } from '../../db/database.ts';
 import { defineRead } from '../../db/operation.ts';
-import { type Page, type PageRequest, readPage, type Slice } from '../../db/page.ts';
+import { type Page, type PageRequest, readPageInParts, type Slice } from '../../db/page.ts';
 import { addressKey, parseMailbox } from '../../mail/address.ts';
 import {
   type ReceivedFilter,
   type ReceivedFilters,
-  type ReceivedPart,
   type ReceivedSummary,
   readReceivedPart,
 } from './store.ts';
@@ -30,22 +29,7 @@ export function listReceived(
   filters: ReceivedFilters,
   page: PageRequest,
 ): Promise<Page<ReceivedSummary>> {
-  return readPage(page, async (whole) => {
-    const found: ReceivedSummary[] = [];
-    let rest: Slice | undefined = whole;
-    while (rest && found.length < whole.limit) {
-      gone?.throwIfAborted();
-      const limit = whole.limit - found.length;
-      const part: ReceivedPart = await db.query(readMessages, {
-        ...filters,
-        slice: { ...rest, limit },
-        scan,
-      });
-      found.push(...part.messages);
-      rest = part.rest;
-    }
-    return found;
-  });
+  return readPageInParts(page, gone, (slice) => db.query(readMessages, { ...filters, slice, scan }));
 }
 
 export type ReceivedQuery = { address?: string; routeId?: string; from?: string };

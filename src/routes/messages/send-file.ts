@@ -1,10 +1,11 @@
 /** Sends received messages and their files. A browser never shows them: their content comes from strangers. */
+import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { App } from '../../app.ts';
+import type { BlobContent } from '../../blobs/blobs.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { filenameParameters } from '../../mail/message/filename.ts';
-import type { OpenFile } from './content.ts';
-import { openRaw } from './raw.ts';
+import { type OpenFile, openContent } from './content.ts';
 
 /** Sends a whole message. */
 export async function sendRaw(
@@ -34,3 +35,21 @@ const UNSHOWN = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
 };
+
+/**
+ * Returns the whole message as it arrived, with the fields that were added before it.
+ * @throws AppError invalid_state when its bytes are no longer kept
+ */
+async function openRaw(
+  blobs: Pick<App['blobs'], 'open'>,
+  message: Pick<ReceivedMessageRow, 'blobId' | 'trace'>,
+): Promise<{ sizeBytes: number; stream: Readable }> {
+  const bytes = await openContent(blobs, message);
+  const trace = Buffer.from(message.trace);
+  return { sizeBytes: trace.length + bytes.sizeBytes, stream: Readable.from(withTrace(trace, bytes)) };
+}
+
+async function* withTrace(trace: Buffer, bytes: BlobContent): AsyncGenerator<Buffer> {
+  yield trace;
+  yield* bytes.chunks();
+}

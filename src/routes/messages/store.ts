@@ -2,7 +2,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { ReceivedMessageRow, ReceivedRecipientRow, ReceivedTaskRow } from '../../db/inbound-tables.ts';
 import type { Tx } from '../../db/operation.ts';
-import { inSlice, type Slice } from '../../db/page.ts';
+import { inSlice, type Part, type Slice, splitSlice } from '../../db/page.ts';
 import { isAddressWithin } from '../../domains/reach.ts';
 import { listTasksOf } from '../../inbound/tasks/store.ts';
 import { notFound } from '../../system/errors.ts';
@@ -102,17 +102,12 @@ function candidates(tx: Tx, { tenantId, reach, filter: { address, routeId } }: R
   return tenantId === undefined ? all : all.where('tenantId', '=', tenantId);
 }
 
-type Candidate = { id: ReceivedMessageRow['id'] };
-
-/** A part of the list, and the rest of the slice that was not examined; undefined when everything was. */
-export type ReceivedPart = { messages: ReceivedSummary[]; rest: Slice | undefined };
-
 /** Reads one part of a slice. It examines at most `scan` messages. */
 export async function readReceivedPart(
   tx: Tx,
   filters: ReceivedFilters,
   { slice, scan }: { slice: Slice; scan: number },
-): Promise<ReceivedPart> {
+): Promise<Part<ReceivedSummary>> {
   const { tenantId, reach } = filters;
   const from = candidates(tx, filters).as('candidates');
   const end = await inSlice(tx.selectFrom(from).select('candidates.id'), 'candidates.id', {
@@ -121,7 +116,7 @@ export async function readReceivedPart(
   })
     .offset(scan)
     .executeTakeFirst();
-  const [part, rest] = end ? splitAt(slice, end) : [slice, undefined];
+  const [part, rest] = end ? splitSlice(slice, end.id) : [slice, undefined];
   let query = tx
     .selectFrom(from)
     .innerJoin('receivedMessages', 'receivedMessages.id', 'candidates.id')
@@ -134,20 +129,7 @@ export async function readReceivedPart(
     ]);
   if (tenantId !== undefined) query = query.where('tenantId', '=', tenantId);
   for (const condition of conditions(filters)) query = query.where(condition);
-  return { messages: await inSlice(query, 'candidates.id', part).execute(), rest };
-}
-
-/** Returns the part of a slice before an id, and the part that begins with it. */
-function splitAt(slice: Slice, { id }: Candidate): [Slice, Slice] {
-  return slice.direction === 'older'
-    ? [
-        { ...slice, from: id },
-        { ...slice, cursor: id },
-      ]
-    : [
-        { ...slice, until: id },
-        { ...slice, cursor: undefined, from: id },
-      ];
+  return { items: await inSlice(query, 'candidates.id', part).execute(), rest };
 }
 
 /** Returns the conditions that a candidate must also fulfil. */

@@ -6,7 +6,7 @@ import type { App } from '../../app.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import type { TenantRow } from '../../db/tenant-tables.ts';
-import { readUnsent } from '../../queue/submitted/unsent-store.ts';
+import { readUnsent } from '../../queue/submitted/store.ts';
 import { AppError } from '../../system/errors.ts';
 import { BYTES_PER_MEGABYTE, findStoredLimitOf } from '../../tenants/stored-mail/store.ts';
 import { hashCorrespondent } from './correspondents.ts';
@@ -14,12 +14,12 @@ import { type Counted, compareCorrespondents, readUse, recordRecipients, type Us
 
 /**
  * Size of the messages of a mailbox that wait for their recipients, from which no more are taken. Mail that is held for weeks, or that no
- * server takes, could otherwise fill the disk. Our own limit.
+ * server takes, could otherwise fill the disk.
  */
 const MAX_UNSENT_BYTES = 1024 * 1024 * 1024;
 /**
  * Size and number of the messages that wait in all mailboxes of a tenant together, from which no more are taken. The plan may allow fewer
- * bytes. The number is bounded because small messages cost more rows than bytes. Our own limits.
+ * bytes. The number is bounded because small messages cost more rows than bytes.
  */
 const MAX_UNSENT_OF_TENANT = { bytes: 4 * MAX_UNSENT_BYTES, messages: 100_000 };
 
@@ -46,7 +46,7 @@ async function readSent(tx: Tx, { id, address, tenantId }: Writer, now: number):
  * Checks that a mailbox may write to this number of recipients now.
  * @throws AppError rate_limited, quota_exceeded
  */
-function requireRoom({ own, ofTenant, unsentBytes }: Sent, recipients: number, limits: Limits): void {
+function requireWithinLimits({ own, ofTenant, unsentBytes }: Sent, recipients: number, limits: Limits): void {
   const { recipientsPerDay, recipientsPerDayOfTenant } = limits;
   if (unsentBytes >= MAX_UNSENT_BYTES)
     throw new AppError('quota_exceeded', 'Too much mail of the mailbox waits for its recipients');
@@ -63,7 +63,7 @@ function requireRoom({ own, ofTenant, unsentBytes }: Sent, recipients: number, l
  * Checks that a mailbox may write to this number of recipients to whom it has not written before.
  * @throws AppError rate_limited
  */
-function requireRoomForNew({ own }: Sent, newRecipients: number, { newRecipientsPerDay }: Limits): void {
+function requireFewNew({ own }: Sent, newRecipients: number, { newRecipientsPerDay }: Limits): void {
   if (own.newRecipients + newRecipients > newRecipientsPerDay)
     throw new AppError(
       'rate_limited',
@@ -96,14 +96,14 @@ export class RecipientCheck {
     const { db, clock, config } = this.#app;
     const limits = config.submission;
     this.#before ??= await readSent(db.read, this.#mailbox, clock.now());
-    requireRoom(this.#before, this.#recipients + 1, limits);
+    requireWithinLimits(this.#before, this.#recipients + 1, limits);
     const mayBeNew = this.#before.own.newRecipients + this.#newRecipients + this.#unknown.length + 1;
     if (mayBeNew <= limits.newRecipientsPerDay) {
       this.#unknown.push(address);
     } else {
       this.#newRecipients += await this.#countNew(this.#unknown.splice(0));
       const newRecipients = this.#newRecipients + (await this.#countNew([address]));
-      requireRoomForNew(this.#before, newRecipients, limits);
+      requireFewNew(this.#before, newRecipients, limits);
       this.#newRecipients = newRecipients;
     }
     this.#recipients += 1;
@@ -134,9 +134,9 @@ export async function countRecipients(
   { mailbox, addressHashes, limits, now }: Counting,
 ): Promise<void> {
   const before = await readSent(tx, mailbox, now);
-  requireRoom(before, addressHashes.length, limits);
+  requireWithinLimits(before, addressHashes.length, limits);
   const correspondents = await compareCorrespondents(tx, mailbox.id, addressHashes);
-  requireRoomForNew(before, correspondents.unknown.length, limits);
+  requireFewNew(before, correspondents.unknown.length, limits);
   await recordRecipients(tx, { mailbox, recipients: addressHashes.length, correspondents, now });
 }
 
@@ -145,7 +145,7 @@ export async function countRecipients(
  * stays within its bounds, one of which is what the plan lets the tenant store.
  * @throws AppError quota_exceeded
  */
-export async function requireRoomOfTenant(
+export async function requireSpaceOfTenant(
   tx: Tx,
   tenantId: TenantRow['id'],
   sizeBytes: number,

@@ -83,7 +83,7 @@ export async function compareCorrespondents(
 
 /**
  * Age of the time of the last message to an address from which it is stored anew. Addresses are forgotten after a year, and most are written
- * to many times a day. Our own limit.
+ * to many times a day.
  */
 const LAST_AT_AGE_MS = DAY_MS;
 

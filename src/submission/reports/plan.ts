@@ -10,13 +10,13 @@ import { isEnded } from '../../queue/status.ts';
 export type PlannedReport = { action: 'failed' | 'delayed' | 'delivered'; positions: readonly number[] };
 
 /** Reports that were made about each recipient, by its position: the number of delays, or `end` once its end was reported. */
-export type Told = Readonly<Record<string, number | 'end'>>;
+export type Reported = Readonly<Record<string, number | 'end'>>;
 
 type Recipient = Pick<RecipientRow, 'position' | 'state' | 'dsn'>;
 type Situation = {
   message: Pick<MessageRow, 'datedAt' | 'returnPath'>;
   recipients: readonly Recipient[];
-  told: Told;
+  reported: Reported;
   now: number;
 };
 
@@ -28,7 +28,7 @@ type Plan =
   | { kind: 'over' };
 
 const MINUTE_MS = 60_000;
-/** Ages of a message at which a delay is reported: at first soon, then a few times until its mail expires. Our own choice. */
+/** Ages of a message at which a delay is reported: at first soon, then a few times until its mail expires. */
 const DELAYS_MS: readonly number[] = [30 * MINUTE_MS, 240 * MINUTE_MS, 1_440 * MINUTE_MS];
 
 /** Returns the time of the first check of a message; null when nothing is reported, because it has no return path. */
@@ -39,30 +39,30 @@ export function firstCheckOf({ datedAt, returnPath }: Situation['message']): num
 /** Returns what to do next about a message. */
 export function planReport(situation: Situation): Plan {
   const { message, recipients } = situation;
-  const isTold = message.returnPath !== '';
-  for (const action of isTold ? (['failed', 'delayed', 'delivered'] as const) : []) {
+  const isReported = message.returnPath !== '';
+  for (const action of isReported ? (['failed', 'delayed', 'delivered'] as const) : []) {
     const concerned = recipients.filter((recipient) => IS_DUE[action](recipient, situation));
     const positions = concerned.map(({ position }) => position);
     if (positions.length > 0) return { kind: 'report', report: { action, positions } };
   }
   if (recipients.every(({ state }) => isEnded(state))) return { kind: 'over' };
-  return { kind: 'wait', dueAt: isTold ? nextDelayAt(situation) : null };
+  return { kind: 'wait', dueAt: isReported ? nextDelayAt(situation) : null };
 }
 
 const IS_DUE: Readonly<
   Record<PlannedReport['action'], (recipient: Recipient, situation: Situation) => boolean>
 > = {
-  failed: ({ position, state, dsn }, { told }) =>
+  failed: ({ position, state, dsn }, { reported }) =>
     ['bounced', 'suppressed', 'canceled'].includes(state) &&
-    told[position] !== 'end' &&
+    reported[position] !== 'end' &&
     wantsNotification(dsn, 'FAILURE'),
-  delayed: (recipient, { message, told, now }) => {
-    const dueAt = delayAt(recipient, message, told);
+  delayed: (recipient, { message, reported, now }) => {
+    const dueAt = delayAt(recipient, message, reported);
     return dueAt !== undefined && dueAt <= now;
   },
-  delivered: ({ position, state, dsn }, { told }) =>
+  delivered: ({ position, state, dsn }, { reported }) =>
     (state === 'delivered' || state === 'complained') &&
-    told[position] !== 'end' &&
+    reported[position] !== 'end' &&
     wantsNotification(dsn, 'SUCCESS'),
 };
 
@@ -70,25 +70,25 @@ const IS_DUE: Readonly<
 function delayAt(
   { position, state, dsn }: Recipient,
   { datedAt }: Situation['message'],
-  told: Told,
+  reported: Reported,
 ): number | undefined {
   if (isEnded(state) || !wantsNotification(dsn, 'DELAY')) return undefined;
-  const count = told[position] ?? 0;
+  const count = reported[position] ?? 0;
   const age = count === 'end' ? undefined : DELAYS_MS[count];
   return age === undefined ? undefined : datedAt + age;
 }
 
-function nextDelayAt({ message, recipients, told }: Situation): number | null {
-  const times = recipients.flatMap((recipient) => delayAt(recipient, message, told) ?? []);
+function nextDelayAt({ message, recipients, reported }: Situation): number | null {
+  const times = recipients.flatMap((recipient) => delayAt(recipient, message, reported) ?? []);
   return times.length === 0 ? null : Math.min(...times);
 }
 
 /** Returns what was reported once a report is delivered. A report about a delay counts for all ages that have passed. */
-export function toldAfter(
+export function reportedAfter(
   { action, positions }: PlannedReport,
-  { message, told, now }: Pick<Situation, 'message' | 'told' | 'now'>,
-): Told {
+  { message, reported, now }: Pick<Situation, 'message' | 'reported' | 'now'>,
+): Reported {
   const delays = DELAYS_MS.filter((age) => message.datedAt + age <= now).length;
   const mark = action === 'delayed' ? delays : 'end';
-  return { ...told, ...Object.fromEntries(positions.map((position) => [position, mark])) };
+  return { ...reported, ...Object.fromEntries(positions.map((position) => [position, mark])) };
 }

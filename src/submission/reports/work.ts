@@ -21,21 +21,21 @@ import {
 import { errorMessage } from '../../system/errors.ts';
 import type { Work } from '../../system/worker.ts';
 import { composeSubmissionReport } from './compose.ts';
-import { type PlannedReport, planReport, type Told, toldAfter } from './plan.ts';
+import { type PlannedReport, planReport, type Reported, reportedAfter } from './plan.ts';
 
 type ReportApp = App & { mailboxDelivery: MailboxDelivery };
 type Found = { row: SubmittedMessageRow; message: SpooledMessage; recipients: RecipientRow[] };
 
-/** Maximum number of messages that are checked at the same time. Our own limit. */
+/** Maximum number of messages that are checked at the same time. */
 const CONCURRENCY = 8;
 /** Length of a lease, in milliseconds. A check takes a fraction of a second, or as long as a mailbox is busy. */
 const LEASE_MS = 600_000;
 /**
  * Maximum size of what a report returns of the header. Headers can have 256 KiB, and reports come to full mailboxes too; the fields that
- * people know a message by are at the beginning. Our own limit.
+ * people know a message by are at the beginning.
  */
 const MAX_RETURNED_BYTES = 16 * 1024;
-/** Time after which a mailbox that could not take a report is asked again, in milliseconds. Our own limit. */
+/** Time after which a mailbox that could not take a report is asked again, in milliseconds. */
 const WAIT_MS = 60_000;
 
 const CRLF = '\r\n';
@@ -54,7 +54,7 @@ export function createReportsWork(app: ReportApp): Work<string> {
     const found = await read(app, messageId);
     if (!found || leasedUntil === undefined || leasedUntil === null) return;
     const { row, message, recipients } = found;
-    const told = JSON.parse(row.told) as Told;
+    const reported = JSON.parse(row.told) as Reported;
     const now = clock.now();
     const pending = row.report === null ? undefined : (JSON.parse(row.report) as PlannedReport);
     const settle = (change: Partial<SubmittedMessageRow> & { dueAt: number | null }) =>
@@ -63,11 +63,11 @@ export function createReportsWork(app: ReportApp): Work<string> {
       const isDelivered = await deliver(app, found, pending);
       if (!isDelivered) return void (await settle({ dueAt: now + WAIT_MS }));
       reports.inc({ action: pending.action });
-      const after = JSON.stringify(toldAfter(pending, { message, told, now }));
+      const after = JSON.stringify(reportedAfter(pending, { message, reported, now }));
       await settle({ told: after, report: null, reports: row.reports + 1, dueAt: now });
       return;
     }
-    const plan = planReport({ message, recipients, told, now });
+    const plan = planReport({ message, recipients, reported, now });
     if (plan.kind === 'report') await settle({ report: JSON.stringify(plan.report), dueAt: now });
     else if (plan.kind === 'wait') await settle({ dueAt: plan.dueAt });
     else {

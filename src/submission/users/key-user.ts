@@ -1,19 +1,25 @@
 /** An application that logs in with an API key. Its messages are emails of the API, as if it had sent them there. */
+
+import { createHash } from 'node:crypto';
+import type { App } from '../../app.ts';
 import { isSimulatorDomain } from '../../domains/sender.ts';
 import { acceptEmail } from '../../emails/accept.ts';
 import { commitStored } from '../../emails/commit.ts';
 import { answerOnce } from '../../emails/idempotency/in-flight.ts';
+import { IDEMPOTENCY_WINDOW_MS, readIdempotencyKeys } from '../../emails/idempotency/key.ts';
+import type { IdempotencyClaim } from '../../emails/idempotency/store.ts';
 import { requireSender } from '../../emails/sender.ts';
+import { addressKey } from '../../mail/address.ts';
+import { RefusedMessage } from '../../mail/smtp/refused-message.ts';
 import type { Reply } from '../../mail/smtp/server/session.ts';
 import { AppError } from '../../system/errors.ts';
 import type { Caller } from '../../tenants/authenticate.ts';
 import { getValidKey, requireNeed } from '../../tenants/key-access.ts';
 import type { PlannedKey } from '../../tenants/store.ts';
 import { buildEmail } from '../email.ts';
-import { readClaim } from '../idempotency.ts';
-import { LOGIN_HAS_ENDED, RefusedMessage } from '../refused-message.ts';
+import { IDEMPOTENCY_FIELD } from '../header.ts';
+import { LOGIN_HAS_ENDED, refuseSuppressed } from '../refusals.ts';
 import { NEEDS, type SubmissionApp } from '../submission-app.ts';
-import { refuseSuppressed } from '../suppressed.ts';
 import { type Submission, type SubmittedRecipient, senderDomainsOf, type User } from '../user.ts';
 
 /** Maximum number of recipients of an email (specification 8). */
@@ -88,7 +94,7 @@ async function accept(
         await requireSender(app, caller, { domain, simulatorOnly });
       const sender = await requireSender(app, caller, { domain: header.from.domain, simulatorOnly });
       const rows = buildEmail(app, caller, { submission, sender, simulatorOnly });
-      const prepared = { rows: [rows], takenBy: () => [rows], requireValidKey };
+      const prepared = { rows: [rows], acceptedRows: () => [rows], requireValidKey };
       return commitStored(app, { write: acceptEmail, input: { rows, idempotency: claim } }, prepared);
     });
     // The answer of an earlier message needs no bytes of this one.
@@ -110,4 +116,38 @@ function isSimulatorOnly(
   recipients: readonly SubmittedRecipient[],
 ): boolean {
   return recipients.every(({ domain }) => isSimulatorDomain(config, domain));
+}
+
+/** Fields that some programs write anew when they hand over a message again. */
+const REWRITTEN_FIELDS: ReadonlySet<string> = new Set(['date', 'message-id', 'received']);
+
+/**
+ * Returns the claim of a message by its field X-Service-Idempotency-Key, with which an application can hand it over again without sending
+ * it twice; undefined when it has no key.
+ * @throws AppError validation_error for an unusable key
+ */
+function readClaim(
+  { clock }: Pick<App, 'clock'>,
+  { domainId }: Pick<Caller, 'domainId'>,
+  submission: Submission,
+): IdempotencyClaim | undefined {
+  const given = readIdempotencyKeys(submission.header.options.get(IDEMPOTENCY_FIELD) ?? []);
+  if (given === undefined) return undefined;
+  return {
+    // Keys of one domain have Idempotency-Keys of their own, as in the API.
+    key: domainId === null ? given : `${domainId}\n${given}`,
+    requestHash: hashSubmission(submission),
+    expiresAt: clock.now() + IDEMPOTENCY_WINDOW_MS,
+  };
+}
+
+function hashSubmission({ envelope, recipients, header, givenHash }: Submission): string {
+  const addresses = recipients.map(({ address }) => addressKey(address)).sort();
+  const fields = header.fields.filter(({ name }) => !REWRITTEN_FIELDS.has(name)).map(({ text }) => text);
+  // A hold counts as it was asked for, because that for a time ends later each time.
+  const { hold = null, requireTls } = envelope;
+  const parts = [addressKey(envelope.address), addresses, fields, givenHash, hold, requireTls];
+  return createHash('sha256')
+    .update(`SMTP ${JSON.stringify(parts)}`)
+    .digest('hex');
 }

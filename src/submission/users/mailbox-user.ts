@@ -10,6 +10,7 @@ import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { isLocalDomain, isSandboxDomain } from '../../domains/sender.ts';
 import { logAccepted } from '../../events/mail-log.ts';
+import { RefusedMessage } from '../../mail/smtp/refused-message.ts';
 import { type Login, type LoginMark, markOf, sessionCredential } from '../../mailboxes/credential.ts';
 import { queueKeyOf } from '../../queue/queue-key.ts';
 import { markOfPassword } from '../../queue/submitted/credential.ts';
@@ -19,10 +20,9 @@ import { acceptSubmitted } from '../accept.ts';
 import { buildMessage } from '../build-message.ts';
 import { hashCorrespondent } from '../limits/correspondents.ts';
 import { RecipientCheck } from '../limits/limits.ts';
-import { LOGIN_HAS_ENDED, notAuthorized, RefusedMessage } from '../refused-message.ts';
+import { LOGIN_HAS_ENDED, notAuthorized, refuseSuppressed } from '../refusals.ts';
 import { firstCheckOf } from '../reports/plan.ts';
 import type { SubmissionApp } from '../submission-app.ts';
-import { refuseSuppressed } from '../suppressed.ts';
 import { type Submission, senderDomainsOf, type User } from '../user.ts';
 
 /** Returns the owner of a mailbox. */

@@ -3,6 +3,7 @@
  * once, so that accepted work is answered in time. Reading continues.
  */
 import { AppError } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
 
 export type OverloadReason =
   | 'writer_lag'
@@ -78,4 +79,29 @@ export function overloadRefusal(reason: OverloadReason): AppError {
     'The disk of the server is nearly full; nothing new is accepted until its operator frees some space',
     { shortage: 'disk', retryAfterSeconds: LOW_DISK_RETRY_AFTER_SECONDS },
   );
+}
+
+/**
+ * Checks that the daemon can take more mail, and counts a refusal.
+ * @throws AppError unavailable
+ */
+export function requireCapacity({
+  guards,
+  metrics,
+}: {
+  guards: { overload: Overload };
+  metrics: Pick<Metrics, 'shedRequests'>;
+}): void {
+  const reason = guards.overload.reasonToRefuse('addition');
+  if (reason === undefined) return;
+  metrics.shedRequests.inc({ reason });
+  throw overloadRefusal(reason);
+}
+
+/**
+ * Checks that the disk has space for more mail.
+ * @throws AppError unavailable
+ */
+export function requireReserve({ isBelowReserve }: { isBelowReserve: boolean }): void {
+  if (isBelowReserve) throw overloadRefusal('disk_reserve');
 }

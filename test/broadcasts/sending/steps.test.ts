@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { App } from '../../../src/app.ts';
 import { moveDueRuns } from '../../../src/ledger/run-store.ts';
-import { createTrialWork } from '../../../src/queue/held/trial.ts';
+import { createProbeWork } from '../../../src/queue/held/probe.ts';
 import { NO_REPORT, verdictForAll } from '../../../src/queue/outcome/outcome.ts';
 import { moveQueue } from '../../../src/queue/state/set-back.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
@@ -218,17 +218,17 @@ async function setBack({ db, clock }: App, jumpMs: number): Promise<void> {
   await db.commit(moveDueRuns, { now: clock.now(), setBackMs: -jumpMs });
 }
 
-test('copies that crashed the daemon twice have their trials after a pause, which holds up no trial of other mail', async () => {
+test('copies that crashed the daemon twice have their probes after a pause, which holds up no probe of other mail', async () => {
   const { spool } = campaign;
   const id = await start();
   await stepper.step();
   assert.deepEqual(await spool.crash('one', 'two'), [CONTACTS, CONTACTS]);
   assert.equal((await campaign.act(id, 'pause')).status, 200);
-  const trials = createTrialWork(spool.app);
-  assert.deepEqual((await trials.lease(1)).items, []);
+  const probes = createProbeWork(spool.app);
+  assert.deepEqual((await probes.lease(1)).items, []);
   const other = await spool.accept('other@readers.example');
   await spool.crash('three', 'four');
-  await spool.startTrial(trials);
+  await spool.startProbe(probes);
   const [claimed, ...more] = await spool.claim();
   assert.deepEqual([claimed?.message.id, more.length], [other, 0]);
   if (claimed) await deliverBy(spool.app, claimed, async () => judged(verdictForAll(claimed, DELIVERED)));
@@ -238,8 +238,8 @@ test('copies that crashed the daemon twice have their trials after a pause, whic
   await stepper.step();
   stopListening();
   assert.equal(wakeups, 1);
-  for (let trial = 0; trial < CONTACTS; trial++) {
-    await spool.startTrial(trials);
+  for (let probe = 0; probe < CONTACTS; probe++) {
+    await spool.startProbe(probes);
     await stepper.drain();
   }
   assert.deepEqual([stepper.got.size, (await campaign.show(id)).counts.delivered], [CONTACTS, CONTACTS]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   countHeld,
-  findMaxInterruptedOnTrial,
+  findMaxInterruptedOnProbe,
   findWaitingSuspect,
   listDueSuspects,
   listHeld,
@@ -16,7 +16,7 @@ test('held recipients and suspects are each found by an index that holds nothing
     [(tx) => listHeld(tx, 10), 'recipientsHeld'],
     [(tx) => listHeldEmails(tx, { after: '', limit: 10 }), 'recipientsHeld'],
     [findWaitingSuspect, 'recipientsSuspect'],
-    [findMaxInterruptedOnTrial, 'recipientsSuspect'],
+    [findMaxInterruptedOnProbe, 'recipientsSuspect'],
     [listDueSuspects, 'recipientsSuspect'],
   ] as const satisfies [Parameters<typeof explain>[0], string][]) {
     const plan = await explain(query);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { runProgram } from '../../../src/cli/program.ts';
 import { openControlSocket } from '../../../src/control-socket.ts';
+import { createProbeWork } from '../../../src/queue/held/probe.ts';
 import { countHeld, findWaitingSuspect } from '../../../src/queue/held/store.ts';
-import { createTrialWork } from '../../../src/queue/held/trial.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { startWork } from '../../../src/system/worker.ts';
 import { fakeTerminal } from '../../support/fake-terminal.ts';
@@ -40,14 +40,14 @@ async function queue(...args: string[]) {
   return { code, output: terminal.output, errors: terminal.errors };
 }
 
-/** Delivers all mail that is due, and all that its trial makes due. */
+/** Delivers all mail that is due, and all that its probe makes due. */
 async function deliverAll(): Promise<void> {
-  const trials = startWork(app, createTrialWork(app));
+  const probes = startWork(app, createProbeWork(app));
   const dispatcher = startDelivering(app, noReceiver);
-  await waitUntil(async () => !(await findWaitingSuspect(app.db.read)), 'no suspect waits for its trial');
+  await waitUntil(async () => !(await findWaitingSuspect(app.db.read)), 'no suspect waits for its probe');
   await spool.settled();
   await dispatcher.stop(1_000);
-  await trials.stop(1_000);
+  await probes.stop(1_000);
 }
 
 test('held mail is shown with its reason, listed, counted, logged and reported by an event', async () => {
@@ -135,8 +135,8 @@ test('released mail is tried alone, lives for another day, and one more crash ho
   const id = await heldEmail('bob@rcpt.example');
   await clock.advance(7 * DAY_MS);
   assert.equal((await queue('release', id)).code, 0);
-  assert.deepEqual(await spool.claim(), [], 'it waits for its trial');
-  await spool.startTrial();
+  assert.deepEqual(await spool.claim(), [], 'it waits for its probe');
+  await spool.startProbe();
   assert.deepEqual(await spool.crash('crash'), [1]);
   assert.equal((await spool.recipient(id)).status, 'held');
   assert.equal((await queue('release', id)).code, 0);

@@ -69,8 +69,8 @@ const CAUSES: readonly [Transition, readonly RecipientState[]][] = [
   [{ cause: 'released', dueAt: NOW }, ['held']],
   [{ cause: 'canceled' }, ['ready', 'deferred', 'held']],
   [{ cause: 'rescheduled', dueAt: NOW }, ['ready']],
-  [{ cause: 'trial-begun', dueAt: NOW }, ['ready']],
-  [{ cause: 'trial-withdrawn' }, ['ready']],
+  [{ cause: 'probe-begun', dueAt: NOW }, ['ready']],
+  [{ cause: 'probe-withdrawn' }, ['ready']],
 ];
 
 test('each cause changes a recipient only from the states in which it can occur', () => {
@@ -100,7 +100,7 @@ test('a simulated complaint is one change with two events, and ends the recipien
   assert.equal(effect(delivered('opened')).patch.state, 'delivered');
 });
 
-test('only crashes count as interrupted attempts, and a suspect that is put back waits for its trial', () => {
+test('only crashes count as interrupted attempts, and a suspect that is put back waits for its probe', () => {
   const putBack = (transition: Transition, interruptedAttempts: number) => {
     const state = transition.cause === 'released' ? 'held' : 'in_flight';
     const { patch } = effect(transition, { state, interruptedAttempts });

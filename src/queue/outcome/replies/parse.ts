@@ -7,9 +7,9 @@ import { BOUNCE_SUBTYPES, FACTS, REPLY_CLASSES, SCOPES, SUPPRESSIONS } from './m
 import { fragmentsOf, MAX_FRAGMENT_WORDS } from './phrases.ts';
 import { type Provider, REPLY_PHASES, type ReplyRows, type Row, SECTIONS, type Section } from './row.ts';
 
-/** Maximum number of rows. Our own limit: the packaged table has about 150. */
+/** Maximum number of rows. The packaged table has about 150. */
 const MAX_ROWS = 5_000;
-/** Maximum length of a phrase in characters. Our own limit. */
+/** Maximum length of a phrase in characters. */
 const MAX_PHRASE_CHARACTERS = 200;
 
 /** Reports a table that cannot be used. The message is for the operator. */

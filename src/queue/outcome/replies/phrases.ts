@@ -5,13 +5,13 @@
  */
 import { splitReply } from './words.ts';
 
-/** Maximum number of words that ` * ` stands for. Our own limit: a longer gap joins sentences that say different things. */
+/** Maximum number of words that ` * ` stands for. A longer gap joins sentences that say different things. */
 const MAX_GAP_WORDS = 8;
-/** Maximum number of words between two gaps of a phrase, which bounds the search from each word. Our own limit. */
+/** Maximum number of words between two gaps of a phrase, which bounds the search from each word. */
 export const MAX_FRAGMENT_WORDS = 20;
 
 type Node = { next: Map<string, Node>; fragment: number | undefined };
-type Place = { start: number; end: number };
+type Occurrence = { start: number; end: number };
 /** A phrase with the numbers of its fragments, which ` * ` separates. */
 type Compiled = { phrase: string; fragments: readonly number[] };
 
@@ -30,24 +30,24 @@ export class PhraseIndex {
 
   /** Returns the phrases that occur in the words. */
   find(words: readonly string[]): Set<string> {
-    const places = new Map<number, Place[]>();
+    const occurrences = new Map<number, Occurrence[]>();
     for (let start = 0; start < words.length; start++) {
       let node: Node | undefined = this.#root;
       for (let end = start; end < words.length; end++) {
         node = node.next.get(words[end] ?? '');
         if (!node) break;
         if (node.fragment !== undefined) {
-          const place = { start, end: end + 1 };
-          const known = places.get(node.fragment);
-          if (known) known.push(place);
-          else places.set(node.fragment, [place]);
+          const occurrence = { start, end: end + 1 };
+          const known = occurrences.get(node.fragment);
+          if (known) known.push(occurrence);
+          else occurrences.set(node.fragment, [occurrence]);
         }
       }
     }
     const found = new Set<string>();
-    for (const fragment of places.keys())
+    for (const fragment of occurrences.keys())
       for (const { phrase, fragments } of this.#byLastFragment[fragment] ?? [])
-        if (fragments.length === 1 || isChained(fragments, places)) found.add(phrase);
+        if (fragments.length === 1 || isChained(fragments, occurrences)) found.add(phrase);
     return found;
   }
 
@@ -72,11 +72,14 @@ export function fragmentsOf(phrase: string): string[][] {
 }
 
 /** Returns true when the fragments follow each other, each within the gap behind the one before. */
-function isChained(fragments: readonly number[], places: ReadonlyMap<number, readonly Place[]>): boolean {
+function isChained(
+  fragments: readonly number[],
+  occurrences: ReadonlyMap<number, readonly Occurrence[]>,
+): boolean {
   let ends: number[] | undefined;
   for (const fragment of fragments) {
     const before = ends;
-    ends = (places.get(fragment) ?? [])
+    ends = (occurrences.get(fragment) ?? [])
       .filter(({ start }) => before === undefined || isWithinGap(before, start))
       .map(({ end }) => end);
   }

@@ -12,7 +12,7 @@ import { ReplyTable } from './table.ts';
 
 /** The table that comes with the program. */
 const PACKAGED_FILE = 'replies.yaml';
-/** Maximum size of a file in bytes. Our own limit: the packaged table has about 40 KB. */
+/** Maximum size of a file in bytes. The packaged table has about 40 KB. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 /** Time between two checks of the file, in milliseconds. */
 const CHECK_PERIOD_MS = 10_000;

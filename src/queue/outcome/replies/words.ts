@@ -4,7 +4,7 @@
  * the time grows with its length alone.
  */
 
-/** Maximum number of characters that are read. Our own limit: servers give the reason at the beginning. */
+/** Maximum number of characters that are read. Servers give the reason at the beginning. */
 const MAX_TEXT_CHARACTERS = 2_000;
 
 export type ReplyWords = {

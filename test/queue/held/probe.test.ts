@@ -4,10 +4,10 @@ import { after, test } from 'node:test';
 import { openWriting } from '../../../src/db/connection.ts';
 import type { Claim } from '../../../src/queue/claim.ts';
 import { DELIVERY_DEADLINE_MS } from '../../../src/queue/claim.ts';
+import { createProbeWork } from '../../../src/queue/held/probe.ts';
 import { findWaitingSuspect } from '../../../src/queue/held/store.ts';
-import { createTrialWork } from '../../../src/queue/held/trial.ts';
 import { NO_REPORT, verdictForAll } from '../../../src/queue/outcome/outcome.ts';
-import { simulateDelivery } from '../../../src/queue/sessions/simulate.ts';
+import { simulateDelivery } from '../../../src/queue/sessions/decided-transport.ts';
 import { releaseUnsent } from '../../../src/queue/state/recover.ts';
 import { recoverQueue } from '../../../src/queue/worker.ts';
 import { newId } from '../../../src/system/ids.ts';
@@ -17,7 +17,7 @@ const spool = await openSpool();
 after(() => spool.close());
 const { app, clock } = spool;
 const AT_SIMULATOR = '@simulator.mx.postrider.example';
-const TRIAL_MS = 30_000;
+const PROBE_MS = 30_000;
 const CRASH_AFTER_MS = 40_000;
 const HANGS = { ...NO_REPORT, phase: 'rcpt', text: 'the host did not answer' } as const;
 
@@ -27,14 +27,14 @@ async function live(crasher: string, arrivals: () => Promise<void> = async () =>
   const start = { ...app, runId };
   await recoverQueue(start);
   await clock.advance(10_000);
-  const trials = createTrialWork(start);
+  const probes = createProbeWork(start);
   for (;;) {
     await arrivals();
     const claimed = await spool.claim(runId);
     if (claimed.some(({ message }) => message.id === crasher)) return 'crashed';
     for (const one of claimed) await settle(start, one);
-    const [trial] = (await trials.lease(1)).items;
-    if (trial) await trials.run(trial);
+    const [probe] = (await probes.lease(1)).items;
+    if (probe) await probes.run(probe);
     else if (claimed.length === 0) return 'idle';
   }
 }
@@ -105,9 +105,9 @@ test('suspects that a clean stop or an earlier version left behind become due on
   makeDue();
   await recoverQueue({ ...app, runId: 'after an update' });
   assert.deepEqual(await spool.claim(), [], 'none is due after a start');
-  const trials = createTrialWork(app);
+  const probes = createProbeWork(app);
   for (const _ of ids) {
-    await spool.startTrial(trials);
+    await spool.startProbe(probes);
     const claimed = await spool.claim();
     assert.equal(claimed.length, 1);
     for (const one of claimed) await settle(app, one);
@@ -120,11 +120,11 @@ async function liveWithHangingHosts(culprit: string): Promise<'crashed' | 'idle'
   const runId = newId('req', clock.now());
   const start = { ...app, runId };
   await recoverQueue(start);
-  const trials = createTrialWork(start);
+  const probes = createProbeWork(start);
   let inFlight: Claim[] = [];
   for (let step = 0; step < 2_000; step++) {
     await clock.advance(10_000);
-    await spool.startTrial(trials);
+    await spool.startProbe(probes);
     inFlight.push(...(await spool.claim(runId)));
     for (const one of inFlight) {
       const lastedMs = clock.elapsed() - one.claimedAt;
@@ -139,7 +139,7 @@ async function liveWithHangingHosts(culprit: string): Promise<'crashed' | 'idle'
   return assert.fail('the daemon neither crashed nor came to rest');
 }
 
-test('a culprit that crashes later than the next trial begins is held, and mail to hosts that hang is not', async () => {
+test('a culprit that crashes later than the next probe begins is held, and mail to hosts that hang is not', async () => {
   const culprit = await spool.accept(`delivered${AT_SIMULATOR}`);
   // The oldest of several suspects is tried first, so the others hang beside it when it crashes.
   await clock.advance(1_000);
@@ -162,16 +162,16 @@ test('a suspect with three interrupted attempts is tried while no other suspect 
   await spool.crash('fifth', 'sixth');
   change('interruptedAttempts = 3 WHERE messageId = ?', ids[1]);
   change('interruptedAttempts = 4 WHERE messageId = ?', ids[2]);
-  const trials = createTrialWork(app);
+  const probes = createProbeWork(app);
   for (const id of ids) {
-    await spool.startTrial(trials);
+    await spool.startProbe(probes);
     const claimed = await spool.claim();
     assert.deepEqual(
       claimed.map(({ message }) => message.id),
       [id],
     );
-    await clock.advance(TRIAL_MS);
-    assert.deepEqual((await trials.lease(1)).items, [], 'the next one waits until it is settled');
+    await clock.advance(PROBE_MS);
+    assert.deepEqual((await probes.lease(1)).items, [], 'the next one waits until it is settled');
     for (const one of claimed) await settle(app, one);
   }
 });
@@ -179,21 +179,21 @@ test('a suspect with three interrupted attempts is tried while no other suspect 
 test('suspects with two interrupted attempts are tried one at a time, and the next one no later than half a minute after', async () => {
   await acceptEach('one', 'two', 'three');
   assert.deepEqual(await spool.crash('first', 'second'), [3, 3]);
-  assert.deepEqual(await spool.claim(), [], 'none is due before its trial');
-  const trials = createTrialWork(app);
+  assert.deepEqual(await spool.claim(), [], 'none is due before its probe');
+  const probes = createProbeWork(app);
   const next = async () => {
-    await spool.startTrial(trials);
+    await spool.startProbe(probes);
     return spool.claim();
   };
   const first = await next();
   assert.equal(first.length, 1);
   assert.deepEqual(await next(), [], 'the first is in flight');
-  const due = (await trials.lease(1)).nextDueAt;
-  assert.equal(due, clock.now() + TRIAL_MS);
+  const due = (await probes.lease(1)).nextDueAt;
+  assert.equal(due, clock.now() + PROBE_MS);
   for (const one of first) await settle(app, one);
   const second = await next();
   assert.equal(second.length, 1, 'the first is settled');
-  await clock.advance(TRIAL_MS);
+  await clock.advance(PROBE_MS);
   const third = await next();
   assert.equal(third.length, 1, 'the second takes long');
   await recoverQueue({ ...app, runId: 'after a crash' });

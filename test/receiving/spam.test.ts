@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createBlocklists } from '../../../src/receiving/sender/dnsbl.ts';
-import type { RspamdVerdict } from '../../../src/receiving/spam/rspamd.ts';
-import { insertRow } from '../../broadcasts/fixtures.ts';
-import { openMailWorld, PASS, sendMail } from '../../inbound/mail-world.ts';
-import { zoneDns } from '../../support/zone-dns.ts';
+import type { RspamdVerdict } from '../../src/receiving/rspamd.ts';
+import { createBlocklists } from '../../src/receiving/sender/dnsbl.ts';
+import { insertRow } from '../broadcasts/fixtures.ts';
+import { openMailWorld, PASS, sendMail } from '../inbound/mail-world.ts';
+import { zoneDns } from '../support/zone-dns.ts';
 
 const DNSBL: { zone: string; action: 'refuse' | 'score'; answers: string[] }[] = [
   { zone: 'bl.example', action: 'score', answers: ['127.0.0.0/8'] },

@@ -1,21 +1,20 @@
 /**
  * Authenticates a message while it arrives, and decides afterwards whether it is accepted. Mail out of the queue of this installation, or
- * from a mail server of this machine, is not authenticated again: it never left the machine, and its judgement comes with it.
+ * from a mail server of this machine, is not authenticated again: it never left the machine, and its evaluation comes with it.
  */
-import type { App } from '../app.ts';
 import type { ReceivedRecipientKind } from '../db/inbound-tables.ts';
-import type { Authenticator } from '../mail/auth/authenticator.ts';
 import type { AuthenticationResult } from '../mail/auth/result.ts';
 import { judgeMessage } from '../mail/auth/verdict.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import { reporterOf } from '../mail-reports/reports/reporter.ts';
 import { addressSite } from '../system/address-block.ts';
-import { type Judgement, type ReceivedEnvelope, targetsOf } from './envelope.ts';
+import { type Evaluation, type ReceivedEnvelope, targetsOf } from './envelope.ts';
+import type { InboundApp } from './inbound-app.ts';
 import type { Target } from './recipient.ts';
 
 /** The decision on a whole message. */
 export type Decision =
-  | { kind: 'accepted'; judgement: Judgement }
+  | { kind: 'accepted'; evaluation: Evaluation }
   | { kind: 'refused'; reply: Reply; result: AuthenticationResult };
 
 type Authentication = {
@@ -39,14 +38,12 @@ const LATER: Reply = {
   text: 'The signature of the complaint cannot be verified now; try again later',
 };
 
-type AuthenticationApp = Pick<App, 'config'> & { authenticator: Pick<Authenticator, 'begin'> };
-
 /** Begins to authenticate a message. The caller calls either `decide` or `abort` of what it returns. */
 export function beginAuthentication(
-  { authenticator, config }: AuthenticationApp,
-  { client, judgement, sender, recipients }: ReceivedEnvelope,
+  { authenticator, config }: InboundApp,
+  { client, evaluation, sender, recipients }: ReceivedEnvelope,
 ): Authentication {
-  if (judgement) return { write() {}, decide: async () => ({ kind: 'accepted', judgement }), abort() {} };
+  if (evaluation) return { write() {}, decide: async () => ({ kind: 'accepted', evaluation }), abort() {} };
   const { address, helo = '' } = client;
   const { hostname } = config;
   const running = authenticator.begin({ owner: addressSite(address), address, helo, sender, hostname });
@@ -72,7 +69,7 @@ function decide(result: AuthenticationResult, options: Parameters<typeof judgeMe
   const verdict = judgeMessage(result, options);
   switch (verdict.kind) {
     case 'accept':
-      return { kind: 'accepted', judgement: { result, isSubmitted: false, isFlagged: verdict.isFlagged } };
+      return { kind: 'accepted', evaluation: { result, isSubmitted: false, isFlagged: verdict.isFlagged } };
     case 'refuse':
     case 'defer': {
       const { code, status, text } = verdict;
@@ -89,7 +86,7 @@ function decideAnswer(result: AuthenticationResult, targets: readonly Target[]):
   const isOpen = [dmarc, ...dkim].some((one) => one.result === 'temperror');
   return isComplaint && isOpen && !isProven
     ? { kind: 'refused', reply: LATER, result }
-    : { kind: 'accepted', judgement: { result, isSubmitted: false, isFlagged: false } };
+    : { kind: 'accepted', evaluation: { result, isSubmitted: false, isFlagged: false } };
 }
 
 /** Anybody can find out the addresses for reports, so mail to them must say provably who sends it. */

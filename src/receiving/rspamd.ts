@@ -3,15 +3,15 @@
  * message is judged without it: rspamd can neither delay mail for long nor stop it.
  */
 import { Readable } from 'node:stream';
-import type { SpamReason } from '../../inbound/spam-signals.ts';
-import type { AuthenticationResult, DkimOutcome } from '../../mail/auth/result.ts';
-import { addressSite } from '../../system/address-block.ts';
-import type { Clock } from '../../system/clock.ts';
-import { errorMessage } from '../../system/errors.ts';
-import type { Fetch } from '../../system/fetch.ts';
-import type { Log } from '../../system/log.ts';
-import type { Metrics } from '../../system/metrics.ts';
-import { Shares } from '../../system/shares.ts';
+import type { SpamReason } from '../inbound/spam-signals.ts';
+import type { AuthenticationResult, DkimOutcome } from '../mail/auth/result.ts';
+import { addressSite } from '../system/address-block.ts';
+import type { Clock } from '../system/clock.ts';
+import { errorMessage } from '../system/errors.ts';
+import type { Fetch } from '../system/fetch.ts';
+import type { Log } from '../system/log.ts';
+import type { Metrics } from '../system/metrics.ts';
+import { Shares } from '../system/shares.ts';
 
 /** A message with what rspamd cannot see in it. */
 export type CheckedMessage = {
@@ -35,21 +35,21 @@ export type Rspamd = {
 
 type RspamdApp = { clock: Pick<Clock, 'elapsed'>; log: Log; metrics: Metrics; fetch: Fetch };
 
-/** Maximum time of a check in milliseconds, from the connection to the last byte of the answer. Our own limit. */
+/** Maximum time of a check in milliseconds, from the connection to the last byte of the answer. */
 const TIMEOUT_MS = 2_000;
 /** Maximum size of an answer. Common ones have a few KB. */
 export const MAX_ANSWER_BYTES = 256 * 1024;
-/** Maximum number of messages that are checked at the same time, each in a connection. Our own limit. */
+/** Maximum number of messages that are checked at the same time, each in a connection. */
 const MAX_CHECKS = 32;
 /** Clients of one network together use at most three quarters of these. */
 const HELD_PER_FREE = 3;
-/** Maximum number of symbols that are kept. Our own limit. */
+/** Maximum number of symbols that are kept. */
 const MAX_REASONS = 20;
-/** Maximum score, either way. Our own limit; a message with a score above 15 is usually refused. */
+/** Maximum score, either way. A message with a score above 15 is usually refused. */
 const MAX_SCORE = 1_000;
 /**
  * Minimum score of a message that rspamd rejects for something else than its score, such as a virus. A message with 15 points is usually
- * refused. Our own limit.
+ * refused.
  */
 const MIN_REJECTED_SCORE = 15;
 /** Minimum time between two lines in the log about failures. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { simulate } from '../../../src/queue/sessions/simulate.ts';
+import { simulate } from '../../../src/queue/sessions/decided-transport.ts';
 
 test('the local part of a simulator address selects the result, and a label is ignored', () => {
   assert.equal(simulate('delivered@simulator.x.example', 1).outcome.kind, 'delivered');

@@ -7,25 +7,13 @@
  * the replies would show anybody who claims a sender whether the tenant has written to it. With one, they show it only to clients
  * that may send for the domain. A signature proves nothing here, because it comes with the message.
  */
-import type { App } from '../../app.ts';
-import { hasWrittenTo } from '../../emails/store.ts';
-import type { InboundMetrics } from '../../inbound/metrics.ts';
-import { addressKey } from '../../mail/address.ts';
-import type { Authenticator } from '../../mail/auth/authenticator.ts';
-import type { Reply, SmtpClient } from '../../mail/smtp/server/session.ts';
-import { addressSite } from '../../system/address-block.ts';
-import type { AcceptedRecipient } from '../recipient.ts';
-import type { Blocklists, Listing } from './dnsbl.ts';
-import type { Greylist } from './greylist.ts';
-
-export type SenderChecksApp = Pick<App, 'db' | 'config'> & {
-  inboundMetrics: Pick<InboundMetrics, 'senderRefused'>;
-  authenticator: Pick<Authenticator, 'begin'>;
-  /** Returns true for the address of a relay of the operator, whose mail was checked before. */
-  isTrustedRelay: (address: string) => boolean;
-  blocklists: Blocklists;
-  greylist: Greylist;
-};
+import { hasWrittenTo } from '../emails/store.ts';
+import { addressKey } from '../mail/address.ts';
+import type { Reply, SmtpClient } from '../mail/smtp/server/session.ts';
+import { addressSite } from '../system/address-block.ts';
+import type { InboundApp } from './inbound-app.ts';
+import type { AcceptedRecipient } from './recipient.ts';
+import type { Listing } from './sender/dnsbl.ts';
 
 type Attempt = {
   client: Pick<SmtpClient, 'address' | 'helo'>;
@@ -53,7 +41,7 @@ type Known = {
 const NOTHING: Known = { listings: [], deferral: undefined, isProven: undefined };
 
 /** Returns the checks of a new connection. */
-export function createSenderChecks(app: SenderChecksApp): SenderChecks {
+export function createSenderChecks(app: InboundApp): SenderChecks {
   const { dnsbl, greylisting } = app.config.inbound;
   const isEnabled = dnsbl.length > 0 || greylisting.enabled;
   /** The client is the same for the whole connection. */
@@ -103,7 +91,7 @@ export function createSenderChecks(app: SenderChecksApp): SenderChecks {
  * limits find out as that of any other.
  */
 async function isProven(
-  { authenticator, config }: SenderChecksApp,
+  { authenticator, config }: InboundApp,
   { client: { address, helo = '' }, sender }: Attempt,
 ): Promise<boolean> {
   const { hostname } = config;

@@ -2,13 +2,12 @@
  * Judges how much a message looks like spam, and what follows: nothing, a flag, or a refusal where the operator wants that. The
  * score of rspamd replaces that of the built-in signs, which rspamd knows as well; listings by blocklists are added to either.
  */
-import type { App } from '../../app.ts';
-import type { InboundMetrics } from '../../inbound/metrics.ts';
-import { findSignals, type SpamReason } from '../../inbound/spam-signals.ts';
-import type { Reply } from '../../mail/smtp/server/session.ts';
-import type { ReceivedContent } from '../content.ts';
-import type { Judgement, ReceivedEnvelope } from '../envelope.ts';
-import type { Rspamd, RspamdVerdict } from './rspamd.ts';
+import { findSignals, type SpamReason } from '../inbound/spam-signals.ts';
+import type { Reply } from '../mail/smtp/server/session.ts';
+import type { ReceivedContent } from './content.ts';
+import type { Evaluation, ReceivedEnvelope } from './envelope.ts';
+import type { InboundApp } from './inbound-app.ts';
+import type { RspamdVerdict } from './rspamd.ts';
 
 /** The result that is stored with a message. */
 export type SpamVerdict = {
@@ -20,49 +19,42 @@ export type SpamVerdict = {
 
 type SpamDecision = { kind: 'accepted'; spam: SpamVerdict } | { kind: 'refused'; reply: Reply };
 
-export type SpamApp = Pick<App, 'blobs' | 'config' | 'clock' | 'log'> & {
-  inboundMetrics: Pick<InboundMetrics, 'spamJudged'>;
-  isTrustedRelay: (address: string) => boolean;
-  /** The rspamd of the configuration; undefined when it names none. */
-  rspamd: Rspamd | undefined;
-};
+type EvaluatedMessage = { envelope: ReceivedEnvelope; content: ReceivedContent; evaluation: Evaluation };
 
-type JudgedMessage = { envelope: ReceivedEnvelope; content: ReceivedContent; judgement: Judgement };
-
-/** Points of a listing. Our own. */
+/** Points of a listing. */
 const LISTING_POINTS = 3.5;
 
 /**
  * Decides about a message. Mail that no tenant receives is not judged: its addresses prove that it is an answer, or it is for
  * the postmaster, who must be reachable. Mail without a client keeps the flag that it has.
  */
-export async function judgeSpam(app: SpamApp, message: JudgedMessage): Promise<SpamDecision> {
-  const { envelope, judgement } = message;
+export async function evaluateSpam(app: InboundApp, message: EvaluatedMessage): Promise<SpamDecision> {
+  const { envelope, evaluation } = message;
   const { client, recipients } = envelope;
-  const { result } = judgement;
+  const { result } = evaluation;
   if (!client || !result || recipients.every(({ tenantId }) => tenantId === null))
-    return { kind: 'accepted', spam: { score: null, reasons: [], isFlagged: judgement.isFlagged } };
+    return { kind: 'accepted', spam: { score: null, reasons: [], isFlagged: evaluation.isFlagged } };
   const { score, reasons } = await findScore(app, message, { client, result });
   const { flagAt, refuseAt } = app.config.inbound.spam;
   if (refuseAt > 0 && score >= refuseAt) {
-    app.inboundMetrics.spamJudged('refused');
+    app.inboundMetrics.spamChecked('refused');
     logSpam(app, message, { client: client.address, score, reasons });
     // X.7.1 is a refusal by policy (RFC 3463 section 3.8).
     return { kind: 'refused', reply: { code: 550, status: '5.7.1', text: 'The message looks like spam' } };
   }
-  const isFlagged = judgement.isFlagged || score >= flagAt;
-  app.inboundMetrics.spamJudged(isFlagged ? 'flagged' : 'clean');
+  const isFlagged = evaluation.isFlagged || score >= flagAt;
+  app.inboundMetrics.spamChecked(isFlagged ? 'flagged' : 'clean');
   return { kind: 'accepted', spam: { score, reasons, isFlagged } };
 }
 
 type Known = {
   client: NonNullable<ReceivedEnvelope['client']>;
-  result: NonNullable<Judgement['result']>;
+  result: NonNullable<Evaluation['result']>;
 };
 
 async function findScore(
-  app: SpamApp,
-  { envelope, content, judgement }: JudgedMessage,
+  app: InboundApp,
+  { envelope, content, evaluation }: EvaluatedMessage,
   { client, result }: Known,
 ): Promise<RspamdVerdict> {
   const { hostname } = app.config;
@@ -78,7 +70,7 @@ async function findScore(
     hostname,
     result,
   });
-  const { isFlagged: isQuarantined } = judgement;
+  const { isFlagged: isQuarantined } = evaluation;
   const now = app.clock.now();
   const signals =
     verdict?.reasons ?? findSignals({ result, isQuarantined, helo, hostname, fields: content.fields, now });
@@ -93,8 +85,8 @@ function sumOf(reasons: readonly SpamReason[]): number {
 
 /** Nothing is stored of a message that is refused, so the log is the only place for its reasons. */
 function logSpam(
-  { config, log }: SpamApp,
-  { envelope: { sender: from } }: JudgedMessage,
+  { config, log }: InboundApp,
+  { envelope: { sender: from } }: EvaluatedMessage,
   { client, score, reasons }: RspamdVerdict & { client: string },
 ): void {
   const shown = reasons.map(({ name, points }) => `${name} ${points}`);

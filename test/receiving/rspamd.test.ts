@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { type CheckedMessage, createRspamd, MAX_ANSWER_BYTES } from '../../../src/receiving/spam/rspamd.ts';
-import { createFetch } from '../../../src/system/fetch.ts';
-import { createMetrics } from '../../../src/system/metrics.ts';
-import { PASS } from '../../inbound/mail-world.ts';
-import { ANY_TARGET } from '../../support/any-target.ts';
-import { createFakeClock } from '../../support/fake-clock.ts';
-import { recordLog } from '../../support/record-log.ts';
-import { zoneDns } from '../../support/zone-dns.ts';
+import { type CheckedMessage, createRspamd, MAX_ANSWER_BYTES } from '../../src/receiving/rspamd.ts';
+import { createFetch } from '../../src/system/fetch.ts';
+import { createMetrics } from '../../src/system/metrics.ts';
+import { PASS } from '../inbound/mail-world.ts';
+import { ANY_TARGET } from '../support/any-target.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { recordLog } from '../support/record-log.ts';
+import { zoneDns } from '../support/zone-dns.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

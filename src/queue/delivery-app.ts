@@ -1,0 +1,11 @@
+/** The app with what delivering mail needs besides. */
+import type { App } from '../app.ts';
+import type { LocalReceiver } from './local-receiver.ts';
+import type { Replies } from './outcome/replies/replies.ts';
+import type { PrepareMessage } from './prepare.ts';
+
+export type DeliveryApp = App & {
+  prepare: PrepareMessage;
+  receiveLocally: LocalReceiver;
+  replies: Replies;
+};
