@@ -47,7 +47,7 @@ const MAX_FILE_BYTES = MAX_BATCH_BODY_BYTES;
 export const MAX_BATCH_TEXT_MIB = 32;
 /**
  * Maximum number of batches whose write is on its way. A batch keeps the writer busy for as long as a hundred emails, and
- * other writes run between two of them. A tenant has at most one, so that another tenant finds a place.
+ * other writes run between two of them. A tenant has at most one, so that other tenants can write too.
  */
 const MAX_WRITING_BATCHES = 2;
 /** Maximum number of batches that wait for their write, about as many as are written in two seconds. */

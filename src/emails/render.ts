@@ -33,7 +33,7 @@ export type HoldText = (characters: number) => () => void;
 type Rendering = {
   request: ContentRequest;
   holdText: HoldText;
-  /** Variables whose placeholders are kept, because each reader has another value. Their values are the placeholders. */
+  /** Variables that are filled in later, because each reader has another value. Their values here are their placeholders. */
   readerVariables: Readonly<Record<string, string>> | undefined;
 };
 

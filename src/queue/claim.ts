@@ -152,7 +152,8 @@ function findExcluded(
   { due, contactAddress }: { due: readonly RecipientRow[]; contactAddress: string | undefined },
 ): Promise<ReadonlyMap<string, Exclusion>> {
   const readers = due.map((recipient) => recipient.address);
-  const isMoved = contactAddress !== undefined && !readers.some((one) => addressKey(one) === contactAddress);
+  const isMoved =
+    contactAddress !== undefined && !readers.some((reader) => addressKey(reader) === contactAddress);
   const addresses = mode === 'live' ? [...readers, ...(isMoved ? [contactAddress] : [])] : [];
   return findExclusions(tx, tenantId, { kind, topicId, addresses });
 }

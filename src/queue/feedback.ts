@@ -143,9 +143,9 @@ const recordBounce = defineWrite(
     const found = await findMail(tx, emailId);
     if (!found) return { kind: 'ignored', reason: 'email', lines: [] };
     const named = new Map<RecipientRow, Attributed>();
-    for (const one of explained) {
-      const attributed = attribute(found.recipients, one);
-      if (attributed && isStronger(one.notice, named.get(attributed.recipient)?.notice))
+    for (const notice of explained) {
+      const attributed = attribute(found.recipients, notice);
+      if (attributed && isStronger(notice.notice, named.get(attributed.recipient)?.notice))
         named.set(attributed.recipient, attributed);
     }
     const changes: LaterChange[] = [];

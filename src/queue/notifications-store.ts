@@ -1,5 +1,5 @@
 /**
- * Stores who is told when a message fails. All SQL of this table is here, and nothing else writes it. A row waits with its message, and
+ * Stores whom the daemon notifies when a message fails. All SQL of this table is here, and nothing else writes it. A row waits with its message, and
  * is due from the write that settles the failure. While its notification is made, the row is leased.
  */
 
@@ -15,7 +15,7 @@ export type NewNotification = Pick<FailureNotificationRow, 'messageId' | 'addres
 /** A row whose notification is made. `attempts` counts this run. */
 export type LeasedNotification = NewNotification & Pick<FailureNotificationRow, 'attempts'>;
 
-/** Stores who is told when the message fails, as part of the write that queues it. */
+/** Stores whom the daemon notifies when the message fails, as part of the write that queues it. */
 export async function insertNotification(tx: Tx, notification: NewNotification): Promise<void> {
   await insertRow(tx, 'failureNotifications', {
     messageId: notification.messageId,
@@ -25,7 +25,7 @@ export async function insertNotification(tx: Tx, notification: NewNotification):
   });
 }
 
-/** Makes the notification about a message due, if somebody is to be told, as part of the write that settles its failure. */
+/** Makes the notification about a message due, if there is one, as part of the write that settles its failure. */
 export async function makeNotificationDue(tx: Tx, messageId: string, now: number): Promise<void> {
   await updateRows(tx, 'failureNotifications', { set: { dueAt: now }, where: { messageId } });
 }

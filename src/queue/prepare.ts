@@ -1,7 +1,7 @@
 /**
  * Prepares a delivery: it opens or composes the message and makes the header fields that depend on the time of sending,
  * `Date` and DKIM-Signature. Both use the message's own date, so that a second attempt after a crash sends the same
- * bytes. They are kept for later attempts.
+ * bytes. Later attempts use the same fields.
  */
 import type { App } from '../app.ts';
 import { bounceDomain } from '../domains/records.ts';

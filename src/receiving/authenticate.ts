@@ -78,12 +78,12 @@ function decide(result: AuthenticationResult, options: Parameters<typeof judgeMe
   }
 }
 
-/** A complaint counts only when its reporter is proven, so one that cannot be judged now must come again. */
+/** A complaint counts only when its reporter is proven, so a complaint that cannot be verified now must come again. */
 function decideAnswer(result: AuthenticationResult, targets: readonly Target[]): Decision {
   const { dkim, dmarc } = result;
   const isComplaint = targets.some(({ kind }) => kind === 'complaint');
   const isProven = dkim.some(({ result: signature }) => signature === 'pass');
-  const isOpen = [dmarc, ...dkim].some((one) => one.result === 'temperror');
+  const isOpen = [dmarc, ...dkim].some((outcome) => outcome.result === 'temperror');
   return isComplaint && isOpen && !isProven
     ? { kind: 'refused', reply: LATER, result }
     : { kind: 'accepted', evaluation: { result, isSubmitted: false, isFlagged: false } };

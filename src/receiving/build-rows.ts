@@ -32,7 +32,7 @@ type Build = {
   now: number;
 };
 
-/** The task of each kind of recipients. Mail to the postmaster is only kept unless the operator has set an address for it. */
+/** The task of each kind of recipients. Mail to the postmaster is only stored unless the operator has set an address for it. */
 const TASK_KINDS: Readonly<Record<ReceivedRecipientKind, ReceivedTaskKind | undefined>> = {
   post: 'post',
   mailbox: 'mailbox',

@@ -17,7 +17,7 @@ export type Evaluation = {
 type Client = Pick<SmtpClient, 'address' | 'helo' | 'protocol' | 'tls'>;
 
 /**
- * The source of a message: a client whose mail is judged here; or one whose mail was judged before, which is a mail server of this
+ * The source of a message: a client whose mail is evaluated here; or one whose mail was evaluated before, which is a mail server of this
  * machine (LMTP) or, without a client, the queue of this installation.
  */
 type Source =

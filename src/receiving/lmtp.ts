@@ -1,6 +1,6 @@
 /**
  * LMTP (RFC 2033) takes mail from another mail server of this machine, for mailboxes alone. That server has decided
- * whom it takes mail from, so the mail is neither authenticated nor judged again. It is stored like mail from port 25, and the 250 of each
+ * whom it takes mail from, so the mail is neither authenticated nor evaluated again. It is stored like mail from port 25, and the 250 of each
  * recipient comes once it is on disk. The protocol is in mail/smtp/server.
  */
 

@@ -110,7 +110,7 @@ function observeDecision(
   // Mail that was evaluated before was counted where it arrived.
   if (evaluation) return;
   const isRefused = decision.kind === 'refused';
-  // A client that is told to try again is counted when it does.
+  // A client that must try again is counted when it does.
   if (isRefused && decision.reply.code < 500) return;
   const result = isRefused ? decision.result : decision.evaluation.result;
   const isFlagged = !isRefused && decision.evaluation.isFlagged;

@@ -1,6 +1,6 @@
 /**
  * Asks rspamd about a message by its HTTP protocol. The bytes are streamed from where they are stored. Whatever goes wrong, the
- * message is judged without it: rspamd can neither delay mail for long nor stop it.
+ * message is evaluated without it: rspamd can neither delay mail for long nor stop it.
  */
 import { Readable } from 'node:stream';
 import type { SpamReason } from '../inbound/spam-signals.ts';
@@ -43,7 +43,7 @@ export const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_CHECKS = 32;
 /** Clients of one network together use at most three quarters of these. */
 const HELD_PER_FREE = 3;
-/** Maximum number of symbols that are kept. */
+/** Maximum number of stored symbols. */
 const MAX_REASONS = 20;
 /** Maximum score, either way. A message with a score above 15 is usually refused. */
 const MAX_SCORE = 1_000;
@@ -91,7 +91,7 @@ export function createRspamd(
   function warn(error: unknown): void {
     if (clock.elapsed() < warnedAt + WARNING_PERIOD_MS) return;
     warnedAt = clock.elapsed();
-    log.warn({ reason: errorMessage(error) }, 'rspamd gives no verdict; messages are judged without it');
+    log.warn({ reason: errorMessage(error) }, 'rspamd gives no verdict; messages are evaluated without it');
   }
 
   return {

@@ -11,7 +11,7 @@ import type { RspamdVerdict } from './rspamd.ts';
 
 /** The result that is stored with a message. */
 export type SpamVerdict = {
-  /** Sum of the points; null for a message that was not judged. */
+  /** Sum of the points; null for a message that was not evaluated. */
   score: number | null;
   reasons: readonly SpamReason[];
   isFlagged: boolean;
@@ -25,7 +25,7 @@ type EvaluatedMessage = { envelope: ReceivedEnvelope; content: ReceivedContent; 
 const LISTING_POINTS = 3.5;
 
 /**
- * Decides about a message. Mail that no tenant receives is not judged: its addresses prove that it is an answer, or it is for
+ * Decides about a message. Mail that no tenant receives is not evaluated: its addresses prove that it is an answer, or it is for
  * the postmaster, who must be reachable. Mail without a client keeps the flag that it has.
  */
 export async function evaluateSpam(app: InboundApp, message: EvaluatedMessage): Promise<SpamDecision> {

@@ -122,10 +122,10 @@ function fieldOf({ to, cc }: { to: Names; cc: Names }, address: string): Field {
 /** Returns the addresses of a field with their names, by their `addressKey`. */
 function namesIn(header: SubmittedHeader, name: string): Map<string, string> {
   const names = new Map<string, string>();
-  for (const one of readAddressList(findText(header, name) ?? '', MAX_ADDRESSES)) {
-    if (one.mailbox === null || one.host === null) continue;
-    const address = `${one.mailbox}@${one.host.toLowerCase()}`;
-    const shown = decodeWords(one.name ?? '').toWellFormed();
+  for (const entry of readAddressList(findText(header, name) ?? '', MAX_ADDRESSES)) {
+    if (entry.mailbox === null || entry.host === null) continue;
+    const address = `${entry.mailbox}@${entry.host.toLowerCase()}`;
+    const shown = decodeWords(entry.name ?? '').toWellFormed();
     if (!names.has(addressKey(address)))
       names.set(addressKey(address), shown === '' ? address : `${shown} <${address}>`);
   }

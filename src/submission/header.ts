@@ -103,7 +103,7 @@ function refuseLongField(header: string): never {
 
 /** Returns the text of the first field with this name, which is in lower case; undefined when there is none. */
 export function findText({ fields }: Pick<SubmittedHeader, 'fields'>, name: string): string | undefined {
-  const field = fields.find((one) => one.name === name);
+  const field = fields.find((candidate) => candidate.name === name);
   return field && textOf(field);
 }
 
@@ -150,7 +150,7 @@ type SenderField = 'From' | 'Sender' | 'Resent-From' | 'Resent-Sender';
 
 /** Returns the one address of a field that must stand at most once; undefined when it does not stand at all. */
 function readOne(fields: readonly HeaderField[], name: SenderField): Mailbox | undefined {
-  const [field, ...more] = fields.filter((one) => one.name === name.toLowerCase());
+  const [field, ...more] = fields.filter((candidate) => candidate.name === name.toLowerCase());
   if (more.length > 0) refuse(`The message has more than one ${name} field`);
   if (!field) return undefined;
   const text = textOf(field).replace(NAME_IN_COMMENT, '$2 <$1>');

@@ -30,7 +30,7 @@ export type KnownSenders = {
   getDomainId(tenantId: MailboxRow['tenantId'], domain: string): Promise<SenderDomain['domainId']>;
 };
 
-/** Maximum number of answers of each kind that are kept: a few MB, and for the mailboxes about 10 MB. */
+/** Maximum number of cached answers of each kind: a few MB, and for the mailboxes about 10 MB. */
 const MAX_CACHED = 10_000;
 
 /** Returns the answers without any. They are never older than what the last commit has changed. */

@@ -60,7 +60,7 @@ export async function openSubmission(
   const immediate = { mode: 'immediate', certificates: store } as const;
   const first = opened.adopt(
     await listen({ section: 'submission_tls', port: tlsPort, tls: immediate }),
-    (one) => one.close(0),
+    (listener) => listener.close(0),
   );
   const second = await listen({
     section: 'submission',

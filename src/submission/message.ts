@@ -84,9 +84,9 @@ export async function readMessage(
     hasUtf8Header ??= !isAscii(first);
     if (isHeader) yield first;
     const rest = isHeader ? others : leaving;
-    const [one] = rest;
-    if (!one) return;
-    const whole = rest.length === 1 ? one : Buffer.concat(rest);
+    const [only] = rest;
+    if (!only) return;
+    const whole = rest.length === 1 ? only : Buffer.concat(rest);
     hash.update(whole);
     yield whole;
   }
@@ -98,10 +98,10 @@ export async function readMessage(
     for await (const bytes of body) {
       // Many large messages together could use up the reserve.
       requireReserve(app.disk);
-      for (const one of surveyed(await convert(lineEnds.next(asBuffer(bytes))))) yield one;
+      for (const piece of surveyed(await convert(lineEnds.next(asBuffer(bytes))))) yield piece;
     }
-    if (!header) for (const one of surveyed(await begin(collector.whole()))) yield one;
-    for (const one of surveyed(sevenBit.end())) yield one;
+    if (!header) for (const piece of surveyed(await begin(collector.whole()))) yield piece;
+    for (const piece of surveyed(sevenBit.end())) yield piece;
   }
 
   const blob = await app.blobs.prepare(pieces(), (bytes) => memory.take(bytes));

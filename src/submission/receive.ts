@@ -56,8 +56,8 @@ async function prepareHeader(
   header: SubmittedHeader,
   { user, client, id, keepsUtf8 }: Preparing,
 ): Promise<Buffer> {
-  for (const one of header.senders) {
-    const refusal = await user.refuseSender(one);
+  for (const sender of header.senders) {
+    const refusal = await user.refuseSender(sender);
     if (refusal) throw new RefusedMessage(refusal);
   }
   const hasId = findText(header, 'message-id') !== undefined;

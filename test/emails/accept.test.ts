@@ -1,15 +1,12 @@
 /** What the transaction that accepts an email writes, and what it refuses. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { emailSchema } from '../../src/emails/show.ts';
-import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 import { storePlan } from '../support/store-plan.ts';
 import { emailBody, openMessageOf, SANDBOX, SIMULATOR, senderOf } from './fixtures.ts';
 
-let spool: Spool;
-before(async () => {
-  spool = await openSpool();
-});
+const spool = await openSpool();
 after(() => spool.close());
 
 const { send, accepted } = senderOf(() => spool);

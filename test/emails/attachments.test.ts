@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { simpleParser } from 'mailparser';
 import type { HttpResponse } from '../../src/system/fetch/answer.ts';
 import type { Fetch, HttpRequest } from '../../src/system/fetch.ts';
 import { createApiKey, revokeKey } from '../../src/tenants/keys.ts';
-import { openSpool, type Spool } from '../support/spool.ts';
+import { openSpool } from '../support/spool.ts';
 import { blobFiles, countRows, emailBody, openMessageOf, rawMessage, senderOf } from './fixtures.ts';
 
 const MIB = 1024 * 1024;
 
-let spool: Spool;
 /** What the web answers to a URL; anything else is unreachable. */
 const web = new Map<string, Partial<HttpResponse>>();
 const asked: HttpRequest[] = [];
@@ -23,9 +22,7 @@ const fetch: Fetch = async (request) => {
   const { maxResponseBytes: most } = request;
   return { status: 200, headers: {}, truncated: body.length > most, ...rest, body: body.subarray(0, most) };
 };
-before(async () => {
-  spool = await openSpool({ system: { fetch } });
-});
+const spool = await openSpool({ system: { fetch } });
 after(() => spool.close());
 
 const { send, accepted, refused } = senderOf(() => spool);

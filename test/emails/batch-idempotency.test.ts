@@ -3,19 +3,16 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { createApiServer } from '../../src/api.ts';
 import { openApp } from '../../src/app.ts';
 import { conforming } from '../support/conformance.ts';
-import { openSpool, type Spool } from '../support/spool.ts';
+import { openSpool } from '../support/spool.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { blobFiles, emailBody } from './fixtures.ts';
 
-let spool: Spool;
-before(async () => {
-  spool = await openSpool();
-});
+const spool = await openSpool();
 after(() => spool.close());
 
 const MIXED = [emailBody({ subject: 'One' }), emailBody({ to: '' }), emailBody({ subject: 'Two' })];

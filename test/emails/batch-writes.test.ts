@@ -1,15 +1,12 @@
 /** Batches whose writes are on their way at the same time: how many a tenant has, and how many wait. */
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { acceptBatch } from '../../src/emails/accept.ts';
-import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { blobFiles, emailBody } from './fixtures.ts';
 
-let spool: Spool;
-before(async () => {
-  spool = await openSpool();
-});
+const spool = await openSpool();
 after(() => spool.close());
 
 const send = (email: Record<string, unknown> = {}, key = spool.testKey) =>

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { acceptBatch } from '../../src/emails/accept.ts';
 import { MAX_BATCH_BODY_BYTES } from '../../src/emails/schemas.ts';
 import { AppError } from '../../src/system/errors.ts';
 import type { Fetch } from '../../src/system/fetch.ts';
-import { openSpool, SENDER_DOMAIN, type Spool, START_MS } from '../support/spool.ts';
+import { openSpool, SENDER_DOMAIN, START_MS } from '../support/spool.ts';
 import { storePlan } from '../support/store-plan.ts';
 import type { TestRequest } from '../support/test-app.ts';
 import { blobFiles, countRows, emailBody, rawMessage, SIMULATOR } from './fixtures.ts';
@@ -18,10 +18,7 @@ const web: Fetch = async ({ url }) => {
   return { status: 200, headers: {}, body: Buffer.from(`the file ${url}`), truncated: false };
 };
 
-let spool: Spool;
-before(async () => {
-  spool = await openSpool({ system: { fetch: web } });
-});
+const spool = await openSpool({ system: { fetch: web } });
 after(() => spool.close());
 
 const post = (body: unknown, options: TestRequest = {}) =>

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { recoverAbandoned } from '../../src/queue/state/recover.ts';
-import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 import { SIMULATOR, senderOf } from './fixtures.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-let spool: Spool;
-before(async () => {
-  spool = await openSpool();
-});
+const spool = await openSpool();
 after(() => spool.close());
 
 const { accepted, refused } = senderOf(() => spool);

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { simpleParser } from 'mailparser';
-import { openSpool, type Spool } from '../support/spool.ts';
+import { openSpool } from '../support/spool.ts';
 import { rawMessage, senderOf } from './fixtures.ts';
 
-let spool: Spool;
-before(async () => {
-  spool = await openSpool();
-});
+const spool = await openSpool();
 after(() => spool.close());
 
 const { accepted, refused } = senderOf(() => spool);

@@ -1,33 +1,27 @@
 /** A key that is limited to one domain sees and changes only the mail of that domain. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Permission } from '../../src/db/tenant-tables.ts';
 import type { Id } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
-import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 import { emailBody, senderOf } from './fixtures.ts';
 
-let spool: Spool;
-let keys: Record<Permission, string>;
-let other: string;
-let own: string;
-before(async () => {
-  spool = await openSpool();
-  const { body } = await spool.request('GET', '/v1/domains');
-  const domainId: Id<'dom'> = body.data[0].id;
-  const create = async (permission: Permission) => {
-    const limits = { name: permission, mode: 'test', permission, domainId, expiresAt: null } as const;
-    return (await createApiKey(spool.app, { tenantId: spool.tenantId, ...limits })).token;
-  };
-  keys = {
-    full_access: await create('full_access'),
-    sending_access: await create('sending_access'),
-    read_only: await create('read_only'),
-  };
-  const scheduledAt = new Date(spool.clock.now() + 3_600_000).toISOString();
-  other = (await senderOf(() => spool).accepted({ scheduledAt })).id;
-  own = (await senderOf(() => spool).accepted({ from: `ada@${SENDER_DOMAIN}`, scheduledAt })).id;
-});
+const spool = await openSpool();
+const { body } = await spool.request('GET', '/v1/domains');
+const domainId: Id<'dom'> = body.data[0].id;
+const create = async (permission: Permission) => {
+  const limits = { name: permission, mode: 'test', permission, domainId, expiresAt: null } as const;
+  return (await createApiKey(spool.app, { tenantId: spool.tenantId, ...limits })).token;
+};
+const keys = {
+  full_access: await create('full_access'),
+  sending_access: await create('sending_access'),
+  read_only: await create('read_only'),
+};
+const scheduledAt = new Date(spool.clock.now() + 3_600_000).toISOString();
+const other = (await senderOf(() => spool).accepted({ scheduledAt })).id;
+const own = (await senderOf(() => spool).accepted({ from: `ada@${SENDER_DOMAIN}`, scheduledAt })).id;
 after(() => spool.close());
 
 test('a domain-limited key retrieves and lists only mail of its domain, whatever its permission is', async () => {

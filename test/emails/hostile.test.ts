@@ -1,22 +1,17 @@
 /** Whatever stands in any field of a send request: an answer in the envelope, and never a line that the caller wrote. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { anyCharacter } from '../support/any-character.ts';
-import { openSpool, type Spool } from '../support/spool.ts';
+import { openSpool } from '../support/spool.ts';
 import { emailBody, rawMessage } from './fixtures.ts';
 
 const SEED = 20_261_121;
 
-let spool: Spool;
-let templateId = '';
-let topicId = '';
-before(async () => {
-  spool = await openSpool();
-  const template = { name: 'T', subject: 'S', html: '<p>{{name}} {{__proto__}} {{constructor}}</p>' };
-  templateId = (await spool.request('POST', '/v1/templates', { body: template })).body.id;
-  topicId = (await spool.request('POST', '/v1/topics', { body: { name: 'T' } })).body.id;
-});
+const spool = await openSpool();
+const template = { name: 'T', subject: 'S', html: '<p>{{name}} {{__proto__}} {{constructor}}</p>' };
+const templateId = (await spool.request('POST', '/v1/templates', { body: template })).body.id;
+const topicId = (await spool.request('POST', '/v1/topics', { body: { name: 'T' } })).body.id;
 after(() => spool.close());
 
 const NASTY = fc.oneof(

@@ -1,19 +1,16 @@
 /** Invitations, AMP parts and dispositions: the structure of the message as an independent parser reads it, and the record of the email. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { simpleParser } from 'mailparser';
 import { createLinks } from '../../src/links/links.ts';
 import { openMessage } from '../../src/queue/contents/open.ts';
 import { readerFor } from '../../src/queue/contents/reader.ts';
 import { returnAddressKeyOf } from '../../src/queue/return-path.ts';
 import { findMessage } from '../../src/queue/store.ts';
-import { openSpool, type Spool } from '../support/spool.ts';
+import { openSpool } from '../support/spool.ts';
 import { rawMessage, SANDBOX, senderOf } from './fixtures.ts';
 
-let spool: Spool;
-before(async () => {
-  spool = await openSpool();
-});
+const spool = await openSpool();
 after(() => spool.close());
 const { accepted, refused } = senderOf(() => spool);
 

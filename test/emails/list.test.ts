@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { newId } from '../../src/system/ids.ts';
-import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 import { emailBody, SANDBOX, SIMULATOR } from './fixtures.ts';
 
 const EMAILS = 25;
 
-let spool: Spool;
 /** Newest first. */
 const ids: string[] = [];
-before(async () => {
-  spool = await openSpool();
-  for (let index = 0; index < EMAILS; index++) {
-    ids.unshift(await send({ subject: `Number ${index}` }));
-    await spool.clock.advance(1);
-  }
-});
+const spool = await openSpool();
+for (let index = 0; index < EMAILS; index++) {
+  ids.unshift(await send({ subject: `Number ${index}` }));
+  await spool.clock.advance(1);
+}
 after(() => spool.close());
 
 async function send(more: Record<string, unknown>, key = spool.testKey): Promise<string> {

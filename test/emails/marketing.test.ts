@@ -1,22 +1,18 @@
 /** Marketing mail as its readers receive it, each with a link of their own to unsubscribe (RFC 2369, 2919, 8058). */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { simpleParser } from 'mailparser';
 import { createPreferencesApp } from '../../src/preferences/app.tsx';
 import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
 import { notSent } from '../../src/queue/transport.ts';
-import { deliverBy, deliveryAppOf, openSpool, type Spool } from '../support/spool.ts';
+import { deliverBy, deliveryAppOf, openSpool } from '../support/spool.ts';
 
-let spool: Spool;
-let topicId: string;
-before(async () => {
-  spool = await openSpool();
-  const topic = await spool.request('POST', '/v1/topics', {
-    body: { name: 'Grüße & News', defaultOptIn: true },
-  });
-  topicId = topic.body.id;
+const spool = await openSpool();
+const topic = await spool.request('POST', '/v1/topics', {
+  body: { name: 'Grüße & News', defaultOptIn: true },
 });
+const topicId = topic.body.id;
 after(() => spool.close());
 
 const DEFERRED = { kind: 'deferred', report: { ...NO_REPORT, phase: 'local', text: 'Later' } } as const;

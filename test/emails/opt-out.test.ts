@@ -1,17 +1,13 @@
 /** Marketing mail to readers who do not want it: as to suppressed ones. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
 import { notSent } from '../../src/queue/transport.ts';
-import { deliverBy, openSpool, type Spool } from '../support/spool.ts';
+import { deliverBy, openSpool } from '../support/spool.ts';
 import { emailBody, senderOf } from './fixtures.ts';
 
-let spool: Spool;
-let audienceId: string;
-before(async () => {
-  spool = await openSpool();
-  audienceId = (await create('/v1/audiences', { name: 'Readers' })).id;
-});
+const spool = await openSpool();
+const audienceId = (await create('/v1/audiences', { name: 'Readers' })).id;
 after(() => spool.close());
 
 const { send, accepted } = senderOf(() => spool);

@@ -1,9 +1,9 @@
 /** What is refused leaves no bytes behind: a large email is asked about before it is stored, and cleaned up after. */
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
 import { conforming } from '../support/conformance.ts';
-import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 import { storePlan } from '../support/store-plan.ts';
 import { blobFiles, emailBody, SIMULATOR } from './fixtures.ts';
 
@@ -12,10 +12,7 @@ const ATTACHED = { attachments: [{ filename: 'a.bin', content: LARGE }] };
 const SMALL_FILE = { attachments: [{ filename: 'a.txt', content: 'aGVsbG8=' }] };
 const LONG = { text: '\u20ac'.repeat(65 * 1024) };
 
-let spool: Spool;
-before(async () => {
-  spool = await openSpool();
-});
+const spool = await openSpool();
 after(() => spool.close());
 
 const send = (more: object, key = spool.liveKey) =>

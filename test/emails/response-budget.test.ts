@@ -1,27 +1,21 @@
 /** The content of an email takes its room before it is read, and before anything is changed. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { FastifyInstance } from 'fastify';
+import { after, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
 import { createByteBudget } from '../../src/system/guards/byte-budget.ts';
-import { openSpool, type Spool } from '../support/spool.ts';
+import { openSpool } from '../support/spool.ts';
 import { senderOf } from './fixtures.ts';
 
 const CONTENT_BYTES = 200_000;
 
-let spool: Spool;
-let narrow: FastifyInstance;
-let id: string;
-before(async () => {
-  spool = await openSpool();
-  const budget = (largeBytes: number) => createByteBudget({ largeBytes, smallBytes: 0, share: 1 });
-  narrow = await createApiServer(spool.app, {
-    responses: { authenticated: budget(CONTENT_BYTES - 1), unauthenticated: budget(100_000) },
-  });
-  const half = 'ü'.repeat(CONTENT_BYTES / 4);
-  const scheduledAt = new Date(spool.clock.now() + 3_600_000).toISOString();
-  ({ id } = await senderOf(() => spool).accepted({ html: half, text: half, scheduledAt }));
+const spool = await openSpool();
+const budget = (largeBytes: number) => createByteBudget({ largeBytes, smallBytes: 0, share: 1 });
+const narrow = await createApiServer(spool.app, {
+  responses: { authenticated: budget(CONTENT_BYTES - 1), unauthenticated: budget(100_000) },
 });
+const half = 'ü'.repeat(CONTENT_BYTES / 4);
+const scheduledAt = new Date(spool.clock.now() + 3_600_000).toISOString();
+const { id } = await senderOf(() => spool).accepted({ html: half, text: half, scheduledAt });
 after(async () => {
   await narrow.close();
   await spool.close();

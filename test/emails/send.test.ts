@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { after, test } from 'node:test';
+import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 import { HOSTNAME, headerLines, SANDBOX, SIMULATOR, senderOf } from './fixtures.ts';
 
-let spool: Spool;
-before(async () => {
-  spool = await openSpool();
-});
+const spool = await openSpool();
 after(() => spool.close());
 
 const { send, accepted, refused } = senderOf(() => spool);

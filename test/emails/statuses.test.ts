@@ -1,15 +1,12 @@
 /** The statuses of an email (specification 3), and when it was last heard of (specification 2.1). */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { openSpool, type Spool } from '../support/spool.ts';
+import { after, test } from 'node:test';
+import { openSpool } from '../support/spool.ts';
 import { SIMULATOR } from './fixtures.ts';
 
 const HOUR_MS = 3_600_000;
 
-let spool: Spool;
-before(async () => {
-  spool = await openSpool();
-});
+const spool = await openSpool();
 after(() => spool.close());
 
 const ask = (method: 'GET' | 'POST', path: string) => spool.request(method, path, { key: spool.liveKey });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Claim } from '../../src/queue/claim.ts';
 import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
 import { connect } from '../../src/queue/sessions/connect.ts';
@@ -16,7 +16,7 @@ import { oblige, startCommandServer } from '../support/command-server.ts';
 import { dialLoopback, type Hosts } from '../support/loopback.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { deliverBy, deliveryAppOf, eventTypes, judged, openSpool, type Spool } from '../support/spool.ts';
-import { openRoutedSpool, type RoutedSpool } from './routed-spool.ts';
+import { openRoutedSpool } from './routed-spool.ts';
 
 const HOUR_MS = 3_600_000;
 const closing = closeAfterEach();
@@ -24,10 +24,7 @@ const closingLast = closeAfterTests();
 
 const hosts: Hosts = {};
 /** The application of all tests in which the dispatcher delivers. Each test has a domain of its own. */
-let shared: RoutedSpool;
-before(async () => {
-  shared = closingLast(await openRoutedSpool(hosts));
-});
+const shared = closingLast(await openRoutedSpool(hosts));
 
 let domains = 0;
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import { createLinks } from '../../src/links/links.ts';
@@ -22,7 +22,7 @@ import {
 import { recoverQueue } from '../../src/queue/worker.ts';
 import { BASE32_DIGITS } from '../../src/system/base32.ts';
 import { newId } from '../../src/system/ids.ts';
-import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
+import { openCampaign } from '../broadcasts/sending/campaign.ts';
 import { type SeededRandom, seededRandom } from '../faults/seeded-random.ts';
 import { POSTFIX } from '../mail/dsn/bounces.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
@@ -30,12 +30,9 @@ import { PACKAGED } from '../support/spool.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-let campaign: Campaign;
 let names = 0;
 
-before(async () => {
-  campaign = await openCampaign();
-});
+const campaign = await openCampaign();
 after(() => campaign[Symbol.asyncDispose]());
 
 const appOf = () => {

@@ -1,7 +1,7 @@
 /** Diagnostics for the sender when a mail server breaks the protocol. One spool serves all servers. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Claim } from '../../src/queue/claim.ts';
 import type { Outcome } from '../../src/queue/outcome/outcome.ts';
 import { connect } from '../../src/queue/sessions/connect.ts';
@@ -10,7 +10,7 @@ import { Addresses } from '../../src/queue/site/addresses.ts';
 import { type Script, type ScriptPhase, startScriptedPeer } from '../mail/smtp/client/scripted-peer.ts';
 import { closeAfterTests } from '../support/close-after.ts';
 import { type Hosts, listenOnLoopback } from '../support/loopback.ts';
-import { deliveryAppOf, type Spool } from '../support/spool.ts';
+import { deliveryAppOf } from '../support/spool.ts';
 import { openRoutedSpool } from './routed-spool.ts';
 
 const WITH_STARTTLS = '250-peer.test\r\n250 STARTTLS\r\n';
@@ -133,25 +133,22 @@ const SILENT: [script: Script, diagnostic: string][] = [
 
 const closing = closeAfterTests();
 const addresses: Hosts = {};
-let spool: Spool;
 // biome-ignore lint/suspicious/noExplicitAny: what an API answered is what the test is about to find out.
 const emails = new Map<string, any>();
 
-before(async () => {
-  spool = closing(await openRoutedSpool(addresses));
-  const ids = new Map<string, string>();
-  for (const [index, [name, [hosts]]] of Object.entries(SERVERS).entries()) {
-    for (const [rank, host] of hosts.entries()) {
-      const address = `192.0.2.${2 * index + rank + 1}`;
-      spool.addZone(`d${index}.example MX ${rank} mx${rank + 1}.d${index}.example`);
-      spool.addZone(`mx${rank + 1}.d${index}.example A ${address}`);
-      if (host !== 'refuses') addresses[address] = await startHost(host);
-    }
-    ids.set(name, await spool.accept(`bob@d${index}.example`));
+const spool = closing(await openRoutedSpool(addresses));
+const ids = new Map<string, string>();
+for (const [index, [name, [hosts]]] of Object.entries(SERVERS).entries()) {
+  for (const [rank, host] of hosts.entries()) {
+    const address = `192.0.2.${2 * index + rank + 1}`;
+    spool.addZone(`d${index}.example MX ${rank} mx${rank + 1}.d${index}.example`);
+    spool.addZone(`mx${rank + 1}.d${index}.example A ${address}`);
+    if (host !== 'refuses') addresses[address] = await startHost(host);
   }
-  await spool.deliverDue();
-  for (const [name, id] of ids) emails.set(name, await spool.email(id));
-});
+  ids.set(name, await spool.accept(`bob@d${index}.example`));
+}
+await spool.deliverDue();
+for (const [name, id] of ids) emails.set(name, await spool.email(id));
 async function startHost(host: Exclude<Host, 'refuses'>): Promise<number> {
   if ('handshake' in host) return startHandshaker(host);
   return closing(await startScriptedPeer(host)).port;

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { findMailPart, getMail } from '../../src/queue/mail-store.ts';
 import { explain } from '../support/explain.ts';
-import { openSpool, type Spool } from '../support/spool.ts';
+import { openSpool } from '../support/spool.ts';
 
-let spool: Spool;
-before(async () => {
-  spool = await openSpool();
-});
+const spool = await openSpool();
 after(() => spool.close());
 
 test('a delivery to one of 50 sites reads its own recipient, and the others as one row for each state', async () => {

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { startProbe } from '../../src/queue/held/probe.ts';
 import { readReturnAddress, returnAddressKeyOf } from '../../src/queue/return-path.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
-import { deliveryAppOf, openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { deliveryAppOf, openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 
 const OURS = 'bounce.mx.postrider.example';
 const OPERATOR = `${OURS} TXT "v=spf1 ip4:192.0.2.1 -all"`;
 
-let spool: Spool;
 let start = 0;
 
-before(async () => {
-  spool = await openSpool();
-});
+const spool = await openSpool();
 after(() => spool.close());
 
 type Prepared = { returnPath: string; raw: string };

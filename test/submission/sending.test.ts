@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { addMailbox } from '../mailboxes/fixtures.ts';
 import type { Hosts } from '../support/loopback.ts';
@@ -25,17 +25,15 @@ const ANN = `ann@${SENDER_DOMAIN}`;
 const ZOË = `zoë@${SENDER_DOMAIN}`;
 const MESSAGE = `From: Ann <${ANN}>\r\nSubject: Hi\r\nDate: Sun, 01 Mar 2026 11:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nGrüße\r\n..dot\r\n`;
 
-before(async () => {
-  Object.assign(hosts, { [MODERN]: servers[0]?.port, [OLD]: servers[1]?.port });
-  const domains = await world.request('GET', '/v1/domains', { key: world.liveKey });
-  const { id } = domains.body.data.find(({ name }: { name: string }) => name === SENDER_DOMAIN);
-  await world.request('PATCH', `/v1/domains/${id}`, { key: world.liveKey, body: { productType: 'both' } });
-  await addMailbox(world, { address: ANN });
-  await addMailbox(world, { address: ZOË });
-  world.addZone(
-    `new.example A ${MODERN}\nold.example A ${OLD}\nboth.example MX 10 old.example\nboth.example MX 20 new.example`,
-  );
-});
+Object.assign(hosts, { [MODERN]: servers[0]?.port, [OLD]: servers[1]?.port });
+const domains = await world.request('GET', '/v1/domains', { key: world.liveKey });
+const { id } = domains.body.data.find(({ name }: { name: string }) => name === SENDER_DOMAIN);
+await world.request('PATCH', `/v1/domains/${id}`, { key: world.liveKey, body: { productType: 'both' } });
+await addMailbox(world, { address: ANN });
+await addMailbox(world, { address: ZOË });
+world.addZone(
+  `new.example A ${MODERN}\nold.example A ${OLD}\nboth.example MX 10 old.example\nboth.example MX 20 new.example`,
+);
 after(() => {
   for (const { close } of servers) close();
 });

@@ -1,7 +1,7 @@
 /** People and applications hand over mail: who may, from which addresses, and what becomes of the message. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { openWriting } from '../../src/db/connection.ts';
 import { recordDamage, recordRepair, updateMailbox } from '../../src/mailboxes/store.ts';
@@ -15,9 +15,7 @@ const world = await openSubmissionWorld({
   env: { POSTRIDER_SUBMISSION_RECIPIENTS_PER_DAY: '40', POSTRIDER_SUBMISSION_NEW_RECIPIENTS_PER_DAY: '30' },
 });
 const { app, clock, tenantId } = world;
-before(async () => {
-  await addMailbox(world, { address: `dev@${SANDBOX}` });
-});
+await addMailbox(world, { address: `dev@${SANDBOX}` });
 
 test('a mailbox sends a message, which is no email of the API', async () => {
   // Emails of the plan that has no maximum are not counted.

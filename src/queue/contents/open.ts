@@ -206,7 +206,7 @@ async function openInFile(
     tenantId,
     sizeBytes,
     async compose() {
-      // The texts are read when their turn comes, so that those of waiting messages are not in memory.
+      // The texts are read when a slot is free, so that those of waiting messages are not in memory.
       const packed = await readPacked(app, content);
       const shared = await readShared(app, content, { opening, packed, composed });
       return compose(app, content, { opening, shared });

@@ -75,7 +75,7 @@ export function textsFor<Texts extends Pick<Source, 'html' | 'text' | 'amp'>>(
   { html, text, amp }: Texts,
   { unsubscribeUrl }: Pick<Reader, 'unsubscribeUrl'>,
 ): Pick<Source, 'html' | 'text' | 'amp'> {
-  const fill = (one: string) => one.replace(PLACEHOLDER, () => unsubscribeUrl);
+  const fill = (given: string) => given.replace(PLACEHOLDER, () => unsubscribeUrl);
   return {
     ...(html !== undefined && { html: fill(html) }),
     ...(text !== undefined && { text: fill(text) }),

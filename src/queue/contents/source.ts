@@ -98,7 +98,7 @@ export function packSmall(source: NewSource): PackedSource {
 /** Returns the size of the texts in bytes, including a generated one. */
 export function textBytes({ html = '', text = '', amp = '', calendar, generated }: Source): number {
   const texts = [html, text, amp, calendar?.content ?? ''];
-  return texts.reduce((sum, one) => sum + Buffer.byteLength(one), generated?.bytes ?? 0);
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), generated?.bytes ?? 0);
 }
 
 function packed(bytes: Buffer, source: Buffer): PackedSource {
@@ -129,8 +129,8 @@ function damaged(what: string): DamagedBlobError {
 }
 
 function write({ html, text, amp, calendar, generated, files, tracking }: Source): Buffer {
-  const [page, plain, interactive, invitation] = [html, text, amp, calendar?.content].map((one) =>
-    one === undefined ? undefined : Buffer.from(one),
+  const [page, plain, interactive, invitation] = [html, text, amp, calendar?.content].map((text) =>
+    text === undefined ? undefined : Buffer.from(text),
   );
   const line: FirstLine = {
     ...(page && { html: page.length }),

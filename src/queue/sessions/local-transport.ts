@@ -1,6 +1,6 @@
 /**
  * Delivers to recipients of this installation. The message is the same, byte by byte, that a remote server would get, and each
- * answer is judged like the reply of one.
+ * answer is evaluated like the reply of one.
  */
 
 import type { RecipientRow } from '../../db/tables.ts';

@@ -1,4 +1,4 @@
-/** Sends a claim in an open session, and judges each recipient by the server's replies. */
+/** Sends a claim in an open session, and evaluates the server's reply for each recipient. */
 
 import type { RecipientRow } from '../../db/tables.ts';
 import type { RecipientResult, Transaction, TransactionResult } from '../../mail/smtp/client/transaction.ts';

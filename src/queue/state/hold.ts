@@ -1,5 +1,5 @@
 /**
- * Held mail is kept, shown and counted, but not tried again until an operator releases it (`postrider queue release`).
+ * Held mail is stored, shown and counted, but not tried again until an operator releases it (`postrider queue release`).
  * Mail is held when another attempt would do harm: its delivery keeps crashing the daemon, or its stored bytes are
  * damaged.
  */

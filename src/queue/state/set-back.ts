@@ -1,4 +1,4 @@
-/** Moves the due times of waiting mail, and of what senders are told about it, when the wall clock was set back. */
+/** Moves the due times of waiting mail, and of the notifications to its senders, when the wall clock was set back. */
 import type { Db } from '../../db/database.ts';
 import { inSlices, type SetBack } from '../../db/due-times.ts';
 import { moveDueNotifications } from '../notifications-store.ts';

@@ -52,7 +52,7 @@ async function findDoubtful(app: Operating, tenant: string | undefined): Promise
   return listDoubtful(app, tableOf(app), { tenantId, limit: MAX_LISTED });
 }
 
-/** The daemon may use an earlier table while the file has a mistake, which the operator is told here. */
+/** Returns the table of the file. The daemon may use an earlier one while the file has a mistake, which this error reports. */
 function tableOf({ config }: Operating): ReplyTable {
   try {
     return readReplies(repliesPath(config.delivery.repliesFile));

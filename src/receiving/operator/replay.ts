@@ -24,7 +24,7 @@ export const replayForOperator = defineWrite(
 
 function choose(tasks: readonly ReceivedTaskRow[], taskId: string | undefined): readonly ReceivedTaskRow[] {
   if (taskId === undefined) return chooseTasks(tasks);
-  const task = tasks.find((one) => one.id === taskId);
+  const task = tasks.find(({ id }) => id === taskId);
   if (!task) throw notFound('Task of the message');
   if (task.kind !== 'post' && task.state !== 'failed')
     throw new AppError('invalid_state', `The ${task.kind} has not failed; only posts are made again`);

@@ -90,7 +90,7 @@ export async function listSeenPosts(
   return posts.filter(({ targetId }) => routes.includes(targetId));
 }
 
-/** Lists the ids of the messages with one filter applied. Each walks an index in the order of ids. */
+/** Lists the ids of the messages with one filter applied. Each reads an index in the order of ids. */
 function candidates(tx: Tx, { tenantId, reach, filter: { address, routeId } }: ReceivedFilters) {
   let recipients = tx.selectFrom('receivedRecipients').select('messageId as id').distinct();
   if (reach) recipients = recipients.where(isSeenBy(reach, 'receivedRecipients'));

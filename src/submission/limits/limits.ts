@@ -1,5 +1,5 @@
 /**
- * Limits to how many recipients a mailbox writes: whoever steals a password must not be able to send spam to the world. A person writes to
+ * Limits how many recipients a mailbox writes to: whoever steals a password must not be able to send spam to the world. A person writes to
  * fewer, and most of them again and again.
  */
 import type { App } from '../../app.ts';

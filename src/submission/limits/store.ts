@@ -103,7 +103,7 @@ export async function recordRecipients(
   const { id: mailboxId } = mailbox;
   await addUse(tx, mailbox, { recipients, newRecipients: unknown.length, now });
   const old = known.filter(({ lastAt }) => Math.abs(now - lastAt) >= LAST_AT_AGE_MS);
-  for (const addressHash of [...unknown, ...old.map((one) => one.addressHash)])
+  for (const addressHash of [...unknown, ...old.map((known) => known.addressHash)])
     await putRow(tx, 'correspondents', { mailboxId, addressHash, lastAt: now });
 }
 

@@ -1,4 +1,4 @@
-/** Writes what the writer of a message is told about its recipients (RFC 3464). It returns the header of the message alone. */
+/** Writes the report about the recipients of a message to its writer (RFC 3464). It returns the header of the message alone. */
 import type { RecipientRow } from '../../db/tables.ts';
 import { parseMailbox } from '../../mail/address.ts';
 import { composeReport, type ReportedRecipient } from '../../mail/dsn/write.ts';

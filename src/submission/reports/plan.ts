@@ -1,5 +1,5 @@
 /**
- * Decides what the writer of a message is told about its recipients, and when: a failure at once, and a delay
+ * Decides what is reported to the writer of a message about its recipients, and when: a failure at once, and a delay
  * after half an hour, four hours and a day. Nothing is reported twice.
  */
 import type { MessageRow, RecipientRow } from '../../db/tables.ts';

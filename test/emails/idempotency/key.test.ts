@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { createApiServer } from '../../../src/api.ts';
 import { WAIT_MS } from '../../../src/emails/idempotency/in-flight.ts';
 import { canonicalJson, hashRequest, IDEMPOTENCY_WINDOW_MS } from '../../../src/emails/idempotency/key.ts';
@@ -10,7 +10,7 @@ import type { HttpResponse } from '../../../src/system/fetch/answer.ts';
 import type { Fetch } from '../../../src/system/fetch.ts';
 import { open, post } from '../../http/connection.ts';
 import { conforming } from '../../support/conformance.ts';
-import { openSpool, SENDER_DOMAIN, type Spool } from '../../support/spool.ts';
+import { openSpool, SENDER_DOMAIN } from '../../support/spool.ts';
 import { emailBody, SIMULATOR } from '../fixtures.ts';
 
 const answer: HttpResponse = { status: 200, headers: {}, body: Buffer.from('data'), truncated: false };
@@ -22,10 +22,7 @@ const download: Fetch = async ({ url }) => {
   return found();
 };
 
-let spool: Spool;
-before(async () => {
-  spool = await openSpool({ system: { fetch: download } });
-});
+const spool = await openSpool({ system: { fetch: download } });
 after(() => spool.close());
 
 function send(idempotencyKey: string, more: Record<string, unknown> = {}, key?: string) {

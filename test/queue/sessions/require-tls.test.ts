@@ -1,12 +1,12 @@
 /** Mail with REQUIRETLS, sent to servers that do and do not meet what RFC 8689 section 4.2.1 asks. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { openWriting } from '../../../src/db/connection.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
 import type { Hosts } from '../../support/loopback.ts';
-import { openRoutedSpool, type RoutedSpool } from '../routed-spool.ts';
-import { type RequireTlsServers, startRequireTlsServers } from './require-tls-servers.ts';
+import { openRoutedSpool } from '../routed-spool.ts';
+import { startRequireTlsServers } from './require-tls-servers.ts';
 
 const GOOD = '192.0.2.1';
 const PLAIN = '192.0.2.2';
@@ -14,17 +14,10 @@ const WITHOUT = '192.0.2.3';
 const HOUR_MS = 3_600_000;
 const closing = closeAfterTests();
 const hosts: Hosts = {};
-let spool: RoutedSpool;
-let good: RequireTlsServers['good'];
-let plain: RequireTlsServers['plain'];
-let close: RequireTlsServers['close'];
 
-before(async () => {
-  const servers = await startRequireTlsServers();
-  ({ good, plain, close } = servers);
-  Object.assign(hosts, { [GOOD]: good.port, [PLAIN]: plain.port, [WITHOUT]: servers.withoutPort });
-  spool = closing(await openRoutedSpool(hosts, 1));
-});
+const { good, plain, close, withoutPort } = await startRequireTlsServers();
+Object.assign(hosts, { [GOOD]: good.port, [PLAIN]: plain.port, [WITHOUT]: withoutPort });
+const spool = closing(await openRoutedSpool(hosts, 1));
 after(() => close());
 
 async function accept(to: string, requireTls: 0 | 1): Promise<string> {

@@ -102,7 +102,7 @@ function check(value: unknown): ReplyFile {
   return value as ReplyFile;
 }
 
-/** Returns the place of a mistake with the id of its row: `/vetoes/3/text` becomes `vetoes: row "your-ip": text`. */
+/** Returns where a mistake is, with the id of its row: `/vetoes/3/text` becomes `vetoes: row "your-ip": text`. */
 function placeOf(file: unknown, path: string): string {
   const [section = '', index = '', ...field] = path.slice(1).split('/');
   const list = (file as Record<string, unknown> | null)?.[section];
@@ -157,7 +157,7 @@ function problemOf(row: Row, providers: ReadonlyMap<string, Provider>): string |
   if (row.section === 'vetoes' && row.suppresses !== 'never') return 'a veto never suppresses';
   if (row.provider !== undefined && !providers.has(row.provider))
     return `"hosts" does not name the provider ${row.provider}`;
-  const bad = [...row.text, ...row.unless].find((one) => !isUsablePhrase(one));
+  const bad = [...row.text, ...row.unless].find((text) => !isUsablePhrase(text));
   return bad === undefined ? undefined : `the phrase "${bad}" has no words beside a gap, or too many`;
 }
 

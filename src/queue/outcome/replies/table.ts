@@ -113,7 +113,8 @@ export class ReplyTable {
     if (row.provider !== undefined && !providers.has(row.provider)) return false;
     if (row.phases.length > 0 && !row.phases.includes(phase)) return false;
     if (row.codes.length > 0 && !codePatterns.some((pattern) => row.codes.includes(pattern))) return false;
-    if (row.enhanced.length > 0 && !enhancedPatterns.some((one) => row.enhanced.includes(one))) return false;
+    if (row.enhanced.length > 0 && !enhancedPatterns.some((pattern) => row.enhanced.includes(pattern)))
+      return false;
     if (row.names.length > 0 && !row.names.some((name) => hosts.some((host) => isWithin(host, name))))
       return false;
     return !row.unless.some((phrase) => phrases.has(phrase));
