@@ -123,7 +123,7 @@ test('a list of the mail of one domain walks the index of its name, and sorts no
     const index = 'emails USING COVERING INDEX emailsByFromDomain (tenantId=? AND mode=? AND fromDomain=?';
     const walk = `SEARCH ${index}${bounds.replaceAll('#', 'id')})`;
     assert.deepEqual(
-      [...new Set(walked)].filter((line) => line !== 'SCAN candidates'),
+      [...new Set(walked)].filter((line) => !/^SCAN (?:candidates|CONSTANT ROW)$/.test(line)),
       [walk],
       text,
     );
