@@ -8,6 +8,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { DamagedDatabaseError } from '../db/private-database.ts';
 import type { Refusal } from '../mail/imap/session.ts';
 import { runAt } from '../system/clock.ts';
+import { runForOwner } from '../system/next-turn.ts';
 import type { AccountApp, OpenAccount } from './account.ts';
 import { openAccount } from './open.ts';
 import type { SessionCredential } from './session-credential.ts';
@@ -146,7 +147,7 @@ export class OpenAccounts {
   ): Promise<Result> {
     const { account, release } = await this.hold(settings);
     try {
-      return await work(account);
+      return await runForOwner(settings.id, () => work(account));
     } finally {
       release();
     }
@@ -200,7 +201,7 @@ export class OpenAccounts {
   async whileClosed<Result>(settings: AccountSettings, work: () => Promise<Result>): Promise<Result> {
     const { id } = settings;
     while (this.#entries.has(id)) await this.close(id);
-    const working = work();
+    const working = runForOwner(id, work);
     const settled = working.then(
       () => {},
       () => {},

@@ -34,13 +34,14 @@ type Sessions = {
 /** Returns the sessions of a thread, of which there are none. */
 export function createSessions(app: AccountApp, accounts: OpenAccounts): Sessions {
   const ports = new Map<string, StreamPort>();
-  const context = { ...app, pause: createPause(app.clock) };
+  const pause = createPause(app.clock);
   let last = 0;
 
   async function open(
     { account, settings }: HeldAccount,
     { stream, protocol }: { stream: UserStream; protocol: Protocol },
   ): Promise<{ user: User; maildrop?: MaildropSize } | undefined> {
+    const context = { clock: app.clock, log: app.log, owner: account.id, pause };
     if (protocol === 'imap')
       return { user: serveImapUser(context, stream, openImapAccount(account, settings)) };
     const maildrop = await openMaildrop(account);

@@ -43,7 +43,7 @@ export function startUpkeep(account: OpenAccount): Upkeep {
 /** A failure is logged, since the next run may succeed. Damage of the database is reported by the account itself. */
 async function run({ id, app: { log } }: OpenAccount, work: () => Promise<void>): Promise<void> {
   try {
-    await work();
+    await runForOwner(id, work);
   } catch (error) {
     log.warn({ err: error, mailbox: id }, 'the upkeep of a mailbox failed');
   }

@@ -1,9 +1,37 @@
-/** Lets other work run on the event loop between the slices of a long job. */
+/**
+ * Lets other work run on the event loop between the slices of a long job. Jobs with an owner, such as those of one mailbox, share one slice
+ * of each turn: owners alternate, however many jobs each of them has, and whatever its jobs do.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from './clock.ts';
+import { RoundRobin } from './round-robin.ts';
 
-/** Resolves in the next turn of the event loop. */
+const owners = new AsyncLocalStorage<string>();
+/** Jobs with an owner that wait for their next slice. */
+const waiting = new RoundRobin<() => void>();
+let isServing = false;
+
+/** Runs a job whose slices alternate with those of the jobs of other owners in this thread. */
+export function runForOwner<Result>(owner: string, job: () => Result): Result {
+  return owners.run(owner, job);
+}
+
+/** Resolves in the next turn of the event loop, or when the job of an owner may run its next slice. */
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
+  const owner = owners.getStore();
+  if (owner === undefined) return new Promise((resolve) => void setImmediate(resolve));
+  return new Promise((resolve) => {
+    waiting.add(owner, resolve);
+    if (!isServing) setImmediate(serveNext);
+    isServing = true;
+  });
+}
+
+/** Lets one job run. What arrives meanwhile for other jobs is handled before the next one. */
+function serveNext(): void {
+  waiting.take(() => true)?.();
+  isServing = waiting.size > 0;
+  if (isServing) setImmediate(serveNext);
 }
 
 /** Time for which a job works before other work runs, in milliseconds. Concurrent jobs alternate. */

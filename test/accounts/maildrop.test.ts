@@ -48,7 +48,7 @@ function openSession(): Session {
       if (isRefusal(maildrop)) return maildrop;
       const { clock, log } = account.app;
       const handover = handOverTo((stream) => {
-        users.push(servePop3User({ clock, log, pause: () => undefined }, stream, maildrop));
+        users.push(servePop3User({ clock, log, owner: 'user', pause: () => undefined }, stream, maildrop));
       });
       return { handover, count: maildrop.sizes.length, sizeBytes: 0 };
     },

@@ -10,6 +10,7 @@ import { defineWrite } from '../../src/db/operation.ts';
 import { DamagedDatabaseError } from '../../src/db/private-database.ts';
 import type { Refusal } from '../../src/mail/imap/session.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
+import { nextTurn } from '../../src/system/next-turn.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { createAccountApp } from '../support/test-account.ts';
 
@@ -227,4 +228,22 @@ test('while work runs on a closed account, whoever wants to open it waits', asyn
     /no/,
   );
   assert.equal(accounts.size, 0);
+});
+
+test('accounts alternate between the slices of the work that is done with them', async (t) => {
+  const { accounts, of } = openThem(t);
+  // Accounts open before the work begins.
+  await Promise.all(['a', 'b'].map((name) => accounts.use(of(name), async () => {})));
+  const order: string[] = [];
+  const works = ['a', 'a', 'a', 'b'].map((name) =>
+    accounts.use(of(name), async () => {
+      for (let slice = 0; slice < 3; slice++) {
+        await nextTurn();
+        order.push(name);
+      }
+    }),
+  );
+  await Promise.all(works);
+  const firstOfB = order.indexOf('b');
+  assert.equal(order.slice(firstOfB, firstOfB + 6).filter((name) => name === 'b').length, 3, order.join(''));
 });

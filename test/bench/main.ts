@@ -15,6 +15,7 @@ import { csv } from './csv.ts';
 import { disk } from './disk.ts';
 import { imapIdle } from './imap/idle.ts';
 import { imapLoad } from './imap/load.ts';
+import { imapNeighbours } from './imap/neighbours.ts';
 import { imapPush } from './imap/push.ts';
 import { imap } from './imap.ts';
 import { inbound } from './inbound.ts';
@@ -78,6 +79,7 @@ const GROUPS: readonly Group[] = [
   imap(Number(values.messages ?? IMAP_MESSAGES)),
   mailImport(Number(values.messages ?? IMAP_MESSAGES)),
   imapPush,
+  imapNeighbours,
   imapIdle,
   imapLoad(Number(values.messages ?? IMAP_MESSAGES)),
   pop3(Number(values.messages ?? IMAP_MESSAGES)),

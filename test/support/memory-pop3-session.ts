@@ -15,7 +15,7 @@ import { createScramSession } from './scram-client.ts';
 
 export const USER = { username: 'ann@people.example', password: 'a word with spaces ü' };
 
-type UserOptions = Omit<Parameters<typeof servePop3User>[0], 'pause'>;
+type UserOptions = Omit<Parameters<typeof servePop3User>[0], 'pause' | 'owner'>;
 
 type Message = { uid: number; bytes: Buffer };
 
@@ -57,7 +57,11 @@ export function createMemoryMaildrop(texts: readonly string[] = [], hooks: Hooks
       drop.isTaken = true;
       const maildrop = openMaildrop();
       const handover = handOverTo((stream) => {
-        const user = servePop3User({ ...context, pause: createPause(context.clock) }, stream, maildrop);
+        const user = servePop3User(
+          { ...context, owner: 'user', pause: createPause(context.clock) },
+          stream,
+          maildrop,
+        );
         users.add(user);
         void user.done.then(() => users.delete(user));
       });

@@ -1,6 +1,7 @@
 /** Serves the commands of a user who has logged in, over a stream from the thread of the listener (handover.ts). */
 import type { Clock } from '../../system/clock.ts';
 import type { Log } from '../../system/log.ts';
+import { runForOwner } from '../../system/next-turn.ts';
 import { PortStream } from '../../system/thread/port-stream.ts';
 import type { StreamPort } from '../../system/thread/streams.ts';
 import { ClientGone } from '../connection/client-gone.ts';
@@ -30,6 +31,8 @@ export type UserStream = { port: StreamPort; number: number };
 export type UserContext = {
   clock: Clock;
   log: Pick<Log, 'error'>;
+  /** Whose commands these are: owners alternate between the slices of what their commands do. */
+  owner: string;
   /** Lets others go on between two commands. */
   pause(): Promise<void> | undefined;
 };
@@ -55,7 +58,8 @@ export function serveUser(
     if (received.kind === 'interrupt') return end(new ConnectionFault(received.reason, received.text));
     if (ending) return tellEnd(stream, ending, protocol);
     served = protocol.open(stream, received.head);
-    void serve(context, { served, stream, findEnding: () => ending }, protocol).finally(finish);
+    const serving = { served, stream, findEnding: () => ending };
+    void runForOwner(context.owner, () => serve(context, serving, protocol)).finally(finish);
   });
   stream.once('close', () => {
     if (!served) finish();

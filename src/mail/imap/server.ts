@@ -49,7 +49,7 @@ export function serveImapUser(
 ): User {
   const full: ImapContext = {
     ...context,
-    limits: { ...DEFAULT_LIMITS, ...context.limits },
+    limits: context.limits ? { ...DEFAULT_LIMITS, ...context.limits } : DEFAULT_LIMITS,
     options: context,
   };
   const { done, end } = serveUser(context, stream, {

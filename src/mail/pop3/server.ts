@@ -42,7 +42,10 @@ export function servePop3User(
   stream: UserStream,
   maildrop: Maildrop,
 ): User {
-  const full: Pop3Context = { ...context, limits: { ...DEFAULT_LIMITS, ...context.limits } };
+  const full: Pop3Context = {
+    ...context,
+    limits: context.limits ? { ...DEFAULT_LIMITS, ...context.limits } : DEFAULT_LIMITS,
+  };
   const open = (octets: PortStream, head: unknown) =>
     openUser(full, { stream: octets, head: head as Head }, maildrop);
   const { done, end } = serveUser(context, stream, { ...ENDING, open });

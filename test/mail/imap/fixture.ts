@@ -32,7 +32,7 @@ const WRONG: Refusal = { refused: 'NO', code: 'AUTHENTICATIONFAILED', text: 'The
 /** Returns what opens the sessions of a server for the user of this mail. */
 export function createImapSessions(
   mail: ServedMail,
-  context: Omit<Parameters<typeof serveImapUser>[0], 'pause'>,
+  context: Omit<Parameters<typeof serveImapUser>[0], 'pause' | 'owner'>,
   handovers: Pick<ReturnType<typeof createHandovers>, 'handOverTo'> = { handOverTo },
 ) {
   const sessions = {
@@ -53,7 +53,11 @@ export function createImapSessions(
         const account = mail.openAccount();
         const { disabledCapabilities } = account;
         const handover = handovers.handOverTo((stream) => {
-          const user = serveImapUser({ ...context, pause: createPause(context.clock) }, stream, account);
+          const user = serveImapUser(
+            { ...context, owner: 'user', pause: createPause(context.clock) },
+            stream,
+            account,
+          );
           sessions.users.add(user);
           void user.done.then(() => sessions.users.delete(user));
         });

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createPause, nextTurn, runForOwner } from '../../src/system/next-turn.ts';
+
+/** Runs jobs of this number of slices, each for its owner. Returns the owners of the slices behind the first ones, in their order. */
+async function runJobs(owners: readonly string[], slices: number): Promise<string[]> {
+  const order: string[] = [];
+  const job = async (owner: string): Promise<void> => {
+    for (let slice = 0; slice < slices; slice++) {
+      await nextTurn();
+      order.push(owner);
+    }
+  };
+  await Promise.all(owners.map((owner) => runForOwner(owner, () => job(owner))));
+  return order;
+}
+
+test('owners alternate between slices, however many jobs each of them has', async () => {
+  const order = await runJobs([...Array.from({ length: 20 }, () => 'busy'), 'other', 'third'], 10);
+  const expected = Array.from({ length: 10 }, () => ['busy', 'other', 'third']).flat();
+  assert.deepEqual(order.slice(0, 30), expected);
+  assert.equal(order.length, 22 * 10);
+});
+
+test('only one slice of an owner runs in a turn of the event loop, so that what arrives is handled in between', async () => {
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const order = await runJobs(
+    Array.from({ length: 20 }, () => 'busy'),
+    10,
+  );
+  isOver = true;
+  assert.ok(turns >= order.length - 1, `${turns}`);
+});
+
+test('a job pauses for its owner once its slice is over, also in what it calls and after what it waits for', async () => {
+  let elapsedMs = 0;
+  const clock = { elapsed: () => elapsedMs };
+  const order: string[] = [];
+  const job = async (owner: string): Promise<void> => {
+    const pause = createPause(clock);
+    for (let slice = 0; slice < 3; slice++) {
+      await Promise.resolve();
+      elapsedMs++;
+      await pause();
+      order.push(owner);
+    }
+  };
+  const owners = ['a', 'a', 'a', 'b'];
+  await Promise.all(owners.map((owner) => runForOwner(owner, () => job(owner))));
+  assert.ok(order.indexOf('b') <= 1, order.join());
+});
