@@ -3,7 +3,7 @@
  * of its time, and the API would wait.
  */
 import type { MessagePort, Transferable } from 'node:worker_threads';
-import { SCRIPT_CALLS, type ScriptCalls } from '../mailboxes/scripts/manage.ts';
+import { SCRIPT_CALLS, type ScriptCalls } from '../mailboxes/script-calls.ts';
 import { type CertificatePair, createCertificateStore } from '../system/certificates.ts';
 import { createPortCalls } from '../system/thread/calls.ts';
 import type { Part } from '../system/thread/part.ts';

@@ -1,7 +1,7 @@
 /** Sessions of ManageSieve connections: the main thread decides who logs in, and stores and checks the scripts. */
 import type { Account, Refusal, Session } from '../mail/managesieve/session.ts';
 import type { LoginRefusal } from '../mailboxes/credential.ts';
-import type { ScriptCalls, ScriptLoginAnswer } from '../mailboxes/scripts/manage.ts';
+import type { ScriptCalls, ScriptLoginAnswer } from '../mailboxes/script-calls.ts';
 import type { WatchedLogin } from './open-logins.ts';
 import type { LoginCalls, Sessions } from './session.ts';
 

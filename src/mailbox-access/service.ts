@@ -19,7 +19,7 @@ import { type Accounts, createAccounts } from '../mailboxes/accounts.ts';
 import { type Authenticate, createAuthenticator, type LoginRequest } from '../mailboxes/authenticate.ts';
 import { type Credential, renewLogin, sessionCredential } from '../mailboxes/credential.ts';
 import { createScramKeys } from '../mailboxes/scram-keys.ts';
-import { createScriptCalls, type ScriptCalls } from '../mailboxes/scripts/manage.ts';
+import { createScriptCalls, type ScriptCalls } from '../mailboxes/script-calls.ts';
 import { createScriptRunner, type ScriptRunner } from '../mailboxes/scripts/runner.ts';
 import { hasMailboxes, recordDamage, recordUsage } from '../mailboxes/store.ts';
 import { AppError } from '../system/errors.ts';

@@ -8,7 +8,7 @@ import type { LoginSession } from '../mail/sasl/login-session.ts';
 import type { ScramKey } from '../mail/sasl/scram.ts';
 import type { LoginRequest } from '../mailboxes/authenticate.ts';
 import type { LoginRefusal } from '../mailboxes/credential.ts';
-import type { ScriptCalls } from '../mailboxes/scripts/manage.ts';
+import type { ScriptCalls } from '../mailboxes/script-calls.ts';
 import type { StreamPort } from '../system/thread/streams.ts';
 import type { OpenLogins } from './open-logins.ts';
 

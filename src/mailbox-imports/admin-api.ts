@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { MailboxContents } from '../accounts/contents.ts';
 import type { App } from '../app.ts';
 import type { MailboxImportRow } from '../db/mailbox-tables.ts';
-import { getNamedMailbox } from '../mailboxes/admin-api.ts';
+import { getNamedMailbox } from '../mailboxes/named-mailbox.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 import { createImport } from './create.ts';

@@ -6,18 +6,18 @@ import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { readDomain } from '../domains/name.ts';
 import { findReceiver } from '../domains/receiving/store.ts';
-import { invalid, notFound } from '../system/errors.ts';
-import { isId } from '../system/ids.ts';
+import { invalid } from '../system/errors.ts';
 import { getTenant, listTenants } from '../tenants/store.ts';
-import { readMailboxAddress, readNewAddress } from './address.ts';
+import { readNewAddress } from './address.ts';
 import { changeMailbox } from './change.ts';
 import { createMailbox } from './create.ts';
 import { deleteMailbox } from './delete.ts';
 import { withDetails, withItsDetails } from './details.ts';
 import { type MailSettings, mailSettings } from './discovery/settings.ts';
+import { getNamedMailbox } from './named-mailbox.ts';
 import { generatePassword } from './passwords/password.ts';
 import { type MailboxDetails, mailboxChangeSchema, newMailboxSchema, showMailbox } from './schemas.ts';
-import { findMailboxByAddress, findMailboxById, listNewestMailboxes } from './store.ts';
+import { listNewestMailboxes } from './store.ts';
 
 type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'sealer'> & { accounts: RunningAccounts };
 
@@ -121,26 +121,5 @@ async function findOwner(
   throw invalid(
     'tenant',
     `\`tenant\` must say whose mailbox it is (--tenant), because the mail of ${domain} belongs to no single tenant`,
-  );
-}
-
-/**
- * Returns the mailbox of any tenant with this id or address.
- * @throws AppError not_found; validation_error for text that is neither
- */
-export async function getNamedMailbox({ db }: Pick<App, 'db'>, name: string): Promise<MailboxRow> {
-  const found = isId('mbx', name)
-    ? await findMailboxById(db.read, name)
-    : await findMailboxByAddress(db.read, readName(name));
-  if (!found) throw notFound('Mailbox');
-  return found;
-}
-
-/** Returns the address that the operator has written in place of an id. */
-function readName(name: string): string {
-  if (name.includes('@')) return readMailboxAddress('address', name).address;
-  throw invalid(
-    'address',
-    `"${name}" is neither the id nor the address of a mailbox; \`postrider mailbox list\` shows both`,
   );
 }

@@ -6,7 +6,7 @@ import type { RepairReport } from '../accounts/repair.ts';
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { AppError } from '../system/errors.ts';
-import { getNamedMailbox } from './admin-api.ts';
+import { getNamedMailbox } from './named-mailbox.ts';
 
 export type MailboxRepairs = {
   /**

@@ -1,8 +1,7 @@
 /** LIST and LSUB over an account (RFC 9051 section 6.3.9, RFC 3501 section 6.3.9, RFC 5258, RFC 5819, RFC 6154). */
 import { writeListed, writeStatus } from '../../mail/imap/encode/mailboxes.ts';
 import type { TextForm } from '../../mail/imap/encode/strings.ts';
-import { compilePattern } from '../../mail/imap/list-pattern.ts';
-import { SEPARATOR } from '../../mail/imap/mailbox-name.ts';
+import { compilePattern, SEPARATOR } from '../../mail/imap/list-pattern.ts';
 import type { Chunks, ListQuery } from '../../mail/imap/session.ts';
 import { createPause } from '../../system/next-turn.ts';
 import type { OpenAccount } from '../account.ts';

@@ -4,7 +4,7 @@ import { encodeProtocols } from '../../system/accept-tls.ts';
 import { commandPatience, startTls } from '../access/connection.ts';
 import { ConnectionFault } from '../access/fault.ts';
 import { type AccessPatience, openWire } from '../access/wire.ts';
-import type { Connection, EarlyConnection } from './commands/command.ts';
+import type { Connection, EarlyConnection } from './connection-state.ts';
 import { Framing } from './framing.ts';
 
 /** Protocol name of IMAP (RFC 7301, registered for port 993). */

@@ -16,19 +16,21 @@ import { bad, CommandError } from './command-error.ts';
 import { currentCapabilities } from './commands/capability.ts';
 import {
   type Command,
-  type Connection,
-  type EarlyConnection,
   framingLimits,
-  type ImapContext,
-  type ListenerContext,
   type Result,
   responseText,
   sendUntagged,
-  type UserConnection,
   userOf,
 } from './commands/command.ts';
 import { sendChanges } from './commands/idle.ts';
 import { COMMANDS } from './commands/table.ts';
+import type {
+  Connection,
+  EarlyConnection,
+  ImapContext,
+  ListenerContext,
+  UserConnection,
+} from './connection-state.ts';
 import type { FramedCommand } from './framing.ts';
 import { Cursor } from './parser/cursor.ts';
 import { refusalFor } from './refusal.ts';

@@ -1,5 +1,7 @@
 /** Compares names of mailboxes with the patterns of LIST (RFC 9051 section 6.3.9). */
-import { SEPARATOR } from './mailbox-name.ts';
+
+/** Separates the levels of a name. */
+export const SEPARATOR = '/';
 
 /** Maximum length of a pattern. A longer one matches nothing. Our own limit, above that of names. */
 const MAX_PATTERN_CHARACTERS = 1_024;

@@ -4,7 +4,8 @@
  */
 import type { PartialRange, Section } from '../message/section.ts';
 import { CommandError } from './command-error.ts';
-import { decodeMailboxName, SEPARATOR } from './mailbox-name.ts';
+import { decodeMailboxName } from './encode/mailbox-name.ts';
+import { SEPARATOR } from './list-pattern.ts';
 import { Cursor } from './parser/cursor.ts';
 import { parseSection } from './parser/section.ts';
 import type { Refusal } from './session.ts';

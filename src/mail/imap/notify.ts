@@ -1,6 +1,6 @@
 /** Changes of which a client wants to be told without asking (RFC 5465), as plain data, and the mailboxes that they are about. */
 import type { FetchItem } from './fetch-item.ts';
-import { SEPARATOR } from './mailbox-name.ts';
+import { SEPARATOR } from './list-pattern.ts';
 
 /** Events that clients can ask for. Messages have no annotations (RFC 5257), so AnnotationChange is missing. */
 export const NOTIFY_EVENTS = [

@@ -7,8 +7,9 @@ import { ConnectionFault, type FaultReason } from '../access/fault.ts';
 import { serveUser, type User, type UserContext, type UserStream } from '../access/serve-user.ts';
 import { type AccessProtocol, type AccessSystem, listenAccess } from '../access/server.ts';
 import { PROTOCOLS } from './attach.ts';
-import { type ImapContext, responseText } from './commands/command.ts';
+import { responseText } from './commands/command.ts';
 import { openConnection, openUser } from './connection.ts';
+import type { ImapContext } from './connection-state.ts';
 import { DEFAULT_LIMITS, type ImapLimits, type ImapServerOptions } from './options.ts';
 import type { Account } from './session.ts';
 

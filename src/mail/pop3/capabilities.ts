@@ -2,7 +2,7 @@
 import { privacyOf } from '../access/privacy.ts';
 import { channelBindingOf } from '../sasl/channel-binding.ts';
 import { offeredMechanisms } from '../sasl/mechanisms.ts';
-import type { Connection, EarlyConnection } from './commands/command.ts';
+import type { Connection, EarlyConnection } from './connection-state.ts';
 
 /** Returns the capabilities of a connection in its state, one for each line. */
 export function capabilitiesOf(connection: Connection): readonly string[] {

@@ -13,18 +13,16 @@ import type { ServedConnection } from '../access/server.ts';
 import { openWire } from '../access/wire.ts';
 import { ClientGone } from '../connection/client-gone.ts';
 import { lastingCapabilities } from './capabilities.ts';
-import {
-  type Connection,
-  type EarlyConnection,
-  type Head,
-  type ListenerContext,
-  type Pop3Context,
-  type Result,
-  refuse,
-  responseText,
-  type UserConnection,
-} from './commands/command.ts';
+import { type Result, refuse, responseText } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
+import type {
+  Connection,
+  EarlyConnection,
+  Head,
+  ListenerContext,
+  Pop3Context,
+  UserConnection,
+} from './connection-state.ts';
 import { encrypt } from './encrypt.ts';
 import { OpenMaildrop } from './open-maildrop.ts';
 import { readCommandLine } from './read-command-line.ts';

@@ -3,7 +3,7 @@ import { encodeProtocols } from '../../system/accept-tls.ts';
 import { startTls } from '../access/connection.ts';
 import { ConnectionFault } from '../access/fault.ts';
 import { openWire } from '../access/wire.ts';
-import type { EarlyConnection } from './commands/command.ts';
+import type { EarlyConnection } from './connection-state.ts';
 
 /** Protocol name of POP3 (RFC 7301, registered for port 995). */
 export const PROTOCOLS = encodeProtocols(['pop3']);

@@ -2,7 +2,7 @@
 import { commandPatience } from '../access/connection.ts';
 import { readLine, takeLine } from '../access/read-line.ts';
 import type { AccessPatience } from '../access/wire.ts';
-import type { Connection } from './commands/command.ts';
+import type { Connection } from './connection-state.ts';
 
 /** Returns the next line; undefined when it is too long. @throws ConnectionFault; ClientGone */
 export async function readCommandLine(connection: Connection, maxBytes: number): Promise<Buffer | undefined> {

@@ -1,5 +1,5 @@
 /** Chooses the flags that a message from another server keeps. */
-import { encodeMailboxName } from '../../mail/imap/mailbox-name.ts';
+import { encodeMailboxName } from '../../mail/imap/encode/mailbox-name.ts';
 
 /** Maximum number of keywords of a message. Our own limit. */
 const MAX_KEYWORDS = 50;

@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { AddedMessage, MailboxContents } from '../../accounts/contents.ts';
 import type { App } from '../../app.ts';
-import { getNamedMailbox } from '../../mailboxes/admin-api.ts';
+import { getNamedMailbox } from '../../mailboxes/named-mailbox.ts';
 import { AppError } from '../../system/errors.ts';
 import { MAX_RECORD_BYTES, RECORDS_TYPE, readRecords, writeRecord } from './records.ts';
 

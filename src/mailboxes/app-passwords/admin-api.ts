@@ -4,7 +4,7 @@ import type { RunningAccounts } from '../../accounts/running-accounts.ts';
 import type { App } from '../../app.ts';
 import { notFound } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
-import { getNamedMailbox } from '../admin-api.ts';
+import { getNamedMailbox } from '../named-mailbox.ts';
 import { createAppPassword } from './create.ts';
 import { revokeAppPassword } from './revoke.ts';
 import { type NewAppPassword, newAppPasswordSchema, showAppPassword } from './schemas.ts';

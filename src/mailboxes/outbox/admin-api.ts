@@ -10,7 +10,7 @@ import { findMessage, listRecipients } from '../../queue/store.ts';
 import { showCredential } from '../../queue/submitted/credential.ts';
 import { listOutbox } from '../../queue/submitted/outbox-store.ts';
 import { isoTime } from '../../system/clock.ts';
-import { getNamedMailbox } from '../admin-api.ts';
+import { getNamedMailbox } from '../named-mailbox.ts';
 
 type OutboxApp = Pick<App, 'db' | 'clock'>;
 

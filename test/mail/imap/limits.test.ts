@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { MAX_UNSENT_BYTES } from '../../../src/mail/access/options.ts';
 import { privacyOf } from '../../../src/mail/access/privacy.ts';
 import { earlyCapabilities } from '../../../src/mail/imap/capabilities.ts';
-import { refusePlaintext } from '../../../src/mail/imap/commands/log-in.ts';
+import { refusePlaintext } from '../../../src/mail/imap/commands/login.ts';
 import { DEFAULT_LIMITS } from '../../../src/mail/imap/options.ts';
 import { createEmptyMail } from '../../support/account-mail.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';

@@ -1,12 +1,13 @@
 /** APPEND (RFC 9051 section 6.3.12, RFC 3502, RFC 4469). Messages are streams, which the session reads. */
 import { bad, CommandError } from '../command-error.ts';
+import type { Connection } from '../connection-state.ts';
 import type { Cursor } from '../parser/cursor.ts';
 import { parseDateTime } from '../parser/dates.ts';
 import { parseFlagList } from '../parser/flags.ts';
 import { parseMailbox } from '../parser/mailbox.ts';
 import { type AppendMessage, type InternalDate, isRefusal } from '../session.ts';
 import { Catenation, continueAt } from './catenate.ts';
-import { accountOf, type Connection, defineCommand, textForm } from './command.ts';
+import { accountOf, defineCommand, textForm } from './command.ts';
 
 export const append = defineCommand({
   name: 'APPEND',

@@ -2,7 +2,8 @@
 import { privacyOf } from '../../access/privacy.ts';
 import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { COMPRESS_DEFLATE, capabilitiesOf, earlyCapabilities } from '../capabilities.ts';
-import { type Connection, defineCommand, noArguments, sendUntagged } from './command.ts';
+import type { Connection } from '../connection-state.ts';
+import { defineCommand, noArguments, sendUntagged } from './command.ts';
 
 export const capability = defineCommand({
   name: 'CAPABILITY',

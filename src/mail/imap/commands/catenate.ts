@@ -1,10 +1,11 @@
 /** Reads the parts of a message that APPEND or REPLACE puts together (RFC 4469 section 5, RFC 6855 section 4). */
 import { bad, CommandError } from '../command-error.ts';
+import type { Connection } from '../connection-state.ts';
 import type { Literal } from '../framing.ts';
 import { MAX_URL_OCTETS } from '../message-url.ts';
 import { Cursor } from '../parser/cursor.ts';
 import type { MessagePart } from '../session.ts';
-import { type Connection, framingLimits } from './command.ts';
+import { framingLimits } from './command.ts';
 
 export class Catenation {
   /** Stands behind the parts that were read. */

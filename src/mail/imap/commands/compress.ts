@@ -6,8 +6,9 @@ import { attach } from '../attach.ts';
 import { COMPRESS_DEFLATE } from '../capabilities.ts';
 import { bad } from '../command-error.ts';
 import { CompressedStream } from '../compress.ts';
+import type { UserConnection } from '../connection-state.ts';
 import { currentCapabilities } from './capability.ts';
-import { defineCommand, type UserConnection, userOf } from './command.ts';
+import { defineCommand, userOf } from './command.ts';
 import { pushTo } from './idle.ts';
 
 export const compress = defineCommand({

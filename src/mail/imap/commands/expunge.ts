@@ -1,7 +1,9 @@
-/** EXPUNGE (RFC 9051 section 6.4.3) and UID EXPUNGE (section 6.4.9). EXPUNGE responses come as changes. */
+/** Commands that remove messages or end the selection: EXPUNGE, CLOSE and UNSELECT. */
+import type { Connection } from '../connection-state.ts';
 import { parseSequenceSet } from '../parser/sequence-set.ts';
-import { defineCommand, noArguments, writableOf } from './command.ts';
+import { type Command, defineCommand, noArguments, type Result, selectedOf, writableOf } from './command.ts';
 
+/** EXPUNGE (RFC 9051 section 6.4.3) and UID EXPUNGE (section 6.4.9). EXPUNGE responses come as changes. */
 export const expunge = defineCommand({
   name: 'EXPUNGE',
   states: 'selected',
@@ -22,3 +24,26 @@ export const uidExpunge = defineCommand({
   },
   run: async (connection, uids) => await writableOf(connection).expunge(uids),
 });
+
+/** CLOSE and UNSELECT (RFC 9051 sections 6.4.1 and 6.4.2): end the selection, with and without an EXPUNGE. */
+export const close = closeCommand('CLOSE', true);
+export const unselect = closeCommand('UNSELECT', false);
+
+function closeCommand(name: string, expunge: boolean): Command {
+  return defineCommand({
+    name,
+    states: 'selected',
+    changes: 'none',
+    parse: noArguments,
+    run: (connection) => end(connection, expunge),
+  });
+}
+
+async function end(connection: Connection, expunge: boolean): Promise<Result> {
+  const selected = selectedOf(connection);
+  const { state } = connection;
+  if (state.name !== 'selected') return undefined;
+  const refusal = await selected.close({ expunge: expunge && !state.readOnly });
+  if (!refusal) connection.state = { name: 'authenticated', account: state.account };
+  return refusal;
+}

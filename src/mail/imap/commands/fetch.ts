@@ -3,6 +3,7 @@ import { AppError } from '../../../system/errors.ts';
 import { ConnectionFault } from '../../access/fault.ts';
 import { ClientGone } from '../../connection/client-gone.ts';
 import { bad, CommandError } from '../command-error.ts';
+import type { Connection } from '../connection-state.ts';
 import type { FetchItem } from '../fetch-item.ts';
 import type { Cursor } from '../parser/cursor.ts';
 import { parseFetchItems } from '../parser/fetch-items.ts';
@@ -11,7 +12,6 @@ import { parseSequenceSet } from '../parser/sequence-set.ts';
 import type { FetchQuery } from '../session.ts';
 import {
   type Command,
-  type Connection,
   defineCommand,
   enableFeatures,
   type Result,

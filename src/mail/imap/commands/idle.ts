@@ -5,10 +5,10 @@
 
 import { ConnectionFault } from '../../access/fault.ts';
 import { bad } from '../command-error.ts';
+import type { Connection } from '../connection-state.ts';
 import { type ChangeKind, type Chunks, isRefusal } from '../session.ts';
 import {
   accountOf,
-  type Connection,
   defineCommand,
   noArguments,
   responseText,

@@ -1,9 +1,10 @@
 /** LIST (RFC 9051 section 6.3.9) and LSUB (RFC 3501 section 6.3.9). */
-import { SEPARATOR } from '../mailbox-name.ts';
+
+import type { Connection } from '../connection-state.ts';
+import { SEPARATOR } from '../list-pattern.ts';
 import { type ListArguments, parseList, parseLsub } from '../parser/list.ts';
 import {
   accountOf,
-  type Connection,
   defineCommand,
   enableFeatures,
   type Result,

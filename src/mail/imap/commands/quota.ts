@@ -1,10 +1,11 @@
 /** GETQUOTA, GETQUOTAROOT and SETQUOTA (RFC 9208 section 4.1). All mailboxes of an account share one quota, whose root is empty. */
 import { CommandError } from '../command-error.ts';
+import type { Connection } from '../connection-state.ts';
 import { writeAstring } from '../encode/astring.ts';
-import { encodeMailboxName } from '../mailbox-name.ts';
+import { encodeMailboxName } from '../encode/mailbox-name.ts';
 import { parseMailboxOrServer } from '../parser/mailbox.ts';
 import { isRefusal } from '../session.ts';
-import { accountOf, type Connection, defineCommand, type Result, sendUntagged, textForm } from './command.ts';
+import { accountOf, defineCommand, type Result, sendUntagged, textForm } from './command.ts';
 
 /** Octets of one unit of storage (RFC 9208 section 5.1). */
 const UNIT_OCTETS = 1024;

@@ -1,5 +1,4 @@
 /** SEARCH (RFC 9051 section 6.4.4, RFC 3501 section 6.4.4), and SORT and THREAD, which are forms of it (RFC 5256 section 3). */
-
 import type { Cursor } from '../parser/cursor.ts';
 import { parseSearch, RETURN_ALL } from '../parser/search.ts';
 import { parseSort } from '../parser/sort.ts';
@@ -8,6 +7,7 @@ import type { SearchKey } from '../search-key.ts';
 import type { Arrangement, SearchReturn } from '../session.ts';
 import { type Command, defineCommand, enableFeatures, selectedOf, sendChunks } from './command.ts';
 
+/** SEARCH (RFC 9051 section 6.4.4, RFC 3501 section 6.4.4), and SORT and THREAD, which are forms of it (RFC 5256 section 3). */
 export const search = searchCommand('SEARCH', false, readSearch);
 export const uidSearch = searchCommand('UID SEARCH', true, readSearch);
 export const sort = searchCommand('SORT', false, readSort);
@@ -63,3 +63,18 @@ function hasModseq(key: SearchKey): boolean {
       return false;
   }
 }
+
+/** CANCELUPDATE (RFC 5267 section 4.3.5): ends the updates of searches. */
+export const cancelUpdate = defineCommand({
+  name: 'CANCELUPDATE',
+  states: 'selected',
+  parse(cursor) {
+    const tags: string[] = [];
+    do {
+      cursor.space();
+      tags.push(cursor.string());
+    } while (!cursor.isAtEnd);
+    return tags;
+  },
+  run: (connection, tags) => selectedOf(connection).cancelUpdates(tags),
+});

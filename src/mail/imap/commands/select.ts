@@ -1,5 +1,6 @@
 /** SELECT and EXAMINE (RFC 9051 sections 6.3.2 and 6.3.3). */
 import { bad } from '../command-error.ts';
+import type { Connection } from '../connection-state.ts';
 import { writeListed } from '../encode/mailboxes.ts';
 import { parseMailbox } from '../parser/mailbox.ts';
 import { parseSelectParameters, type SelectParameters } from '../parser/select.ts';
@@ -7,7 +8,6 @@ import { isRefusal, type Selection } from '../session.ts';
 import {
   accountOf,
   type Command,
-  type Connection,
   defineCommand,
   enableFeatures,
   type Result,

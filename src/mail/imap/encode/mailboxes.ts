@@ -1,7 +1,8 @@
 /** Writes LIST, LSUB and STATUS responses (RFC 9051 sections 7.3.1 and 7.3.2). */
-import { encodeMailboxName, SEPARATOR } from '../mailbox-name.ts';
+import { SEPARATOR } from '../list-pattern.ts';
 import type { StatusItem, StatusValues } from '../session.ts';
 import { writeAstring } from './astring.ts';
+import { encodeMailboxName } from './mailbox-name.ts';
 import type { TextForm } from './strings.ts';
 
 type ListedMailbox = {

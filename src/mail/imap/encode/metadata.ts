@@ -1,6 +1,7 @@
 /** Writes METADATA responses (RFC 5464 section 4.4). */
-import { encodeMailboxName } from '../mailbox-name.ts';
+
 import { writeAstring } from './astring.ts';
+import { encodeMailboxName } from './mailbox-name.ts';
 import { type TextForm, writeOctets, writeString } from './strings.ts';
 
 type WrittenEntry = { entry: string; value: Uint8Array | undefined };

@@ -1,7 +1,7 @@
 /** Reads the arguments of LIST (RFC 9051 section 6.3.9, RFC 5258, RFC 5819, RFC 6154), and the items of STATUS. */
 import { bad } from '../command-error.ts';
+import { decodePattern } from '../encode/mailbox-name.ts';
 import type { TextForm } from '../encode/strings.ts';
-import { decodePattern } from '../mailbox-name.ts';
 import type { ListQuery, StatusItem } from '../session.ts';
 import type { Cursor } from './cursor.ts';
 

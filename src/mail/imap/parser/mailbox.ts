@@ -1,7 +1,7 @@
 /** Reads names of mailboxes (RFC 9051 section 9, `mailbox`). */
 import { CommandError } from '../command-error.ts';
+import { decodeMailboxName } from '../encode/mailbox-name.ts';
 import type { TextForm } from '../encode/strings.ts';
-import { decodeMailboxName } from '../mailbox-name.ts';
 import type { Cursor } from './cursor.ts';
 
 /** Returns the name as text. A name that nobody could have is refused with NO, as one that does not exist. */

@@ -1,9 +1,10 @@
 /** RETR (RFC 1939 section 5) and TOP (section 7). */
 import { ConnectionFault } from '../../access/fault.ts';
+import type { Connection } from '../connection-state.ts';
 import { MessageEncoder } from '../encode-message.ts';
 import type { Chunks } from '../session.ts';
 import { surrogateMessage, withSurrogateHeader } from '../surrogate-header.ts';
-import { type Command, type Connection, dropOf, findMessage, type Result, refuse } from './command.ts';
+import { type Command, dropOf, findMessage, type Result, refuse } from './command.ts';
 
 export const retr: Command = {
   state: 'transaction',

@@ -1,16 +1,10 @@
 /** The commands by their keywords. */
-import { auth } from './auth.ts';
-import { capa } from './capa.ts';
+
 import type { Command } from './command.ts';
-import { dele, rset } from './dele.ts';
-import { lang } from './lang.ts';
-import { list, stat, uidl } from './list.ts';
-import { noop } from './noop.ts';
-import { quit } from './quit.ts';
+import { auth, pass, user } from './login.ts';
+import { dele, list, rset, stat, uidl } from './maildrop.ts';
 import { retr, top } from './retr.ts';
-import { stls } from './stls.ts';
-import { pass, user } from './user.ts';
-import { utf8 } from './utf8.ts';
+import { capa, lang, noop, quit, stls, utf8 } from './session.ts';
 
 export const COMMANDS: ReadonlyMap<string, Command> = new Map(
   Object.entries({

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeMailboxName, decodePattern, encodeMailboxName } from '../../../src/mail/imap/mailbox-name.ts';
+import {
+  decodeMailboxName,
+  decodePattern,
+  encodeMailboxName,
+} from '../../../../src/mail/imap/encode/mailbox-name.ts';
 
 test('names are read and written in modified UTF-7', () => {
   for (const [wire, name] of [

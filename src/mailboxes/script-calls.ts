@@ -2,13 +2,13 @@
  * Manages the scripts of a mailbox for its owner, on the main thread (mailbox-access/script-session.ts calls it). Each command asks
  * again whether its login still holds, so that a new password or a suspension ends what the old one could do.
  */
-import type { App } from '../../app.ts';
-import type { MailboxRow } from '../../db/mailbox-tables.ts';
-import type { Account, Refusal } from '../../mail/managesieve/session.ts';
-import type { Authenticate, LoginRequest } from '../authenticate.ts';
-import { type LoginMark, type LoginRefusal, markOf, renewMarked, sessionCredential } from '../credential.ts';
-import { problemOfScriptName } from './name.ts';
-import type { ScriptRunner } from './runner.ts';
+import type { App } from '../app.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import type { Account, Refusal } from '../mail/managesieve/session.ts';
+import type { Authenticate, LoginRequest } from './authenticate.ts';
+import { type LoginMark, type LoginRefusal, markOf, renewMarked, sessionCredential } from './credential.ts';
+import { problemOfScriptName } from './scripts/name.ts';
+import type { ScriptRunner } from './scripts/runner.ts';
 import {
   activateScript,
   deleteScript,
@@ -21,7 +21,7 @@ import {
   putScript,
   renameScript,
   type ScriptRefusal,
-} from './store.ts';
+} from './scripts/store.ts';
 
 /** A login, whose mark the connection hands over with each command. */
 export type ScriptLoginAnswer =

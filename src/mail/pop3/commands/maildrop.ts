@@ -1,15 +1,9 @@
-/** STAT, LIST (RFC 1939 section 5) and UIDL (section 7). */
+/** Commands about the maildrop: STAT, LIST, UIDL, DELE and RSET. */
+import type { Connection } from '../connection-state.ts';
 import type { OpenMaildrop } from '../open-maildrop.ts';
-import {
-  type Command,
-  type Connection,
-  dropOf,
-  findMessage,
-  type Result,
-  refuseArgument,
-  sendLines,
-} from './command.ts';
+import { type Command, dropOf, findMessage, type Result, refuseArgument, sendLines } from './command.ts';
 
+/** STAT, LIST (RFC 1939 section 5) and UIDL (section 7). */
 export const stat: Command = {
   state: 'transaction',
   async run(connection, argument) {
@@ -45,3 +39,24 @@ async function answer(connection: Connection, argument: string, describe: Descri
 function* describeAll(drop: OpenMaildrop, describe: Describe): Generator<string> {
   for (let index = 0; index < drop.length; index++) if (drop.has(index)) yield describe(drop, index);
 }
+
+/** DELE and RSET (RFC 1939 section 5). A message that is marked as deleted is removed by QUIT. */
+export const dele: Command = {
+  state: 'transaction',
+  async run(connection, argument) {
+    const drop = dropOf(connection);
+    const index = findMessage(drop, argument.trim());
+    if (typeof index !== 'number') return index;
+    drop.delete(index);
+    return { text: 'The message is marked as deleted' };
+  },
+};
+
+export const rset: Command = {
+  state: 'transaction',
+  async run(connection, argument) {
+    const refusal = refuseArgument(argument);
+    if (!refusal) dropOf(connection).reset();
+    return refusal;
+  },
+};

@@ -2,10 +2,7 @@
  * Names of mailboxes on the wire: modified UTF-7 (RFC 3501 section 5.1.3), or UTF-8 once the client has enabled IMAP4rev2
  * or UTF8=ACCEPT (RFC 9051 section 5.1, RFC 6855 section 3).
  */
-import type { TextForm } from './encode/strings.ts';
-
-/** Separates the levels of a name. */
-export const SEPARATOR = '/';
+import type { TextForm } from './strings.ts';
 
 const ENCODED = /&([^&-]*)-|&|[^&]+/gs;
 const MODIFIED_BASE64 = /^[A-Za-z0-9+,]+$/;

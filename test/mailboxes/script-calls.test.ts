@@ -1,17 +1,17 @@
 /** Scripts as their owner manages them, through the session of a connection and the functions of the main thread. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
-import type { Account } from '../../../src/mail/managesieve/session.ts';
-import { createOpenLogins } from '../../../src/mailbox-access/open-logins.ts';
-import { createScriptSession } from '../../../src/mailbox-access/script-session.ts';
-import type { LoginRefusal } from '../../../src/mailboxes/credential.ts';
-import { createScriptCalls } from '../../../src/mailboxes/scripts/manage.ts';
-import { createScriptRunner } from '../../../src/mailboxes/scripts/runner.ts';
-import { MAX_SCRIPT_BYTES, MAX_SCRIPTS } from '../../../src/mailboxes/scripts/store.ts';
-import { endMailbox, findMailboxById, updateMailbox } from '../../../src/mailboxes/store.ts';
-import { openTestApp } from '../../support/test-app.ts';
-import { addMailbox } from '../fixtures.ts';
+import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
+import type { Account } from '../../src/mail/managesieve/session.ts';
+import { createOpenLogins } from '../../src/mailbox-access/open-logins.ts';
+import { createScriptSession } from '../../src/mailbox-access/script-session.ts';
+import type { LoginRefusal } from '../../src/mailboxes/credential.ts';
+import { createScriptCalls } from '../../src/mailboxes/script-calls.ts';
+import { createScriptRunner } from '../../src/mailboxes/scripts/runner.ts';
+import { MAX_SCRIPT_BYTES, MAX_SCRIPTS } from '../../src/mailboxes/scripts/store.ts';
+import { endMailbox, findMailboxById, updateMailbox } from '../../src/mailboxes/store.ts';
+import { openTestApp } from '../support/test-app.ts';
+import { addMailbox } from './fixtures.ts';
 
 const CLIENT = { address: '192.0.2.1', port: 1, localAddress: '192.0.2.2', localPort: 4190, tls: undefined };
 
