@@ -32,7 +32,7 @@ const DESCRIBED_PER_SLICE = 50;
 export async function* fetchMessages(selected: SelectedState, query: FetchQuery): Chunks {
   const found = selected.view.find(query.set, query.uid);
   if (!found) return outOfRange();
-  selected.view.isFetching = true;
+  selected.view.pending.isFetching = true;
   const { changedSince, partial } = query;
   const ranges = partial ? pageOfRanges(found, partial) : found;
   const plan = planFetch(query.items, selected.features());

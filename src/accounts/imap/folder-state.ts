@@ -25,7 +25,7 @@ type Removed = {
 /** Session that has selected the folder, as far as the state needs to know it. */
 type StateView = {
   /** Number of the last removal that was reported to the client. */
-  readonly toldRemoval: number;
+  readonly reported: { readonly removal: number };
   /** The state has changed. */
   notify(change: FolderChange): void;
 };
@@ -144,7 +144,7 @@ export class FolderState {
    * @returns ids of contents that no session reads for them any more
    */
   forgetRemoved(): number[] {
-    const told = Math.min(this.lastRemoval, ...[...this.views].map(({ toldRemoval }) => toldRemoval));
+    const told = Math.min(this.lastRemoval, ...[...this.views].map(({ reported }) => reported.removal));
     const forgotten = new Set<number>();
     const contentIds: number[] = [];
     for (const [uid, { removal, message }] of this.#removed) {

@@ -54,7 +54,7 @@ class ImapAccount implements Account {
 
   enable(enabled: Features): void {
     if (this.#selected && enabled.condstore && !this.#features.condstore)
-      this.#selected.view.owesHighestModseq = true;
+      this.#selected.view.pending.owesHighestModseq = true;
     if (enabled.metadata) this.#news.askMetadata();
     this.#features = enabled;
   }
@@ -92,7 +92,7 @@ class ImapAccount implements Account {
   async delete(mailbox: string): ReturnType<Account['delete']> {
     const folder = await findFolderByName(this.#account.db.read, mailbox);
     const view = this.#selected?.view;
-    if (view && folder?.id === view.state.folderId) view.isDeletedHere = true;
+    if (view && folder?.id === view.state.folderId) view.pending.isDeletedHere = true;
     await deleteFolder(this.#account, mailbox);
     return undefined;
   }
@@ -206,7 +206,7 @@ async function describe({ shared, view, announced }: SelectedState): Promise<Des
     firstUnseen: findFirstUnseen(view),
     uidValidity: state.uidValidity,
     uidNext: state.uidNext,
-    highestModseq: view.toldModseq,
+    highestModseq: view.reported.modseq,
   };
   await shared.loadKeywords(state.keywordSets);
   for (const setId of state.keywordSets)

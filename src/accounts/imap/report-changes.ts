@@ -1,4 +1,4 @@
-/** Tells a client what has changed in the selected folder since it was told last (RFC 9051 section 7.5). */
+/** Reports to a client what has changed in the selected folder since the last report (RFC 9051 section 7.5). */
 import { formatNumbers } from '../../mail/imap/sequence-set.ts';
 import type { ChangeKind, Chunks } from '../../mail/imap/session.ts';
 import { fetchNew, type WantedItems, wantItems } from './fetch-new.ts';
@@ -8,23 +8,23 @@ import { updateContexts } from './update-contexts.ts';
 
 /**
  * Maximum number of own changes that are kept for a client that does not want to know of flags now, and may later. Beyond it, the client
- * is told of its own changes once more. Our own limit.
+ * gets its own changes once more. Our own limit.
  */
 const MAX_OWN_MODSEQS = 1_000;
 
 /**
- * Yields what the client was not told yet: EXPUNGE, EXISTS, RECENT and FETCH responses, and how results of searches have changed.
+ * Yields what was not reported yet: EXPUNGE, EXISTS, RECENT and FETCH responses, and how results of searches have changed.
  * Results leave a list while they still have their sequence numbers (RFC 5267 section 4.3.4), and join it last (RFC 5465 section 7).
  */
 export async function* reportChanges(selected: SelectedState, kind: ChangeKind): Chunks {
   const { view, shared, features } = selected;
-  const { state } = view;
-  if (state.isDeleted && !view.isDeletedHere)
+  const { state, pending } = view;
+  if (state.isDeleted && !pending.isDeletedHere)
     return { refused: 'BYE', code: 'UNAVAILABLE', text: 'The mailbox was deleted' };
   const responses = new Responses();
-  if (view.owesHighestModseq)
+  if (pending.owesHighestModseq)
     responses.add(`* OK [HIGHESTMODSEQ ${state.highestModseq}] The highest modseq\r\n`);
-  view.owesHighestModseq = false;
+  pending.owesHighestModseq = false;
   responses.add(selected.contexts.removeGone());
   const { messages, flags, items } = selected.events();
   if (kind !== 'withoutExpunge') {
@@ -33,23 +33,24 @@ export async function* reportChanges(selected: SelectedState, kind: ChangeKind):
   }
   const known = view.count;
   const hasNew = messages && view.addNew() > 0;
-  if (hasNew || (kind === 'idle' && view.mayHaveMissedExists)) {
+  if (hasNew || (kind === 'idle' && pending.mayHaveMissedExists)) {
     responses.add(`* ${view.count} EXISTS\r\n`);
     if (!features().rev2) responses.add(`* ${view.recentCount} RECENT\r\n`);
   }
-  view.mayHaveMissedExists = kind !== 'idle' && (hasNew ? view.isFetching : view.mayHaveMissedExists);
+  pending.mayHaveMissedExists =
+    kind !== 'idle' && (hasNew ? pending.isFetching : pending.mayHaveMissedExists);
   if (flags) await addFlags(selected, responses, { known, kind });
-  else view.forgetOwnFlags(MAX_OWN_MODSEQS);
+  else pending.forgetOwnFlags(MAX_OWN_MODSEQS);
   const wanted: WantedItems = new Map();
   for (let index = known; index < view.count && items.length > 0; index++) {
     const uid = view.uids[index] as number;
-    if (!view.isOwn(uid)) wantItems(wanted, uid, items);
+    if (!pending.isOwn(uid)) wantItems(wanted, uid, items);
   }
   const updates = await updateContexts(selected, wanted);
   yield* responses.take();
   yield* fetchNew(selected, wanted);
-  view.isFetching = false;
-  view.forgetOwnAdded();
+  pending.isFetching = false;
+  pending.forgetOwnAdded();
   if (updates !== '') yield Buffer.from(updates);
   return undefined;
 }
@@ -76,15 +77,14 @@ async function addFlags(
 ): Promise<void> {
   const { view, features } = selected;
   const { highestModseq } = view.state;
-  const untold = highestModseq === view.toldModseq ? [] : view.untold(known);
-  view.noteToldFlags(untold);
-  const told = kind === 'idle' ? view.withMissedFlags(untold) : untold;
-  await loadKeywords(selected, told, responses);
-  for (const entry of told) {
+  const isChanged = highestModseq !== view.reported.modseq;
+  const changed = isChanged ? view.unreported(known) : [];
+  view.pending.noteReportedFlags(changed);
+  const reported = kind === 'idle' ? view.withMissedFlags(changed) : changed;
+  await loadKeywords(selected, reported, responses);
+  for (const entry of reported) {
     const modseq = features().condstore ? ` MODSEQ (${entry.modseq})` : '';
     responses.add(`* ${entry.number} FETCH (UID ${entry.uid} ${flagsItem(selected, entry)}${modseq})\r\n`);
   }
-  if (highestModseq === view.toldModseq) return;
-  view.toldModseq = highestModseq;
-  view.forgetOwnFlags();
+  if (isChanged) view.reportFlags();
 }

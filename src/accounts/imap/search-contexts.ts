@@ -50,7 +50,7 @@ export class SearchContext {
     this.items = query.esearch?.update ?? [];
     this.checkedModseq = view.state.highestModseq;
     this.checkedUid = view.lastUid;
-    this.checkedRemoval = view.toldRemoval;
+    this.checkedRemoval = view.reported.removal;
     this.checkedAt = now;
   }
 

@@ -75,7 +75,7 @@ async function change(
     return { folderId, ranges: view.uidRanges(group), action, names: flags, unchangedSince };
   };
   const noteUntold = (): void => {
-    for (const { uid } of view.untold(view.count)) untold.add(uid);
+    for (const { uid } of view.unreported(view.count)) untold.add(uid);
   };
   const noteModified = (changed: FlagsChanged, group: readonly SequenceRange[]): void => {
     for (const uid of changed.modified) modified.add(uid);
@@ -144,7 +144,7 @@ function publish({ account, view }: SelectedState, { folderId, changed, beforePu
   const { modseq, edits, isPending } = changed;
   beforePublishing?.();
   if (modseq === undefined) return;
-  view.own.modseqs.add(modseq);
+  view.pending.own.modseqs.add(modseq);
   account.changes.publish({ kind: 'flags', folderId, modseq, edits });
   if (isPending) account.settler.settleLater(folderId);
 }

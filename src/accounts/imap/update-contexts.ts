@@ -65,7 +65,7 @@ async function updateContext(
   for (const uid of context.results) matching.delete(uid);
   // Messages that join the result by a change of their flags are known (RFC 5465 section 7).
   for (const uid of matching.keys())
-    if (uid > checkedUid && !view.isOwn(uid)) wantItems(wanted, uid, context.items);
+    if (uid > checkedUid && !view.pending.isOwn(uid)) wantItems(wanted, uid, context.items);
   const { arrangement } = context;
   const added =
     arrangement.kind === 'sort'

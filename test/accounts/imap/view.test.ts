@@ -61,10 +61,10 @@ test('the flags of the last 1,000 messages are told again, each once', () => {
   const view = folder.open();
   const all = view.entries([1, 1_500]);
   const missed = (): number[] => view.withMissedFlags([]).map(({ uid }) => uid);
-  view.noteToldFlags(all);
+  view.pending.noteReportedFlags(all);
   assert.deepEqual(missed(), []);
-  view.isFetching = true;
-  for (let repeat = 0; repeat < 3; repeat++) view.noteToldFlags(all);
+  view.pending.isFetching = true;
+  for (let repeat = 0; repeat < 3; repeat++) view.pending.noteReportedFlags(all);
   assert.deepEqual([missed(), missed()], [all.slice(500).map(({ uid }) => uid), []]);
 });
 
