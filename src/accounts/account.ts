@@ -13,8 +13,8 @@ import type { UseCounts } from './use-counts.ts';
 /** The parts of the application that accounts use. */
 export type AccountApp = Pick<System, 'clock' | 'log' | 'metrics' | 'crashPoint'> & {
   parser: Pick<MailboxMessageReader, 'read'>;
-  /** Counts what the sessions of all accounts of the thread keep for their clients (imap/kept-memory.ts). */
-  keptMemory: ByteBudget;
+  /** Counts what the sessions of all accounts of the thread keep for their clients (imap/session-memory.ts). */
+  sessionMemory: ByteBudget;
 };
 
 export type OpenAccount = {

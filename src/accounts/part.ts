@@ -18,7 +18,7 @@ import type { ImportResult, ListedFolder, MailboxContents, StoredMessage } from 
 import { deliver } from './deliver.ts';
 import type { DeliveryRequest, DeliveryResult } from './delivery.ts';
 import { readFlags } from './flags.ts';
-import { KEPT_MEMORY } from './imap/kept-memory.ts';
+import { SESSION_MEMORY } from './imap/session-memory.ts';
 import { type AccountReports, type AccountSettings, OpenAccounts } from './open-accounts.ts';
 import { type RepairReport, repairAccount } from './repair.ts';
 import type { SessionCredential } from './session-credential.ts';
@@ -100,7 +100,7 @@ export const ACCOUNT_THREAD = {
 export async function startAccounts(app: SystemApp, { reports }: AccountStart): Promise<Part<AccountCalls>> {
   const parser = createMailboxMessageReader(app);
   const host = createPortCalls<ReportCalls>(reports, REPORT_CALLS);
-  const accountApp = { ...app, parser, keptMemory: createByteBudget(KEPT_MEMORY) };
+  const accountApp = { ...app, parser, sessionMemory: createByteBudget(SESSION_MEMORY) };
   const accounts = new OpenAccounts(accountApp, { reports: toHost(host) });
   const usage = startWork(
     app,

@@ -1,6 +1,6 @@
 /** The accounts of mailboxes, as the main thread reaches them in their threads. */
 
-import { AccountPlaces } from '../accounts/account-places.ts';
+import { AccountAssignment } from '../accounts/account-assignment.ts';
 import type { MailboxContents } from '../accounts/contents.ts';
 import type {
   DeliveryRequest,
@@ -56,8 +56,8 @@ export function createAccounts(
   threads: readonly AccountThread[],
   maxOpenFiles: number = readMaxOpenFiles(),
 ): Accounts {
-  const maxPlaces = maxFilesOf('mailboxes', maxOpenFiles) / FILES_PER_ACCOUNT;
-  const places = new AccountPlaces({ threads: threads.length, maxPlaces }, (thread, id) =>
+  const maxAssigned = maxFilesOf('mailboxes', maxOpenFiles) / FILES_PER_ACCOUNT;
+  const assignment = new AccountAssignment({ threads: threads.length, maxAssigned }, (thread, id) =>
     isClosed(callsOf(thread).closeIdle({ id })),
   );
 
@@ -79,7 +79,7 @@ export function createAccounts(
 
   async function run<Result>(mailbox: MailboxRow, call: AccountCall<Result>): Promise<Result> {
     try {
-      return await places.use(mailbox.id, (thread) =>
+      return await assignment.use(mailbox.id, (thread) =>
         call(settingsOf(app, mailbox), callsOf(thread), thread),
       );
     } catch (error) {
@@ -89,7 +89,7 @@ export function createAccounts(
 
   /** Calls the thread that has an account open, if one has. */
   async function tellOpen(id: MailboxId, call: (calls: AccountCalls) => Promise<void>): Promise<void> {
-    const thread = places.threadOf(id);
+    const thread = assignment.threadOf(id);
     if (thread === undefined) return;
     try {
       await call(callsOf(thread));
@@ -125,7 +125,7 @@ export function createAccounts(
       run(await find(id), (account, calls) => calls.readAnnotations({ account, folder })),
     close(id) {
       tellOthers(id);
-      return places.close(id, (thread) =>
+      return assignment.close(id, (thread) =>
         isClosed(
           callsOf(thread)
             .close({ id })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { MAX_OPEN_ACCOUNTS } from '../../src/accounts/account-places.ts';
+import { MAX_OPEN_ACCOUNTS } from '../../src/accounts/account-assignment.ts';
 import type { DeliveryRequest } from '../../src/accounts/delivery.ts';
 import type { AccountCalls } from '../../src/accounts/part.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AccountApp, OpenAccount } from '../../src/accounts/account.ts';
 import { addMessages, type NewMessage } from '../../src/accounts/add.ts';
 import { prepareContent } from '../../src/accounts/content.ts';
-import { KEPT_MEMORY } from '../../src/accounts/imap/kept-memory.ts';
+import { SESSION_MEMORY } from '../../src/accounts/imap/session-memory.ts';
 import { openAccount } from '../../src/accounts/open.ts';
 import { readMailboxMessage } from '../../src/mail/mailbox-message/read.ts';
 import { createByteBudget } from '../../src/system/guards/byte-budget.ts';
@@ -23,7 +23,7 @@ export function createAccountApp(overrides: Partial<AccountApp> = {}): AccountAp
     metrics: createMetrics(clock),
     crashPoint: () => {},
     parser: { read: (octets, _owner, options) => readMailboxMessage(octets, options) },
-    keptMemory: createByteBudget(KEPT_MEMORY),
+    sessionMemory: createByteBudget(SESSION_MEMORY),
     ...overrides,
     clock,
   };

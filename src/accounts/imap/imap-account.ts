@@ -8,17 +8,17 @@ import { changesBy } from '../changes.ts';
 import { findFolderByName, findFolderBySpecialUse } from '../folder-store.ts';
 import { createFolder, deleteFolder, renameFolder, subscribe, unsubscribe } from '../folders.ts';
 import { findAccountRow } from '../store.ts';
-import { AccountNews } from './account-news.ts';
+import { AccountNotifications } from './account-notifications.ts';
 import { type AccountState, stateOf } from './account-state.ts';
 import { appendMessages } from './append.ts';
-import { KeptMemory } from './kept-memory.ts';
 import { listFolders } from './list.ts';
 import { listMetadata, setEntries } from './metadata.ts';
 import { missingMailbox } from './refusals.ts';
 import { replaceIn } from './replace.ts';
-import { listStatuses, reportNews } from './report-news.ts';
+import { listStatuses, reportNotifications } from './report-notifications.ts';
 import { SearchContexts } from './search-contexts.ts';
 import { Selected } from './selected.ts';
+import { SessionMemory } from './session-memory.ts';
 import { flagLists, type SelectedState } from './session-state.ts';
 import { statusOf } from './status.ts';
 import { View } from './view.ts';
@@ -37,7 +37,7 @@ class ImapAccount implements Account {
   readonly #shared: AccountState;
   readonly #account: OpenAccount;
   readonly #options: Readonly<ImapOptions>;
-  readonly #news: AccountNews;
+  readonly #notifications: AccountNotifications;
   #features = NO_FEATURES;
   #selected: SelectedState | undefined;
 
@@ -45,7 +45,7 @@ class ImapAccount implements Account {
     this.#shared = stateOf(account);
     this.#account = { ...account, changes: changesBy(this, account.changes) };
     this.#options = options;
-    this.#news = new AccountNews(this.#account, this);
+    this.#notifications = new AccountNotifications(this.#account, this);
   }
 
   get disabledCapabilities(): readonly string[] {
@@ -55,7 +55,7 @@ class ImapAccount implements Account {
   enable(enabled: Features): void {
     if (this.#selected && enabled.condstore && !this.#features.condstore)
       this.#selected.view.pending.owesHighestModseq = true;
-    if (enabled.metadata) this.#news.askMetadata();
+    if (enabled.metadata) this.#notifications.askMetadata();
     this.#features = enabled;
   }
 
@@ -113,16 +113,16 @@ class ImapAccount implements Account {
   }
 
   async *notify(request: NotifyRequest): Chunks {
-    this.#news.set(request);
+    this.#notifications.set(request);
     return request.status ? yield* listStatuses(this.#session) : undefined;
   }
 
   accountChanges(): Chunks {
-    return reportNews(this.#session);
+    return reportNotifications(this.#session);
   }
 
   watch(onChange: () => void): () => void {
-    return this.#news.watch(onChange);
+    return this.#notifications.watch(onChange);
   }
 
   append(...[mailbox, messages, replaced]: Parameters<Account['append']>): ReturnType<Account['append']> {
@@ -140,17 +140,17 @@ class ImapAccount implements Account {
     const state = folder && (await this.#shared.enter(folder.id));
     if (!state) return missingMailbox();
     const view = new View(state, { isReadOnly: readOnly, origin: this });
-    view.watch(() => this.#news.notify());
+    view.watch(() => this.#notifications.notify());
     const own: SelectedState = {
       shared: this.#shared,
       account: this.#account,
       view,
       features: () => this.#features,
-      events: () => this.#news.selected,
+      events: () => this.#notifications.selected,
       quotaBytes: () => this.#options.quotaBytes,
       announced: new Set(),
-      contexts: new SearchContexts(view, new KeptMemory(this.#account)),
-      savedMemory: new KeptMemory(this.#account),
+      contexts: new SearchContexts(view, new SessionMemory(this.#account)),
+      savedMemory: new SessionMemory(this.#account),
     };
     this.#selected = own;
     const selected = new Selected(own, (ended) => {
@@ -163,16 +163,16 @@ class ImapAccount implements Account {
   /** Frees what the session holds, in whatever state the connection ends. */
   close(): void {
     this.#unselect();
-    this.#news.end();
+    this.#notifications.end();
   }
 
   get #form(): TextForm {
     return textFormOf(this.#features);
   }
 
-  get #session(): Parameters<typeof reportNews>[0] {
+  get #session(): Parameters<typeof reportNotifications>[0] {
     const selectedId = this.#selected?.view.state.folderId;
-    return { shared: this.#shared, news: this.#news, features: this.#features, selectedId };
+    return { shared: this.#shared, notifications: this.#notifications, features: this.#features, selectedId };
   }
 
   #unselect(): void {

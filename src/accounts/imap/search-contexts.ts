@@ -7,7 +7,7 @@ import type { FetchItem } from '../../mail/imap/fetch-item.ts';
 import type { SearchKey } from '../../mail/imap/search-key.ts';
 import { resolveRanges, type SequenceRange, type SequenceSet } from '../../mail/imap/sequence-set.ts';
 import type { Arrangement, Refusal, SearchQuery } from '../../mail/imap/session.ts';
-import type { KeptMemory } from './kept-memory.ts';
+import type { SessionMemory } from './session-memory.ts';
 import type { View } from './view.ts';
 
 /** Maximum number of searches of a session that are updated at the same time: as many as Dovecot updates. */
@@ -113,10 +113,10 @@ export class SearchContext {
 
 export class SearchContexts {
   readonly #view: View;
-  readonly #memory: KeptMemory;
+  readonly #memory: SessionMemory;
   #contexts: readonly SearchContext[] = [];
 
-  constructor(view: View, memory: KeptMemory) {
+  constructor(view: View, memory: SessionMemory) {
     this.#view = view;
     this.#memory = memory;
   }

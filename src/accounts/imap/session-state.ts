@@ -5,9 +5,9 @@ import type { Features } from '../../mail/imap/session.ts';
 import type { OpenAccount } from '../account.ts';
 import { flagNames, SYSTEM_FLAGS } from '../flags.ts';
 import type { AccountState } from './account-state.ts';
-import type { KeptMemory } from './kept-memory.ts';
 import type { Responses } from './responses.ts';
 import type { SearchContexts } from './search-contexts.ts';
+import type { SessionMemory } from './session-memory.ts';
 import type { Entry, View } from './view.ts';
 
 /** Session that has selected a folder. */
@@ -26,7 +26,7 @@ export type SelectedState = {
   /** Searches whose results are updated. */
   contexts: SearchContexts;
   /** Memory of the saved result of a search (`View.saved`). */
-  savedMemory: KeptMemory;
+  savedMemory: SessionMemory;
 };
 
 /**

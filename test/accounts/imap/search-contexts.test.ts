@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FolderState } from '../../../src/accounts/imap/folder-state.ts';
-import { KeptMemory } from '../../../src/accounts/imap/kept-memory.ts';
 import { SearchContext, SearchContexts } from '../../../src/accounts/imap/search-contexts.ts';
+import { SessionMemory } from '../../../src/accounts/imap/session-memory.ts';
 import { View } from '../../../src/accounts/imap/view.ts';
 import type { FolderRow } from '../../../src/accounts/tables.ts';
 import type { SearchQuery } from '../../../src/mail/imap/session.ts';
@@ -55,7 +55,7 @@ test('many results in front of many others take little time', () => {
 });
 
 test('a session keeps a bounded number of results', () => {
-  const memory = new KeptMemory({ app: createAccountApp(), id: 'mbx_1' });
+  const memory = new SessionMemory({ app: createAccountApp(), id: 'mbx_1' });
   const contexts = new SearchContexts(createView(), memory);
   const many = Array.from({ length: 150_000 }, (_, index) => index + 1);
   const begin = (tag: string) => contexts.begin({ ...QUERY, tag }, 0) as SearchContext;

@@ -1,6 +1,6 @@
 /**
- * Keeps what has happened in an account, beyond the messages of the selected folder, until the client of one session is told of it
- * (RFC 5465, RFC 5464 section 4.4.2). Many changes of the same thing are told once, so what waits for a slow client is bounded.
+ * Keeps what has happened in an account, beyond the messages of the selected folder, until it is reported to the client of one session
+ * (RFC 5465, RFC 5464 section 4.4.2). Many changes of the same thing are reported once, so what waits for a slow client is bounded.
  */
 import {
   ALL_OF_SELECTED,
@@ -14,7 +14,7 @@ import type { OpenAccount } from '../account.ts';
 import type { FolderChange, MetadataChange, SubscriptionChange } from '../changes.ts';
 import { INBOX } from '../folders.ts';
 import { SERVER } from '../metadata-store.ts';
-import { KeptMemory } from './kept-memory.ts';
+import { SessionMemory } from './session-memory.ts';
 
 /**
  * Maximum number of names of folders and annotations that wait. Beyond it, a client with NOTIFY gets NOTIFICATIONOVERFLOW and no further
@@ -29,10 +29,10 @@ const BYTES_PER_STATUS = 128;
  * Changes of a folder that a STATUS response reports. `identity` is true when the name stands for another folder, with another
  * UIDVALIDITY.
  */
-export type StatusNews = { messages: boolean; flags: boolean; identity: boolean };
+export type StatusNotification = { messages: boolean; flags: boolean; identity: boolean };
 
 /** A name of a folder that was created, deleted or renamed. */
-export type NameNews = {
+export type NameNotification = {
   name: string;
   /** Name that the folder had before it was renamed. */
   oldName?: string;
@@ -40,25 +40,25 @@ export type NameNews = {
   exists?: boolean;
 };
 
-/** News in the order in which it happened. */
-export type News = {
+/** Notifications in the order in which it happened. */
+export type Notifications = {
   isOverflow: boolean;
-  names: readonly NameNews[];
+  names: readonly NameNotification[];
   /** Names that were subscribed, or are no longer. */
   subscriptions: ReadonlySet<string>;
-  statuses: ReadonlyMap<number, StatusNews>;
+  statuses: ReadonlyMap<number, StatusNotification>;
   metadata: readonly { folderId: number; entry: string }[];
 };
 
 const NO_GROUPS = compileGroups([]);
 const NO_NAMES: ReadonlySet<NotifyEvent> = new Set();
-const NO_NEWS = { messages: false, flags: false, identity: false };
+const NO_STATUS = { messages: false, flags: false, identity: false };
 
-/** News that a client was not told of. */
+/** Notifications that were not reported to a client. */
 class Waiting {
-  readonly names: NameNews[] = [];
+  readonly names: NameNotification[] = [];
   readonly subscriptions = new Set<string>();
-  readonly statuses = new Map<number, StatusNews>();
+  readonly statuses = new Map<number, StatusNotification>();
   readonly metadata = new Map<string, { folderId: number; entry: string }>();
 
   get nameCount(): number {
@@ -70,13 +70,13 @@ class Waiting {
   }
 }
 
-export class AccountNews {
+export class AccountNotifications {
   /** Returns the events that the client wants of a folder. */
   eventsOf = NO_GROUPS;
   /** The session, as its changes name it. */
   readonly #origin: object;
   readonly #account: OpenAccount;
-  readonly #memory: KeptMemory;
+  readonly #memory: SessionMemory;
   #listeners: readonly (() => void)[] = [];
   #request: NotifyRequest | undefined;
   #wanted = NO_NAMES;
@@ -87,7 +87,7 @@ export class AccountNews {
 
   constructor(account: OpenAccount, origin: object) {
     this.#account = account;
-    this.#memory = new KeptMemory(account);
+    this.#memory = new SessionMemory(account);
     this.#origin = origin;
   }
 
@@ -127,7 +127,7 @@ export class AccountNews {
       : this.#wanted.has('ServerMetadataChange');
   }
 
-  /** Calls the listener when there is news, until the returned function is called. */
+  /** Calls the listener when something has happened, until the returned function is called. */
   watch(listener: () => void): () => void {
     this.#listeners = [...this.#listeners, listener];
     return () => {
@@ -141,18 +141,18 @@ export class AccountNews {
   }
 
   /** Returns what has happened since the last call; undefined when nothing has. */
-  take(): News | undefined {
+  take(): Notifications | undefined {
     if (!this.#hasNews) return undefined;
-    const { names, subscriptions, statuses, metadata } = this.#news;
-    const news = { names, subscriptions, statuses, metadata: [...metadata.values()] };
+    const { names, subscriptions, statuses, metadata } = this.#pending;
+    const pending = { names, subscriptions, statuses, metadata: [...metadata.values()] };
     const isOverflow = this.#isOverflow;
     this.#isOverflow = false;
     this.#clear();
-    return { isOverflow, ...news };
+    return { isOverflow, ...pending };
   }
 
-  /** News that waits, of which most sessions never have any. */
-  get #news(): Waiting {
+  /** Notifications that waits, of which most sessions never have any. */
+  get #pending(): Waiting {
     this.#waiting ??= new Waiting();
     return this.#waiting;
   }
@@ -197,26 +197,26 @@ export class AccountNews {
         this.#noteName(change);
         break;
       case 'deleted':
-        this.#news.statuses.delete(folderId);
+        this.#pending.statuses.delete(folderId);
         this.#noteName(change);
         break;
       case 'renamed':
         this.#noteStatus(folderId, { identity: true, messages: change.from === INBOX });
         if (!change.isBelow && this.#wanted.has('MailboxName'))
-          this.#news.names.push({ name: change.to, oldName: change.from, exists: true });
+          this.#pending.names.push({ name: change.to, oldName: change.from, exists: true });
     }
   }
 
-  #noteStatus(folderId: number, news: Partial<StatusNews>): void {
+  #noteStatus(folderId: number, status: Partial<StatusNotification>): void {
     const isWanted =
-      (news.messages && this.#wanted.has('MessageNew')) ||
-      ((news.flags || news.identity) && this.#wanted.has('FlagChange'));
+      (status.messages && this.#wanted.has('MessageNew')) ||
+      ((status.flags || status.identity) && this.#wanted.has('FlagChange'));
     if (!isWanted) return;
-    const { messages, flags, identity } = this.#news.statuses.get(folderId) ?? NO_NEWS;
-    this.#news.statuses.set(folderId, {
-      messages: messages || news.messages === true,
-      flags: flags || news.flags === true,
-      identity: identity || news.identity === true,
+    const { messages, flags, identity } = this.#pending.statuses.get(folderId) ?? NO_STATUS;
+    this.#pending.statuses.set(folderId, {
+      messages: messages || status.messages === true,
+      flags: flags || status.flags === true,
+      identity: identity || status.identity === true,
     });
   }
 
@@ -224,12 +224,12 @@ export class AccountNews {
   #noteName({ kind, name }: { kind: 'created' | 'deleted'; name: string }): void {
     if (!this.#wanted.has('MailboxName')) return;
     const parent = name.slice(0, Math.max(0, name.lastIndexOf('/')));
-    if (parent !== '') this.#news.names.push({ name: parent });
-    this.#news.names.push({ name, exists: kind === 'created' });
+    if (parent !== '') this.#pending.names.push({ name: parent });
+    this.#pending.names.push({ name, exists: kind === 'created' });
   }
 
   #noteSubscription({ name }: SubscriptionChange): void {
-    if (this.#wanted.has('SubscriptionChange')) this.#news.subscriptions.add(name);
+    if (this.#wanted.has('SubscriptionChange')) this.#pending.subscriptions.add(name);
   }
 
   #noteMetadata({ folderId = SERVER, entries }: MetadataChange): void {
@@ -237,8 +237,8 @@ export class AccountNews {
     if (this.#request ? !this.#wanted.has(event) : !this.#asksMetadata) return;
     for (const entry of entries) {
       const key = `${folderId} ${entry.toLowerCase()}`;
-      this.#news.metadata.delete(key);
-      this.#news.metadata.set(key, { folderId, entry });
+      this.#pending.metadata.delete(key);
+      this.#pending.metadata.set(key, { folderId, entry });
     }
   }
 
@@ -248,14 +248,14 @@ export class AccountNews {
       this.set(NO_EVENTS);
       this.#isOverflow = true;
     }
-    for (const key of this.#news.metadata.keys()) {
+    for (const key of this.#pending.metadata.keys()) {
       if (this.#hasRoom()) break;
-      this.#news.metadata.delete(key);
+      this.#pending.metadata.delete(key);
     }
   }
 
   #hasRoom(): boolean {
-    const { nameCount, statuses } = this.#news;
+    const { nameCount, statuses } = this.#pending;
     const bytes = nameCount * BYTES_PER_NAME + statuses.size * BYTES_PER_STATUS;
     return nameCount <= MAX_NAMES && this.#memory.resize(bytes);
   }

@@ -9,21 +9,21 @@ import type { OpenAccount } from '../account.ts';
  * Limits of what the sessions of a thread keep, in bytes: a quarter of its heap (`HEAP_MEGABYTES` of account/part.ts), and some more for
  * those who keep little. The sessions of one account have a quarter of it. Our own limits.
  */
-export const KEPT_MEMORY = {
+export const SESSION_MEMORY = {
   largeBytes: 128 * 1024 * 1024,
   smallBytes: 16 * 1024 * 1024,
   share: 1 / 4,
 } as const satisfies Parameters<typeof import('../../system/guards/byte-budget.ts').createByteBudget>[0];
 
 /** Memory for one kind of what a session keeps. */
-export class KeptMemory {
+export class SessionMemory {
   readonly #budget: ByteBudget;
   readonly #accountId: string;
   #reservation: Reservation | undefined;
   #bytes = 0;
 
   constructor({ app, id }: Pick<OpenAccount, 'id' | 'app'>) {
-    this.#budget = app.keptMemory;
+    this.#budget = app.sessionMemory;
     this.#accountId = id;
   }
 

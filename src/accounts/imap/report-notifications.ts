@@ -8,7 +8,12 @@ import { createPause } from '../../system/next-turn.ts';
 import { findFolderById, isSubscribed } from '../folder-store.ts';
 import { SERVER } from '../metadata-store.ts';
 import type { FolderRow } from '../tables.ts';
-import type { AccountNews, NameNews, News, StatusNews } from './account-news.ts';
+import type {
+  AccountNotifications,
+  NameNotification,
+  Notifications,
+  StatusNotification,
+} from './account-notifications.ts';
 import type { AccountState } from './account-state.ts';
 import { attributesOf, readName, readNames } from './list.ts';
 import { Responses } from './responses.ts';
@@ -22,7 +27,7 @@ const ATTRIBUTES = {
 
 type Session = {
   shared: AccountState;
-  news: AccountNews;
+  notifications: AccountNotifications;
   features: Features;
   /** The selected folder, whose messages the view reports. */
   selectedId: number | undefined;
@@ -30,14 +35,14 @@ type Session = {
 
 /** Yields the states of all folders but the selected one whose messages the client wants to know of. */
 export async function* listStatuses(session: Session): Chunks {
-  const { news, shared, features, selectedId } = session;
+  const { notifications, shared, features, selectedId } = session;
   const names = await readNames(shared.account);
   const responses = new Responses();
   const pause = createPause(shared.account.app.clock);
   for (const folder of names.folders.values()) {
     await pause();
     const isListed = { name: folder.name, isSubscribed: names.subscribed.has(folder.name) };
-    const events = news.eventsOf(isListed);
+    const events = notifications.eventsOf(isListed);
     if (folder.id === selectedId || !events.has('MessageNew')) continue;
     const items: StatusItem[] = ['MESSAGES', 'UIDNEXT', 'UIDVALIDITY'];
     if (events.has('FlagChange') || features.condstore) items.push('HIGHESTMODSEQ');
@@ -48,68 +53,72 @@ export async function* listStatuses(session: Session): Chunks {
   return undefined;
 }
 
-/** Yields LIST, STATUS and METADATA responses about what has happened. Names are told first, since the others use them. */
-export async function* reportNews(session: Session): Chunks {
-  const news = session.news.take();
-  if (!news) return undefined;
-  if (news.isOverflow) {
+/** Yields LIST, STATUS and METADATA responses about what has happened. Names come first, since the others use them. */
+export async function* reportNotifications(session: Session): Chunks {
+  const notifications = session.notifications.take();
+  if (!notifications) return undefined;
+  if (notifications.isOverflow) {
     yield Buffer.from('* OK [NOTIFICATIONOVERFLOW] There were too many changes\r\n');
     return undefined;
   }
   const responses = new Responses();
-  const told: Told = { ...session, responses, pause: createPause(session.shared.account.app.clock) };
-  const names = await addNames(told, news.names);
+  const reporting: Reporting = {
+    ...session,
+    responses,
+    pause: createPause(session.shared.account.app.clock),
+  };
+  const names = await addNames(reporting, notifications.names);
   await addSubscriptions(
-    told,
-    [...news.subscriptions].filter((name) => !names.has(name)),
+    reporting,
+    [...notifications.subscriptions].filter((name) => !names.has(name)),
   );
-  for (const [folderId, status] of news.statuses) {
-    await told.pause();
-    if (folderId !== session.selectedId) await addStatus(told, folderId, status);
+  for (const [folderId, status] of notifications.statuses) {
+    await reporting.pause();
+    if (folderId !== session.selectedId) await addStatus(reporting, folderId, status);
     if (responses.isFull) yield* responses.take();
   }
-  await addMetadata(told, news.metadata);
+  await addMetadata(reporting, notifications.metadata);
   yield* responses.take();
   return undefined;
 }
 
 /** `pause` lets other sessions in, because there can be a thousand names. Of the folders, only those that have changed are read. */
-type Told = Session & { responses: Responses; pause: ReturnType<typeof createPause> };
+type Reporting = Session & { responses: Responses; pause: ReturnType<typeof createPause> };
 
-/** Returns the names that the client was told of. */
-async function addNames(told: Told, names: readonly NameNews[]): Promise<Set<string>> {
-  /** Index of the last news about each name. */
+/** Returns the names that were reported. */
+async function addNames(reporting: Reporting, names: readonly NameNotification[]): Promise<Set<string>> {
+  /** Index of the last notification about each name. */
   const last = new Map<string, number>();
   for (const [index, { name, oldName }] of names.entries())
     for (const one of [name, oldName]) if (one !== undefined) last.set(one, index);
   const added = new Set<string>();
   for (const [index, one] of names.entries()) {
-    await told.pause();
-    const isToldLater = (last.get(one.name) ?? index) > index;
-    if (one.exists === undefined && isToldLater) continue;
-    if (!(await isWanted(told, one.name)) && !(await isWanted(told, one.oldName))) continue;
-    await addName(told, one);
+    await reporting.pause();
+    const isReportedLater = (last.get(one.name) ?? index) > index;
+    if (one.exists === undefined && isReportedLater) continue;
+    if (!(await isWanted(reporting, one.name)) && !(await isWanted(reporting, one.oldName))) continue;
+    await addName(reporting, one);
     added.add(one.name);
   }
   return added;
 }
 
-async function isWanted({ news, shared }: Told, name: string | undefined): Promise<boolean> {
-  return name !== undefined && (await readEvents(news, shared, name)).has('MailboxName');
+async function isWanted({ notifications, shared }: Reporting, name: string | undefined): Promise<boolean> {
+  return name !== undefined && (await readEvents(notifications, shared, name)).has('MailboxName');
 }
 
-async function addSubscriptions(told: Told, names: Iterable<string>): Promise<void> {
+async function addSubscriptions(reporting: Reporting, names: Iterable<string>): Promise<void> {
   for (const name of names) {
-    await told.pause();
+    await reporting.pause();
     // A name that is no longer subscribed was until now.
-    const events = told.news.eventsOf({ name, isSubscribed: true });
-    if (events.has('SubscriptionChange')) await addName(told, { name });
+    const events = reporting.notifications.eventsOf({ name, isSubscribed: true });
+    if (events.has('SubscriptionChange')) await addName(reporting, { name });
   }
 }
 
 async function addName(
-  { shared, features, responses }: Told,
-  { name, oldName, exists }: NameNews,
+  { shared, features, responses }: Reporting,
+  { name, oldName, exists }: NameNotification,
 ): Promise<void> {
   const attributes = attributesOf(ATTRIBUTES, await readName(shared.account, name), {
     isParent: false,
@@ -118,24 +127,24 @@ async function addName(
   responses.add(writeListed({ response: 'LIST', mailbox: name, attributes, oldName }, textFormOf(features)));
 }
 
-async function addStatus(told: Told, folderId: number, status: StatusNews): Promise<void> {
-  const { news, shared, features, responses } = told;
+async function addStatus(reporting: Reporting, folderId: number, status: StatusNotification): Promise<void> {
+  const { notifications, shared, features, responses } = reporting;
   const folder = await findFolderById(shared.account.db.read, folderId);
   if (!folder) return;
-  const items = statusItems(status, await readEvents(news, shared, folder.name), features);
-  if (items.length > 0) responses.add(await writeStatusOf(told, folder, items));
+  const items = statusItems(status, await readEvents(notifications, shared, folder.name), features);
+  if (items.length > 0) responses.add(await writeStatusOf(reporting, folder, items));
 }
 
-async function addMetadata(told: Told, metadata: News['metadata']): Promise<void> {
-  const { news, shared, features, responses } = told;
+async function addMetadata(reporting: Reporting, metadata: Notifications['metadata']): Promise<void> {
+  const { notifications, shared, features, responses } = reporting;
   const { read } = shared.account.db;
   for (const [folderId, entries] of Map.groupBy(metadata, (one) => one.folderId)) {
-    await told.pause();
+    await reporting.pause();
     const name = folderId === SERVER ? undefined : (await findFolderById(read, folderId))?.name;
     // A folder that was deleted has no entries any more.
     if (folderId !== SERVER && name === undefined) continue;
     const folder = name === undefined ? undefined : { name, isSubscribed: await isSubscribed(read, name) };
-    if (!news.wantsMetadata(folder)) continue;
+    if (!notifications.wantsMetadata(folder)) continue;
     const changed = entries.map(({ entry }) => entry);
     responses.add(writeMetadataNames(name ?? '', changed, textFormOf(features)));
   }
@@ -143,7 +152,7 @@ async function addMetadata(told: Told, metadata: News['metadata']): Promise<void
 
 /** Returns what a STATUS response reports about changes (RFC 5465 sections 5.1 to 5.3). */
 function statusItems(
-  { messages, flags, identity }: StatusNews,
+  { messages, flags, identity }: StatusNotification,
   events: ReadonlySet<NotifyEvent>,
   { condstore }: Features,
 ): StatusItem[] {
@@ -158,11 +167,11 @@ function statusItems(
 
 /** Returns the events that the client wants of a folder. */
 async function readEvents(
-  news: AccountNews,
+  notifications: AccountNotifications,
   { account }: AccountState,
   name: string,
 ): Promise<ReadonlySet<NotifyEvent>> {
-  return news.eventsOf({ name, isSubscribed: await isSubscribed(account.db.read, name) });
+  return notifications.eventsOf({ name, isSubscribed: await isSubscribed(account.db.read, name) });
 }
 
 async function writeStatusOf(

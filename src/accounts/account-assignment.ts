@@ -19,27 +19,27 @@ export const MAX_OPEN_ACCOUNTS = 500;
 const CLOSED_AT_ONCE = 2;
 
 /** `users` are calls that are under way; `whenFree` is called when the last of them has ended. */
-type Place = {
+type Assignment = {
   thread: number;
   users: number;
   closing: Promise<void> | undefined;
   whenFree: (() => void) | undefined;
 };
 
-export class AccountPlaces {
+export class AccountAssignment {
   readonly #threads: number;
-  readonly #maxPlaces: number;
+  readonly #maxAssigned: number;
   readonly #closeIdle: AskToClose;
   /** Open accounts, the least recently used first. */
-  readonly #places = new Map<MailboxId, Place>();
+  readonly #assigned = new Map<MailboxId, Assignment>();
 
   /**
-   * Places accounts in this number of threads. At most `maxPlaces` are open, in use or not.
+   * Assigns accounts to this number of threads. At most `maxAssigned` are open, in use or not.
    * @param closeIdle asks a thread to close an account that nobody uses
    */
-  constructor({ threads, maxPlaces }: { threads: number; maxPlaces: number }, closeIdle: AskToClose) {
+  constructor({ threads, maxAssigned }: { threads: number; maxAssigned: number }, closeIdle: AskToClose) {
     this.#threads = threads;
-    this.#maxPlaces = maxPlaces;
+    this.#maxAssigned = maxAssigned;
     this.#closeIdle = closeIdle;
   }
 
@@ -48,79 +48,84 @@ export class AccountPlaces {
    * @throws AppError unavailable when too many accounts are in use; the errors of the call
    */
   async use<Result>(id: MailboxId, call: (thread: number) => Promise<Result>): Promise<Result> {
-    const place = await this.#take(id);
+    const assignment = await this.#take(id);
     try {
-      return await call(place.thread);
+      return await call(assignment.thread);
     } finally {
-      if (--place.users === 0) place.whenFree?.();
+      if (--assignment.users === 0) assignment.whenFree?.();
       this.#closeOldest();
     }
   }
 
   /** Returns the thread of an account; undefined when it is not open. */
   threadOf(id: MailboxId): number | undefined {
-    return this.#places.get(id)?.thread;
+    return this.#assigned.get(id)?.thread;
   }
 
   /** Closes an account, if it is open. */
   async close(id: MailboxId, ask: AskToClose): Promise<void> {
-    for (let place = this.#places.get(id); place; place = this.#places.get(id)) {
-      if (place.closing !== undefined) await place.closing;
-      else await this.#close(id, place, ask);
+    for (let assignment = this.#assigned.get(id); assignment; assignment = this.#assigned.get(id)) {
+      if (assignment.closing !== undefined) await assignment.closing;
+      else await this.#close(id, assignment, ask);
     }
   }
 
-  async #take(id: MailboxId): Promise<Place> {
+  async #take(id: MailboxId): Promise<Assignment> {
     for (;;) {
-      const place = this.#places.get(id);
-      if (place?.closing !== undefined) {
-        await place.closing;
+      const assignment = this.#assigned.get(id);
+      if (assignment?.closing !== undefined) {
+        await assignment.closing;
         continue;
       }
-      if (!place && this.#places.size >= this.#maxPlaces)
+      if (!assignment && this.#assigned.size >= this.#maxAssigned)
         throw new AppError('unavailable', 'Too many mailboxes are open', { retryAfterSeconds: 60 });
-      const taken = place ?? { thread: this.#leastBusy(), users: 0, closing: undefined, whenFree: undefined };
+      const taken = assignment ?? {
+        thread: this.#leastBusy(),
+        users: 0,
+        closing: undefined,
+        whenFree: undefined,
+      };
       taken.users++;
-      this.#places.delete(id);
-      this.#places.set(id, taken);
+      this.#assigned.delete(id);
+      this.#assigned.set(id, taken);
       return taken;
     }
   }
 
   #leastBusy(): number {
     const numbers = Array.from({ length: this.#threads }, () => 0);
-    for (const { thread } of this.#places.values()) numbers[thread] = (numbers[thread] ?? 0) + 1;
+    for (const { thread } of this.#assigned.values()) numbers[thread] = (numbers[thread] ?? 0) + 1;
     return numbers.indexOf(Math.min(...numbers));
   }
 
   #closeOldest(): void {
-    if (this.#places.size <= Math.min(MAX_OPEN_ACCOUNTS, this.#maxPlaces / 2)) return;
-    for (const [id, place] of [...this.#places].slice(0, CLOSED_AT_ONCE)) {
-      if (place.users > 0 || place.closing !== undefined) continue;
-      void this.#close(id, place, this.#closeIdle);
+    if (this.#assigned.size <= Math.min(MAX_OPEN_ACCOUNTS, this.#maxAssigned / 2)) return;
+    for (const [id, assignment] of [...this.#assigned].slice(0, CLOSED_AT_ONCE)) {
+      if (assignment.users > 0 || assignment.closing !== undefined) continue;
+      void this.#close(id, assignment, this.#closeIdle);
     }
   }
 
   /** Closes an account. One that stays open, because it has sessions, becomes the newest. */
-  #close(id: MailboxId, place: Place, ask: AskToClose): Promise<void> {
-    place.closing = this.#closeWhenFree(id, place, ask);
-    return place.closing;
+  #close(id: MailboxId, assignment: Assignment, ask: AskToClose): Promise<void> {
+    assignment.closing = this.#closeWhenFree(id, assignment, ask);
+    return assignment.closing;
   }
 
-  async #closeWhenFree(id: MailboxId, place: Place, ask: AskToClose): Promise<void> {
+  async #closeWhenFree(id: MailboxId, assignment: Assignment, ask: AskToClose): Promise<void> {
     let isClosed: boolean;
     let wasInUse: boolean;
     do {
       // A call that is on its way may open the account again, and none begins now.
-      wasInUse = place.users > 0;
-      isClosed = await ask(place.thread, id);
-      if (place.users > 0)
+      wasInUse = assignment.users > 0;
+      isClosed = await ask(assignment.thread, id);
+      if (assignment.users > 0)
         await new Promise<void>((resolve) => {
-          place.whenFree = resolve;
+          assignment.whenFree = resolve;
         });
     } while (wasInUse);
-    this.#places.delete(id);
-    place.closing = undefined;
-    if (!isClosed) this.#places.set(id, place);
+    this.#assigned.delete(id);
+    assignment.closing = undefined;
+    if (!isClosed) this.#assigned.set(id, assignment);
   }
 }

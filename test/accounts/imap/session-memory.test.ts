@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openImapAccount } from '../../../src/accounts/imap/imap-account.ts';
-import { KEPT_MEMORY, KeptMemory } from '../../../src/accounts/imap/kept-memory.ts';
+import { SESSION_MEMORY, SessionMemory } from '../../../src/accounts/imap/session-memory.ts';
 import { createByteBudget } from '../../../src/system/guards/byte-budget.ts';
 import { completes, message, ok, openerOf } from '../../mail/imap/letter.ts';
 import { createAccountMail } from '../../support/account-mail.ts';
@@ -10,20 +10,20 @@ import { createAccountApp } from '../../support/test-account.ts';
 
 const mail = await createAccountMail();
 const open = openerOf(mail);
-const { keptMemory: budget } = mail.account.app;
+const { sessionMemory: budget } = mail.account.app;
 
 /** Leaves this number of bytes to the sessions of the account, until the returned function is called. */
 function leave(bytes: number): () => void {
   const others = budget.open(mail.account.id);
-  others.add((KEPT_MEMORY.largeBytes + KEPT_MEMORY.smallBytes) * KEPT_MEMORY.share - bytes);
+  others.add((SESSION_MEMORY.largeBytes + SESSION_MEMORY.smallBytes) * SESSION_MEMORY.share - bytes);
   return () => others.release();
 }
 
 test('the sessions of one account leave room for those of others', () => {
   const app = createAccountApp({
-    keptMemory: createByteBudget({ largeBytes: 8, smallBytes: 0, share: 1 / 2 }),
+    sessionMemory: createByteBudget({ largeBytes: 8, smallBytes: 0, share: 1 / 2 }),
   });
-  const [one, same, other] = ['a', 'a', 'b'].map((id) => new KeptMemory({ app, id }));
+  const [one, same, other] = ['a', 'a', 'b'].map((id) => new SessionMemory({ app, id }));
   assert.ok(one && same && other);
   assert.deepEqual(
     [one.resize(3), same.resize(2), same.resize(1), one.resize(4)],
