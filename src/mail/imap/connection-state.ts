@@ -12,7 +12,10 @@ import type { Account, ChangeKind, Features, ImapClient, SelectedMailbox, Sessio
 export type ListenerContext = AccessContext<ImapServerOptions, ImapLimits>;
 
 /** Settings of all connections of users who have logged in. */
-export type ImapContext = UserContext & { limits: ImapLimits; options: Pick<ImapServerOptions, 'id'> };
+export type ImapContext = Omit<UserContext, 'owner'> & {
+  limits: ImapLimits;
+  options: Pick<ImapServerOptions, 'id'>;
+};
 
 /** The states of RFC 9051 section 3. */
 type UserState =

@@ -10,7 +10,7 @@ import type { Session } from './session.ts';
 export type ListenerContext = AccessContext<Pop3ServerOptions, Pop3Limits>;
 
 /** Settings of all connections of users who have logged in. */
-export type Pop3Context = UserContext & { limits: Pop3Limits };
+export type Pop3Context = Omit<UserContext, 'owner'> & { limits: Pop3Limits };
 
 /** A connection before its login, in the state AUTHORIZATION (RFC 1939 section 3). */
 export type EarlyConnection = AccessConnection & {

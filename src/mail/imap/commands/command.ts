@@ -1,4 +1,6 @@
+/** Types that every command uses, and what commands share. */
 import { bad, CommandError } from '../command-error.ts';
+import type { Connection, EarlyConnection, UserConnection } from '../connection-state.ts';
 import { type TextForm, textFormOf } from '../encode/strings.ts';
 import type { FramingLimits } from '../framing.ts';
 import type { Cursor } from '../parser/cursor.ts';

@@ -1,3 +1,5 @@
+/** Types that every command uses, and what commands share. */
+import type { Connection, EarlyConnection } from '../connection-state.ts';
 import type { OpenMaildrop } from '../open-maildrop.ts';
 import type { Admission, Refusal } from '../session.ts';
 
