@@ -7,11 +7,11 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonProcess, temporaryDirectory } from '../support/daemon.ts';
+import { type FaultCyclesVerdict, runFaultCycles } from './fault-cycles.ts';
 import { repeatUnanswered, untilSettled } from './finish.ts';
 import { acceptedId } from './load.ts';
-import { patiently } from './patience.ts';
+import { withRetries } from './retries.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import { besiege, type SiegeVerdict } from './siege.ts';
 import { MIXED } from './submission.ts';
 import { createWorld, DOWN_DOMAIN, SENDER, type World } from './world.ts';
 
@@ -35,7 +35,11 @@ const IDLE_MS = 2_000;
 /** USER_HZ, the unit of /proc/PID/stat; 100 on every Linux Node runs on. */
 const TICKS_PER_SECOND = 100;
 
-export async function runClockJumps({ library, random, cycles }: ClockJumpOptions): Promise<SiegeVerdict> {
+export async function runClockJumps({
+  library,
+  random,
+  cycles,
+}: ClockJumpOptions): Promise<FaultCyclesVerdict> {
   const control = join(temporaryDirectory('clock'), 'offset');
   const set = (fake: string) => {
     // In one step: it is read at every look at the clock.
@@ -54,15 +58,15 @@ export async function runClockJumps({ library, random, cycles }: ClockJumpOption
   const mix = { ...MIXED, scheduled: 0 };
   const world = await createWorld({ random, name: 'clock', env, mix });
   try {
-    return await besiege(world, {
+    return await runFaultCycles(world, {
       cycles,
       lastsMs: LASTS_MS,
-      inflict: async (daemon, cycle) => {
+      begin: async (daemon, cycle) => {
         await untilQuiet(world, daemon);
         set(jumpOf(cycle).fake);
       },
       inspect: (daemon, cycle) => inspectTime(world, daemon, cycle),
-      relieve: async (daemon) => {
+      end: async (daemon) => {
         await untilQuiet(world, daemon);
         set('+0');
       },
@@ -101,7 +105,7 @@ async function inspectKey(world: World, daemon: DaemonProcess, cycle: number): P
   const [first, second] = [await send(), await send()];
   world.others += 1;
   if (first === undefined || first !== second) return [`a repeated key answers ${first}, then ${second}`];
-  const shown = await patiently(() => daemon.request('GET', `/v1/emails/${first}`, key));
+  const shown = await withRetries(() => daemon.request('GET', `/v1/emails/${first}`, key));
   const { createdAt } = shown.body as { createdAt: string };
   const awayMs = Date.parse(createdAt) - (Date.now() + jumpOf(cycle).ms);
   return Math.abs(awayMs) < TOLERANCE_MS
@@ -120,7 +124,7 @@ async function inspectRetries(world: World, daemon: DaemonProcess, cycle: number
   const before = cpuSeconds(daemon.pid);
   await sleep(IDLE_MS);
   const share = ((cpuSeconds(daemon.pid) - before) * 1_000) / IDLE_MS;
-  const { body } = await patiently(() => daemon.request('GET', `/v1/emails/${id}`, key));
+  const { body } = await withRetries(() => daemon.request('GET', `/v1/emails/${id}`, key));
   const attempts = Math.max(...(body as Attempted).recipients.map((recipient) => recipient.attempts));
   const { fake } = jumpOf(cycle);
   return [
@@ -133,7 +137,7 @@ async function sendToDown(daemon: DaemonProcess, key: string, name: string): Pro
   const to = [`${name}@${DOWN_DOMAIN}`];
   const body = { from: SENDER, to, subject: name, text: name, type: 'transactional' };
   const headers = { 'idempotency-key': name };
-  return acceptedId(await patiently(() => daemon.request('POST', '/v1/emails', key, body, headers)));
+  return acceptedId(await withRetries(() => daemon.request('POST', '/v1/emails', key, body, headers)));
 }
 
 /** proc_pid_stat(5): fields 14 and 15, user and system time of all threads, after the name in parentheses. */

@@ -8,7 +8,7 @@ import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import { auditDataDirectory } from './audit.ts';
 import { mountImage } from './disk/volatile-disk.ts';
 import { acceptedId } from './load.ts';
-import { patiently } from './patience.ts';
+import { withRetries } from './retries.ts';
 import { firstId, type Submission } from './submission.ts';
 import { daemonEnvironment, readMasterKey, type TakenCut } from './taken-cut.ts';
 
@@ -94,13 +94,13 @@ async function faultsOfApi(cut: TakenCut, daemon: DaemonProcess, key: string): P
   const { acknowledged, load, ledger, promised, stored } = cut;
   const faults = await ledger.faults(daemon, key, promised);
   for (const path of stored) {
-    const { status } = await patiently(() => daemon.request('GET', path, key));
+    const { status } = await withRetries(() => daemon.request('GET', path, key));
     if (status !== 200) faults.push(`GET ${path} answers ${status}`);
   }
-  const send = (submission: Submission) => patiently(() => load.send(daemon, key, submission));
+  const send = (submission: Submission) => withRetries(() => load.send(daemon, key, submission));
   for (const submission of acknowledged.slice(-API_SAMPLE)) {
     const id = firstId(submission);
-    const { status } = await patiently(() => daemon.request('GET', `/v1/emails/${id}`, key));
+    const { status } = await withRetries(() => daemon.request('GET', `/v1/emails/${id}`, key));
     if (status !== 200) faults.push(`GET of an acknowledged email answers ${status}`);
     if (acceptedId(await send(submission)) !== id) {
       faults.push('a repeated Idempotency-Key is not answered with the same email');

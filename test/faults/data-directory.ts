@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import { type DaemonProcess, DaemonStartError, startDaemonProcess } from '../support/daemon.ts';
 import { auditDataDirectory } from './audit.ts';
-import { patiently } from './patience.ts';
+import { withRetries } from './retries.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { MIXED, type Submission } from './submission.ts';
 import { type Clients, createClients, daemonEnvironment } from './taken-cut.ts';
@@ -147,7 +147,7 @@ async function faultsAfter(
 ): Promise<string[]> {
   const daemon = await startDaemonProcess({ dataDir, env: daemonEnvironment('FULL') });
   const faults = await clients.ledger.faults(daemon, key);
-  const health = await patiently(() => daemon.request('GET', '/healthz', undefined));
+  const health = await withRetries(() => daemon.request('GET', '/healthz', undefined));
   if (health.status !== 200) faults.push(`GET /healthz answers ${health.status}`);
   await daemon.stop();
   const audit = auditDataDirectory(dataDir, acknowledged);

@@ -13,7 +13,7 @@ import type { World } from './world.ts';
 export type Deadly = {
   cycles: number;
   /** Breaks the storage under the running daemon. */
-  inflict(daemon: DaemonProcess): Promise<void>;
+  begin(daemon: DaemonProcess): Promise<void>;
   /** Called when the daemon is gone: what it finds wrong, in words. Mends the storage. */
   mend(): Promise<string[]>;
   /**
@@ -90,7 +90,7 @@ async function die(world: World, deadly: Deadly, daemon: DaemonProcess) {
   const accepted = load.acknowledged.length;
   const canceled = new Set(load.acknowledged.filter(isCanceled));
   const began = performance.now();
-  await deadly.inflict(daemon);
+  await deadly.begin(daemon);
   const endedByItself = await Promise.race([daemon.exited.then(() => true), sleep(END_TIMEOUT_MS, false)]);
   const endMs = performance.now() - began;
   if (!endedByItself) await daemon.kill('SIGKILL');

@@ -19,7 +19,7 @@ export async function runFailedFlushes({ random, cycles }: FailedFlushOptions): 
     return await dieAgainAndAgain(world, {
       cycles,
       mayForgetLast: false,
-      inflict: async ({ pid }) => {
+      begin: async ({ pid }) => {
         tracer = await failFlushes(pid);
       },
       mend: async () => {

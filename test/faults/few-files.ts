@@ -8,8 +8,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import type { DaemonProcess } from '../support/daemon.ts';
+import { type FaultCyclesVerdict, runFaultCycles } from './fault-cycles.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import { besiege, type SiegeVerdict } from './siege.ts';
 import { createWorld } from './world.ts';
 
 export type FewFilesOptions = { random: SeededRandom; cycles: number };
@@ -22,15 +22,15 @@ const SESSIONS_END_MS = 6_000;
 const NEW_CONNECTIONS = 10;
 const CONNECTION_TIMEOUT_MS = 30_000;
 
-export async function runFewFiles({ random, cycles }: FewFilesOptions): Promise<SiegeVerdict> {
+export async function runFewFiles({ random, cycles }: FewFilesOptions): Promise<FaultCyclesVerdict> {
   const world = await createWorld({ random, name: 'files' });
   let usual = 0;
   let broken = 0;
   try {
-    const verdict = await besiege(world, {
+    const verdict = await runFaultCycles(world, {
       cycles,
       lastsMs: LASTS_MS,
-      inflict: async ({ pid }, cycle) => {
+      begin: async ({ pid }, cycle) => {
         usual = limitOf(pid);
         await sleep(SESSIONS_END_MS);
         limitFiles(pid, lowest(pid) + (SPARES[cycle % SPARES.length] ?? 0));
@@ -40,7 +40,7 @@ export async function runFewFiles({ random, cycles }: FewFilesOptions): Promise<
         broken += found.broken;
         return found.faults;
       },
-      relieve: async ({ pid }) => limitFiles(pid, usual),
+      end: async ({ pid }) => limitFiles(pid, usual),
       mayBreakConnections: true,
       mustRefuse: false,
     });

@@ -16,7 +16,7 @@ export type Reckoning = {
   canceled: number;
   /** Number of resources besides emails that were acknowledged. */
   promised: number;
-  /** Requests sent again because they got no answer, or one that asked for patience. */
+  /** Requests sent again because they got no answer, or one that asked for a retry. */
   repeated: number;
   received: number;
   judgement: Judgement;

@@ -7,8 +7,8 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../src/system/errors.ts';
 import type { DaemonProcess } from '../support/daemon.ts';
+import { type FaultCyclesVerdict, runFaultCycles } from './fault-cycles.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import { besiege, type SiegeVerdict } from './siege.ts';
 import { insist, undoLater } from './undo.ts';
 import { createWorld } from './world.ts';
 
@@ -19,19 +19,23 @@ const LASTS_MS = 2_000;
 /** Large pieces first, then what is left between them. */
 const PIECES_BYTES = [1024 * 1024, 64 * 1024, 4096, 1];
 
-export async function runFullDisk({ directory, random, cycles }: FullDiskOptions): Promise<SiegeVerdict> {
+export async function runFullDisk({
+  directory,
+  random,
+  cycles,
+}: FullDiskOptions): Promise<FaultCyclesVerdict> {
   const disk = join(directory, 'full-disk');
   const unmount = mountMemory(disk, DISK_MEGABYTES);
   const dataDir = join(disk, 'data');
   const filler = join(disk, 'filler');
   const world = await createWorld({ random, name: 'full', dataDir });
   try {
-    return await besiege(world, {
+    return await runFaultCycles(world, {
       cycles,
       lastsMs: LASTS_MS,
-      inflict: async () => fill(filler),
+      begin: async () => fill(filler),
       inspect: inspectHealth,
-      relieve: async () => rmSync(filler),
+      end: async () => rmSync(filler),
       mayBreakConnections: false,
       mustRefuse: true,
     });

@@ -5,7 +5,7 @@
  */
 import type { DaemonProcess, DaemonResponse } from '../support/daemon.ts';
 import { DELETED, KINDS, type Kind, type Step } from './ledger-kinds.ts';
-import { asksForPatience, patiently } from './patience.ts';
+import { asksForRetry, withRetries } from './retries.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 /** One resource. Its versions are 1 (created), 2 (changed) and DELETED. */
@@ -129,7 +129,7 @@ export class Ledger {
       entry.acknowledged = version;
       if (version === 1) entry.id = entry.kind.idOf(body);
       if (entry.kind.name === 'batch') this.#emails += entry.kind.emails;
-    } else if (asksForPatience(answer)) {
+    } else if (asksForRetry(answer)) {
       entry.attempted = entry.acknowledged;
     } else this.refusals.push(`${entry.kind.name} version ${version}: ${status} ${JSON.stringify(body)}`);
   }
@@ -160,7 +160,7 @@ export class Ledger {
   }
 
   #askWith(daemon: DaemonProcess, key: string) {
-    return (step: Step) => patiently(() => this.#ask(daemon, key, step));
+    return (step: Step) => withRetries(() => this.#ask(daemon, key, step));
   }
 
   #ask(daemon: DaemonProcess, key: string, { method, path, body, headers }: Step): Promise<DaemonResponse> {

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess, DaemonResponse } from '../support/daemon.ts';
-import { asksForPatience } from './patience.ts';
+import { asksForRetry } from './retries.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import {
   bodyOf,
@@ -43,7 +43,7 @@ export type LoadRun = {
 };
 
 /** Before a request that was refused for now is made again. */
-const PATIENCE_MS = 50;
+const RETRY_PAUSE_MS = 50;
 const CANCEL_TRIES = 5;
 /** Share of the accepted emails that the client asks for at once. */
 const READ_SHARE = 0.1;
@@ -57,7 +57,7 @@ export class Load {
   readonly refusals: string[] = [];
   /** Everything ever asked for, answered or not, by its recipient. */
   readonly submitted = new Map<string, Submission>();
-  /** Requests sent again because they got no answer, or one that asked for patience. */
+  /** Requests sent again because they got no answer, or one that asked for a retry. */
   repeated = 0;
   /** How often the daemon answered 429 or 503. */
   refused = 0;
@@ -105,7 +105,7 @@ export class Load {
         await this.#read(daemon, key, submission);
       }
       if (result === 'gone' && !persistent) return;
-      const waitMs = result === 'accepted' ? pauseMs : PATIENCE_MS;
+      const waitMs = result === 'accepted' ? pauseMs : RETRY_PAUSE_MS;
       if (waitMs > 0) await sleep(waitMs);
     }
   }
@@ -145,7 +145,7 @@ export class Load {
       } catch {
         this.gone += 1;
       }
-      await sleep(PATIENCE_MS);
+      await sleep(RETRY_PAUSE_MS);
     }
   }
 
@@ -162,7 +162,7 @@ export class Load {
 
   #noteRefusal(what: string, answer: DaemonResponse): void {
     const { status, body } = answer;
-    if (asksForPatience(answer)) this.refused += 1;
+    if (asksForRetry(answer)) this.refused += 1;
     else this.refusals.push(`${what}: ${status} ${withoutIds(JSON.stringify(body))}`);
   }
 

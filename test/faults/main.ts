@@ -23,6 +23,7 @@ import type { DeadlyVerdict } from './deaths.ts';
 import { checkVolatileDisk } from './disk/check.ts';
 import { buildVolatileDisk } from './disk/volatile-disk.ts';
 import { runFailedFlushes } from './failed-flush.ts';
+import type { FaultCyclesVerdict } from './fault-cycles.ts';
 import { runFewFiles } from './few-files.ts';
 import { runFullDisk } from './full-disk.ts';
 import { cutReceiving, fillDiskOfReceived, killReceiving } from './inbound/parts.ts';
@@ -43,9 +44,9 @@ import {
   describeBroadcasts,
   describeCuts,
   describeDeaths,
+  describeFaultCycles,
   describeKills,
   describeReckoning,
-  describeSiege,
   describeTerminations,
   unreached,
   wrongIn,
@@ -64,7 +65,6 @@ import {
 import { runRetentionKills } from './retention.ts';
 import { killScripts } from './scripts/part.ts';
 import { seededRandom } from './seeded-random.ts';
-import type { SiegeVerdict } from './siege.ts';
 import { cutSubmission, fillDiskOfSubmission, killSubmission } from './submission/parts.ts';
 import { runTerminations } from './terminate.ts';
 import { workingDirectory } from './undo.ts';
@@ -371,8 +371,8 @@ async function forbidWrites({ directory, cycles, seed }: Place): Promise<Result>
   return diedWell(await runReadOnly({ directory, cycles, random: seededRandom(seed) }));
 }
 
-function livedThrough(verdict: SiegeVerdict): Result {
-  return { ok: wrongIn(verdict).length === 0, lines: describeSiege(verdict) };
+function livedThrough(verdict: FaultCyclesVerdict): Result {
+  return { ok: wrongIn(verdict).length === 0, lines: describeFaultCycles(verdict) };
 }
 
 function diedWell(verdict: DeadlyVerdict): Result {

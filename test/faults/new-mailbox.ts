@@ -1,7 +1,7 @@
 /** Makes the mailboxes of a world. */
 import type { Id } from '../../src/system/ids.ts';
 import type { DaemonProcess } from '../support/daemon.ts';
-import { patiently } from './patience.ts';
+import { withRetries } from './retries.ts';
 import type { World } from './world.ts';
 
 export const PASSWORD = 'a password of the tests';
@@ -11,7 +11,7 @@ type Made = { id: Id<'mbx'>; password: string };
 /** Lets the domain of the world have mailboxes. */
 export async function allowMailboxes({ key, domainId }: World, daemon: DaemonProcess): Promise<void> {
   const path = `/v1/domains/${domainId}`;
-  const changed = await patiently(() => daemon.request('PATCH', path, key, { productType: 'both' }));
+  const changed = await withRetries(() => daemon.request('PATCH', path, key, { productType: 'both' }));
   if (changed.status !== 200) throw new Error(`PATCH ${path}: ${JSON.stringify(changed.body)}`);
 }
 
@@ -39,7 +39,7 @@ async function make(
   daemon: DaemonProcess,
   { path, body }: { path: string; body: object },
 ): Promise<Made> {
-  const made = await patiently(() => daemon.request('POST', path, key, body));
+  const made = await withRetries(() => daemon.request('POST', path, key, body));
   if (made.status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(made.body)}`);
   return made.body as Made;
 }

@@ -35,7 +35,7 @@ export async function runReadOnly({ directory, random, cycles }: ReadOnlyOptions
     return await dieAgainAndAgain(world, {
       cycles,
       mayForgetLast: true,
-      inflict: async () => makeReadOnly(device, mountPoint),
+      begin: async () => makeReadOnly(device, mountPoint),
       mend: async () => {
         const faults = await faultsOfStart(world);
         unmount();

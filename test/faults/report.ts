@@ -2,12 +2,12 @@
 import type { BroadcastVerdict } from './broadcast/audit.ts';
 import type { CutVerdict } from './cut-judge.ts';
 import type { DeadlyVerdict } from './deaths.ts';
+import type { FaultCyclesVerdict } from './fault-cycles.ts';
 import type { Reckoning } from './finish.ts';
 import type { InboundReckoning } from './inbound/place.ts';
 import { faultsOf } from './judge.ts';
 import type { KillVerdict } from './kill.ts';
 import type { MailboxReport } from './mailboxes/place.ts';
-import type { SiegeVerdict } from './siege.ts';
 import type { TerminateVerdict } from './terminate.ts';
 
 const MAX_FAULTS_SHOWN = 10;
@@ -50,7 +50,7 @@ export function describeKills(verdict: KillVerdict): string[] {
   ];
 }
 
-export function describeSiege(verdict: SiegeVerdict): string[] {
+export function describeFaultCycles(verdict: FaultCyclesVerdict): string[] {
   const { accepted, refused, gone, arrived } = verdict.during;
   return [
     `${verdict.cycles} times; slowest recovery: ${Math.round(verdict.slowestRecoveryMs)} ms`,

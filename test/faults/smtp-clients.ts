@@ -45,7 +45,7 @@ export type ClientsRun<Message> = {
 /** Matches the reply to a message that was accepted, with its id. */
 const ACCEPTED = /^250 .*queued as ((?:em|in)_\w+)/;
 /** Time before a message that was put off is sent again, and before another connection. */
-const PATIENCE_MS = 50;
+const RETRY_PAUSE_MS = 50;
 /** An address of this network for each client: one address has a limited number of connections. */
 const FIRST_CLIENT = 20;
 const REPLY_TIMEOUT_MS = 30_000;
@@ -82,7 +82,7 @@ export class SmtpClients<Message extends Sent> {
         client = undefined;
         if (!run.persistent) break;
       }
-      await sleep(isTaken ? run.pauseMs : PATIENCE_MS);
+      await sleep(isTaken ? run.pauseMs : RETRY_PAUSE_MS);
     }
     client?.socket.destroy();
   }

@@ -13,7 +13,7 @@ import { noteStart } from './doubt.ts';
 import type { Receipt } from './judge.ts';
 import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
-import { patiently } from './patience.ts';
+import { withRetries } from './retries.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { attachmentsIn, MIXED, type Mix } from './submission.ts';
 
@@ -173,7 +173,7 @@ export async function beginWorld(options: WorldOptions): Promise<{ world: World;
 }
 
 async function subscribe(daemon: DaemonProcess, key: string, url: string): Promise<void> {
-  const made = await patiently(() =>
+  const made = await withRetries(() =>
     daemon.request('POST', '/v1/webhooks', key, { url, events: ['email.delivered'] }),
   );
   if (made.status !== 201) throw new Error(`POST /v1/webhooks: ${JSON.stringify(made.body)}`);

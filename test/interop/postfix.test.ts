@@ -15,7 +15,7 @@ import { until } from './until.ts';
 import { eventOf, waitForEvent } from './webhook-event.ts';
 
 /** The first retry is due a minute after the deferral, give or take its jitter. */
-const FIRST_RETRY_PATIENCE_MS = 150_000;
+const FIRST_RETRY_MAX_WAIT_MS = 150_000;
 
 let postfix: Postfix;
 let sender: Sender;
@@ -129,7 +129,7 @@ test('a greylisted mail is delayed, stays sent, and is delivered when Postfix ta
       const seen = await sender.email(id);
       return seen.status === 'delivered' && seen;
     },
-    FIRST_RETRY_PATIENCE_MS,
+    FIRST_RETRY_MAX_WAIT_MS,
   );
   assert.equal(final.recipients[0]?.attempts, 2);
   await until('the message is in the mailbox', async () => (await postfix.messages('later')).length === 1);

@@ -22,7 +22,7 @@ export type Envelope = { ip: string; helo: string; mailFrom: string; recipient: 
 
 const PROGRAM = '/usr/bin/rspamd';
 /** Time limit of the start: rspamd compiles hundreds of rules before it listens. */
-const START_PATIENCE_MS = 90_000;
+const START_MAX_WAIT_MS = 90_000;
 const SCAN_MS = 60_000;
 
 /** `dnsServer` has the form `127.0.0.1:port`. `rules` are further ones, in Lua. */
@@ -52,7 +52,7 @@ export async function startRspamd(options: { dnsServer: string; rules?: string }
       const response = await fetch(`${address}/ping`).catch(() => undefined);
       return response?.ok;
     },
-    START_PATIENCE_MS,
+    START_MAX_WAIT_MS,
   );
   return {
     url: address,

@@ -18,7 +18,7 @@ const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
 /** nobody and nogroup on Debian. */
 const UNPRIVILEGED = 65534;
 /** Every system call takes its time under strace. */
-const START_PATIENCE_MS = 120_000;
+const START_MAX_WAIT_MS = 120_000;
 
 const run = promisify(execFile);
 
@@ -107,7 +107,7 @@ async function traceDaemon(): Promise<string> {
         assert.equal(child.exitCode, null, output);
         return pattern.exec(output)?.[1];
       },
-      START_PATIENCE_MS,
+      START_MAX_WAIT_MS,
     );
   try {
     await sendInTestMode(

@@ -65,12 +65,12 @@ const damages: Record<string, (path: string) => void> = {
   'is missing': (path) => renameSync(path, join(spool.dataDir, 'elsewhere')),
 };
 
-for (const [damage, inflict] of Object.entries(damages)) {
+for (const [damage, begin] of Object.entries(damages)) {
   test(`mail whose file ${damage} is not delivered but held, and delivered once it is restored`, async () => {
     const before = sink.messages.length;
     const beside = await spool.accept('ann@rcpt.example');
     const { id, path, whole } = await acceptWithFile();
-    inflict(path);
+    begin(path);
     await spool.deliverDue();
     const { status, recipients } = await spool.email(id);
     assert.deepEqual([status, recipients[0].status, recipients[0].diagnostic], ['sent', 'held', HELD]);

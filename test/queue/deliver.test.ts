@@ -12,7 +12,7 @@ import { recoverQueue } from '../../src/queue/worker.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { closeAfterEach, closeAfterTests } from '../support/close-after.ts';
-import { oblige, startCommandServer } from '../support/command-server.ts';
+import { acceptEverything, startCommandServer } from '../support/command-server.ts';
 import { dialLoopback, type Hosts } from '../support/loopback.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { deliverBy, deliveryAppOf, eventTypes, judged, openSpool, type Spool } from '../support/spool.ts';
@@ -70,7 +70,7 @@ async function addServer(answer: (line: string) => string | undefined): Promise<
 }
 
 const refusing = (verb: string, reply: string) => (line: string) =>
-  line.startsWith(verb) ? reply : oblige(line);
+  line.startsWith(verb) ? reply : acceptEverything(line);
 
 test('an email travels from the API to the receiving server, is signed, and has its events recorded', async () => {
   const sink = await openSink();

@@ -7,7 +7,7 @@ import { listDueQueues } from '../../src/queue/due-store.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import type { DnsLookups } from '../../src/system/dns.ts';
 import { closeAfterEach } from '../support/close-after.ts';
-import { oblige, startCommandServer } from '../support/command-server.ts';
+import { acceptEverything, startCommandServer } from '../support/command-server.ts';
 import type { Hosts } from '../support/loopback.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { noReceiver, type Spool } from '../support/spool.ts';
@@ -30,14 +30,14 @@ async function openWorldAt(port: number, connections?: number) {
 }
 
 /** A server without pipelining that says 421 to the MAIL after so many messages of a connection. */
-async function startThriftyServer(messages: number) {
+async function startServerOfFewMessages(messages: number) {
   const taken = new Map<Socket, number>();
   const server = await startCommandServer((line, socket) => {
     const count = taken.get(socket) ?? 0;
     if (line === '.') taken.set(socket, count + 1);
     return line.startsWith('MAIL') && count === messages
       ? '421 4.7.0 enough for one connection'
-      : oblige(line);
+      : acceptEverything(line);
   });
   return closing(server);
 }
@@ -48,7 +48,7 @@ async function startFickleServer(commands: number) {
   const server = await startCommandServer((line, socket) => {
     const count = (answered.get(socket) ?? 0) + 1;
     answered.set(socket, count);
-    return count > commands ? undefined : oblige(line);
+    return count > commands ? undefined : acceptEverything(line);
   });
   return closing(server);
 }
@@ -58,7 +58,7 @@ async function startSlowServer() {
   let waiting: Socket | undefined;
   const server = await startCommandServer((line, socket) => {
     if (line.startsWith('EHLO')) return '250-slow.example\r\n250 PIPELINING';
-    if (line !== '.') return oblige(line);
+    if (line !== '.') return acceptEverything(line);
     waiting = socket;
     return '';
   });
@@ -151,7 +151,7 @@ test('one connection carries several messages, and is left after a hundred', asy
 
 test('a host that limits the messages of a connection gets a new connection, and no attempt is lost', async () => {
   const perConnection = 3;
-  const { port, connections } = await startThriftyServer(perConnection);
+  const { port, connections } = await startServerOfFewMessages(perConnection);
   const spool = await openWorldAt(port, 1);
   const ids = await spool.acceptMany(9, 'rcpt.example');
   await spool.deliverDue();

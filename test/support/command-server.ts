@@ -11,8 +11,8 @@ export type CommandServer = {
   close(): void;
 };
 
-/** Accepts every message. */
-export function oblige(line: string): string {
+/** Accepts every command and every message. */
+export function acceptEverything(line: string): string {
   if (line === 'DATA') return '354 go on';
   return /^(EHLO|MAIL|RCPT|RSET|QUIT)/.test(line) ? '250 ok' : line === '.' ? '250 taken' : '';
 }

@@ -216,11 +216,11 @@ async function crashUntilHeld(app: App, clock: FakeClock): Promise<void> {
 
 const STOP_MS = 30_000;
 /** Maximum wait for the queue. Only a test that fails waits this long. */
-const PATIENCE_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /** Waits until no mail is due or in flight. It polls, because the fake clock stands still while I/O makes progress. */
 async function settled({ db, clock }: App): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + MAX_WAIT_MS;
   while (performance.now() < deadline) {
     const busy = await db.read
       .selectFrom('recipients')

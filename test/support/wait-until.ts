@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Time limit that only a failing test reaches. */
-const PATIENCE_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 /** The pauses between two looks grow, because a look may cost as much as a request. */
 const PAUSE_MS = { first: 1, longest: 16, factor: 1.5 };
 
@@ -12,7 +12,7 @@ export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
   what = 'it holds',
 ): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + MAX_WAIT_MS;
   for (let pauseMs = PAUSE_MS.first; !(await condition()); pauseMs *= PAUSE_MS.factor) {
     assert.ok(performance.now() < deadline, `waited in vain until ${what}`);
     await sleep(Math.min(pauseMs, PAUSE_MS.longest));

@@ -70,11 +70,6 @@ test('the longest name and description are accepted, astral characters counted o
   assert.deepEqual([status, body.name, body.description], [201, '😀'.repeat(50), 'é'.repeat(200)]);
 });
 
-test('names are for the tenant alone, so several topics may have the same', async () => {
-  const [one, two] = [await create({ name: 'Same' }), await create({ name: 'Same' })];
-  assert.notEqual(one.body.id, two.body.id);
-});
-
 test('mail that was accepted for a topic stays as it was when the topic is deleted; new mail is refused', async () => {
   const { id } = (await create({ name: 'a' })).body;
   const scheduledAt = new Date(clock.now() + HOUR_MS).toISOString();

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { findContact } from '../../../src/audiences/contacts/store.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp, type TestMethod } from '../../support/test-app.ts';
@@ -367,19 +366,6 @@ test('the list is filtered by address, by who unsubscribed, and by time', async 
   assert.deepEqual([bad.status, bad.body.error.param], [400, 'unsubscribed']);
   const cursor = await world.request('GET', `${contacts(of)}?startingAfter=${of}`);
   assert.deepEqual([cursor.status, cursor.body.error.param], [400, 'startingAfter']);
-});
-
-test('a tenant never finds the contacts of another tenant by address', async () => {
-  const other = await world.addTenant('namesake');
-  const theirs = await newAudience(other.testKey);
-  const email = freshEmail();
-  await create({ email }, { of: theirs, key: other.testKey });
-  assert.equal((await create({ email })).status, 201);
-  const mine = await findContact(world.app.db.read, world.tenantId, {
-    audienceId: audienceId as `aud_${string}`,
-    idOrAddress: email,
-  });
-  assert.equal(mine?.tenantId, world.tenantId);
 });
 
 test('many parallel creations of one address make one contact', async () => {

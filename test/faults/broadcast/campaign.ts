@@ -1,7 +1,7 @@
 /** Broadcasts of a fault test: an audience, broadcasts to all of it, and their end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess } from '../../support/daemon.ts';
-import { patiently } from '../patience.ts';
+import { withRetries } from '../retries.ts';
 import { RECIPIENT_DOMAIN, SENDER, type World } from '../world.ts';
 
 export type Campaign = {
@@ -42,12 +42,12 @@ export async function createCampaign(
   const path = `/v1/audiences/${audience}/contacts/imports`;
   const csv = `email,firstName\n${rows.join('')}`;
   const asCsv = { 'content-type': 'text/csv' };
-  const made = await patiently(() => daemon.request('POST', path, key, csv, asCsv));
+  const made = await withRetries(() => daemon.request('POST', path, key, csv, asCsv));
   if (made.status >= 300) throw new Error(`POST an import: ${JSON.stringify(made.body)}`);
   const { id } = made.body as { id: string };
   const signal = AbortSignal.timeout(IMPORT_TIMEOUT_MS);
   for (;;) {
-    const { body } = await patiently(() => daemon.request('GET', `/v1/imports/${id}`, key));
+    const { body } = await withRetries(() => daemon.request('GET', `/v1/imports/${id}`, key));
     const { status, created } = body as { status: string; created: number };
     if (status === 'completed' && created === contacts) return { audienceId: audience, broadcasts: [] };
     if (status === 'failed' || signal.aborted) throw new Error(`the import: ${JSON.stringify(body)}`);
@@ -69,20 +69,20 @@ export async function sendBroadcast(
   });
   // Once the request is on its way, the broadcast may start, also without an answer.
   campaign.broadcasts.push(id);
-  const { status, body } = await patiently(() => daemon.request('POST', `/v1/broadcasts/${id}/send`, key));
+  const { status, body } = await withRetries(() => daemon.request('POST', `/v1/broadcasts/${id}/send`, key));
   if (status !== 200) throw new Refusal(`POST send: ${JSON.stringify(body)}`);
   return id;
 }
 
 async function expectId(daemon: DaemonProcess, key: string, path: string, given: object): Promise<string> {
-  const { status, body } = await patiently(() => daemon.request('POST', path, key, given));
+  const { status, body } = await withRetries(() => daemon.request('POST', path, key, given));
   if (status !== 201) throw new Refusal(`POST ${path}: ${JSON.stringify(body)}`);
   return (body as { id: string }).id;
 }
 
 /** Returns a broadcast as the API shows it. */
 export async function show({ key }: World, daemon: DaemonProcess, id: string): Promise<Shown> {
-  const { status, body } = await patiently(() => daemon.request('GET', `/v1/broadcasts/${id}`, key));
+  const { status, body } = await withRetries(() => daemon.request('GET', `/v1/broadcasts/${id}`, key));
   if (status !== 200) throw new Refusal(`GET a broadcast: ${JSON.stringify(body)}`);
   return body as Shown;
 }
@@ -99,7 +99,7 @@ export async function control(
   daemon: DaemonProcess,
   { id, action }: { id: string; action: 'pause' | 'resume' | 'send' },
 ): Promise<number> {
-  const answer = await patiently(() => daemon.request('POST', `/v1/broadcasts/${id}/${action}`, key));
+  const answer = await withRetries(() => daemon.request('POST', `/v1/broadcasts/${id}/${action}`, key));
   return answer.status;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A mailbox among the recipients of a siege. What is in it is read from its files: each message that was stored for it is there once,
+ * A mailbox among the recipients of a fault. What is in it is read from its files: each message that was stored for it is there once,
  * with its bytes.
  */
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { accountFolder, contentFolder, indexFile } from '../../../src/accounts/f
 import { pathOf } from '../../../src/blobs/files.ts';
 import type { Id } from '../../../src/system/ids.ts';
 import type { DaemonProcess } from '../../support/daemon.ts';
-import { patiently } from '../patience.ts';
+import { withRetries } from '../retries.ts';
 import { HOSTNAME } from '../world.ts';
 
 export const MAILBOX_ADDRESS = `person@sandbox.${HOSTNAME}`;
@@ -26,7 +26,7 @@ export type MailboxFacts = {
 /** Creates the mailbox, and returns its id. */
 export async function createMailbox(daemon: DaemonProcess, key: string): Promise<Id<'mbx'>> {
   const body = { address: MAILBOX_ADDRESS, password: PASSWORD };
-  const made = await patiently(() => daemon.request('POST', '/v1/mailboxes', key, body));
+  const made = await withRetries(() => daemon.request('POST', '/v1/mailboxes', key, body));
   if (made.status !== 201) throw new Error(`POST /v1/mailboxes: ${JSON.stringify(made.body)}`);
   return (made.body as { id: Id<'mbx'> }).id;
 }

@@ -10,8 +10,8 @@ import { freePort } from '../../support/loopback.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { finish, type Reckoning, repeatUnanswered } from '../finish.ts';
 import { withDatabase } from '../open-database.ts';
-import { patiently } from '../patience.ts';
 import { endAndMakeDue } from '../quiet.ts';
+import { withRetries } from '../retries.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { firstId, MIXED } from '../submission.ts';
 import { beginWorld, HOSTNAME, type World } from '../world.ts';
@@ -100,7 +100,7 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
     },
   };
   const route = { address: ROUTE_ADDRESS, destination: receiver.url };
-  const made = await patiently(() => daemon.request('POST', '/v1/inbound/routes', world.key, route));
+  const made = await withRetries(() => daemon.request('POST', '/v1/inbound/routes', world.key, route));
   if (made.status !== 201) throw new Error(`POST /v1/inbound/routes: ${JSON.stringify(made.body)}`);
   const mailboxId = await createMailbox(daemon, world.key);
   const { address: complaints } = (await daemon.cli(['queue', 'feedback-address', 'faults'])) as {

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess } from '../../support/daemon.ts';
-import { patiently } from '../patience.ts';
+import { withRetries } from '../retries.ts';
 import { RECIPIENT_DOMAIN, SENDER, type World } from '../world.ts';
 
 export type Reader = {
@@ -17,7 +17,7 @@ export type Reader = {
   topicId: string;
 };
 
-const PATIENCE_MS = 120_000;
+const MAX_WAIT_MS = 120_000;
 const PAUSE_MS = 100;
 
 /** Sends an email to each of so many readers, and ends the life of the daemon in peace. */
@@ -40,7 +40,7 @@ export async function createReaders(world: World, daemon: DaemonProcess, count: 
     ids.set(to, (await ask(world, daemon, { path: '/emails', body })).id);
   }
   world.others += count;
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + MAX_WAIT_MS;
   for (const id of ids.values())
     while ((await ask(world, daemon, { path: `/emails/${id}` })).status !== 'delivered') {
       if (performance.now() > deadline) throw new Error(`email ${id} was not delivered to its reader`);
@@ -64,7 +64,7 @@ async function ask(
   daemon: DaemonProcess,
   { path, body }: { path: string; body?: object },
 ): Promise<Shown> {
-  const answer = await patiently(() => daemon.request(body ? 'POST' : 'GET', `/v1${path}`, key, body));
+  const answer = await withRetries(() => daemon.request(body ? 'POST' : 'GET', `/v1${path}`, key, body));
   if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
   return answer.body as Shown;
 }

@@ -1,4 +1,4 @@
-/** Messages of the siege. Each is made from its token, so that its bytes need not be kept. */
+/** Messages of the fault. Each is made from its token, so that its bytes need not be kept. */
 import { createHash } from 'node:crypto';
 
 /** Sizes of messages, by the last character of the token: stored in the database, nearly as large as those are, and in a file. */

@@ -5,7 +5,7 @@ import { FIRST_FOLDERS } from '../../../src/accounts/first-folders.ts';
 import { createClient } from '../../mail/smtp/server/fixture.ts';
 import type { DaemonProcess } from '../../support/daemon.ts';
 import { freePort } from '../../support/loopback.ts';
-import { patiently } from '../patience.ts';
+import { withRetries } from '../retries.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { beginWorld, HOSTNAME, type World } from '../world.ts';
 import { adopt, judgeReading, lostLetters, nothingTold, type Told } from './audit.ts';
@@ -94,7 +94,7 @@ export async function createMailboxWorld(options: Options): Promise<MailboxWorld
   for (let number = 1; number <= MAILBOXES; number++) {
     const address = `person-${number}@sandbox.${HOSTNAME}`;
     const body = { address, password: PASSWORD };
-    const made = await patiently(() => daemon.request('POST', '/v1/mailboxes', world.key, body));
+    const made = await withRetries(() => daemon.request('POST', '/v1/mailboxes', world.key, body));
     if (made.status !== 201) throw new Error(`POST /v1/mailboxes: ${JSON.stringify(made.body)}`);
     const told = { ...nothingTold(), model: FIRST_MODEL };
     mailboxes.push({ address, told, changes: new Changes(random, String(number)) });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { closeAfterEach } from '../../support/close-after.ts';
-import { oblige, startCommandServer } from '../../support/command-server.ts';
+import { acceptEverything, startCommandServer } from '../../support/command-server.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
 import { noReceiver, type Spool } from '../../support/spool.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -19,7 +19,7 @@ async function startHangingServer(silentAt: string) {
   const silent = new Set<Socket>();
   const hanging = () => [...silent].filter((socket) => !socket.destroyed);
   const server = await startCommandServer((line, socket) => {
-    if (!line.startsWith(silentAt)) return oblige(line);
+    if (!line.startsWith(silentAt)) return acceptEverything(line);
     silent.add(socket);
     return '';
   });

@@ -9,7 +9,7 @@ import type { Site } from '../../../src/queue/site/site.ts';
 import { Slots } from '../../../src/queue/site/slots.ts';
 import type { Dial } from '../../../src/system/dial.ts';
 import { closeAfterEach } from '../../support/close-after.ts';
-import { oblige, startCommandServer } from '../../support/command-server.ts';
+import { acceptEverything, startCommandServer } from '../../support/command-server.ts';
 import { dialLoopback } from '../../support/loopback.ts';
 import { deliveryAppOf, openSpool, type Spool } from '../../support/spool.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -79,7 +79,7 @@ test('an error before anything is sent counts as internal, and the mail does not
 });
 
 test('mail that waited too long behind other mail is not begun, and says nothing of the site', async () => {
-  const server = await startServer(oblige);
+  const server = await startServer(acceptEverything);
   const spool = await openWorld(server.port);
   const id = await spool.accept('bob@rcpt.example');
   const { sendAll, pace } = await openSite(spool);
@@ -92,7 +92,7 @@ test('mail that waited too long behind other mail is not begun, and says nothing
 });
 
 test('a 421 in the middle of a message counts once, however many recipients the message has', async () => {
-  const server = await startServer((line) => (line === '.' ? '421 4.3.2 closing' : oblige(line)));
+  const server = await startServer((line) => (line === '.' ? '421 4.3.2 closing' : acceptEverything(line)));
   const spool = await openWorld(server.port);
   await spool.accept(Array.from({ length: 10 }, (_, index) => `user${index}@rcpt.example`));
   const { sendAll, pace } = await openSite(spool);
@@ -102,7 +102,9 @@ test('a 421 in the middle of a message counts once, however many recipients the 
 });
 
 test('a host that breaks off over one mail is tried with the next one, where there is no other', async () => {
-  const server = await startServer((line) => (line.startsWith('RCPT TO:<bad@') ? undefined : oblige(line)));
+  const server = await startServer((line) =>
+    line.startsWith('RCPT TO:<bad@') ? undefined : acceptEverything(line),
+  );
   const spool = await openWorld(server.port);
   const bad = await spool.accept('bad@rcpt.example');
   const good = await spool.accept('good@rcpt.example');
@@ -119,7 +121,7 @@ test('a session that opens after the time to stop was up sends nothing', async (
   const verbs: string[] = [];
   const server = await startServer((line) => {
     verbs.push(line.slice(0, 4));
-    return oblige(line);
+    return acceptEverything(line);
   });
   const spool = await openWorld(server.port);
   await spool.accept('bob@rcpt.example');
@@ -130,7 +132,7 @@ test('a session that opens after the time to stop was up sends nothing', async (
 test('a host that hangs loses its connection while other mail needs it, and its mail is deferred with the reason', async () => {
   let asked = 0;
   const server = await startServer((line) => {
-    if (!line.startsWith('RCPT')) return oblige(line);
+    if (!line.startsWith('RCPT')) return acceptEverything(line);
     asked++;
     return '';
   });

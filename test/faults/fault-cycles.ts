@@ -8,23 +8,23 @@ import type { DaemonProcess } from '../support/daemon.ts';
 import { finish, type Reckoning, repeatUnanswered } from './finish.ts';
 import type { World } from './world.ts';
 
-export type Siege = {
+export type FaultCycles = {
   cycles: number;
   /** How long each fault lasts under load. */
   lastsMs: number;
   /** Begins the fault. */
-  inflict(daemon: DaemonProcess, cycle: number): Promise<void>;
+  begin(daemon: DaemonProcess, cycle: number): Promise<void>;
   /** Runs while the fault lasts; what it finds wrong, in words. */
   inspect?(daemon: DaemonProcess, cycle: number): Promise<string[]>;
   /** Ends the fault. */
-  relieve(daemon: DaemonProcess, cycle: number): Promise<void>;
+  end(daemon: DaemonProcess, cycle: number): Promise<void>;
   /** Whether the daemon may fail to answer while it lasts. */
   mayBreakConnections: boolean;
   /** Whether the daemon must refuse something while it lasts: otherwise the fault was not there. */
   mustRefuse: boolean;
 };
 
-export type SiegeVerdict = Reckoning & {
+export type FaultCyclesVerdict = Reckoning & {
   cycles: number;
   /** While the faults lasted: answers with 200, refusals, requests without an answer, and mail that arrived. */
   during: { accepted: number; refused: number; gone: number; arrived: number };
@@ -40,31 +40,31 @@ const CALM_CHANGES = 5;
 const MAX_CHANGES_OF_A_FAULT = 15;
 const RECOVERY_TIMEOUT_MS = 60_000;
 
-export async function besiege(world: World, siege: Siege): Promise<SiegeVerdict> {
+export async function runFaultCycles(world: World, fault: FaultCycles): Promise<FaultCyclesVerdict> {
   const daemon = await world.start();
   const faults: string[] = [];
   const during = { accepted: 0, refused: 0, gone: 0, arrived: 0 };
   let slowestRecoveryMs = 0;
-  for (let cycle = 0; cycle < siege.cycles; cycle++) {
+  for (let cycle = 0; cycle < fault.cycles; cycle++) {
     await sendCalmly(world, daemon);
     const before = figures(world);
-    await siege.inflict(daemon, cycle);
-    faults.push(...(await suffer(world, siege, daemon, cycle)));
+    await fault.begin(daemon, cycle);
+    faults.push(...(await runDuringFault(world, fault, daemon, cycle)));
     for (const [name, count] of Object.entries(figures(world))) {
       during[name as keyof typeof during] += count - before[name as keyof typeof before];
     }
-    await siege.relieve(daemon, cycle);
-    const relievedAt = performance.now();
+    await fault.end(daemon, cycle);
+    const endedAt = performance.now();
     faults.push(...(await repeatUnanswered(world, daemon, AbortSignal.timeout(RECOVERY_TIMEOUT_MS))));
-    slowestRecoveryMs = Math.max(slowestRecoveryMs, performance.now() - relievedAt);
+    slowestRecoveryMs = Math.max(slowestRecoveryMs, performance.now() - endedAt);
     const exit = await Promise.race([daemon.exited, sleep(0)]);
     if (exit)
       throw new Error(`the daemon ended in cycle ${cycle}: ${JSON.stringify(exit)}\n${daemon.output()}`);
   }
-  if (siege.mustRefuse && during.refused + during.gone === 0) faults.push('the fault was never felt');
-  if (!siege.mayBreakConnections && during.gone > 0) faults.push(`${during.gone} requests without an answer`);
+  if (fault.mustRefuse && during.refused + during.gone === 0) faults.push('the fault was never felt');
+  if (!fault.mayBreakConnections && during.gone > 0) faults.push(`${during.gone} requests without an answer`);
   const reckoning = await finish(world, daemon);
-  const cycles = siege.cycles;
+  const cycles = fault.cycles;
   return { ...reckoning, cycles, during, slowestRecoveryMs, faults: [...faults, ...reckoning.faults] };
 }
 
@@ -82,9 +82,9 @@ async function sendCalmly({ load, ledger, key }: World, daemon: DaemonProcess): 
 }
 
 /** Load for as long as the fault lasts. */
-async function suffer(
+async function runDuringFault(
   { load, ledger, key }: World,
-  siege: Siege,
+  fault: FaultCycles,
   daemon: DaemonProcess,
   cycle: number,
 ): Promise<string[]> {
@@ -102,7 +102,7 @@ async function suffer(
   });
   const changing = ledger.run({ daemon, key, signal, most: MAX_CHANGES_OF_A_FAULT });
   try {
-    const [faults = []] = await Promise.all([siege.inspect?.(daemon, cycle), sleep(siege.lastsMs)]);
+    const [faults = []] = await Promise.all([fault.inspect?.(daemon, cycle), sleep(fault.lastsMs)]);
     return faults;
   } finally {
     over.abort();
