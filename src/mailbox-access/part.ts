@@ -33,7 +33,7 @@ export const ACCESS_CALLS = [
 /** Values that the thread starts with. */
 export type AccessStart = { main: MessagePort; certificates: readonly CertificatePair[] };
 
-/** Maximum heap of the thread. 5,000 connections take about 100 MB of it; what they send and receive is outside. */
+/** Maximum heap of the thread. It has the sockets of all connections; what they send and receive is outside. */
 const HEAP_MEGABYTES = 512;
 
 export const ACCESS_THREAD = {
