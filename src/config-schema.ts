@@ -196,6 +196,19 @@ export const configSchema = section('Postrider configuration', {
       default: 'X-Service-Signature',
       description: 'Name of the signature header.',
     }),
+    maxOpenPerEndpoint: Type.Integer({
+      minimum: 1,
+      maximum: 256,
+      default: 64,
+      description:
+        'Maximum number of concurrent posts to one endpoint. Each starts with four, and gets more while it answers quickly and well.',
+    }),
+    maxOpenPerHost: Type.Integer({
+      minimum: 1,
+      maximum: 256,
+      default: 128,
+      description: 'Maximum number of concurrent posts to all endpoints of one host.',
+    }),
   }),
   retention: section(
     'How long data about mail that has ended is kept. Mail that is still queued, scheduled or held stays.',

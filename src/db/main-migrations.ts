@@ -53,6 +53,7 @@ import { domainsOfEndpoints } from './migrations/0062-domains-of-endpoints.ts';
 import { bounceEvidence } from './migrations/0064-bounce-evidence.ts';
 import { classesOfReplies } from './migrations/0065-classes-of-replies.ts';
 import { tasks } from './migrations/0069-tasks.ts';
+import { postTasks } from './migrations/0070-post-tasks.ts';
 import { passesOfRuns } from './migrations/0071-passes-of-runs.ts';
 import { kindsOfTasks } from './migrations/0072-kinds-of-tasks.ts';
 
@@ -110,6 +111,7 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   bounceEvidence,
   classesOfReplies,
   tasks,
+  postTasks,
   passesOfRuns,
   kindsOfTasks,
 ];

@@ -43,10 +43,6 @@ export const webhookDeliveries = table({
   /** `skipped` means that the delivery is not posted, or no longer, because its endpoint is disabled. */
   state: text<'pending' | 'delivered' | 'failed' | 'skipped'>(),
   attempts: integer(),
-  /** Time of the next post, or the end of its lease. Null once the delivery is final. */
-  dueAt: nullable(integer()),
-  /** Run of the daemon that leased the delivery; null when it is not leased. */
-  runId: nullable(text()),
   /** Status of the last response. This column and the next three describe the last post. */
   responseStatus: nullable(integer()),
   responseTimeMs: nullable(integer()),

@@ -1,6 +1,6 @@
 /** The metrics of received mail. */
 import type { App } from '../app.ts';
-import { countPendingTasks, type KindLoad } from './tasks/store.ts';
+import { countPendingTasks, type KindLoad } from './tasks/read-store.ts';
 
 export type InboundMetrics = {
   /** Counts the verdict on a message by the code of its reply. */

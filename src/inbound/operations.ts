@@ -2,4 +2,5 @@
 import './store.ts';
 import './tasks/lease.ts';
 import './tasks/settle.ts';
+import './tasks/read-store.ts';
 import './tasks/store.ts';

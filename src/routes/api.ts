@@ -1,4 +1,5 @@
 /** `/v1/inbound/routes` (specification 4.11): routes decide which URL gets the mail to a tenant's domains. */
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import type { App } from '../app.ts';
@@ -8,11 +9,13 @@ import { requireReach } from '../domains/reach.ts';
 import { requireTenantAddress } from '../domains/receiving/requirements.ts';
 import { requireChangeable } from '../domains/test-keys.ts';
 import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
+import { findPostWaitingSince } from '../inbound/tasks/read-store.ts';
 import { invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import { callerOf, reachOf } from '../tenants/authenticate.ts';
 import { checkDestination } from '../webhooks/posting/destination.ts';
 import { newSecret } from '../webhooks/posting/signature.ts';
+import type { Lag } from '../webhooks/schemas.ts';
 import { testResultSchema } from '../webhooks/schemas.ts';
 import { type RouteAddress, readRouteAddress } from './address.ts';
 import type { RouteCalls } from './post/part.ts';
@@ -38,15 +41,16 @@ import {
 } from './store.ts';
 
 type RoutesApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'> & { routeCalls: RouteCalls };
-type NewRow = InboundRouteRow & { secret: string };
+type Shown = InboundRouteRow & Lag;
+type NewRow = Shown & { secret: string };
 
 const TAG = 'Inbound routes';
 const refuses = ['restricted_api_key', 'domain_not_verified', 'domain_in_use', 'already_exists'] as const;
 
 /** Registers the routes of the inbound routes resource. */
 export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp): void {
-  const show = (row: InboundRouteRow) => showRoute(row, app.clock.now());
-  const routes = resourceRoutes<InboundRouteRow>(server, {
+  const show = (row: Shown) => showRoute(row, app.clock.now());
+  const routes = resourceRoutes<Shown>(server, {
     name: 'inbound route',
     tag: TAG,
     path: '/inbound/routes',
@@ -64,27 +68,38 @@ export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp
       description: 'The response contains the `secret` that signs every post. It is not shown again.',
       refuses,
     },
-    (request) => createRoute(app, changerOf(app, request), request.body),
+    async (request) => ({
+      ...(await createRoute(app, changerOf(app, request), request.body)),
+      waitingSince: null,
+    }),
   );
-  routes.list({ query: routeFilter }, (request, page) => {
+  routes.list({ query: routeFilter }, async (request, wanted) => {
     const { address, domain } = request.query;
     const filter = {
       ...(address !== undefined && { address: readRouteAddress('address', address).address }),
       ...(domain !== undefined && { domain: readDomain('domain', domain) }),
     };
-    return listRoutes(app.db.read, reachOf(request), { ...filter, ...page });
+    const page = await listRoutes(app.db.read, reachOf(request), { ...filter, ...wanted });
+    return { ...page, items: await Promise.all(page.items.map((row) => withLag(app, row))) };
   });
-  routes.get({}, (request) => getRoute(app.db.read, reachOf(request), request.params.id));
+  routes.get({}, async (request) =>
+    withLag(app, await getRoute(app.db.read, reachOf(request), request.params.id)),
+  );
   routes.update({ body: routeChangeSchema, refuses }, async (request) => {
     const change = readChange(app, request.body);
     const by = changerOf(app, request);
     if (change.domain !== undefined) await requireOwnAddress(app, by, change.domain);
-    return app.db.commit(changeRoute, { by, id: request.params.id, change, now: app.clock.now() });
+    const changed = { by, id: request.params.id, change, now: app.clock.now() };
+    return withLag(app, await app.db.commit(changeRoute, changed));
   });
   routes.delete({ refuses: ['restricted_api_key'] }, (request) =>
     app.db.commit(deleteRoute, { by: changerOf(app, request), id: request.params.id }),
   );
   registerTest(server, createTestRoute(app, app.routeCalls));
+}
+
+async function withLag({ db }: Pick<App, 'db'>, row: InboundRouteRow): Promise<Shown> {
+  return { ...row, waitingSince: await findPostWaitingSince(db.read, row.id) };
 }
 
 function changerOf({ config }: RoutesApp, request: FastifyRequest): Changer {
@@ -128,7 +143,7 @@ async function createRoute(
   app: RoutesApp,
   by: Changer,
   { address, destination, enabled = true }: NewRoute,
-): Promise<NewRow> {
+): Promise<InboundRouteRow & { secret: string }> {
   checkDestination('destination', destination, app.config.webhooks);
   const place = readNewAddress(app, address);
   await requireOwnAddress(app, by, place.domain);

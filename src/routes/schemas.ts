@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { InboundRouteRow } from '../db/inbound-tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { MAX_URL_CHARACTERS } from '../webhooks/posting/destination.ts';
-import { EXAMPLE_SECRET, isoTimeOrNull, secretField } from '../webhooks/schemas.ts';
+import { EXAMPLE_SECRET, isoTimeOrNull, type Lag, secretField, waitingSince } from '../webhooks/schemas.ts';
 
 const fields = {
   address: Type.String({
@@ -56,6 +56,7 @@ const shownFields = {
     description:
       'Time before which nothing is posted, because the last post failed; null while posts succeed.',
   }),
+  waitingSince,
   createdAt: Type.String(),
   updatedAt: Type.String(),
 };
@@ -66,6 +67,7 @@ const SHOWN_EXAMPLE = {
   disabledAt: null,
   failingSince: null,
   suspendedUntil: null,
+  waitingSince: null,
   createdAt: '2026-03-01T09:00:00.000Z',
   updatedAt: '2026-03-01T09:00:00.000Z',
 };
@@ -79,7 +81,7 @@ export const secretRouteSchema = Type.Object(
 );
 
 /** Returns a route as the API shows it. */
-export function showRoute(row: InboundRouteRow, nowMs: number): Static<typeof routeSchema> {
+export function showRoute(row: InboundRouteRow & Lag, nowMs: number): Static<typeof routeSchema> {
   const { suspendedUntil } = row;
   return {
     id: row.id,
@@ -90,6 +92,7 @@ export function showRoute(row: InboundRouteRow, nowMs: number): Static<typeof ro
     disabledAt: isoTimeOrNull(row.disabledAt),
     failingSince: isoTimeOrNull(row.failingSince),
     suspendedUntil: suspendedUntil !== null && suspendedUntil > nowMs ? isoTime(suspendedUntil) : null,
+    waitingSince: isoTimeOrNull(row.waitingSince),
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   };

@@ -21,9 +21,11 @@ import type { Mode } from '../db/tables.ts';
 import { isNameWithin } from '../domains/reach.ts';
 import { requireNoOtherReceiver, requireReceivingDomain } from '../domains/receiving/requirements.ts';
 import { requireChangeable } from '../domains/test-keys.ts';
+import { POST_TASKS } from '../inbound/tasks/store.ts';
 import { withoutTag } from '../mail/address.ts';
 import { findAddressOwner } from '../mailboxes/addresses/store.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
+import { listWaitingQueues } from '../tasks/store.ts';
 import type { Reach } from '../tenants/authenticate.ts';
 import { type Failing, NOT_FAILING } from '../webhooks/posting/suspension.ts';
 import type { RouteAddress } from './address.ts';
@@ -229,6 +231,14 @@ function routesOf(tx: Tx, tenantId: TenantId) {
 /** Returns the route of any tenant, for the worker. */
 export function findRouteById(tx: Tx, id: RouteId): Promise<InboundRouteRow | undefined> {
   return findRow(tx, 'inboundRoutes', { id });
+}
+
+const anyRoute = statement((db) => db.selectFrom('inboundRoutes').select('id').limit(1));
+
+/** Returns true when there is a route, or a post that waits for one that was deleted. */
+export async function needsPosts(tx: Tx): Promise<boolean> {
+  if (await anyRoute.first(tx, {})) return true;
+  return (await listWaitingQueues(tx, { kind: POST_TASKS, after: '', limit: 1 })).length > 0;
 }
 
 const clearFailing = statement((db, param: Param<{ id: RouteId }>) =>

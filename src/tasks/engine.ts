@@ -154,8 +154,9 @@ class KindEngine {
 
   /** A series of crashes must not use up the attempts at once, and a task that causes them must leave time for others. */
   #releaseAt({ attempts }: LeasedTask): number {
-    const delayMs = attempts <= PROMPT_ATTEMPTS ? 0 : this.kind.backOff(attempts - PROMPT_ATTEMPTS);
-    return this.#app.clock.now() + (delayMs ?? 0);
+    const isPrompt = attempts <= PROMPT_ATTEMPTS || this.kind.backOff(attempts) === undefined;
+    const delayMs = isPrompt ? 0 : (this.kind.backOff(attempts - PROMPT_ATTEMPTS) ?? 0);
+    return this.#app.clock.now() + delayMs;
   }
 
   #takeSlots(limit: number, now: number): Slot[] {

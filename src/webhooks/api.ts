@@ -3,14 +3,17 @@ import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
+import { wakeTasks } from '../tasks/engine.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { createEndpoint } from './create.ts';
 import { registerDeliveriesApi } from './deliveries/api.ts';
+import { findWaitingSince, WEBHOOK_TASKS } from './deliveries/store.ts';
 import type { WebhookCalls } from './part.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import {
   endpointChangeSchema,
   endpointSchema,
+  type Lag,
   newEndpointSchema,
   type Rotation,
   rotationSchema,
@@ -28,13 +31,14 @@ type WebhookApp = Pick<App, 'clockWatch' | 'db' | 'clock' | 'config' | 'sealer' 
   webhookCalls: WebhookCalls;
 };
 type ById = { Params: { id: string } };
-type WithSecret = WebhookEndpointRow & { secret: string };
+type Shown = WebhookEndpointRow & Lag;
+type WithSecret = Shown & { secret: string };
 
 const TAG = 'Webhooks';
 
 /** Registers the routes of the webhooks resource. */
 export function registerWebhookApi(server: FastifyInstance, app: WebhookApp): void {
-  const show = (row: WebhookEndpointRow) => showEndpoint(row, app.clock.now());
+  const show = (row: Shown) => showEndpoint(row, app.clock.now());
   const showWithSecret = (row: WithSecret) => ({ ...show(row), secret: row.secret });
   registerEndpoints(server, app, { show, showWithSecret });
   registerRotation(server, app, showWithSecret);
@@ -42,10 +46,10 @@ export function registerWebhookApi(server: FastifyInstance, app: WebhookApp): vo
   registerDeliveriesApi(server, app);
 }
 
-type Shows = { show: (row: WebhookEndpointRow) => unknown; showWithSecret: (row: WithSecret) => unknown };
+type Shows = { show: (row: Shown) => unknown; showWithSecret: (row: WithSecret) => unknown };
 
 function registerEndpoints(server: FastifyInstance, app: WebhookApp, { show, showWithSecret }: Shows): void {
-  const endpoints = resourceRoutes<WebhookEndpointRow>(server, {
+  const endpoints = resourceRoutes<Shown>(server, {
     name: 'webhook endpoint',
     tag: TAG,
     path: '/webhooks',
@@ -59,23 +63,38 @@ function registerEndpoints(server: FastifyInstance, app: WebhookApp, { show, sho
       answer: { schema: secretEndpointSchema, show: showWithSecret },
       description: 'The response contains the `secret` that signs every post. It is not shown again.',
     },
-    (request) => createEndpoint(app, callerOf(request), request.body),
+    async (request) => withLag(app, await createEndpoint(app, callerOf(request), request.body)),
   );
-  endpoints.list({}, (request, page) => listEndpoints(app.db.read, callerOf(request), page));
-  endpoints.get({}, (request) => getEndpoint(app.db.read, callerOf(request), request.params.id));
+  endpoints.list({}, async (request, wanted) => {
+    const page = await listEndpoints(app.db.read, callerOf(request), wanted);
+    return { ...page, items: await Promise.all(page.items.map((row) => withLag(app, row))) };
+  });
+  endpoints.get({}, async (request) =>
+    withLag(app, await getEndpoint(app.db.read, callerOf(request), request.params.id)),
+  );
   endpoints.update(
     {
       body: endpointChangeSchema,
       description:
         'Fields that are left out stay as they are. Deliveries that are still due are posted to the new URL. While an endpoint is disabled, its deliveries are skipped.',
     },
-    (request) => updateEndpoint(app, callerOf(request), { id: request.params.id, wanted: request.body }),
+    async (request) => {
+      const change = { id: request.params.id, wanted: request.body };
+      return withLag(app, await updateEndpoint(app, callerOf(request), change));
+    },
   );
   endpoints.delete({ description: 'Deliveries that are still due are not posted.' }, async (request) => {
     const { id } = request.params;
-    await app.db.commit(deleteEndpoint, { owner: callerOf(request), id, now: app.clock.now() });
-    app.wakeups.notify('webhooks');
+    await app.db.commit(deleteEndpoint, { owner: callerOf(request), id });
+    wakeTasks(app, WEBHOOK_TASKS, [id]);
   });
+}
+
+async function withLag<Row extends Pick<WebhookEndpointRow, 'id'>>(
+  { db }: Pick<App, 'db'>,
+  row: Row,
+): Promise<Row & Lag> {
+  return { ...row, waitingSince: await findWaitingSince(db.read, row.id) };
 }
 
 function registerRotation(
@@ -102,7 +121,9 @@ function registerRotation(
     async (request) => {
       const { overlapSeconds = 0 } = request.body ?? {};
       const { id } = request.params;
-      return showWithSecret(await rotateSecret(app, callerOf(request), { id, overlapSeconds }));
+      return showWithSecret(
+        await withLag(app, await rotateSecret(app, callerOf(request), { id, overlapSeconds })),
+      );
     },
   );
 }

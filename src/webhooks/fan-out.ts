@@ -6,8 +6,9 @@
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { type EventToFanOut, listEventsToFanOut, markFannedOut } from '../events/store.ts';
 import type { Work } from '../system/worker.ts';
+import { wakeTasks } from '../tasks/engine.ts';
 import type { PartApp } from '../thread-app.ts';
-import { insertDelivery } from './deliveries/store.ts';
+import { type EndpointId, insertDelivery, WEBHOOK_TASKS } from './deliveries/store.ts';
 import { findDomainsOfEvent } from './domain-events.ts';
 import { listSubscribers, type Subscriber } from './store.ts';
 
@@ -20,8 +21,8 @@ const BATCH = 500;
 const MAX_DELIVERIES = 1_000;
 
 type FanOut = { now: number; limit: number };
-/** `posts` counts deliveries that are due; `deliveries` also counts those of disabled endpoints. */
-type FanOutCounts = { events: number; deliveries: number; posts: number };
+/** `deliveries` also counts those of disabled endpoints; `due` names the endpoints with new posts. */
+type FanOutCounts = { events: number; deliveries: number; due: readonly EndpointId[] };
 
 /**
  * Creates the deliveries of the oldest waiting events, one for each endpoint that subscribes to the type. An
@@ -30,7 +31,8 @@ type FanOutCounts = { events: number; deliveries: number; posts: number };
 export const fanOutEvents = defineWrite(
   'webhooks.fanOut',
   async (tx, { now, limit }: FanOut): Promise<FanOutCounts> => {
-    const counts: FanOutCounts = { events: 0, deliveries: 0, posts: 0 };
+    const counts = { events: 0, deliveries: 0 };
+    const due = new Set<EndpointId>();
     const known = new Map<string, Subscriber[]>();
     let last: EventToFanOut | undefined;
     for (const event of await listEventsToFanOut(tx, limit)) {
@@ -38,13 +40,13 @@ export const fanOutEvents = defineWrite(
       for (const endpoint of await findReceivers(tx, known, event)) {
         await insertDelivery(tx, event, { endpoint, now });
         counts.deliveries += 1;
-        if (endpoint.status === 'enabled') counts.posts += 1;
+        if (endpoint.status === 'enabled') due.add(endpoint.id);
       }
       counts.events += 1;
       last = event;
     }
     if (last) await markFannedOut(tx, last.id);
-    return counts;
+    return { ...counts, due: [...due] };
   },
 );
 
@@ -87,8 +89,8 @@ export function createFanOutWork(app: Pick<PartApp, 'db' | 'clock' | 'wakeups'>)
       const counts = await app.db.commit(fanOutEvents, { now: app.clock.now(), limit: BATCH });
       return { items: counts.events > 0 ? [counts] : [], nextDueAt: undefined };
     },
-    async run({ posts }) {
-      if (posts > 0) app.wakeups.notify('webhooks');
+    async run({ due }) {
+      if (due.length > 0) wakeTasks(app, WEBHOOK_TASKS, due);
     },
   };
 }

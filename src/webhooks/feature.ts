@@ -4,13 +4,11 @@ import type { Feature } from '../feature.ts';
 import { firstKeptId } from '../system/ids.ts';
 import { registerWebhookApi } from './api.ts';
 import { expireDeliveries } from './deliveries/store.ts';
-import { moveWebhooks } from './set-back.ts';
 
 export const webhooks = {
   name: 'webhooks',
   ids: ['wh', 'whd'],
   routes: [registerWebhookApi],
-  dueWorks: [{ move: moveWebhooks, wakeup: 'webhooks' }],
   retention: ({ db, config }: Pick<App, 'db' | 'config'>) => [
     {
       kind: 'deliveries',

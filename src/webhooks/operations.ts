@@ -2,6 +2,5 @@
 import './deliveries/replay.ts';
 import './deliveries/store.ts';
 import './fan-out.ts';
-import './lease.ts';
 import './settle.ts';
 import './store.ts';

@@ -7,12 +7,13 @@
 import type { Part, ThreadOptions } from '../system/thread/part.ts';
 import { moduleBeside } from '../system/thread.ts';
 import { startWork } from '../system/worker.ts';
+import { startTasks } from '../tasks/engine.ts';
 import type { PartApp } from '../thread-app.ts';
 import { type Post, type PostingApp, post } from './deliver.ts';
-import { createReplayWork } from './deliveries/replay.ts';
+import { createReplayKind } from './deliveries/replay.ts';
 import { createFanOutWork } from './fan-out.ts';
 import type { PostOutcome } from './posting/post.ts';
-import { createSecretSweep, createWebhookWork } from './worker.ts';
+import { createSecretSweep, createWebhookKind } from './posts.ts';
 
 export type WebhookCalls = {
   /** Posts once, for a test of an endpoint. */
@@ -37,8 +38,7 @@ export const WEBHOOK_THREAD: Omit<ThreadOptions, 'prepare'> = {
 export function startWebhooks(app: PartApp): Part<WebhookCalls> {
   const works = [
     startWork(app, createFanOutWork(app)),
-    startWork(app, createWebhookWork(app)),
-    startWork(app, createReplayWork(app)),
+    startTasks(app, [createWebhookKind(app), createReplayKind(app)]),
     startWork(app, createSecretSweep(app)),
   ];
   return {

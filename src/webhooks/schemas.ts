@@ -69,6 +69,11 @@ export type EndpointChange = Static<typeof endpointChangeSchema>;
 
 const time = Type.Union([Type.String(), Type.Null()]);
 
+/** Field of what is posted to: how far its posts are behind. */
+export const waitingSince = Type.Union([Type.String(), Type.Null()], {
+  description: 'Time since which the oldest event waits to be posted; null when none waits.',
+});
+
 const endpointFields = {
   id: Type.String(),
   url: Type.String(),
@@ -85,6 +90,7 @@ const endpointFields = {
     description:
       'Time before which nothing is posted, because the last post failed. The first pause is a quarter of a second; it doubles with each failure, up to a minute. Null while posts succeed.',
   }),
+  waitingSince,
   previousSecretExpiresAt: Type.Union([Type.String(), Type.Null()], {
     description: 'Time until which posts are also signed with the previous secret; null when they are not.',
   }),
@@ -103,6 +109,7 @@ const SHOWN_EXAMPLE = {
   disabledAt: null,
   failingSince: null,
   suspendedUntil: null,
+  waitingSince: null,
   previousSecretExpiresAt: null,
   description: 'The shop',
   domainId: null,
@@ -126,8 +133,11 @@ export const secretEndpointSchema = Type.Object(
   { title: 'WebhookEndpointWithSecret', examples: [{ ...SHOWN_EXAMPLE, secret: EXAMPLE_SECRET }] },
 );
 
+/** Time at which the oldest post that waits was asked for, in Unix milliseconds; null when none waits. */
+export type Lag = { waitingSince: number | null };
+
 /** Returns an endpoint as the API shows it. */
-export function showEndpoint(row: WebhookEndpointRow, nowMs: number): Static<typeof endpointSchema> {
+export function showEndpoint(row: WebhookEndpointRow & Lag, nowMs: number): Static<typeof endpointSchema> {
   const { previousSecretUntil, suspendedUntil } = row;
   const overlaps = previousSecretUntil !== null && nowMs < previousSecretUntil;
   return {
@@ -139,6 +149,7 @@ export function showEndpoint(row: WebhookEndpointRow, nowMs: number): Static<typ
     disabledAt: isoTimeOrNull(row.disabledAt),
     failingSince: isoTimeOrNull(row.failingSince),
     suspendedUntil: suspendedUntil !== null && suspendedUntil > nowMs ? isoTime(suspendedUntil) : null,
+    waitingSince: isoTimeOrNull(row.waitingSince),
     previousSecretExpiresAt: overlaps ? isoTime(previousSecretUntil) : null,
     description: row.description,
     domainId: row.domainId,

@@ -82,7 +82,7 @@ export const changeEndpoint = defineWrite(
     const after = hasValues(before, wanted)
       ? before
       : await writeEndpoint(tx, { ...before, ...wanted, updatedAt: now });
-    if (after.status === 'disabled') await endPending(tx, after.id, { why: 'disabled', now });
+    if (after.status === 'disabled') await endPending(tx, after.id, 'disabled');
     return after;
   },
 );
@@ -160,10 +160,10 @@ export const forgetPreviousSecrets = defineWrite(
  */
 export const deleteEndpoint = defineWrite(
   'webhooks.deleteEndpoint',
-  async (tx, { owner, id, now }: { owner: Owner; id: string; now: number }) => {
+  async (tx, { owner, id }: { owner: Owner; id: string }) => {
     const endpoint = await getEndpoint(tx, owner, id);
     await deleteRows(tx, 'webhookEndpoints', { id: endpoint.id });
-    await endPending(tx, endpoint.id, { why: 'deleted', now });
+    await endPending(tx, endpoint.id, 'deleted');
   },
 );
 
@@ -199,7 +199,7 @@ export type Receiver = Pick<
   WebhookEndpointRow,
   'id' | 'tenantId' | 'domainId' | 'url' | 'secretSealed' | 'previousSecretSealed' | 'previousSecretUntil'
 >;
-export type EndpointById = Receiver & Pick<WebhookEndpointRow, 'status'> & Failing;
+type EndpointById = Receiver & Pick<WebhookEndpointRow, 'status'> & Failing;
 
 /** Returns the endpoint of any tenant, for the workers. */
 export function findEndpoint(tx: Tx, id: EndpointId): Promise<EndpointById | undefined> {
@@ -253,5 +253,5 @@ export async function disableEndpoint(
     set: { status: 'disabled', disabledReason: reason, disabledAt: now, updatedAt: now },
     where: { id },
   });
-  await endPending(tx, id, { why: 'disabled', now });
+  await endPending(tx, id, 'disabled');
 }

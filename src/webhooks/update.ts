@@ -2,6 +2,8 @@
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { invalid } from '../system/errors.ts';
+import { wakeTasks } from '../tasks/engine.ts';
+import { WEBHOOK_TASKS } from './deliveries/store.ts';
 import { checkDestination } from './posting/destination.ts';
 import type { EndpointChange } from './schemas.ts';
 import { changeEndpoint, type Owner } from './store.ts';
@@ -28,7 +30,7 @@ export async function updateEndpoint(
     ...(status !== undefined && { status }),
   };
   const row = await app.db.commit(changeEndpoint, { owner, id, patch, now: app.clock.now() });
-  app.wakeups.notify('webhooks');
+  wakeTasks(app, WEBHOOK_TASKS, [row.id]);
   return row;
 }
 

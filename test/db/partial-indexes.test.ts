@@ -16,7 +16,8 @@ import { expireContent } from '../../src/emails/store.ts';
 import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
 import { expireReceivedContent } from '../../src/inbound/store.ts';
 import { leaseTasks } from '../../src/inbound/tasks/lease.ts';
-import { listWaitingQueues, releaseTasks } from '../../src/inbound/tasks/store.ts';
+import { findPostWaitingSince, listWaitingQueues } from '../../src/inbound/tasks/read-store.ts';
+import { releaseTasks } from '../../src/inbound/tasks/store.ts';
 import { sweepJobs } from '../../src/jobs/store.ts';
 import { findNextDueRun, listDueRuns } from '../../src/ledger/run-store.ts';
 import { sweepImports } from '../../src/mailbox-imports/store.ts';
@@ -36,34 +37,10 @@ import {
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
 import { hastenEngagements } from '../../src/tracking/engagements/store.ts';
 import { findNextJudgement, listDueEngagements } from '../../src/tracking/judgement/store.ts';
-import { listWaitingEndpoints, releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
-import { leaseDeliveries } from '../../src/webhooks/lease.ts';
-import { deleteEndpoint, forgetPreviousSecrets, insertEndpoint } from '../../src/webhooks/store.ts';
+import { forgetPreviousSecrets } from '../../src/webhooks/store.ts';
 import { explain } from '../support/explain.ts';
 
 const tenantId = 'ten_1';
-const endpoint = {
-  id: 'wh_1',
-  tenantId,
-  mode: 'live',
-  domainId: null,
-  url: 'https://hooks.example/',
-  events: '[]',
-  description: null,
-  status: 'enabled',
-  disabledReason: null,
-  disabledAt: null,
-  failingSince: null,
-  warnedAt: null,
-  consecutiveFailures: 0,
-  suspendedUntil: null,
-  secretSealed: '',
-  previousSecretSealed: null,
-  previousSecretUntil: null,
-  createdAt: 0,
-  updatedAt: 0,
-} as const;
-
 const apiKey = {
   id: 'key_1',
   tenantId,
@@ -151,18 +128,6 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     (tx) => hastenEngagements.run(tx, { now: 1, delayMs: 1 }),
   ],
   eventsToFanOut: [(tx) => listEventsToFanOut(tx, 10), (tx) => markFannedOut(tx, 'evt_1')],
-  webhookDeliveriesPending: [
-    listWaitingEndpoints,
-    async (tx) => {
-      await insertEndpoint.run(tx, endpoint);
-      const claims = [{ endpointId: endpoint.id, limit: 3 }];
-      await leaseDeliveries.run(tx, { now: 1, until: 2, runId: 'e', claims });
-    },
-    async (tx) => {
-      await insertEndpoint.run(tx, endpoint);
-      await deleteEndpoint.run(tx, { owner: endpoint, id: endpoint.id, now: 1 });
-    },
-  ],
   // SQLite makes this query when a blob is deleted.
   messagesByBlob: [(tx) => tx.selectFrom('messages').select('id').where('blobId', '=', 'blob_1').execute()],
   messagesByContent: [(tx) => deleteUnusedContent(tx, 1)],
@@ -186,6 +151,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
       return leaseTasks.run(tx, { kind: 'post', now: 1, until: 2, runId: 'e', claims });
     },
   ],
+  receivedPostsPending: [(tx) => findPostWaitingSince(tx, 'rt_1')],
   receivedTasksLeased: [(tx) => releaseTasks.run(tx, { kind: 'post', now: 1, runId: 'e' })],
   webhookEndpointsRotating: [(tx) => forgetPreviousSecrets.run(tx, { now: 1 })],
   tasksByDue: [
@@ -195,7 +161,6 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   ],
   tasksByRun: [(tx) => listAbandoned(tx, { kind: 'imports', runId: 'e', limit: 1 })],
   tasksByError: [(tx) => countTasks.run(tx, undefined)],
-  webhookDeliveriesLeased: [(tx) => releaseAbandoned.run(tx, { now: 1, runId: 'e' })],
 };
 
 function partialIndexes(): string[] {

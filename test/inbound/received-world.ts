@@ -9,6 +9,7 @@ import { kyselyOn } from '../../src/db/dialect.ts';
 import type { ReceivedMessageRow, ReceivedTaskRow } from '../../src/db/inbound-tables.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import { insertReceived } from '../../src/inbound/store.ts';
+import { listTasksOf } from '../../src/inbound/tasks/read-store.ts';
 import { insertTask } from '../../src/inbound/tasks/store.ts';
 import type { CrashPoint } from '../../src/system/crash-point.ts';
 import { newId } from '../../src/system/ids.ts';
@@ -56,7 +57,7 @@ export function shareReceivedWorld(): (run: (world: ReceivedWorld) => Promise<vo
       await run(world);
     } finally {
       for (const table of [
-        ...(['receivedTasks', 'receivedRecipients', 'receivedMessages'] as const),
+        ...(['receivedTasks', 'receivedRecipients', 'receivedMessages', 'tasks'] as const),
         ...(['blobs', 'storedMail'] as const),
       ])
         await world.side.deleteFrom(table).execute();
@@ -92,8 +93,10 @@ async function openWorld(): Promise<ReceivedWorld & { close(): Promise<void> }> 
       test.app.wakeups.notify('inbound');
       return id;
     },
-    tasks: () =>
-      side.selectFrom('receivedTasks').selectAll().orderBy('messageId').orderBy('position').execute(),
+    async tasks() {
+      const messages = await side.selectFrom('receivedMessages').select('id').orderBy('id').execute();
+      return (await Promise.all(messages.map(({ id }) => listTasksOf(side, id)))).flat();
+    },
     messages: () => side.selectFrom('receivedMessages').selectAll().orderBy('id').execute(),
     until: (what, check) =>
       waitUntil(async () => {

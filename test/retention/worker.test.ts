@@ -394,7 +394,7 @@ test('a start with the clock 31 days ahead deletes no webhook deliveries', async
     const row = { id: newId('whd', at), endpointId: body.id, tenantId, eventId, state, attempts: 1 };
     await side
       .insertInto('webhookDeliveries')
-      .values({ ...row, dueAt: null, createdAt: at })
+      .values({ ...row, createdAt: at })
       .execute();
   }
   const states = async () =>

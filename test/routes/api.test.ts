@@ -70,6 +70,7 @@ test('a route is created enabled, with its secret, and answers to its id without
     disabledAt: null,
     failingSince: null,
     suspendedUntil: null,
+    waitingSince: null,
     createdAt: '2027-01-15T08:00:00.000Z',
     updatedAt: '2027-01-15T08:00:00.000Z',
   });

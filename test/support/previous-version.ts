@@ -53,8 +53,8 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
   audiences: OPT_IN,
   segments: OPT_IN,
   plan: ['storedMegabytes', 'storedBytes'],
-  webhooks: ['domainId'],
-  inbound: ['disabledAt', 'disabledReason', 'failingSince', 'suspendedUntil'],
+  webhooks: ['domainId', 'waitingSince'],
+  inbound: ['disabledAt', 'disabledReason', 'failingSince', 'suspendedUntil', 'waitingSince'],
 };
 
 /** Optional records of domains that the previous version did not show. */

@@ -28,6 +28,7 @@ test('an endpoint is created enabled, with its secret, and answers to its id wit
       disabledAt: null,
       failingSince: null,
       suspendedUntil: null,
+      waitingSince: null,
       domainId: null,
     },
     ...{ previousSecretExpiresAt: null, createdAt: shown.createdAt, updatedAt: shown.createdAt },

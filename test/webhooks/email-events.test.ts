@@ -4,8 +4,9 @@ import { after, test } from 'node:test';
 import { type Report, verdictForAll } from '../../src/queue/outcome/outcome.ts';
 import type { HttpRequest } from '../../src/system/fetch.ts';
 import { startWork } from '../../src/system/worker.ts';
+import { startTasks } from '../../src/tasks/engine.ts';
 import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
-import { createWebhookWork } from '../../src/webhooks/worker.ts';
+import { createWebhookKind } from '../../src/webhooks/posts.ts';
 import { SIMULATOR } from '../emails/fixtures.ts';
 import { deliverBy, judged, openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -26,7 +27,7 @@ const spool = await openSpool({
   },
 });
 const { app, liveKey: key } = spool;
-const works = [startWork(app, createFanOutWork(app)), startWork(app, createWebhookWork(app))];
+const works = [startWork(app, createFanOutWork(app)), startTasks(app, [createWebhookKind(app)])];
 after(async () => {
   for (const work of works) await Promise.all([work.stop(0), spool.clock.advance(0)]);
   await spool.close();

@@ -1,8 +1,9 @@
 /** What failing posts do to their endpoint over days: the settlements are made with times of their own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { leaseDeliveries } from '../../src/webhooks/lease.ts';
-import { type EndpointEffect, settleDelivery } from '../../src/webhooks/settle.ts';
+import { leaseTasks } from '../../src/tasks/store.ts';
+import type { PostEffect } from '../../src/webhooks/posting/settle.ts';
+import { settleDelivery } from '../../src/webhooks/settle.ts';
 import { shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 
 const inWorld = shareWorld();
@@ -24,23 +25,24 @@ async function post(
   world: WebhookWorld,
   id: string,
   { at, madeAt = at, ok = false }: Post,
-): Promise<EndpointEffect> {
+): Promise<PostEffect> {
   const endpointId = id as `wh_${string}`;
   const eventId = await world.record();
   const [deliveryId] = await world.addDeliveries({ endpointId, eventId, dueAt: at, createdAt: madeAt });
   // The worker's test covers suspensions; the times here are too close together for one.
   await world.setEndpoint({ suspendedUntil: null });
   const { db } = world.test.app;
-  const lease = { now: at, until: at + 1, runId: 'e', claims: [{ endpointId, limit: 1 }] };
-  const [leased] = await db.commit(leaseDeliveries, lease);
-  assert.ok(leased);
-  assert.equal(leased.lease.id, deliveryId);
-  return db.commit(settleDelivery, {
-    ...{ ...leased.lease, endpointId, url: leased.endpoint.url, now: at, gone: false },
+  const claims = [{ queueKey: endpointId, limit: 1 }];
+  const [lease] = await db.commit(leaseTasks, { kind: 'webhooks', now: at, runId: 'e', claims });
+  assert.ok(lease);
+  assert.equal(lease.reference, deliveryId);
+  const { effect } = await db.commit(settleDelivery, {
+    ...{ lease, endpointId, url: (await world.endpoint()).url, now: at },
     ...(ok
-      ? { ...OK, state: 'delivered', dueAt: null }
-      : { ...FAILED, state: 'pending', dueAt: at + 3_650 * DAY }),
+      ? { result: OK, next: { state: 'delivered', dueAt: null }, answer: 'taken' }
+      : { result: FAILED, next: { state: 'pending', dueAt: at + 3_650 * DAY }, answer: 'refused' }),
   });
+  return effect;
 }
 
 /** Ten deliveries made and posted in vain an hour after each other, from `from` on. */
@@ -175,7 +177,7 @@ test('the log tells the operator that an endpoint was disabled', () =>
     await failTen(world, id, startMs - 6 * DAY);
     await world.setEndpoint({ warnedAt: null });
     await world.side
-      .updateTable('webhookDeliveries')
+      .updateTable('tasks')
       .set({ dueAt: startMs + DAY })
       .execute();
     await world.setEndpoint({ failingSince: startMs - DAY });

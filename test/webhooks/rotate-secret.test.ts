@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { verifySignature } from '../../src/webhooks/posting/signature.ts';
-import { createSecretSweep } from '../../src/webhooks/worker.ts';
+import { createSecretSweep } from '../../src/webhooks/posts.ts';
 import { ended, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 
 const inWorld = shareWorld();

@@ -169,7 +169,7 @@ test('the death of the thread delays posts and loses none, and all other work co
   const pending = () =>
     opened.app.db.read.selectFrom('webhookDeliveries').selectAll().where('state', '=', 'pending').execute();
   await waitUntil(async () => (await pending()).length === 0, 'both are delivered');
-  const interrupted = logged.find(({ msg }) => msg.startsWith('webhook posts were interrupted'));
+  const interrupted = logged.find(({ msg }) => msg.startsWith('tasks were interrupted'));
   assert.equal(interrupted?.['count'], 1);
   assert.equal((await delivery())?.state, 'delivered');
   assert.deepEqual((await health()).warnings, undefined);

@@ -9,6 +9,7 @@ import { after } from 'node:test';
 import { openWriting } from '../../src/db/connection.ts';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import type { Tx } from '../../src/db/operation.ts';
+import type { TaskRow } from '../../src/db/task-tables.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow } from '../../src/db/webhook-tables.ts';
 import { type EventType, recordEvent } from '../../src/events/store.ts';
 import type { CrashPoint } from '../../src/system/crash-point.ts';
@@ -16,9 +17,11 @@ import type { HttpResponse } from '../../src/system/fetch/answer.ts';
 import type { Fetch, HttpRequest } from '../../src/system/fetch.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import { startWork } from '../../src/system/worker.ts';
-import { createReplayWork } from '../../src/webhooks/deliveries/replay.ts';
+import { startTasks } from '../../src/tasks/engine.ts';
+import { scheduleTask } from '../../src/tasks/store.ts';
+import { createReplayKind } from '../../src/webhooks/deliveries/replay.ts';
 import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
-import { createWebhookWork } from '../../src/webhooks/worker.ts';
+import { createWebhookKind } from '../../src/webhooks/posts.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { type LogLine, recordLog } from '../support/record-log.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
@@ -53,7 +56,8 @@ export type WebhookWorld = Omit<Opened, 'close'> & {
   answer(give: (request: HttpRequest) => Answer): void;
   createEndpoint(options?: { url?: string; events?: EventType[]; key?: string }): Promise<Endpoint>;
   record(event?: Partial<RecordedEvent>): Promise<Id<'evt'>>;
-  deliveries(): Promise<WebhookDeliveryRow[]>;
+  /** The deliveries, each with its task. */
+  deliveries(): Promise<Delivery[]>;
   /** Adds deliveries without the fan-out: pending, without a time when they are due, unless the row says otherwise. */
   addDeliveries(...rows: AddedDelivery[]): Promise<Id<'whd'>[]>;
   /** The row of the only endpoint, and a change to it behind the back of the daemon. */
@@ -65,7 +69,8 @@ export type WebhookWorld = Omit<Opened, 'close'> & {
   begin(options?: { url?: string }): Promise<Endpoint>;
 };
 
-export type AddedDelivery = Pick<WebhookDeliveryRow, 'endpointId' | 'eventId'> & Partial<WebhookDeliveryRow>;
+export type Delivery = WebhookDeliveryRow & Pick<TaskRow, 'dueAt' | 'runId'>;
+export type AddedDelivery = Pick<WebhookDeliveryRow, 'endpointId' | 'eventId'> & Partial<Delivery>;
 
 export type Endpoint = { id: Id<'wh'>; secret: string };
 type RecordedEvent = { tenantId: Id<'ten'>; mode: 'live' | 'test'; type: EventType; data: object };
@@ -143,8 +148,7 @@ async function inOpened(opened: Opened, run: (world: WebhookWorld) => Promise<vo
   function start(): void {
     for (const work of [
       startWork(test.app, createFanOutWork(test.app)),
-      startWork(test.app, createWebhookWork(test.app)),
-      startWork(test.app, createReplayWork(test.app)),
+      startTasks(test.app, [createWebhookKind(test.app), createReplayKind(test.app)]),
     ]) {
       stops.push(async () => void (await Promise.all([work.stop(0), clock.advance(0)])));
     }
@@ -159,7 +163,17 @@ async function inOpened(opened: Opened, run: (world: WebhookWorld) => Promise<vo
       },
       createEndpoint: (endpoint) => createEndpoint(test, endpoint),
       record: (event) => record(opened, event),
-      deliveries: () => test.app.db.read.selectFrom('webhookDeliveries').selectAll().orderBy('id').execute(),
+      deliveries: () =>
+        test.app.db.read
+          .selectFrom('webhookDeliveries as delivery')
+          .leftJoin('tasks', (join) =>
+            join.onRef('reference', '=', 'delivery.id').on('kind', '=', 'webhooks'),
+          )
+          .selectAll('delivery')
+          .select(['dueAt', 'runId'])
+          .select(({ fn }) => fn.coalesce('tasks.attempts', 'delivery.attempts').as('attempts'))
+          .orderBy('delivery.id')
+          .execute(),
       addDeliveries: (...rows) => addDeliveries(opened, rows),
       endpoint: () => side.selectFrom('webhookEndpoints').selectAll().executeTakeFirstOrThrow(),
       async setEndpoint(change) {
@@ -175,7 +189,10 @@ async function inOpened(opened: Opened, run: (world: WebhookWorld) => Promise<vo
     });
   } finally {
     for (const stop of stops) await stop();
-    for (const table of ['webhookDeliveries', 'webhookReplays', 'webhookEndpoints', 'events'] as const) {
+    for (const table of [
+      ...(['webhookDeliveries', 'webhookReplays', 'webhookEndpoints'] as const),
+      ...(['events', 'tasks'] as const),
+    ]) {
       await side.deleteFrom(table).execute();
     }
   }
@@ -221,15 +238,22 @@ const ROWS_PER_INSERT = 1_000;
 
 async function addDeliveries({ test, clock, side }: Opened, added: AddedDelivery[]): Promise<Id<'whd'>[]> {
   const { tenantId } = test;
-  const rows = added.map(({ createdAt = clock.now(), ...row }) => {
+  const due = new Map<Id<'whd'>, number>();
+  const rows = added.map(({ createdAt = clock.now(), dueAt, runId: _, ...row }) => {
     const id = newId('whd', createdAt);
-    return { id, tenantId, state: 'pending' as const, attempts: 0, dueAt: null, createdAt, ...row };
+    if (dueAt) due.set(id, dueAt);
+    return { id, tenantId, state: 'pending' as const, attempts: 0, createdAt, ...row };
   });
   for (let at = 0; at < rows.length; at += ROWS_PER_INSERT) {
     await side
       .insertInto('webhookDeliveries')
       .values(rows.slice(at, at + ROWS_PER_INSERT))
       .execute();
+  }
+  for (const { id, endpointId: queueKey } of rows) {
+    const dueAt = due.get(id);
+    if (dueAt !== undefined)
+      await scheduleTask(side, { kind: 'webhooks', reference: id, queueKey, tenantId, dueAt });
   }
   return rows.map(({ id }) => id);
 }

@@ -3,7 +3,7 @@
  * the fewest, and no tenant takes the last ones (system/shares.ts).
  */
 import { Shares } from '../../system/shares.ts';
-import type { WaitingQueue } from './store.ts';
+import type { WaitingQueue } from './read-store.ts';
 
 /** A tenant alone gets three quarters of the slots. */
 const HELD_PER_FREE = 3;

@@ -3,24 +3,25 @@
  * until it is done or has failed; while it runs, it is leased to this run of the daemon or of its thread.
  */
 import { sql } from 'kysely';
-import { MOVED_ROWS, moveSlice, type SetBack } from '../../db/due-times.ts';
+import type { Db } from '../../db/database.ts';
+import { inSlices, MOVED_ROWS, moveSlice, type SetBack } from '../../db/due-times.ts';
 import type { ReceivedTaskRow } from '../../db/inbound-tables.ts';
-import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
+import { cancelTask, cancelWaiting, scheduleTask } from '../../tasks/store.ts';
 import { interruptedDelayMs } from '../../webhooks/posting/interrupted.ts';
 import { MAX_ATTEMPTS } from '../../webhooks/posting/schedule.ts';
 import { endReceived } from '../store.ts';
 
 export type TaskKind = ReceivedTaskRow['kind'];
-type TaskId = ReceivedTaskRow['id'];
-type TenantId = ReceivedTaskRow['tenantId'];
+export type TaskId = ReceivedTaskRow['id'];
 
 export type NewTask = Pick<
   ReceivedTaskRow,
   'id' | 'messageId' | 'position' | 'tenantId' | 'kind' | 'targetId' | 'createdAt'
 >;
 
-const insert = statement((db, param: Param<NewTask & { queue: string }>) =>
+const insert = statement((db, param: Param<NewTask & Pick<ReceivedTaskRow, 'queue' | 'dueAt'>>) =>
   db.insertInto('receivedTasks').values({
     id: param('id'),
     messageId: param('messageId'),
@@ -31,52 +32,35 @@ const insert = statement((db, param: Param<NewTask & { queue: string }>) =>
     queue: param('queue'),
     state: 'pending',
     attempts: 0,
-    dueAt: param('createdAt'),
+    dueAt: param('dueAt'),
     createdAt: param('createdAt'),
   }),
 );
 
+/** Kind of the tasks of the engine that post to routes (routes/post). */
+export const POST_TASKS = 'route-posts';
+
 /** Stores a task that is due at once, as part of the write that accepts its message. */
 export async function insertTask(tx: Tx, task: NewTask): Promise<void> {
-  await insert.all(tx, { ...task, queue: queueOf(task) });
+  await insert.all(tx, {
+    ...task,
+    queue: queueOf(task),
+    dueAt: task.kind === 'post' ? null : task.createdAt,
+  });
+  if (task.kind === 'post') await schedulePost(tx, task, task.createdAt);
+}
+
+function schedulePost(
+  tx: Tx,
+  { id, targetId, tenantId }: Pick<NewTask, 'id' | 'targetId' | 'tenantId'>,
+  dueAt: number,
+): Promise<void> {
+  return scheduleTask(tx, { kind: POST_TASKS, reference: id, queueKey: targetId, tenantId, dueAt });
 }
 
 /** Returns the queue of a task: a route that never answers, or a damaged mailbox, must not delay the tenant's other ones. */
 function queueOf({ kind, targetId, tenantId }: NewTask): string {
   return kind === 'post' || kind === 'mailbox' ? targetId : (tenantId ?? '');
-}
-
-/** A queue with tasks that are still pending. */
-export type WaitingQueue = {
-  queue: string;
-  /** Tenant of the tasks; null for the installation's own mail. */
-  tenantId: TenantId;
-  /** Time at which the first task falls due, or at which its lease ends. */
-  dueAt: number;
-};
-
-/** Skips from queue to queue in the index, so that the cost does not depend on the number of tasks. */
-const waitingQueues = statement((db, param: Param<{ kind: TaskKind }>) => ({
-  compile: () =>
-    sql<WaitingQueue>`
-      WITH RECURSIVE waiting (queue) AS (
-        SELECT min(queue) FROM receivedTasks WHERE state = 'pending' AND kind = ${param('kind')}
-        UNION ALL
-        SELECT (SELECT min(later.queue) FROM receivedTasks AS later
-                 WHERE later.state = 'pending' AND later.kind = ${param('kind')} AND later.queue > waiting.queue)
-          FROM waiting WHERE waiting.queue IS NOT NULL
-      )
-      SELECT waiting.queue AS queue, first."tenantId" AS "tenantId", first."dueAt" AS "dueAt"
-        FROM waiting JOIN receivedTasks AS first ON first.id = (
-             SELECT one.id FROM receivedTasks AS one
-              WHERE one.state = 'pending' AND one.kind = ${param('kind')} AND one.queue = waiting.queue
-              ORDER BY one."dueAt" LIMIT 1)
-       ORDER BY first."dueAt"`.compile(db),
-}));
-
-/** Returns the queues with pending tasks of a kind, the longest due first. */
-export function listWaitingQueues(tx: Tx, kind: TaskKind): Promise<WaitingQueue[]> {
-  return waitingQueues.all(tx, { kind });
 }
 
 /** A task while it runs. `attempts` counts this run. */
@@ -189,7 +173,7 @@ export async function settleLeased(tx: Tx, settlement: Settlement): Promise<bool
   const { messageId, state, now } = settlement;
   const hasEnded = state !== 'pending';
   if (!(await settleStatement.first(tx, { ...settlement, endedAt: hasEnded ? now : null }))) return false;
-  if (hasEnded && !(await pendingOf.first(tx, { messageId }))) await endReceived(tx, messageId, now);
+  if (hasEnded) await endIfLast(tx, messageId, now);
   return true;
 }
 
@@ -212,53 +196,56 @@ export const putBackTask = defineWrite(
   },
 );
 
-type FailWaiting = { kind: TaskKind; queue: string; error: string; now: number };
+type PostRecord = TaskResultOfPost & { id: TaskId; attempts: number; now: number };
+type TaskResultOfPost = Omit<TaskResult, 'dueAt'>;
+
+const recordStatement = statement((db, param: Param<PostRecord & { endedAt: number | null }>) =>
+  db
+    .updateTable('receivedTasks')
+    .set({
+      state: param('state'),
+      attempts: param('attempts'),
+      responseStatus: param('responseStatus'),
+      responseTimeMs: param('responseTimeMs'),
+      responseBody: param('responseBody'),
+      error: param('error'),
+      endedAt: param('endedAt'),
+    })
+    .where('id', '=', param('id'))
+    .returning('messageId'),
+);
+
+/** Stores what a post has come to, and ends its message when it was the last task. */
+export async function recordPost(tx: Tx, post: PostRecord): Promise<void> {
+  const hasEnded = post.state !== 'pending';
+  const row = await recordStatement.first(tx, { ...post, endedAt: hasEnded ? post.now : null });
+  if (hasEnded && row) await endIfLast(tx, row.messageId, post.now);
+}
+
+async function endIfLast(tx: Tx, messageId: ReceivedTaskRow['messageId'], now: number): Promise<void> {
+  if (!(await pendingOf.first(tx, { messageId }))) await endReceived(tx, messageId, now);
+}
+
+type FailWaiting = { queue: string; error: string; now: number };
 
 /** Maximum number of tasks that one write ends, so that other writes wait only a short time. */
 const MAX_ENDED_TASKS = 200;
 
-const failWaitingStatement = statement((db, param: Param<FailWaiting>) =>
+const failStatement = statement((db, param: Param<{ id: TaskId } & Omit<FailWaiting, 'queue'>>) =>
   db
     .updateTable('receivedTasks')
-    .set({ state: 'failed', dueAt: null, runId: null, error: param('error'), endedAt: param('now') })
-    .where('id', 'in', (where) =>
-      where
-        .selectFrom('receivedTasks')
-        .select('id')
-        .where(isPending)
-        .where('kind', '=', param('kind'))
-        .where('queue', '=', param('queue'))
-        .where((is) => is.or([is('runId', 'is', null), is('dueAt', '<=', param('now'))]))
-        .orderBy('dueAt')
-        .limit(MAX_ENDED_TASKS),
-    )
+    .set({ state: 'failed', error: param('error'), endedAt: param('now') })
+    .where('id', '=', param('id'))
     .returning('messageId'),
 );
 
-/** Ends the waiting tasks of a queue that nothing serves any more. Running ones settle by themselves. */
-export async function failWaitingTasks(tx: Tx, failure: FailWaiting): Promise<void> {
-  const ended = await failWaitingStatement.all(tx, failure);
-  for (const messageId of new Set(ended.map((row) => row.messageId)))
-    if (!(await pendingOf.first(tx, { messageId }))) await endReceived(tx, messageId, failure.now);
-}
-
-type FailingWindow = { queue: string; after: TaskId; before: TaskId; limit: number };
-
-const failing = statement((db, param: Param<FailingWindow>) =>
-  db
-    .selectFrom('receivedTasks')
-    .select('id')
-    .where('queue', '=', param('queue'))
-    .where('state', 'in', ['failed', 'pending'])
-    .where('attempts', '>', 0)
-    .where('id', '>', constant(param('after')))
-    .where('id', '<', constant(param('before')))
-    .limit(constant(param('limit'))),
-);
-
-/** Returns the number of tasks of a queue in the window that have failed so far, at most `limit`. */
-export async function countFailingTasks(tx: Tx, window: FailingWindow): Promise<number> {
-  return (await failing.all(tx, window)).length;
+/** Ends the waiting posts of a route that gets no more of them. Running ones settle by themselves. */
+export async function failWaitingPosts(tx: Tx, { queue, error, now }: FailWaiting): Promise<void> {
+  const canceled = await cancelWaiting(tx, { kind: POST_TASKS, queueKey: queue, limit: MAX_ENDED_TASKS });
+  for (const id of canceled) {
+    const row = await failStatement.first(tx, { id: id as TaskId, error, now });
+    if (row) await endIfLast(tx, row.messageId, now);
+  }
 }
 
 const beginAnew = statement((db, param: Param<{ id: TaskId; now: number }>) =>
@@ -267,7 +254,7 @@ const beginAnew = statement((db, param: Param<{ id: TaskId; now: number }>) =>
     .set({
       state: 'pending',
       attempts: 0,
-      dueAt: param('now'),
+      dueAt: sql`CASE WHEN kind <> 'post' THEN ${param('now')} END`,
       runId: null,
       responseStatus: null,
       responseTimeMs: null,
@@ -275,29 +262,14 @@ const beginAnew = statement((db, param: Param<{ id: TaskId; now: number }>) =>
       error: null,
       endedAt: null,
     })
-    .where('id', '=', param('id')),
+    .where('id', '=', param('id'))
+    .returning(['id', 'kind', 'targetId', 'tenantId']),
 );
 
 /** Makes a task of any state due now, with as many attempts as a new one. It must not be leased. */
 export async function makeTaskDueAgain(tx: Tx, id: TaskId, now: number): Promise<void> {
-  await beginAnew.all(tx, { id, now });
-}
-
-const tasksOf = statement((db, param: Param<Pick<ReceivedTaskRow, 'messageId' | 'kind'>>) =>
-  db
-    .selectFrom('receivedTasks')
-    .selectAll()
-    .where('messageId', '=', param('messageId'))
-    .where('kind', '=', param('kind'))
-    .orderBy('position'),
-);
-
-/** Returns the tasks of a kind that a message has, in the order of its recipients. */
-export function listTasksOf(
-  tx: Tx,
-  of: Pick<ReceivedTaskRow, 'messageId' | 'kind'>,
-): Promise<ReceivedTaskRow[]> {
-  return tasksOf.all(tx, of);
+  const row = await beginAnew.first(tx, { id, now });
+  if (row?.kind === 'post') await schedulePost(tx, row, now);
 }
 
 type Release = { kind: TaskKind; now: number; runId: string };
@@ -319,7 +291,7 @@ export const releaseTasks = defineWrite(
 );
 
 /** Position of a row in the order in which rows are moved. */
-export type MovedAfter = { kind: string; queue: string; dueAt: number; id: string };
+type MovedAfter = { kind: string; queue: string; dueAt: number; id: string };
 
 const pendingAfter = statement((db, param: Param<MovedAfter>) =>
   db
@@ -344,7 +316,7 @@ const setDueAt = statement((db, param: Param<{ id: TaskId; dueAt: number }>) =>
 );
 
 /** Moves due times, and the ends of leases, when the wall clock was set back. Returns the last row of a full slice. */
-export const moveDueTasks = defineWrite(
+const moveDueTasks = defineWrite(
   'inbound.moveDueTasks',
   async (tx, { after, ...setBack }: SetBack & { after: MovedAfter }): Promise<MovedAfter | undefined> => {
     const rows = await pendingAfter.all(tx, after);
@@ -354,31 +326,19 @@ export const moveDueTasks = defineWrite(
   },
 );
 
+/** Moves the due times of all tasks when the wall clock was set back. */
+export function moveReceivedTasks(db: Db, setBack: SetBack): Promise<void> {
+  return inSlices<MovedAfter>({ kind: '', queue: '', dueAt: 0, id: '' }, (after) =>
+    db.commit(moveDueTasks, { ...setBack, after }),
+  );
+}
+
 const deleteOf = statement((db, param: Param<Pick<ReceivedTaskRow, 'messageId'>>) =>
-  db.deleteFrom('receivedTasks').where('messageId', '=', param('messageId')),
+  db.deleteFrom('receivedTasks').where('messageId', '=', param('messageId')).returning(['id', 'kind']),
 );
 
 /** Deletes the tasks of a message, as part of the write that deletes the message. */
 export async function deleteTasksOf(tx: Tx, messageId: ReceivedTaskRow['messageId']): Promise<void> {
-  await deleteOf.all(tx, { messageId });
+  for (const { id, kind } of await deleteOf.all(tx, { messageId }))
+    if (kind === 'post') await cancelTask(tx, { kind: POST_TASKS, reference: id });
 }
-
-export type KindLoad = {
-  kind: TaskKind;
-  /** Number of tasks that have not ended. */
-  waiting: number;
-  /** Creation of the oldest of them, in Unix milliseconds. */
-  since: number;
-};
-
-/** Returns the number and the age of the pending tasks of each kind that has some. */
-export const countPendingTasks = defineRead(
-  'inbound.countPendingTasks',
-  (tx, _input: undefined): Promise<KindLoad[]> =>
-    tx
-      .selectFrom('receivedTasks')
-      .select(({ fn }) => ['kind', fn.countAll<number>().as('waiting'), fn.min('createdAt').as('since')])
-      .where(isPending)
-      .groupBy('kind')
-      .execute(),
-);

@@ -9,18 +9,17 @@ import type { Leased, Work } from '../../system/worker.ts';
 import type { PartApp } from '../../thread-app.ts';
 import { retryDelayMs } from '../../webhooks/posting/schedule.ts';
 import { leaseTasks } from './lease.ts';
+import { listWaitingQueues, type WaitingQueue } from './read-store.ts';
 import { settleTask } from './settle.ts';
 import { type TaskClaim, TaskSlots } from './slots.ts';
 import {
   INTERRUPTED,
   isUsedUp,
   type LeasedTask,
-  listWaitingQueues,
   releaseTasks,
   type Settlement,
   type TaskKind,
   type TaskResult,
-  type WaitingQueue,
 } from './store.ts';
 
 /** Response of another server to a task, such as the receiver of a post. */

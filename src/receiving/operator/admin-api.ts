@@ -2,21 +2,25 @@
  * Registers the operator's routes for received mail: that of all tenants, and that of the installation itself. They are
  * served on the control socket alone, never on a network port.
  */
+
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { whileAwaited } from '../../http/transport/client-disconnect.ts';
 import { findReceived, listReceivedRecipients } from '../../inbound/store.ts';
+import { listTasksOf } from '../../inbound/tasks/read-store.ts';
+import { POST_TASKS } from '../../inbound/tasks/store.ts';
 import { listReceived, readReceivedFilter } from '../../routes/messages/list.ts';
 import { receivedFilter } from '../../routes/messages/schemas.ts';
 import { sendRaw } from '../../routes/messages/send-file.ts';
 import type { ReceivedFilter } from '../../routes/messages/store.ts';
 import { orNotFound } from '../../system/errors.ts';
+import { wakeTasks } from '../../tasks/engine.ts';
 import { getTenant } from '../../tenants/store.ts';
 import { replayForOperator } from './replay.ts';
 import { showDetails, showListed } from './show.ts';
-import { countTasks, listTasks } from './store.ts';
+import { countTasks } from './store.ts';
 
 type AdminApp = Pick<App, 'db' | 'blobs' | 'clock' | 'wakeups'>;
 type ById = { Params: { id: ReceivedMessageRow['id'] } };
@@ -54,6 +58,7 @@ export function registerInboundAdmin(server: FastifyInstance, app: AdminApp): vo
     async ({ params: { id }, body: { taskId } }) => {
       const replayed = await app.db.commit(replayForOperator, { id, taskId, now: app.clock.now() });
       app.wakeups.notify('inbound');
+      wakeTasks(app, POST_TASKS);
       return { replayed };
     },
   );
@@ -100,6 +105,6 @@ async function show({ db: { read } }: AdminApp, message: ReceivedMessageRow) {
   return showDetails({
     message,
     recipients: await listReceivedRecipients(read, id),
-    tasks: await listTasks(read, id),
+    tasks: await listTasksOf(read, id),
   });
 }

@@ -2,9 +2,9 @@
 import type { ReceivedMessageRow, ReceivedTaskRow } from '../../db/inbound-tables.ts';
 import { defineWrite } from '../../db/operation.ts';
 import { findReceived } from '../../inbound/store.ts';
+import { listTasksOf } from '../../inbound/tasks/read-store.ts';
 import { chooseTasks, makeTasksDueAgain } from '../../routes/messages/replay.ts';
 import { AppError, notFound } from '../../system/errors.ts';
-import { listTasks } from './store.ts';
 
 type Replay = { id: ReceivedMessageRow['id']; taskId: string | undefined; now: number };
 
@@ -18,7 +18,7 @@ export const replayForOperator = defineWrite(
   async (tx, { id, taskId, now }: Replay): Promise<number> => {
     const message = await findReceived(tx, id);
     if (!message) throw notFound('Received message');
-    return makeTasksDueAgain(tx, { message, tasks: choose(await listTasks(tx, id), taskId), now });
+    return makeTasksDueAgain(tx, { message, tasks: choose(await listTasksOf(tx, id), taskId), now });
   },
 );
 

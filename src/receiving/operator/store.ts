@@ -20,14 +20,3 @@ export async function countTasks(tx: Tx, messageIds: readonly MessageId[]): Prom
     .orderBy('state')
     .execute();
 }
-
-/** Returns all tasks of a message, in the order of its recipients. */
-export function listTasks(tx: Tx, messageId: MessageId): Promise<ReceivedTaskRow[]> {
-  return tx
-    .selectFrom('receivedTasks')
-    .selectAll()
-    .where('messageId', '=', messageId)
-    .orderBy('position')
-    .orderBy('id')
-    .execute();
-}

@@ -1,4 +1,5 @@
 /** `/v1/inbound/messages`: the mail that was received for a tenant, and the posts of it to routes. */
+
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
@@ -6,8 +7,10 @@ import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
 import { whileAwaited } from '../../http/transport/client-disconnect.ts';
+import { POST_TASKS } from '../../inbound/tasks/store.ts';
 import type { MessageContent } from '../../mail/message/parse/parser.ts';
 import { notFound } from '../../system/errors.ts';
+import { wakeTasks } from '../../tasks/engine.ts';
 import { type Reach, reachOf } from '../../tenants/authenticate.ts';
 import { showMessage } from '../post/body.ts';
 import type { ReceivedContents } from './content.ts';
@@ -176,6 +179,7 @@ function registerReplay(server: FastifyInstance, app: ReceivedApp): void {
       const { id } = request.params;
       await app.db.commit(replayReceived, { reach, id, now: app.clock.now() });
       app.wakeups.notify('inbound');
+      wakeTasks(app, POST_TASKS);
       return reply.code(202).send(await show(app, reach, await getReceived(app.db.read, reach, id)));
     },
   );

@@ -4,7 +4,7 @@ import type { ReceivedMessageRow, ReceivedRecipientRow, ReceivedTaskRow } from '
 import type { Tx } from '../../db/operation.ts';
 import { inSlice, type Part, type Slice, splitSlice } from '../../db/page.ts';
 import { isAddressWithin } from '../../domains/reach.ts';
-import { listTasksOf } from '../../inbound/tasks/store.ts';
+import { listTasksOf } from '../../inbound/tasks/read-store.ts';
 import { notFound } from '../../system/errors.ts';
 import type { Reach } from '../../tenants/authenticate.ts';
 
@@ -86,8 +86,8 @@ export async function listSeenPosts(
   messageId: ReceivedMessageRow['id'],
 ): Promise<ReceivedTaskRow[]> {
   const routes = (await listSeenRecipients(tx, reach, messageId)).map(({ targetId }) => targetId);
-  const posts = await listTasksOf(tx, { messageId, kind: 'post' });
-  return posts.filter(({ targetId }) => routes.includes(targetId));
+  const tasks = await listTasksOf(tx, messageId);
+  return tasks.filter(({ kind, targetId }) => kind === 'post' && routes.includes(targetId));
 }
 
 /** Lists the ids of the messages with one filter applied. Each reads an index in the order of ids. */

@@ -3,24 +3,24 @@ import { type BlobContent, openBlob } from '../../blobs/blobs.ts';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
 import { blobFolder } from '../../blobs/owner.ts';
 import { findBlob } from '../../blobs/store.ts';
-import type { InboundRouteRow, ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import type { InboundRouteRow, ReceivedMessageRow, ReceivedTaskRow } from '../../db/inbound-tables.ts';
 import { findReceived, listReceivedRecipients } from '../../inbound/store.ts';
-import type { LeasedTask } from '../../inbound/tasks/store.ts';
 import { type MessageParser, MessagesWaitError } from '../../mail/message/parse/parser.ts';
 import { AppError } from '../../system/errors.ts';
 import type { PartApp } from '../../thread-app.ts';
+import type { Unposted } from '../../webhooks/posting/kind.ts';
 import { type PostOutcome, postSigned, type SigningApp } from '../../webhooks/posting/post.ts';
 import { buildBody, MAX_BODY_BYTES } from './body.ts';
 import type { DownloadLinks } from './links.ts';
 import type { PostMemory } from './memory.ts';
 
-/** Nothing was posted: the message is not there, or something is busy and a later attempt may succeed. */
-export type Delivery = PostOutcome | { kind: 'unpostable'; error: string } | { kind: 'postponed' };
+/** One post of a message to a route. */
+type Posted = Pick<ReceivedTaskRow, 'id' | 'messageId' | 'targetId'>;
 
 export type RoutePost = {
   route: Pick<InboundRouteRow, 'id' | 'tenantId' | 'destination' | 'secretSealed'>;
   /** Id of the task, which all attempts share. */
-  deliveryId: LeasedTask['id'];
+  deliveryId: ReceivedTaskRow['id'];
   body: string | Uint8Array;
 };
 
@@ -45,8 +45,8 @@ export function postToRoute(app: RouteApp, { route, deliveryId, body }: RoutePos
 /** Posts the message of a task to its route. */
 export async function deliverToRoute(
   app: DeliveringApp,
-  { task, route }: { task: LeasedTask; route: InboundRouteRow },
-): Promise<Delivery> {
+  { task, route }: { task: Posted; route: InboundRouteRow },
+): Promise<PostOutcome | Unposted> {
   const message = await findReceived(app.db.read, task.messageId);
   if (!message || message.blobId === null)
     return { kind: 'unpostable', error: 'The message is no longer kept' };
@@ -68,7 +68,7 @@ export async function deliverToRoute(
 type Building = {
   message: ReceivedMessageRow;
   blobId: NonNullable<ReceivedMessageRow['blobId']>;
-  task: Pick<LeasedTask, 'targetId'>;
+  task: Posted;
 };
 
 async function build(

@@ -7,13 +7,13 @@ import { createHtmlText } from '../../mail/message/html-text.ts';
 import { createMessageParser } from '../../mail/message/parse/parser.ts';
 import type { Part, ThreadOptions } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
-import { startWork } from '../../system/worker.ts';
+import { startTasks } from '../../tasks/engine.ts';
 import type { PartApp } from '../../thread-app.ts';
 import type { PostOutcome } from '../../webhooks/posting/post.ts';
 import { postToRoute, type RouteApp, type RoutePost } from './deliver.ts';
 import { createDownloadLinks } from './links.ts';
 import { PostMemory } from './memory.ts';
-import { createPostWork } from './worker.ts';
+import { createRoutePostKind } from './posts.ts';
 
 export type RouteCalls = {
   /** Posts once, for a test of a route. */
@@ -39,7 +39,7 @@ export function startRoutePosts(app: PartApp): Part<RouteCalls> {
   const htmlText = createHtmlText(app);
   const parser = createMessageParser(app, htmlText);
   const posting = { ...app, parser, links: createDownloadLinks(app), memory: new PostMemory(app.clock) };
-  const work = startWork(app, createPostWork(posting));
+  const work = startTasks(app, [createRoutePostKind(posting)]);
   return {
     calls: routeCalls(app),
     async stop(graceMs) {

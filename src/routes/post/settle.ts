@@ -1,89 +1,53 @@
-/**
- * Settles a post to a route: one transaction stores the task's new state and its effect on the route. A route that has
- * failed for days is disabled, and one whose receiver answers 410 is disabled at once.
- */
+/** Settles the posts to routes (webhooks/posting/settle.ts). */
 import type { InboundRouteRow } from '../../db/inbound-tables.ts';
-import { defineWrite, type Tx } from '../../db/operation.ts';
-import {
-  countFailingTasks,
-  failWaitingTasks,
-  type Settlement,
-  settleLeased,
-  type TaskResult,
-} from '../../inbound/tasks/store.ts';
+import type { Tx } from '../../db/operation.ts';
+import { countFailingTasks } from '../../inbound/tasks/read-store.ts';
+import { failWaitingPosts, recordPost, type TaskId } from '../../inbound/tasks/store.ts';
 import { firstIdAt } from '../../system/ids.ts';
-import { MAX_ATTEMPTS } from '../../webhooks/posting/schedule.ts';
-import { failedAgain, hasFailedTooLong } from '../../webhooks/posting/suspension.ts';
-import { disableRoute, findRouteById, noteRouteFailing, noteRouteSuccess } from '../store.ts';
-import { NO_ROUTE } from './lease.ts';
+import { defineSettle, type Endpoint, type PostTarget } from '../../webhooks/posting/settle.ts';
+import { disableRoute, findRouteById, noteRouteFailing, noteRouteSuccess, type RouteId } from '../store.ts';
 
-export type PostSettlement = Settlement & {
-  /** The route that was posted to. */
-  routeId: InboundRouteRow['id'];
-  /** URL of the post. The route may have another one by now. */
-  destination: string;
-  /** The receiver took the message, refused it, or wants no more posts; `none`: nothing was posted. */
-  answer: 'taken' | 'refused' | 'gone' | 'none';
-};
+/** States and errors of posts that wait for a route which gets no more of them. */
+export const CLOSED = {
+  disabled: { state: 'failed', error: 'The route is disabled' },
+  deleted: { state: 'failed', error: 'The route was deleted' },
+} as const;
 
-/** Effect of a post on its route. `stale` means that the lease was no longer valid and nothing changed. */
-export type RouteEffect = 'stale' | 'none' | 'warned' | 'disabled' | 'gone';
+/** Returns a route as posts see it. */
+export async function findReceiver(tx: Tx, id: string): Promise<(InboundRouteRow & Endpoint) | undefined> {
+  const route = await findRouteById(tx, id as RouteId);
+  return route && { ...route, url: route.destination, isEnabled: route.enabled === 1 };
+}
 
-/** Settles a post and returns its effect on the route. */
-export const settlePost = defineWrite(
-  'inbound.settlePost',
-  async (tx, settlement: PostSettlement): Promise<RouteEffect> => {
-    const { routeId, now, answer } = settlement;
-    if (answer === 'taken' || answer === 'none') {
-      if (!(await settleLeased(tx, settlement))) return 'stale';
-      if (answer === 'taken') await noteRouteSuccess(tx, routeId);
-      return 'none';
-    }
-    const route = await findRouteById(tx, routeId);
-    const hasMoved = route !== undefined && route.destination !== settlement.destination;
-    const ended = hasMoved ? { ...settlement, ...nextReceiver(settlement) } : settlement;
-    if (!(await settleLeased(tx, ended))) return 'stale';
-    if (route?.enabled !== 1) {
-      await endWaiting(tx, { queue: routeId, error: route ? NO_ROUTE.disabled : NO_ROUTE.deleted, now });
-      return 'none';
-    }
-    if (hasMoved) return 'none';
-    return answer === 'gone'
-      ? disable(tx, { id: routeId, reason: 'gone', now })
-      : settleFailure(tx, route, now);
+type End = { id: string; why: keyof typeof CLOSED; now: number };
+
+function endWaiting(tx: Tx, { id: queue, why, now }: End): Promise<void> {
+  return failWaitingPosts(tx, { queue, error: CLOSED[why].error, now });
+}
+
+const target: PostTarget = {
+  find: findReceiver,
+  endWaiting,
+  record: (tx, { reference, state, ...post }) =>
+    recordPost(tx, {
+      ...post,
+      id: reference as TaskId,
+      state: state === 'delivered' ? 'done' : state === 'skipped' ? 'failed' : state,
+    }),
+  noteSuccess: (tx, id) => noteRouteSuccess(tx, id as RouteId),
+  noteFailing: (tx, failure) => noteRouteFailing(tx, { ...failure, id: failure.id as RouteId }),
+  async disable(tx, { id, reason, now }) {
+    await disableRoute(tx, { id: id as RouteId, reason, now });
+    await endWaiting(tx, { id, why: 'disabled', now });
   },
-);
-
-/** Makes a post due for the new destination of its route, because the refusal came from the previous one. */
-function nextReceiver({ attempts, now }: PostSettlement): Partial<TaskResult> {
-  return attempts < MAX_ATTEMPTS ? { state: 'pending', dueAt: now } : {};
-}
-
-function endWaiting(tx: Tx, ending: { queue: string; error: string; now: number }): Promise<void> {
-  return failWaitingTasks(tx, { kind: 'post', ...ending });
-}
-
-async function disable(
-  tx: Tx,
-  disabling: { id: InboundRouteRow['id']; reason: 'failures' | 'gone'; now: number },
-): Promise<RouteEffect> {
-  const { id, reason, now } = disabling;
-  await disableRoute(tx, disabling);
-  await endWaiting(tx, { queue: id, error: NO_ROUTE.disabled, now });
-  return reason === 'gone' ? 'gone' : 'disabled';
-}
-
-async function settleFailure(tx: Tx, route: InboundRouteRow, now: number): Promise<RouteEffect> {
-  const { failing, warns } = failedAgain(route, now);
-  const isHopeless = await hasFailedTooLong(failing, now, ({ after, before, limit }) =>
+  countFailing: (tx, queue, { after, before, limit }) =>
     countFailingTasks(tx, {
-      queue: route.id,
+      queue,
+      limit,
       after: firstIdAt('tsk', after),
       before: firstIdAt('tsk', before),
-      limit,
     }),
-  );
-  if (isHopeless) return disable(tx, { id: route.id, reason: 'failures', now });
-  await noteRouteFailing(tx, { id: route.id, ...failing });
-  return warns ? 'warned' : 'none';
-}
+};
+
+/** Settles a post, and returns its effect on the route. */
+export const settlePost = defineSettle('inbound.settlePost', target);

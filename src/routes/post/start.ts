@@ -2,8 +2,8 @@
 import type { App } from '../../app.ts';
 import type { LazyThread } from '../../system/thread.ts';
 import type { Work } from '../../system/worker.ts';
+import { needsPosts } from '../store.ts';
 import type { RouteCalls } from './part.ts';
-import { needsPosts } from './store.ts';
 
 export type PostThread = Pick<LazyThread<RouteCalls>, 'start'>;
 

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
 import type { WebhookEndpointRow } from '../../db/webhook-tables.ts';
 import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
+import { wakeTasks } from '../../tasks/engine.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { eventPayload } from '../deliver.ts';
 import { dataForEndpoint } from '../domain-events.ts';
@@ -21,7 +22,7 @@ import {
   type WholeDelivery,
   wholeDeliverySchema,
 } from './schemas.ts';
-import { getEventOf } from './store.ts';
+import { getEventOf, WEBHOOK_TASKS } from './store.ts';
 
 type DeliveriesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'clockWatch'>;
 
@@ -88,7 +89,7 @@ function registerReplay(server: FastifyInstance, app: DeliveriesApp): void {
       const { webhookId: endpointId, id } = request.params;
       const replay = { owner: callerOf(request), endpointId, id, now: app.clock.now() };
       const delivery = await app.db.commit(replayDelivery, replay);
-      app.wakeups.notify('webhooks');
+      wakeTasks(app, WEBHOOK_TASKS, [endpointId]);
       return reply.code(202).send(showDelivery(delivery));
     },
   );

@@ -8,12 +8,17 @@ import type { WebhookEndpointRow, WebhookReplayRow } from '../../db/webhook-tabl
 import { DAY_MS } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { firstIdAt } from '../../system/ids.ts';
-import type { Work } from '../../system/worker.ts';
+import { wakeTasks } from '../../tasks/engine.ts';
+import { leaseOf, type TaskKind } from '../../tasks/kind.ts';
+import { completeTask, type Lease, retryTask, scheduleTask, type TaskEnd } from '../../tasks/store.ts';
 import type { PartApp } from '../../thread-app.ts';
 import { getEndpoint, type Owner } from '../store.ts';
 import { getDelivery, type LoggedDelivery } from './log/store.ts';
-import { addReplay, findReplay, moveReplay, nextReplay } from './replays/store.ts';
-import { countReplayable, makeDueAgain, makeSliceDueAgain } from './store.ts';
+import { addReplay, listReplays, moveReplay } from './replays/store.ts';
+import { countReplayable, makeDueAgain, makeSliceDueAgain, WEBHOOK_TASKS } from './store.ts';
+
+/** Kind of the tasks that continue replays. */
+const REPLAY_TASKS = 'webhook-replays';
 
 type OfEndpoint = { owner: Owner; endpointId: string };
 
@@ -53,22 +58,25 @@ const beginReplay = defineWrite(
     for (const state of states) {
       const replay = { endpointId: endpoint.id, state, ...window };
       const last = await makeSliceDueAgain(tx, { ...replay, now });
-      if (last !== undefined) await addReplay(tx, { ...replay, afterId: last });
+      if (last === undefined) continue;
+      await addReplay(tx, { ...replay, afterId: last });
+      const { id: reference, tenantId } = endpoint;
+      await scheduleTask(tx, { kind: REPLAY_TASKS, reference, queueKey: reference, tenantId, dueAt: now });
     }
   },
 );
 
 type BegunReplay = { states: Replay['states']; window: Window; now: number };
 
-/** Continues a replay with its next part; it does nothing when the replay has ended. */
-const continueReplay = defineWrite(
-  'webhooks.continueReplay',
-  async (
-    tx,
-    { now, ...of }: Pick<WebhookReplayRow, 'endpointId' | 'state'> & { now: number },
-  ): Promise<void> => {
-    const replay = await findReplay(tx, of);
-    if (replay) await moveReplay(tx, replay, await makeSliceDueAgain(tx, { ...replay, now }));
+/** Continues the replays of an endpoint with their next parts, as a run of their task. */
+const continueReplays = defineWrite(
+  'webhooks.continueReplays',
+  async (tx, { lease, now }: { lease: Lease; now: number }): Promise<TaskEnd> => {
+    const endpointId = lease.reference as WebhookReplayRow['endpointId'];
+    for (const replay of await listReplays(tx, endpointId))
+      await moveReplay(tx, replay, await makeSliceDueAgain(tx, { ...replay, now }));
+    const isDone = (await listReplays(tx, endpointId)).length === 0;
+    return isDone ? completeTask.run(tx, lease) : retryTask.run(tx, { lease, dueAt: now, attempts: 0 });
   },
 );
 
@@ -103,29 +111,24 @@ export async function replayAll(
   const replayable = { endpointId: endpoint.id, states, ...window, limit: MAX_COUNTED };
   const count = await app.db.query(countReplayable, replayable);
   await app.db.commit(beginReplay, { ...of, states, window, now });
-  app.wakeups.notify('webhooks');
+  wakeTasks(app, WEBHOOK_TASKS, [endpoint.id]);
+  wakeTasks(app, REPLAY_TASKS, [endpoint.id]);
   return count;
 }
 
-/**
- * Returns the work that continues replays, one endpoint after the other. A part that fails, for example on a full
- * disk, is tried again.
- */
-export function createReplayWork(app: Pick<PartApp, 'db' | 'clock' | 'wakeups'>): Work<'continued'> {
-  let served = '';
+const RETRY_DELAY_MS = 1_000;
+
+/** Returns the kind of the replays, which take turns. A part that fails, for example on a full disk, is tried again. */
+export function createReplayKind(app: Pick<PartApp, 'db' | 'clock' | 'wakeups'>): TaskKind {
   return {
-    name: 'webhook replays',
-    wakeOn: ['webhooks'],
+    name: REPLAY_TASKS,
     concurrency: 1,
-    async lease() {
-      const replay = await nextReplay(app.db.read, served);
-      if (!replay) return { items: [], nextDueAt: undefined };
-      const { endpointId, state } = replay;
-      served = endpointId;
-      await app.db.commit(continueReplay, { endpointId, state, now: app.clock.now() });
-      return { items: ['continued'], nextDueAt: undefined };
+    backOff: () => RETRY_DELAY_MS,
+    async run(task) {
+      const end = await app.db.commit(continueReplays, { lease: leaseOf(task), now: app.clock.now() });
+      wakeTasks(app, WEBHOOK_TASKS, [task.reference]);
+      return end;
     },
-    run: async () => app.wakeups.notify('webhooks'),
   };
 }
 

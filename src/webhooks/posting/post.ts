@@ -68,7 +68,7 @@ export async function postSigned(
       timeoutMs: POST_TIMEOUT_MS,
       maxResponseBytes: MAX_RESPONSE_BYTES,
     });
-    return judge(response, app.clock.elapsed() - startedAt, app.clock.now());
+    return classify(response, app.clock.elapsed() - startedAt, app.clock.now());
   } catch (error) {
     return { kind: 'unreachable', error: describe(error) };
   }
@@ -81,12 +81,15 @@ export function errorOf(outcome: PostOutcome): string | null {
 }
 
 /** The fields that the log of posts keeps about the last answer. */
-type PostResult = {
+export type PostResult = {
   responseStatus: number | null;
   responseTimeMs: number | null;
   responseBody: string | null;
   error: string | null;
 };
+
+/** The fields of a post without an answer. */
+export const NO_RESULT = { responseStatus: null, responseTimeMs: null, responseBody: null };
 
 /** Returns the fields that the log of posts keeps about the answer. */
 export function resultOf(outcome: PostOutcome): PostResult {
@@ -99,7 +102,7 @@ export function resultOf(outcome: PostOutcome): PostResult {
   };
 }
 
-function judge(
+function classify(
   { status, headers, body, truncated }: HttpResponse,
   elapsedMs: number,
   nowMs: number,

@@ -11,7 +11,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** Delays after the first attempt, the second one, and so on. */
-const RETRY_DELAYS_MS = [
+export const RETRY_DELAYS_MS = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
   30 * MINUTE_MS,
@@ -19,7 +19,7 @@ const RETRY_DELAYS_MS = [
   5 * HOUR_MS,
   10 * HOUR_MS,
   10 * HOUR_MS,
-] as const;
+];
 /** Maximum number of posts of one delivery: the first one, and one after each delay. */
 export const MAX_ATTEMPTS = RETRY_DELAYS_MS.length + 1;
 
@@ -54,8 +54,8 @@ export function retryDelayMs(
 }
 
 /** The state of a delivery after a post: it has ended, or is due again. */
-type NextAttempt =
-  | { state: 'delivered' | 'failed'; dueAt: null }
+export type NextAttempt =
+  | { state: 'delivered' | 'failed' | 'skipped'; dueAt: null }
   /** `dueAt` is the time of the next post in Unix milliseconds. */
   | { state: 'pending'; dueAt: number };
 
@@ -80,7 +80,7 @@ export function nextAttempt(
  */
 const FIRST_SUSPENSION_MS = 250;
 /** Maximum suspension, in milliseconds. A receiver that has recovered gets its posts within a minute. */
-const MAX_SUSPENSION_MS = MINUTE_MS;
+export const MAX_SUSPENSION_MS = MINUTE_MS;
 
 /**
  * Returns the time for which an endpoint is suspended after its `failures`-th failed post in a row: it doubles each

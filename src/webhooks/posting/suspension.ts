@@ -3,7 +3,7 @@
  * it is disabled after five days in which nothing succeeded.
  */
 import { DAY_MS } from '../../system/clock.ts';
-import { suspensionMs } from './schedule.ts';
+import { MAX_SUSPENSION_MS, suspensionMs } from './schedule.ts';
 
 /** Age of the failures at which the operator is warned. */
 const WARN_AFTER_MS = DAY_MS;
@@ -48,18 +48,25 @@ export function failedAgain(before: Failing, now: number): { failing: Failing; w
   };
 }
 
+/**
+ * Returns the time until which an endpoint is suspended; undefined when it is not. A later one than a suspension can last is
+ * that of a clock which was set back.
+ */
+export function suspendedUntil({ suspendedUntil: until }: Failing, now: number): number | undefined {
+  return until !== null && until > now && until <= now + MAX_SUSPENSION_MS ? until : undefined;
+}
+
 /** Suspends the endpoint. Posts that were made at the same time and fail together count as one failure. */
-function suspend(
-  { consecutiveFailures, suspendedUntil }: Failing,
-  now: number,
-): Pick<Failing, 'consecutiveFailures' | 'suspendedUntil'> {
-  if (suspendedUntil !== null && suspendedUntil > now) return { consecutiveFailures, suspendedUntil };
+function suspend(before: Failing, now: number): Pick<Failing, 'consecutiveFailures' | 'suspendedUntil'> {
+  const { consecutiveFailures } = before;
+  const until = suspendedUntil(before, now);
+  if (until !== undefined) return { consecutiveFailures, suspendedUntil: until };
   const failures = consecutiveFailures + 1;
   return { consecutiveFailures: failures, suspendedUntil: now + suspensionMs(failures) };
 }
 
 /** The deliveries that decide whether an endpoint is disabled. Times of creation are in Unix milliseconds. */
-type FailingWindow = { after: number; before: number; limit: number };
+export type FailingWindow = { after: number; before: number; limit: number };
 
 /**
  * Returns true when the endpoint has failed for days, with enough failing deliveries.

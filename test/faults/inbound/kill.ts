@@ -28,14 +28,20 @@ export type InboundKillVerdict = InboundReckoning & {
   unreached: string[];
 };
 
+/** Kind of the tasks that post letters to routes. */
+const ROUTE_POSTS = 'route-posts';
+
 /** A point, for tasks with their kind. */
-type Point = CrashPointName | `${CrashPointName}/${LetterKind}`;
+type Point = CrashPointName | `${CrashPointName}/${LetterKind | typeof ROUTE_POSTS}`;
 
 /** Kinds of letters whose tasks share their points. */
 const TASK_KINDS: readonly LetterKind[] = [...ANSWERS, 'mailbox', 'forward', 'report'];
 const POINTS: readonly Point[] = CRASH_POINTS.flatMap((name): Point[] => {
   if (name.startsWith('inbound-task-')) return TASK_KINDS.map((kind): Point => `${name}/${kind}`);
-  return /^(receive|inbound|mailbox-delivery|forward|notification|dmarc-report)-/.test(name) ? [name] : [];
+  if (/^(task-leased|task-settled|post-made)$/.test(name)) return [`${name}/${ROUTE_POSTS}`];
+  return /^(receive|inbound|task|mailbox-delivery|forward|notification|dmarc-report)-/.test(name)
+    ? [name]
+    : [];
 });
 const RANDOM = 'random time';
 const KILL_AFTER_MS = { low: 20, high: 700 };
@@ -81,7 +87,7 @@ function letterFor(plan: Plan): LetterKind | undefined {
   if (kind) return kind;
   if (plan.startsWith('forward-')) return 'forward';
   if (plan.startsWith('mailbox-')) return 'mailbox';
-  return plan.startsWith('inbound-post-') ? 'post' : undefined;
+  return plan.endsWith(`/${ROUTE_POSTS}`) ? 'post' : undefined;
 }
 
 /** Runs the daemon until its planned end. Returns false when a named point was not reached in time. */

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import type { ReceivedTaskRow } from '../../../src/db/inbound-tables.ts';
-import { releaseTasks } from '../../../src/inbound/tasks/store.ts';
+import { moveReceivedTasks, releaseTasks } from '../../../src/inbound/tasks/store.ts';
 import { createTaskWork, type TaskKindWork, type TaskOutcome } from '../../../src/inbound/tasks/worker.ts';
-import { moveInbound } from '../../../src/routes/set-back.ts';
 import { startWork } from '../../../src/system/worker.ts';
 import { type ReceivedWorld, shareReceivedWorld } from '../received-world.ts';
 
@@ -67,7 +66,7 @@ test('a task is run with its message, and the message ends with its last task', 
     assert.equal((await world.messages())[0]?.endedAt, null);
     await world.side
       .updateTable('receivedTasks')
-      .set({ kind: 'forward' })
+      .set({ kind: 'forward', dueAt: world.clock.now() })
       .where('kind', '=', 'post')
       .execute();
     await whileRunning(world, DONE, () => world.until('all are done', allEnded(world)));
@@ -147,7 +146,7 @@ test('a task whose outcome cannot be stored yet is not run again', () =>
 
 test('tasks that an earlier run left leased are run at once, and those of another kind stay with their own run', () =>
   inWorld(async (world) => {
-    await world.receive([...forwards(1), { kind: 'post' }]);
+    await world.receive([...forwards(1), { kind: 'bounce' }]);
     const { side } = world;
     const dueAt = world.clock.now() + LEASE;
     await side.updateTable('receivedTasks').set({ runId: 'earlier', attempts: 1, dueAt }).execute();
@@ -242,13 +241,13 @@ test('a tenant with many slow tasks leaves slots for a tenant that comes later',
 
 test('a clock that is set back delays no task', () =>
   inWorld(async (world) => {
-    await world.receive([...forwards(1), { kind: 'bounce' }, { kind: 'post', targetId: 'rt_2' }]);
+    await world.receive([...forwards(1), { kind: 'bounce' }, { kind: 'mailbox', targetId: 'mbx_2' }]);
     const now = world.clock.now();
     await world.side
       .updateTable('receivedTasks')
       .set({ dueAt: now + 90 * MINUTE })
       .execute();
-    await moveInbound(world.test.app.db, { now, setBackMs: 60 * MINUTE });
+    await moveReceivedTasks(world.test.app.db, { now, setBackMs: 60 * MINUTE });
     assert.deepEqual(
       (await world.tasks()).map(({ dueAt }) => dueAt),
       [now, now, now].map((at) => at + 30 * MINUTE),

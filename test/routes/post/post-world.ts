@@ -8,12 +8,12 @@ import { insertTask } from '../../../src/inbound/tasks/store.ts';
 import { createMessageParser, type MessageParser } from '../../../src/mail/message/parse/parser.ts';
 import { createDownloadLinks } from '../../../src/routes/post/links.ts';
 import { PostMemory } from '../../../src/routes/post/memory.ts';
-import { createPostWork } from '../../../src/routes/post/worker.ts';
+import { createRoutePostKind } from '../../../src/routes/post/posts.ts';
 import { IN_GOOD_STANDING } from '../../../src/routes/store.ts';
 import type { HttpResponse } from '../../../src/system/fetch/answer.ts';
 import type { Fetch, HttpRequest } from '../../../src/system/fetch.ts';
 import { newId } from '../../../src/system/ids.ts';
-import { startWork } from '../../../src/system/worker.ts';
+import { startTasks, wakeTasks } from '../../../src/tasks/engine.ts';
 import { newSecret } from '../../../src/webhooks/posting/signature.ts';
 import { MESSAGE, type ReceivedWorld, shareReceivedWorld } from '../../inbound/received-world.ts';
 
@@ -123,7 +123,7 @@ function openPostWorld(
         const task = { messageId: id, position, tenantId, kind: 'post' as const, targetId, createdAt };
         await insertTask(side, { id: newId('tsk', createdAt), ...task });
       }
-      test.app.wakeups.notify('inbound');
+      wakeTasks(test.app, 'route-posts');
       return id;
     },
     start() {
@@ -136,7 +136,7 @@ function openPostWorld(
         return { status: 200, headers: {}, body: Buffer.alloc(0), truncated: false, ...answer };
       };
       const app = { ...test.app, fetch, parser, memory, links: createDownloadLinks(test.app) };
-      const running = startWork(app, createPostWork(app));
+      const running = startTasks(app, [createRoutePostKind(app)]);
       stops.push(() => Promise.all([running.stop(0), clock.advance(0)]));
     },
     async settled(attempts) {

@@ -1,11 +1,13 @@
 /** Reads the log of deliveries for its owner. This module writes nothing. */
 import type { Tx } from '../../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../../db/page.ts';
+import type { TaskRow } from '../../../db/task-tables.ts';
 import type { WebhookDeliveryRow } from '../../../db/webhook-tables.ts';
 import { notFound } from '../../../system/errors.ts';
-import type { DeliveryId, DeliveryState, EndpointId } from '../store.ts';
+import { type DeliveryId, type DeliveryState, type EndpointId, WEBHOOK_TASKS } from '../store.ts';
 
-export type LoggedDelivery = Omit<WebhookDeliveryRow, 'tenantId' | 'endpointId'> & { eventType: string };
+export type LoggedDelivery = Omit<WebhookDeliveryRow, 'tenantId' | 'endpointId'> &
+  Pick<TaskRow, 'dueAt' | 'runId'> & { eventType: string };
 
 /** Returns a page of deliveries, newest first. The endpoint belongs to the caller. */
 export function listDeliveries(
@@ -32,7 +34,11 @@ function deliveriesOf(tx: Tx, endpointId: EndpointId) {
   return tx
     .selectFrom('webhookDeliveries as delivery')
     .innerJoin('events', 'events.id', 'delivery.eventId')
-    .select(['delivery.id', 'eventId', 'events.type as eventType', 'state', 'attempts', 'dueAt', 'runId'])
-    .select(['responseStatus', 'responseTimeMs', 'responseBody', 'error', 'delivery.createdAt'])
+    .leftJoin('tasks', (join) =>
+      join.onRef('tasks.reference', '=', 'delivery.id').on('tasks.kind', '=', WEBHOOK_TASKS),
+    )
+    .select(['delivery.id', 'eventId', 'events.type as eventType', 'state', 'tasks.dueAt', 'tasks.runId'])
+    .select((select) => select.fn.coalesce('tasks.attempts', 'delivery.attempts').as('attempts'))
+    .select(['responseStatus', 'responseTimeMs', 'responseBody', 'delivery.error', 'delivery.createdAt'])
     .where('endpointId', '=', endpointId);
 }

@@ -10,8 +10,7 @@ import type { WebhookReplayRow } from '../../../db/webhook-tables.ts';
 
 type ReplayKey = Pick<WebhookReplayRow, 'endpointId' | 'state'>;
 
-/** Returns the running replay of an endpoint for this state, or undefined. */
-export function findReplay(tx: Tx, { endpointId, state }: ReplayKey): Promise<WebhookReplayRow | undefined> {
+function findReplay(tx: Tx, { endpointId, state }: ReplayKey): Promise<WebhookReplayRow | undefined> {
   return findRow(tx, 'webhookReplays', { endpointId, state });
 }
 
@@ -36,19 +35,13 @@ export async function moveReplay(
   else await putRow(tx, 'webhookReplays', { ...replay, afterId });
 }
 
-const firstPast = statement((db, param: Param<{ past: string }>) =>
-  db
-    .selectFrom('webhookReplays')
-    .selectAll()
-    .where('endpointId', '>', param('past') as WebhookReplayRow['endpointId'])
-    .orderBy('endpointId')
-    .orderBy('state')
-    .limit(1),
+const ofEndpoint = statement((db, param: Param<Pick<WebhookReplayRow, 'endpointId'>>) =>
+  db.selectFrom('webhookReplays').selectAll().where('endpointId', '=', param('endpointId')),
 );
 
-/** Returns a replay of the next endpoint after `past`, or of the first endpoint, so that endpoints alternate. */
-export async function nextReplay(tx: Tx, past: string): Promise<WebhookReplayRow | undefined> {
-  return (await firstPast.first(tx, { past })) ?? (await firstPast.first(tx, { past: '' }));
+/** Returns the running replays of an endpoint. */
+export function listReplays(tx: Tx, endpointId: WebhookReplayRow['endpointId']): Promise<WebhookReplayRow[]> {
+  return ofEndpoint.all(tx, { endpointId });
 }
 
 /** Ends all replays of the endpoint. */

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { leasePosts } from '../../../src/routes/post/lease.ts';
-import { moveInbound } from '../../../src/routes/set-back.ts';
 import type { HttpRequest } from '../../../src/system/fetch.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { verifySignature } from '../../../src/webhooks/posting/signature.ts';
@@ -201,8 +199,8 @@ test('posts of a deleted or disabled route fail, and are kept for a replay', () 
     assert.deepEqual(
       (await world.tasks()).map(({ state, attempts, error }) => ({ state, attempts, error })),
       [
-        { state: 'failed', attempts: 0, error: 'The route is disabled' },
-        { state: 'failed', attempts: 0, error: 'The route was deleted' },
+        { state: 'failed', attempts: 1, error: 'The route is disabled' },
+        { state: 'failed', attempts: 1, error: 'The route was deleted' },
       ],
     );
     assert.equal(world.posts.length, 0);
@@ -246,50 +244,22 @@ test('a message whose bytes are gone fails, without an effect on the route', () 
 test('posts that an earlier run left in flight are made again', () =>
   inWorld(async (world) => {
     await world.deliver(TEXT, [await world.addRoute()]);
-    await world.side
-      .updateTable('receivedTasks')
-      .set({ runId: 'earlier', attempts: 1, dueAt: world.clock.now() + HOUR })
-      .execute();
+    await world.side.updateTable('tasks').set({ runId: 'earlier', attempts: 1, dueAt: null }).execute();
     world.start();
     await world.until('it has ended', ended(world));
     assert.equal((await world.tasks())[0]?.attempts, 2);
     assert.match(world.logged[0]?.msg ?? '', /interrupted/);
   }));
 
-test('a clock that is set back while the daemon runs ends all suspensions', () =>
-  inWorld(async (world) => {
-    const route = await world.addRoute();
-    await world.deliver(TEXT, [route]);
-    world.start();
-    await world.until('the first is posted', ended(world));
-    const now = world.clock.now();
-    await world.setRoute({ failingSince: 1, consecutiveFailures: 1, suspendedUntil: now + 24 * HOUR });
-    await moveInbound(world.test.app.db, { now, setBackMs: 24 * HOUR });
-    await world.deliver(TEXT, [route]);
-    world.test.app.wakeups.notify('inbound');
-    await world.until('the second is posted', () => world.posts.length === 2);
-    assert.equal((await world.route()).suspendedUntil, null);
-  }));
-
 test('a post that was interrupted at each attempt is given up, and the operator is told', () =>
   inWorld(async (world) => {
     await world.deliver(TEXT, [await world.addRoute()]);
-    await world.side.updateTable('receivedTasks').set({ runId: 'earlier', attempts: 8 }).execute();
+    await world.side.updateTable('tasks').set({ runId: 'earlier', attempts: 8, dueAt: null }).execute();
     world.start();
     await world.until('it has ended', ended(world));
     const [task] = await world.tasks();
     assert.deepEqual([task?.state, task?.error], ['failed', 'The last attempt was interrupted']);
     assert.equal(world.posts.length, 0);
-    const isTold = () => world.logged.some(({ msg }) => msg === 'a post to a route was given up');
+    const isTold = () => world.logged.some(({ msg }) => msg === 'a task is given up');
     await world.until('the operator is told', isTold);
-  }));
-
-test('a route that was suspended since it was given a slot gets nothing', () =>
-  inWorld(async (world) => {
-    const { id: endpointId } = await world.addRoute({ suspendedUntil: world.clock.now() + 1 });
-    await world.deliver(TEXT, [{ id: endpointId }]);
-    const now = world.clock.now();
-    const lease = { until: now + MINUTE, runId: 'run', claims: [{ endpointId, limit: 4 }] };
-    assert.deepEqual(await world.test.app.db.commit(leasePosts, { ...lease, now }), []);
-    assert.equal((await world.test.app.db.commit(leasePosts, { ...lease, now: now + 1 })).length, 1);
   }));

@@ -1,0 +1,170 @@
+/**
+ * Posts as a kind of task (tasks/kind.ts). Posts to an endpoint share a queue. An endpoint whose last post failed has one
+ * slot, and all such endpoints together never take the last quarter: however many receivers are dead, the others are served.
+ */
+import { commitOutcome } from '../../db/commit-outcome.ts';
+import type { Tx, Write } from '../../db/operation.ts';
+import { leaseOf, type QueueRules, type RunningTask, type TaskKind } from '../../tasks/kind.ts';
+import { type LeasedTask, retryTask, type TaskEnd } from '../../tasks/store.ts';
+import type { PartApp } from '../../thread-app.ts';
+import { NO_RESULT, type PostOutcome, resultOf } from './post.ts';
+import { nextAttempt, RETRY_DELAYS_MS } from './schedule.ts';
+import { closedAs, type Endpoint, type PostSettlement, type Settled } from './settle.ts';
+import { suspendedUntil } from './suspension.ts';
+import { Windows } from './windows.ts';
+
+/** Maximum number of open posts. */
+const IN_FLIGHT = 256;
+/** Maximum number of open posts to all endpoints together whose last post failed. */
+const MAX_FAILING = 192;
+/** Delay of a post for which something was busy, in milliseconds. */
+const POSTPONED_MS = 5_000;
+
+/** Nothing was posted: it cannot be, or something is busy and a later attempt may succeed. */
+export type Unposted = { kind: 'unpostable'; error: string } | { kind: 'postponed' };
+
+type Posting<Receiver extends Endpoint> = {
+  /** Name of the kind. */
+  name: string;
+  /** Name of an endpoint in logs, and of the field with its id. */
+  what: string;
+  idField: string;
+  metric: { name: string; help: string };
+  find(tx: Tx, id: string): Promise<Receiver | undefined>;
+  /** State and error of posts that wait for an endpoint which gets no more of them. */
+  closed: Readonly<Record<'disabled' | 'deleted', { state: 'failed' | 'skipped'; error: string }>>;
+  settle: Write<PostSettlement, Settled>;
+  endSuspensions: Write<undefined, void>;
+  /** Makes the post. It never throws for an error of the receiver. */
+  post(task: LeasedTask, endpoint: Receiver): Promise<PostOutcome | Unposted>;
+};
+
+type PostingApp = Pick<PartApp, 'clock' | 'config' | 'crashPoint' | 'db' | 'log' | 'metrics' | 'random'>;
+
+/** Returns the kind of the posts of a feature. */
+export function createPostKind<Receiver extends Endpoint>(
+  app: PostingApp,
+  posting: Posting<Receiver>,
+): TaskKind {
+  const { clock, config, db, random } = app;
+  const posts = app.metrics.counter(posting.metric.name, posting.metric.help, ['outcome']);
+  const windows = new Windows(config.webhooks.maxOpenPerEndpoint);
+
+  async function settle(
+    task: LeasedTask,
+    settlement: Omit<PostSettlement, 'lease' | 'now'>,
+  ): Promise<TaskEnd> {
+    const whole = { ...settlement, lease: leaseOf(task), now: clock.now() };
+    const { end, effect } = await commitOutcome(app, posting.settle, whole);
+    report(app.log, posting, { ...whole, effect });
+    return end;
+  }
+
+  function end(task: LeasedTask, state: 'failed' | 'skipped', error: string): Promise<TaskEnd> {
+    const next = { state, dueAt: null };
+    const result = { ...NO_RESULT, error };
+    return settle(task, { endpointId: task.queueKey, url: '', next, result, answer: 'none' });
+  }
+
+  async function post(task: LeasedTask, endpoint: Receiver): Promise<PostOutcome | Unposted> {
+    const beganAt = clock.elapsed();
+    windows.begin(endpoint.id);
+    let outcome: PostOutcome | Unposted = { kind: 'postponed' };
+    try {
+      outcome = await posting.post(task, endpoint);
+      return outcome;
+    } finally {
+      const now = clock.elapsed();
+      windows.end(endpoint.id, answerOf(outcome, now - beganAt), { beganAt, now });
+    }
+  }
+
+  return {
+    name: posting.name,
+    concurrency: IN_FLIGHT,
+    backOff: (attempts) => RETRY_DELAYS_MS[attempts - 1],
+    prepare: () => db.commit(posting.endSuspensions, undefined),
+    async rules(id): Promise<QueueRules> {
+      const endpoint = await posting.find(db.read, id);
+      if (!endpoint?.isEnabled) return { limits: [{ key: id, max: 1 }] };
+      const isFailing = endpoint.failingSince !== null;
+      return {
+        pausedUntil: suspendedUntil(endpoint, clock.now()),
+        limits: [
+          { key: id, max: isFailing ? 1 : windows.sizeOf(id) },
+          { key: `host ${URL.parse(endpoint.url)?.host}`, max: config.webhooks.maxOpenPerHost },
+          ...(isFailing ? [{ key: 'failing', max: MAX_FAILING }] : []),
+        ],
+      };
+    },
+    async run(task: RunningTask) {
+      const endpoint = await posting.find(db.read, task.queueKey);
+      if (!endpoint?.isEnabled) {
+        const { state, error } = posting.closed[closedAs(endpoint)];
+        return end(task, state, error);
+      }
+      const outcome = await post(task, endpoint);
+      posts.inc({ outcome: outcome.kind });
+      app.crashPoint('post-made', posting.name);
+      if (outcome.kind === 'unpostable') return end(task, 'failed', outcome.error);
+      const now = clock.now();
+      if (outcome.kind === 'postponed') {
+        const attempts = task.attempts - 1;
+        return db.commit(retryTask, { lease: leaseOf(task), dueAt: now + POSTPONED_MS, attempts });
+      }
+      return settle(task, {
+        endpointId: endpoint.id,
+        url: endpoint.url,
+        next: nextAttempt(task.attempts, outcome, { now, random }),
+        result: resultOf(outcome),
+        answer: ANSWERS[outcome.kind],
+      });
+    },
+    giveUp: (task, error) => end(task, 'failed', error),
+  };
+}
+
+const ANSWERS = {
+  delivered: 'taken',
+  gone: 'gone',
+  refused: 'refused',
+  unreachable: 'refused',
+} as const satisfies Record<PostOutcome['kind'], PostSettlement['answer']>;
+
+const TOO_MANY_REQUESTS = 429;
+
+/** Returns what a post says about how many more its receiver can take. */
+function answerOf(outcome: PostOutcome | Unposted, timeMs: number) {
+  const isOverloaded =
+    outcome.kind === 'unreachable' ||
+    (outcome.kind === 'refused' &&
+      (outcome.response.status >= 500 || outcome.response.status === TOO_MANY_REQUESTS));
+  return { isGood: outcome.kind === 'delivered', isOverloaded, timeMs };
+}
+
+/** Logs the effect of a post for the operator. The owner sees it in the endpoint and in the log of posts. */
+function report(
+  log: PartApp['log'],
+  { what, idField }: Pick<Posting<Endpoint>, 'what' | 'idField'>,
+  { endpointId, lease, next, result: { error }, answer, effect }: PostSettlement & Pick<Settled, 'effect'>,
+): void {
+  const { reference, attempts } = lease;
+  const endpoint = { [idField]: endpointId };
+  switch (effect) {
+    case 'stale':
+      log.warn({ ...endpoint, reference, attempts }, 'a post was answered after its delivery had changed');
+      break;
+    case 'gone':
+      log.info(endpoint, `${what} disabled: its receiver answered 410`);
+      break;
+    case 'disabled':
+      log.warn({ ...endpoint, error }, `${what} disabled: it has taken nothing for days`);
+      break;
+    case 'warned':
+      log.warn({ ...endpoint, error }, `${what} has taken nothing for a day`);
+      break;
+    case 'none':
+      if (next.state === 'failed' && answer !== 'none')
+        log.warn({ ...endpoint, reference, error }, `a post to a ${what} was given up`);
+  }
+}

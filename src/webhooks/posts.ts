@@ -1,0 +1,71 @@
+/** The posts of deliveries: what a webhook endpoint is to the common way of posting (posting/kind.ts). */
+import { findEvent } from '../events/store.ts';
+import { periodic, type Work } from '../system/worker.ts';
+import type { TaskKind } from '../tasks/kind.ts';
+import type { LeasedTask } from '../tasks/store.ts';
+import type { PartApp } from '../thread-app.ts';
+import { eventPayload, post } from './deliver.ts';
+import {
+  CLOSED,
+  type DeliveryId,
+  findEventId,
+  findOldestPending,
+  WEBHOOK_TASKS,
+} from './deliveries/store.ts';
+import { dataForEndpoint } from './domain-events.ts';
+import { createPostKind, type Unposted } from './posting/kind.ts';
+import type { PostOutcome } from './posting/post.ts';
+import { findReceiver, settleDelivery } from './settle.ts';
+import { endSuspensions, forgetPreviousSecrets, type Receiver } from './store.ts';
+
+/** Returns the kind of the posts of deliveries. */
+export function createWebhookKind(app: PartApp): TaskKind {
+  app.metrics.gauge(
+    'webhook_oldest_event_seconds',
+    'Age of the oldest event that waits to be posted.',
+    async () => {
+      const oldest = await findOldestPending(app.db.read);
+      return oldest === undefined ? 0 : Math.max(0, app.clock.now() - oldest) / MS_PER_SECOND;
+    },
+  );
+  return createPostKind(app, {
+    name: WEBHOOK_TASKS,
+    what: 'webhook endpoint',
+    idField: 'endpointId',
+    find: findReceiver,
+    metric: { name: 'webhook_posts_total', help: 'Posts to webhook endpoints.' },
+    closed: CLOSED,
+    settle: settleDelivery,
+    endSuspensions,
+    post: (task, endpoint) => postDelivery(app, task, endpoint),
+  });
+}
+
+const MS_PER_SECOND = 1_000;
+
+async function postDelivery(
+  app: PartApp,
+  { reference }: LeasedTask,
+  endpoint: Receiver,
+): Promise<PostOutcome | Unposted> {
+  const id = reference as DeliveryId;
+  const eventId = await findEventId(app.db.read, id);
+  const event = eventId && (await findEvent(app.db.read, eventId));
+  // Retention removes events, for example when the daemon was down for months.
+  if (!event) return { kind: 'unpostable', error: 'The event is no longer kept' };
+  const data = await dataForEndpoint(app.db.read, event, endpoint);
+  return post(app, { id, endpoint, event, body: eventPayload({ ...event, data }) });
+}
+
+const SWEEP_PERIOD_MS = 3_600_000;
+
+/** Returns the work that removes secrets whose overlap has ended. */
+export function createSecretSweep({ db, clock }: Pick<PartApp, 'db' | 'clock'>): Work<'run'> {
+  return periodic(clock, {
+    name: 'webhook secret sweep',
+    periodMs: SWEEP_PERIOD_MS,
+    async run() {
+      await db.commit(forgetPreviousSecrets, { now: clock.now() });
+    },
+  });
+}
