@@ -2,7 +2,6 @@ import type { Feature } from '../feature.ts';
 import { registerAudiencesApi } from './api.ts';
 import { registerContactsApi } from './contacts/api.ts';
 import { registerContactFiles } from './contacts/csv-api.ts';
-import { moveDueRequests } from './opt-in/store.ts';
 import { registerSegmentsApi } from './segments/api.ts';
 import { createAudienceSweep } from './worker.ts';
 
@@ -11,5 +10,4 @@ export const audiences = {
   ids: ['aud', 'ct', 'seg'],
   routes: [registerAudiencesApi, registerContactsApi, registerContactFiles, registerSegmentsApi],
   works: [createAudienceSweep],
-  dueWorks: [{ move: (db, setBack) => db.commit(moveDueRequests, setBack), wakeup: 'confirmations' }],
 } satisfies Feature;

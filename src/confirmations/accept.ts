@@ -9,6 +9,7 @@ import type { AudienceRow, ContactRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { acceptOne, type EmailRows } from '../emails/accept.ts';
 import type { Answer } from '../emails/idempotency/store.ts';
+import { completeTask, type Lease } from '../tasks/store.ts';
 
 type Recipient = { audience: AudienceRow; contact: ContactRow };
 
@@ -26,7 +27,7 @@ export async function findRecipient(
   return { audience, contact };
 }
 
-type Accepting = { request: ConfirmationRequestRow; rows: EmailRows };
+type Accepting = { request: ConfirmationRequestRow; lease: Lease; rows: EmailRows };
 
 /**
  * Accepts the mail of a request. It is not accepted, and the response is false, when the request is settled already or its
@@ -35,9 +36,10 @@ type Accepting = { request: ConfirmationRequestRow; rows: EmailRows };
  */
 export const acceptConfirmation = defineWrite(
   'confirmations.accept',
-  async (tx, { request, rows }: Accepting): Promise<Answer<boolean>> => {
+  async (tx, { request, lease, rows }: Accepting): Promise<Answer<boolean>> => {
     const isWanted = (await findRequest(tx, request)) && (await findRecipient(tx, request));
-    if (!isWanted) return { response: false, replayed: false };
+    if (!isWanted || (await completeTask.run(tx, lease)) === 'stale')
+      return { response: false, replayed: false };
     await acceptOne(tx, rows);
     await deleteRequest(tx, request);
     return { response: true, replayed: false };

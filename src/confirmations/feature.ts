@@ -1,7 +1,7 @@
 import type { Feature } from '../feature.ts';
-import { createConfirmationWork } from './worker.ts';
+import { createConfirmationKind } from './worker.ts';
 
 export const confirmations = {
   name: 'confirmations',
-  works: [createConfirmationWork],
+  tasks: [createConfirmationKind],
 } satisfies Feature;

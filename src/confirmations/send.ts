@@ -1,7 +1,7 @@
 /** Makes the confirmation mail of a request and sends it as any other transactional email of the tenant. */
 import type { App } from '../app.ts';
 import { CONFIRM_URL, hasConfirmLink, optInOf } from '../audiences/opt-in/settings.ts';
-import { dropRequest, postponeRequest } from '../audiences/opt-in/store.ts';
+import { dropRequest } from '../audiences/opt-in/store.ts';
 import { mergeValuesOf } from '../broadcasts/merge-values.ts';
 import type { ConfirmationRequestRow } from '../db/confirmation-tables.ts';
 import type { AudienceRow, ContactRow } from '../db/marketing-tables.ts';
@@ -14,6 +14,7 @@ import { parseMailbox } from '../mail/address.ts';
 import { createPacking } from '../queue/contents/source.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { AppError, type ErrorCode, errorMessage } from '../system/errors.ts';
+import { type Lease, retryTask, type TaskEnd } from '../tasks/store.ts';
 import { findTemplate } from '../templates/store.ts';
 import { acceptConfirmation, findRecipient } from './accept.ts';
 import { defaultMail } from './mail.ts';
@@ -32,38 +33,38 @@ const PASSING: Partial<Record<ErrorCode, number>> = {
 };
 
 /** Sends the mail of a request, or settles the request otherwise. */
-export async function sendConfirmation(app: ConfirmationApp, request: ConfirmationRequestRow): Promise<void> {
+export async function sendConfirmation(
+  app: ConfirmationApp,
+  request: ConfirmationRequestRow,
+  lease: Lease,
+): Promise<TaskEnd> {
   try {
-    if (!(await send(app, request))) await app.db.commit(dropRequest, request);
+    return (await send(app, request, lease)) ? 'done' : await app.db.commit(dropRequest, lease);
   } catch (error) {
-    await settleRefused(app, request, error);
+    return settleRefused(app, { request, lease, error });
   }
 }
 
+type Refused = { request: ConfirmationRequestRow; lease: Lease; error: unknown };
+
 /**
  * Postpones a request whose mail could not be made, or drops it. An error that is no refusal is a bug: it is logged, and the
- * request is tried again like others, so that it does not keep those behind it from their turn.
+ * request is tried again like others.
  */
-async function settleRefused(
-  app: ConfirmationApp,
-  request: ConfirmationRequestRow,
-  error: unknown,
-): Promise<void> {
-  const { id, tenantId, contactId, requestedAt } = request;
+async function settleRefused(app: ConfirmationApp, { request, lease, error }: Refused): Promise<TaskEnd> {
+  const { tenantId, contactId, requestedAt } = request;
   const isRefusal = error instanceof AppError;
   if (!isRefusal) app.log.error({ tenantId, contactId, err: error }, 'a confirmation mail could not be made');
   const waitMs = isRefusal ? PASSING[error.code] : RETRY_MS.soon;
   const now = app.clock.now();
-  if (waitMs !== undefined && now + waitMs < requestedAt + MAX_AGE_MS) {
-    await app.db.commit(postponeRequest, { id, dueAt: now + waitMs });
-    return;
-  }
+  if (waitMs !== undefined && now + waitMs < requestedAt + MAX_AGE_MS)
+    return app.db.commit(retryTask, { lease, dueAt: now + waitMs });
   app.log.warn({ tenantId, contactId, reason: errorMessage(error) }, 'a confirmation mail was not sent');
-  await app.db.commit(dropRequest, { id });
+  return app.db.commit(dropRequest, lease);
 }
 
 /** Sends the mail of a request. Returns false when nobody waits for it any more. */
-async function send(app: ConfirmationApp, request: ConfirmationRequestRow): Promise<boolean> {
+async function send(app: ConfirmationApp, request: ConfirmationRequestRow, lease: Lease): Promise<boolean> {
   const recipient = await findRecipient(app.db.read, request);
   const email = recipient && (await emailRequest(app, recipient));
   if (!email) return false;
@@ -76,7 +77,7 @@ async function send(app: ConfirmationApp, request: ConfirmationRequestRow): Prom
   );
   const { response: isSent } = await commitStored(
     app,
-    { write: acceptConfirmation, input: { request, rows } },
+    { write: acceptConfirmation, input: { request, lease, rows } },
     { rows: [rows], acceptedRows: (response) => (response ? [rows] : []), requireValidKey: async () => {} },
   );
   return isSent;

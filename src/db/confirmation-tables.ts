@@ -30,6 +30,5 @@ export const confirmationRequests = table({
   requestedAt: integer(),
   /** `sentAt` of the address before this request, which is restored when no mail can be made. */
   previousSentAt: nullable(integer()),
-  dueAt: integer(),
 });
 export type ConfirmationRequestRow = Row<typeof confirmationRequests>;

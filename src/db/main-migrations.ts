@@ -56,6 +56,7 @@ import { tasks } from './migrations/0069-tasks.ts';
 import { postTasks } from './migrations/0070-post-tasks.ts';
 import { passesOfRuns } from './migrations/0071-passes-of-runs.ts';
 import { kindsOfTasks } from './migrations/0072-kinds-of-tasks.ts';
+import { tasksOfConfirmations } from './migrations/0073-tasks-of-confirmations.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -114,4 +115,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   postTasks,
   passesOfRuns,
   kindsOfTasks,
+  tasksOfConfirmations,
 ];

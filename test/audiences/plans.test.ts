@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findOptedOut, moveChoices } from '../../src/audiences/contacts/choices/store.ts';
 import { deleteContactsOf, findContact, putContact } from '../../src/audiences/contacts/store.ts';
-import { listDueRequests, listRequestingTenants } from '../../src/audiences/opt-in/store.ts';
 import { findUnconfirmed } from '../../src/audiences/opt-in/unconfirmed/store.ts';
 import { findAudience } from '../../src/audiences/store.ts';
 import { explain } from '../support/explain.ts';
@@ -61,20 +60,6 @@ test('an address that is not confirmed is found in the pending contacts, and mos
     [
       'SEARCH contacts USING INDEX contactsPending (tenantId=? AND address=?)',
       'SEARCH audiences USING INDEX sqlite_autoindex_audiences_1 (id=?)',
-    ],
-  );
-});
-
-test('the confirmation mails that are due are read by their index, without sorting a long import', async () => {
-  const plan = await explain(async (tx) => {
-    await listRequestingTenants(tx);
-    await listDueRequests(tx, { tenantId, now: 1, limit: 20 });
-  });
-  assert.deepEqual(
-    plan.filter((line) => /SEARCH|SCAN (?!CONSTANT)|B-TREE/.test(line)),
-    [
-      'SEARCH confirmationRequests USING COVERING INDEX confirmationRequestsDue (tenantId>?)',
-      'SEARCH confirmationRequests USING INDEX confirmationRequestsDue (tenantId=? AND dueAt<?)',
     ],
   );
 });

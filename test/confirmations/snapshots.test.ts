@@ -1,9 +1,10 @@
 /** A pending contact gets no marketing mail: it is in no ledger and no preflight, and no attempt to deliver reaches it. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createConfirmationWork } from '../../src/confirmations/worker.ts';
+import { createConfirmationKind } from '../../src/confirmations/worker.ts';
 import { createPreferencesApp } from '../../src/preferences/app.tsx';
 import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
+import { runDueTasks } from '../support/tasks.ts';
 import { FROM } from './world.ts';
 
 let campaign: Campaign;
@@ -116,8 +117,7 @@ test('the opt-ins of a pending contact hold only once it has confirmed', async (
   await campaign.addContact(email, { status: 'pending', topics: [{ id: rare, subscription: 'opt_in' }] });
   assert.equal(await statusOfMail(email, rare), 422);
   const { app } = campaign.spool;
-  const work = createConfirmationWork(app);
-  for (const item of (await work.lease(1)).items) await work.run(item);
+  await runDueTasks(app, createConfirmationKind(app));
   const [mail] = (await ask('GET', `/emails?to=${email}`)).data;
   const { text } = await ask('GET', `/emails/${mail.id}`);
   const pages = createPreferencesApp(app).app;

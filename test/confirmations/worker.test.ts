@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import type { App } from '../../src/app.ts';
-import { listDueRequests, moveDueRequests, postponeRequest } from '../../src/audiences/opt-in/store.ts';
-import { createConfirmationWork } from '../../src/confirmations/worker.ts';
+import { CONFIRMATIONS } from '../../src/audiences/opt-in/store.ts';
+import { createConfirmationKind } from '../../src/confirmations/worker.ts';
 import { failDomain } from '../broadcasts/fixtures.ts';
 import { exportCsv, importCsv } from '../imports/jobs.ts';
 import { storePlan } from '../support/store-plan.ts';
-import { DAY_MS, FROM, openWorld, type World } from './world.ts';
+import { leaseTasksOf, releaseTasksOf, runDueTasks } from '../support/tasks.ts';
+import { FROM, openWorld, type World } from './world.ts';
 
 let world: World;
 let app: App;
@@ -23,9 +24,7 @@ let count = 0;
 const newAddress = () => `worker${++count}@rcpt.example`;
 
 async function requestsOf(address: string) {
-  const { tenantId } = world.spool;
-  const rows = await listDueRequests(app.db.read, { tenantId, now: Number.MAX_SAFE_INTEGER, limit: 1_000 });
-  return rows.filter((row) => row.address === address);
+  return app.db.read.selectFrom('confirmationRequests').selectAll().where('address', '=', address).execute();
 }
 
 test('our own mail is written in each language, with the link in both parts and nothing of the contact', async () => {
@@ -91,13 +90,17 @@ test('a crash at any step loses no mail and sends none twice', async () => {
       },
     },
   } as unknown as App;
-  const dying = createConfirmationWork(broken);
-  for (const tenant of (await dying.lease(1)).items) await assert.rejects(dying.run(tenant), /was killed/);
+  const [task] = await leaseTasksOf(app, { kind: CONFIRMATIONS });
+  assert.ok(task);
+  await assert.rejects(createConfirmationKind(broken).run(task), /was killed/);
   assert.deepEqual([(await requestsOf(email)).length, await world.mailsTo(email)], [1, []]);
 
   // Two daemons would be a bug, but even then the request is settled once.
-  const works = [createConfirmationWork(app), createConfirmationWork(app)];
-  await Promise.all(works.map(async (work) => work.run((await work.lease(1)).items[0] ?? request.tenantId)));
+  await releaseTasksOf(app, CONFIRMATIONS);
+  const [again] = await leaseTasksOf(app, { kind: CONFIRMATIONS });
+  assert.ok(again);
+  const kinds = [createConfirmationKind(app), createConfirmationKind(app)];
+  await Promise.all(kinds.map((kind) => kind.run(again)));
   await world.work();
   assert.deepEqual([(await requestsOf(email)).length, (await world.mailsTo(email)).length], [0, 1]);
   assert.equal((await world.contact(email)).confirmation.count, 1);
@@ -214,8 +217,7 @@ test('a mail that cannot be made because of a bug is tried again, and keeps no o
       },
     },
   } as unknown as App;
-  const work = createConfirmationWork(faulty);
-  for (const tenant of (await work.lease(1)).items) await work.run(tenant);
+  await runDueTasks(app, createConfirmationKind(faulty));
   assert.deepEqual([(await world.mailsTo(bad)).length, (await world.mailsTo(good)).length], [0, 1]);
   await world.spool.clock.advance(60_000);
   await world.work();
@@ -228,43 +230,6 @@ test('a reader who leaves before the mail is made gets none', async () => {
   await world.ask('PATCH', `/audiences/${world.audienceId}/contacts/${email}`, { unsubscribed: true });
   await world.work();
   assert.deepEqual([await world.mailsTo(email), await requestsOf(email)], [[], []]);
-});
-
-test('a clock that is set back does not delay a mail that waits', async () => {
-  const email = newAddress();
-  await world.signUp(email);
-  const [request] = await requestsOf(email);
-  assert.ok(request);
-  const now = app.clock.now();
-  await app.db.commit(postponeRequest, { id: request.id, dueAt: now + DAY_MS });
-  await world.work();
-  assert.deepEqual(await world.mailsTo(email), []);
-  await app.db.commit(moveDueRequests, { now, setBackMs: DAY_MS });
-  await world.work();
-  assert.equal((await world.mailsTo(email)).length, 1);
-});
-
-test('tenants are served in turn: the forms of one do not wait for the import of another', async () => {
-  const addresses = Array.from({ length: 60 }, () => newAddress());
-  for (const email of addresses) await world.signUp(email);
-  const { liveKey, tenantId } = await world.spool.addTenant('form');
-  await world.spool.addDomain(liveKey, 'form.example');
-  const optIn = { from: 'news@form.example' };
-  const { body: audience } = await world.ask('POST', '/audiences', { name: 'Theirs', optIn }, liveKey);
-  const email = newAddress();
-  await world.ask('POST', `/audiences/${audience.id}/contacts`, { email, status: 'pending' }, liveKey);
-  const work = createConfirmationWork(app);
-  const served: string[] = [];
-  for (let step = 0; step < 2; step++)
-    for (const item of (await work.lease(1)).items) {
-      served.push(item);
-      await work.run(item);
-    }
-  assert.deepEqual(served.toSorted(), [world.spool.tenantId, tenantId].toSorted());
-  assert.equal((await world.mailsTo(email, liveKey)).length, 1);
-  await world.work();
-  const waits = await work.lease(1);
-  assert.deepEqual(waits, { items: [], nextDueAt: undefined });
 });
 
 test('an unconfirmed contact in the file of another product becomes pending, and gets one mail', async () => {

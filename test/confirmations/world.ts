@@ -1,9 +1,10 @@
 /** A tenant with double opt-in: an audience with a sender, the work that sends confirmation mail, and the public pages. */
 import assert from 'node:assert/strict';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { createConfirmationWork } from '../../src/confirmations/worker.ts';
+import { createConfirmationKind } from '../../src/confirmations/worker.ts';
 import { createPreferencesApp } from '../../src/preferences/app.tsx';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { runDueTasks } from '../support/tasks.ts';
 import type { TestMethod, TestResponse } from '../support/test-app.ts';
 
 export const FROM = `Acme News <news@${SENDER_DOMAIN}>`;
@@ -71,12 +72,9 @@ export async function openWorld(): Promise<World> {
     contact: async (email, audience = audienceId) =>
       (await ask('GET', `/audiences/${audience}/contacts/${email}`)).body,
     async work() {
-      const work = createConfirmationWork(spool.app);
-      for (let step = 0; step < MAX_STEPS; step++) {
-        const { items } = await work.lease(work.concurrency);
-        if (items.length === 0) return;
-        for (const item of items) await work.run(item);
-      }
+      const kind = createConfirmationKind(spool.app);
+      for (let step = 0; step < MAX_STEPS; step++)
+        if ((await runDueTasks(spool.app, kind)).length === 0) return;
       assert.fail('the work does not end');
     },
     mailsTo,

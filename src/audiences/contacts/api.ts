@@ -6,10 +6,12 @@ import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { addressKey } from '../../mail/address.ts';
 import { readAll } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
+import { wakeTasks } from '../../tasks/engine.ts';
 import { type Caller, callerOf } from '../../tenants/authenticate.ts';
 import { readConsentRequest } from '../opt-in/consent.ts';
 import type { WithConfirmation } from '../opt-in/request.ts';
 import { optInOf, requireConfirmationSender } from '../opt-in/settings.ts';
+import { CONFIRMATIONS } from '../opt-in/store.ts';
 import { getAudience } from '../store.ts';
 import { changeContact, createContact, deleteContact } from './change.ts';
 import { findAddress, readContactFields } from './fields.ts';
@@ -79,7 +81,7 @@ export function registerContactsApi(server: FastifyInstance, app: ContactsApp): 
       const fields = readContactFields(request.body);
       const contact = await app.db.commit(changeContact, { ...readTarget(app, request), fields });
       app.wakeups.notify('events');
-      app.wakeups.notify('confirmations');
+      wakeTasks(app, CONFIRMATIONS, [contact.tenantId]);
       return contact;
     },
   );
@@ -128,7 +130,7 @@ function registerCreate(server: FastifyInstance, app: ContactsApp): void {
     const created = await app.db.commit(createContact, { wanted, audienceId, requester, upsert });
     const { contact, isNew, isMailed } = created;
     app.wakeups.notify('events');
-    if (isMailed) app.wakeups.notify('confirmations');
+    if (isMailed) wakeTasks(app, CONFIRMATIONS, [tenantId]);
     return reply.code(isNew ? 201 : 200).send(showContact(contact));
   });
 }
