@@ -12,7 +12,7 @@ type AskToClose = (thread: number, id: MailboxId) => Promise<boolean>;
 
 /**
  * Maximum number of accounts that stay open when nobody uses them. Each takes 42 KiB of memory for each of its databases. Accounts
- * in use are not closed. Our own limit.
+ * in use are not closed.
  */
 export const MAX_OPEN_ACCOUNTS = 500;
 /** Number of accounts that are asked to close at once when there are too many. Those in use become the newest ones. */

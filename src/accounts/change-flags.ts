@@ -15,7 +15,7 @@ import { type AccountTx, nextModseq } from './store.ts';
 const MAX_KEYWORDS = 128;
 /**
  * Maximum number of edits of a folder that its rows do not have yet. Whatever reads the rows applies them before, which takes a second
- * when all edits are of 100,000 messages. Our own limit.
+ * when all edits are of 100,000 messages.
  */
 const MAX_PENDING = 16;
 

@@ -16,7 +16,7 @@ import { findContent } from './content-store.ts';
 import { listFoldersWithPendingEdits } from './pending-edit-store.ts';
 import { settleFlags } from './settle-flags.ts';
 
-/** Maximum number of findings that are listed. Our own limit. */
+/** Maximum number of findings that are listed. */
 const MAX_FINDINGS = 1_000;
 
 export type CheckReport = {

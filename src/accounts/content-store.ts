@@ -72,7 +72,7 @@ export async function listReleased(tx: AccountTx, after: number, count: number):
   return (await released.all(tx, { after, count })).map(({ contentId }) => contentId);
 }
 
-/** Maximum number of contents that are added up, which takes some milliseconds. Our own limit. */
+/** Maximum number of contents that are added up, which takes some milliseconds. */
 const MAX_ADDED_UP = 10_000;
 
 const releasedSize = statement((db: AccountTx) =>

@@ -17,12 +17,11 @@ import { findHeader, findStoredContent, isFileInUse, type NewContent } from './c
 import { contentFolder } from './folder.ts';
 
 /**
- * Maximum size of a content in the database. A larger one costs less in a file, which is not copied through the WAL. Our own
- * limit.
+ * Maximum size of a content in the database. A larger one costs less in a file, which is not copied through the WAL.
  */
 export const INLINE_BYTES = 64 * 1024;
 
-/** Maximum number of large messages of this thread that are in memory, twice each, while they are read. Our own limit. */
+/** Maximum number of large messages of this thread that are in memory, twice each, while they are read. */
 const MAX_LARGE_IN_MEMORY = 4;
 const largeContents = new ConcurrencyLimiter({ maxRunning: MAX_LARGE_IN_MEMORY });
 

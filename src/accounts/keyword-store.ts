@@ -8,7 +8,7 @@ import type { AccountTx } from './store.ts';
 
 /**
  * Maximum length of all sets together, in characters of JSON: they are in memory while a folder is selected. A hundred thousand usual ones
- * have as many. Our own limit.
+ * have as many.
  */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 

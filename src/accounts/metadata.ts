@@ -18,7 +18,7 @@ import type { AccountTx } from './store.ts';
 
 /**
  * Maximum number of octets of all annotations of an account, which do not count for its quota. A server must take ten of 1,024 octets for
- * a mailbox (RFC 5464 section 4.1), which this allows for 1,500 mailboxes. Our own limit.
+ * a mailbox (RFC 5464 section 4.1), which this allows for 1,500 mailboxes.
  */
 const MAX_OCTETS = 16 * 1024 * 1024;
 

@@ -16,11 +16,11 @@ import { listKeywordSetIds, removeUnusedKeywords } from './keyword-store.ts';
 import { deleteSomeMessages, listOrphanedFolders } from './message-store.ts';
 import type { AccountTx } from './store.ts';
 
-/** Maximum number of rows that one write removes, which takes some milliseconds. Our own limit. */
+/** Maximum number of rows that one write removes, which takes some milliseconds. */
 const MAX_REMOVED_ROWS = 200;
 /** Maximum number of ranges of removed UIDs that a folder remembers. Our own limit: a client that was away longer compares UIDs. */
 const MAX_TOMBSTONES = 10_000;
-/** Age at which ids of deliveries are forgotten. Mail that is delivered is tried for some days. Our own limit. */
+/** Age at which ids of deliveries are forgotten. Mail that is delivered is tried for some days. */
 const DELIVERY_AGE_MS = 90 * DAY_MS;
 
 /** Removes some messages of a deleted folder. Returns false when there was none. */

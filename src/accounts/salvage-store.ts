@@ -34,7 +34,7 @@ const LATER_TABLES: readonly Table[] = ['metadata', 'pendingEdits', 'spamSignals
 const PAGE_ROWS = 50;
 /** Maximum distance in which the keys behind a damaged page are looked for. No account has more messages. */
 const MAX_GAP = 2 ** 32;
-/** Maximum number of folders in a row whose messages cannot be read. Our own limit. */
+/** Maximum number of folders in a row whose messages cannot be read. */
 const MAX_LOST_FOLDERS = 1_000;
 
 /**

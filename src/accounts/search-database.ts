@@ -34,7 +34,7 @@ type SearchSystem = Pick<System, 'clock' | 'log' | 'crashPoint'>;
 
 /** Time for which texts are collected before they are written. Our own. */
 const COLLECTING_MS = 5_000;
-/** Maximum size of the texts that are collected, in characters. Our own limit. */
+/** Maximum size of the texts that are collected, in characters. */
 const MAX_COLLECTED_CHARACTERS = 1024 * 1024;
 /** Size of all texts above which they are indexed. Smaller ones are read through in 60 ms. Our own. */
 const INDEXED_BYTES = 20 * 1024 * 1024;
@@ -45,7 +45,7 @@ const STEP_MS = 5;
 const FIRST_STEP = 256;
 /** Time without use after which the database is closed. It costs 300 KiB and two descriptors. Our own. */
 const IDLE_MS = 30_000;
-/** Maximum number of texts that one step reads. Our own limit. */
+/** Maximum number of texts that one step reads. */
 const MAX_STEP = 4_096;
 
 type SearchOptions = { file: string; identity: string; indexedBytes?: number };

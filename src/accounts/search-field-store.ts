@@ -11,7 +11,7 @@ type SearchTx = Tx<SearchTables>;
 
 /**
  * Maximum number of pages in memory at once, after which other accounts go on. A page has up to 512 KiB, and each message of a folder can have
- * its content in another one. Our own limit.
+ * its content in another one.
  */
 const PAGES_PER_READ = 8;
 

@@ -83,7 +83,7 @@ const nextTexts = statement((db: SearchTx, param: Param<{ after: number }>) =>
   db.selectFrom('texts').selectAll().where('contentId', '>', param('after')).orderBy('contentId').limit(20),
 );
 
-/** Size of the texts that one write adds to the index, which takes some milliseconds. Our own limit. */
+/** Size of the texts that one write adds to the index, which takes some milliseconds. */
 const MAX_INDEXED_BYTES = 16 * 1024;
 
 /** Adds the next texts to the index. Returns false when there was none. */

@@ -28,7 +28,7 @@ export async function searchText(
   return found;
 }
 
-/** Number of times that damaged texts are made again. Our own limit. */
+/** Number of times that damaged texts are made again. */
 const MAX_REPAIRS = 2;
 
 async function findMatches(

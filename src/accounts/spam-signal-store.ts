@@ -7,9 +7,9 @@ import { constant, type Param, statement } from '../db/statement.ts';
 import type { AccountTx } from './store.ts';
 import type { FolderRow, SpamSignalRow } from './tables.ts';
 
-/** Maximum number of signals: the latest ones are kept. Our own limit. */
+/** Maximum number of signals: the latest ones are kept. */
 export const MAX_SIGNALS = 10_000;
-/** Maximum number of messages of one change that count: who moves more at once does not judge each of them. Our own limit. */
+/** Maximum number of messages of one change that count: who moves more at once does not judge each of them. */
 export const MAX_SIGNALS_OF_CHANGE = 500;
 
 const JUNK = '\\Junk';

@@ -5,7 +5,7 @@ import type { UidRange } from './message-store.ts';
 import type { AccountTx } from './store.ts';
 import type { ContentRow, MessageRow } from './tables.ts';
 
-/** Maximum size of `shortReferences`. Those of nearly all messages are shorter, and strangers can send some of a megabyte. Our own limit. */
+/** Maximum size of `shortReferences`. Those of nearly all messages are shorter, and strangers can send some of a megabyte. */
 const MAX_SHORT_REFERENCES_OCTETS = 8 * 1024;
 
 /** Columns of messages that a reader can ask for. Each costs about as much as the search for its row, so most readers ask for few. */

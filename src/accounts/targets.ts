@@ -9,7 +9,7 @@ import { findSubject } from './metadata.ts';
 import { findValue, listEntries } from './metadata-store.ts';
 import type { FolderRow } from './tables.ts';
 
-/** Number of folders from which on scripts create no more: texts of a message can name them. Our own limit. */
+/** Number of folders from which on scripts create no more: texts of a message can name them. */
 const MAX_FOLDERS_WITH_SCRIPTS = 500;
 
 /** Returns the folders as scripts name them. */
@@ -18,7 +18,7 @@ export async function listTargets(account: OpenAccount): Promise<Folder[]> {
   return folders.map(({ name, objectId, specialUse }) => ({ name, mailboxId: objectId, specialUse }));
 }
 
-/** Maximum length of a value that scripts see, that of a variable. Our own limit. */
+/** Maximum length of a value that scripts see, that of a variable. */
 const MAX_VALUE_CHARACTERS = 8_192;
 
 /** Returns the annotations of a folder, or of the server where the name is empty, as scripts see them. */

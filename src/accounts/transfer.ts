@@ -51,7 +51,7 @@ const insertImported = defineWrite(
 
 /**
  * Maximum number of ids of imports that an account keeps. They are outside of its quota, since they stay when the messages are removed,
- * and take about 800 MB. A message from another server has two. Our own limit.
+ * and take about 800 MB. A message from another server has two.
  */
 const MAX_IMPORT_IDS = 4_000_000;
 
@@ -159,7 +159,7 @@ export async function listForExport(account: OpenAccount): Promise<ListedFolder[
   return folders.map(({ name, uidValidity, messageCount }) => ({ name, uidValidity, messageCount }));
 }
 
-/** Maximum number of messages of one slice. Our own limit. */
+/** Maximum number of messages of one slice. */
 const MAX_MESSAGES = 200;
 
 /**

@@ -60,7 +60,7 @@ type Admitted = Pick<LoginRequest, 'protocol'> & {
   credential: Credential;
 };
 
-/** Limits of the number of threads of accounts, within which it is that of the cores. Our own limits. */
+/** Limits of the number of threads of accounts, within which it is that of the cores. */
 const MIN_ACCOUNT_THREADS = 2;
 const MAX_ACCOUNT_THREADS = 4;
 

@@ -21,7 +21,7 @@ import { listNewestMailboxes } from './store.ts';
 
 type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'sealer'> & { accounts: RunningAccounts };
 
-/** Maximum number of mailboxes in one answer. Our own limit. */
+/** Maximum number of mailboxes in one answer. */
 const MAX_LISTED = 100;
 
 /** `tenant` is an id or a name. Without one, the mailbox belongs to the tenant that receives the mail of the domain. */

@@ -33,7 +33,7 @@ export type Authenticate = (request: LoginRequest) => Promise<LoginResult>;
 const LOGIN_RECORDED_EVERY_MS = 60_000;
 /**
  * Maximum number of unfinished logins of a client address, such as a webmail that starts again. Even a whole site of addresses leaves
- * others a place among the hashes that wait. Our own limit.
+ * others a place among the hashes that wait.
  */
 const MAX_UNFINISHED = 100;
 

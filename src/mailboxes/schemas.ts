@@ -6,15 +6,15 @@ import { isoTime } from '../system/clock.ts';
 import { type Filters, NO_FILTERS } from './filters/filters.ts';
 import { filterFields } from './filters/schemas.ts';
 
-/** Maximum length of a display name. Our own limit. */
+/** Maximum length of a display name. */
 const MAX_NAME_CHARACTERS = 200;
-/** Maximum size of a mailbox: 1 PiB. Our own limit. */
+/** Maximum size of a mailbox: 1 PiB. */
 const MAX_QUOTA_BYTES = 2 ** 50;
-/** Maximum number of aliases of a mailbox. Our own limit. */
+/** Maximum number of aliases of a mailbox. */
 const MAX_ALIASES = 100;
-/** Maximum number of members of a shared mailbox: each may have an app password. Our own limit. */
+/** Maximum number of members of a shared mailbox: each may have an app password. */
 const MAX_MEMBERS = 50;
-/** Maximum number of disabled capabilities: more than there are. Our own limit. */
+/** Maximum number of disabled capabilities: more than there are. */
 const MAX_DISABLED = 100;
 
 const settings = {

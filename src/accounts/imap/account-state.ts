@@ -12,11 +12,11 @@ import type { View } from './view.ts';
 
 /** Number of messages that are loaded before other work runs: about 5 ms. */
 const MESSAGES_PER_SLICE = 5_000;
-/** Number of sets of keywords that are loaded before other work runs. A set has up to 32 KB. Our own limit. */
+/** Number of sets of keywords that are loaded before other work runs. A set has up to 32 KB. */
 const SETS_PER_READ = 100;
 /**
  * Maximum number of sets of keywords in memory, from which on those that are no longer used are forgotten. The sets of an account hardly
- * ever are as many at the same time (`MAX_CHARACTERS` of keyword-store.ts). Our own limit.
+ * ever are as many at the same time (`MAX_CHARACTERS` of keyword-store.ts).
  */
 const MAX_KNOWN_SETS = 200_000;
 /**

@@ -18,7 +18,7 @@ import { canonicalContent } from './append-content.ts';
 import { type Limit, prepareCatenated } from './catenate.ts';
 import { missingTarget, overQuota } from './refusals.ts';
 
-/** Maximum number of messages of one command, and of octets before further messages are refused. Our own limits. */
+/** Maximum number of messages of one command, and of octets before further messages are refused. */
 const MAX_MESSAGES = 500;
 const MAX_OCTETS = 64 * 1024 * 1024;
 

@@ -9,9 +9,9 @@ import { missingTarget, outOfRange, overQuota } from './refusals.ts';
 import type { SelectedState } from './session-state.ts';
 import { groupsOf, slicesOf } from './slices.ts';
 
-/** Maximum number of messages that one commit moves or removes. Other accounts of the thread wait meanwhile: about 10 ms. Our own limit. */
+/** Maximum number of messages that one commit moves or removes. Other accounts of the thread wait meanwhile: about 10 ms. */
 export const REMOVED_PER_COMMIT = 1_000;
-/** Maximum number of messages of one range of a copy, after which other accounts go on: about 5 ms. Our own limit. */
+/** Maximum number of messages of one range of a copy, after which other accounts go on: about 5 ms. */
 const COPIED_PER_RANGE = 500;
 
 /** Answer that the client gets; undefined when no message was found. */

@@ -25,7 +25,7 @@ import type { Entry } from './view.ts';
 
 /** Number of messages whose facts are read at once: about 5 ms. */
 const MESSAGES_PER_SLICE = 500;
-/** Number of messages whose ENVELOPE or structure is read at once, because strangers can send some of half a megabyte. Our own limit. */
+/** Number of messages whose ENVELOPE or structure is read at once, because strangers can send some of half a megabyte. */
 const DESCRIBED_PER_SLICE = 50;
 
 /** Yields FETCH responses. */

@@ -4,7 +4,7 @@ import { MAX_REFERENCES } from '../../mail/message/sort-keys.ts';
 
 /**
  * Memory of the references of all messages of one command, in bytes: an eighth of the heap of the thread (`HEAP_MEGABYTES` of
- * account/part.ts), which is enough for ten references of each of 30,000 messages. Our own limit.
+ * account/part.ts), which is enough for ten references of each of 30,000 messages.
  */
 const MAX_REFERENCES_BYTES = 64 * 1024 * 1024;
 /** Memory of a reference beside its characters: entries of lists and maps, and a node. */

@@ -8,7 +8,7 @@ import { updateContexts } from './update-contexts.ts';
 
 /**
  * Maximum number of own changes that are kept for a client that does not want to know of flags now, and may later. Beyond it, the client
- * gets its own changes once more. Our own limit.
+ * gets its own changes once more.
  */
 const MAX_OWN_MODSEQS = 1_000;
 

@@ -14,8 +14,7 @@ import type { View } from './view.ts';
 const MAX_CONTEXTS = 10;
 
 /**
- * Maximum number of results that a session keeps, of all its searches: 1.6 MB. A folder can have more than 100,000 messages. Our own
- * limit.
+ * Maximum number of results that a session keeps, of all its searches: 1.6 MB. A folder can have more than 100,000 messages.
  */
 const MAX_RESULTS = 200_000;
 /** Memory of a result, in bytes. */

@@ -7,7 +7,7 @@ import type { OpenAccount } from '../account.ts';
 
 /**
  * Limits of what the sessions of a thread keep, in bytes: a quarter of its heap (`HEAP_MEGABYTES` of account/part.ts), and some more for
- * those who keep little. The sessions of one account have a quarter of it. Our own limits.
+ * those who keep little. The sessions of one account have a quarter of it.
  */
 export const SESSION_MEMORY = {
   largeBytes: 128 * 1024 * 1024,

@@ -59,7 +59,7 @@ export function flagLists(
   return { flags, permanentFlags: isReadOnly ? [] : [...flags, '\\*'] };
 }
 
-/** Maximum number of different texts of flags that a session keeps. Few mailboxes have more than some tens. Our own limit. */
+/** Maximum number of different texts of flags that a session keeps. Few mailboxes have more than some tens. */
 const MAX_TEXTS = 1_000;
 const RECENT_BIT = 0x20;
 const FLAG_BITS = 0x40;

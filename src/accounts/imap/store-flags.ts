@@ -17,12 +17,12 @@ import type { Entry, View } from './view.ts';
 
 /** Number of messages that are answered before other work runs. */
 const MESSAGES_PER_SLICE = 1_000;
-/** Maximum number of messages whose rows one commit changes. Other accounts of the thread wait meanwhile: about 10 ms. Our own limit. */
+/** Maximum number of messages whose rows one commit changes. Other accounts of the thread wait meanwhile: about 10 ms. */
 const MESSAGES_PER_COMMIT = 10_000;
 
 /** Number of messages from which on a change is committed before their rows are written, where it has no keywords. Our own. */
 const MIN_PENDING_MESSAGES = 8;
-/** Maximum number of ranges of such a change. Our own limit. */
+/** Maximum number of ranges of such a change. */
 const MAX_PENDING_RANGES = 16;
 
 /** Changes flags, and yields FETCH responses. */

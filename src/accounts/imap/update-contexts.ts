@@ -14,7 +14,7 @@ import type { Entry } from './view.ts';
 
 /** Number of messages that are searched before other work runs. */
 const MESSAGES_PER_SLICE = 500;
-/** Time after which a search with OLDER or YOUNGER runs anew (RFC 5032 section 2). Our own choice. */
+/** Time after which a search with OLDER or YOUNGER runs anew (RFC 5032 section 2). */
 const AGE_SEARCH_INTERVAL_MS = 60_000;
 
 /**

@@ -11,7 +11,7 @@ import {
   type NewAlias,
 } from './store.ts';
 
-/** Maximum number of aliases that the mailboxes of a tenant have together. Our own limit. */
+/** Maximum number of aliases that the mailboxes of a tenant have together. */
 export const MAX_ALIASES_OF_TENANT = 10_000;
 
 /** An address that a tenant wants for a mailbox. */

@@ -7,7 +7,7 @@ import { isoTime } from '../../system/clock.ts';
 import { MAX_ALLOWED_IPS, showAllowedIps } from '../../tenants/allowed-ips.ts';
 import { protocolsOf } from './match.ts';
 
-/** Maximum length of a name. Our own limit. */
+/** Maximum length of a name. */
 const MAX_NAME_CHARACTERS = 200;
 
 const name = Type.String({

@@ -9,7 +9,7 @@ import { invalid, limitReached, notFound } from '../../system/errors.ts';
 import { isMember } from '../members/store.ts';
 import { getMailbox } from '../store.ts';
 
-/** Maximum number of app passwords of a mailbox. A SCRAM proof is tried against each of them. Our own limit. */
+/** Maximum number of app passwords of a mailbox. A SCRAM proof is tried against each of them. */
 export const MAX_APP_PASSWORDS = 50;
 
 type TenantId = MailboxRow['tenantId'];

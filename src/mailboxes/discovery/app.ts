@@ -33,7 +33,7 @@ import { userAgentConfiguration } from './user-agent-configuration.ts';
 
 type DiscoveryApp = Pick<App, 'clock' | 'config' | 'db' | 'guards' | 'log' | 'metrics'>;
 
-/** Maximum size of a request of Autodiscover. Those of Outlook have 500 bytes. Our own limit. */
+/** Maximum size of a request of Autodiscover. Those of Outlook have 500 bytes. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 /** Programs write the names of parameters, and paths, in any case. */

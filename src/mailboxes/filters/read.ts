@@ -11,9 +11,9 @@ import type { Condition, Rule, Vacation } from './schemas.ts';
 
 /** Maximum number of addresses that mail of a mailbox is sent on to, in all: that of the redirects of a message. */
 const MAX_ADDRESSES = 4;
-/** Maximum size that a condition names: more than any message has. Our own limit. */
+/** Maximum size that a condition names: more than any message has. */
 const MAX_SIZE = 2 ** 31 - 1;
-/** Maximum size of the script that the filters become. It is checked on the thread that answers requests, in some 20 ms. Our own limit. */
+/** Maximum size of the script that the filters become. It is checked on the thread that answers requests, in some 20 ms. */
 const MAX_COMPILED_BYTES = 64 * 1024;
 
 /**

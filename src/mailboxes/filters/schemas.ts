@@ -2,12 +2,12 @@
 import { type Static, Type } from 'typebox';
 import { PLAIN_TEXT } from '../../http/json/plain-text.ts';
 
-/** Maximum lengths of the texts. Our own limits. */
+/** Maximum lengths of the texts. */
 const MAX_SUBJECT_CHARACTERS = 200;
 const MAX_TEXT_CHARACTERS = 10_000;
 const MAX_NAME_CHARACTERS = 100;
 const MAX_VALUE_CHARACTERS = 500;
-/** Maximum number of rules, and of conditions of a rule. Our own limits. */
+/** Maximum number of rules, and of conditions of a rule. */
 const MAX_RULES = 100;
 const MAX_CONDITIONS = 20;
 /** Maximum number of addresses that mail is forwarded to: that of the redirects of a message, which is our own limit. */

@@ -14,7 +14,7 @@ import { getNamedMailbox } from '../named-mailbox.ts';
 
 type OutboxApp = Pick<App, 'db' | 'clock'>;
 
-/** Maximum number of messages in one answer. Our own limit. */
+/** Maximum number of messages in one answer. */
 const MAX_LISTED = 100;
 
 /** The request cancels all waiting mail of the mailbox when it names no `emailId`. */

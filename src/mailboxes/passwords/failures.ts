@@ -10,7 +10,7 @@ import { createLru } from '../../system/lru.ts';
 
 /** Time in which the limits allow as many failures as they say, after a first burst of as many. */
 const PERIOD_SECONDS = 600;
-/** Maximum number of accounts whose failures are counted. The limit of addresses bounds how fast others replace them. Our own limit. */
+/** Maximum number of accounts whose failures are counted. The limit of addresses bounds how fast others replace them. */
 const MAX_ACCOUNTS = 100_000;
 /** Maximum number of pairs of an account and an address from which its owner has logged in. */
 const MAX_KNOWN = 100_000;

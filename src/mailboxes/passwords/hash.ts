@@ -16,7 +16,7 @@ const HASH_BYTES = 32;
 
 /** Maximum number of hashes that are computed at a time. They run in the thread pool, which also reads and writes files. */
 const MAX_HASHES = 2;
-/** Maximum number of hashes that wait: they take about 30 seconds, and a client waits for a minute. Our own limit. */
+/** Maximum number of hashes that wait: they take about 30 seconds, and a client waits for a minute. */
 const MAX_WAITING = 2_000;
 
 const limiter = new ConcurrencyLimiter({ maxRunning: MAX_HASHES, maxWaiting: MAX_WAITING });

@@ -9,7 +9,7 @@ import { createLru } from '../../system/lru.ts';
 
 /** Time for which a right password is remembered, in milliseconds. */
 const REMEMBERED_MS = 600_000;
-/** Maximum number of passwords that are remembered: 2 MB. Our own limit. */
+/** Maximum number of passwords that are remembered: 2 MB. */
 const MAX_REMEMBERED = 10_000;
 const KEY_BYTES = 32;
 

@@ -11,7 +11,7 @@ import { constant, type Param, paramsOf, statement } from '../../db/statement.ts
 import { kindOf, type MemoryKey, type MemoryKind } from './memory-key.ts';
 
 /**
- * Maximum number of rows of each kind of a mailbox. RFC 5230 section 4.2 asks for at least 1,000 replies. Our own limits.
+ * Maximum number of rows of each kind of a mailbox. RFC 5230 section 4.2 asks for at least 1,000 replies.
  */
 export const MAX_MEMORIES: Readonly<Record<MemoryKind, number>> = {
   duplicate: 2_000,

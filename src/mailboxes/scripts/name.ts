@@ -1,6 +1,6 @@
 /** Checks the names of Sieve scripts. */
 
-/** Maximum length of a name: servers must allow 128 characters (RFC 5804 section 1.6). Our own limit. */
+/** Maximum length of a name: servers must allow 128 characters (RFC 5804 section 1.6). */
 export const MAX_NAME_CHARACTERS = 256;
 /** Matches characters that no name has: controls, and the separators of lines and paragraphs (RFC 5804 section 1.6). */
 const FORBIDDEN = /[\p{Cc}\u2028\u2029]/u;

@@ -36,14 +36,14 @@ const JOB_TIMEOUT_MS = 1_000;
  * is told to try again.
  */
 const WAIT_TIMEOUT_MS = 10_000;
-/** Maximum number of waiting jobs, and of waiting runs, of one tenant: more than messages that are delivered at the same time. Our own limit. */
+/** Maximum number of waiting jobs, and of waiting runs, of one tenant: more than messages that are delivered at the same time. */
 const MAX_WAITING = 200;
 const IDLE_TIMEOUT_MS = 60_000;
 /** Time below which a job counts as quick. */
 const QUICK_JOB_MS = 50;
 /** Heap limit of a thread, which holds compiled scripts. The message is outside of it. */
 const HEAP_MEGABYTES = 128;
-/** Maximum number of scripts that are known to be compiled. Our own limit. */
+/** Maximum number of scripts that are known to be compiled. */
 const MAX_COMPILED = 10_000;
 /** A machine that is busy may stop a thread for a second, so a script has failed when it was too slow twice. */
 const ATTEMPTS = 2;

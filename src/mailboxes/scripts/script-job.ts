@@ -56,7 +56,7 @@ export type ScriptAnswer =
   /** The problem of a script; undefined when it is correct. */
   | { kind: 'checked'; problem: string | undefined };
 
-/** Time after which no further run of a job begins, in milliseconds, so that those of another tenant have their turn. Our own limit. */
+/** Time after which no further run of a job begins, in milliseconds, so that those of another tenant have their turn. */
 const JOB_MS = 5;
 
 /**

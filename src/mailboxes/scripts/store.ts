@@ -9,11 +9,11 @@ import { defineWrite, type Tx } from '../../db/operation.ts';
 import { deleteRows, findColumns, findRow, updateRows } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 
-/** Maximum number of scripts of a mailbox. Our own limit. */
+/** Maximum number of scripts of a mailbox. */
 export const MAX_SCRIPTS = 32;
-/** Maximum size of a script in UTF-8. Scripts that programs generate from hundreds of rules have about 50 KB. Our own limit. */
+/** Maximum size of a script in UTF-8. Scripts that programs generate from hundreds of rules have about 50 KB. */
 export const MAX_SCRIPT_BYTES = 128 * 1024;
-/** Maximum size of all scripts of a mailbox. Our own limit. */
+/** Maximum size of all scripts of a mailbox. */
 export const MAX_TOTAL_BYTES = 1024 * 1024;
 
 type MailboxId = MailboxRow['id'];
