@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Blobs, openBlobs } from './blobs/blobs.ts';
 import { mainOwner } from './blobs/owner.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Db } from './db/database.ts';
-import { openSealer } from './db/installation/master-key.ts';
 import { type MainDatabaseOptions, openMainDatabase } from './db/main-database.ts';
+import { openSealer } from './db/master-key.ts';
 import { READER_THREADS } from './db/reader-pool.ts';
 import { MAX_PENDING, MAX_PENDING_BYTES } from './db/thread-database.ts';
 import { createLinkFinder, type LinkFinder } from './mail/links/find-links.ts';

@@ -14,3 +14,8 @@ export function dataFilePath(name: string): string {
 export function readDataFile(name: string): unknown {
   return JSON.parse(readFileSync(dataFilePath(name), 'utf8'));
 }
+
+/** Returns `data/` in the checkout or the installed folder, independent of the working directory. */
+export function defaultDataDir(): string {
+  return fileURLToPath(new URL('../data', import.meta.url));
+}

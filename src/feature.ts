@@ -8,7 +8,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { ExpiryStep } from './db/expiry.ts';
-import type { DueWork } from './db/installation/worker.ts';
+import type { DueWork } from './db/installation-worker.ts';
 import type { HostedApp } from './http/transport/host-names.ts';
 import type { Work } from './system/worker.ts';
 import type { TaskKind } from './tasks/kind.ts';

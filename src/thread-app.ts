@@ -4,7 +4,7 @@
  */
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { type App, systemOptions } from './app.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Access } from './db/access.ts';
 import type { Tables } from './db/tables.ts';
 import { openFromThread, type ThreadConnection } from './db/thread-access.ts';

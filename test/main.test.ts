@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { startDaemon } from '../src/main.ts';
 import { freePort, listens } from './support/loopback.ts';
 import { newDataDirectory } from './support/new-data-directory.ts';

@@ -1,7 +1,7 @@
 /**
  * `npm test`: every hermetic test.
  *
- *     npm test -- test/queue test/config.test.ts     only what is there
+ *     npm test -- test/queue test/cli/build.test.ts  only what is there
  *     npm test -- --times                            with the CPU time of the heaviest files
  */
 import { globSync } from 'node:fs';

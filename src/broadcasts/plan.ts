@@ -1,6 +1,6 @@
 /** Reads when and how fast a broadcast is to be sent. */
 import { MIN_DELAY_MS, readTimeAhead } from '../emails/request/schedule.ts';
-import { readAll } from '../system/errors.ts';
+import { readAll } from '../http/json/read-fields.ts';
 import { type Pace, readPace } from './pace.ts';
 import type { BroadcastChange } from './schemas.ts';
 

@@ -1,8 +1,8 @@
 /** Writes the example configuration file from the schema, so that it is always correct and complete. */
 import { type TObject, type TSchema, Type } from 'typebox';
 import { stringify } from 'yaml';
-import { environmentName, isListOfObjects, leaves } from '../config.ts';
-import { configSchema } from '../config-schema.ts';
+import { environmentName, isListOfObjects, leaves } from '../config/config.ts';
+import { configSchema } from '../config/schema.ts';
 
 /** `environment` is null for a setting without a variable. */
 type Setting = { key: string; environment: string | null; description: string; default: unknown };

@@ -1,6 +1,6 @@
 /** Shared parts of the commands: global options, configuration, access to the admin API, and output. */
 import type { Command } from 'commander';
-import { type Config, loadConfig } from '../config.ts';
+import { type Config, loadConfig } from '../config/config.ts';
 import type { ControlClient } from './control-client.ts';
 import { explainStartFailure } from './start-failure.ts';
 import type { Terminal } from './terminal.ts';

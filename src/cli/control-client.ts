@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Client } from 'undici';
 import { openApp } from '../app.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { answers, controlSocketPath, createControlServer } from '../control-socket.ts';
 import { errorMessage } from '../system/errors.ts';
 import { CommandError } from './errors.ts';

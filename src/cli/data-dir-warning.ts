@@ -1,7 +1,7 @@
 /** Warns an operator whose daemon would use the data of earlier development starts. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 /**
  * Warns about a configuration file without `dataDir`. Its default directory is the same as that of a start without a

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import type { App } from '../app.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { contextOf } from './context.ts';
 import { CommandError } from './errors.ts';
 import { explainStartFailure } from './start-failure.ts';

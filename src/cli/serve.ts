@@ -3,7 +3,7 @@
  * until SIGTERM or SIGINT. Messages for people are plain text between the JSON lines of the log.
  */
 import type { Command } from 'commander';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { describeFindings } from '../db/installation/report.ts';
 import { unbindThreadsFromFlag } from '../system/thread/young-generation.ts';
 import { contextOf, globalOptions } from './context.ts';

@@ -2,7 +2,7 @@
  * Judges the DNS records of a domain. Only an answer is evidence: a resolver that fails gives the verdict `unknown`,
  * and states.ts decides what that means for the domain.
  */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { findSpfFault, isSpfRecord, spfTerms } from '../mail/auth/spf-record.ts';
 import { parseDkimKeyRecord } from '../mail/dkim/key.ts';
 import { findParentPolicy, LookupFailure, type ParentPolicy } from '../mail/dmarc/policy-records.ts';

@@ -1,5 +1,5 @@
 /** Names the services by which mail programs reach mailboxes, as the configuration has them. */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 export type ClientService = {
   protocol: 'imap' | 'pop3' | 'smtp' | 'sieve';

@@ -2,7 +2,7 @@
  * Reads the names of sending domains and of tracking hosts. A name has the form that addresses give it, so that a
  * sender and its domain compare as equal text. DNS proves that the caller owns the name (verify.ts).
  */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { parseMailbox } from '../mail/address.ts';
 import { isSameOrBelow } from '../mail/domain-names.ts';
 import { invalid } from '../system/errors.ts';

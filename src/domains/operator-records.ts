@@ -4,7 +4,7 @@
  */
 import { isIPv6 } from 'node:net';
 import type { App } from '../app.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
 import type { DnsLookups } from '../system/dns.ts';
 import { type InstallationKey, installationKeyOf } from './installation/key.ts';

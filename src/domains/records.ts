@@ -2,7 +2,7 @@
  * The DNS records that allow this installation to send for a domain (specification 2.2), and the names of this
  * installation that they refer to. This module has no side effects.
  */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
 import type { DmarcPolicyWord } from '../mail/dmarc/policy-records.ts';

@@ -2,7 +2,7 @@
  * The addresses at which reports of other servers arrive. That of a domain has the id of the domain, which DNS shows anyway and
  * nobody can guess, so that a report belongs to exactly one of several tenants with the same domain.
  */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { ID_CHARACTERS, isId } from '../system/ids.ts';
 

@@ -1,5 +1,5 @@
 /** Builds the rows of an accepted email before the transaction that writes them. */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { EmailRow } from '../db/email-tables.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
 import type { MessageRow } from '../db/tables.ts';

@@ -2,8 +2,10 @@
  * Validates a send request beyond its shape, and reads it into the form that later steps use. It uses no database and
  * no network.
  */
+
+import { readAll } from '../http/json/read-fields.ts';
 import type { Calendar } from '../mail/message/calendar.ts';
-import { invalid, readAll } from '../system/errors.ts';
+import { invalid } from '../system/errors.ts';
 import { type Addresses, readAddresses } from './request/addresses.ts';
 import { type AttachmentRequest, type FindContent, readAttachments } from './request/attachments.ts';
 import { readCalendar } from './request/calendar.ts';

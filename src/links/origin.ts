@@ -1,5 +1,5 @@
 /** The address of the public pages that links in mail lead to. */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 /**
  * Returns the origin of the public pages, such as `https://track.mx.example.com`. A daemon that was not told its host name

@@ -1,5 +1,5 @@
 /** The listeners of the thread: one table says which protocols people read mail by, and on which ports. */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { AccessServerOptions } from '../mail/access/options.ts';
 import { listenImap } from '../mail/imap/server.ts';
 import { listenManageSieve } from '../mail/managesieve/server.ts';

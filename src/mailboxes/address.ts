@@ -1,5 +1,5 @@
 /** Reads the addresses of a mailbox: its own, and its aliases. */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { sandboxDomain } from '../domains/name.ts';
 import { requireTenantAddress } from '../domains/receiving/requirements.ts';
 import { addressKey, explainRefusal, parseMailbox } from '../mail/address.ts';

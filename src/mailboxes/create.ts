@@ -2,7 +2,7 @@
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { sandboxDomain } from '../domains/name.ts';
-import { readAll } from '../system/errors.ts';
+import { readAll } from '../http/json/read-fields.ts';
 import { newId } from '../system/ids.ts';
 import { BYTES_PER_MEGABYTE } from '../tenants/stored-mail/store.ts';
 import { readAliases, readNewAddress } from './address.ts';

@@ -1,6 +1,8 @@
 /** Reads which IMAP capabilities a mailbox is not offered. */
+
+import { readEach } from '../http/json/read-fields.ts';
 import { isOptionalCapability } from '../mail/imap/capabilities.ts';
-import { invalid, readEach } from '../system/errors.ts';
+import { invalid } from '../system/errors.ts';
 
 /**
  * Returns the names as they are stored: JSON of a sorted list in upper case, each name once.

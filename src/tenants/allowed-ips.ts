@@ -2,8 +2,9 @@
 import { type BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { ApiKeyRow } from '../db/tenant-tables.ts';
+import { readEach } from '../http/json/read-fields.ts';
 import { blockList } from '../system/blocklist.ts';
-import { invalid, readEach } from '../system/errors.ts';
+import { invalid } from '../system/errors.ts';
 
 /** Maximum number of entries of a key. Our own limit. */
 export const MAX_ALLOWED_IPS = 20;

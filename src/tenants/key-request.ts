@@ -1,6 +1,8 @@
 /** Reads requests for a key, for the API and for the control socket. */
+
+import { readAll } from '../http/json/read-fields.ts';
 import { parseTimestamp } from '../system/clock.ts';
-import { invalid, readAll } from '../system/errors.ts';
+import { invalid } from '../system/errors.ts';
 import { readAllowedIps } from './allowed-ips.ts';
 import type { NewKey } from './keys.ts';
 

@@ -21,13 +21,9 @@ const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   'version.ts': [],
   'data-files.ts': [],
   'crash-points.ts': [],
-  'config-fields.ts': [],
-  'config-clients.ts': ['config-fields.ts'],
-  'config-inbound.ts': ['config-fields.ts'],
-  'config-schema.ts': ['config-fields.ts', 'config-clients.ts', 'config-inbound.ts'],
-  'config.ts': ['system', 'config-schema.ts', 'crash-points.ts'],
-  'app.ts': ['system', 'db', 'blobs', 'mail', 'config.ts'],
-  'thread-app.ts': ['system', 'db', 'config.ts', 'app.ts'],
+  config: ['system', 'data-files.ts', 'crash-points.ts'],
+  'app.ts': ['system', 'db', 'blobs', 'mail', 'config'],
+  'thread-app.ts': ['system', 'db', 'config', 'app.ts'],
   tasks: ['system', 'db', 'app.ts', 'thread-app.ts'],
   'feature.ts': ['system', 'db', 'http', 'app.ts', 'tasks'],
 };
@@ -62,11 +58,12 @@ function unitOf(path: string): string {
   return path.split('/')[0] ?? path;
 }
 
-/** Foundations know no feature by name. The schema of the database is the one list of all tables. */
+/** Foundations know no feature by name. The schema of the database is the one list of all tables, and settings have sections. */
 export function featuresInFoundations(sources: readonly Source[]): string[] {
   const foundations = sources.filter(
     ({ path }) =>
-      FOUNDATIONS[unitOf(path)] && !/^[\w-]+\.ts$|^db\/(?:migrations\/|[\w-]*tables\.ts)/.test(path),
+      FOUNDATIONS[unitOf(path)] &&
+      !/^[\w-]+\.ts$|^config\/|^db\/(?:migrations\/|[\w-]*tables\.ts)/.test(path),
   );
   const literal = new RegExp(`'(${FEATURES.join('|')})'`, 'g');
   return foundations.flatMap(({ path, code }) =>
@@ -185,7 +182,7 @@ const WORLD_OF_ITS_OWN = new Map([
   ['undici', ['cli/']],
 ]);
 
-const READS_ENVIRONMENT = ['config.ts', 'cli/terminal.ts'];
+const READS_ENVIRONMENT = ['config/config.ts', 'cli/terminal.ts'];
 
 export function environmentReaders(sources: readonly Source[]): string[] {
   return matches(

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { prepareFirstStart } from '../../src/cli/first-start.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { type Daemon, startDaemon } from '../../src/main.ts';
 import { DAY_MS, realClock } from '../../src/system/clock.ts';
 import { newId } from '../../src/system/ids.ts';

@@ -4,7 +4,7 @@
  */
 
 import { openApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { createDownloads } from '../../src/emails/download.ts';
 import { createInFlight } from '../../src/emails/idempotency/in-flight.ts';
 import { type SendApp, sendEmail } from '../../src/emails/send.ts';

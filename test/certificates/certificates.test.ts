@@ -9,7 +9,7 @@ import { type CertificateFiles, parseCertificate } from '../../src/certificates/
 import { inspectCertificates, openCertificates } from '../../src/certificates/certificates.ts';
 import { logExpiry } from '../../src/certificates/expiry.ts';
 import { keepSelfSigned } from '../../src/certificates/self-signed.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
 import { listen } from '../../src/system/listen.ts';
 import { createMetrics } from '../../src/system/metrics.ts';

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { issueSelfSigned } from '../../src/certificates/issue.ts';
 import { findSelfSigned, keepSelfSigned } from '../../src/certificates/self-signed.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { recordLog } from '../support/record-log.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { openControl } from '../../src/cli/control-client.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { controlSocketPath } from '../../src/control-socket.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

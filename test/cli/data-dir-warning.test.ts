@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { dataDirWarning } from '../../src/cli/data-dir-warning.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 test('a configuration file without dataDir does not reuse development data without a warning', () => {

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { parse } from 'yaml';
 import { runProgram } from '../../src/cli/program.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

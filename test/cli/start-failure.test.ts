@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError } from '../../src/cli/errors.ts';
 import { explainStartFailure } from '../../src/cli/start-failure.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { ListenError } from '../../src/system/listen.ts';
 
 const CONFIG = loadConfig({ env: { POSTRIDER_DATA_DIR: '/srv/mail' } });

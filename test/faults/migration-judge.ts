@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import Sqlite from 'better-sqlite3';
 import { createApiServer } from '../../src/api.ts';
 import { openApp } from '../../src/app.ts';
-import { type Config, loadConfig } from '../../src/config.ts';
+import { type Config, loadConfig } from '../../src/config/config.ts';
 import { readRows } from '../support/database-rows.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { comparable, previousVersion, writePreviousVersion } from '../support/previous-version.ts';

@@ -3,7 +3,7 @@
  * environment arms a crash point: the process then dies before that.
  */
 import { openApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createAllRetention } from '../support/retention.ts';
 

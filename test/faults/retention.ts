@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import Sqlite from 'better-sqlite3';
 import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import type { CrashPointName } from '../../src/crash-points.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
 import { emailBody } from '../emails/fixtures.ts';

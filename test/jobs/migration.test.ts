@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { createApiServer } from '../../src/api.ts';
 import { openApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import type { TenantRow } from '../../src/db/tenant-tables.ts';
 import { exportHandlers, importHandlers, lease, runExport, runImport } from '../imports/jobs.ts';
 import { previousVersion, writePreviousVersion } from '../support/previous-version.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { linksOrigin } from '../../src/links/origin.ts';
 
 const originOf = (env: Record<string, string>) => linksOrigin(loadConfig({ env }));

@@ -9,7 +9,7 @@ import { connect } from 'node:tls';
 import type { Worker } from 'node:worker_threads';
 import { createTransport } from 'nodemailer';
 import { explainStartFailure } from '../../src/cli/start-failure.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { createAppPassword } from '../../src/mailboxes/app-passwords/create.ts';
 import { createMailbox } from '../../src/mailboxes/create.ts';

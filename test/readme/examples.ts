@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { prepareFirstStart } from '../../src/cli/first-start.ts';
 import { runProgram } from '../../src/cli/program.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { type Daemon, startDaemon } from '../../src/main.ts';
 import type { Fetch } from '../../src/system/fetch.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';

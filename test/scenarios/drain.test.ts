@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { startDaemon } from '../../src/main.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { FREE_PORTS } from '../support/free-ports.ts';

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { createLinks } from '../../src/links/links.ts';
 import { createBodyHash } from '../../src/mail/dkim/body-hash.ts';
 import { openMessage } from '../../src/queue/contents/open.ts';

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import type { Mode } from '../../src/db/tables.ts';
 import { createOverload } from '../../src/system/guards/overload.ts';
 import { type Id, newId } from '../../src/system/ids.ts';

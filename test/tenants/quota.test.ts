@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { App } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import type { Db } from '../../src/db/database.ts';
 import { createHttpServer } from '../../src/http/json/server.ts';
 import type { HttpServer } from '../../src/http/transport/server.ts';

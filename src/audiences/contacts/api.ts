@@ -2,9 +2,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../app.ts';
+import { readAll } from '../../http/json/read-fields.ts';
 import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { addressKey } from '../../mail/address.ts';
-import { readAll } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { wakeTasks } from '../../tasks/engine.ts';
 import { type Caller, callerOf } from '../../tenants/authenticate.ts';

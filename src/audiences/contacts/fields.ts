@@ -2,8 +2,10 @@
  * Checks the fields of a contact that a caller gives, by the API or in a file (specification 2.6), and brings them into
  * the form that is stored.
  */
+
+import { readAll, readEach } from '../../http/json/read-fields.ts';
 import { addressKey, explainRefusal, parseMailbox } from '../../mail/address.ts';
-import { type AppError, invalid, readAll, readEach } from '../../system/errors.ts';
+import { type AppError, invalid } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
 import { forTextFields, givenTexts, TEXT_FIELDS, type TextFieldName, type Texts } from './text-fields.ts';
 

@@ -24,8 +24,9 @@
  */
 
 import { PLAIN_TEXT } from '../../http/json/plain-text.ts';
+import { readAll, readEach } from '../../http/json/read-fields.ts';
 import { parseDateOrTime } from '../../system/clock.ts';
-import { type AppError, invalid, readAll, readEach } from '../../system/errors.ts';
+import { type AppError, invalid } from '../../system/errors.ts';
 import { MAX_VALUE_CHARACTERS } from '../contacts/fields.ts';
 import {
   COLUMN_FIELDS,

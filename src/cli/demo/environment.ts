@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, loadConfig } from '../../config.ts';
+import { type Config, loadConfig } from '../../config/config.ts';
 import { type Daemon, startDaemon } from '../../main.ts';
 import { type Certificate, makeCertificate } from './certificate.ts';
 import { startDnsServer } from './dns-server.ts';

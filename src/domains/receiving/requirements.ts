@@ -1,5 +1,5 @@
 /** Checks that a tenant may receive mail at an address, before it gets a route or a mailbox there. */
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { Tx } from '../../db/operation.ts';
 import type { DomainRow } from '../../db/tables.ts';
 import { AppError, invalid } from '../../system/errors.ts';

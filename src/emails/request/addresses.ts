@@ -1,6 +1,8 @@
 /**
  * Reads the addresses of an email: each field as mailboxes and in the form given, and the recipients of the envelope.
  */
+
+import { readAll, readEach } from '../../http/json/read-fields.ts';
 import {
   addressKey,
   explainRefusal,
@@ -8,7 +10,7 @@ import {
   type Mailbox,
   parseMailbox,
 } from '../../mail/address.ts';
-import { invalid, readAll, readEach } from '../../system/errors.ts';
+import { invalid } from '../../system/errors.ts';
 import type { SendBody } from '../schemas.ts';
 
 export type Addresses = {

@@ -4,10 +4,11 @@
  */
 import { lookup } from 'mime-types';
 import { meantAmong } from '../../http/json/near-misses.ts';
+import { readAll, readEach } from '../../http/json/read-fields.ts';
 import { isContentId } from '../../mail/message/file-part.ts';
 import { cleanFilename } from '../../mail/message/filename.ts';
 import { parseMediaType } from '../../mail/message/media-type.ts';
-import { invalid, readAll, readEach } from '../../system/errors.ts';
+import { invalid } from '../../system/errors.ts';
 import { base64Size } from '../base64.ts';
 import { ATTACHMENT_FIELDS, type AttachmentBody, MAX_ATTACHMENT_BYTES } from '../schemas.ts';
 

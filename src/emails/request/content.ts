@@ -1,5 +1,7 @@
 /** Reads the content of an email: its own text or a template's, with the values for its placeholders. */
-import { invalid, readAll, readEach } from '../../system/errors.ts';
+
+import { readAll, readEach } from '../../http/json/read-fields.ts';
+import { invalid } from '../../system/errors.ts';
 import type { VariableValue } from '../../templates/render.ts';
 import type { SendBody } from '../schemas.ts';
 import { readLine, readText, wellFormed } from './text.ts';

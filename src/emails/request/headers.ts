@@ -2,8 +2,10 @@
  * Reads the caller's own header fields. Names are reserved when another field of the request sets the header, when
  * receivers trust it, or when this service writes it.
  */
+
+import { readEach } from '../../http/json/read-fields.ts';
 import { findFieldProblem } from '../../mail/message/repair/custom-field.ts';
-import { invalid, readEach } from '../../system/errors.ts';
+import { invalid } from '../../system/errors.ts';
 import type { EmailType } from '../schemas.ts';
 
 export type HeaderField = { name: string; value: string };

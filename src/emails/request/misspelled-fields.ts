@@ -4,7 +4,8 @@
  * in case and `_`.
  */
 import { meantAmong } from '../../http/json/near-misses.ts';
-import { invalid, readEach } from '../../system/errors.ts';
+import { readEach } from '../../http/json/read-fields.ts';
+import { invalid } from '../../system/errors.ts';
 import type { SendBody } from '../schemas.ts';
 
 const MISSPELLED_FIELDS: Readonly<Record<string, keyof SendBody>> = {

@@ -1,5 +1,5 @@
 /** Reads the time at which an email is sent (specification 4.1 scheduledAt), and defines how long it is retried. */
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { parseTimestamp } from '../../system/clock.ts';
 import { invalid } from '../../system/errors.ts';
 import type { EmailType } from '../schemas.ts';

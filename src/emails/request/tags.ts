@@ -1,5 +1,7 @@
 /** Reads tags (specification 4.1), which are the caller's own labels of an email, and the filter by tag. */
-import { invalid, readEach } from '../../system/errors.ts';
+
+import { readEach } from '../../http/json/read-fields.ts';
+import { invalid } from '../../system/errors.ts';
 
 export type Tag = { key: string; value: string };
 

@@ -4,7 +4,8 @@
  * field.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type AppError, mergeRefusals } from '../../system/errors.ts';
+import type { AppError } from '../../system/errors.ts';
+import { mergeRefusals } from './read-fields.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

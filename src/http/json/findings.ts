@@ -2,8 +2,9 @@
  * Describes schema errors in words for people and with the caller's own field names. The `description` of a schema
  * explains its pattern to people; the pattern itself is for programs.
  */
-import { type Issue, MAX_ISSUES } from '../../system/errors.ts';
+import type { Issue } from '../../system/errors.ts';
 import { PLAIN_TEXT } from './plain-text.ts';
+import { MAX_ISSUES } from './read-fields.ts';
 
 /**
  * One error of Ajv with the option `verbose`. The schemas have no `$ref`, so `schemaPath` leads through all of them.

@@ -4,9 +4,10 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { Static, TArray, TObject } from 'typebox';
-import { AppError, mergeRefusals } from '../../system/errors.ts';
+import { AppError } from '../../system/errors.ts';
 import { nearMissesOf } from './near-misses.ts';
 import { validationRefusal } from './problem.ts';
+import { mergeRefusals } from './read-fields.ts';
 
 type CheckedItems<Item extends TObject> = {
   /** Validator of the route. It checks a body except for the contents of its items. */

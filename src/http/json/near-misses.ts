@@ -4,8 +4,9 @@
  * caller would receive the same page again and again.
  */
 import type { FastifySchema, preValidationHookHandler } from 'fastify';
-import { type AppError, invalid, MAX_ISSUES } from '../../system/errors.ts';
+import { type AppError, invalid } from '../../system/errors.ts';
 import { addFieldRefusals } from './field-refusals.ts';
+import { MAX_ISSUES } from './read-fields.ts';
 
 /** Returns the hook of a route that refuses misspelled fields and parameters. */
 export function rejectNearMisses({ body, querystring }: FastifySchema): preValidationHookHandler {

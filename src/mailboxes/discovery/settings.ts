@@ -1,5 +1,5 @@
 /** Returns what the owner of a mailbox enters in a mail program that does not find it out by itself. */
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { type ClientConfig, type ClientService, clientServices } from '../../domains/client-services.ts';
 import { PROFILE_PATH } from './paths.ts';

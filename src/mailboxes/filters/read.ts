@@ -1,10 +1,11 @@
 /** Reads what a request says about the filters of a mailbox. */
 
 import { problemOfName } from '../../accounts/folder-name.ts';
+import { readAll, readEach } from '../../http/json/read-fields.ts';
 import { parseMailbox } from '../../mail/address.ts';
 import { checkScript } from '../../mail/sieve/check.ts';
 import { parseTimestamp } from '../../system/clock.ts';
-import { invalid, readAll, readEach } from '../../system/errors.ts';
+import { invalid } from '../../system/errors.ts';
 import { compileFilters } from './compile.ts';
 import type { Filters } from './filters.ts';
 import type { Condition, Rule, Vacation } from './schemas.ts';

@@ -1,7 +1,7 @@
 /** The links in a post by which its receiver downloads files that are not in the body, and whole messages. */
 import { isIPv6 } from 'node:net';
 import type { App } from '../../app.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { type Download, openDownload, sealDownload } from '../../links/download-token.ts';
 import { linkKeysOfInstallation } from '../../links/keys.ts';

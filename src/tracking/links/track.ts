@@ -1,6 +1,6 @@
 /** Decides how the HTML of an email or a broadcast is tracked, once for all its readers. */
 import type { App } from '../../app.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { TrackedLinkRow } from '../../db/tracking-tables.ts';
 import type { TrackingSettings } from '../../domains/sending/store.ts';
 import { linksOrigin, pageHosts } from '../../links/origin.ts';

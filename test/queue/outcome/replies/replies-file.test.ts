@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadConfig } from '../../../../src/config.ts';
+import { loadConfig } from '../../../../src/config/config.ts';
 import { packagedReplies, RepliesFile } from '../../../../src/queue/outcome/replies/replies.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 

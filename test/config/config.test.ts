@@ -2,9 +2,15 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, environmentName, isListOfObjects, leaves, loadConfig } from '../src/config.ts';
-import { configSchema } from '../src/config-schema.ts';
-import { temporaryDirectory } from './support/temporary-directory.ts';
+import {
+  ConfigError,
+  environmentName,
+  isListOfObjects,
+  leaves,
+  loadConfig,
+} from '../../src/config/config.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const directory = temporaryDirectory('config');
 let files = 0;

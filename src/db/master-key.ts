@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { createSealer, loadMasterKey, type Sealer, WrongKeyError } from '../../system/seal.ts';
-import type { Db } from '../database.ts';
-import type { Tx } from '../operation.ts';
-import { storeCanary } from './store.ts';
+import { createSealer, loadMasterKey, type Sealer, WrongKeyError } from '../system/seal.ts';
+import type { Db } from './database.ts';
+import { storeCanary } from './installation/store.ts';
+import type { Tx } from './operation.ts';
 
 const CANARY = 'Postrider';
 

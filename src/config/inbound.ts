@@ -1,6 +1,6 @@
 /** The section of the configuration for mail that arrives. */
 import { Type } from 'typebox';
-import { section } from './config-fields.ts';
+import { section } from './fields.ts';
 
 /** Maximum number of blocklists: each is asked about each client. Our own limit. */
 const MAX_DNSBL_ZONES = 10;

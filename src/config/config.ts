@@ -8,14 +8,14 @@ import { dirname, resolve } from 'node:path';
 import { type TObject, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { parse } from 'yaml';
-import { type ConfigFields, configSchema } from './config-schema.ts';
-import { CRASH_POINTS } from './crash-points.ts';
-import { isLoopback } from './system/address-block.ts';
-import { blockList } from './system/blocklist.ts';
-import { crashPointName } from './system/crash-point.ts';
-import { isResolver } from './system/dns/servers.ts';
-import { isHostName } from './system/dns.ts';
-import { errorCode, errorMessage } from './system/errors.ts';
+import { CRASH_POINTS } from '../crash-points.ts';
+import { isLoopback } from '../system/address-block.ts';
+import { blockList } from '../system/blocklist.ts';
+import { crashPointName } from '../system/crash-point.ts';
+import { isResolver } from '../system/dns/servers.ts';
+import { isHostName } from '../system/dns.ts';
+import { errorCode, errorMessage } from '../system/errors.ts';
+import { type ConfigFields, configSchema } from './schema.ts';
 
 /** Settings for fault tests. They come from the environment only, never from a file. */
 type FaultSettings = { crashAt: string | undefined; synchronous: 'FULL' | 'NORMAL' };

@@ -2,14 +2,14 @@
  * Stores the wall time every minute, and notices a clock that was set back: at the start against the stored time, and
  * afterwards against the monotonic clock.
  */
-import type { ClockWatch } from '../../system/clock-watch.ts';
-import { errorMessage } from '../../system/errors.ts';
-import type { System } from '../../system/system.ts';
-import type { WakeupName } from '../../system/wakeups.ts';
-import { periodic, type RunningWork, startWork } from '../../system/worker.ts';
-import type { Db } from '../database.ts';
-import type { SetBack } from '../due-times.ts';
-import { advanceInstallation } from './store.ts';
+import type { ClockWatch } from '../system/clock-watch.ts';
+import { errorMessage } from '../system/errors.ts';
+import type { System } from '../system/system.ts';
+import type { WakeupName } from '../system/wakeups.ts';
+import { periodic, type RunningWork, startWork } from '../system/worker.ts';
+import type { Db } from './database.ts';
+import type { SetBack } from './due-times.ts';
+import { advanceInstallation } from './installation/store.ts';
 
 type ClockApp = Pick<System, 'clock' | 'log' | 'wakeups'> & { db: Db; clockWatch: Pick<ClockWatch, 'check'> };
 

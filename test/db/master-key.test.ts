@@ -3,8 +3,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
-import { openSealer } from '../../../src/db/installation/master-key.ts';
-import { openTestDatabase, temporaryDirectory } from '../open.ts';
+import { openSealer } from '../../src/db/master-key.ts';
+import { openTestDatabase, temporaryDirectory } from './open.ts';
 
 const OTHER_KEY = 'ab'.repeat(32);
 

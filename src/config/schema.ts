@@ -1,9 +1,9 @@
 /** Every setting with its default, its bounds and its description. `config.ts` reads the values. */
-import { fileURLToPath } from 'node:url';
 import { type Static, Type } from 'typebox';
-import { imapSection, managesieveSection, pop3Section, submissionSection } from './config-clients.ts';
-import { connections, days, listener, port, section } from './config-fields.ts';
-import { inboundSection } from './config-inbound.ts';
+import { defaultDataDir } from '../data-files.ts';
+import { imapSection, managesieveSection, pop3Section, submissionSection } from './clients.ts';
+import { connections, days, listener, port, section } from './fields.ts';
+import { inboundSection } from './inbound.ts';
 
 /** Maximum time for which it is known with what address and program readers open mail. Our own limit. */
 const MAX_ENGAGEMENT_DAYS = 30;
@@ -271,8 +271,3 @@ export const configSchema = section('Postrider configuration', {
 });
 
 export type ConfigFields = Static<typeof configSchema>;
-
-/** Returns `data/` in the checkout or the installed folder, independent of the working directory. */
-function defaultDataDir(): string {
-  return fileURLToPath(new URL('../data', import.meta.url));
-}

@@ -1,6 +1,6 @@
 /** The sections of the configuration for mail programs of people: the listeners by which they read and send mail. */
 import { type TInteger, Type } from 'typebox';
-import { connections, listener, port } from './config-fields.ts';
+import { connections, listener, port } from './fields.ts';
 
 /** Maximum number of recipients that a mailbox can be allowed to write to in a day. Our own limit. */
 const MAX_RECIPIENTS_PER_DAY = 10_000_000;
