@@ -4,7 +4,7 @@ import { noAccounts, type RunningAccounts } from './accounts/running-accounts.ts
 import type { App } from './app.ts';
 import { createScans } from './audiences/segments/scan.ts';
 import type { Config } from './config/config.ts';
-import { entriesOf } from './features.ts';
+import { DOMAIN_REACH, entriesOf } from './features.ts';
 import type { SomeHeaders } from './http/json/openapi/answers.ts';
 import type { ApiDescription } from './http/json/openapi.ts';
 import { serveDocument } from './http/json/serve-document.ts';
@@ -78,7 +78,7 @@ export async function createApiServer(
   await server.register(
     (v1, _options, done) => {
       requireApiKey(v1, app);
-      limitDomainKeys(v1);
+      limitDomainKeys(v1, DOMAIN_REACH);
       showQuota(v1, app);
       shedWrites(v1, { overload: app.guards.overload, metrics: app.metrics });
       for (const register of entriesOf('routes')) register(v1, parts);

@@ -15,6 +15,16 @@ import type { TaskKind } from './tasks/kind.ts';
 
 type Register = (server: FastifyInstance, app: never) => void;
 
+/**
+ * Effect of an operation for a key that is limited to one domain:
+ *
+ * - `domain`: the operation reaches what belongs to the domain of the key. Other ids are not found, lists leave the rest out, and a request
+ *   that names another domain is refused. The stores of the resources see to it with the conditions of domains/reach.ts.
+ * - `tenant`: the operation reaches resources that the domains of a tenant share, and the key works as any other.
+ * - `none`: the operation is refused.
+ */
+export type DomainReach = 'domain' | 'tenant' | 'none';
+
 export type Feature = {
   /** Name of the folder. */
   name: string;
@@ -22,6 +32,8 @@ export type Feature = {
   ids?: readonly string[];
   /** Routes under /v1, which need an API key. */
   routes?: readonly Register[];
+  /** Operations of these routes, by their reach. */
+  reach?: Partial<Record<DomainReach, readonly string[]>>;
   /** Routes of the HTTP API that need no key. */
   publicRoutes?: readonly Register[];
   /** Routes of the operator, on the control socket. */

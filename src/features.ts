@@ -11,7 +11,7 @@ import { domains } from './domains/feature.ts';
 import { emails } from './emails/feature.ts';
 import { events } from './events/feature.ts';
 import { exports } from './exports/feature.ts';
-import type { Feature } from './feature.ts';
+import type { DomainReach, Feature } from './feature.ts';
 import { imports } from './imports/feature.ts';
 import { inbound } from './inbound/feature.ts';
 import { jobs } from './jobs/feature.ts';
@@ -82,3 +82,12 @@ export function entriesOf<Key extends keyof Feature>(key: Key): readonly Entry<K
   const members = features.map((feature: Feature): unknown => feature[key] ?? []);
   return members.flat() as Entry<Key>[];
 }
+
+/** The reach of each operation for a key of one domain, by its `operationId`. */
+export const DOMAIN_REACH: ReadonlyMap<string, DomainReach> = new Map(
+  features.flatMap(({ reach = {} }: Feature) =>
+    (Object.keys(reach) as DomainReach[]).flatMap((kind) =>
+      (reach[kind] ?? []).map((operation) => [operation, kind] as const),
+    ),
+  ),
+);

@@ -9,5 +9,15 @@ export const audiences = {
   name: 'audiences',
   ids: ['aud', 'ct', 'seg'],
   routes: [registerAudiencesApi, registerContactsApi, registerContactFiles, registerSegmentsApi],
+  // A sender of an audience must be at the domain of the key.
+  reach: {
+    tenant: [
+      ...['createAudience', 'listAudiences', 'getAudience', 'updateAudience', 'deleteAudience'],
+      ...['createContact', 'listContacts', 'getContact', 'updateContact', 'deleteContact'],
+      ...['importContacts', 'exportContacts'],
+      ...['createSegment', 'listSegments', 'getSegment', 'updateSegment', 'deleteSegment'],
+      ...['listSegmentContacts', 'countSegment'],
+    ],
+  },
   works: [createAudienceSweep],
 } satisfies Feature;

@@ -10,11 +10,11 @@ import { clearTrash, moveToTrash, TRASH } from './trash.ts';
 
 /** Minimum age of a swept file, in milliseconds: a younger file may belong to a request that has not committed yet. */
 export const SWEEP_AGE_MS = 3_600_000;
-/** Maximum share of all files that one sweep moves. Our own limit. */
+/** Maximum share of all files that one sweep moves. */
 const MAX_SWEPT_SHARE = 0.05;
 /**
  * Maximum number of unnamed files that never stops a sweep: a crash leaves a handful, and a handful is a large share of
- * a few. Our own limit.
+ * a few.
  */
 const MAX_HARMLESS_FILES = 10;
 

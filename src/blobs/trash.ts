@@ -8,7 +8,7 @@ import { errorCode } from '../system/errors.ts';
 import { changedAt, listFolder, pathOf } from './files.ts';
 
 export const TRASH = 'trash';
-/** Time for which a file stays in the trash, in milliseconds. Our own limit. */
+/** Time for which a file stays in the trash, in milliseconds. */
 const KEPT_MS = 7 * 86_400_000;
 const FOLDER_MODE = 0o700;
 

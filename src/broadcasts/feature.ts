@@ -8,6 +8,15 @@ export const broadcasts = {
   name: 'broadcasts',
   ids: ['brd'],
   routes: [registerBroadcastsApi],
+  // A broadcast belongs to the domain that it is sent from.
+  reach: {
+    domain: [
+      ...['createBroadcast', 'listBroadcasts', 'getBroadcast', 'updateBroadcast', 'deleteBroadcast'],
+      ...['testBroadcast', 'preflightBroadcast'],
+      ...['sendBroadcast', 'pauseBroadcast', 'resumeBroadcast', 'cancelBroadcast'],
+      ...['listBroadcastRecipients', 'exportBroadcastRecipients', 'listClickedLinks', 'exportClickedLinks'],
+    ],
+  },
   operatorRoutes: [registerBroadcastAdmin],
   works: [createBroadcastWork],
   dueWorks: [{ move: (db, setBack) => db.commit(moveDueRuns, setBack), wakeup: 'broadcasts' }],

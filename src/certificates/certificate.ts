@@ -72,5 +72,5 @@ export function logFields({ names, keyType, expiresAt }: Certificate): Record<st
   return { names: names.slice(0, MAX_LOGGED_NAMES), keyType, expiresAt: isoTime(expiresAt) };
 }
 
-/** Maximum number of names in a log line. Some certificates have a hundred. Our own limit. */
+/** Maximum number of names in a log line. Some certificates have a hundred. */
 const MAX_LOGGED_NAMES = 5;

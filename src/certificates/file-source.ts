@@ -14,7 +14,7 @@ import {
   parseCertificate,
 } from './certificate.ts';
 
-/** Maximum size of a file. A chain of three certificates has 6 KB. Our own limit. */
+/** Maximum size of a file. A chain of three certificates has 6 KB. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
 export class FileSource {

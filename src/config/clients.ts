@@ -2,7 +2,7 @@
 import { type TInteger, Type } from 'typebox';
 import { connections, listener, port } from './fields.ts';
 
-/** Maximum number of recipients that a mailbox can be allowed to write to in a day. Our own limit. */
+/** Maximum number of recipients that a mailbox can be allowed to write to in a day. */
 const MAX_RECIPIENTS_PER_DAY = 10_000_000;
 /** The port without TLS from the first byte, and the maximum number of connections, of a protocol by which people read mail. */
 const readingSettings = (starttlsPort: number, maxConnections: TInteger) => ({

@@ -1,9 +1,9 @@
 /** Kinds of settings that sections of the configuration have in common. */
 import { type TSchema, Type } from 'typebox';
 
-/** Maximum number of connections that a listener can be allowed. Our own limit. */
+/** Maximum number of connections that a listener can be allowed. */
 const MAX_CONNECTIONS = 100_000;
-/** A hundred years. Our own limit. */
+/** A hundred years. */
 const MAX_RETENTION_DAYS = 36_500;
 
 /** A TCP port. */

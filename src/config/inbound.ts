@@ -2,9 +2,9 @@
 import { Type } from 'typebox';
 import { section } from './fields.ts';
 
-/** Maximum number of blocklists: each is asked about each client. Our own limit. */
+/** Maximum number of blocklists: each is asked about each client. */
 const MAX_DNSBL_ZONES = 10;
-/** Maximum score at which something can happen. Our own limit. */
+/** Maximum score at which something can happen. */
 const MAX_SPAM_SCORE = 1_000;
 
 export const inboundSection = section('What is done with mail that arrives.', {

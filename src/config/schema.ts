@@ -5,14 +5,14 @@ import { imapSection, managesieveSection, pop3Section, submissionSection } from 
 import { connections, days, listener, port, section } from './fields.ts';
 import { inboundSection } from './inbound.ts';
 
-/** Maximum time for which it is known with what address and program readers open mail. Our own limit. */
+/** Maximum time for which it is known with what address and program readers open mail. */
 const MAX_ENGAGEMENT_DAYS = 30;
 
-/** Maximum number of certificates. The files of each are looked at every few seconds. Our own limit. */
+/** Maximum number of certificates. The files of each are looked at every few seconds. */
 const MAX_CERTIFICATES = 100;
-/** Maximum size of a mailbox: 1 PiB. Our own limit. */
+/** Maximum size of a mailbox: 1 PiB. */
 const MAX_QUOTA_MEGABYTES = 1_073_741_824;
-/** Maximum number of failed logins in ten minutes, for tests that measure logins. Our own limit. */
+/** Maximum number of failed logins in ten minutes, for tests that measure logins. */
 const MAX_LOGIN_FAILURES = 1_000_000;
 
 /** Schema of the configuration, with its documentation: config/postrider.example.yaml is generated from it. */

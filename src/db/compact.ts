@@ -20,7 +20,7 @@ export class CompactionError extends Error {
   override readonly name = 'CompactionError';
 }
 
-/** Space that stays free beside the new file, so that the disk is not filled to the last byte. Our own limit. */
+/** Space that stays free beside the new file, so that the disk is not filled to the last byte. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
 /**

@@ -8,7 +8,7 @@ export type Synchronous = 'FULL' | 'NORMAL';
 const BUSY_TIMEOUT_MS = 5_000;
 /**
  * Maximum size of the page cache of each connection, in KiB. better-sqlite3 is compiled to let each grow to 16,000. The pages
- * are in the cache of the system too, from which they are copied in microseconds. Our own limit.
+ * are in the cache of the system too, from which they are copied in microseconds.
  */
 const MAX_CACHE_KIB = 2_048;
 /** Length of the WAL, in pages of 4 KiB, at which the writer copies it back: 16 MiB. */
@@ -31,8 +31,7 @@ export function openWriting(file: string, synchronous: Synchronous): Database {
 }
 
 /**
- * Maximum size of the page cache of a connection that a thread has for itself, in KiB. Hundreds are open at once. Our own
- * limit.
+ * Maximum size of the page cache of a connection that a thread has for itself, in KiB. Hundreds are open at once.
  */
 const MAX_PRIVATE_CACHE_KIB = 256;
 

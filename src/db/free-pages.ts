@@ -7,7 +7,7 @@ import { connectionOf } from './dialect.ts';
 import { defineWrite } from './operation.ts';
 
 const INCREMENTAL = 2;
-/** Share of the file that stays free, because new mail soon needs it. Our own limit. */
+/** Share of the file that stays free, because new mail soon needs it. */
 const KEPT_SHARE = 0.05;
 
 /** Numbers of pages given back, and of those that can still be given back. */

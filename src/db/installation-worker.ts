@@ -23,7 +23,7 @@ export type DueWork = {
 
 /**
  * Period in which the time is stored, in milliseconds. After a kill the stored time is at most this old, so a set-back
- * may be measured too short by this much. Our own limit.
+ * may be measured too short by this much.
  */
 const PERIOD_MS = 60_000;
 

@@ -65,12 +65,12 @@ type PrivateSystem = { clock: Pick<Clock, 'elapsed' | 'after'>; crashPoint: Cras
 
 /**
  * Length of the WAL, in pages of 4 KiB, at which it is copied back once nothing is written: 4 MiB, because hundreds of databases have
- * one. Copying delays whoever writes by several milliseconds. Our own.
+ * one. Copying delays whoever writes by several milliseconds.
  */
 export const IDLE_CHECKPOINT_PAGES = 1_000;
-/** Time without a write after which it is copied back, in milliseconds. Our own. */
+/** Time without a write after which it is copied back, in milliseconds. */
 export const IDLE_CHECKPOINT_MS = 100;
-/** Length at which it is copied back at once: 10 MiB. Our own. */
+/** Length at which it is copied back at once: 10 MiB. */
 const CHECKPOINT_PAGES = 2_500;
 
 /**

@@ -13,7 +13,7 @@ import { SharedLoad } from './shared-load.ts';
 import type { Answer, Request, ThreadMessage, ThreadReply } from './thread-messages.ts';
 
 /**
- * Maximum number of pending requests. Further ones are refused with a time to retry, instead of waiting. Our own limit.
+ * Maximum number of pending requests. Further ones are refused with a time to retry, instead of waiting.
  */
 export const MAX_PENDING = 2_000;
 /**

@@ -19,7 +19,7 @@ import type { Answer, Request } from './thread-messages.ts';
 
 /**
  * Time after which a group takes no further write, in milliseconds: enough to amortise the flush, and an urgent write that
- * arrives meanwhile is on disk soon. Our own limit.
+ * arrives meanwhile is on disk soon.
  */
 export const GROUP_MS = 10;
 

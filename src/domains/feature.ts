@@ -7,6 +7,10 @@ export const domains = {
   name: 'domains',
   ids: ['dom'],
   routes: [registerDomainsApi],
+  reach: {
+    domain: ['listDomains', 'getDomain', 'updateDomain', 'deleteDomain', 'verifyDomain'],
+    none: ['createDomain'],
+  },
   operatorRoutes: [registerDomainAdmin],
   works: [createDomainSweep],
   tasks: [createDomainCheckKind],

@@ -6,6 +6,10 @@ import { createIdempotencySweep } from './worker.ts';
 export const emails = {
   name: 'emails',
   routes: [registerEmailsApi],
+  // An email belongs to the domain that it is sent from.
+  reach: {
+    domain: ['sendEmail', 'sendBatch', 'listEmails', 'getEmail', 'rescheduleEmail', 'cancelEmail'],
+  },
   works: [createIdempotencySweep],
   retention: emailSteps,
 } satisfies Feature;

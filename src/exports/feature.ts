@@ -8,6 +8,8 @@ export const exports = {
   name: 'exports',
   ids: ['exp'],
   routes: [registerExportsApi],
+  // An export of a broadcast belongs to its domain, and any other export to the tenant.
+  reach: { domain: ['listExports', 'getExport', 'deleteExport', 'getExportFile'] },
   tasks: [
     (app: ExportApp & { exportHandlers: ExportHandlers }) =>
       createJobKind(app, exportJobs(app, app.exportHandlers)),

@@ -8,6 +8,7 @@ export const imports = {
   name: 'imports',
   ids: ['imp'],
   routes: [registerImportsApi],
+  reach: { tenant: ['listImports', 'getImport', 'deleteImport', 'getImportErrors'] },
   tasks: [
     (app: ImportApp & { importHandlers: ImportHandlers }) =>
       createJobKind(app, importJobs(app, app.importHandlers)),

@@ -12,6 +12,7 @@ export const mailReports = {
   name: 'mail-reports',
   ids: ['rep'],
   routes: [registerReportsApi],
+  reach: { domain: ['listDomainReports'] },
   works: [
     (app: App & { replies: Replies }) => createBounceWork(app, app.replies),
     (app: App & { replies: Replies }) => createComplaintWork(app, app.replies),

@@ -10,6 +10,10 @@ export const mailboxImports = {
   name: 'mailbox-imports',
   ids: ['mim'],
   routes: [registerMailboxImportsApi],
+  reach: {
+    domain: ['listMailboxImports', 'getMailboxImport', 'getMailboxImportErrors'],
+    none: ['createMailboxImport', 'deleteMailboxImport'],
+  },
   operatorRoutes: [registerTransferAdmin, registerMailboxImportAdmin],
   works: [createImportSweep],
   tasks: [(app: App & { importCalls: ImportCalls }) => createImportKind(app, app.importCalls)],

@@ -15,6 +15,11 @@ export const mailboxes = {
   name: 'mailboxes',
   ids: ['mbx', 'apw'],
   routes: [registerMailboxesApi, registerAppPasswordsApi],
+  // A mailbox belongs to the domain of its address, and its password sends from all its addresses.
+  reach: {
+    domain: ['listMailboxes', 'getMailbox', 'listAppPasswords', 'getAppPassword'],
+    none: ['createMailbox', 'updateMailbox', 'deleteMailbox', 'createAppPassword', 'deleteAppPassword'],
+  },
   operatorRoutes: [registerMailboxAdmin, registerAppPasswordAdmin, registerOutboxAdmin, registerRepairAdmin],
   pages: [createDiscoveryApp],
   works: [createMemorySweep],

@@ -9,6 +9,15 @@ export const routes = {
   name: 'routes',
   ids: ['rt'],
   routes: [registerInboundRoutesApi, registerReceivedApi],
+  // A route belongs to the domain of its address, and a message to the domains of those recipients that have a route.
+  reach: {
+    domain: [
+      ...['createInboundRoute', 'listInboundRoutes', 'getInboundRoute', 'updateInboundRoute'],
+      ...['deleteInboundRoute', 'testInboundRoute'],
+      ...['listInboundMessages', 'getInboundMessage', 'getRawInboundMessage', 'getInboundAttachment'],
+      'replayInboundMessage',
+    ],
+  },
   publicRoutes: [serveDownloads],
   works: [(app: Pick<App, 'db'> & { postThread: PostThread }) => createPostStart(app, app.postThread)],
 } satisfies Feature;

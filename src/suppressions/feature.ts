@@ -10,6 +10,12 @@ export const suppressions = {
   name: 'suppressions',
   ids: ['sup'],
   routes: [registerSuppressionsApi, registerSuppressionFiles],
+  reach: {
+    tenant: [
+      ...['createSuppression', 'listSuppressions', 'getSuppression', 'deleteSuppression'],
+      ...['createSuppressions', 'deleteSuppressions', 'importSuppressions', 'exportSuppressions'],
+    ],
+  },
   retention: ({ db, config }: Pick<App, 'db' | 'config'>) => [
     {
       kind: 'bounce evidence',

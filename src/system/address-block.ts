@@ -18,8 +18,7 @@ const IPV6_PREFIX_GROUPS = 4;
 const IPV6_SITE_GROUPS = 3;
 /**
  * A site may have this many times the limit of one network. It bounds a client that uses a network of its own for each
- * connection, while a large mailbox provider, whose servers stand in many networks of a few sites, never reaches it. Our own
- * limit.
+ * connection, while a large mailbox provider, whose servers stand in many networks of a few sites, never reaches it.
  */
 export const SITE_FACTOR = 16;
 

@@ -11,7 +11,7 @@ const HOST_NAME = 0;
 const RECORD_HEADER_BYTES = 5;
 const MESSAGE_HEADER_BYTES = 4;
 const RANDOM_BYTES = 32;
-/** Maximum number of bytes that are read in search of the name. Hellos of today have at most 2 KB. Our own limit. */
+/** Maximum number of bytes that are read in search of the name. Hellos of today have at most 2 KB. */
 const MAX_BYTES = 16_384;
 
 /**

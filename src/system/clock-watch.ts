@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts';
 
 /**
  * Minimum set-back that is reported, in milliseconds. NTP corrects smaller steps every day, and they delay mail by less
- * than a minute. Our own limit.
+ * than a minute.
  */
 const MIN_SET_BACK_MS = 60_000;
 

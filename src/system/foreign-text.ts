@@ -37,7 +37,7 @@ const HIDDEN =
 
 /**
  * Matches combining marks after the first eight of a run. They are dropped, since a tall stack of them covers the
- * lines around it, and no script needs as many on one letter. Our own limit.
+ * lines around it, and no script needs as many on one letter.
  */
 const EXCESS_MARKS = /(\p{M}{8})\p{M}+/gu;
 

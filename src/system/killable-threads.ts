@@ -23,10 +23,10 @@ import { YOUNG_MEGABYTES } from './thread/young-generation.ts';
 
 /**
  * Time for which an owner counts as slow after a job that was not quick or ended its thread, in milliseconds. Only the
- * first slow jobs of an owner can therefore run in all threads at the same time. Our own limit.
+ * first slow jobs of an owner can therefore run in all threads at the same time.
  */
 const SLOW_OWNER_MS = 10 * 60_000;
-/** Maximum number of slow owners that are remembered. Our own limit. */
+/** Maximum number of slow owners that are remembered. */
 const MAX_SLOW_OWNERS = 10_000;
 
 type Job<Input, Result> = Pick<JobOptions, 'owner' | 'timeoutMs'> & {

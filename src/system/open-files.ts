@@ -9,7 +9,7 @@ const OPEN_FILES = /^Max open files +(\d+|unlimited)/m;
 
 /**
  * Shares of the files of the process: those of the connections of each protocol, on all its ports together, and those of open mailboxes. The
- * rest is for the messages that connections bring, the database, the HTTP API and deliveries. Our own limits.
+ * rest is for the messages that connections bring, the database, the HTTP API and deliveries.
  */
 export const FILE_SHARES = {
   smtp: 0.2,

@@ -7,11 +7,11 @@ import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { createLru } from './lru.ts';
 
-/** Maximum number of addresses in a line. Our own limit. */
+/** Maximum number of addresses in a line. */
 const MAX_LOGGED_ADDRESSES = 5;
-/** Minimum time between two lines about the same host. Our own limit. */
+/** Minimum time between two lines about the same host. */
 const MIN_INTERVAL_MS = 60_000;
-/** Maximum number of hosts that are remembered. Our own limit. */
+/** Maximum number of hosts that are remembered. */
 const MAX_HOSTS = 1_000;
 
 /** Returns the function that logs the refused addresses of a host. */

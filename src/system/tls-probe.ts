@@ -26,7 +26,7 @@ type TlsState =
 /** Returns what the server shows. It never rejects. */
 export type TlsProbe = (target: TlsTarget) => Promise<TlsState>;
 
-/** Maximum time of the connection and the handshake, in milliseconds. Our own limit. */
+/** Maximum time of the connection and the handshake, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
 /** Returns the probe of a system. It trusts the authorities that Node trusts, or only those that are given in PEM. */

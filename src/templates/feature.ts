@@ -5,4 +5,7 @@ export const templates = {
   name: 'templates',
   ids: ['tpl'],
   routes: [registerTemplatesApi],
+  reach: {
+    tenant: ['createTemplate', 'listTemplates', 'getTemplate', 'updateTemplate', 'deleteTemplate'],
+  },
 } satisfies Feature;

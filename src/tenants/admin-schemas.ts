@@ -13,7 +13,7 @@ export type NewTenant = Static<typeof newTenantSchema>;
 export const tenantChangeSchema = Type.Object({ plan: Type.String() });
 export type TenantChange = Static<typeof tenantChangeSchema>;
 
-/** Maximum limit of stored mail. Its number of bytes is an exact integer in JavaScript. Our own limit. */
+/** Maximum limit of stored mail. Its number of bytes is an exact integer in JavaScript. */
 const MAX_STORED_MEGABYTES = 1_000_000_000;
 
 export const planSchema = Type.Object({

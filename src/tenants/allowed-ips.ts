@@ -6,7 +6,7 @@ import { readEach } from '../http/json/read-fields.ts';
 import { blockList } from '../system/blocklist.ts';
 import { invalid } from '../system/errors.ts';
 
-/** Maximum number of entries of a key. Our own limit. */
+/** Maximum number of entries of a key. */
 export const MAX_ALLOWED_IPS = 20;
 
 const BITS = { ipv4: 32, ipv6: 128 };

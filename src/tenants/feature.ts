@@ -7,5 +7,11 @@ export const tenants = {
   name: 'tenants',
   ids: ['ten', 'key'],
   routes: [registerApiKeysApi, registerPlanApi],
+  reach: {
+    // Any key may revoke itself. The operation refuses a limited key that asks for another one.
+    tenant: ['getPlan', 'deleteApiKey'],
+    // A limited key must not make one with fewer limits.
+    none: ['createApiKey', 'listApiKeys', 'getApiKey', 'updateApiKey'],
+  },
   operatorRoutes: [registerTenantAdmin],
 } satisfies Feature;

@@ -21,7 +21,7 @@ export type KnownKeys = {
 /** The number of changes so far, and the monotonic time. */
 type FindMoment = { changes: number; readAt: number };
 
-/** Maximum number of cached keys of all tenants together. Our own limit. */
+/** Maximum number of cached keys of all tenants together. */
 const MAX_KEYS = 10_000;
 /** Maximum age of a cached key. It bounds the effect of a wake-up that was not sent. */
 const REMEMBERED_MS = 10_000;

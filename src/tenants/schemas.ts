@@ -5,7 +5,7 @@ import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { MAX_ALLOWED_IPS, showAllowedIps } from './allowed-ips.ts';
 
-/** Maximum length of a name. Our own limit. */
+/** Maximum length of a name. */
 const MAX_NAME_CHARACTERS = 200;
 export const keyName = Type.String({
   minLength: 1,

@@ -91,7 +91,7 @@ export const upsertPlan = defineWrite('tenants.upsertPlan', async (tx, plan: Pla
   return plan;
 });
 
-/** Maximum number of active API keys per tenant, live and test together. Our own limit. */
+/** Maximum number of active API keys per tenant, live and test together. */
 export const MAX_KEYS = 100;
 
 /**

@@ -5,4 +5,5 @@ export const topics = {
   name: 'topics',
   ids: ['top'],
   routes: [registerTopicsApi],
+  reach: { tenant: ['createTopic', 'listTopics', 'getTopic', 'updateTopic', 'deleteTopic'] },
 } satisfies Feature;

@@ -9,6 +9,14 @@ export const webhooks = {
   name: 'webhooks',
   ids: ['wh', 'whd'],
   routes: [registerWebhookApi],
+  // An endpoint has the domain of the key that made it, and gets the events of that domain.
+  reach: {
+    domain: [
+      ...['createWebhookEndpoint', 'listWebhookEndpoints', 'getWebhookEndpoint', 'updateWebhookEndpoint'],
+      ...['deleteWebhookEndpoint', 'rotateWebhookSecret', 'testWebhookEndpoint'],
+      ...['listWebhookDeliveries', 'getWebhookDelivery', 'replayWebhookDelivery', 'replayWebhookDeliveries'],
+    ],
+  },
   retention: ({ db, config }: Pick<App, 'db' | 'config'>) => [
     {
       kind: 'deliveries',

@@ -1,12 +1,12 @@
 /**
  * A key of one domain learns nothing of the other domains of its tenant, as of another tenant. Every operation of the
- * document is asked with such a key, as the table in src/tenants/domain-reach.ts says.
+ * document is asked with such a key, as `reach` of its feature says.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { LightMyRequestResponse } from 'fastify';
+import { DOMAIN_REACH } from '../../src/features.ts';
 import { newId } from '../../src/system/ids.ts';
-import { DOMAIN_REACH } from '../../src/tenants/domain-reach.ts';
 import type { ApiOperation } from '../support/resources/operations.ts';
 import { type Asked, fill, openPopulated, pathOf } from '../support/resources/populated.ts';
 import type { Prefix } from '../support/resources/resource.ts';

@@ -12,7 +12,7 @@ export type Arrivals<Item> = {
   each(run: (item: Item) => void): void;
 };
 
-/** Maximum wait for an item that the demo expects. Our own limit. */
+/** Maximum wait for an item that the demo expects. */
 const MAX_WAIT_MS = 20_000;
 
 /** Returns a list without items. */

@@ -17,7 +17,7 @@ export type ReceivedMail = {
 
 export type Receiver = { port: number; mail: Arrivals<ReceivedMail>; close(): Promise<void> };
 
-/** Maximum size of a message, far above what the demo sends. No peer may send without limit. Our own limit. */
+/** Maximum size of a message, far above what the demo sends. No peer may send without limit. */
 const MAX_MESSAGE_BYTES = 30 * 1024 * 1024;
 
 /** Starts the server on a free port. */

@@ -16,7 +16,7 @@ export type Alarm = {
   directoryUsedAt?: number | undefined;
 };
 
-/** Time for which files that the database does not name are kept when it may be the wrong one. Our own limit. */
+/** Time for which files that the database does not name are kept when it may be the wrong one. */
 const KEEP_FILES_MS = 7 * 86_400_000;
 
 type Start = {

@@ -10,7 +10,7 @@ export type TimeSpan = { from: number; to: number };
  * write may be late.
  */
 const UNRECORDED_MS = 120_000;
-/** Maximum number of times of use that are remembered. Our own limit. */
+/** Maximum number of times of use that are remembered. */
 const MAX_SPANS = 20;
 
 type Recorded = { uses?: readonly TimeSpan[]; startedAt?: number | undefined; usedAt: number };

@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-/** Maximum size of a CSV file. Our own limit. */
+/** Maximum size of a CSV file. */
 export const MAX_CSV_BODY_BYTES = 50 * 1024 * 1024;
 
 /**

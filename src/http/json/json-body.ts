@@ -24,7 +24,7 @@ declare module 'fastify' {
 
 /**
  * Maximum size of a JSON text without its detached contents: 4 MB of HTML and text in which every letter is escaped, or
- * a batch with 160 KB of them per email. Parsing it blocks the event loop. Our own limit.
+ * a batch with 160 KB of them per email. Parsing it blocks the event loop.
  */
 export const MAX_TEXT_MIB = 16;
 export const MAX_TEXT_BYTES = MAX_TEXT_MIB * 1024 * 1024;

@@ -4,7 +4,7 @@
  * a hostile shape is refused first: three million tiny fields blocked the event loop for half a minute.
  */
 
-/** Maximum nesting of objects and lists. Our own limit. */
+/** Maximum nesting of objects and lists. */
 export const MAX_NESTING = 64;
 /**
  * Maximum number of values. A batch of 100 emails with the maximum of addresses, headers, tags, variables and

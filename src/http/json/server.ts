@@ -23,9 +23,9 @@ declare module 'fastify' {
   }
 }
 
-/** Maximum size of a body: a template with 1 MB each of HTML and text, and their escapes. Our own limit. */
+/** Maximum size of a body: a template with 1 MB each of HTML and text, and their escapes. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Maximum size of a body with attachments. Our own limit. */
+/** Maximum size of a body with attachments. */
 export const MAX_ATTACHMENTS_BODY_BYTES = 40 * 1024 * 1024;
 
 /** Creates a server, which does not listen yet. Routes are registered on it afterwards. */

@@ -27,7 +27,7 @@ export type Form = {
 /** `name` and `mediaType` are what the client says. The name is not a path. */
 type FormFile = { field: string; name: string; mediaType: string; bytes: Buffer };
 
-/** Maximum number of fields in a form. The largest of ours has one for each topic of a tenant, and its button. Our own limit. */
+/** Maximum number of fields in a form. The largest of ours has one for each topic of a tenant, and its button. */
 export const MAX_FIELDS = 200;
 
 /** The boundary has 1 to 70 characters (RFC 2046 section 5.1.1). */

@@ -13,7 +13,7 @@ import { ReferenceShell } from './reference-shell.tsx';
 import { renderPage } from './render.ts';
 
 const FOLDER = 'docs';
-/** Time for which a browser keeps the files of the page without asking again. Our own limit. */
+/** Time for which a browser keeps the files of the page without asking again. */
 const MAX_AGE_SECONDS = 3_600;
 
 /**

@@ -11,7 +11,7 @@ import { ErrorPage } from './error-page.tsx';
 import { readForms } from './form-body.ts';
 import { renderPage } from './render.ts';
 
-/** Maximum size of a form, unless its route sets a limit of its own. Our own limit. */
+/** Maximum size of a form, unless its route sets a limit of its own. */
 export const MAX_FORM_BYTES = 1024 * 1024;
 
 /**

@@ -28,12 +28,12 @@ type Health = { reasons: readonly Reason[]; warnings: readonly Warning[] };
 
 /**
  * Maximum age of the oldest waiting write. Requests are shed long before (system/guards/overload.ts), so such a delay is not caused
- * by load but by a disk that hardly works. Our own limit.
+ * by load but by a disk that hardly works.
  */
 export const MAX_WRITER_LAG_MS = 10_000;
 /**
  * Maximum time without an answer from a busy thread. No single write or slice of a read takes a second; a busy machine
- * may need ten times as long. Our own limit.
+ * may need ten times as long.
  */
 export const MAX_SILENCE_MS = 30_000;
 

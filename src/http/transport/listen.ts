@@ -7,7 +7,7 @@ import type { HttpServer } from './server.ts';
 
 /**
  * Maximum number of open connections, of all clients and of one. Clients keep a connection open for each request that
- * they send at the same time, and a whole office may share an address. Our own limits.
+ * they send at the same time, and a whole office may share an address.
  */
 const MAX_CONNECTIONS = 10_000;
 const MAX_CONNECTIONS_PER_ADDRESS = 2_500;

@@ -20,9 +20,9 @@ import type { Clock } from '../../system/clock.ts';
 import { nextTurn } from '../../system/next-turn.ts';
 import { ReadAhead } from './read-ahead.ts';
 
-/** Maximum number of requests of a connection that are read while another one is answered. Our own limit. */
+/** Maximum number of requests of a connection that are read while another one is answered. */
 export const MAX_REQUESTS_AHEAD = 2;
-/** Time for which every connection is read one request at a time after a client has pipelined. Our own choice. */
+/** Time for which every connection is read one request at a time after a client has pipelined. */
 export const READ_AHEAD_MS = 10 * 60_000;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;

@@ -54,7 +54,7 @@ const UNAUTHENTICATED = { largeBytes: 32 * MIB, smallBytes: 4 * MIB, share: HOLD
 const MAX_UNCOUNTED_BYTES = 16 * 1024;
 /** Number of bytes that count for a streamed response: the part that is read ahead of the socket. */
 const STREAM_BYTES = 512 * 1024;
-/** A connection that has taken no byte of its response for this long is closed. Our own limit. */
+/** A connection that has taken no byte of its response for this long is closed. */
 export const MAX_STALL_MS = 30_000;
 const RETRY_AFTER_SECONDS = 2;
 

@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { nextTurn } from '../../system/next-turn.ts';
 
-/** Maximum number of requests that begin in one turn of the event loop, which then takes about 5 ms. Our own limit. */
+/** Maximum number of requests that begin in one turn of the event loop, which then takes about 5 ms. */
 export const MAX_BEGUN_PER_TURN = 16;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;

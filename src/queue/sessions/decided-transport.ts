@@ -1,5 +1,5 @@
 /** Decides the mail of a site that is sent nowhere: that of the simulator, or of a domain that DNS has ruled out. */
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { isSimulatorDomain } from '../../domains/sender.ts';
 import type { Clock } from '../../system/clock.ts';

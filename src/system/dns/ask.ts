@@ -22,7 +22,7 @@ type AskWithPriority = (question: Question, priority?: Priority) => Promise<Exch
 const SERVER_TIMEOUT_MS = 5_000;
 /** Number of times that each server is asked. */
 const ROUNDS = 2;
-/** Maximum number of concurrent questions; the others wait. Our own limit. */
+/** Maximum number of concurrent questions; the others wait. */
 export const MAX_QUESTIONS = 128;
 /** Maximum number of these that are background questions. */
 const MAX_BACKGROUND_QUESTIONS = MAX_QUESTIONS / 2;

@@ -16,7 +16,7 @@ type Kept = { finding: Known; expiresAt: number };
 type Entry = { kept: Kept | undefined; failure: { reason: string; until: number } | undefined };
 
 /**
- * Maximum memory of the cache, about 65,000 addresses. Our own limit. It prevents a domain with large records, or with thousands of them, from evicting the
+ * Maximum memory of the cache, about 65,000 addresses. It prevents a domain with large records, or with thousands of them, from evicting the
  * entries of other domains.
  */
 const MAX_BYTES = 32 * 1_024 * 1_024;
@@ -24,7 +24,7 @@ const MAX_BYTES = 32 * 1_024 * 1_024;
 const ENTRY_BYTES = 400;
 const RECORD_BYTES = 100;
 
-/** Maximum time for which expired records are served, in milliseconds. Our own limit. */
+/** Maximum time for which expired records are served, in milliseconds. */
 const MAX_STALE_MS = 3_600_000;
 /**
  * TTL of a stale answer (RFC 8767 section 4), and the minimum time between two attempts to refresh it (section 5).

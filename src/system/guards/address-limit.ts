@@ -18,7 +18,7 @@ export type AddressLimit = {
 
 /**
  * Maximum request rate of one address. Health checks and scrapers ask once every few seconds; the reference page takes
- * six requests. Our own limits.
+ * six requests.
  */
 const MAX_REQUESTS_PER_SECOND = 50;
 const MAX_BURST = 500;

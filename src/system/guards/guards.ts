@@ -34,12 +34,12 @@ const CONTROL = { largeBytes: 16 * MIB, smallBytes: 4 * MIB, share: 1 };
 const PAGES = { largeBytes: 16 * MIB, smallBytes: 4 * MIB, share: 1 };
 /**
  * Maximum request rate of one address for public pages. A large mailbox provider sends the one-click requests of all its
- * readers from a few addresses. Our own limits.
+ * readers from a few addresses.
  */
 const VISITORS = { requestsPerSecond: 200, burst: 2_000 };
 /**
  * Maximum request rate of one address for the pictures and links of mail. The image proxies of a large mailbox provider load the
- * pictures of all its readers from a few addresses. Our own limits.
+ * pictures of all its readers from a few addresses.
  */
 const READERS = { requestsPerSecond: 2_000, burst: 20_000 };
 /**
@@ -47,7 +47,7 @@ const READERS = { requestsPerSecond: 2_000, burst: 20_000 };
  * (blobs/blobs.ts).
  */
 const SMTP = { largeBytes: 48 * MIB, smallBytes: 16 * MIB };
-/** Maximum rate of messages of one address. A large mailbox provider sends from many addresses. Our own limits. */
+/** Maximum rate of messages of one address. A large mailbox provider sends from many addresses. */
 const SMTP_CLIENTS = { requestsPerSecond: 50, burst: 1_000 };
 /** Maximum number of tenants whose requests are counted. When more are active at once, some may exceed their plan. */
 const MAX_TENANTS = 10_000;

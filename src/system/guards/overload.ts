@@ -40,7 +40,7 @@ export type Load = {
 export const MAX_WRITER_LAG_MS = 2_000;
 /**
  * Share of what the writer accepts that may be pending while new work is accepted. The rest is for the results of
- * deliveries. Our own limit.
+ * deliveries.
  */
 export const MAX_PENDING_SHARE = 0.5;
 /**

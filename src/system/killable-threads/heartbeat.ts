@@ -3,8 +3,7 @@ import type { Clock, Timer } from '../clock.ts';
 
 /**
  * A thread is asked this often whether its event loop still turns, and counts as blocked after this many questions in a row without an
- * answer. The questions are counted, because a process that was suspended finds that much time has passed and no message read. Our own
- * limits.
+ * answer. The questions are counted, because a process that was suspended finds that much time has passed and no message read.
  */
 export const PING_PERIOD_MS = 500;
 export const MAX_UNANSWERED_PINGS = 6;

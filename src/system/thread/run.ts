@@ -19,7 +19,7 @@ const CHECK_PERIOD_MS = 5_000;
 const MAX_SILENT_CHECKS = 6;
 /** Time beyond the grace period after which a stopping thread is terminated. */
 const STOP_MARGIN_MS = 2_000;
-/** Time within which a thread that was terminated has to end. Usually it takes milliseconds. Our own limit. */
+/** Time within which a thread that was terminated has to end. Usually it takes milliseconds. */
 const TERMINATION_MS = 10_000;
 
 /** One run of a thread, from its start to its end. */

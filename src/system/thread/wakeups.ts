@@ -5,7 +5,7 @@ import type { FromThread, WakeupMessage } from './messages.ts';
 
 /**
  * Minimum time between two messages with wake-ups to a thread, in milliseconds. A thread that works for a thousand emails a second
- * finds several of them at once. Our own limit.
+ * finds several of them at once.
  */
 const MIN_INTERVAL_MS = 10;
 

@@ -21,7 +21,7 @@ export type TenantRoom = {
   noteStored(tenantId: TenantId, bytes: number): void;
 };
 
-/** Maximum number of tenants that are kept: a few MB. Our own limit. */
+/** Maximum number of tenants that are kept: a few MB. */
 const MAX_TENANTS = 10_000;
 
 /** Returns the check, which knows no tenant yet. */
