@@ -6,7 +6,7 @@ import { isoTime } from '../system/clock.ts';
 import { MAX_SUBJECT_CHARACTERS } from '../templates/render.ts';
 import { CONFIRM_URL, LANGUAGES, optInOf } from './opt-in/settings.ts';
 
-/** Maximum length of a name. Our own limit. */
+/** Maximum length of a name. */
 const MAX_NAME_CHARACTERS = 200;
 
 const name = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS, pattern: PLAIN_TEXT });

@@ -11,7 +11,7 @@ import { type Param, statement } from '../db/statement.ts';
 import { limitReached, orNotFound } from '../system/errors.ts';
 import type { AudienceChange } from './schemas.ts';
 
-/** Maximum number of audiences per tenant. Our own limit. */
+/** Maximum number of audiences per tenant. */
 export const MAX_AUDIENCES = 1_000;
 
 type TenantId = AudienceRow['tenantId'];

@@ -7,9 +7,9 @@ import type { BroadcastCountsRow, BroadcastRunRow } from '../db/broadcast-tables
 /** Counts that the rates follow from. */
 export type Judged = Pick<BroadcastCountsRow, 'sent' | 'bouncedPermanently' | 'complained'>;
 
-/** Number of attempted copies from which the rates are judged. A few bounces of a few copies mean nothing. Our own limit. */
+/** Number of attempted copies from which the rates are judged. A few bounces of a few copies mean nothing. */
 const MIN_JUDGED_COPIES = 500;
-/** Maximum share of copies that bounce for good. Large receivers and providers act at about this share. Our own limit. */
+/** Maximum share of copies that bounce for good. Large receivers and providers act at about this share. */
 const MAX_BOUNCE_RATE = 0.05;
 /** Maximum share of copies that are reported as spam (Gmail's and Yahoo's rules for bulk senders). */
 const MAX_COMPLAINT_RATE = 0.003;

@@ -18,7 +18,7 @@ export type Pace = {
 const HOUR_MS = 3_600_000;
 /**
  * Copies that would be due within this time are made together, in milliseconds, so that a fast pace needs few writes. It
- * is also the most that a pace makes up for after a pause. Our own limit.
+ * is also the most that a pace makes up for after a pause.
  */
 const BURST_MS = 1_000;
 

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Preflight } from './preflight/preflight.ts';
 import { WARNING_CODES } from './preflight/warnings.ts';
 
-/** Maximum number of addresses that one test is sent to. Our own limit. */
+/** Maximum number of addresses that one test is sent to. */
 const MAX_TEST_ADDRESSES = 10;
 
 const TEST_TO = 'Ada <delivered+ada@simulator.localhost>';

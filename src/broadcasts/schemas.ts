@@ -6,7 +6,7 @@ import { MAX_SUBJECT_CHARACTERS } from '../templates/render.ts';
 
 const text = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-/** Maximum number of copies per hour or day that a pace can name. Our own limit. */
+/** Maximum number of copies per hour or day that a pace can name. */
 const MAX_PACE = 100_000_000;
 
 const paceSchema = Type.Object({

@@ -30,10 +30,10 @@ const BEGINNING: Record<Reach, Pick<NewLedgerRow, 'state' | 'reason'>> = {
 /**
  * Numbers of contacts that a slice scans. The first slice is small, so that the first copies leave early; the write of the
  * largest takes the writer about 10 ms. Below the minimum, the steps between the slices take longer than the slices, and a
- * walk through a million contacts takes minutes on a busy machine. Our own limits.
+ * walk through a million contacts takes minutes on a busy machine.
  */
 const SCAN = { first: 100, min: 500, max: 1_000 };
-/** A slice that occupies its reader thread for longer is followed by a smaller one, in milliseconds. Our own limit. */
+/** A slice that occupies its reader thread for longer is followed by a smaller one, in milliseconds. */
 const SLOW_MS = 50;
 
 const readWalkSlice = defineRead(

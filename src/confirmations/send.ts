@@ -21,9 +21,9 @@ import { defaultMail } from './mail.ts';
 
 type ConfirmationApp = PrepareApp & CommitApp & Pick<App, 'clock'> & { links: Links };
 
-/** Time after which a mail that cannot be sent at the moment is tried again, in milliseconds. Our own limit. */
+/** Time after which a mail that cannot be sent at the moment is tried again, in milliseconds. */
 const RETRY_MS = { soon: 60_000, later: 60 * 60_000 };
-/** Maximum time for which a mail is tried: a later one would surprise its reader. Our own limit. */
+/** Maximum time for which a mail is tried: a later one would surprise its reader. */
 const MAX_AGE_MS = DAY_MS;
 /** Refusals that time may end. Any other one drops the mail. */
 const PASSING: Partial<Record<ErrorCode, number>> = {

@@ -44,7 +44,7 @@ export type Verdicts = Record<RecordKind, Verdict> & {
   clients?: Readonly<Record<string, Verdict>>;
 };
 
-/** Maximum number of records of one answer that are stored and shown. Our own limit. */
+/** Maximum number of records of one answer that are stored and shown. */
 const MAX_FOUND = 10;
 
 type CheckApp = {

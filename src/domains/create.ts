@@ -12,7 +12,7 @@ import { newSelector } from './selector.ts';
 import { newState } from './states.ts';
 import { type Domain, insertDomain, requireNewDomain } from './store.ts';
 
-/** Time for which the creation of a domain waits for DNS. The caller waits too. Our own limit. */
+/** Time for which the creation of a domain waits for DNS. The caller waits too. */
 const POLICY_TIMEOUT_MS = 2_000;
 
 type CreatingApp = Pick<App, 'db' | 'clock' | 'random' | 'config' | 'sealer' | 'dns'> & {

@@ -33,7 +33,7 @@ import {
 type Derived = 'returnPathHost' | 'trackingHost' | 'trackingCheckedAt';
 export type Domain = Omit<DomainRow, Derived | 'records' | 'deletedAt'> & { findings: Findings };
 
-/** Maximum number of domains per tenant, each checked in DNS every day. Our own limit. */
+/** Maximum number of domains per tenant, each checked in DNS every day. */
 export const MAX_DOMAINS = 1_000;
 
 /**

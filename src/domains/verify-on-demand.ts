@@ -9,7 +9,7 @@ import { type CheckingApp, verifyDomain } from './verify.ts';
 
 type Verify = (tenantId: Domain['tenantId'], id: string) => Promise<Domain>;
 
-/** Maximum number of concurrent checks on demand. One tenant may use half of them. Our own limit. */
+/** Maximum number of concurrent checks on demand. One tenant may use half of them. */
 export const MAX_VERIFIES = 16;
 /** Delay that a caller is asked to wait. Most checks end within this time. */
 const RETRY_AFTER_SECONDS = 2;

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { ENCODINGS } from './encoding.ts';
 
-/** Maximum length of a mapping, which stands in the request line. Our own limit. */
+/** Maximum length of a mapping, which stands in the request line. */
 const MAX_MAPPING_CHARACTERS = 8_000;
 
 /** Returns the parameters that imports of all lists have in common. `fields` names the fields of the list. */

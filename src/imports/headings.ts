@@ -25,7 +25,7 @@ export type HeadingLine = {
   firstAddress: number | undefined;
 };
 
-/** Maximum length of a heading that is compared with patterns. Our own limit. */
+/** Maximum length of a heading that is compared with patterns. */
 const MAX_COMPARED_CHARACTERS = 200;
 
 /**
@@ -140,7 +140,7 @@ export function badHeading(message: string): AppError {
   return new AppError('validation_error', message);
 }
 
-/** Maximum length of a heading in an error message. Our own limit. */
+/** Maximum length of a heading in an error message. */
 const MAX_QUOTED_CHARACTERS = 64;
 
 /** Returns a heading for an error message. Control characters are replaced, and a long heading is cut. */

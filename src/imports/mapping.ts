@@ -8,7 +8,7 @@ import { plainForm } from './plain-form.ts';
 /** The field of each column; null leaves the column out. */
 export type Mapping = Readonly<Record<string, string | null>>;
 
-/** Maximum number of columns in a mapping, which is a part of the request line. Our own limit. */
+/** Maximum number of columns in a mapping, which is a part of the request line. */
 const MAX_MAPPED_COLUMNS = 100;
 
 /**

@@ -12,11 +12,11 @@ import { readFileOptions } from './options.ts';
 import { readRecords } from './records.ts';
 import { readFirstRecord, readRow } from './run.ts';
 
-/** Maximum number of rows that are checked. Our own limit. */
+/** Maximum number of rows that are checked. */
 const MAX_CHECKED_ROWS = 1_000;
-/** Maximum number of bytes that are read: less than 100 ms of work, in slices. Our own limit. */
+/** Maximum number of bytes that are read: less than 100 ms of work, in slices. */
 const MAX_READ_BYTES = 1024 * 1024;
-/** Maximum number of rows that are shown, and of refused rows. Our own limit. */
+/** Maximum number of rows that are shown, and of refused rows. */
 const MAX_SHOWN_ROWS = 10;
 
 const shownRow = Type.Object({

@@ -24,7 +24,7 @@ type Piece = {
   fault?: AppError;
 };
 
-/** Maximum length of a record: 32 KiB of properties, the names, and quoting. Our own limit. */
+/** Maximum length of a record: 32 KiB of properties, the names, and quoting. */
 export const MAX_RECORD_BYTES = 64 * 1024;
 
 /**

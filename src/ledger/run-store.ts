@@ -126,7 +126,7 @@ export type DueRun = Pick<BroadcastRunRow, 'broadcastId' | 'tenantId'> & {
   dueAt: number;
 };
 
-/** Maximum number of due runs that one read returns. Our own limit. */
+/** Maximum number of due runs that one read returns. */
 const MAX_DUE = 1_000;
 
 const dueRuns = statement((db, param: Param<{ now: number }>) =>

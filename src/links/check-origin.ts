@@ -23,7 +23,7 @@ export type OriginCheck = {
   check(): Promise<OriginState>;
 };
 
-/** Maximum time of one request, in milliseconds. Our own limit. */
+/** Maximum time of one request, in milliseconds. */
 const TIMEOUT_MS = 5_000;
 /** Time for which a result is remembered, in milliseconds: callers must not make the daemon ask as often as they like. */
 const REMEMBERED_MS = 60_000;

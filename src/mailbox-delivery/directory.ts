@@ -34,13 +34,13 @@ export type Directory = TenantRoom &
     scriptsOf(mailboxId: MailboxRow['id']): Promise<MailboxScripts>;
   };
 
-/** Maximum number of names whose receivers are kept: a few MB. Our own limit. */
+/** Maximum number of names whose receivers are kept: a few MB. */
 const MAX_KEPT_NAMES = 10_000;
-/** Maximum number of routes that are kept. They take about 20 MB. Our own limit. */
+/** Maximum number of routes that are kept. They take about 20 MB. */
 const MAX_KEPT_ROUTES = 100_000;
-/** Maximum number of addresses of mailboxes that are kept. They take about 20 MB. Our own limit. */
+/** Maximum number of addresses of mailboxes that are kept. They take about 20 MB. */
 const MAX_KEPT_ADDRESSES = 100_000;
-/** Maximum number of characters of the scripts of mailboxes that are kept. Our own limit. */
+/** Maximum number of characters of the scripts of mailboxes that are kept. */
 const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024;
 /** Size of a mailbox without scripts, in characters: what its entry takes. */
 const ENTRY_CHARACTERS = 200;

@@ -4,7 +4,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 
-/** Maximum number of waiting messages that are added up. A mailbox with more waits for its repair. Our own limit. */
+/** Maximum number of waiting messages that are added up. A mailbox with more waits for its repair. */
 const MAX_COUNTED = 1_000;
 
 type Waiting = { queue: MailboxRow['id']; limit: number };

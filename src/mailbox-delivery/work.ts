@@ -25,18 +25,18 @@ import { deliverByScripts, deliveryIdOf, type ScriptedTask } from './scripts/del
 import { dropPlan, findPlan } from './scripts/plan-store.ts';
 import { prefixOf } from './scripts/prefix.ts';
 
-/** Maximum number of messages that are delivered at the same time. Deliveries of an account share a commit. Our own limit. */
+/** Maximum number of messages that are delivered at the same time. Deliveries of an account share a commit. */
 const CONCURRENCY = 32;
 /**
  * Limits of the time after which a mailbox that could not take a message is asked again, in milliseconds: a quarter of the time for
- * which the message has waited. A mailbox that was repaired gets its mail within a quarter of an hour. Our own limits.
+ * which the message has waited. A mailbox that was repaired gets its mail within a quarter of an hour.
  */
 const MIN_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 15 * 60_000;
 const WAIT_SHARE = 4;
-/** Number of lines about one mailbox that cannot take mail: one at once, and then one in an hour. Our own limit. */
+/** Number of lines about one mailbox that cannot take mail: one at once, and then one in an hour. */
 const LINES = { burst: 1, tokensPerSecond: 1 / 3_600 };
-/** Maximum number of mailboxes whose log lines are counted, so that each has few of them. Our own limit. */
+/** Maximum number of mailboxes whose log lines are counted, so that each has few of them. */
 const MAX_LOGGED_MAILBOXES = 1_000;
 
 type MailboxApp = App & {

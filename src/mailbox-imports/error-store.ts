@@ -13,7 +13,7 @@ export type FailedMessage = Pick<MessageError, 'folder' | 'uid'>;
 
 type ImportId = MailboxImportErrorRow['importId'];
 
-/** Maximum number of errors of an import that are stored. More of them usually have one cause. Our own limit. */
+/** Maximum number of errors of an import that are stored. More of them usually have one cause. */
 const MAX_ERRORS = 1_000;
 
 const counted = statement((db, param: Param<{ importId: ImportId }>) =>

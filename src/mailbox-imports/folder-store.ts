@@ -7,7 +7,7 @@ import { findMailboxById } from '../mailboxes/store.ts';
 import { notFound } from '../system/errors.ts';
 import { requireNotSuspended } from './store.ts';
 
-/** Maximum number of folders that are known of a mailbox. Messages of further ones are compared by their content. Our own limit. */
+/** Maximum number of folders that are known of a mailbox. Messages of further ones are compared by their content. */
 const MAX_KNOWN_FOLDERS = 10_000;
 
 type Opened = Pick<MailboxImportFolderRow, 'mailboxId' | 'folderKey' | 'uidValidity'>;

@@ -45,12 +45,12 @@ export type Turn = {
 
 /** Maximum number of messages that are asked for at once. Their UIDs fit into a command line of 8,000 octets. */
 const SLICE_MESSAGES = 500;
-/** Maximum number of messages that are stored in one commit, and their size. Two such batches are in memory. Our own limits. */
+/** Maximum number of messages that are stored in one commit, and their size. Two such batches are in memory. */
 const BATCH_MESSAGES = 200;
 const BATCH_BYTES = 2 * 1024 * 1024;
 
 /**
- * Maximum time in which a large message is read, in milliseconds: a megabit in a second is enough for the largest. Our own limit.
+ * Maximum time in which a large message is read, in milliseconds: a megabit in a second is enough for the largest.
  */
 export const MAX_MESSAGE_MS = 600_000;
 

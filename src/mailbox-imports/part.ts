@@ -15,7 +15,7 @@ export type ImportStart = { target: MessagePort };
 
 /**
  * Maximum heap: lists of folders and of UIDs, at most 100 MB for each import that runs. The contents of messages are outside of it;
- * `MAX_RUNNING_IMPORTS` (worker.ts) bounds them. Our own limit.
+ * `MAX_RUNNING_IMPORTS` (worker.ts) bounds them.
  */
 const HEAP_MEGABYTES = 512;
 

@@ -23,17 +23,17 @@ type TurnParts = {
 
 /**
  * Time after which a turn ends and others have theirs, in milliseconds. It may finish the message that it reads, which takes at most
- * `MAX_MESSAGE_MS` more. Our own limit.
+ * `MAX_MESSAGE_MS` more.
  */
 const MAX_TURN_MS = 600_000;
 
 /**
  * Maximum number of further sessions of a turn. Each message with which a server ends the session costs one or two, so a folder may have
- * some dozen of them. Our own limit.
+ * some dozen of them.
  */
 const MAX_RECONNECTS = 50;
 
-/** Maximum number of folders of an import, each of which costs a write. A mailbox remembers as many (folder-store.ts). Our own limit. */
+/** Maximum number of folders of an import, each of which costs a write. A mailbox remembers as many (folder-store.ts). */
 const MAX_FOLDERS = 10_000;
 
 /** Takes a turn. It never rejects. */

@@ -6,7 +6,7 @@ import { jobStatus, nullableText } from '../jobs/schemas.ts';
 import { isoTime } from '../system/clock.ts';
 import { readCounts } from './counts.ts';
 
-/** Maximum lengths of a user name and of a password. Our own limits. */
+/** Maximum lengths of a user name and of a password. */
 const MAX_USER_CHARACTERS = 320;
 const MAX_PASSWORD_CHARACTERS = 1_000;
 /** Maximum length of a host name (RFC 1035 section 2.3.4). */

@@ -5,7 +5,7 @@ import type { FailedMessage, MessageError } from './error-store.ts';
 import { sourceText } from './source/source-error.ts';
 import type { TargetCalls, TurnRequest } from './turn.ts';
 
-/** Time between two reports, each of which is a write. The lease is longer (worker.ts). Our own limit. */
+/** Time between two reports, each of which is a write. The lease is longer (worker.ts). */
 const REPORT_INTERVAL_MS = 1_000;
 /** Number of errors at which a report is made at once. */
 const MAX_HELD_ERRORS = 100;

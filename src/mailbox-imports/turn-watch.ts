@@ -3,7 +3,7 @@ import type { Clock } from '../system/clock.ts';
 import { SourceError } from './source/source-error.ts';
 import type { TurnProgress } from './turn-progress.ts';
 
-/** Time between two reports, each of which extends the lease and tells whether the import was deleted. Our own limit. */
+/** Time between two reports, each of which extends the lease and tells whether the import was deleted. */
 const WATCH_INTERVAL_MS = 10_000;
 
 type Watched = {

@@ -44,7 +44,6 @@ const MAX_FAILED_TURNS = 10;
 
 /**
  * Maximum time from the first turn to the end. A server whose UIDs change at each turn would otherwise keep an import running without end.
- * Our own limit.
  */
 const MAX_AGE_DAYS = 7;
 

@@ -30,7 +30,7 @@ type PagesApp = Pick<App, 'clock' | 'db' | 'wakeups'> & { links: Links };
 type Route = { Params: { token: string }; Querystring: Record<string, unknown> };
 
 const STYLESHEET_PATH = '/preferences.css';
-/** Time for which a browser keeps the stylesheet. Our own limit. */
+/** Time for which a browser keeps the stylesheet. */
 const STYLESHEET_SECONDS = 86_400;
 
 /** Creates the app, which is served for the host name of the links. */

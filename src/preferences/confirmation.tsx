@@ -21,7 +21,7 @@ import { maskAddress } from './mask-address.ts';
 
 type PagesApp = Pick<App, 'clock' | 'db' | 'wakeups'> & { links: Links };
 
-/** Maximum length of a user agent that is kept as a part of the proof. Our own limit. */
+/** Maximum length of a user agent that is kept as a part of the proof. */
 const MAX_USER_AGENT_CHARACTERS = 500;
 /** Status of the page when there is nothing to confirm any more (RFC 9110 section 15.5.11). */
 const GONE = 410;

@@ -9,7 +9,7 @@ export const PAGE_HEADERS = {
   'cache-control': 'no-store',
 };
 
-/** Maximum size of a form. A form with all topics of a tenant is smaller. Our own limit. */
+/** Maximum size of a form. A form with all topics of a tenant is smaller. */
 const MAX_FORM_BYTES = 16 * 1024;
 
 export const FORM_ROUTE = { bodyLimit: MAX_FORM_BYTES, errorHandler: refuseForm };

@@ -16,12 +16,12 @@ type RetentionApp = Pick<App, 'db' | 'clock' | 'log' | 'metrics' | 'crashPoint'>
 const PERIOD_MS = 3_600_000;
 /**
  * Maximum difference between the wall clock and the monotonic clock over one period. NTP corrects smaller steps every
- * day. Our own limit.
+ * day.
  */
 const MAX_DRIFT_MS = 60_000;
 /**
  * Pause after each slice: at least 20 ms, and at least three times the duration of the slice with its wait for the
- * writer, so that other writes get at least three quarters of the writer's time. Our own limits.
+ * writer, so that other writes get at least three quarters of the writer's time.
  */
 const MIN_PAUSE_MS = 20;
 const PAUSE_PER_SLICE = 3;

@@ -11,11 +11,11 @@ import { AppError, invalid } from '../system/errors.ts';
 import type { ReportQuery } from './query.ts';
 import { recount } from './recount/store.ts';
 
-/** Number of rows of counters in a slice, which take a thread about 10 ms. Our own limit. */
+/** Number of rows of counters in a slice, which take a thread about 10 ms. */
 const ROWS_PER_SLICE = 5_000;
 /** Maximum number of rows of an answer, which then has about 2 MiB. Our own limit: 31 days by hour and provider. */
 export const MAX_ROWS = 4_000;
-/** Maximum number of tenants whose emails are counted by tag at the same time, one report for each. Our own limit. */
+/** Maximum number of tenants whose emails are counted by tag at the same time, one report for each. */
 const MAX_RECOUNTS = 4;
 
 type Reports = {

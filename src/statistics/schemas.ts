@@ -4,9 +4,9 @@ import { PROVIDERS } from '../counts/providers.ts';
 import { MAX_COUNTED_DAYS } from '../counts/store.ts';
 import { nullableText } from '../jobs/schemas.ts';
 
-/** Maximum length of a report by hour, in days. Our own limit. */
+/** Maximum length of a report by hour, in days. */
 export const MAX_HOURLY_DAYS = 31;
-/** Maximum length of a report by tag, in days, because every email with the tag is read. Our own limit. */
+/** Maximum length of a report by tag, in days, because every email with the tag is read. */
 export const MAX_RECOUNTED_DAYS = 31;
 
 const time = (description: string) =>

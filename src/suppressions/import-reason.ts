@@ -10,7 +10,7 @@ import { strongerOf } from './store.ts';
 const REASONS = Object.keys(REASON_WORDS) as SuppressionReason[];
 const WORDS = byPlainForm(REASONS.map((reason) => [REASON_WORDS[reason], reason]));
 const NOTHING = new Set(['', ...NOTHING_WORDS.map(plainForm)]);
-/** Maximum number of characters of a text that are searched for a reason. Our own limit. */
+/** Maximum number of characters of a text that are searched for a reason. */
 const MAX_SEARCHED_CHARACTERS = 500;
 
 /** A cell that tells its reason by having a value. */

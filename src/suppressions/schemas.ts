@@ -1,7 +1,7 @@
 /** Shapes of the suppressions API (specification 2.9 and 4.10). */
 import { type Static, Type } from 'typebox';
 
-/** Maximum number of addresses in one batch. Our own limit. */
+/** Maximum number of addresses in one batch. */
 const MAX_IN_BATCH = 100;
 
 const EMAIL = 'reader@example.com';

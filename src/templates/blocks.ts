@@ -13,9 +13,9 @@ export type Block = TextRange & {
   tags: readonly TextRange[];
 };
 
-/** Maximum number of conditions around one place. Our own limit. */
+/** Maximum number of conditions around one place. */
 const MAX_DEPTH = 8;
-/** Maximum number of conditions in one text. Our own limit. */
+/** Maximum number of conditions in one text. */
 const MAX_BLOCKS = 1_000;
 
 type Open = { name: string; tags: TextRange[] };

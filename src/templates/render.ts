@@ -18,11 +18,11 @@ type Values = Readonly<Record<string, VariableValue>>;
 
 /**
  * Maximum length of a rendered text. Without it, a small template with many placeholders and one long value would
- * produce gigabytes. Our own limit.
+ * produce gigabytes.
  */
 export const MAX_RENDERED_CHARACTERS = 2 * 1024 * 1024;
 
-/** Maximum length of the subject of an email. A rendered subject is checked again when it is sent. Our own limit. */
+/** Maximum length of the subject of an email. A rendered subject is checked again when it is sent. */
 export const MAX_SUBJECT_CHARACTERS = 998;
 
 /** Maximum number of characters that escaping for HTML or for a URL makes of one: a character of three bytes in `%XX`. */

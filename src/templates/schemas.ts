@@ -7,7 +7,7 @@ import { invalid } from '../system/errors.ts';
 import { MAX_SUBJECT_CHARACTERS } from './render.ts';
 import { findUnknownTags, findVariables, type Source } from './tags.ts';
 
-/** Maximum length of a name. Our own limit. */
+/** Maximum length of a name. */
 const MAX_NAME_CHARACTERS = 200;
 export const MAX_SOURCE_BYTES = 1024 * 1024;
 /** Maximum number of variables of a template, and of an email. */

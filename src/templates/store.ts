@@ -7,7 +7,7 @@ import { deleteRows, findRow, insertRow } from '../db/rows.ts';
 import { limitReached, orNotFound } from '../system/errors.ts';
 import type { TemplateSummary } from './schemas.ts';
 
-/** Maximum number of templates per tenant. Our own limit. */
+/** Maximum number of templates per tenant. */
 export const MAX_TEMPLATES = 10_000;
 
 /**

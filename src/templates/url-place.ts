@@ -20,7 +20,7 @@ type Range = { from: number; to: number };
 
 /** Maximum number of characters before a placeholder that are read. Our own limit: a URL in mail is seldom longer than 2,000. */
 const MAX_LOOK_BACK_CHARACTERS = 4_096;
-/** Maximum number of characters before all placeholders of a text that are read, which takes 20 ms. Our own limit. */
+/** Maximum number of characters before all placeholders of a text that are read, which takes 20 ms. */
 const MAX_SEARCHED_CHARACTERS = 1024 * 1024;
 /** Maximum number of characters behind a placeholder that are read: a closing quotation mark and parenthesis. */
 const MAX_LOOK_AHEAD_CHARACTERS = 16;
@@ -68,7 +68,7 @@ function startOf(near: string, form: Form): number {
 
 /** Matches a `<` that begins a tag or a comment (HTML standard, 13.2.5.6). */
 const BEGINS_TAG = /^<[a-zA-Z/!?]/;
-/** Maximum number of other `<` that an attribute before the URL may contain, as in `title="1 < 2"`. Our own limit. */
+/** Maximum number of other `<` that an attribute before the URL may contain, as in `title="1 < 2"`. */
 const MAX_PLAIN_ANGLES = 3;
 
 /** Returns the position of the last `<` that may begin the tag around the end of a text; -1 when there is none. */

@@ -4,7 +4,7 @@ import type { TopicRow } from '../db/marketing-tables.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 
-/** Maximum length of a name. Our own limit. */
+/** Maximum length of a name. */
 const MAX_NAME_CHARACTERS = 50;
 const MAX_DESCRIPTION_CHARACTERS = 200;
 

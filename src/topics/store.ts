@@ -8,7 +8,7 @@ import { deleteRows, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { limitReached, orNotFound } from '../system/errors.ts';
 import type { TopicChange } from './schemas.ts';
 
-/** Maximum number of topics per tenant. Our own limit. */
+/** Maximum number of topics per tenant. */
 export const MAX_TOPICS = 100;
 
 /**

@@ -11,7 +11,7 @@ import { findNextJudgement, listDueEngagements } from './judgement/store.ts';
 import { readScannerNetworks } from './scanner-networks.ts';
 import { type Judgement, settleEngagements } from './settle.ts';
 
-/** Maximum number of engagements that are settled in one write, which then takes about 10 ms. Our own limit. */
+/** Maximum number of engagements that are settled in one write, which then takes about 10 ms. */
 const MAX_SETTLED = 200;
 /** Minimum time between two batches that are not full, so that a steady flow of clicks is not settled one by one. */
 const MIN_PERIOD_MS = 250;

@@ -34,7 +34,7 @@ const MAX_SLICE_CONTACTS = 200;
  * (segments/scan.ts), and two exports can occupy all reader threads, which other long reads get only between slices.
  */
 const MAX_SLICE_SCAN = 100;
-/** Maximum number of columns for properties: five times what one contact can have. An import accepts as many. Our own limit. */
+/** Maximum number of columns for properties: five times what one contact can have. An import accepts as many. */
 export const MAX_PROPERTY_COLUMNS = 5 * MAX_PROPERTIES;
 
 type Slice = {

@@ -11,7 +11,7 @@ import { forTextFields, givenTexts, TEXT_FIELDS, type TextFieldName, type Texts 
 
 /** Pattern of the key of a property. Merge tags and headings of files can name such a key without quotes. */
 export const PROPERTY_KEY = '^[A-Za-z0-9_]{1,64}$';
-/** Maximum length of a property that is a string. Our own limit. */
+/** Maximum length of a property that is a string. */
 export const MAX_VALUE_CHARACTERS = 2_000;
 
 export type PropertyValue = string | number | boolean;

@@ -4,9 +4,9 @@ import { invalid } from '../../system/errors.ts';
 import { type ContactFields, contactAddress, type PropertyValue } from './fields.ts';
 import { forTextFields, givenTexts, TEXT_FIELD_NAMES } from './text-fields.ts';
 
-/** Maximum number of properties of a contact. Our own limit. */
+/** Maximum number of properties of a contact. */
 export const MAX_PROPERTIES = 100;
-/** Maximum size of all properties of a contact together, as JSON. Our own limit. */
+/** Maximum size of all properties of a contact together, as JSON. */
 export const MAX_PROPERTIES_BYTES = 32 * 1024;
 
 /** Topic id that stands for all marketing mail. A reader can only opt out of it. */

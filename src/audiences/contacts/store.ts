@@ -22,7 +22,7 @@ import type { ContactStatus } from './schemas.ts';
 type TenantId = ContactRow['tenantId'];
 type AudienceId = ContactRow['audienceId'];
 
-/** Maximum number of contacts that one write changes for the reader of their address. Our own limit. */
+/** Maximum number of contacts that one write changes for the reader of their address. */
 const CONTACTS_PER_DECISION = 100;
 
 type OfAddress = Pick<ContactRow, 'tenantId' | 'address'> & { after: AudienceId | '' };

@@ -38,15 +38,15 @@ import {
   suggestField,
 } from './field.ts';
 
-/** Maximum number of levels of groups. Our own limit. */
+/** Maximum number of levels of groups. */
 export const MAX_DEPTH = 5;
-/** Maximum number of rules in all groups together. Our own limit. */
+/** Maximum number of rules in all groups together. */
 export const MAX_RULES = 50;
-/** Maximum number of values of `in` and `not_in`: each value is one more look-up per contact. Our own limit. */
+/** Maximum number of values of `in` and `not_in`: each value is one more look-up per contact. */
 export const MAX_VALUES = 100;
-/** Maximum number of days of `within_days`: ten years. Our own limit. */
+/** Maximum number of days of `within_days`: ten years. */
 export const MAX_DAYS = 3_650;
-/** Maximum size of a filter as JSON. A page of segments has a hundred of them. Our own limit. */
+/** Maximum size of a filter as JSON. A page of segments has a hundred of them. */
 const MAX_FILTER_BYTES = 32 * 1024;
 
 export type Scalar = string | number | boolean;

@@ -8,7 +8,7 @@ import { contactSchema } from '../contacts/schemas.ts';
 import { COLUMN_FIELDS, COMPARISONS } from './field.ts';
 import { type Filter, MAX_DAYS, MAX_DEPTH, MAX_RULES, MAX_VALUES } from './filter.ts';
 
-/** Maximum length of a name. Our own limit. */
+/** Maximum length of a name. */
 const MAX_NAME_CHARACTERS = 200;
 
 const name = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS, pattern: PLAIN_TEXT });

@@ -16,7 +16,7 @@ import { findAudience } from '../store.ts';
 import { type FilterContext, segmentCondition } from './condition.ts';
 import { type Filter, referencesOf } from './filter.ts';
 
-/** Maximum number of segments per tenant. Our own limit. */
+/** Maximum number of segments per tenant. */
 export const MAX_SEGMENTS = 1_000;
 
 type TenantId = SegmentRow['tenantId'];

@@ -10,7 +10,7 @@ import { listRecipients, type Recipient, type RecipientFilter } from './store.ts
 /** The filter in the form that the job stores. */
 export type RecipientExportFilter = RecipientFilter & { broadcastId: BroadcastRow['id'] };
 
-/** Number of contacts in a slice, which a reader thread formats in a few milliseconds. Our own limit. */
+/** Number of contacts in a slice, which a reader thread formats in a few milliseconds. */
 const SLICE_ROWS = 1_000;
 const HEADINGS = ['email', 'status', 'reason', 'changedAt', 'openedAt', 'clickedAt', 'contactId', 'emailId'];
 

@@ -11,10 +11,9 @@ export type RowError = Pick<JobErrorRow, 'line' | 'email' | 'message'>;
 export const MAX_ERRORS = 10_000;
 /**
  * Maximum length of the address of an error. An address has at most 254 octets, but the cell may contain anything.
- * Our own limit.
  */
 const MAX_EMAIL_CHARACTERS = 254;
-/** Maximum length of the message of an error, which may quote long headings. Our own limit. */
+/** Maximum length of the message of an error, which may quote long headings. */
 const MAX_MESSAGE_CHARACTERS = 500;
 
 /** Stores errors, as part of a write. `stored` is the number of errors that the job had before. */

@@ -19,7 +19,7 @@ type Observed = {
 
 /** Reports and bounces are not reported about, so that two installations do not report each other's reports for ever. */
 const UNREPORTED: ReadonlySet<ReceivedRecipientKind> = new Set(['bounce', 'complaint', 'report', 'srs']);
-/** Maximum length of an observation. One with more signatures is counted without them. Our own limit. */
+/** Maximum length of an observation. One with more signatures is counted without them. */
 const MAX_CHARACTERS = 2_000;
 const HOUR_MS = 3_600_000;
 /** Reports are sent in these hours after their day, each at a random time, so that receivers do not get all at once. */

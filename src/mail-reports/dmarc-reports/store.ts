@@ -14,20 +14,20 @@ import type { OwnMail } from '../../mailbox-delivery/forward/own-mail.ts';
 import { enqueue } from '../../queue/store.ts';
 import { mayTakeAnother } from '../../system/shares.ts';
 
-/** Maximum number of domains that a day has reports about. Our own limit. */
+/** Maximum number of domains that a day has reports about. */
 export const MAX_DOMAINS = 1_000;
-/** Maximum numbers of different observations: of one domain, and of a day. Our own limits. */
+/** Maximum numbers of different observations: of one domain, and of a day. */
 export const MAX_OBSERVATIONS = 500;
 export const MAX_OBSERVATIONS_PER_DAY = 50_000;
 /**
  * Number of domains, and of observations, of a day that the owner of one registered domain may have for each one that is still free:
- * one owner alone gets a twentieth of them, and some are left for every other one. Our own limit.
+ * one owner alone gets a twentieth of them, and some are left for every other one.
  */
 const HELD_PER_FREE = 1 / 19;
 
 /**
  * Share of the bounds of a day that mail which fails DMARC may use. Anybody can forge mail in the names of any number of owners, and
- * the rest is left for the domains that have sent mail themselves. Our own limit.
+ * the rest is left for the domains that have sent mail themselves.
  */
 const MAX_UNPROVEN_SHARE = 1 / 2;
 

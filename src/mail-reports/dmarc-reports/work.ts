@@ -12,9 +12,9 @@ import { VERSION } from '../../version.ts';
 import { endReport, findDueReport, listObservations, postponeReport } from './store.ts';
 
 const PERIOD_MS = 15 * 60_000;
-/** Maximum number of reports of one run. Our own limit. */
+/** Maximum number of reports of one run. */
 const MAX_REPORTS = 200;
-/** Number of attempts to look up a domain, and the time between them. Our own limits. */
+/** Number of attempts to look up a domain, and the time between them. */
 const MAX_ATTEMPTS = 6;
 const RETRY_MS = 3_600_000;
 

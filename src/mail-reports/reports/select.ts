@@ -19,9 +19,9 @@ type SelectedReport = Pick<Report, 'type' | 'organization' | 'reportId' | 'begin
   details: ReportDetails;
 };
 
-/** Maximum number of records that are kept, those with the most messages. Our own limit. */
+/** Maximum number of records that are kept, those with the most messages. */
 const MAX_RECORDS = 50;
-/** Maximum number of policies, and of the failures of each, that are kept. Our own limits. */
+/** Maximum number of policies, and of the failures of each, that are kept. */
 const MAX_POLICIES = 10;
 const MAX_FAILURES = 20;
 

@@ -21,7 +21,7 @@ export const MAX_DAILY_REPORTS = 1_000;
 const HELD_PER_FREE = 1 / 19;
 /**
  * Share of the limit of stored mail in a tenant's plan beyond which its reports are dropped. Everybody can send reports, and they
- * are kept for months, so they must not take all the space of mail. Our own limit.
+ * are kept for months, so they must not take all the space of mail.
  */
 const MAX_SHARE_OF_PLAN = 1 / 2;
 /** Bytes of a row without its details, with its entries in indexes. Migration 0044 counts the same. */

@@ -25,11 +25,11 @@ import { insertReport, reportBytesOf } from './store.ts';
 /** Maximum number of reports that are read at the same time. The thread reads one at a time. */
 const CONCURRENCY = 2;
 
-/** Number of reports of one owner that are logged: at once, and then in a second. Our own limits. */
+/** Number of reports of one owner that are logged: at once, and then in a second. */
 const LINES = { burst: 5, tokensPerSecond: 1 / 3_600 };
 /** Maximum number of owners whose reports are counted. */
 const MAX_LOGGED_OWNERS = 1_000;
-/** Maximum number of failures that are logged of one report about one name. Our own limit. */
+/** Maximum number of failures that are logged of one report about one name. */
 const MAX_LOGGED_FAILURES = 5;
 
 type Reporter = Pick<ReceivedReportRow, 'reporter' | 'registrableDomain'>;

@@ -17,7 +17,7 @@ const KEY_BYTES = 32;
 const PART_CHARACTERS = 22;
 /**
  * Maximum age of a mark in days. A message that goes round is tried for up to 5 days at each server (RFC 5321 section 4.5.4.1), and gets
- * another mark each time it comes past. Our own limit.
+ * another mark each time it comes past.
  */
 const MAX_AGE_DAYS = 21;
 const DAY_RADIX = 36;

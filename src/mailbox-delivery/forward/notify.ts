@@ -23,18 +23,18 @@ import { GIVE_BACK, type GivingBackApp, giveBack } from './give-back.ts';
 import { buildOwnMail, type OwnMail } from './own-mail.ts';
 import { settleNotification } from './settle.ts';
 
-/** Maximum number of notifications that are made at the same time. Our own limit. */
+/** Maximum number of notifications that are made at the same time. */
 const CONCURRENCY = 2;
 /**
  * Length of a lease, in milliseconds. A notification takes a fraction of a second, but a run that has ended the daemon must leave it
  * time for everything else.
  */
 const LEASE_MS = 600_000;
-/** Number of runs after which a notification is given up, because each of them failed or ended the daemon. Our own limit. */
+/** Number of runs after which a notification is given up, because each of them failed or ended the daemon. */
 const MAX_ATTEMPTS = 5;
-/** Time after which a mailbox that could not take its message back is asked again, in milliseconds. Our own limit. */
+/** Time after which a mailbox that could not take its message back is asked again, in milliseconds. */
 const WAIT_MS = 5 * 60_000;
-/** Maximum rates of notifications to one address, and to one domain. Our own limits. */
+/** Maximum rates of notifications to one address, and to one domain. */
 export const ADDRESS_RATE = { burst: 20, tokensPerSecond: 1 / 300 };
 const DOMAIN_RATE = { burst: 200, tokensPerSecond: 1 / 10 };
 /** Maximum number of addresses and domains that are counted. When more are active at once, some may exceed their rate. */

@@ -16,12 +16,12 @@ export type Decision = { kind: 'decided'; plan: Plan } | { kind: 'busy'; reason:
 
 /**
  * Maximum number of runs for one message: one each for the body and the folders, one for each level of included scripts, and some for
- * messages that came before. Our own limit.
+ * messages that came before.
  */
 const MAX_RUNS = 16;
 /**
  * Time after which no further run of the scripts begins for a message, in milliseconds. It is shorter than the lease of a task, also with
- * the time that a last run waits for a thread. Our own limit.
+ * the time that a last run waits for a thread.
  */
 const MAX_RUNS_MS = 10_000;
 /**
@@ -31,14 +31,14 @@ const MAX_RUNS_MS = 10_000;
 const MAX_INCLUDED_CHARACTERS = 256 * 1024;
 /** Time for which a message counts as seen while its scripts run, in milliseconds. They then say for how long it does. */
 const PROVISIONAL_MS = 7 * DAY_MS;
-/** Maximum number of messages whose bodies are held for scripts at the same time: each may be as large as a message is. Our own limit. */
+/** Maximum number of messages whose bodies are held for scripts at the same time: each may be as large as a message is. */
 const MAX_BODIES = 2;
 /** Score of a message that is twice as bad as one that is flagged counts as certain spam. */
 const CERTAIN_SPAM = 2;
 
 /**
  * Maximum number of redirects of a message that another address here has sent on: mailboxes that all redirect to several others would
- * multiply it with each step. Our own limit.
+ * multiply it with each step.
  */
 const MAX_FURTHER_REDIRECTS = 1;
 

@@ -11,7 +11,7 @@ import type { ScriptFailure } from '../../mailboxes/scripts/script-job.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import type { ScriptApp, ScriptedDelivery } from './delivery.ts';
 
-/** Minimum time between two notes about the same failure of the same script. Our own limit. */
+/** Minimum time between two notes about the same failure of the same script. */
 const QUIET_MS = DAY_MS;
 
 /** Delivers a note about the failure, unless there was one within a day. */

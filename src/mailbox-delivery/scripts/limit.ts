@@ -9,7 +9,7 @@ import { limitRedirects, type Outgoing, type Plan, planAfterFailure } from './pl
 
 type SentKind = Extract<keyof Use, 'sentByScripts' | 'notified'>;
 
-/** Maximum numbers of recipients of a mailbox within 24 hours. Our own limits. */
+/** Maximum numbers of recipients of a mailbox within 24 hours. */
 export const MAX_SENT: Readonly<Record<SentKind, number>> = { sentByScripts: 1_000, notified: 50 };
 
 /** Returns the limit that counts something which is sent. */

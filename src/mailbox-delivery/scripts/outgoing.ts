@@ -35,7 +35,7 @@ import { EditedMessages, repeatsOrigin, withoutPrefix } from './edited-message.t
 import { buildPersonalMail } from './personal-mail.ts';
 import type { Notification, Outgoing, Plan, Redirect, Rejection, Vacation } from './plan.ts';
 
-/** Maximum number of recipients of the notifications about a message. Our own limit. */
+/** Maximum number of recipients of the notifications about a message. */
 const MAX_NOTIFIED = 4;
 /** X.7.1 is a refusal by policy (RFC 3463 section 3.8, RFC 5429 section 2.2). */
 const REFUSED = '5.7.1';

@@ -8,7 +8,7 @@ import type { ScriptFailure } from '../../mailboxes/scripts/script-job.ts';
  * becomes. Our own limit: common headers have up to 16 KB.
  */
 const MAX_EDITED_BYTES = 512 * 1024;
-/** Maximum size of a plan as it is stored, in characters. It allows edited headers, in base64, and texts. Our own limit. */
+/** Maximum size of a plan as it is stored, in characters. It allows edited headers, in base64, and texts. */
 const MAX_PLAN_CHARACTERS = 1024 * 1024;
 
 /** A header that a script has edited, in base64 with its empty line; null for that of the message. */

@@ -25,10 +25,10 @@ type Recipient = { row: ReceivedRecipientRow; message: ReceivedRows['message'] }
 
 /**
  * Time after which no further script of a transaction is asked, in milliseconds: a client that waits long for the reply to its message
- * gives up, and sends again what was accepted. Our own limit.
+ * gives up, and sends again what was accepted.
  */
 const MAX_ASKING_MS = 5_000;
-/** Maximum number of lines of a reason in the reply, and of characters of each. Our own limits. */
+/** Maximum number of lines of a reason in the reply, and of characters of each. */
 const MAX_LINES = 5;
 const MAX_CHARACTERS = 200;
 

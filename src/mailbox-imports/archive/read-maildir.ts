@@ -10,7 +10,7 @@ import { errorCode } from '../../system/errors.ts';
 import { folderOfDirectory, KEYWORDS_FILE, keyOf, readFlags, readKeywords } from './maildir-format.ts';
 import { type ArchivedMessage, PIECE_BYTES } from './message.ts';
 
-/** Maximum number of levels of directories in which folders are looked for. Our own limit. */
+/** Maximum number of levels of directories in which folders are looked for. */
 const MAX_LEVELS = 20;
 
 type Folder = { name: string; path: string };

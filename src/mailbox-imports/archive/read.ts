@@ -53,7 +53,7 @@ function openFile(path: string): AsyncIterable<Buffer> {
   return createReadStream(path, { highWaterMark: PIECE_BYTES });
 }
 
-/** Maximum number of levels of directories in which files are looked for. Our own limit. */
+/** Maximum number of levels of directories in which files are looked for. */
 const MAX_LEVELS = 20;
 
 /** Yields the paths of the mbox files below a directory, relative to the root. */
@@ -66,7 +66,7 @@ async function* findMboxes(root: string, below: string): AsyncGenerator<string> 
   }
 }
 
-/** Maximum length of the first line, which names the sender and a date. Our own limit. */
+/** Maximum length of the first line, which names the sender and a date. */
 const MAX_FIRST_BYTES = 1_024;
 
 async function isMbox(path: string): Promise<boolean> {

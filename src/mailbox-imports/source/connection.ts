@@ -33,19 +33,18 @@ const MAX_RESPONSE_TOKENS = 10_000;
 const MAX_LINE_BYTES = 6 * 1024 * 1024;
 /**
  * Maximum number of messages in a folder. The library makes a list of as many numbers as the server says that there are messages, even when
- * it was sent a range of a few octets. Our own limit.
+ * it was sent a range of a few octets.
  */
 export const MAX_FOLDER_MESSAGES = 800_000;
 /**
  * Number of octets that each piece of a response counts for at least. A server can send each octet in a TLS record of its own, and the library
- * holds the pieces of a response apart, each of which takes some hundred octets of memory. Our own limit.
+ * holds the pieces of a response apart, each of which takes some hundred octets of memory.
  */
 const MIN_PIECE_BYTES = 64;
 /** Octets that a server may send without being asked, such as news of other sessions. */
 const UNASKED_BYTES = 256 * 1024;
 /**
  * Time for the connection and for greeting, STARTTLS, capabilities and login. An attempt that meets no IMAP server always takes all of it.
- * Our own limit.
  */
 const CONTACT_MS = 30_000;
 /** Maximum size of what a server sends in that time. */

@@ -5,9 +5,9 @@ import type { DnsAnswer } from '../../system/dns.ts';
 import type { System } from '../../system/system.ts';
 import { NoImapServer, SourceError } from './source-error.ts';
 
-/** Maximum number of addresses that are tried. Our own limit. */
+/** Maximum number of addresses that are tried. */
 const MAX_TRIED_ADDRESSES = 3;
-/** Time for all of them together. Our own limit. */
+/** Time for all of them together. */
 const CONNECT_TIMEOUT_MS = 15_000;
 
 /**

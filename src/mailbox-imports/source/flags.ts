@@ -1,9 +1,9 @@
 /** Chooses the flags that a message from another server keeps. */
 import { encodeMailboxName } from '../../mail/imap/encode/mailbox-name.ts';
 
-/** Maximum number of keywords of a message. Our own limit. */
+/** Maximum number of keywords of a message. */
 const MAX_KEYWORDS = 50;
-/** Maximum length of a keyword. Our own limit. */
+/** Maximum length of a keyword. */
 const MAX_KEYWORD_CHARACTERS = 100;
 /** Matches a keyword: an atom of RFC 9051 section 9. */
 const KEYWORD = /^[!#$&'+,\-./0-9:;<=>?@A-Z^_`a-z|}~]+$/;

@@ -9,7 +9,7 @@ export type SourceFolder = { path: string; target: string };
 
 /**
  * The list of a server with 5,000 folders, which lists those that are subscribed once more. With the shortest names it has 40,000 lines,
- * which take 60 MB. Our own limit.
+ * which take 60 MB.
  */
 const LIST_LIMITS: ExchangeLimits = { maxBytes: 1024 * 1024, timeoutMs: 120_000 };
 

@@ -8,7 +8,7 @@ import { cleanForeignText } from '../../system/foreign-text.ts';
  */
 type SourceFault = 'login_refused' | 'source_refused' | 'source_unavailable';
 
-/** Maximum length of a text of the server that is shown. Our own limit. */
+/** Maximum length of a text of the server that is shown. */
 const MAX_TEXT_CHARACTERS = 300;
 
 /** Reports that the session with the server has ended. */

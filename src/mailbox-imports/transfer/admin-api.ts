@@ -17,9 +17,9 @@ export type ImportRecord = Omit<AddedMessage, 'content'> & { folder: string };
 /** A message that is exported. */
 export type ExportRecord = { uid: number; flags: string[]; receivedAt: number };
 
-/** Maximum number of messages of one request. Their ids alone take some kilobytes. Our own limit. */
+/** Maximum number of messages of one request. Their ids alone take some kilobytes. */
 export const MAX_MESSAGES = 200;
-/** Size of the messages of one request, in bytes, unless it has only one. Each is in memory while it is stored. Our own limit. */
+/** Size of the messages of one request, in bytes, unless it has only one. Each is in memory while it is stored. */
 export const BATCH_BYTES = 8 * 1024 * 1024;
 /** Maximum size of the body of an import: a batch that begins with small messages and ends with one of the largest. */
 const MAX_BODY_BYTES = 2 * MAX_RECORD_BYTES;

@@ -7,9 +7,9 @@ import { AppError } from '../../system/errors.ts';
 
 /** Media type of a body with such messages. */
 export const RECORDS_TYPE = 'application/vnd.postrider.messages';
-/** Maximum size of a message that is imported or exported, in bytes. Servers rarely take more than 50 MB. Our own limit. */
+/** Maximum size of a message that is imported or exported, in bytes. Servers rarely take more than 50 MB. */
 export const MAX_RECORD_BYTES = 64 * 1024 * 1024;
-/** Maximum length of the line of a message: a name of a folder, and some hundred keywords. Our own limit. */
+/** Maximum length of the line of a message: a name of a folder, and some hundred keywords. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
 type Head = { sizeBytes: number };

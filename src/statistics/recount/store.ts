@@ -15,7 +15,7 @@ import type { Tag } from '../../emails/request/tags.ts';
 import { firstIdAt } from '../../system/ids.ts';
 import { type CountableEvent, createClassifier } from './counters.ts';
 
-/** Maximum numbers of emails and of events in a slice, which takes a thread about 10 ms. Our own limits. */
+/** Maximum numbers of emails and of events in a slice, which takes a thread about 10 ms. */
 const EMAILS_PER_SLICE = 250;
 const EVENTS_PER_SLICE = 1_000;
 

@@ -21,12 +21,12 @@ export type EngagementRequest = Pick<EngagementRow, 'emailId' | 'kind' | 'link'>
 
 /** Time from the request to its judgement. Other requests of the same client show by then what it is. */
 export const JUDGING_DELAY_MS = 15_000;
-/** Maximum numbers of characters of a user agent and of a link that are stored. Longer ones are cut off. Our own limits. */
+/** Maximum numbers of characters of a user agent and of a link that are stored. Longer ones are cut off. */
 const MAX_USER_AGENT_CHARACTERS = 512;
 const MAX_URL_CHARACTERS = 4_096;
 /**
  * Maximum number of rows for each kind and link of an email, and for an email, that are stored without delay. Beyond them
- * one row a day is stored, so that a machine cannot hide the person who follows the link later. Our own limits.
+ * one row a day is stored, so that a machine cannot hide the person who follows the link later.
  */
 export const MAX_ROWS_PER_LINK = 10;
 export const MAX_ROWS_PER_EMAIL = 250;

@@ -18,9 +18,9 @@ export type Recorder = {
   flush(): Promise<void>;
 };
 
-/** Maximum number of requests in one write, which then takes about 10 ms. Our own limit. */
+/** Maximum number of requests in one write, which then takes about 10 ms. */
 const MAX_PER_WRITE = 200;
-/** Maximum number of requests that wait, those of a second at the highest rate that was measured. Our own limit. */
+/** Maximum number of requests that wait, those of a second at the highest rate that was measured. */
 const MAX_WAITING = 5_000;
 /**
  * A tenant has at most three quarters of the waiting requests, so that many requests for its mail cost no other tenant an open or

@@ -19,7 +19,7 @@ type Searched = {
   ownHosts: ReadonlySet<string>;
 };
 
-/** Maximum number of tracked links of an email: a newsletter has dozens. Our own limit. */
+/** Maximum number of tracked links of an email: a newsletter has dozens. */
 const MAX_TRACKED_LINKS = 500;
 
 /**

@@ -9,7 +9,7 @@ type Link = {
   values: Readonly<Record<string, VariableValue>> | null;
 };
 
-/** Maximum length of a `Location`, about what browsers and proxies accept. Our own limit. */
+/** Maximum length of a `Location`, about what browsers and proxies accept. */
 const MAX_LOCATION_CHARACTERS = 8_192;
 
 /**
