@@ -139,25 +139,17 @@ test('all due times that wait move with the clock, however many there are, and n
     const recipient = database.prepare('SELECT * FROM recipients WHERE messageId = ?').get(id) as object;
     database.exec('DELETE FROM recipients');
     const { tenantId } = open;
-    const delivery = {
-      tenantId,
-      eventId: 'evt_1',
-      endpointId: 'wh_1',
-      state: 'pending',
-      attempts: 1,
-      createdAt: 0,
-    };
+    const task = { kind: 'webhooks', queueKey: 'wh_1', tenantId };
     for (const [minutes] of moved) {
       const dueAt = NOW + minutes * MINUTE_MS;
       insert(database, 'recipients', { ...recipient, id: `rcp_${minutes}`, dueAt, state: 'deferred' });
-      insert(database, 'webhookDeliveries', { ...delivery, id: `whd_${minutes}`, dueAt });
+      insert(database, 'tasks', { ...task, reference: `whd_${minutes}`, dueAt });
     }
     // More rows with the same due time than one write moves.
     const dueAt = NOW + 10 * MINUTE_MS;
     for (let index = 0; index < MANY; index++) {
-      const endpointId = `wh_${index % 3}`;
       insert(database, 'recipients', { ...recipient, id: `rcp_m${index}`, dueAt });
-      insert(database, 'webhookDeliveries', { ...delivery, endpointId, id: `whd_m${index}`, dueAt });
+      insert(database, 'tasks', { ...task, reference: `whd_m${index}`, dueAt });
     }
     insert(database, 'recipients', { ...recipient, id: 'rcp_done', dueAt: null, state: 'delivered' });
     insert(database, 'recipients', {
@@ -173,22 +165,16 @@ test('all due times that wait move with the clock, however many there are, and n
     for (const { move } of DUE_WORKS) await move(db, setBack);
     const minutesOf = (dueAt: number | null | undefined) => ((dueAt ?? Number.NaN) - NOW) / MINUTE_MS;
     for (const [before, expected] of moved) {
-      const find = async (table: 'recipients' | 'webhookDeliveries', rowId: string) => {
-        const row = await db.read
-          .selectFrom(table)
-          .select('dueAt')
-          .where('id', '=', rowId as never)
-          .executeTakeFirst();
-        assert.equal(minutesOf(row?.dueAt), expected, `${rowId} of ${table}`);
-      };
-      await find('recipients', `rcp_${before}`);
-      await find('webhookDeliveries', `whd_${before}`);
+      const recipient = db.read.selectFrom('recipients').where('id', '=', `rcp_${before}`);
+      const task = db.read.selectFrom('tasks').where('reference', '=', `whd_${before}`);
+      for (const rows of [recipient.select('dueAt'), task.select('dueAt')])
+        assert.equal(minutesOf((await rows.executeTakeFirst())?.dueAt), expected, `${before}`);
     }
     for (const [table, count] of [
       ['recipients', MANY + 4],
-      ['webhookDeliveries', MANY + 4],
+      ['tasks', MANY + 4],
     ] as const) {
-      const due = await db.read.selectFrom(table).select('id').where('dueAt', '<=', NOW).execute();
+      const due = await db.read.selectFrom(table).select('dueAt').where('dueAt', '<=', NOW).execute();
       assert.equal(due.length, count, table);
     }
     const flight = await db.read

@@ -113,6 +113,7 @@ test('a migration that fails at any statement leaves a database of the previous 
     'plans',
     'recipients',
     'tenants',
+    'webhookDeliveries',
     'webhookEndpoints',
   ]);
   migrated.close();

@@ -142,7 +142,7 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
         "tenancy.test.ts: deleteInboundRoute tells nothing of what is not its caller's, and works with what is",
       'each inbound message is posted to the destination, with from, to, subject, text, html, headers, attachments':
         [
-          'routes/post/worker.test.ts: a message is posted to its route, signed with the secret of the route',
+          'routes/post/posts.test.ts: a message is posted to its route, signed with the secret of the route',
           'routes/post/body.test.ts: the body has the fields of the specification first, then what we add',
         ],
     },
@@ -171,7 +171,7 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
       update: 'webhooks/update.test.ts: a change sets the named fields and leaves the others',
       delete: [
         "tenancy.test.ts: deleteWebhookEndpoint tells nothing of what is not its caller's, and works with what is",
-        'webhooks/worker.test.ts: a deleted endpoint is posted to no more, and an answer that comes too late changes nothing',
+        'webhooks/posts.test.ts: a deleted endpoint is posted to no more, and an answer that comes too late changes nothing',
       ],
       'test posts a sample event to the endpoint':
         'webhooks/send-test.test.ts: a test posts one signed sample and returns the result',

@@ -40,7 +40,7 @@ export const RULES: readonly Section[] = [
         'webhooks/fan-out.test.ts: an event becomes a delivery for each endpoint of its tenant and mode that asked for its type',
       ],
       'webhook posts are authenticated by their signature':
-        'webhooks/worker.test.ts: a post carries the event as it was recorded, signed with the secret that was shown',
+        'webhooks/posts.test.ts: a post carries the event as it was recorded, signed with the secret that was shown',
     },
   },
   {
@@ -49,7 +49,7 @@ export const RULES: readonly Section[] = [
       'an endpoint gets the events it subscribed to, and no others':
         'webhooks/fan-out.test.ts: an event becomes a delivery for each endpoint of its tenant and mode that asked for its type',
       'an event is posted as JSON':
-        'webhooks/worker.test.ts: a post carries the event as it was recorded, signed with the secret that was shown',
+        'webhooks/posts.test.ts: a post carries the event as it was recorded, signed with the secret that was shown',
       'email.queued: accepted into the send queue':
         'webhooks/email-events.test.ts: email.queued, email.sent and email.delivered are posted, with emailId, to and from',
       'email.sent: handed off to the mail transfer agent':
@@ -79,7 +79,7 @@ export const RULES: readonly Section[] = [
         'queue/deliver.test.ts: a deferral is retried on schedule, reported once in four hours, and expires as a transient bounce',
       ],
       'the payload is type, createdAt and data': [
-        'webhooks/worker.test.ts: a post carries the event as it was recorded, signed with the secret that was shown',
+        'webhooks/posts.test.ts: a post carries the event as it was recorded, signed with the secret that was shown',
         'openapi/document.test.ts: every event is said, as endpoints receive it',
       ],
       'data carries emailId, to (a string) and from (a string)': [
@@ -95,7 +95,7 @@ export const RULES: readonly Section[] = [
         'webhooks/posting/signature.test.ts: an independent receiver of the same scheme accepts it',
       ],
       'a receiver that allows 300 s accepts every attempt, late ones too':
-        'webhooks/worker.test.ts: a failing post is made eight times on the schedule, each signed anew over the same bytes, then given up',
+        'webhooks/posts.test.ts: a failing post is made eight times on the schedule, each signed anew over the same bytes, then given up',
       'who verifies as section 6 says accepts what is genuine and refuses the rest': [
         'webhooks/posting/signature.test.ts: every signed body verifies',
         'webhooks/posting/signature.test.ts: a receiver refuses no t',
@@ -108,11 +108,11 @@ export const RULES: readonly Section[] = [
       'the test endpoint sends a sample event':
         'webhooks/send-test.test.ts: a test posts one signed sample and returns the result',
       'posts that fail with 5xx are retried': [
-        'webhooks/worker.test.ts: a 500 is not success: it is posted again',
-        'webhooks/worker.test.ts: a 503 is not success: it is posted again',
+        'webhooks/posts.test.ts: a 500 is not success: it is posted again',
+        'webhooks/posts.test.ts: a 503 is not success: it is posted again',
       ],
       'retries come with growing delays':
-        'webhooks/worker.test.ts: a failing post is made eight times on the schedule, each signed anew over the same bytes, then given up',
+        'webhooks/posts.test.ts: a failing post is made eight times on the schedule, each signed anew over the same bytes, then given up',
     },
   },
   {
