@@ -22,7 +22,7 @@ export type Mailbox = {
  * limit of their own, since forwarders and confirmations use longer ones than the 64 octets of section 4.5.3.1.1.
  */
 const MAX_ADDRESS_OCTETS = 254;
-/** Maximum length of a display name. Our own limit: display names are for reading. */
+/** Maximum length of a display name. Display names are for reading. */
 const MAX_NAME_CHARACTERS = 256;
 /** Maximum length of a mailbox text. The longest name as encoded-words, with the address, stays well below it. */
 export const MAX_MAILBOX_CHARACTERS = 4_096;

@@ -16,11 +16,11 @@ type FeedbackReport = {
   fields: readonly HeaderField[];
 };
 
-/** Maximum length of the beginning of a message that is read, in bytes. Our own limit, as for bounces. */
+/** Maximum length of the beginning of a message that is read, in bytes. It is the same for bounces. */
 export const MAX_COMPLAINT_BYTES = 512 * 1024;
-/** Maximum number of recipients that are read. Our own limit: a report is about one reader. */
+/** Maximum number of recipients that are read. A report is about one reader. */
 const MAX_RECIPIENTS = 20;
-/** Maximum length of a name of a program. Our own limit. */
+/** Maximum length of a name of a program. */
 const MAX_USER_AGENT_CHARACTERS = 200;
 
 /**

@@ -12,7 +12,7 @@ import { decodeWords } from './message/decode-words.ts';
 import { type Entity, textEntity, wholeBody } from './message/entity.ts';
 import { findValue, type HeaderField, readFieldLines } from './message/header-block.ts';
 
-/** Maximum length of a subject, of a message id that is named, and of all of them. Our own limits. */
+/** Maximum length of a subject, of a message id that is named, and of all of them. */
 const MAX_SUBJECT_CHARACTERS = 200;
 const MAX_ID_CHARACTERS = 250;
 const MAX_REFERENCES = 20;
@@ -156,7 +156,7 @@ function readEntity(text: string): Entity | undefined {
   return { fields: kept.join(''), body: () => [octets.subarray(end + 2)] };
 }
 
-/** Maximum number of addresses of a field that are read. Our own limit: a person stands in a longer list as one of a crowd. */
+/** Maximum number of addresses of a field that are read. A person stands in a longer list as one of a crowd. */
 const MAX_ADDRESSES = 1_000;
 
 /** Fields that only mailing lists add: those of RFC 2369 and RFC 2919, and older ones. */

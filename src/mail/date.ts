@@ -18,7 +18,7 @@ const ZONE_HOURS: Readonly<Record<string, number>> = {
 
 const DATE =
   /^(?:[A-Za-z]{3,9},? +)?(\d{1,2})[ -]([A-Za-z]{3})[ -](\d{4}) +(\d{1,2}):(\d{2})(?::(\d{2}))?(?: +([+-])(\d{2}):?(\d{2})| +([A-Za-z]{1,5}))?(?: *\([^()]*\))? *$/;
-/** Maximum length of a date. Our own limit. */
+/** Maximum length of a date. */
 const MAX_DATE_CHARACTERS = 100;
 
 const MINUTE_MS = 60_000;

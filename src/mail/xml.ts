@@ -19,11 +19,11 @@ type Handlers = {
   onEnd(path: string): void;
 };
 
-/** Maximum depth of elements. Aggregate reports have six levels. Our own limit. */
+/** Maximum depth of elements. Aggregate reports have six levels. */
 const MAX_DEPTH = 16;
-/** Maximum number of open elements, with those around the root. The parser takes quadratic time for many. Our own limit. */
+/** Maximum number of open elements, with those around the root. The parser takes quadratic time for many. */
 const MAX_OPEN = 256;
-/** Maximum length of the name of an element, and of the text of a leaf that is read. Our own limits. */
+/** Maximum length of the name of an element, and of the text of a leaf that is read. */
 const MAX_NAME_CHARACTERS = 64;
 const MAX_LEAF_CHARACTERS = 1_000;
 

@@ -11,7 +11,7 @@ import { namesAuthservId } from '../message/results-owner.ts';
 import type { ArcOutcome, ArcSet } from './result.ts';
 
 const ARC_FIELDS: readonly string[] = SET_FIELDS;
-/** Maximum size of all fields of a chain. Each seal covers all older ones, so their cost grows with the square. Our own limit. */
+/** Maximum size of all fields of a chain. Each seal covers all older ones, so their cost grows with the square. */
 const MAX_CHAIN_CHARACTERS = 128 * 1024;
 /** Minimum size of an RSA key (RFC 8301 section 3.2). */
 const MIN_RSA_BITS = 1_024;

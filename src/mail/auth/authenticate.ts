@@ -131,12 +131,9 @@ function createMatcher(cidrs: readonly string[]): (address: string) => boolean {
   };
 }
 
-/**
- * Maximum number of signatures that are verified. Messages have one to three; each needs a lookup and an operation with
- * its key. Our own limit.
- */
+/** Maximum number of signatures that are verified. Messages have one to three; each needs a lookup and an operation with its key. */
 const MAX_VERIFIED_SIGNATURES = 8;
-/** Maximum number of signatures that are reported. The others are ignored. Our own limit. */
+/** Maximum number of signatures that are reported. The others are ignored. */
 const MAX_REPORTED_SIGNATURES = 16;
 
 /**

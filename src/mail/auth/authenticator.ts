@@ -47,25 +47,13 @@ export type AuthThreadData = { dnsServers: readonly string[]; trustedRelays: rea
 /** Runs one message. It never rejects. */
 type RunMessage = (message: ReceivedMessage, owner: string) => Promise<ThreadOutcome<AuthenticationResult>>;
 
-/** Two threads, so that one hostile message does not stop all others. */
-const THREADS = 2;
-/** Maximum number of messages that wait for DNS in one thread at a time. Our own limit. */
-const JOBS_PER_THREAD = 128;
-/** Maximum number of waiting messages of one owner. Our own limit. */
-const MAX_WAITING = 1_000;
 /** Maximum time of a message in its thread: the time of its lookups, and some more for the rest. */
 const JOB_TIMEOUT_MS = 9_000;
 /** Maximum time for which a message waits for a thread, which takes a second to start, and longer on a busy machine. */
 const WAIT_TIMEOUT_MS = 9_000;
 /** Maximum time of `finish`, in milliseconds, after which all that is not known is `temperror`. */
 export const AUTHENTICATION_TIMEOUT_MS = 10_000;
-/** Idle time after which a thread ends. Its caches are worth keeping for a while. */
-const IDLE_TIMEOUT_MS = 10 * 60_000;
-/** Owners whose messages take longer, because their DNS is slow, leave a thread to the others. */
-const QUICK_JOB_MS = 3_000;
-/** Heap limit of a thread in MB. The library takes 40, the caches at most 40, and the headers of 128 messages 32. */
-const HEAP_MEGABYTES = 192;
-/** Memory for the headers of all messages that are being read. One owner has half of it. Our own limit. */
+/** Memory for the headers of all messages that are being read. One owner has half of it. */
 const MAX_HEADERS_BYTES = 64 * 1024 * 1024;
 
 /** Returns the authenticator, with its own threads. The threads start when they are first needed. */
@@ -76,12 +64,18 @@ export function createAuthenticator(
   const threads = new KillableThreads<ReceivedMessage, AuthenticationResult>(clock, {
     module: moduleBeside(import.meta.url, 'auth-thread'),
     data,
-    threads: THREADS,
-    jobsPerThread: JOBS_PER_THREAD,
-    maxWaiting: MAX_WAITING,
-    idleTimeoutMs: IDLE_TIMEOUT_MS,
-    quickJobMs: QUICK_JOB_MS,
-    heapMegabytes: HEAP_MEGABYTES,
+    // Two threads, so that one hostile message does not stop all others.
+    threads: 2,
+    // Maximum number of messages that wait for DNS in one thread at a time.
+    jobsPerThread: 128,
+    // Maximum number of waiting messages of one owner.
+    maxWaiting: 1_000,
+    // Idle time after which a thread ends. Its caches are worth keeping for a while.
+    idleTimeoutMs: 10 * 60_000,
+    // Owners whose messages take longer, because their DNS is slow, leave a thread to the others.
+    quickJobMs: 3_000,
+    // Heap limit of a thread in MB. The library takes 40, the caches at most 40, and the headers of 128 messages 32.
+    heapMegabytes: 192,
   });
   const limits = { timeoutMs: JOB_TIMEOUT_MS, waitTimeoutMs: WAIT_TIMEOUT_MS };
   const begin = createBegin({ clock, log }, (message, owner) => threads.run(message, { ...limits, owner }));

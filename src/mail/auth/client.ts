@@ -18,9 +18,9 @@ export type Client = {
   helo: string;
 };
 
-/** Maximum number of trusted relays in a row. Our own limit. */
+/** Maximum number of trusted relays in a row. */
 const MAX_HOPS = 10;
-/** Maximum length of a Received field that is read. Our own limit. */
+/** Maximum length of a Received field that is read. */
 const MAX_FIELD_CHARACTERS = 4_096;
 
 /**
@@ -52,7 +52,7 @@ function readClient(text: string): Client | undefined {
   return { address, helo: from.value ?? '' };
 }
 
-/** Maximum number of names of an address that are checked. Mail servers have one. Our own limit. */
+/** Maximum number of names of an address that are checked. Mail servers have one. */
 const MAX_NAMES = 5;
 
 /** Checks the names of an address. It never rejects. */

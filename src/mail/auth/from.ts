@@ -8,7 +8,7 @@ import { fieldValue, type HeaderField } from '../dkim/verify/header-fields.ts';
 import { decodeWords } from '../message/decode-words.ts';
 import type { FromOutcome } from './result.ts';
 
-/** Maximum length of the field. A name and an address need a few hundred characters. Our own limit. */
+/** Maximum length of the field. A name and an address need a few hundred characters. */
 const MAX_FROM_CHARACTERS = 4_096;
 /**
  * Matches the local part of an address (RFC 5322 section 3.4.1, RFC 6531 section 3.3). Dots may stand anywhere: some

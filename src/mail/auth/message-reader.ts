@@ -9,7 +9,7 @@ import { type Canonicalization, namedBodyCanonicalization } from '../dkim/verify
 import { MAX_HEADER_BYTES } from '../header-limits.ts';
 import { asBuffer } from '../smtp/body.ts';
 
-/** Maximum number of signature fields whose canonical form is read: all that are verified are among them. Our own limit. */
+/** Maximum number of signature fields whose canonical form is read: all that are verified are among them. */
 const MAX_SIGNATURE_FIELDS = 2_000;
 const SIGNATURE_NAMES: readonly string[] = ['dkim-signature', 'arc-message-signature'];
 const SIGNATURE_FIELD = /dkim-signature|arc-message-signature/i;

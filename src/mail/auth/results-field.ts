@@ -13,7 +13,7 @@ const FOLD_AT_CHARACTERS = 78;
  * because a part of it would be another identity.
  */
 const MAX_VALUE_CHARACTERS = 260;
-/** Maximum length of a reason, which is cut. Our own limit. */
+/** Maximum length of a reason, which is cut. */
 const MAX_REASON_CHARACTERS = 120;
 
 /**

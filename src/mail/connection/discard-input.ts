@@ -2,8 +2,8 @@
 import type { Duplex } from 'node:stream';
 
 /**
- * Number of octets that are read and dropped. Clients that send without waiting for responses have about so many on the way; a client that
- * never stops would keep the event loop busy. Our own limit.
+ * Number of octets that are read and dropped. Clients that send without waiting for responses have about so many on the way; a client
+ * that never stops would keep the event loop busy.
  */
 const MAX_DISCARDED_BYTES = 64 * 1024;
 

@@ -9,18 +9,18 @@ import type { Clock } from '../../system/clock.ts';
 import { EvictionQueue } from '../../system/guards/eviction-queue.ts';
 import { IndexedHeap } from '../../system/indexed-heap.ts';
 
-/** Share of the maximum number of connections above which newcomers end others. Our own limit. */
+/** Share of the maximum number of connections above which newcomers end others. */
 const NEARLY_FULL_SHARE = 0.8;
 /**
  * Age below which a connection is fresh: its client logs in or begins a transaction within seconds. It is ended only when the listener is
- * full, because otherwise whoever connects and leaves again and again could cut off each client before its login. Our own limit.
+ * full, because otherwise whoever connects and leaves again and again could cut off each client before its login.
  */
 const FRESH_MS = 5_000;
-/** Time for which a connection is spared after a message of it was accepted: its client may bring the next one. Our own limit. */
+/** Time for which a connection is spared after a message of it was accepted: its client may bring the next one. */
 const SPARED_MS = 30_000;
 /**
- * Age from which on a transaction without a message may be ended when all other connections are fresh. Anybody can begin a transaction, and
- * clients bring their message within seconds. Our own limit.
+ * Age from which on a transaction without a message may be ended when all other connections are fresh. Anybody can begin a transaction,
+ * and clients bring their message within seconds.
  */
 const STALLED_TRANSACTION_MS = 30_000;
 

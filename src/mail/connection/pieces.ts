@@ -3,9 +3,9 @@
  * memory for as long as it is held apart, so what holds octets until they are complete puts small pieces together.
  */
 
-/** Number of pieces that are held apart. Our own limit. */
+/** Number of pieces that are held apart. */
 const MAX_PIECES = 512;
-/** Size from which octets of a message are passed on: smaller pieces, of which a message has many, are put together. Our own limit. */
+/** Size from which octets of a message are passed on: smaller pieces, of which a message has many, are put together. */
 export const MIN_PASSED_BYTES = 4 * 1024;
 
 /** Octets that are held until they are complete. */

@@ -7,9 +7,9 @@ import type { Clock } from '../../system/clock.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { type Refuse, refusePlainly } from '../../system/listen.ts';
 
-/** Maximum rate of the handshakes of a listener that are for refusals alone: each takes about a millisecond of a core. Our own limit. */
+/** Maximum rate of the handshakes of a listener that are for refusals alone: each takes about a millisecond of a core. */
 const REFUSAL_HANDSHAKES = { tokensPerSecond: 10, burst: 10 };
-/** Time for each of the two steps of such a handshake. Our own limit. */
+/** Time for each of the two steps of such a handshake. */
 const HANDSHAKE_MS = 5_000;
 
 /** Returns a function that sends a last text and closes the connection. @param tls set where connections begin with TLS */

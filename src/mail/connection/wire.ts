@@ -9,9 +9,9 @@ import { ClientGone } from './client-gone.ts';
 import { Deadline } from './deadline.ts';
 import { discardInput } from './discard-input.ts';
 
-/** Size of the input that is held while nothing reads it. Beyond it the socket is not read, which stops the client. Our own limit. */
+/** Size of the input that is held while nothing reads it. Beyond it the socket is not read, which stops the client. */
 const MAX_UNREAD_BYTES = 64 * 1024;
-/** Number of pieces of that input. A client that sends byte by byte makes many small ones, which have a cost of their own. Our own limit. */
+/** Number of pieces of that input. A client that sends byte by byte makes many small ones, which have a cost of their own. */
 const MAX_UNREAD_CHUNKS = 64;
 /** Time for which a client may read the last responses of a connection that has ended. */
 const LINGER_MS = 5_000;

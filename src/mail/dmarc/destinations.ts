@@ -21,7 +21,7 @@ type ReportDestinations =
   /** DNS does not answer. The caller tries again. */
   | { kind: 'failed'; reason: string };
 
-/** Maximum number of addresses of one record. Our own limit. */
+/** Maximum number of addresses of one record. */
 const MAX_ADDRESSES = 4;
 /** The size after an exclamation mark is obsolete, and ignored (RFC 9989 section 4.8). */
 const URI = /^mailto:([^!?,]+)(?:![0-9]+[kmgt]?)?$/i;

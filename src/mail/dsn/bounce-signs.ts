@@ -24,7 +24,7 @@ const DELAY =
 const GAVE_UP =
   /permanent|given up|giving up|gave up|will not (?:be retried|continue|keep)|no further|(?<!non-)fatal/i;
 
-/** Maximum length of texts that are searched for words. Our own limit: signs stand at the beginning. */
+/** Maximum length of texts that are searched for words. Signs stand at the beginning. */
 const MAX_WORDS_CHARACTERS = 8_000;
 /** Maximum length of a subject that is searched for words. */
 const MAX_SUBJECT_CHARACTERS = 500;

@@ -17,7 +17,7 @@ export type NamedAddress = {
   rest: string;
 };
 
-/** Maximum length of the part of a line that is read, and of addresses on it. Our own limits. */
+/** Maximum length of the part of a line that is read, and of addresses on it. */
 const MAX_LINE_CHARACTERS = 1_000;
 const MAX_ADDRESSES = 20;
 /** Maximum lengths of a local part and of a domain (RFC 5321 section 4.5.3.1), and the part of a line before an address that matters. */

@@ -35,9 +35,9 @@ export type Notice = {
   willRetryUntil: number | null;
 };
 
-/** Maximum number of recipients in one bounce. Our own limit: an email has at most 150. */
+/** Maximum number of recipients in one bounce. An email has at most 150. */
 export const MAX_NOTICES = 200;
-/** Maximum length of a diagnostic. Our own limit: the codes and the reason stand at its beginning. */
+/** Maximum length of a diagnostic. The codes and the reason stand at its beginning. */
 export const MAX_DIAGNOSTIC_CHARACTERS = 2_000;
 
 const STATUS = /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.])/;
@@ -59,7 +59,7 @@ export function cleanDiagnostic(text: string): string | null {
   return line.replace(/^(\d\d\d)-/, '$1 ').replace(repeated, ' ');
 }
 
-/** Maximum length of an address field that is read. Our own limit: an address has at most 254 octets, encoded thrice as many. */
+/** Maximum length of an address field that is read. An address has at most 254 octets, encoded thrice as many. */
 const MAX_FIELD_CHARACTERS = 1_000;
 
 /** Returns the address of a field such as `rfc822; <bob@example.com>`; null when there is none. */

@@ -20,11 +20,11 @@ import { explanationOf, readText, reasonIn, type TextReport, textNotice } from '
 type ReturnedMail = { kind: 'bounce'; notices: Notice[] } | { kind: 'auto-reply' } | { kind: 'other' };
 
 /**
- * Maximum length of the beginning of a message that is read, in bytes. Our own limit: the report stands before the copy of the
- * message, and reading this much takes a few milliseconds.
+ * Maximum length of the beginning of a message that is read, in bytes. The report stands before the copy of the message, and reading this
+ * much takes a few milliseconds.
  */
 export const MAX_REPORT_BYTES = 512 * 1024;
-/** Maximum length of a part in which the fields of a report are looked for. Our own limit. */
+/** Maximum length of a part in which the fields of a report are looked for. */
 const MAX_QUOTED_CHARACTERS = 64 * 1024;
 
 /** The machine-readable parts (RFC 3464 section 2.1, RFC 6533 section 4). */
@@ -154,7 +154,7 @@ function readReturnedBounce({ fields, parts }: MimeMessage): Notice[] {
   return readStructured(readMessage(partOctets(returned).trimStart()));
 }
 
-/** Maximum number of groups that are read. Our own limit: there is one for the message and one for each recipient. */
+/** Maximum number of groups that are read. There is one for the message and one for each recipient. */
 const MAX_GROUPS = 2 * MAX_NOTICES;
 
 /** Matches an action (RFC 3464 section 2.3.3), and words that programs write in the place of one. */

@@ -14,7 +14,7 @@ export type BounceTexts = {
   copy: readonly HeaderField[] | undefined;
 };
 
-/** Maximum length of a text that is read. Our own limit: the reason stands at the beginning. */
+/** Maximum length of a text that is read. The reason stands at the beginning. */
 const MAX_TEXT_CHARACTERS = 64 * 1024;
 /** Types of the part with the message that is returned, or with its header. */
 const COPY_TYPES: ReadonlySet<string> = new Set([
@@ -72,7 +72,7 @@ function textOf({ fields, encoding, body }: MimePart): string {
   return decodeCharset(octets, charset);
 }
 
-/** Maximum length of a Content-Type field that is read. Our own limit. */
+/** Maximum length of a Content-Type field that is read. */
 const MAX_TYPE_CHARACTERS = 1_000;
 
 function headerOf(part: MimePart): readonly HeaderField[] {
@@ -93,5 +93,5 @@ function splitText(text: string): BounceTexts {
   return { own: lines.slice(0, at).join('\n'), copy: header === '' ? undefined : readHeader(header) };
 }
 
-/** Maximum length of a line that may stand before a copy. Our own limit. */
+/** Maximum length of a line that may stand before a copy. */
 const MAX_MARK_CHARACTERS = 200;

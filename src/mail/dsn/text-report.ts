@@ -22,9 +22,9 @@ type Section = Pick<NamedAddress, 'address' | 'naming'> & {
   text: string;
 };
 
-/** Maximum number of lines that are read. Our own limit. */
+/** Maximum number of lines that are read. */
 const MAX_LINES = 2_000;
-/** Maximum length of the beginning of a text that stands for a reason that it does not have. Our own limit. */
+/** Maximum length of the beginning of a text that stands for a reason that it does not have. */
 const MAX_REASON_CHARACTERS = 300;
 
 /** Matches the reply of a server, at the beginning of a line or after what introduces it. */

@@ -6,7 +6,7 @@ import { formatDate, structuredField } from '../message/headers.ts';
 import { postmasterOf } from '../postmaster.ts';
 import { formatTypedAddress } from './notice.ts';
 
-/** Maximum length of what another server has written. Our own limit; replies are cut before. */
+/** Maximum length of what another server has written. Replies are cut before. */
 const MAX_VALUE_CHARACTERS = 2_000;
 
 /** The fate of a recipient. `relayed`: a server has the message that says nothing about what becomes of it (RFC 3464 section 2.3.3). */

@@ -17,33 +17,28 @@ export type LinkFinder = {
   close(): Promise<void>;
 };
 
-/** Maximum length of a document, about the largest template. Our own limit. */
+/** Maximum length of a document, about the largest template. */
 const MAX_SEARCHED_CHARACTERS = 1024 * 1024;
 
-/** One thread, because a document of 1 MiB takes 30 ms. */
-const THREADS = 1;
 /** Maximum time of one document, fifty times what a large one takes. */
 const JOB_TIMEOUT_MS = 2_000;
 /** Maximum time that a document waits for the thread, which takes a second to start. */
 const WAIT_TIMEOUT_MS = 5_000;
-/** Maximum number of waiting documents of one tenant. They are bounded by the bodies of the requests that hold them. */
-const MAX_WAITING = 1_000;
-/** Idle time after which the thread ends. */
-const IDLE_TIMEOUT_MS = 60_000;
-/** Time below which a document counts as quick. One of 1 MiB takes less. */
-const QUICK_JOB_MS = 100;
-/** Heap limit of the thread in MB. A document of 1 MiB needs 8 MB. */
-const HEAP_MEGABYTES = 64;
 
 /** Returns the finder, with its own thread. */
 export function createLinkFinder({ clock, log }: Pick<System, 'clock' | 'log'>): LinkFinder {
   const threads = new KillableThreads<string, HtmlLinks>(clock, {
     module: moduleBeside(import.meta.url, 'find-links-thread'),
-    threads: THREADS,
-    maxWaiting: MAX_WAITING,
-    idleTimeoutMs: IDLE_TIMEOUT_MS,
-    quickJobMs: QUICK_JOB_MS,
-    heapMegabytes: HEAP_MEGABYTES,
+    // One thread, because a document of 1 MiB takes 30 ms.
+    threads: 1,
+    // Maximum number of waiting documents of one tenant. They are bounded by the bodies of the requests that hold them.
+    maxWaiting: 1_000,
+    // Idle time after which the thread ends.
+    idleTimeoutMs: 60_000,
+    // Time below which a document counts as quick. One of 1 MiB takes less.
+    quickJobMs: 100,
+    // Heap limit of the thread in MB. A document of 1 MiB needs 8 MB.
+    heapMegabytes: 64,
   });
   return {
     async find(html, owner) {

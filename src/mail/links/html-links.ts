@@ -22,9 +22,9 @@ export type HtmlLinks = {
   bodyEnd: number | null;
 };
 
-/** Maximum length of a link, about what browsers and servers agree on. Longer ones are not found. Our own limit. */
+/** Maximum length of a link, about what browsers and servers agree on. Longer ones are not found. */
 export const MAX_LINK_CHARACTERS = 4_096;
-/** Maximum number of links that are found in a document. Our own limit. */
+/** Maximum number of links that are found in a document. */
 const MAX_LINKS = 1_000;
 
 /** Matches an absolute address. Browsers ignore control characters and spaces before it, and read `\` as `/`. */

@@ -16,14 +16,11 @@ export const PARSER_VERSION = 1;
 
 /**
  * Maximum length of the structure of a message that is taken apart. That of 1,000 files has 200,000 characters. Each FETCH holds those of
- * many messages in memory, and a message of 40 MB could be all structure. Our own limit.
+ * many messages in memory, and a message of 40 MB could be all structure.
  */
 const MAX_STRUCTURE_CHARACTERS = 512 * 1024;
 
-/**
- * Maximum size of a header whose fields are stored for searches. Searches read the fields of a larger one in the message. Our own
- * limit.
- */
+/** Maximum size of a header whose fields are stored for searches. Searches read the fields of a larger one in the message. */
 const MAX_FIELDS_OCTETS = 64 * 1024;
 
 /** Wire text for clients that read 7 bits, and for those that read UTF-8; null when it is the same. */
@@ -129,9 +126,9 @@ function inBothForms(write: (text: TextForm) => string): WireText {
 
 /** Length of a preview in characters (RFC 8970 section 3.3). */
 const MAX_PREVIEW_CHARACTERS = 200;
-/** Maximum length of text that is read for a preview. Our own limit, for texts that begin with much empty space. */
+/** Maximum length of text that is read for a preview. Some texts begin with much empty space. */
 const MAX_READ_CHARACTERS = 16_384;
-/** Length of text that is read first. It is enough for the preview of nearly all messages. Our own choice. */
+/** Length of text that is read first. It is enough for the preview of nearly all messages. */
 const FIRST_READ_CHARACTERS = 512;
 /** Number of UTF-16 units in which the characters of a preview begin: two for each at most. */
 const MAX_UNITS = 2 * MAX_PREVIEW_CHARACTERS;

@@ -25,26 +25,16 @@ export type MailboxMessageReader = {
 };
 
 /**
- * Maximum size of a message that is read here. An ordinary one takes 0.3 ms, and the most hostile one that is known takes 40 ms on a
- * slow machine. Our own limit.
+ * Maximum size of a message that is read here. An ordinary one takes 0.3 ms, and the most hostile one that is known takes 40 ms on a slow
+ * machine.
  */
 export const SMALL_MESSAGE_BYTES = 8 * 1024;
-/** Time for which small messages are read before other work of this thread runs. One command of a client can bring hundreds. Our own. */
+/** Time for which small messages are read before other work of this thread runs. One command of a client can bring hundreds. */
 const MAX_BUSY_MS = 2;
-/** Number of threads: two, so that one hostile message does not delay all others. */
-const THREADS = 2;
 /** Maximum time of one message. One with 25 MB of files takes 0.1 s, and the slowest charset 0.5 s for each MB of text. */
 export const JOB_TIMEOUT_MS = 5_000;
 /** Maximum time that a message waits for a thread: some messages of other owners that are all terminated. */
 const WAIT_TIMEOUT_MS = 20_000;
-/** Maximum number of waiting messages of one owner. Their callers bound the bytes. Our own limit. */
-const MAX_WAITING = 256;
-/** Idle time after which a thread ends. */
-const IDLE_TIMEOUT_MS = 60_000;
-/** Time below which a message counts as quick. One with some megabytes of files takes less. */
-const QUICK_JOB_MS = 150;
-/** Heap limit of a thread. The text of a message is at most some megabytes; its octets are not in the heap. */
-const HEAP_MEGABYTES = 192;
 /** Returns the reader, with its own threads. */
 export function createMailboxMessageReader({
   clock,
@@ -54,11 +44,16 @@ export function createMailboxMessageReader({
     clock,
     {
       module: moduleBeside(import.meta.url, 'mime-thread'),
-      threads: THREADS,
-      maxWaiting: MAX_WAITING,
-      idleTimeoutMs: IDLE_TIMEOUT_MS,
-      quickJobMs: QUICK_JOB_MS,
-      heapMegabytes: HEAP_MEGABYTES,
+      // Number of threads: two, so that one hostile message does not delay all others.
+      threads: 2,
+      // Maximum number of waiting messages of one owner. Their callers bound the bytes.
+      maxWaiting: 256,
+      // Idle time after which a thread ends.
+      idleTimeoutMs: 60_000,
+      // Time below which a message counts as quick. One with some megabytes of files takes less.
+      quickJobMs: 150,
+      // Heap limit of a thread. The text of a message is at most some megabytes; its octets are not in the heap.
+      heapMegabytes: 192,
     },
   );
   const readAsOpaque = (octets: Uint8Array, failure: { reason: string; cause: unknown }) => {

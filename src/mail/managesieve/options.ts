@@ -26,7 +26,7 @@ const KIB = 1024;
 
 export const DEFAULT_LIMITS: ManageSieveLimits = {
   ...ACCESS_LIMITS,
-  // A client manages scripts for some minutes, and there are few of them. Our own limits.
+  // A client manages scripts for some minutes, and there are few of them.
   connections: 2_000,
   connectionsPerAddress: 50,
   connectionsPerMinute: 120,

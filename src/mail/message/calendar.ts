@@ -22,7 +22,7 @@ export type Calendar = {
   content: string;
 };
 
-/** Maximum size of a calendar object. Our own limit: an invitation to 1,000 people has 100 KiB. */
+/** Maximum size of a calendar object. An invitation to 1,000 people has 100 KiB. */
 const MAX_CALENDAR_BYTES = 256 * 1024;
 
 /** Components about which a method can say something (RFC 5546 section 1.4). */

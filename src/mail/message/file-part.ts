@@ -143,8 +143,8 @@ export function isContentId(text: string): boolean {
 }
 
 /**
- * Maximum size of a text that is analysed; larger ones are sent in base64. Our own limit: the choice of an encoding
- * takes 3 ms of CPU time for each megabyte, so ten attachments of this size block the event loop for 7 ms.
+ * Maximum size of a text that is analysed; larger ones are sent in base64. The choice of an encoding takes 3 ms of CPU time for each
+ * megabyte, so ten attachments of this size block the event loop for 7 ms.
  */
 export const MAX_READABLE_BYTES = 256 * 1024;
 

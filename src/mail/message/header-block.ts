@@ -24,9 +24,9 @@ type FieldLines = OctetRange & {
   value: number;
 };
 
-/** Maximum number of fields that are read. Our own limit: messages have fewer than 200. */
+/** Maximum number of fields that are read. Messages have fewer than 200. */
 const MAX_FIELDS = 10_000;
-/** Maximum length of a value that is read, in octets. Our own limit: only lists of thousands of addresses are longer. */
+/** Maximum length of a value that is read, in octets. Only lists of thousands of addresses are longer. */
 const MAX_VALUE_OCTETS = 256 * 1024;
 
 const COLON = 0x3a;

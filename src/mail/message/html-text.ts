@@ -49,11 +49,9 @@ export type HtmlText = {
   close(): Promise<void>;
 };
 
-/** Maximum length of a document that is laid out; larger ones are stripped. Our own limit. */
+/** Maximum length of a document that is laid out; larger ones are stripped. */
 export const MAX_LAID_OUT_CHARACTERS = 1024 * 1024;
 
-/** Number of threads: two, so that one hostile document does not delay all others. */
-const THREADS = 2;
 /**
  * Time that a document waits before the second thread starts, in milliseconds. A thread takes about 20 MB, and as long to start.
  * One thread serves a steady load of newsletters; only a document that takes long, or a burst, needs another.
@@ -77,18 +75,7 @@ const WAIT_TIMEOUT_MS = 5_000;
  * are generated again are bounded by the deliveries and responses that hold them.
  */
 export const MAX_CHARACTERS = 32 * MAX_LAID_OUT_CHARACTERS;
-/** Maximum number of waiting documents of one tenant. It bounds small ones, which take a millisecond or two each. */
-const MAX_WAITING = 5_000;
-/** Idle time after which a thread ends. A thread keeps the memory of its largest document, up to the heap limit. */
-const IDLE_TIMEOUT_MS = 60_000;
-/**
- * Time below which a layout counts as quick. A newsletter takes less and leaves about 30 MB. Starting another thread
- * takes about 150 ms, which the next email would wait.
- */
-const QUICK_JOB_MS = 100;
-/** Heap limit of a thread. The largest document made of the shortest tags needs 96 MB. */
-const HEAP_MEGABYTES = 128;
-/** Size of the texts that are remembered: those of some thousand emails. Our own limit. */
+/** Size of the texts that are remembered: those of some thousand emails. */
 const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024;
 const HASH_CHARACTERS = 22;
 const RETRY_AFTER_SECONDS = 5;
@@ -97,12 +84,18 @@ const RETRY_AFTER_SECONDS = 5;
 export function createHtmlText(system: Pick<System, 'clock' | 'log'>): HtmlText {
   const threads = new KillableThreads<string, string>(system.clock, {
     module: moduleBeside(import.meta.url, 'html-text-thread'),
-    threads: THREADS,
+    // Number of threads: two, so that one hostile document does not delay all others.
+    threads: 2,
     growAfterMs: GROW_AFTER_MS,
-    maxWaiting: MAX_WAITING,
-    idleTimeoutMs: IDLE_TIMEOUT_MS,
-    quickJobMs: QUICK_JOB_MS,
-    heapMegabytes: HEAP_MEGABYTES,
+    // Maximum number of waiting documents of one tenant. It bounds small ones, which take a millisecond or two each.
+    maxWaiting: 5_000,
+    // Idle time after which a thread ends. A thread keeps the memory of its largest document, up to the heap limit.
+    idleTimeoutMs: 60_000,
+    // Time below which a layout counts as quick. A newsletter takes less and leaves about 30 MB. Starting another thread takes
+    // about 150 ms, which the next email would wait.
+    quickJobMs: 100,
+    // Heap limit of a thread. The largest document made of the shortest tags needs 96 MB.
+    heapMegabytes: 128,
   });
   const warn = createWarning(system);
   const layOut = createLayout(threads);

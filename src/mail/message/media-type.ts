@@ -7,7 +7,7 @@ export type MediaType = {
   parameters: readonly { name: string; value: string }[];
 };
 
-/** Maximum length of a media type. Our own limit, well above any registered type with its parameters. */
+/** Maximum length of a media type. It is well above any registered type with its parameters. */
 const MAX_TEXT_CHARACTERS = 256;
 /** Syntax of a type or subtype: a restricted-name of at most 127 characters (RFC 6838 section 4.2). */
 const RESTRICTED_NAME = '[A-Za-z0-9][A-Za-z0-9!#$&\\-^_.+]{0,126}';

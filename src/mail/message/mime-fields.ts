@@ -17,8 +17,8 @@ export type MimeParameter = {
 export type ParameterField = { value: string; parameters: MimeParameter[] };
 
 /**
- * Maximum number of parameters of one field that are read, with each continuation counted. Our own limit: mail has fewer than ten, and
- * a file name of 255 characters in ten continuations has eleven.
+ * Maximum number of parameters of one field that are read, with each continuation counted. Mail has fewer than ten, and a file name of
+ * 255 characters in ten continuations has eleven.
  */
 const MAX_PARAMETERS = 100;
 

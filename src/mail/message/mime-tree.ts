@@ -37,9 +37,9 @@ export class TooComplexError extends Error {
   override readonly name = 'TooComplexError';
 }
 
-/** Maximum depth of parts in parts. Our own limit: forwarded mail has a level or two each time, and readers show far fewer. */
+/** Maximum depth of parts in parts. Forwarded mail has a level or two each time, and readers show far fewer. */
 export const MAX_DEPTH = 100;
-/** Maximum number of parts. Our own limit: digests have some hundreds. */
+/** Maximum number of parts. Digests have some hundreds. */
 export const MAX_PARTS = 10_000;
 /** Maximum length of a line with a boundary. RFC 2046 section 5.1.1 allows 70 characters; some programs write more. */
 const MAX_BOUNDARY_OCTETS = 998;
@@ -278,7 +278,7 @@ function isMessage({ type, subtype, encoding }: MimeEntity): boolean {
   return type === 'message' && (subtype === 'rfc822' || subtype === 'global') && isIdentityEncoding(encoding);
 }
 
-/** Maximum size of the header of an opaque message that is read. Our own limit, so that reading it takes milliseconds. */
+/** Maximum size of the header of an opaque message that is read. Reading it takes milliseconds. */
 const MAX_OPAQUE_HEADER_OCTETS = 64 * 1024;
 
 /** Returns a message as one part of unknown content, with the fields of its header, in little time. */

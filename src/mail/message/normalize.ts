@@ -12,7 +12,7 @@ import { hostName, namesAuthservId } from './results-owner.ts';
 
 /** Maximum number of Received fields, the same as in Postfix. A message with more goes round in circles (RFC 5321 section 6.3). */
 export const MAX_RECEIVED_FIELDS = 50;
-/** Maximum length of a field that is kept for the caller. A longer one is cut. Our own limit. */
+/** Maximum length of a field that is kept for the caller. A longer one is cut. */
 const MAX_KEPT_BYTES = 8_192;
 
 /** The limit that a message has exceeded. */

@@ -6,7 +6,7 @@ import { decodeWords } from './decode-words.ts';
 const INVISIBLE_CHARACTERS = new RegExp(INVISIBLE.source, 'gu');
 /** Matches the version after the name (RFC 8601 section 2.2), also with the slash of an earlier grammar. */
 const VERSION = /[\s/]+\d+$/;
-/** Maximum length of what stands before the results. A name has at most 253 characters; the rest is a margin. Our own limit. */
+/** Maximum length of what stands before the results. A name has at most 253 characters; the rest is a margin. */
 const MAX_PHRASE_CHARACTERS = 1_024;
 /** Matches white space, and control characters, which are not shown either. */
 const BLANK = /[\s\p{Cc}]+/gu;

@@ -17,7 +17,7 @@ const NAMES_OF_ADDRESSES: ReadonlySet<string> = new Set(ADDRESS_FIELDS);
 const MAX_ADDRESSES = 10_000;
 /**
  * Maximum length of a field of which each address is compared with the whole, so that nothing stands twice. Longer fields are not stored
- * for searches (accounts/field-page.ts). Our own limit.
+ * for searches (accounts/field-page.ts).
  */
 const MAX_COMPARED_CHARACTERS = 4_096;
 

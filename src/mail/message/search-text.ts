@@ -21,11 +21,11 @@ export type SearchText = {
   fields?: FieldTexts | undefined;
 };
 
-/** Maximum length of the header and of the body, each: 1 MiB in ASCII. Our own limit; the text of nearly all mail is shorter. */
+/** Maximum length of the header and of the body, each: 1 MiB in ASCII. The text of nearly all mail is shorter. */
 export const MAX_SEARCH_CHARACTERS = 1024 * 1024;
 /**
  * Size of the largest part that is decoded, in octets for each character of text. Markup and encoding may make a part several times as
- * long as its text. Our own limit.
+ * long as its text.
  */
 const MARKUP_FACTOR = 4;
 

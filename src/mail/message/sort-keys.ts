@@ -27,9 +27,9 @@ export type ThreadKeys = {
   references: string[];
 };
 
-/** Maximum number of references that are read, the newest ones. Our own limit: few discussions are longer. */
+/** Maximum number of references that are read, the newest ones. Few discussions are longer. */
 export const MAX_REFERENCES = 1_000;
-/** Maximum length of a key. Our own limit: nobody sorts by what follows. */
+/** Maximum length of a key. Nobody sorts by what follows. */
 const MAX_KEY_CHARACTERS = 1_000;
 
 /** Returns the keys of a message for SORT. */
@@ -89,7 +89,7 @@ type BaseSubject = {
   isReply: boolean;
 };
 
-/** Maximum length of a subject that is read. Our own limit: nobody sorts by what follows. */
+/** Maximum length of a subject that is read. Nobody sorts by what follows. */
 const MAX_SUBJECT_CHARACTERS = 2_048;
 
 /** Matches `subj-blob` and `subj-refwd` (RFC 5256 section 5). */

@@ -14,9 +14,9 @@ import {
   readText,
 } from './report.ts';
 
-/** Maximum number of different records of a report. Further ones are left out. Our own limit. */
+/** Maximum number of different records of a report. Further ones are left out. */
 const MAX_RECORDS = 10_000;
-/** Maximum number of values before the records, or in one. Our own limit. */
+/** Maximum number of values before the records, or in one. */
 const MAX_VALUES = 10_000;
 const MS_PER_SECOND = 1_000;
 

@@ -8,7 +8,7 @@ import type { Report } from './report.ts';
 import { readTlsReport } from './tls.ts';
 import { unpack } from './unpack.ts';
 
-/** Maximum number of files of a message that are tried. A report has one. Our own limit. */
+/** Maximum number of files of a message that are tried. A report has one. */
 const MAX_FILES = 4;
 /** Media types of the parts that people read. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(['text/plain', 'text/html']);

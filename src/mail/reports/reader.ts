@@ -19,30 +19,25 @@ export type ReportReader = {
   close(): Promise<void>;
 };
 
-/** One thread: reports are not urgent. */
-const THREADS = 1;
-/** Maximum time of one report. One of 10 MB takes about a second. Our own limit. */
+/** Maximum time of one report. One of 10 MB takes about a second. */
 const JOB_TIMEOUT_MS = 10_000;
 /** Maximum time that a report waits for the thread. Its task is tried again later. */
 const WAIT_TIMEOUT_MS = 30_000;
-/** Maximum number of waiting reports of one owner. Our own limit. */
-const MAX_WAITING = 64;
-/** Idle time after which the thread ends. */
-const IDLE_TIMEOUT_MS = 60_000;
-/** Time below which a report counts as quick. One of a megabyte takes less. */
-const QUICK_JOB_MS = 500;
-/** Heap limit of the thread. A report of 10 MB is 20 MB as text, and as much again while it is read. */
-const HEAP_MEGABYTES = 192;
 
 /** Returns the reader, with its own thread, which starts when it is first needed. */
 export function createReportReader({ clock, log }: Pick<System, 'clock' | 'log'>): ReportReader {
   const threads = new KillableThreads<Uint8Array, Report | null>(clock, {
     module: moduleBeside(import.meta.url, 'report-thread'),
-    threads: THREADS,
-    maxWaiting: MAX_WAITING,
-    idleTimeoutMs: IDLE_TIMEOUT_MS,
-    quickJobMs: QUICK_JOB_MS,
-    heapMegabytes: HEAP_MEGABYTES,
+    // One thread: reports are not urgent.
+    threads: 1,
+    // Maximum number of waiting reports of one owner.
+    maxWaiting: 64,
+    // Idle time after which the thread ends.
+    idleTimeoutMs: 60_000,
+    // Time below which a report counts as quick. One of a megabyte takes less.
+    quickJobMs: 500,
+    // Heap limit of the thread. A report of 10 MB is 20 MB as text, and as much again while it is read.
+    heapMegabytes: 192,
   });
   return {
     async read(message, owner) {

@@ -74,15 +74,15 @@ export type TlsReport = ReportHead & { type: 'tls'; policies: TlsPolicy[] };
 
 export type Report = DmarcReport | TlsReport;
 
-/** Maximum length of the text with the domain of an author. Our own limit. */
+/** Maximum length of the text with the domain of an author. */
 const MAX_AUTHOR_CHARACTERS = 1_000;
-/** Maximum length of a text. Our own limit. */
+/** Maximum length of a text. */
 const MAX_TEXT_CHARACTERS = 200;
-/** Maximum number of messages, or of sessions, in one entry of a report. Our own limit: sums of them stay exact. */
+/** Maximum number of messages, or of sessions, in one entry of a report. Sums of them stay exact. */
 const MAX_COUNT = 1_000_000_000;
 /** Maximum length of a period. Most reports are about a day; RFC 7489 section 6.3 lets a domain ask for others. */
 const MAX_PERIOD_MS = 8 * DAY_MS;
-/** Maximum time of a report, the beginning of the year 2100. A later one is a mistake. Our own limit. */
+/** Maximum time of a report, the beginning of the year 2100. A later one is a mistake. */
 const MAX_TIME_MS = 4_102_444_800_000;
 
 /** Returns a text in one short line. */

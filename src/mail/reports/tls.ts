@@ -12,7 +12,7 @@ import {
   type TlsReport,
 } from './report.ts';
 
-/** Maximum number of policies of a report, and of failures of each. Further ones are left out. Our own limits. */
+/** Maximum number of policies of a report, and of failures of each. Further ones are left out. */
 const MAX_POLICIES = 100;
 const MAX_FAILURES = 100;
 

@@ -5,7 +5,7 @@
 import { gunzipSync, inflateRawSync } from 'node:zlib';
 import { UnreadableDocumentError } from '../xml.ts';
 
-/** Maximum size of a report. Reports about large domains have some megabytes. Our own limit. */
+/** Maximum size of a report. Reports about large domains have some megabytes. */
 export const MAX_UNPACKED_BYTES = 10 * 1024 * 1024;
 
 /** Signatures of the structures of a ZIP archive (APPNOTE.TXT of PKWARE, sections 4.3.12 and 4.3.16). */
@@ -17,7 +17,7 @@ const ZIP_END_BYTES = 22;
 const MAX_COMMENT_BYTES = 65_535;
 const ZIP_LOCAL_BYTES = 30;
 const ZIP_ENTRY_BYTES = 46;
-/** Maximum number of files of an archive, and of members of gzip, that are looked at. Our own limits: a report is one file. */
+/** Maximum number of files of an archive, and of members of gzip, that are looked at. A report is one file. */
 const MAX_ENTRIES = 16;
 const MAX_MEMBERS = 16;
 /** Flags in the header of a member of gzip, and the sizes of its header and its trailer (RFC 1952 section 2.3). */
@@ -29,7 +29,7 @@ const GZIP_HEADER_BYTES = 10;
 const GZIP_TRAILER_BYTES = 8;
 /** Line ends and spaces, which may stand before a file. */
 const SPACES: ReadonlySet<number> = new Set([0x0a, 0x0d, 0x20]);
-/** Maximum number of line ends and spaces before a file. Our own limit. */
+/** Maximum number of line ends and spaces before a file. */
 const MAX_SPACES = 64;
 /** Methods of compression (section 4.4.5). */
 const STORED = 0;

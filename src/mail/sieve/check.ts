@@ -6,7 +6,7 @@ import type { CheckedScript } from './run/run.ts';
 import { parseScript } from './syntax/parser.ts';
 import { LineIndex, ScriptFault } from './syntax/script-error.ts';
 
-/** Maximum size of a script. Our own limit: scripts of a thousand rules have some 200 KB. */
+/** Maximum size of a script. Scripts of a thousand rules have some 200 KB. */
 const MAX_SCRIPT_OCTETS = 256 * 1024;
 
 const registry = new Registry(EXTENSIONS);

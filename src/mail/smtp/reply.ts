@@ -17,7 +17,7 @@ export type SmtpReply = {
 
 /** Maximum length of a reply line. RFC 5321 section 4.5.3.1.5 allows 512 octets, but some servers quote whole policies. */
 export const MAX_REPLY_LINE_BYTES = 4_096;
-/** Maximum size of one reply on the wire, over all its lines. Our own limit: an endless reply must end the session. */
+/** Maximum size of one reply on the wire, over all its lines. An endless reply must end the session. */
 export const MAX_REPLY_BYTES = 256 * 1024;
 /**
  * Maximum memory for the kept text of the unread replies of one connection. The replies to 100 recipients stay below

@@ -12,7 +12,7 @@ export type FoundKey = VerificationKey | UnusableKey | { kind: 'failed'; reason:
 /** Parses key records, and remembers the keys of the latest ones. */
 export type KeyParser = (text: string) => VerificationKey | UnusableKey;
 
-/** Maximum number of parsed keys that are kept. Each takes about 2 KB. Our own limit. */
+/** Maximum number of parsed keys that are kept. Each takes about 2 KB. */
 const MAX_KEYS = 2_000;
 /** Maximum number of records at one name that are tried. There should be one (RFC 6376 section 3.6.2.2). Our own limit. */
 const MAX_RECORDS = 4;
@@ -65,11 +65,11 @@ type VerificationKey = {
 
 type UnusableKey = { kind: 'unusable'; result: 'permerror' | 'policy'; reason: string };
 
-/** Maximum length of a record. One with an RSA key of 8,192 bits has 1,400 characters. Our own limit. */
+/** Maximum length of a record. One with an RSA key of 8,192 bits has 1,400 characters. */
 const MAX_RECORD_CHARACTERS = 4_096;
 /** Minimum size of an RSA key (RFC 8301 section 3.2). */
 const MIN_RSA_BITS = 1_024;
-/** Maximum size of an RSA key. It bounds the cost of a signature, which grows with the square of the size. Our own limit. */
+/** Maximum size of an RSA key. It bounds the cost of a signature, which grows with the square of the size. */
 const MAX_RSA_BITS = 8_192;
 /** Maximum public exponent. All keys in use have 3 or 65,537; a large one makes a signature fifty times as expensive. */
 const MAX_RSA_EXPONENT = 2n ** 33n;

@@ -56,9 +56,9 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const FIELD_NAME = /^[!-9;-~]+$/;
 /** Matches control characters of ASCII, which no tag has, apart from folds. */
 const CONTROL = /(?![\t\r\n\u0080-\u009f])\p{Cc}/u;
-/** Maximum length of a signature in base64: that of an RSA key of 16,384 bits. Our own limit. */
+/** Maximum length of a signature in base64: that of an RSA key of 16,384 bits. */
 const MAX_SIGNATURE_CHARACTERS = 2_732;
-/** Maximum number of names in `h=`. Signers list a few dozen. Our own limit. */
+/** Maximum number of names in `h=`. Signers list a few dozen. */
 const MAX_FIELD_NAMES = 1_000;
 
 /**

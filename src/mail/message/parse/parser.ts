@@ -44,20 +44,10 @@ export class MessagesWaitError extends Error {
   override readonly name = 'MessagesWaitError';
 }
 
-/** Number of threads: two, so that one hostile message does not delay all others. */
-const THREADS = 2;
 /** Maximum time of one message. One with 25 MB of files takes about 0.5 s. */
 export const JOB_TIMEOUT_MS = 2_000;
 /** Maximum time that a message waits for a thread. It covers several messages of other tenants that run into their time limit. */
 const WAIT_TIMEOUT_MS = 10_000;
-/** Maximum number of waiting messages of one tenant. Their callers bound the bytes. Our own limit. */
-const MAX_WAITING = 256;
-/** Idle time after which a thread ends. */
-const IDLE_TIMEOUT_MS = 60_000;
-/** Time below which a message counts as quick. One with a megabyte of files takes less. */
-const QUICK_JOB_MS = 150;
-/** Heap limit of a thread. A message of 10 MB of text needs 100 MB; the bytes of files are not in the heap. */
-const HEAP_MEGABYTES = 192;
 
 /** Returns the parser, with its own threads. */
 export function createMessageParser(
@@ -66,11 +56,16 @@ export function createMessageParser(
 ): MessageParser {
   const threads = new KillableThreads<ReadJob, ParsedMessage>(clock, {
     module: moduleBeside(import.meta.url, 'parse-thread'),
-    threads: THREADS,
-    maxWaiting: MAX_WAITING,
-    idleTimeoutMs: IDLE_TIMEOUT_MS,
-    quickJobMs: QUICK_JOB_MS,
-    heapMegabytes: HEAP_MEGABYTES,
+    // Number of threads: two, so that one hostile message does not delay all others.
+    threads: 2,
+    // Maximum number of waiting messages of one tenant. Their callers bound the bytes.
+    maxWaiting: 256,
+    // Idle time after which a thread ends.
+    idleTimeoutMs: 60_000,
+    // Time below which a message counts as quick. One with a megabyte of files takes less.
+    quickJobMs: 150,
+    // Heap limit of a thread. A message of 10 MB of text needs 100 MB; the bytes of files are not in the heap.
+    heapMegabytes: 192,
   });
   return {
     async parse(bytes, { owner, content }) {

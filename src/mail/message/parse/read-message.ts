@@ -34,11 +34,11 @@ export type ParsedMessage = MessageTexts & {
   files: ParsedFile[];
 };
 
-/** Maximum number of parts of a message. Our own limit; with more, the message is not parsed. */
+/** Maximum number of parts of a message. With more, the message is not parsed. */
 const MAX_PARTS = 1_000;
-/** Maximum length of the text, and of the HTML. The rest is cut. Our own limit, twice that of emails that are sent. */
+/** Maximum length of the text, and of the HTML. The rest is cut. It is twice that of emails that are sent. */
 export const MAX_TEXT_CHARACTERS = 4 * 1024 * 1024;
-/** Maximum size of the encoded text of a part that is decoded. Our own limit: quoted-printable takes at most three octets for an octet. */
+/** Maximum size of the encoded text of a part that is decoded. Quoted-printable takes at most three octets for an octet. */
 const MAX_TEXT_OCTETS = 3 * MAX_TEXT_CHARACTERS;
 
 /**
@@ -91,7 +91,7 @@ function cutTexts(
   };
 }
 
-/** Maximum number of addresses of one field; further ones are left out. Our own limit: lists of recipients have some hundreds. */
+/** Maximum number of addresses of one field; further ones are left out. Lists of recipients have some hundreds. */
 const MAX_ADDRESSES = 10_000;
 /** Matches a display name that needs no quotes. Letters of every script are allowed (RFC 6532 section 3.2). */
 const PLAIN_NAME = /^[\p{L}\p{M}\p{N}!#$%&'*+\-/=?^_`{|}~ ]+$/u;

@@ -6,7 +6,10 @@ import { encodeWords } from '../../encoded-word.ts';
 import { type Token, tokensOf, unquote } from '../tokens.ts';
 import type { FieldKind } from './field-kind.ts';
 
-/** Maximum length of a word of free text, with the white space before it, that stays unchanged. A longer one cannot be folded, and is encoded. Our own limit. */
+/**
+ * Maximum length of a word of free text, with the white space before it, that stays unchanged. A longer one cannot be folded, and is
+ * encoded.
+ */
 const MAX_PLAIN_WORD_CHARACTERS = 900;
 
 const ASCII = /^[\0-\x7f]*$/;
@@ -31,8 +34,8 @@ export function encodeWordsOf(kind: FieldKind, value: string): string {
 }
 
 /**
- * Maximum number of places of a field that are encoded: what follows them stays as it is. Our own limit: a field with as many names has some
- * hundred kilobytes, and encoding each letter of it by itself would hold the thread.
+ * Maximum number of places of a field that are encoded: what follows them stays as it is. A field with as many names has some hundred
+ * kilobytes, and encoding each letter of it by itself would hold the thread.
  */
 const MAX_ENCODED_PLACES = 2_000;
 

@@ -16,13 +16,13 @@ import { guessCharset, type PartKind, readPartKind, withQuotedPrintable } from '
 
 /** Maximum length of a line that can be a boundary (RFC 2046 section 5.1.1), with some white space. */
 const MAX_BOUNDARY_LINE_BYTES = 1_024;
-/** Number of octets, rounded up to a piece, that an undeclared body may have and still stay as it came. Our own limit. */
+/** Number of octets, rounded up to a piece, that an undeclared body may have and still stay as it came. */
 const MAX_UNDECIDED_BYTES = 64 * 1024;
-/** Maximum depth of parts in which boundaries are looked for. Our own limit. */
+/** Maximum depth of parts in which boundaries are looked for. */
 const MAX_DEPTH = 50;
 /**
- * Maximum number of boundaries and ends of headers that are looked at, which a thousand parts have. What follows leaves as it came, because each
- * takes as much time as a kilobyte. Our own limit.
+ * Maximum number of boundaries and ends of headers that are looked at, which a thousand parts have. What follows leaves as it came,
+ * because each takes as much time as a kilobyte.
  */
 const MAX_MARKS = 2_000;
 const DASH = 0x2d;
@@ -277,7 +277,7 @@ export class SevenBit {
 /** The way in which a line is cut: by a line end, or by a soft line break. */
 type Cutting = 'text' | 'quoted-printable';
 
-/** Length at which a line is cut. The cut may move by a few octets, and stays below 998. Our own limit. */
+/** Length at which a line is cut. The cut may move by a few octets, and stays below 998. */
 const CUT_AT_OCTETS = 980;
 /** Maximum number of octets by which a cut moves. */
 const MAX_SHIFT_OCTETS = 12;

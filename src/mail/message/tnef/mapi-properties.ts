@@ -11,7 +11,7 @@ export type MapiValue =
 /** Values by the id of their property, the first value of each. */
 export type MapiProperties = ReadonlyMap<number, MapiValue>;
 
-/** Maximum number of properties, and of values of one. Our own limit: messages have some hundreds. */
+/** Maximum number of properties, and of values of one. Messages have some hundreds. */
 const MAX_PROPERTIES = 10_000;
 /** Ids from here on have a name or a number of their own. */
 const FIRST_NAMED_ID = 0x8000;

@@ -29,12 +29,12 @@ type Level = {
 const TYPES: ReadonlySet<string> = new Set(['application/ms-tnef', 'application/vnd.ms-tnef']);
 const USUAL_NAME = 'winmail.dat';
 const SIGNATURE = 0x223e9f78;
-/** Maximum number of messages in messages. Our own limit: forwarded mail has one or two. */
+/** Maximum number of messages in messages. Forwarded mail has one or two. */
 const MAX_DEPTH = 4;
-/** Maximum number of files. Our own limit, that of the parts of a message. */
+/** Maximum number of files. A message has as many parts. */
 const MAX_FILES = 1_000;
 
-/** Maximum size of rich text. Our own limit: that of common mail has some kilobytes. */
+/** Maximum size of rich text. That of common mail has some kilobytes. */
 const MAX_RICH_TEXT_OCTETS = 8 * 1024 * 1024;
 
 /** Attributes (MS-OXTNEF section 2.1.3.2), each with its type in the upper half. */

@@ -28,7 +28,7 @@ type CallCompiler = {
   findComparator(name: string, at: number): Comparator;
 };
 
-/** Maximum length of a value in an error message. Our own limit. */
+/** Maximum length of a value in an error message. */
 const MAX_SHOWN_CHARACTERS = 100;
 
 export class BoundCall implements Call {

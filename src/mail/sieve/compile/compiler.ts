@@ -19,7 +19,7 @@ import { bindArguments, type FindTag } from './bind.ts';
 import { BoundCall } from './call.ts';
 import type { Registered, Registry } from './registry.ts';
 
-/** Maximum number of errors that are reported for one script. Our own limit: people correct the first ones first. */
+/** Maximum number of errors that are reported for one script. People correct the first ones first. */
 const MAX_ERRORS = 20;
 
 /** Ends a check that has found the maximum number of errors. */

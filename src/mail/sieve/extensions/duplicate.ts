@@ -8,7 +8,7 @@ const DAY_SECONDS = 86_400;
 const DEFAULT_SECONDS = 7 * DAY_SECONDS;
 /** Maximum time. Longer ones become it (RFC 7352 section 3.3). Our own limit. */
 const MAX_SECONDS = 30 * DAY_SECONDS;
-/** Maximum number of keys that one run remembers. Our own limit. */
+/** Maximum number of keys that one run remembers. */
 const MAX_KEYS = 32;
 
 /** Returns what reads the id of the message; undefined when it has none. */

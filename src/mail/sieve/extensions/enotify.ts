@@ -123,10 +123,10 @@ type Mailto = {
   fields: readonly { name: string; value: string }[];
 };
 
-/** Maximum length of a URI, and number of its recipients. Our own limits, so that a message is not multiplied. */
+/** Maximum length of a URI, and number of its recipients. They keep a message from being multiplied. */
 const MAX_URI_CHARACTERS = 8_192;
 const MAX_RECIPIENTS = 4;
-/** Maximum number of header fields in a URI, and length of each. Our own limits. */
+/** Maximum number of header fields in a URI, and length of each. */
 const MAX_FIELDS = 10;
 const MAX_FIELD_CHARACTERS = 500;
 

@@ -10,7 +10,7 @@ import type { Run } from '../run/run.ts';
 const URN = 'urn:ietf:params:sieve:';
 /** The list that every server must have (RFC 6134 section 2.5). Its name is compared without regard to case. */
 const DEFAULT_ADDRESS_BOOK = `${URN}addrbook:default`;
-/** Maximum number of addresses of a test that are looked up. Our own limit: fields with more are those of mass mail. */
+/** Maximum number of addresses of a test that are looked up. Fields with more are those of mass mail. */
 const MAX_ADDRESSES = 100;
 
 /** Returns true for the name of a list that exists. */

@@ -125,7 +125,7 @@ const SYSTEM_FLAGS: ReadonlySet<string> = new Set([
 /** Matches a keyword: an atom (RFC 9051 section 9). */
 const KEYWORD = /^[!#$&'+,\-./0-9:;<=>?@A-Z[^_`a-z|}~]+$/;
 
-/** Maximum number of flags in one list, and length of a keyword. Our own limits. */
+/** Maximum number of flags in one list, and length of a keyword. */
 const MAX_FLAGS = 100;
 const MAX_KEYWORD_CHARACTERS = 255;
 

@@ -5,7 +5,7 @@ import type { MimeEntity } from '../../message/mime-tree.ts';
 import { decodeTransfer } from '../../message/transfer-encoding.ts';
 import { findOctet, LF } from '../../octets.ts';
 
-/** Maximum size of a body that tests read. Our own limit: the text of nearly all mail is shorter. */
+/** Maximum size of a body that tests read. The text of nearly all mail is shorter. */
 const MAX_OCTETS = 1024 * 1024;
 
 /** The octet with which a delimiter begins. */

@@ -8,13 +8,13 @@ import { type Extension, MATCHING_TESTS, type MatchType } from '../definition.ts
 import type { Run } from '../run/run.ts';
 import { QUOTE_REGEX_TAGS } from './variables.ts';
 
-/** Maximum length of an expression. Our own limit: those of scripts have some dozens of characters. */
+/** Maximum length of an expression. Those of scripts have some dozens of characters. */
 const MAX_EXPRESSION_CHARACTERS = 1_024;
-/** Maximum number of instructions of a compiled expression, by which the time for each character of a text is bounded. Our own limit. */
+/** Maximum number of instructions of a compiled expression, by which the time for each character of a text is bounded. */
 const MAX_INSTRUCTIONS = 1_000;
 /**
  * Maximum number of characters and instructions of the constant expressions of a script. A compiled script is kept, and each instruction
- * takes some 80 bytes. Our own limit: a hundred expressions of scripts have some thousands.
+ * takes some 80 bytes. A hundred expressions of scripts have some thousands.
  */
 const MAX_SIZE_IN_SCRIPT = 20_000;
 /** Number of steps for each character of an expression that is compiled during a run. Classes of Unicode take up to 250 microseconds. */

@@ -113,7 +113,7 @@ const REFERENCE = /\$\{((?:[A-Za-z_][A-Za-z0-9_]*\.)*(?:[A-Za-z_][A-Za-z0-9_]*|[
 
 /** Maximum index of a match variable. RFC 5229 section 6 asks for 9. Our own limit. */
 const MAX_MATCH_INDEX = 99;
-/** Maximum length of a string whose variables are replaced. Our own limit, above that of a header that is received. */
+/** Maximum length of a string whose variables are replaced. It is above that of a header that is received. */
 const MAX_TEXT_CHARACTERS = 512 * 1024;
 
 type Read = (run: Run) => string;

@@ -4,7 +4,7 @@ import type { Action, Target } from '../actions.ts';
 
 /** Maximum number of redirects of one message. Our own limit, so that a message cannot be multiplied (RFC 5228 section 10). */
 export const MAX_REDIRECTS = 4;
-/** Maximum number of actions of one run. Our own limit. */
+/** Maximum number of actions of one run. */
 const MAX_ACTIONS = 32;
 
 /** Options that tags give to an action. */

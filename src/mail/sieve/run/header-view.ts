@@ -7,9 +7,9 @@ import { MatchValue } from '../comparator.ts';
 /** A field with its lines. `name` is in lower case; a line that is not a field has an empty name. */
 export type HeaderLines = { name: string; lines: Buffer; valueStart: number };
 
-/** Maximum number of addresses of one field that tests see. Our own limit: lists of recipients have some hundreds. */
+/** Maximum number of addresses of one field that tests see. Lists of recipients have some hundreds. */
 const MAX_ADDRESSES = 10_000;
-/** Maximum size of a value that tests see. Our own limit: only lists of thousands of addresses are longer. */
+/** Maximum size of a value that tests see. Only lists of thousands of addresses are longer. */
 const MAX_VALUE_OCTETS = 256 * 1024;
 
 /** An address of which one side may be missing, so that it is not valid. */

@@ -72,8 +72,8 @@ export type RunInput = {
 export type RememberedKey = { key: string; seconds: number };
 
 /**
- * Maximum number of steps of a run. A command and a comparison of a value with a key are one step each. Our own limit: a script of 100
- * rules takes some hundreds, and as many rules about the body of a message some ten thousands.
+ * Maximum number of steps of a run. A command and a comparison of a value with a key are one step each. A script of 100 rules takes some
+ * hundreds, and as many rules about the body of a message some ten thousands.
  */
 const MAX_STEPS = 200_000;
 /** Number of characters that take a step where text is made or compared one by one, and where it is searched. */

@@ -7,7 +7,7 @@ import { type HeaderLines, HeaderView } from './header-view.ts';
 
 const CRLF = Buffer.from('\r\n');
 
-/** Maximum size of a header that a script has edited. Our own limit, that of messages which are received. */
+/** Maximum size of a header that a script has edited. It is that of messages which are received. */
 const MAX_EDITED_HEADER_OCTETS = 256 * 1024;
 
 /** A part of a message, or the message itself as its outermost part. */

@@ -3,7 +3,7 @@ import type { Reply } from './session.ts';
 
 /** Maximum length of a reply line with its CRLF (RFC 5321 section 4.5.3.1.5). */
 const MAX_LINE_OCTETS = 512;
-/** Maximum number of lines of one reply. Our own limit; the answer to EHLO has a dozen. */
+/** Maximum number of lines of one reply. The answer to EHLO has a dozen. */
 const MAX_LINES = 50;
 const PRINTABLE_ASCII = /^[ -~]*$/;
 

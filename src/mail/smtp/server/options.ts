@@ -66,22 +66,22 @@ export type SmtpLimits = {
 const MINUTE_MS = 60_000;
 
 export const DEFAULT_LIMITS: SmtpLimits = {
-  // Providers accept 25 to 50 MB, counted after base64, which adds a third. Our own limit.
+  // Providers accept 25 to 50 MB, counted after base64, which adds a third.
   messageBytes: 40 * 1024 * 1024,
   // A server must accept at least 100 (RFC 5321 section 4.5.3.1.8).
   recipients: 100,
-  // 20,000 connections without input hold 15 KB each. Our own limits, the same for each address as mox has.
+  // 20,000 connections without input hold 15 KB each. Mox has the same limit for each address.
   connections: 20_000,
   connectionsPerAddress: 50,
   connectionsPerMinute: 300,
   // Postfix: smtpd_hard_error_limit and smtpd_junk_command_limit.
   errors: 20,
   idleCommands: 100,
-  // Addresses are guessed in series; a mailing list has only some that no longer exist. Our own limit.
+  // Addresses are guessed in series; a mailing list has only some that no longer exist.
   refusedRecipients: 10,
-  // A client may announce many more recipients than a message may have. Our own limit.
+  // A client may announce many more recipients than a message may have.
   deferredRecipients: 1_000,
-  // IMAP has the same time. Our own limit.
+  // IMAP has the same time.
   loginMs: MINUTE_MS,
   // A server should wait at least 5 minutes (RFC 5321 section 4.5.3.2.7).
   commandMs: 5 * MINUTE_MS,
@@ -107,6 +107,6 @@ export const STRESS_LIMITS = {
   handshakeMs: 10_000,
   dataBlockMs: 10_000,
   dataMs: 10_000,
-  // Postfix allows one. A client needs up to three before its message, and two more for each transaction that it gives up. Our own limit.
+  // Postfix allows one. A client needs up to three before its message, and two more for each transaction that it gives up.
   idleCommands: 10,
 } as const satisfies Partial<SmtpLimits>;

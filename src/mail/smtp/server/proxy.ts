@@ -16,7 +16,7 @@ type ProxyHeader =
 
 /** Maximum length of a header of version 1 with its CRLF (section 2.1). */
 const MAX_V1_BYTES = 107;
-/** Maximum length of a header of version 2. The addresses take 52 bytes; the rest is for extensions. Our own limit. */
+/** Maximum length of a header of version 2. The addresses take 52 bytes; the rest is for extensions. */
 const MAX_V2_BYTES = 4_096;
 const V1_PREFIX = Buffer.from('PROXY ');
 const V2_SIGNATURE = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');

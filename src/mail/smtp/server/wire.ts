@@ -6,7 +6,7 @@ import { CR, LF } from '../../octets.ts';
 import { ConnectionFault, type FaultReason } from './fault.ts';
 
 const OPTIONS: WireOptions<FaultReason> = {
-  // Replies to many hundreds of commands. Our own limit.
+  // Replies to many hundreds of commands.
   maxUnsentBytes: 16 * 1024,
   timeoutFault: (reason) =>
     new ConnectionFault(reason, { code: 421, status: '4.4.2', text: 'The client took too long' }),

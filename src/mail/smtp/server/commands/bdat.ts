@@ -18,8 +18,7 @@ type Chunk = { sizeBytes: number; isLast: boolean };
 
 const ARGUMENT = /^([0-9]{1,15})( +LAST)?$/i;
 /**
- * Maximum number of chunks of a message. Clients send chunks of 64 KB and more, so that a message of the maximum size has
- * some hundreds. Our own limit.
+ * Maximum number of chunks of a message. Clients send chunks of 64 KB and more, so that a message of the maximum size has some hundreds.
  */
 const MAX_CHUNKS = 10_000;
 const TOO_MANY_CHUNKS: Reply = { code: 421, status: '4.7.0', text: 'The message has too many chunks' };
