@@ -33,7 +33,7 @@ function readChain(fields: readonly HeaderField[]): Chain {
   let newestSeal: HeaderField | undefined;
   let isBroken = false;
   for (const field of fields) {
-    const name = SET_FIELDS.find((one) => one === field.name);
+    const name = SET_FIELDS.find((candidate) => candidate === field.name);
     if (name === undefined) continue;
     const found = instanceOf(field);
     const key = `${name} ${found}`;
@@ -48,9 +48,9 @@ function readChain(fields: readonly HeaderField[]): Chain {
 
 function inOrder(sets: ReadonlyMap<string, HeaderField>, instance: number): HeaderField[] | undefined {
   const ordered: HeaderField[] = [];
-  for (let one = 1; one <= instance; one++)
+  for (let index = 1; index <= instance; index++)
     for (const name of SET_FIELDS) {
-      const field = sets.get(`${name} ${one}`);
+      const field = sets.get(`${name} ${index}`);
       if (!field) return undefined;
       ordered.push(field);
     }

@@ -99,5 +99,5 @@ function attributesOf(attributes: Attributes): string {
 }
 
 function escapeText(text: string): string {
-  return text.replace(FORBIDDEN, '?').replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`);
+  return text.replace(FORBIDDEN, '?').replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

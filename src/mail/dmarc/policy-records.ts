@@ -50,10 +50,10 @@ const MIN_SHARED_LABELS = 2;
  * Returns true when both names, which are in lower case, have the same Organizational Domain.
  * @throws LookupFailure
  */
-export async function haveSameOrganization(dns: PolicyDns, one: string, other: string): Promise<boolean> {
-  if (one === other) return true;
-  if (lastLabels(one, MIN_SHARED_LABELS) !== lastLabels(other, MIN_SHARED_LABELS)) return false;
-  return (await findOrganization(dns, one)) === (await findOrganization(dns, other));
+export async function haveSameOrganization(dns: PolicyDns, first: string, second: string): Promise<boolean> {
+  if (first === second) return true;
+  if (lastLabels(first, MIN_SHARED_LABELS) !== lastLabels(second, MIN_SHARED_LABELS)) return false;
+  return (await findOrganization(dns, first)) === (await findOrganization(dns, second));
 }
 
 async function findOrganization(dns: PolicyDns, domain: string): Promise<string> {

@@ -116,7 +116,7 @@ const QCHAR = /[!-*,-<>-[\]-~]/;
  */
 export function formatTypedAddress(address: string): string {
   if (/^[ -~]*$/.test(address)) return `rfc822; ${address}`;
-  const encoded = Array.from(address, (one) => (QCHAR.test(one) ? one : `\\x{${hexOf(one)}}`));
+  const encoded = Array.from(address, (character) => (QCHAR.test(character) ? character : `\\x{${hexOf(character)}}`));
   return `utf-8; ${encoded.join('')}`;
 }
 

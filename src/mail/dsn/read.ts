@@ -91,7 +91,7 @@ function readStructured({ fields, parts }: MimeMessage): Notice[] {
   const isReport = /report-type\s*=\s*"?(?:global-)?delivery-status/i.test(
     findValue(fields, 'content-type') ?? '',
   );
-  for (const part of parts.filter((one, index) => index === 0 || !isCopy(one))) {
+  for (const part of parts.filter((candidate, index) => index === 0 || !isCopy(candidate))) {
     const quoted = partOctets({ ...part, body: part.body.slice(0, MAX_QUOTED_CHARACTERS) });
     const found = readQuotedStatusReport(quoted, isReport ? 'structured' : 'text');
     if (found.length > 0) return found;

@@ -42,8 +42,8 @@ export function splitBounce(parts: readonly MimePart[]): BounceTexts {
     ? plain
     : written.filter(({ type }) => type === 'text/html').map((part) => stripHtmlAtOnce(textOf(part)));
   const split = readable.map(splitText);
-  const own = split.map((one) => one.own).join('\n\n');
-  const quoted = split.find((one) => one.copy !== undefined)?.copy;
+  const own = split.map((part) => part.own).join('\n\n');
+  const quoted = split.find((part) => part.copy !== undefined)?.copy;
   return { own: own.slice(0, MAX_TEXT_CHARACTERS), copy: copy ? headerOf(copy) : quoted };
 }
 

@@ -40,7 +40,7 @@ export type TextReport = { action: NoticeAction; sections: readonly Section[]; o
 /** Reads the text of a bounce. The sections of the surest recipients come first. */
 export function readText(fields: readonly HeaderField[], own: string): TextReport {
   const sections = [...collect(own.replace(BROKEN_ORIGIN, '($1 from ')).values()];
-  sections.sort((one, other) => NAMINGS.indexOf(one.naming) - NAMINGS.indexOf(other.naming));
+  sections.sort((first, second) => NAMINGS.indexOf(first.naming) - NAMINGS.indexOf(second.naming));
   return { action: isDelay(fields, own) ? 'delayed' : 'failed', sections, own };
 }
 
@@ -62,7 +62,7 @@ function collect(own: string): Map<string, Section> {
       // An empty line ends what is said about an address, unless a colon before it announces more.
       isOpen &&= current.some(({ text }) => /(?:^|:)\s*$/.test(text));
     } else if (starting.length > 0 && !(isOpen && depth > indent)) {
-      current = starting.map((one) => openSection(sections, one));
+      current = starting.map((address) => openSection(sections, address));
       [indent, isOpen] = [depth, true];
     } else if (isOpen) for (const section of current) append(section, line);
     if (sections.size > MAX_NOTICES) break;
@@ -91,7 +91,7 @@ function append(section: Section, line: string): void {
 /** Returns what the text says about an address; null when it says nothing about it. */
 export function explanationOf({ sections }: TextReport, address: string): string | null {
   const key = addressKey(address);
-  return cleanDiagnostic(sections.find((one) => addressKey(one.address) === key)?.text ?? '');
+  return cleanDiagnostic(sections.find((other) => addressKey(other.address) === key)?.text ?? '');
 }
 
 /** Returns the reply that a text about one address quotes; without one, the whole text. */
@@ -102,7 +102,7 @@ export function reasonIn(said: string): string | null {
 /** Returns the notice about an address. What the text says elsewhere counts when its section has no reply. */
 export function textNotice({ action, own, sections }: TextReport, address: string | null): Notice {
   const key = address === null ? undefined : addressKey(address);
-  const section = sections.find((one) => addressKey(one.address) === key);
+  const section = sections.find((other) => addressKey(other.address) === key);
   const said = section?.text ?? '';
   const reply = REPLY.exec(said)?.[1] ?? (sections.length > 1 ? undefined : REPLY.exec(own)?.[1]);
   const failure = own.split('\n', MAX_LINES).find(saysFailure) ?? own.trim().slice(0, MAX_REASON_CHARACTERS);

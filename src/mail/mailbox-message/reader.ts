@@ -65,7 +65,7 @@ export function createMailboxMessageReader({
       readAsOpaque(octets, { reason: 'threw', cause: errorMessage(error) }),
     );
   let busyMs = 0;
-  const readInTurn = async (octets: Uint8Array): Promise<MailboxMessage> => {
+  const readInSlices = async (octets: Uint8Array): Promise<MailboxMessage> => {
     const since = clock.elapsed();
     const message = await readHere(octets);
     busyMs += clock.elapsed() - since;
@@ -77,7 +77,7 @@ export function createMailboxMessageReader({
   };
   return {
     async read(octets, owner, options = {}) {
-      if (octets.length <= SMALL_MESSAGE_BYTES) return await readInTurn(octets);
+      if (octets.length <= SMALL_MESSAGE_BYTES) return await readInSlices(octets);
       // The copy moves to the thread. The memory of the octets may be shared with others.
       const moved = new Uint8Array(octets);
       const job: JobOptions = { owner, timeoutMs: JOB_TIMEOUT_MS, waitTimeoutMs: WAIT_TIMEOUT_MS };

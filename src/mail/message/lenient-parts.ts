@@ -26,16 +26,16 @@ const MAX_PARTS = 32;
 export function readMessage(text: string): MimeMessage {
   const root = readTreeOrOpaque(Buffer.from(text, 'latin1'));
   const parts: MimePart[] = [];
-  for (const { fields, type, subtype, encoding, body, end } of walkLeaves(root)) {
+  for (const { fields, type, subtype, encoding, body, end } of enumerateLeaves(root)) {
     if (parts.length === MAX_PARTS) break;
     parts.push({ fields, type: `${type}/${subtype}`, encoding, body: text.slice(body, end) });
   }
   return { fields: root.fields, parts };
 }
 
-function* walkLeaves(entity: MimeEntity): Generator<MimeEntity> {
+function* enumerateLeaves(entity: MimeEntity): Generator<MimeEntity> {
   if (entity.parts.length === 0) yield entity;
-  else for (const part of entity.parts) yield* walkLeaves(part);
+  else for (const part of entity.parts) yield* enumerateLeaves(part);
 }
 
 /** Returns the octets of a part, with its transfer encoding undone (RFC 2045 section 6). Line ends in base64 stay as they are. */

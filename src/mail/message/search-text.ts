@@ -43,8 +43,8 @@ export async function readText(
 ): Promise<MessageText> {
   const header = foldText(headerText(root.fields));
   const collected = new Collected(maxCharacters);
-  for (const part of walk(root)) {
-    if (!collected.hasRoom) break;
+  for (const part of enumerateParts(root)) {
+    if (!collected.hasCapacity) break;
     if (part !== root) collected.add(headerText(part.fields) + parameterText(part));
     if (!isText(part)) continue;
     const { end, isCut } = cutPart(part, MARKUP_FACTOR * maxCharacters);
@@ -77,7 +77,7 @@ class Collected {
     this.#maxCharacters = maxCharacters;
   }
 
-  get hasRoom(): boolean {
+  get hasCapacity(): boolean {
     if (this.#characters <= this.#maxCharacters) return true;
     this.isComplete = false;
     return false;
@@ -96,10 +96,10 @@ class Collected {
 }
 
 /** Yields an entity and all that is inside, in order. */
-function* walk(entity: MimeEntity): Generator<MimeEntity> {
+function* enumerateParts(entity: MimeEntity): Generator<MimeEntity> {
   yield entity;
-  for (const part of entity.parts) yield* walk(part);
-  if (entity.message) yield* walk(entity.message);
+  for (const part of entity.parts) yield* enumerateParts(part);
+  if (entity.message) yield* enumerateParts(entity.message);
 }
 
 function headerText(fields: readonly HeaderField[]): string {

@@ -114,7 +114,7 @@ function leaveOut(leftOut: LeftOut, values: ReadonlyMap<string, string>): void {
 }
 
 function heaviestFirst(records: readonly DmarcRecord[]): DmarcRecord[] {
-  return records.toSorted((one, other) => other.messages - one.messages);
+  return records.toSorted((first, second) => second.messages - first.messages);
 }
 
 function dispositionOf(text: string | undefined): Disposition {

@@ -62,7 +62,7 @@ function readPolicy(value: unknown): TlsPolicy | undefined {
   if (domain === undefined || policyType === undefined || succeeded === undefined || failed === undefined)
     return undefined;
   const failures = listOf(field(value, 'failure-details'), MAX_FAILURES).flatMap(
-    (one) => readFailure(one) ?? [],
+    (failure) => readFailure(failure) ?? [],
   );
   return { domain, policyType, succeeded, failed, failures };
 }

@@ -42,7 +42,7 @@ export function readRecipientParameter(
   const given = value ?? '';
   if (keyword === 'NOTIFY') {
     const asked = given.toUpperCase().split(',');
-    const isValid = given.toUpperCase() === 'NEVER' || asked.every((one) => NOTIFICATIONS.includes(one));
+    const isValid = given.toUpperCase() === 'NEVER' || asked.every((keyword) => NOTIFICATIONS.includes(keyword));
     return isValid ? `NOTIFY=${[...new Set(asked)].join(',')}` : undefined;
   }
   const [type = ''] = ORIGINAL_RECIPIENT.exec(given) ?? [];

@@ -41,7 +41,7 @@ export function readFiles(octets: Buffer, root: MessagePart, content: WantedCont
   const packed = { text: '', html: '' };
   const files: ParsedFile[] = [];
   const wanted = new WantedFiles(content);
-  for (const entity of walkFiles(root)) {
+  for (const entity of enumerateFiles(root)) {
     for (const file of unpack(readFile(octets, entity), packed)) {
       const number = files.length + 1;
       const { name, bytes, contentType, contentId, disposition } = file;
@@ -70,9 +70,9 @@ function unpack(file: WholeFile, packed: MessageFiles['packed']): readonly Whole
   return isUnpacked ? content.files : [file];
 }
 
-function* walkFiles(part: MessagePart): Generator<MimeEntity> {
+function* enumerateFiles(part: MessagePart): Generator<MimeEntity> {
   if (part.kind === 'file') yield part.entity;
-  else if (part.kind === 'container') for (const inner of part.parts) yield* walkFiles(inner);
+  else if (part.kind === 'container') for (const inner of part.parts) yield* enumerateFiles(inner);
 }
 
 /** Decodes a file. One with an unknown encoding stays as it was transferred (RFC 2045 section 6.4). */

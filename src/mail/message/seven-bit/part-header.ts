@@ -38,7 +38,7 @@ export function readPartKind(header: Buffer): PartKind {
 }
 
 function textIn(fields: readonly HeaderField[], name: string): string {
-  const field = fields.find((one) => one.name === name);
+  const field = fields.find((other) => other.name === name);
   return field ? fieldValue(field).replace(/\r\n/g, '').trim() : '';
 }
 

@@ -176,7 +176,7 @@ export class Run {
    * server has an empty name.
    */
   annotationsOf(mailbox: string): ReadonlyMap<string, string> {
-    const known = this.input.annotations?.find((one) => one.mailbox === mailbox);
+    const known = this.input.annotations?.find((annotations) => annotations.mailbox === mailbox);
     if (!known) throw new InputNeeded({ what: 'annotations', mailbox });
     this.spend(known.entries.length);
     return new Map(known.entries.map(({ entry, value }) => [entry.toLowerCase(), value]));

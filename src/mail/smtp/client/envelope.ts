@@ -77,7 +77,7 @@ export function findFault({
   if (recipients.length === 0 || recipients.length > MAX_RECIPIENTS) {
     return fault(`the envelope has ${recipients.length} recipients`);
   }
-  if (!recipients.every((one) => isEnvelopeAddress(one, utf8)))
+  if (!recipients.every((recipient) => isEnvelopeAddress(recipient, utf8)))
     return fault('a recipient is not an envelope address');
   const { inline } = message;
   if (inline && inline.length !== message.sizeBytes) return fault('the message is not as long as declared');

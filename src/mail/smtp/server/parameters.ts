@@ -46,14 +46,14 @@ export function parseRecipientParameters(
   if (!isSubmission) return rest === '' ? { parameters: {} } : { refusal: unknownParameters('RCPT') };
   const words = splitParameters(rest);
   if (!words) return { refusal: MALFORMED_OF_RECIPIENT };
-  const kept: string[] = [];
+  const parameters: string[] = [];
   for (const { keyword, value } of words) {
     if (keyword !== 'NOTIFY' && keyword !== 'ORCPT') return { refusal: unknownParameters('RCPT') };
     const read = readRecipientParameter(keyword, value);
     if (read === undefined) return { refusal: MALFORMED_OF_RECIPIENT };
-    kept.push(read);
+    parameters.push(read);
   }
-  return { parameters: kept.length === 0 ? {} : { dsn: kept.join(' ') } };
+  return { parameters: parameters.length === 0 ? {} : { dsn: parameters.join(' ') } };
 }
 
 type Parameter = { keyword: string; value: string | undefined };
