@@ -35,12 +35,12 @@ export type AccessLimits = {
 const MINUTE_MS = 60_000;
 
 export const ACCESS_LIMITS: AccessLimits = {
-  // A client holds about five connections for all of its time. Our own limits.
+  // A client holds about five connections for all of its time.
   connections: 20_000,
   connectionsPerAddress: 200,
   connectionsPerMinute: 600,
   earlyErrors: 20,
-  // Clients need five or six commands, and their exchanges are small. Our own limits.
+  // Clients need five or six commands, and their exchanges are small.
   earlyCommands: 100,
   earlyBytes: 1024 * 1024,
   loginMs: MINUTE_MS,
@@ -53,12 +53,12 @@ export const ACCESS_LIMITS: AccessLimits = {
 
 /** Limits of clients without a login while the listener is nearly full (connection/occupancy.ts). Postfix has times as short (STRESS_README). */
 export const ACCESS_STRESS_LIMITS = {
-  // Some programs try what a server may not have before they log in. Our own limit.
+  // Some programs try what a server may not have before they log in.
   earlyErrors: 3,
   earlyCommands: 10,
   earlyCommandMs: 10_000,
   handshakeMs: 10_000,
 } as const satisfies Partial<AccessLimits>;
 
-/** Maximum number of bytes that wait to be sent to one client. Beyond it, its responses are not produced. Our own limit. */
+/** Maximum number of bytes that wait to be sent to one client. Beyond it, its responses are not produced. */
 export const MAX_UNSENT_BYTES = 512 * 1024;

@@ -27,7 +27,7 @@ import { ACCESS_STRESS_LIMITS, type AccessLimits, type AccessServerOptions } fro
 const SECONDS_PER_MINUTE = 60;
 /**
  * Number of TLS handshakes that begin in a turn of the event loop. With its handshake and its login a client takes 2 to 4 ms, and after a
- * restart of a server thousands of clients connect again, while those that are connected want their answers. Our own limit.
+ * restart of a server thousands of clients connect again, while those that are connected want their answers.
  */
 const HANDSHAKES_PER_TURN = 1;
 

@@ -20,7 +20,7 @@ export type MessageUrl = {
   partial: PartialRange | undefined;
 };
 
-/** Maximum length of a URL: four times that of the name of a mailbox, and a section. Our own limit. */
+/** Maximum length of a URL: four times that of the name of a mailbox, and a section. */
 export const MAX_URL_OCTETS = 16 * 1024;
 
 const CHARACTER = "(?:[\\w.~!$'()*+,&=:@/-]|%[\\da-f]{2})";

@@ -7,7 +7,7 @@ export const MAX_VALUE_OCTETS = 64 * 1024;
  * limit.
  */
 export const MAX_ENTRIES = 100;
-/** Maximum length of the name of an entry. Our own limit. */
+/** Maximum length of the name of an entry. */
 export const MAX_ENTRY_OCTETS = 255;
 
 /** An entry with its new value; undefined removes it. Names of entries are compared without regard to case. */

@@ -6,9 +6,9 @@
 /** A field of a header. Its name is in lower case; its value is unfolded, decoded as UTF-8 (RFC 6532) and trimmed. */
 export type HeaderField = { name: string; value: string };
 
-/** Maximum number of fields that are read. Our own limit: messages have fewer than 100. */
+/** Maximum number of fields that are read. Messages have fewer than 100. */
 const MAX_FIELDS = 1_000;
-/** Maximum length of a value in octets. Our own limit: only lists of addresses are longer. */
+/** Maximum length of a value in octets. Only lists of addresses are longer. */
 const MAX_VALUE_OCTETS = 16_384;
 
 /** A name has printable characters other than the colon (RFC 5322 section 2.2); white space before the colon is obsolete. */

@@ -19,7 +19,7 @@ export type MimePart = {
 
 export type MimeMessage = { fields: readonly HeaderField[]; parts: readonly MimePart[] };
 
-/** Maximum number of parts. Our own limit: reports have three. */
+/** Maximum number of parts. Reports have three. */
 const MAX_PARTS = 32;
 
 /** Returns the header of a message and its parts, in order. The text has one character for each octet, and LF line ends. */

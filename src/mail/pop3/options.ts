@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
 
 export const DEFAULT_LIMITS: Pop3Limits = {
   ...ACCESS_LIMITS,
-  // Clients connect, take their mail and leave. Our own limits.
+  // Clients connect, take their mail and leave.
   connections: 2_000,
   connectionsPerAddress: 100,
   // Servers read 255 octets (RFC 2449 section 4); the initial response of AUTH is longer in practice. Our own limit.

@@ -21,11 +21,11 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set(['subject', 'comments', 'conten
 /** Fields with parameters of MIME, of which those that are not ASCII are left out (RFC 6858 section 2.2). */
 const PARAMETER_FIELDS: ReadonlySet<string> = new Set(['content-type', 'content-disposition']);
 
-/** Maximum number of addresses of a field that are shown. Our own limit: longer lists are not written by people. */
+/** Maximum number of addresses of a field that are shown. Longer lists are not written by people. */
 const MAX_ADDRESSES = 1_000;
 /**
- * Maximum size of the fields of a header that are rewritten together, which takes some 30 ms of the thread of all connections. Further fields
- * that are not ASCII are left out. Our own limit: the headers of people have less than a tenth of that.
+ * Maximum size of the fields of a header that are rewritten together, which takes some 30 ms of the thread of all connections. Further
+ * fields that are not ASCII are left out. The headers of people have less than a tenth of that.
  */
 export const MAX_REWRITTEN_OCTETS = 64 * 1024;
 const PARAMETER = /;\s*[^;="\s]+\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^;]*)/g;

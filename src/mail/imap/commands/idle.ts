@@ -17,7 +17,7 @@ import {
   userOf,
 } from './command.ts';
 
-/** Maximum length of a line in IDLE. A longer one is not DONE. Our own limit. */
+/** Maximum length of a line in IDLE. A longer one is not DONE. */
 const MAX_LINE_OCTETS = 8_192;
 
 export const idle = defineCommand({

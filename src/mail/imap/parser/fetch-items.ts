@@ -5,9 +5,9 @@ import type { BinaryItem, FetchItem, PartNumber } from '../fetch-item.ts';
 import type { Cursor } from './cursor.ts';
 import { parseSection } from './section.ts';
 
-/** Maximum number of different items in one FETCH. Our own limit; clients ask for about ten. */
+/** Maximum number of different items in one FETCH. Clients ask for about ten. */
 const MAX_ITEMS = 500;
-/** Maximum number of items in one FETCH when those that stand there several times count as often. Our own limit. */
+/** Maximum number of items in one FETCH when those that stand there several times count as often. */
 const MAX_NAMED_ITEMS = 2_000;
 
 const MACROS = new Map<string, readonly FetchItem[]>(

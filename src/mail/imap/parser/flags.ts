@@ -5,9 +5,9 @@ import { Cursor } from './cursor.ts';
 const SYSTEM_FLAGS = new Map(
   ['Answered', 'Flagged', 'Deleted', 'Seen', 'Draft'].map((name) => [name.toUpperCase(), `\\${name}`]),
 );
-/** Maximum length of a keyword. Our own limit. */
+/** Maximum length of a keyword. */
 const MAX_KEYWORD_CHARACTERS = 255;
-/** Maximum number of flags in one command. Our own limit; few clients have more than a dozen. */
+/** Maximum number of flags in one command. Few clients have more than a dozen. */
 const MAX_FLAGS = 128;
 
 /** Returns the flags of `(flag flag …)`, each once. `\Recent` is left out, since no client can set it. */

@@ -5,9 +5,9 @@ import type { TextForm } from '../encode/strings.ts';
 import type { ListQuery, StatusItem } from '../session.ts';
 import type { Cursor } from './cursor.ts';
 
-/** Maximum number of patterns in one LIST. Our own limit. */
+/** Maximum number of patterns in one LIST. */
 const MAX_PATTERNS = 100;
-/** Maximum length of all patterns of one LIST together, each of which is compared with every name. Our own limit; clients send about twenty. */
+/** Maximum length of all patterns of one LIST together, each of which is compared with every name. Clients send about twenty. */
 const MAX_PATTERN_CHARACTERS = 4_096;
 
 const STATUS_ITEMS = new Set<string>([

@@ -16,7 +16,7 @@ import type { Cursor } from './cursor.ts';
 import { parseFetchItems } from './fetch-items.ts';
 import { parseMailbox } from './mailbox.ts';
 
-/** Maximum number of groups, which are compared with every mailbox that changes. Our own limit; clients send about three. */
+/** Maximum number of groups, which are compared with every mailbox that changes. Clients send about three. */
 const MAX_GROUPS = 100;
 
 /** `isDelayed` tells that EXPUNGE waits for a command that allows it (SELECTED-DELAYED). */

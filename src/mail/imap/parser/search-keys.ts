@@ -9,7 +9,7 @@ import { parseDay } from './dates.ts';
 import { parseFlag } from './flags.ts';
 import { parseSequenceSet } from './sequence-set.ts';
 
-/** Maximum depth of parentheses, and of the keys that are returned. Our own limit; people's programs need two or three. */
+/** Maximum depth of parentheses, and of the keys that are returned. People's programs need two or three. */
 const MAX_NESTING = 50;
 
 /** A key that is not complete. A group ends with `)`, the others when they have as many keys as they need. */

@@ -8,7 +8,7 @@ import type { Cursor } from './cursor.ts';
 const MAX_PART_DEPTH = 100;
 /** Maximum number of a part in its multipart: 32 bits (RFC 9051 section 9, `nz-number`). */
 const MAX_PART = 2 ** 32 - 1;
-/** Maximum number of header fields in a section. Our own limit; a client asks for about twenty. */
+/** Maximum number of header fields in a section. A client asks for about twenty. */
 const MAX_FIELDS = 500;
 const FIELD_NAME = /^[!-9;-~]+$/;
 
