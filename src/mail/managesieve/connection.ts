@@ -9,20 +9,21 @@ import { ClientGone } from '../connection/client-gone.ts';
 import {
   type Connection,
   type ManageSieveContext,
+  nextCommand,
   type Result,
   sendCapabilities,
-} from './commands/command.ts';
+} from './command.ts';
 import { COMMANDS } from './commands/table.ts';
 import { encrypt } from './encrypt.ts';
 import type { FramedCommand } from './framing.ts';
-import { nextCommand } from './next-command.ts';
 import { writeCompletion } from './respond.ts';
 import { isRefusal, type Refusal } from './session.ts';
 
 /** Begins a connection. @throws the error for which no session can be opened */
 export function openConnection(context: ManageSieveContext, socket: Socket): ServedConnection {
   const { tls, hostname, openSession } = context.options;
-  const connection: Connection = {
+  // TLS begins a new connection in place of this one.
+  let connection: Connection = {
     ...newConnection(context, socket),
     context,
     session: openSession(),
@@ -30,34 +31,35 @@ export function openConnection(context: ManageSieveContext, socket: Socket): Ser
     wire: openWire(context.clock, socket),
   };
   return {
-    connection,
+    get connection() {
+      return connection;
+    },
     hasLoggedIn: () => connection.account !== undefined,
     async encrypt() {
-      if (tls) await encrypt(connection, tls.certificates);
+      if (tls) connection = await encrypt(connection, tls.certificates);
     },
     greet() {
       sendCapabilities(connection);
       connection.wire.send(writeCompletion('OK', { text: `${hostname} is ready` }));
     },
     async serveCommand() {
-      await runCommand(connection, await nextCommand(connection));
+      connection = await runCommand(connection, await nextCommand(connection));
       return undefined;
     },
     close: () => connection.session.close(),
   };
 }
 
-/** Runs a command and completes it. */
-async function runCommand(connection: Connection, framed: FramedCommand): Promise<void> {
-  if (framed.kind === 'complete' && framed.tokens.length === 0) return;
+/** Runs a command and completes it. Returns the connection that takes the next one. */
+async function runCommand(connection: Connection, framed: FramedCommand): Promise<Connection> {
+  if (framed.kind === 'complete' && framed.tokens.length === 0) return connection;
   const result = await completeCommand(connection, framed);
   if (isRefusal(result) && result.refused === 'BYE') throw new ConnectionFault('session', result.text);
   const hadLogin = connection.account !== undefined;
   connection.wire.send(writeCompletion(isRefusal(result) ? 'NO' : 'OK', result));
   await connection.wire.drain({ timeoutMs: connection.context.limits.readMs, reason: 'slow_reader' });
-  if (isRefusal(result)) {
-    if (!hadLogin) countError(connection);
-  } else await result?.afterwards?.();
+  if (isRefusal(result) && !hadLogin) countError(connection);
+  return isRefusal(result) || !result?.next ? connection : await result.next();
 }
 
 /** Returns what completes a command, also when it fails. @throws ConnectionFault; ClientGone */

@@ -5,10 +5,9 @@ import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { SaslError } from '../../sasl/exchange.ts';
 import { saslSessionOf } from '../../sasl/login-session.ts';
 import { runMechanism } from '../../sasl/mechanisms.ts';
-import { nextCommand } from '../next-command.ts';
+import { type Connection, defineCommand, nextCommand, type Result } from '../command.ts';
 import { writeString } from '../respond.ts';
 import { type Account, isRefusal, type Refusal } from '../session.ts';
-import { type Connection, defineCommand, type Result } from './command.ts';
 
 /** Mechanism whose first challenge has data, with which an initial response is refused (RFC 5804 section 2.1). */
 const SERVER_FIRST = 'LOGIN';

@@ -1,7 +1,7 @@
 /** The commands about scripts (RFC 5804 sections 2.5 to 2.12). */
+import { defineScriptCommand } from '../command.ts';
 import { writeString } from '../respond.ts';
 import { isRefusal } from '../session.ts';
-import { defineScriptCommand } from './command.ts';
 
 export const haveSpace = defineScriptCommand({
   name: 'HAVESPACE',

@@ -1,8 +1,8 @@
 /** CAPABILITY, STARTTLS, NOOP and LOGOUT (RFC 5804 section 2). */
 import { privacyOf } from '../../access/privacy.ts';
+import { defineCommand, sendCapabilities } from '../command.ts';
 import { encrypt } from '../encrypt.ts';
 import { writeCompletion, writeString } from '../respond.ts';
-import { defineCommand, sendCapabilities } from './command.ts';
 
 export const capability = defineCommand({
   name: 'CAPABILITY',
@@ -23,11 +23,12 @@ export const starttls = defineCommand({
     if (!tls || !privacyOf(connection).offersTls) return { refused: 'NO', text: 'TLS is not available' };
     return {
       text: 'Begin TLS now',
-      async afterwards() {
-        await encrypt(connection, tls.certificates);
+      async next() {
+        const secure = await encrypt(connection, tls.certificates);
         // The client learns the capabilities again, now that nobody in between can have changed them (RFC 5804 section 2.2).
-        sendCapabilities(connection);
-        connection.wire.send(writeCompletion('OK', { text: 'TLS is active' }));
+        sendCapabilities(secure);
+        secure.wire.send(writeCompletion('OK', { text: 'TLS is active' }));
+        return secure;
       },
     };
   },

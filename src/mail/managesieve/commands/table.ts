@@ -1,6 +1,6 @@
 /** The commands by their names. */
+import type { Command } from '../command.ts';
 import { authenticate, unauthenticate } from './authenticate.ts';
-import type { Command } from './command.ts';
 import {
   checkScript,
   deleteScript,

@@ -1,13 +1,12 @@
-/** Types that every command uses: the connection that it runs on, and the command itself. */
-
-import type { AccessConnection, AccessContext } from '../../access/connection.ts';
-import { privacyOf } from '../../access/privacy.ts';
-import { channelBindingOf } from '../../sasl/channel-binding.ts';
-import { offeredMechanisms } from '../../sasl/mechanisms.ts';
-import type { Token } from '../framing.ts';
-import type { ManageSieveLimits, ManageSieveOptions } from '../options.ts';
-import { type Completion, writeString } from '../respond.ts';
-import type { Account, Refusal, Session } from '../session.ts';
+/** Types that every command uses: the connection that it runs on, how its commands are read, and the command itself. */
+import { type AccessConnection, type AccessContext, commandPatience } from '../access/connection.ts';
+import { privacyOf } from '../access/privacy.ts';
+import { channelBindingOf } from '../sasl/channel-binding.ts';
+import { offeredMechanisms } from '../sasl/mechanisms.ts';
+import { type FramedCommand, readCommand, type Token } from './framing.ts';
+import type { ManageSieveLimits, ManageSieveOptions } from './options.ts';
+import { type Completion, writeString } from './respond.ts';
+import type { Account, Refusal, Session } from './session.ts';
 
 export type ManageSieveContext = AccessContext<ManageSieveOptions, ManageSieveLimits>;
 
@@ -18,8 +17,8 @@ export type Connection = AccessConnection & {
   account: Account | undefined;
 };
 
-/** Completes a command: a refusal with NO or BYE, everything else with OK. */
-export type Result = Refusal | (Completion & { afterwards?: () => Promise<void> }) | undefined;
+/** Completes a command: a refusal with NO or BYE, everything else with OK. `next` returns the connection that follows. */
+export type Result = Refusal | (Completion & { next?: () => Promise<Connection> }) | undefined;
 
 /** Kinds of arguments. One that ends with a question mark may be missing. */
 type Parameter = 'string' | 'number' | 'string?';
@@ -116,4 +115,18 @@ export function sendCapabilities(connection: Connection): void {
   ];
   for (const [name, value] of capabilities)
     connection.wire.send(`${writeString(name)}${value === undefined ? '' : ` ${writeString(value)}`}\r\n`);
+}
+
+/** Returns the next command, or the next answer of a login. @throws ConnectionFault; ClientGone */
+export async function nextCommand(connection: Connection): Promise<FramedCommand> {
+  const { wire, account, context } = connection;
+  const hasLoggedIn = account !== undefined;
+  const { commandBytes, earlyCommandBytes, discardedBytes } = context.limits;
+  const source = {
+    read: () => wire.read(commandPatience(connection, { hasLoggedIn })),
+    unread: (bytes: Buffer) => wire.unread(bytes),
+  };
+  // A client without a login cannot make the server read what it then drops.
+  if (!hasLoggedIn) return await readCommand(source, { commandBytes: earlyCommandBytes, discardedBytes: 0 });
+  return await readCommand(source, { commandBytes, discardedBytes });
 }
