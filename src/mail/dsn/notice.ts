@@ -116,7 +116,9 @@ const QCHAR = /[!-*,-<>-[\]-~]/;
  */
 export function formatTypedAddress(address: string): string {
   if (/^[ -~]*$/.test(address)) return `rfc822; ${address}`;
-  const encoded = Array.from(address, (character) => (QCHAR.test(character) ? character : `\\x{${hexOf(character)}}`));
+  const encoded = Array.from(address, (character) =>
+    QCHAR.test(character) ? character : `\\x{${hexOf(character)}}`,
+  );
   return `utf-8; ${encoded.join('')}`;
 }
 

@@ -42,7 +42,8 @@ export function readRecipientParameter(
   const given = value ?? '';
   if (keyword === 'NOTIFY') {
     const asked = given.toUpperCase().split(',');
-    const isValid = given.toUpperCase() === 'NEVER' || asked.every((keyword) => NOTIFICATIONS.includes(keyword));
+    const isValid =
+      given.toUpperCase() === 'NEVER' || asked.every((keyword) => NOTIFICATIONS.includes(keyword));
     return isValid ? `NOTIFY=${[...new Set(asked)].join(',')}` : undefined;
   }
   const [type = ''] = ORIGINAL_RECIPIENT.exec(given) ?? [];
