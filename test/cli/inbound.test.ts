@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import type { ReceivedTaskRow } from '../../src/db/inbound-tables.ts';
+import { listTasksOf } from '../../src/inbound/tasks/read-store.ts';
 import { newId } from '../../src/system/ids.ts';
 import { insertRow } from '../broadcasts/fixtures.ts';
 import { addDomain } from '../domains/fixtures.ts';
@@ -57,14 +58,8 @@ function addTask(messageId: string, row: Partial<ReceivedTaskRow>): string {
 
 const list = async (...args: string[]): Promise<string[]> =>
   (await run(['list', '--json', ...args])).value.messages.map(({ id }: { id: string }) => id);
-const tasksOf = async (id: string): Promise<ReceivedTaskRow[]> =>
-  world.app.db.read
-    .selectFrom('receivedTasks')
-    .selectAll()
-    .where('messageId', '=', id as ReceivedTaskRow['messageId'])
-    .orderBy('position')
-    .orderBy('id')
-    .execute();
+const tasksOf = (id: string): Promise<ReceivedTaskRow[]> =>
+  listTasksOf(world.app.db.read, id as ReceivedTaskRow['messageId']);
 
 test('messages are listed of all tenants and of the installation, the newest first, and filtered', async () => {
   assert.equal((await run(['list'])).output, 'No received messages.\n');

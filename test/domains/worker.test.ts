@@ -174,7 +174,8 @@ test('an endpoint that asks for them is posted the domain events of its mode', a
   const domain = await create(world, 'hooks.example');
   dns.setZone(zoneOfDomain(domain));
   await verifyDomain(t.app, t.tenantId, domain.id);
-  assert.deepEqual((await createFanOutWork(t.app).lease(1)).items, [{ events: 2, deliveries: 2, posts: 2 }]);
+  const [made] = (await createFanOutWork(t.app).lease(1)).items;
+  assert.deepEqual({ ...made, due: made?.due.length }, { events: 2, deliveries: 2, due: 2 });
   const posts = await t.app.db.read
     .selectFrom('webhookDeliveries')
     .innerJoin('webhookEndpoints', 'webhookEndpoints.id', 'webhookDeliveries.endpointId')

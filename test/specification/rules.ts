@@ -131,7 +131,7 @@ export const RULES: readonly Section[] = [
         'specification/lists.test.ts: GET /v1/emails pages as every list does',
       ],
       '409 idempotency_conflict for the same key with a different body': [
-        'emails/idempotency.test.ts: a request with the same key and another body is a conflict, and the first response stays',
+        'emails/idempotency/key.test.ts: a request with the same key and another body is a conflict, and the first response stays',
         'emails/batch-idempotency.test.ts: a batch with the same key is a conflict when the body of one of its emails differs',
       ],
       '422 domain_not_verified':
@@ -161,15 +161,15 @@ export const RULES: readonly Section[] = [
         'emails/content.test.ts: tags are up to 10 pairs of strings, and are shown',
       '100 emails in a batch': 'emails/batch.test.ts: a batch holds 1 to 100 emails',
       'an Idempotency-Key has at most 256 characters': [
-        'emails/idempotency.test.ts: a key has 1 to 256 characters',
-        'emails/idempotency.test.ts: the key of a batch has 1 to 256 characters',
+        'emails/idempotency/key.test.ts: a key has 1 to 256 characters',
+        'emails/idempotency/key.test.ts: the key of a batch has 1 to 256 characters',
       ],
       'a key is remembered for 24 hours': [
-        'emails/idempotency.test.ts: a key is free again after 24 hours, and not a millisecond before',
-        'emails/idempotency.test.ts: the key of a batch is free again after 24 hours, and not a millisecond before',
+        'emails/idempotency/key.test.ts: a key is free again after 24 hours, and not a millisecond before',
+        'emails/idempotency/key.test.ts: the key of a batch is free again after 24 hours, and not a millisecond before',
       ],
       'a key is that of one tenant':
-        'emails/idempotency.test.ts: a key belongs to one tenant and one mode, also that of a batch',
+        'emails/idempotency/key.test.ts: a key belongs to one tenant and one mode, also that of a batch',
       'a page has 20 items by default, 100 at most': [
         'http/json/page.test.ts: a page holds 20 items, or as many as asked for up to 100',
         'http/json/page.test.ts: a limit that is none is a bad request that names it',
@@ -185,11 +185,11 @@ export const RULES: readonly Section[] = [
         'emails/accept.test.ts: a free plan’s 3,000 emails a month count live mail that leaves, and nothing else',
       ],
       'the same key and body within the window: the original response is replayed': [
-        'emails/idempotency.test.ts: a repeated request gets the response of the first one, with a header that says so',
-        'emails/idempotency.test.ts: a thousand duplicates at once, over as many connections, make exactly one email',
+        'emails/idempotency/key.test.ts: a repeated request gets the response of the first one, with a header that says so',
+        'emails/idempotency/key.test.ts: a thousand duplicates at once, over as many connections, make exactly one email',
       ],
       'the same key and another body: 409 idempotency_conflict':
-        'emails/idempotency.test.ts: a request with the same key and another body is a conflict, and the first response stays',
+        'emails/idempotency/key.test.ts: a request with the same key and another body is a conflict, and the first response stays',
       'for a batch the key covers the whole request': [
         'emails/batch-idempotency.test.ts: a repeat answers what the first was answered, failures among it, and sends nothing',
         'emails/batch-idempotency.test.ts: a batch with the same key is a conflict when the body of one of its emails differs',

@@ -96,7 +96,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       ],
       'Idempotency-Key is optional': [
         'emails/send.test.ts: an accepted email answers its id and status alone, with a request id',
-        'emails/idempotency.test.ts: a repeated request gets the response of the first one, with a header that says so',
+        'emails/idempotency/key.test.ts: a repeated request gets the response of the first one, with a header that says so',
       ],
       'invalid requests are 400 validation_error': 'emails/send.test.ts: to, subject and type are required',
       'an unverified domain is 422 domain_not_verified':
@@ -106,7 +106,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       'too many requests are 429 rate_limited':
         'emails/rate-limit.test.ts: sends beyond the requests a second of the plan are refused with 429, and taken a second later',
       'a reused key is 409 idempotency_conflict':
-        'emails/idempotency.test.ts: a request with the same key and another body is a conflict, and the first response stays',
+        'emails/idempotency/key.test.ts: a request with the same key and another body is a conflict, and the first response stays',
     },
   },
   {
