@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import { openApi } from './api.ts';
 import { type App, type OpenOptions, openApp } from './app.ts';
-import { contactExport } from './audiences/contacts/export.ts';
-import { contactImport } from './audiences/contacts/import.ts';
+import { contactExport } from './audiences/csv/export.ts';
+import { contactImport } from './audiences/csv/import.ts';
 import { requireWritableFolders } from './blobs/files.ts';
 import { blobFolder } from './blobs/owner.ts';
 import { createBlobSweep } from './blobs/worker.ts';

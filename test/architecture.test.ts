@@ -7,6 +7,7 @@ import {
   citedPages,
   environmentReaders,
   featuresInFoundations,
+  folderCycles,
   importCycles,
   importsOutOfOrder,
   misplacedIds,
@@ -47,6 +48,18 @@ test('the tests read the whole of src', () => {
 test('files import only what stands before them, and no file imports itself by way of others', () => {
   assert.deepEqual(importsOutOfOrder(sources), []);
   assert.deepEqual(importCycles(sources), []);
+});
+
+test('the entries of a folder form no cycle, a folder taken as everything below it', () => {
+  assert.deepEqual(folderCycles(sources), []);
+  const files = planted({
+    'db/a.ts': "import { b } from './low/b.ts';",
+    'db/low/b.ts': "import { c } from '../high/c.ts';",
+    'db/high/c.ts': "import { d } from '../low/d.ts';",
+    'db/low/d.ts': '',
+  });
+  assert.deepEqual(importCycles(files), []);
+  assert.deepEqual(folderCycles(files), ['db: low -> high -> low']);
 });
 
 test('a planted import out of order is named file -> file, a type import too', () => {

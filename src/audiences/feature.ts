@@ -1,7 +1,7 @@
 import type { Feature } from '../feature.ts';
 import { registerAudiencesApi } from './api.ts';
 import { registerContactsApi } from './contacts/api.ts';
-import { registerContactFiles } from './contacts/csv-api.ts';
+import { registerContactFiles } from './csv/api.ts';
 import { registerSegmentsApi } from './segments/api.ts';
 import { createAudienceSweep } from './worker.ts';
 

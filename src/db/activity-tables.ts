@@ -27,7 +27,7 @@ export const broadcastLinks = table({
 });
 export type BroadcastLinkRow = Row<typeof broadcastLinks>;
 
-/** Written by audiences/contacts/activity/store.ts: when a contact last received, opened and clicked a broadcast. */
+/** Written by audiences/contacts/activity-store.ts: when a contact last received, opened and clicked a broadcast. */
 export const contactActivity = table({
   audienceId: id('aud'),
   contactId: id('ct'),

@@ -144,7 +144,7 @@ export const contacts = table({
 });
 export type ContactRow = Row<typeof contacts>;
 
-/** Written by audiences/contacts/choices/store.ts with each contact, and when a reader decides: a choice by address. */
+/** Written by audiences/choices-store.ts with each contact, and when a reader decides: a choice by address. */
 export const contactChoices = table({
   tenantId: id('ten'),
   /** Address of the contact in the form of `addressKey`. */

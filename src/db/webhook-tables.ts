@@ -52,7 +52,7 @@ export const webhookDeliveries = table({
 });
 export type WebhookDeliveryRow = Row<typeof webhookDeliveries>;
 
-/** Written by webhooks/deliveries/replays/store.ts. It holds the rest of a replay that is too large for one write. */
+/** Written by webhooks/deliveries/replays-store.ts. It holds the rest of a replay that is too large for one write. */
 export const webhookReplays = table({
   endpointId: key(id('wh')),
   state: key(text<'failed' | 'skipped'>()),

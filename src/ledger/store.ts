@@ -5,7 +5,7 @@
  */
 
 import { sql } from 'kysely';
-import { recordActivity } from '../audiences/contacts/activity/store.ts';
+import { recordActivity } from '../audiences/contacts/activity-store.ts';
 import type { BroadcastCountsRow, BroadcastRecipientRow, LedgerState } from '../db/broadcast-tables.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';

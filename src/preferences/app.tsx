@@ -4,8 +4,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
+import { ALL_TOPICS, type Choices } from '../audiences/choices-store.ts';
 import { choicesOfLeaving, decide } from '../audiences/contacts/decide.ts';
-import { ALL_TOPICS, type Choices } from '../audiences/contacts/merge.ts';
 import type { Form } from '../http/pages/form-body.ts';
 import { renderPage } from '../http/pages/render.ts';
 import { createPagesServer } from '../http/pages/server.tsx';

@@ -1,5 +1,5 @@
 /** The page behind the link of a confirmation mail. It needs no script, and no style to be understood. */
-import type { Confirmation } from '../audiences/opt-in/confirm.ts';
+import type { Confirmation } from '../audiences/contacts/confirm.ts';
 import { Page } from '../http/pages/page.tsx';
 import { confirmationTexts } from './confirmation-texts.ts';
 import type { Language } from './language.ts';

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
-import { type Confirmation, confirmContact, findConfirmation } from '../audiences/opt-in/confirm.ts';
+import { type Confirmation, confirmContact, findConfirmation } from '../audiences/contacts/confirm.ts';
 import { optInOf } from '../audiences/opt-in/settings.ts';
 import { findAudience } from '../audiences/store.ts';
 import { senderName } from '../confirmations/mail.ts';

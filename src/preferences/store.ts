@@ -1,5 +1,5 @@
 /** Reads what a reader receives of a tenant. */
-import { findOptedOut } from '../audiences/contacts/choices/store.ts';
+import { findOptedOut } from '../audiences/choices-store.ts';
 import type { Tx } from '../db/operation.ts';
 import type { Subscription } from '../links/unsubscribe-token.ts';
 import { listTopics, MAX_TOPICS } from '../topics/store.ts';

@@ -2,8 +2,8 @@
  * Finds the recipients that a message must not be sent to: suppressed addresses, and for marketing mail the readers who
  * have opted out of its topic or have not confirmed. Accepting mail and every attempt to deliver it ask here.
  */
-import { findOptedOut } from '../audiences/contacts/choices/store.ts';
-import { findUnconfirmed } from '../audiences/opt-in/unconfirmed/store.ts';
+import { findOptedOut } from '../audiences/choices-store.ts';
+import { findUnconfirmed } from '../audiences/opt-in/unconfirmed-store.ts';
 import type { Tx } from '../db/operation.ts';
 import type { MessageRow } from '../db/tables.ts';
 import { findSuppressed } from '../suppressions/store.ts';

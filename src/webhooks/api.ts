@@ -6,8 +6,8 @@ import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
 import { wakeTasks } from '../tasks/engine.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { createEndpoint } from './create.ts';
-import { registerDeliveriesApi } from './deliveries/api.ts';
 import { findWaitingSince, WEBHOOK_TASKS } from './deliveries/store.ts';
+import { registerDeliveriesApi } from './log/api.ts';
 import type { WebhookCalls } from './part.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import {

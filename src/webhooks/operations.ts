@@ -1,5 +1,5 @@
 /** Imports what defines the operations of webhooks, which run in the threads of the database. */
-import './deliveries/replay.ts';
+import './log/replay.ts';
 import './deliveries/store.ts';
 import './fan-out.ts';
 import './settle.ts';

@@ -10,8 +10,8 @@ import { startWork } from '../system/worker.ts';
 import { startTasks } from '../tasks/engine.ts';
 import type { PartApp } from '../thread-app.ts';
 import { type Post, type PostingApp, post } from './deliver.ts';
-import { createReplayKind } from './deliveries/replay.ts';
 import { createFanOutWork } from './fan-out.ts';
+import { createReplayKind } from './log/replay.ts';
 import type { PostOutcome } from './posting/post.ts';
 import { createSecretSweep, createWebhookKind } from './posts.ts';
 

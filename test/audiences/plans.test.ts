@@ -1,9 +1,9 @@
 /** How SQLite goes about what is asked of a million contacts: by which index, and that it never sorts or reads them all. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findOptedOut, moveChoices } from '../../src/audiences/contacts/choices/store.ts';
+import { findOptedOut, moveChoices } from '../../src/audiences/choices-store.ts';
 import { deleteContactsOf, findContact, putContact } from '../../src/audiences/contacts/store.ts';
-import { findUnconfirmed } from '../../src/audiences/opt-in/unconfirmed/store.ts';
+import { findUnconfirmed } from '../../src/audiences/opt-in/unconfirmed-store.ts';
 import { findAudience } from '../../src/audiences/store.ts';
 import { explain } from '../support/explain.ts';
 

@@ -1,8 +1,9 @@
 /** Counters and events agree whatever happens: mail of all kinds is sent through the API and the queue, and counted again. */
+
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { ALL_TOPICS } from '../../src/audiences/choices-store.ts';
 import { decide } from '../../src/audiences/contacts/decide.ts';
-import { ALL_TOPICS } from '../../src/audiences/contacts/merge.ts';
 import { COUNTERS } from '../../src/counts/tally.ts';
 import { NO_REPORT, type Outcome } from '../../src/queue/outcome/outcome.ts';
 import type { Id } from '../../src/system/ids.ts';

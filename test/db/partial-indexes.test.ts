@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { listContacts } from '../../src/audiences/contacts/store.ts';
-import { findUnconfirmed } from '../../src/audiences/opt-in/unconfirmed/store.ts';
+import { findUnconfirmed } from '../../src/audiences/opt-in/unconfirmed-store.ts';
 import { findDeletedAudience, insertAudience, listAudiences } from '../../src/audiences/store.ts';
 import { isFileInUse } from '../../src/blobs/store.ts';
 import { migrate } from '../../src/db/migrate.ts';

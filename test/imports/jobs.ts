@@ -1,6 +1,6 @@
 /** Files sent, and jobs run to their end without the worker, one after another. */
-import { contactExport } from '../../src/audiences/contacts/export.ts';
-import { contactImport } from '../../src/audiences/contacts/import.ts';
+import { contactExport } from '../../src/audiences/csv/export.ts';
+import { contactImport } from '../../src/audiences/csv/import.ts';
 import { linkExport } from '../../src/broadcasts/clicked-links/export.ts';
 import { recipientExport } from '../../src/broadcasts/recipients/export.ts';
 import type { JobRow } from '../../src/db/marketing-tables.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { contactImport } from '../../src/audiences/contacts/import.ts';
+import { contactImport } from '../../src/audiences/csv/import.ts';
 import { previewImport } from '../../src/imports/preview.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { newAudience, sendCsv } from './jobs.ts';

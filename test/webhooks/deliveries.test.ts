@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExpirySlice } from '../../src/db/expiry.ts';
 import { firstIdAt, firstKeptId, type Id } from '../../src/system/ids.ts';
-import { listDeliveries } from '../../src/webhooks/deliveries/log/store.ts';
 import { endPending, expireDeliveries } from '../../src/webhooks/deliveries/store.ts';
+import { listDeliveries } from '../../src/webhooks/log/store.ts';
 import { explain } from '../support/explain.ts';
 import { shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 

@@ -7,6 +7,7 @@ import type { Mode } from '../../db/tables.ts';
 import { type EventType, recordEvent } from '../../events/store.ts';
 import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
+import { readChoices } from '../choices-store.ts';
 import {
   type Requester,
   requestConfirmation,
@@ -16,7 +17,7 @@ import {
 import { getAudience } from '../store.ts';
 import { type ContactFields, unknownTopic } from './fields.ts';
 import { forShowing } from './for-showing.ts';
-import { mergeContact, readChoices } from './merge.ts';
+import { mergeContact } from './merge.ts';
 import { showContact } from './show.ts';
 import {
   deleteContactRow,

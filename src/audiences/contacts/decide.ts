@@ -2,13 +2,14 @@
  * Carries out what the reader of an address decides about marketing mail. The decision is stored by the address, and
  * applied to every contact of the tenant that has it. It never creates a suppression: other mail still arrives.
  */
+
 import type { App } from '../../app.ts';
 import type { ContactRow, TopicRow } from '../../db/marketing-tables.ts';
 import { defineWrite } from '../../db/operation.ts';
 import { addressKey } from '../../mail/address.ts';
+import { ALL_TOPICS, type Choices, storeDecision } from '../choices-store.ts';
 import { recordDecision } from './change.ts';
-import { storeDecision } from './choices/store.ts';
-import { ALL_TOPICS, type Choices, mergeContact } from './merge.ts';
+import { mergeContact } from './merge.ts';
 import { listContactsOfAddress, listTopicIds, updateContact } from './store.ts';
 
 type Decision = Pick<ContactRow, 'tenantId'> & {

@@ -1,6 +1,7 @@
 /** Merges the fields that a caller gives into a contact. This file has no SQL; contacts/store.ts writes the result. */
 import type { ContactRow } from '../../db/marketing-tables.ts';
 import { invalid } from '../../system/errors.ts';
+import { ALL_TOPICS, type Choices, readChoices } from '../choices-store.ts';
 import { type ContactFields, contactAddress, type PropertyValue } from './fields.ts';
 import { forTextFields, givenTexts, TEXT_FIELD_NAMES } from './text-fields.ts';
 
@@ -8,12 +9,6 @@ import { forTextFields, givenTexts, TEXT_FIELD_NAMES } from './text-fields.ts';
 export const MAX_PROPERTIES = 100;
 /** Maximum size of all properties of a contact together, as JSON. */
 export const MAX_PROPERTIES_BYTES = 32 * 1024;
-
-/** Topic id that stands for all marketing mail. A reader can only opt out of it. */
-export const ALL_TOPICS = '';
-
-/** Choices of topics, by the id of the topic. True means that the contact opted in. */
-export type Choices = Record<string, boolean>;
 
 /** Fields to merge into a contact. `now` is in Unix milliseconds; `topicIds` are the topics that exist. */
 type ContactUpdate = { fields: ContactFields; now: number; topicIds: ReadonlySet<string> };
@@ -145,9 +140,4 @@ export function onlyOf(topicIds: ReadonlySet<string>, choices: Choices): Choices
 /** Parses the properties of a row. */
 export function readProperties(json: ContactRow['properties']): Record<string, PropertyValue> {
   return JSON.parse(json) as Record<string, PropertyValue>;
-}
-
-/** Parses the choices of topics of a row. */
-export function readChoices(json: ContactRow['topics']): Choices {
-  return JSON.parse(json) as Choices;
 }

@@ -2,11 +2,13 @@
  * Shows a contact as the API and its events do. This file is separate from the schemas, because the writer thread records
  * events and does not need the schemas.
  */
+
 import type { ContactRow } from '../../db/marketing-tables.ts';
 import { isoTime } from '../../system/clock.ts';
+import { readChoices } from '../choices-store.ts';
 import { isPending, readConsent } from '../opt-in/consent.ts';
 import type { WithConfirmation } from '../opt-in/request.ts';
-import { readChoices, readProperties } from './merge.ts';
+import { readProperties } from './merge.ts';
 import type { ContactStatus, ShownContact } from './schemas.ts';
 import { forTextFields } from './text-fields.ts';
 

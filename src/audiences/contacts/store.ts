@@ -11,12 +11,12 @@ import { deleteRows, findColumns, findRow, insertRow, updateRows } from '../../d
 import { constant, type Param, statement } from '../../db/statement.ts';
 import { orNotFound } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
+import { countChoices, findDecision, moveChoices, readChoices } from '../choices-store.ts';
 import { type ConsentRequest, isPending, requestedConsent } from '../opt-in/consent.ts';
 import { countContacts } from '../store.ts';
-import { forgetActivity, forgetActivityUpTo } from './activity/store.ts';
-import { countChoices, findDecision, moveChoices } from './choices/store.ts';
+import { forgetActivity, forgetActivityUpTo } from './activity-store.ts';
 import { type ContactFields, contactAddress, findAddress } from './fields.ts';
-import { mergeContact, newContact, onlyOf, readChoices, withDecision, withoutReturning } from './merge.ts';
+import { mergeContact, newContact, onlyOf, withDecision, withoutReturning } from './merge.ts';
 import type { ContactStatus } from './schemas.ts';
 
 type TenantId = ContactRow['tenantId'];

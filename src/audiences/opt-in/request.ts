@@ -9,7 +9,7 @@ import type { Tx } from '../../db/operation.ts';
 import { findSuppressed } from '../../suppressions/store.ts';
 import { invalid } from '../../system/errors.ts';
 import { requireQuota } from '../../tenants/quota.ts';
-import { findOptedOut } from '../contacts/choices/store.ts';
+import { findOptedOut } from '../choices-store.ts';
 import { isPending } from './consent.ts';
 import { nextConfirmationAt } from './limit.ts';
 import { findSentConfirmations, insertRequest } from './store.ts';

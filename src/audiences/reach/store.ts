@@ -7,7 +7,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ContactRow, TopicRow } from '../../db/marketing-tables.ts';
 import { defineRead, type Tx } from '../../db/operation.ts';
-import { ALL_TOPICS } from '../contacts/merge.ts';
+import { ALL_TOPICS } from '../choices-store.ts';
 import { TEXT_FIELD_NAMES, type TextFieldName } from '../contacts/text-fields.ts';
 import type { Filter } from '../segments/filter.ts';
 import { type IdRange, type SegmentQuery, selectMatching, timed } from '../segments/store.ts';

@@ -3,7 +3,7 @@
  * judge of opens and clicks (tracking) calls `countEngagement` once for each of them.
  */
 
-import { recordActivity } from '../../audiences/contacts/activity/store.ts';
+import { recordActivity } from '../../audiences/contacts/activity-store.ts';
 import type { BroadcastEngagementRow, BroadcastLinkRow } from '../../db/activity-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { addToRow, findColumns, findRow, listRows, putRow } from '../../db/rows.ts';

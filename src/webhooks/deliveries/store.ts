@@ -10,7 +10,7 @@ import { type EventToFanOut, findEvent } from '../../events/store.ts';
 import { newId } from '../../system/ids.ts';
 import { cancelWaiting, type NewTask, scheduleTask } from '../../tasks/store.ts';
 import type { Recorded } from '../posting/settle.ts';
-import { endReplays } from './replays/store.ts';
+import { endReplays } from './replays-store.ts';
 
 export type EndpointId = WebhookEndpointRow['id'];
 export type DeliveryId = WebhookDeliveryRow['id'];

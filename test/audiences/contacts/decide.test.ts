@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { ALL_TOPICS } from '../../../src/audiences/choices-store.ts';
 import { applyDecision, decide } from '../../../src/audiences/contacts/decide.ts';
-import { ALL_TOPICS } from '../../../src/audiences/contacts/merge.ts';
 import { putContact } from '../../../src/audiences/contacts/store.ts';
 import { insertAudience } from '../../../src/audiences/store.ts';
 import { newId } from '../../../src/system/ids.ts';

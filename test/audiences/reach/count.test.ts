@@ -1,9 +1,10 @@
 /** The judgement about a whole audience is that which each address gets when mail is sent (queue/exclusions.ts). */
+
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { ALL_TOPICS } from '../../../src/audiences/choices-store.ts';
 import { decide } from '../../../src/audiences/contacts/decide.ts';
-import { ALL_TOPICS } from '../../../src/audiences/contacts/merge.ts';
 import { countReached } from '../../../src/audiences/reach/count.ts';
 import { createScans } from '../../../src/audiences/segments/scan.ts';
 import { findExclusions } from '../../../src/queue/exclusions.ts';

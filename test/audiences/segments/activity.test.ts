@@ -1,7 +1,7 @@
 /** Segments of what contacts did with broadcasts: `delivered`, `opened` and `clicked` (segments/filter.ts). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordActivity } from '../../../src/audiences/contacts/activity/store.ts';
+import { recordActivity } from '../../../src/audiences/contacts/activity-store.ts';
 import { deleteContactRow, deleteContactsOf } from '../../../src/audiences/contacts/store.ts';
 import { readFilter } from '../../../src/audiences/segments/filter.ts';
 import { countIdRange, findIdRange, readSegmentSlice } from '../../../src/audiences/segments/store.ts';

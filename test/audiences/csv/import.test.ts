@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { contactImport } from '../../../src/audiences/contacts/import.ts';
+import { contactImport } from '../../../src/audiences/csv/import.ts';
 import { importCsv, lease, newAudience, runImport, sendCsv } from '../../imports/jobs.ts';
 import { openTestApp, type TestApp } from '../../support/test-app.ts';
 

@@ -7,9 +7,9 @@ import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { wakeTasks } from '../../tasks/engine.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { eventPayload } from '../deliver.ts';
+import { getEventOf, WEBHOOK_TASKS } from '../deliveries/store.ts';
 import { dataForEndpoint } from '../domain-events.ts';
 import { getEndpoint, type Owner } from '../store.ts';
-import { getDelivery, type LoggedDelivery, listDeliveries } from './log/store.ts';
 import { replayAll, replayDelivery } from './replay.ts';
 import {
   deliveryFilter,
@@ -22,7 +22,7 @@ import {
   type WholeDelivery,
   wholeDeliverySchema,
 } from './schemas.ts';
-import { getEventOf, WEBHOOK_TASKS } from './store.ts';
+import { getDelivery, type LoggedDelivery, listDeliveries } from './store.ts';
 
 type DeliveriesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'clockWatch'>;
 

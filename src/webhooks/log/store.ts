@@ -1,10 +1,10 @@
 /** Reads the log of deliveries for its owner. This module writes nothing. */
-import type { Tx } from '../../../db/operation.ts';
-import { inSlice, type Page, type PageRequest, readPage } from '../../../db/page.ts';
-import type { TaskRow } from '../../../db/task-tables.ts';
-import type { WebhookDeliveryRow } from '../../../db/webhook-tables.ts';
-import { notFound } from '../../../system/errors.ts';
-import { type DeliveryId, type DeliveryState, type EndpointId, WEBHOOK_TASKS } from '../store.ts';
+import type { Tx } from '../../db/operation.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
+import type { TaskRow } from '../../db/task-tables.ts';
+import type { WebhookDeliveryRow } from '../../db/webhook-tables.ts';
+import { notFound } from '../../system/errors.ts';
+import { type DeliveryId, type DeliveryState, type EndpointId, WEBHOOK_TASKS } from '../deliveries/store.ts';
 
 export type LoggedDelivery = Omit<WebhookDeliveryRow, 'tenantId' | 'endpointId'> &
   Pick<TaskRow, 'dueAt' | 'runId'> & { eventType: string };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findConsent } from '../../../src/audiences/contacts/import-standing.ts';
+import { findConsent } from '../../../src/audiences/csv/import-standing.ts';
 import { plainForm } from '../../../src/imports/plain-form.ts';
 import { importCsv, newAudience } from '../../imports/jobs.ts';
 import { openTestApp, type TestApp } from '../../support/test-app.ts';

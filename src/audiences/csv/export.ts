@@ -3,6 +3,7 @@
  * twice: first to find the properties and topics that become columns, then row by row. A property that first appears
  * between the two is not in the file.
  */
+
 import type { App } from '../../app.ts';
 import type { AudienceRow, ContactRow } from '../../db/marketing-tables.ts';
 import { defineRead, type Tx } from '../../db/operation.ts';
@@ -10,13 +11,14 @@ import type { ExportHandler, ExportSlice } from '../../exports/handler.ts';
 import { guardText, guardValue } from '../../imports/cells.ts';
 import { csvLine } from '../../imports/write-csv.ts';
 import { AppError } from '../../system/errors.ts';
+import { readChoices } from '../choices-store.ts';
+import { MAX_PROPERTIES, readProperties } from '../contacts/merge.ts';
+import { listContacts, listTopicIds } from '../contacts/store.ts';
+import { EXPORTED_FIELDS, TEXT_FIELD_NAMES } from '../contacts/text-fields.ts';
 import { isPending } from '../opt-in/consent.ts';
 import type { Filter } from '../segments/filter.ts';
 import { readSegmentSlice } from '../segments/store.ts';
 import { findAudience } from '../store.ts';
-import { MAX_PROPERTIES, readChoices, readProperties } from './merge.ts';
-import { listContacts, listTopicIds } from './store.ts';
-import { EXPORTED_FIELDS, TEXT_FIELD_NAMES } from './text-fields.ts';
 
 /**
  * Filter of an export, as its job stores it. `segment` has the rules at the time of the request and that time in Unix

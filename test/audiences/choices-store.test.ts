@@ -2,20 +2,16 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { changeContact, deleteContact } from '../../../../src/audiences/contacts/change.ts';
-import { findOptedOut } from '../../../../src/audiences/contacts/choices/store.ts';
-import {
-  deleteContactsOf,
-  putContact,
-  type WantedContact,
-} from '../../../../src/audiences/contacts/store.ts';
-import { clearDeleted, deleteAudience } from '../../../../src/audiences/delete.ts';
-import { hideAudience, insertAudience } from '../../../../src/audiences/store.ts';
-import { AppError } from '../../../../src/system/errors.ts';
-import { type Id, newId } from '../../../../src/system/ids.ts';
-import { insertTenant } from '../../../../src/tenants/store.ts';
-import { deleteTopic, insertTopic } from '../../../../src/topics/store.ts';
-import { openMemoryDatabase } from '../../../support/memory-database.ts';
+import { findOptedOut } from '../../src/audiences/choices-store.ts';
+import { changeContact, deleteContact } from '../../src/audiences/contacts/change.ts';
+import { deleteContactsOf, putContact, type WantedContact } from '../../src/audiences/contacts/store.ts';
+import { clearDeleted, deleteAudience } from '../../src/audiences/delete.ts';
+import { hideAudience, insertAudience } from '../../src/audiences/store.ts';
+import { AppError } from '../../src/system/errors.ts';
+import { type Id, newId } from '../../src/system/ids.ts';
+import { insertTenant } from '../../src/tenants/store.ts';
+import { deleteTopic, insertTopic } from '../../src/topics/store.ts';
+import { openMemoryDatabase } from '../support/memory-database.ts';
 
 const NOW = 1_800_000_000_000;
 const { tx, close } = openMemoryDatabase();

@@ -3,10 +3,10 @@
  * nothing.
  */
 import { sql } from 'kysely';
-import type { ContactRow } from '../../../db/marketing-tables.ts';
-import type { Tx } from '../../../db/operation.ts';
-import { constant, type Param, statement } from '../../../db/statement.ts';
-import { addressKey } from '../../../mail/address.ts';
+import type { ContactRow } from '../../db/marketing-tables.ts';
+import type { Tx } from '../../db/operation.ts';
+import { constant, type Param, statement } from '../../db/statement.ts';
+import { addressKey } from '../../mail/address.ts';
 
 type Key = Pick<ContactRow, 'tenantId' | 'address'>;
 

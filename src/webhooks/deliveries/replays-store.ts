@@ -3,10 +3,10 @@
  * is here, and nothing else writes it. A disabled or deleted endpoint has no replay.
  */
 
-import type { Tx } from '../../../db/operation.ts';
-import { deleteRows, findRow, putRow } from '../../../db/rows.ts';
-import { type Param, statement } from '../../../db/statement.ts';
-import type { WebhookReplayRow } from '../../../db/webhook-tables.ts';
+import type { Tx } from '../../db/operation.ts';
+import { deleteRows, findRow, putRow } from '../../db/rows.ts';
+import { type Param, statement } from '../../db/statement.ts';
+import type { WebhookReplayRow } from '../../db/webhook-tables.ts';
 
 type ReplayKey = Pick<WebhookReplayRow, 'endpointId' | 'state'>;
 

@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox';
 import { isoTime, parseTimestamp } from '../../system/clock.ts';
 import { invalid } from '../../system/errors.ts';
 import { isoTimeOrNull, responseFields } from '../schemas.ts';
-import type { LoggedDelivery } from './log/store.ts';
 import { MAX_COUNTED, type Replay } from './replay.ts';
+import type { LoggedDelivery } from './store.ts';
 
 const STATES = ['pending', 'delivered', 'failed', 'skipped'] as const;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { contactExport, MAX_PROPERTY_COLUMNS } from '../../../src/audiences/contacts/export.ts';
+import { contactExport, MAX_PROPERTY_COLUMNS } from '../../../src/audiences/csv/export.ts';
 import type { Db } from '../../../src/db/database.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { insertTopic } from '../../../src/topics/store.ts';

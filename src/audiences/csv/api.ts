@@ -13,13 +13,13 @@ import { previewImport, previewSchema } from '../../imports/preview.ts';
 import { acceptedImportSchema, showImport } from '../../imports/schemas.ts';
 import { invalid } from '../../system/errors.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
+import { forTextFields, TEXT_FIELD_NAMES, TEXT_FIELDS } from '../contacts/text-fields.ts';
 import { filterOf } from '../segments/scan.ts';
 import { findSegment } from '../segments/store.ts';
 import { getAudience } from '../store.ts';
 import type { ContactExportFilter } from './export.ts';
 import { type ContactImportOptions, contactImport } from './import.ts';
 import { CONTACT_FIELDS, isContactField } from './import-columns.ts';
-import { forTextFields, TEXT_FIELD_NAMES, TEXT_FIELDS } from './text-fields.ts';
 
 type CsvApp = CreateImportApp & CreateExportApp;
 

@@ -10,15 +10,15 @@ import { badHeading, quote } from '../../imports/headings.ts';
 import { type FileOptions, readFileOptions } from '../../imports/options.ts';
 import type { Standing } from '../../imports/products/consent-words.ts';
 import { newId } from '../../system/ids.ts';
+import { readContactFields } from '../contacts/fields.ts';
+import { listTopicIds, putContact } from '../contacts/store.ts';
+import { EXPORTED_FIELDS, forTextFields, givenTexts } from '../contacts/text-fields.ts';
 import { readConsentRequest } from '../opt-in/consent.ts';
 import { type Requester, requestConfirmation, requireOptIn } from '../opt-in/request.ts';
 import { findAudience } from '../store.ts';
-import { readContactFields } from './fields.ts';
 import { type ContactColumns, type KeyedColumn, readContactColumns } from './import-columns.ts';
 import { type ContactImport, showImported, warnOfContacts } from './import-preview.ts';
 import { readStanding, refuseClearOptOut } from './import-standing.ts';
-import { listTopicIds, putContact } from './store.ts';
-import { EXPORTED_FIELDS, forTextFields, givenTexts } from './text-fields.ts';
 
 /** Options of an import, as its job stores them. */
 export type ContactImportOptions = FileOptions & {

@@ -5,10 +5,10 @@
  */
 
 import { sql } from 'kysely';
-import type { ContactActivityRow } from '../../../db/activity-tables.ts';
-import type { Tx } from '../../../db/operation.ts';
-import { deleteRows } from '../../../db/rows.ts';
-import { type Param, statement } from '../../../db/statement.ts';
+import type { ContactActivityRow } from '../../db/activity-tables.ts';
+import type { Tx } from '../../db/operation.ts';
+import { deleteRows } from '../../db/rows.ts';
+import { type Param, statement } from '../../db/statement.ts';
 
 type ContactId = ContactActivityRow['contactId'];
 type Times = Pick<ContactActivityRow, 'deliveredAt' | 'openedAt' | 'clickedAt'>;

@@ -12,10 +12,10 @@ import { wakeTasks } from '../../tasks/engine.ts';
 import { leaseOf, type TaskKind } from '../../tasks/kind.ts';
 import { completeTask, type Lease, retryTask, scheduleTask, type TaskEnd } from '../../tasks/store.ts';
 import type { PartApp } from '../../thread-app.ts';
+import { addReplay, listReplays, moveReplay } from '../deliveries/replays-store.ts';
+import { countReplayable, makeDueAgain, makeSliceDueAgain, WEBHOOK_TASKS } from '../deliveries/store.ts';
 import { getEndpoint, type Owner } from '../store.ts';
-import { getDelivery, type LoggedDelivery } from './log/store.ts';
-import { addReplay, listReplays, moveReplay } from './replays/store.ts';
-import { countReplayable, makeDueAgain, makeSliceDueAgain, WEBHOOK_TASKS } from './store.ts';
+import { getDelivery, type LoggedDelivery } from './store.ts';
 
 /** Kind of the tasks that continue replays. */
 const REPLAY_TASKS = 'webhook-replays';

@@ -7,10 +7,10 @@ import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { ConfirmationToken } from '../../links/confirm-token.ts';
 import { addressKey } from '../../mail/address.ts';
 import { DAY_MS } from '../../system/clock.ts';
-import { recordDecision } from '../contacts/change.ts';
-import { findContact, updateContact } from '../contacts/store.ts';
+import { type Consent, readConsent } from '../opt-in/consent.ts';
 import { findAudience } from '../store.ts';
-import { type Consent, readConsent } from './consent.ts';
+import { recordDecision } from './change.ts';
+import { findContact, updateContact } from './store.ts';
 
 /** Time for which the link of a confirmation mail can confirm, in milliseconds. */
 const LINK_VALID_MS = 7 * DAY_MS;

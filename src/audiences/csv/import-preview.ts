@@ -1,9 +1,9 @@
 /** Shows imported contacts in a preview, and says what the file does not say or says in an unusual way. */
 import type { RowReader } from '../../imports/handler.ts';
+import { MAX_PROPERTIES } from '../contacts/merge.ts';
+import type { WantedContact } from '../contacts/store.ts';
+import { forTextFields } from '../contacts/text-fields.ts';
 import { isConsentKind } from './import-standing.ts';
-import { MAX_PROPERTIES } from './merge.ts';
-import type { WantedContact } from './store.ts';
-import { forTextFields } from './text-fields.ts';
 
 /** A contact as a row of a file describes it. */
 export type ContactImport = Omit<WantedContact, 'tenantId' | 'audienceId'>;

@@ -16,7 +16,9 @@ import {
 } from '../../imports/headings.ts';
 import type { Mapping } from '../../imports/mapping.ts';
 import { EMAIL_NAMES, NAME_NAMES } from '../../imports/products/field-names.ts';
-import { PROPERTY_KEY } from './fields.ts';
+import { PROPERTY_KEY } from '../contacts/fields.ts';
+import { uniquePropertyKey } from '../contacts/property-keys.ts';
+import { forTextFields, TEXT_FIELD_NAMES, TEXT_FIELDS, type TextFieldName } from '../contacts/text-fields.ts';
 import {
   type ConsentColumn,
   findConsent,
@@ -24,8 +26,6 @@ import {
   isAboutConsent,
   isConsentKind,
 } from './import-standing.ts';
-import { uniquePropertyKey } from './property-keys.ts';
-import { forTextFields, TEXT_FIELD_NAMES, TEXT_FIELDS, type TextFieldName } from './text-fields.ts';
 
 export type KeyedColumn = { key: string; column: number };
 

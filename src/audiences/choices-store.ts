@@ -6,11 +6,21 @@
  * import brings a reader back who has left.
  */
 import { sql } from 'kysely';
-import type { ContactChoiceRow, ContactRow, TopicRow } from '../../../db/marketing-tables.ts';
-import type { Tx } from '../../../db/operation.ts';
-import { constant, type Param, statement } from '../../../db/statement.ts';
-import { addressKey } from '../../../mail/address.ts';
-import { ALL_TOPICS, type Choices, readChoices } from '../merge.ts';
+import type { ContactChoiceRow, ContactRow, TopicRow } from '../db/marketing-tables.ts';
+import type { Tx } from '../db/operation.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
+import { addressKey } from '../mail/address.ts';
+
+/** Topic id that stands for all marketing mail. A reader can only opt out of it. */
+export const ALL_TOPICS = '';
+
+/** Choices of topics, by the id of the topic. True means that the contact opted in. */
+export type Choices = Record<string, boolean>;
+
+/** Parses the choices of topics of a row. */
+export function readChoices(json: ContactRow['topics']): Choices {
+  return JSON.parse(json) as Choices;
+}
 
 /** Contact id of the choices that the reader of an address has made. */
 const NO_CONTACT = '';
