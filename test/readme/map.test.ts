@@ -1,6 +1,6 @@
 /** Checks that src/README.md, the map of the code, names only files and folders that exist, and is short. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { findBlocks } from './page.ts';
 
@@ -24,12 +24,35 @@ test('every path in the text of the map exists', () => {
 test('every path in the pictures of the map exists', () => {
   const pictures = findBlocks(MAP).map(({ text }) => text);
   const paths = pictures.join('\n').match(/(?<![\w…/-])[a-z-]*[a-z](?:\/[a-z0-9-]+)+(?:\.md)?/g) ?? [];
-  assert.ok(paths.length > 60);
+  assert.ok(paths.length > 25);
   assert.deepEqual(missing(paths), []);
 });
 
-test('the map is one page of at most 150 lines', () => {
-  assert.ok(MAP.split('\n').length - 1 <= 150);
+test('the map is a page that can be read: at most 80 lines, 900 words, and 160 characters a line', () => {
+  const lines = MAP.split('\n');
+  assert.ok(lines.length - 1 <= 80);
+  assert.ok(MAP.split(/\s+/).length <= 900);
+  assert.deepEqual(
+    lines.filter((line) => line.length > 160),
+    [],
+  );
+});
+
+test('every path in the README of a room exists, in the room or in the source', () => {
+  const rooms = globSync('src/*/README.md', { cwd: fromRoot('.') }).filter(
+    (page) => page !== 'src/mail/README.md',
+  );
+  assert.ok(rooms.length > 0);
+  for (const page of rooms) {
+    const room = page.slice('src/'.length, -'README.md'.length);
+    const text = readFileSync(fromRoot(page), 'utf8');
+    const paths = [...text.matchAll(/`((?:[a-z-]+\/)+[a-z0-9.-]*)`/g)].map(([, path = '']) => path);
+    assert.deepEqual(
+      paths.filter((path) => !exists(path) && !exists(`${room}${path}`)),
+      [],
+      page,
+    );
+  }
 });
 
 test('every folder of the source is on the map', () => {
