@@ -1,3 +1,4 @@
+/** The TLS certificates of the daemon; `certificates.ts` is the door. */
 import type { Feature } from '../feature.ts';
 import { registerCertificateAdmin } from './admin-api.ts';
 

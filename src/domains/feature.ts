@@ -1,3 +1,4 @@
+/** Domains of tenants, which DNS verifies for sending and receiving; `sender.ts` is the door. */
 import type { Feature } from '../feature.ts';
 import { registerDomainAdmin } from './admin-api.ts';
 import { registerDomainsApi } from './api.ts';

@@ -1,3 +1,4 @@
+/** Imports of mail from other servers, and imports and exports of archives; `reader.ts` is the door. */
 import type { App } from '../app.ts';
 import type { Feature } from '../feature.ts';
 import { registerMailboxImportAdmin } from './admin-api.ts';

@@ -1,3 +1,4 @@
+/** Mailboxes of people at the domains of tenants, with their passwords, filters and scripts; `store.ts` is the door. */
 import type { RunningAccounts } from '../accounts/running-accounts.ts';
 import type { App } from '../app.ts';
 import type { Feature } from '../feature.ts';

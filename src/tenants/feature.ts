@@ -1,3 +1,4 @@
+/** Tenants, their plans and their API keys; `authenticate.ts` is the door. */
 import type { Feature } from '../feature.ts';
 import { registerTenantAdmin } from './admin-api.ts';
 import { registerApiKeysApi } from './keys-api.ts';
