@@ -1,6 +1,6 @@
 /**
  * The accounts as a part of the daemon, in threads of their own: all SQL of mailboxes runs there, so that a long search delays
- * neither the API nor other accounts. The main thread decides which thread has an account (accounts.ts).
+ * neither the API nor other accounts. The main thread decides which thread has an account (account-assignment.ts).
  */
 import type { MessagePort, Transferable } from 'node:worker_threads';
 import { createMailboxMessageReader } from '../mail/mailbox-message/reader.ts';
