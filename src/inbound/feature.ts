@@ -1,3 +1,4 @@
+/** Received messages and their tasks; `store.ts` is the door, and `tasks/worker.ts` for those who run tasks. */
 import type { Feature } from '../feature.ts';
 import { moveReceivedTasks } from './tasks/store.ts';
 

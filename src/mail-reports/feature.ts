@@ -1,3 +1,4 @@
+/** Mail that programs read: bounces, complaints, requests to unsubscribe, and reports; this file is the door. */
 import type { App } from '../app.ts';
 import type { Feature } from '../feature.ts';
 import type { Replies } from '../queue/outcome/replies/replies.ts';

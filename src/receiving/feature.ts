@@ -1,3 +1,4 @@
+/** The reception of mail, from a connection to the rows on disk; `listener.ts` is the door. */
 import type { Feature } from '../feature.ts';
 import { receivedSteps } from './expire.ts';
 import { registerInboundAdmin } from './operator/admin-api.ts';

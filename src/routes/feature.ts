@@ -1,3 +1,4 @@
+/** Inbound routes, which post received mail to URLs of tenants; `store.ts` is the door, and `post/part.ts` for posts. */
 import type { App } from '../app.ts';
 import type { Feature } from '../feature.ts';
 import { registerInboundRoutesApi } from './api.ts';

@@ -1,3 +1,4 @@
+/** Events as signed posts to endpoints of tenants; `part.ts` is the door, and `posting/kind.ts` for other posts. */
 import type { App } from '../app.ts';
 import { SliceSize } from '../db/slice-size.ts';
 import type { Feature } from '../feature.ts';
