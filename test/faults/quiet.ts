@@ -13,7 +13,7 @@ const OPEN = `
          + (SELECT count(*) FROM submittedMessages)`;
 const MAKE_DUE = `
   UPDATE receivedTasks SET dueAt = 0 WHERE state = 'pending';
-  UPDATE webhookDeliveries SET dueAt = 0 WHERE state = 'pending';
+  UPDATE tasks SET dueAt = 0 WHERE dueAt IS NOT NULL;
   UPDATE recipients SET dueAt = 0 WHERE state = 'deferred';
   UPDATE failureNotifications SET dueAt = 0 WHERE dueAt IS NOT NULL;
   UPDATE submittedMessages SET dueAt = 0 WHERE dueAt IS NOT NULL`;

@@ -187,7 +187,9 @@ async function untilNothingIsOpen(
  */
 const OPEN = `
   WITH waiting(dueAt) AS (
-    SELECT dueAt FROM receivedTasks WHERE state = 'pending'
+    SELECT iif(task.runId IS NULL, coalesce(task.dueAt, received.dueAt), 0)
+      FROM receivedTasks AS received LEFT JOIN tasks AS task ON task.reference = received.id
+     WHERE received.state = 'pending'
     UNION ALL SELECT dueAt FROM dmarcReports WHERE dueAt = 0
     UNION ALL SELECT iif(state = 'in_flight', 0, dueAt) FROM recipients WHERE state IN ('ready', 'in_flight', 'deferred')
     UNION ALL SELECT NULL FROM failureNotifications WHERE dueAt IS NOT NULL
