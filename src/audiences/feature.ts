@@ -1,3 +1,4 @@
+/** Audiences with their contacts and segments, and the choices of readers; `contacts/store.ts` is the door. */
 import type { Feature } from '../feature.ts';
 import { registerAudiencesApi } from './api.ts';
 import { registerContactsApi } from './contacts/api.ts';

@@ -1,3 +1,4 @@
+/** Broadcasts: one email for the contacts of an audience or a segment; `api.ts` is the door. */
 import type { Feature } from '../feature.ts';
 import { moveDueRuns } from '../ledger/run-store.ts';
 import { registerBroadcastAdmin } from './admin-api.ts';

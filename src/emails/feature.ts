@@ -1,3 +1,4 @@
+/** Emails that the API accepts, shows, reschedules and cancels; `api.ts` is the door, and `prepare.ts` with `commit.ts` for features that send mail. */
 import type { Feature } from '../feature.ts';
 import { registerEmailsApi } from './api.ts';
 import { emailSteps } from './expire.ts';

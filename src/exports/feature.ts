@@ -1,3 +1,4 @@
+/** Exports of the lists of other features to CSV files; `handler.ts` is the door. */
 import type { Feature } from '../feature.ts';
 import { createJobKind } from '../jobs/run.ts';
 import { registerExportsApi } from './api.ts';

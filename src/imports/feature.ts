@@ -1,3 +1,4 @@
+/** Imports of CSV files into the lists of other features; `handler.ts` is the door. */
 import type { Feature } from '../feature.ts';
 import { createJobKind } from '../jobs/run.ts';
 import { registerImportsApi } from './api.ts';

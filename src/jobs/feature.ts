@@ -1,3 +1,4 @@
+/** What imports and exports have in common: rows, runs as tasks, and removal; `store.ts` is the door. */
 import type { Feature } from '../feature.ts';
 import { createJobSweep } from './sweep.ts';
 

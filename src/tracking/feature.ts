@@ -1,3 +1,4 @@
+/** Opens and clicks of tracked mail, and whether a person or a machine made them; `links/track.ts` is the door. */
 import type { App } from '../app.ts';
 import { SliceSize } from '../db/slice-size.ts';
 import type { Feature } from '../feature.ts';
