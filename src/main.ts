@@ -28,7 +28,7 @@ import { createInboundApp, type InboundApp, type MailboxScripts } from './receiv
 import { openInbound } from './receiving/listener.ts';
 import { createLocalReceiver } from './receiving/local.ts';
 import { createRetentionWork } from './retention/worker.ts';
-import { POST_THREAD, type RouteCalls, startRoutePosts } from './routes/post/part.ts';
+import { POST_PART, type RouteCalls } from './routes/post/part.ts';
 import { startPostsIfNeeded } from './routes/post/start.ts';
 import { openSubmission } from './submission/listeners.ts';
 import { suppressionExport } from './suppressions/export.ts';
@@ -36,13 +36,13 @@ import { suppressionImport } from './suppressions/import.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
 import type { System } from './system/system.ts';
-import { inThisThread, type LazyThread, type PartThread } from './system/thread.ts';
+import type { PartThread } from './system/thread.ts';
 import { startWork } from './system/worker.ts';
 import { startTasks } from './tasks/engine.ts';
 import { moveTasks, watchTasks } from './tasks/upkeep.ts';
-import { createLazyPartThread, startPartThread } from './thread-app.ts';
+import { createPart } from './thread-app.ts';
 import { VERSION } from './version.ts';
-import { startWebhooks, WEBHOOK_THREAD, type WebhookCalls } from './webhooks/part.ts';
+import { WEBHOOK_PART, type WebhookCalls } from './webhooks/part.ts';
 
 export type Daemon = {
   /** URL that the API listens on, such as `http://127.0.0.1:8025`. */
@@ -104,8 +104,9 @@ export async function startDaemon(
   // descriptors cannot load its code.
   await Promise.all([recoverQueue(app), app.db.startReader()]);
   const certificates = opened.use(await openCertificates(app));
-  const threads = await startThreads(app, certificates, Object.keys(overrides).length === 0);
+  const threads = createThreads(app, certificates, Object.keys(overrides).length === 0);
   for (const part of Object.values(threads)) opened.defer(() => part.stop(0));
+  await Promise.all([threads.webhooks.start(), startPostsIfNeeded(app, threads.routes)]);
   await threads.mailboxes.startIfNeeded();
   const parts: Parts = {
     ...threads,
@@ -164,35 +165,26 @@ type Stoppable = { stop(graceMs: number): unknown };
 /** Parts of the daemon that may run in threads of their own. */
 type Threads = {
   webhooks: PartThread<WebhookCalls>;
-  routes: LazyThread<RouteCalls>;
+  routes: PartThread<RouteCalls>;
   mailboxes: Mailboxes;
-  imports: LazyThread<ImportCalls>;
+  imports: PartThread<ImportCalls>;
 };
 
 /** Parts of the daemon that listeners need. */
 type Parts = Threads & { certificates: Certificates; inbound: InboundApp };
 
 /**
- * Starts the parts that post webhooks and received mail, and mailboxes, in threads of their own unless the caller has replaced a
+ * Returns the parts that post webhooks and received mail, and mailboxes, in threads of their own unless the caller has replaced a
  * part of the system: what replaces it cannot cross to a thread.
  */
-async function startThreads(app: App, certificates: Certificates, inThreads: boolean): Promise<Threads> {
+function createThreads(app: App, certificates: Certificates, inThreads: boolean): Threads {
   const mailboxes = createMailboxes(app, certificates, { inThreads });
-  const imports = createImportReader(app, mailboxes.accounts, { inThreads });
-  if (!inThreads) {
-    return {
-      webhooks: inThisThread(startWebhooks(app)),
-      routes: inThisThread(startRoutePosts(app)),
-      mailboxes,
-      imports,
-    };
-  }
-  const routes = createLazyPartThread<RouteCalls>(app, POST_THREAD, ['post']);
-  const [webhooks] = await Promise.all([
-    startPartThread<WebhookCalls>(app, WEBHOOK_THREAD),
-    startPostsIfNeeded(app, routes),
-  ]);
-  return { webhooks, routes, mailboxes, imports };
+  return {
+    webhooks: createPart(app, WEBHOOK_PART, { inThreads }),
+    routes: createPart(app, POST_PART, { inThreads }),
+    mailboxes,
+    imports: createImportReader(app, mailboxes.accounts, { inThreads }),
+  };
 }
 
 /** Kinds of imports and exports. */

@@ -3,6 +3,7 @@
  * master key like the main thread, and writes through the one writer thread.
  */
 import { type KeyObject, randomUUID } from 'node:crypto';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { type App, systemOptions } from './app.ts';
 import type { Config } from './config/config.ts';
 import type { Access } from './db/access.ts';
@@ -13,9 +14,10 @@ import { createLog } from './system/log.ts';
 import { createMetrics } from './system/metrics.ts';
 import { createSealer } from './system/seal.ts';
 import { createSystem, type System } from './system/system.ts';
-import type { Calls, Part, ThreadOptions, ThreadSystem } from './system/thread/part.ts';
+import { createPortCalls, servePortCalls } from './system/thread/calls.ts';
+import type { Calls, Part, ThreadOptions } from './system/thread/part.ts';
 import { serveThread, type ThreadHost } from './system/thread/serve.ts';
-import { createLazyThread, type LazyThread, type PartThread, startThread } from './system/thread.ts';
+import { createThread, inThisThread, type PartThread } from './system/thread.ts';
 
 /**
  * The value that a part receives. The app of the main thread is one too, so that a part runs in either. In a thread,
@@ -31,87 +33,109 @@ type SharedApp = {
   database: ThreadConnection;
 };
 
-/**
- * Starts a part in a thread. It resolves when the part runs.
- * @throws the error for which the thread could not start
- */
-export function startPartThread<Functions extends Calls>(
+/** Options of a part with its thread. */
+type PartOptions = Omit<ThreadOptions, 'prepare'>;
+
+/** A part with the main database. */
+type DatabasePart<Functions extends Calls> = PartOptions & { start(app: PartApp): Part<Functions> };
+
+/** Returns a part, in a thread of its own or in this one. It starts at its first call, or at `start`. */
+export function createPart<Functions extends Calls>(
   app: App,
-  options: Omit<ThreadOptions, 'prepare'>,
-): Promise<PartThread<Functions>> {
-  return startThread<Functions>(app, { ...options, prepare: () => shareApp(app) });
+  { start, ...thread }: DatabasePart<Functions>,
+  { inThreads }: { inThreads: boolean },
+): PartThread<Functions> {
+  if (!inThreads) return inThisThread(async () => start(app));
+  const prepare = () => {
+    const { config, sealer } = app;
+    const database = app.db.connectThread();
+    const data: SharedApp = { config, runId: randomUUID(), masterKey: sealer.key, database };
+    return { data, transfer: [database.port] };
+  };
+  return createThread<Functions>(app, { ...thread, prepare });
 }
 
-/** Returns a part whose thread starts at the first of these calls, or at `start`. */
-export function createLazyPartThread<Functions extends Calls>(
-  app: App,
-  options: Omit<ThreadOptions, 'prepare'>,
-  calls: readonly (keyof Functions & string)[],
-): LazyThread<Functions> {
-  return createLazyThread<Functions>(app, { ...options, prepare: () => shareApp(app) }, calls);
-}
-
-function shareApp({ db, config, sealer }: App): ReturnType<ThreadOptions['prepare']> {
-  const database = db.connectThread();
-  const data: SharedApp = { config, runId: randomUUID(), masterKey: sealer.key, database };
-  return { data, transfer: [database.port] };
+/** Runs a part in this thread. The module of a thread calls it once, at its end. */
+export function servePart({ start }: Pick<DatabasePart<Calls>, 'start'>): Promise<void> {
+  return serveThread(async (shared, host) => {
+    const { config, runId, masterKey, database } = shared as SharedApp;
+    const system = createThreadSystem(config, host);
+    const db = openFromThread<Tables>(system, database);
+    const part = start({ ...system, config, runId, db, sealer: createSealer(masterKey) });
+    return watched(system, part, () => db.close());
+  });
 }
 
 /** The value that a part without the main database receives. */
 export type SystemApp = System & Pick<App, 'config'>;
 
-/** The values that such a thread starts with, with those of the part itself. */
-type SharedSystem = { config: Config; own: unknown };
+/** A part without the main database. `host` has functions of the main thread, and `data` is what each start is given. */
+type SystemPart<Functions extends Calls, Host extends Calls, Data> = PartOptions & {
+  start(app: SystemApp, host: Host, data: Data): Promise<Part<Functions>>;
+};
 
-/** Returns a part without the main database, whose thread starts at the first of these calls, or at `start`. */
-export function createLazySystemThread<Functions extends Calls>(
-  app: ThreadSystem & Pick<App, 'config'>,
-  options: ThreadOptions,
-  calls: readonly (keyof Functions & string)[],
-): LazyThread<Functions> {
-  const prepare = () => {
-    const { data: own, transfer } = options.prepare();
-    return { data: { config: app.config, own } satisfies SharedSystem, transfer };
+/** The port over which the functions of the main thread are called, and the data of the start. */
+type Given<Data> = { port: MessagePort; data: Data };
+type SharedSystem<Data> = { config: Config; given: Given<Data> };
+
+type SystemPartOptions<Host, Data> = { inThreads: boolean; host: Host; data: () => Data };
+
+/** Returns a part without the main database, in a thread of its own or in this one. It starts at its first call, or at `start`. */
+export function createSystemPart<Functions extends Calls, Host extends Calls, Data>(
+  app: App,
+  { start, ...thread }: SystemPart<Functions, Host, Data>,
+  { inThreads, host, data }: SystemPartOptions<Host, Data>,
+): PartThread<Functions> {
+  const give = (): Given<Data> => {
+    const { port1, port2 } = new MessageChannel();
+    servePortCalls(port1, host);
+    return { port: port2, data: data() };
   };
-  return createLazyThread<Functions>(app, { ...options, prepare }, calls);
+  if (!inThreads) return inThisThread(() => startGiven(app, start, give()));
+  const prepare = () => {
+    const given = give();
+    return { data: { config: app.config, given } satisfies SharedSystem<Data>, transfer: [given.port] };
+  };
+  return createThread<Functions>(app, { ...thread, prepare });
 }
 
-/**
- * Runs a part without the main database in this thread. The module of a thread calls it once, at its end. `data` is what the
- * part's own `prepare` has returned.
- */
-export function serveSystemPart(
-  start: (app: SystemApp, data: unknown) => Promise<Part<Calls>>,
-): Promise<void> {
+/** Runs a part without the main database in this thread. The module of a thread calls it once, at its end. */
+export function serveSystemPart<Host extends Calls, Data>({
+  start,
+}: Pick<SystemPart<Calls, Host, Data>, 'start'>): Promise<void> {
   return serveThread(async (shared, host) => {
-    const { config, own } = shared as SharedSystem;
+    const { config, given } = shared as SharedSystem<Data>;
     const system = createThreadSystem(config, host);
-    const loop = system.metrics.watchLoop();
-    return {
-      ...(await start({ ...system, config }, own)),
-      metrics: system.metrics,
-      close: async () => loop.stop(),
-    };
+    return watched(system, await startGiven({ ...system, config }, start, given));
   });
 }
 
-/** Runs a part in this thread. The module of a thread calls it once, at its end. */
-export function servePart(start: (app: PartApp) => Part<Calls>): Promise<void> {
-  return serveThread(async (data, host) => {
-    const { config, runId, masterKey, database } = data as SharedApp;
-    const system = createThreadSystem(config, host);
-    const db = openFromThread<Tables>(system, database);
-    const loop = system.metrics.watchLoop();
-    const part = start({ ...system, config, runId, db, sealer: createSealer(masterKey) });
-    return {
-      ...part,
-      metrics: system.metrics,
-      async close() {
-        loop.stop();
-        await db.close();
-      },
-    };
-  });
+async function startGiven<Functions extends Calls, Host extends Calls, Data>(
+  app: SystemApp,
+  start: SystemPart<Functions, Host, Data>['start'],
+  { port, data }: Given<Data>,
+): Promise<Part<Functions>> {
+  const part = await start(app, createPortCalls<Host>(port), data);
+  return {
+    calls: part.calls,
+    async stop(graceMs) {
+      await part.stop(graceMs);
+      port.close();
+    },
+  };
+}
+
+/** Returns the part with the metrics of its thread. */
+function watched({ metrics }: System, part: Part<Calls>, close: () => Promise<void> = async () => {}) {
+  const loop = metrics.watchLoop();
+  return {
+    ...part,
+    metrics,
+    async close() {
+      loop.stop();
+      await close();
+    },
+  };
 }
 
 function createThreadSystem(config: Config, { name, wakeups, writeLine }: ThreadHost): System {

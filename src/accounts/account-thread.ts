@@ -1,6 +1,6 @@
 /** The module of the threads that serve accounts. */
 import { serveSystemPart } from '../thread-app.ts';
-import { type AccountStart, startAccounts } from './part.ts';
+import { ACCOUNT_PART } from './part.ts';
 
 /**
  * Size of the slabs that Node cuts small buffers from. A slab lives as long as any buffer in it, and a connection that waits holds some:
@@ -8,4 +8,4 @@ import { type AccountStart, startAccounts } from './part.ts';
  */
 Buffer.poolSize = 8 * 1024;
 
-await serveSystemPart((app, data) => startAccounts(app, data as AccountStart));
+await serveSystemPart(ACCOUNT_PART);

@@ -6,7 +6,6 @@ import type { MessagePort, Transferable } from 'node:worker_threads';
 import { createMailboxMessageReader } from '../mail/mailbox-message/reader.ts';
 import type { Annotations, Folder } from '../mail/sieve/run/account.ts';
 import { createByteBudget } from '../system/guards/byte-budget.ts';
-import { createPortCalls } from '../system/thread/calls.ts';
 import type { Part } from '../system/thread/part.ts';
 import { moduleBeside } from '../system/thread.ts';
 import { periodic, startWork } from '../system/worker.ts';
@@ -30,8 +29,6 @@ import { findMissing, importMessages, listForExport, readForExport, rememberDeli
 export type ReportCalls = {
   [Name in keyof AccountReports]: (input: Parameters<AccountReports[Name]>[0]) => Promise<void>;
 };
-
-const REPORT_CALLS = ['usage', 'damaged'] as const satisfies readonly (keyof ReportCalls)[];
 
 type MessagesToAdd = Parameters<MailboxContents['add']>[1];
 type Slice = Parameters<MailboxContents['read']>[1];
@@ -62,44 +59,14 @@ export type AccountCalls = {
   close(input: { id: string }): Promise<void>;
 };
 
-export const ACCOUNT_CALLS = [
-  'connect',
-  'admit',
-  'deliver',
-  'listTargets',
-  'readAnnotations',
-  'findMissing',
-  'importMessages',
-  'remember',
-  'listFolders',
-  'read',
-  'check',
-  'repair',
-  'endSessions',
-  'configure',
-  'closeIdle',
-  'close',
-] as const satisfies readonly (keyof AccountCalls)[];
-
-/** Values that a thread of accounts starts with. */
-export type AccountStart = { reports: MessagePort };
-
 /** Maximum heap of a thread. Flags and UIDs of open folders, and the bytes of messages, are outside of it. */
 const HEAP_MEGABYTES = 512;
 /** Period in which the sizes of changed accounts are reported, in milliseconds. */
 const USAGE_PERIOD_MS = 3_000;
 
-/** Options of the threads. Sessions of a thread that fails end with BYE, and their clients connect again. */
-export const ACCOUNT_THREAD = {
-  module: moduleBeside(import.meta.url, 'account-thread'),
-  onDeath: 'restart',
-  heapMegabytes: HEAP_MEGABYTES,
-} as const;
-
 /** Starts to serve accounts. */
-export async function startAccounts(app: SystemApp, { reports }: AccountStart): Promise<Part<AccountCalls>> {
+async function startAccounts(app: SystemApp, host: ReportCalls): Promise<Part<AccountCalls>> {
   const parser = createMailboxMessageReader(app);
-  const host = createPortCalls<ReportCalls>(reports, REPORT_CALLS);
   const accountApp = { ...app, parser, sessionMemory: createByteBudget(SESSION_MEMORY) };
   const accounts = new OpenAccounts(accountApp, { reports: toHost(host) });
   const usage = startWork(
@@ -149,6 +116,13 @@ export async function startAccounts(app: SystemApp, { reports }: AccountStart): 
     },
   };
 }
+
+/** Sessions of a thread that fails end with BYE, and their clients connect again. */
+export const ACCOUNT_PART = {
+  module: moduleBeside(import.meta.url, 'account-thread'),
+  heapMegabytes: HEAP_MEGABYTES,
+  start: startAccounts,
+};
 
 /** Stores a message that was accepted. A delivery that was stored before changes nothing. */
 async function deliverRequest(

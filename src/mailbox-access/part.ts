@@ -3,9 +3,8 @@
  * of its time, and the API would wait.
  */
 import type { MessagePort, Transferable } from 'node:worker_threads';
-import { SCRIPT_CALLS, type ScriptCalls } from '../mailboxes/script-calls.ts';
+import type { ScriptCalls } from '../mailboxes/script-calls.ts';
 import { type CertificatePair, createCertificateStore } from '../system/certificates.ts';
-import { createPortCalls } from '../system/thread/calls.ts';
 import type { Part } from '../system/thread/part.ts';
 import { StreamPort } from '../system/thread/streams.ts';
 import { moduleBeside } from '../system/thread.ts';
@@ -23,45 +22,23 @@ export type AccessCalls = {
   renewTicketKey(): Promise<void>;
 };
 
-export const ACCESS_CALLS = [
-  'addresses',
-  'connect',
-  'replaceCertificates',
-  'renewTicketKey',
-] as const satisfies readonly (keyof AccessCalls)[];
-
-/** Values that the thread starts with. */
-export type AccessStart = { main: MessagePort; certificates: readonly CertificatePair[] };
-
 /** Maximum heap of the thread. It has the sockets of all connections; what they send and receive is outside. */
 const HEAP_MEGABYTES = 512;
-
-export const ACCESS_THREAD = {
-  name: 'access',
-  module: moduleBeside(import.meta.url, 'access-thread'),
-  // Nothing but the connections is lost, and clients connect again.
-  onDeath: 'restart',
-  heapMegabytes: HEAP_MEGABYTES,
-} as const;
 
 /**
  * Starts to listen.
  * @throws ListenError
  */
-export async function startAccess(
+async function startAccess(
   app: SystemApp,
-  { main, certificates }: AccessStart,
+  main: LoginCalls & ScriptCalls,
+  certificates: readonly CertificatePair[],
 ): Promise<Part<AccessCalls>> {
   const store = createCertificateStore(certificates);
   const links = new Map<string, StreamPort>();
   const ports = new Set<MessagePort>();
   const openLogins = createOpenLogins(app);
-  const sessions = {
-    main: createPortCalls<LoginCalls & ScriptCalls>(main, ['login', 'scramKey', ...SCRIPT_CALLS]),
-    links,
-    openLogins,
-  };
-  const listeners = await openListeners(app, store, sessions);
+  const listeners = await openListeners(app, store, { main, links, openLogins });
   return {
     calls: {
       addresses: async () => listeners.addresses,
@@ -83,3 +60,11 @@ export async function startAccess(
     },
   };
 }
+
+/** A thread that dies loses nothing but its connections, and clients connect again. */
+export const ACCESS_PART = {
+  name: 'access',
+  module: moduleBeside(import.meta.url, 'access-thread'),
+  heapMegabytes: HEAP_MEGABYTES,
+  start: startAccess,
+};

@@ -3,16 +3,8 @@
  * of them; the listeners open with the first mailbox.
  */
 import { availableParallelism } from 'node:os';
-import { MessageChannel } from 'node:worker_threads';
 import type { AccountSettings } from '../accounts/open-accounts.ts';
-import {
-  ACCOUNT_CALLS,
-  ACCOUNT_THREAD,
-  type AccountCalls,
-  type AccountStart,
-  type ReportCalls,
-  startAccounts,
-} from '../accounts/part.ts';
+import { ACCOUNT_PART, type AccountCalls, type ReportCalls } from '../accounts/part.ts';
 import type { App } from '../app.ts';
 import type { Certificates } from '../certificates/certificates.ts';
 import { type Accounts, createAccounts } from '../mailboxes/accounts.ts';
@@ -23,14 +15,12 @@ import { createScriptCalls, type ScriptCalls } from '../mailboxes/script-calls.t
 import { createScriptRunner, type ScriptRunner } from '../mailboxes/scripts/runner.ts';
 import { hasMailboxes, recordDamage, recordUsage } from '../mailboxes/store.ts';
 import { AppError } from '../system/errors.ts';
-import { servePortCalls } from '../system/thread/calls.ts';
-import type { Calls } from '../system/thread/part.ts';
-import { inThisThreadLater, type LazyThread } from '../system/thread.ts';
+import type { PartThread } from '../system/thread.ts';
 import type { Work } from '../system/worker.ts';
-import { createLazySystemThread } from '../thread-app.ts';
+import { createSystemPart } from '../thread-app.ts';
 import { createLinks } from './links.ts';
 import type { AccessAddresses } from './listeners.ts';
-import { ACCESS_CALLS, ACCESS_THREAD, type AccessCalls, type AccessStart, startAccess } from './part.ts';
+import { ACCESS_PART, type AccessCalls } from './part.ts';
 import type { LoginAnswer, LoginCalls } from './session.ts';
 
 export type Mailboxes = {
@@ -168,17 +158,18 @@ function accountThreads(): number {
 function createAccountThread(
   app: App,
   { name, inThreads }: { name: string; inThreads: boolean },
-): LazyThread<AccountCalls> {
+): PartThread<AccountCalls> {
   const reports: ReportCalls = {
     usage: (usage) => app.db.commit(recordUsage, usage),
     async damaged({ id }) {
       await app.db.commit(recordDamage, { id, now: app.clock.now() });
     },
   };
-  const data = (): AccountStart => ({ reports: openPort(reports) });
-  if (!inThreads) return inThisThreadLater(() => startAccounts(app, data()), ACCOUNT_CALLS);
-  const prepare = () => sharing(data(), ({ reports: port }) => port);
-  return createLazySystemThread(app, { ...ACCOUNT_THREAD, name, prepare }, ACCOUNT_CALLS);
+  return createSystemPart(
+    app,
+    { ...ACCOUNT_PART, name },
+    { inThreads, host: reports, data: () => undefined },
+  );
 }
 
 type AccessOptions = {
@@ -190,7 +181,7 @@ type AccessOptions = {
 function createAccessThread(
   app: App,
   { certificates, calls, inThreads }: AccessOptions,
-): LazyThread<AccessCalls> {
+): PartThread<AccessCalls> {
   const ignore = (sent: Promise<void>): void => void sent.catch(() => {});
   let isStarted = false;
   /** Certificates that the next start gets. */
@@ -203,24 +194,10 @@ function createAccessThread(
       if (isStarted) ignore(thread.calls.renewTicketKey());
     },
   });
-  const data = (): AccessStart => {
+  const data = () => {
     isStarted = true;
-    return { main: openPort(calls), certificates: current };
+    return current;
   };
-  const prepare = () => sharing(data(), (start) => start.main);
-  const thread = inThreads
-    ? createLazySystemThread<AccessCalls>(app, { ...ACCESS_THREAD, prepare }, ACCESS_CALLS)
-    : inThisThreadLater(() => startAccess(app, data()), ACCESS_CALLS);
+  const thread = createSystemPart(app, ACCESS_PART, { inThreads, host: calls, data });
   return thread;
-}
-
-/** Returns a port over which these functions of this thread are called. */
-function openPort(calls: Calls) {
-  const { port1, port2 } = new MessageChannel();
-  servePortCalls(port1, calls);
-  return port2;
-}
-
-function sharing<Data>(data: Data, portOf: (data: Data) => MessageChannel['port1']) {
-  return { data, transfer: [portOf(data)] };
 }

@@ -1,5 +1,5 @@
 /** The module of the thread that reads mail from other servers. */
 import { serveSystemPart } from '../thread-app.ts';
-import { type ImportStart, startImportReader } from './part.ts';
+import { IMPORT_PART } from './part.ts';
 
-await serveSystemPart((app, data) => startImportReader(app, data as ImportStart));
+await serveSystemPart(IMPORT_PART);

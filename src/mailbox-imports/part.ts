@@ -2,16 +2,11 @@
  * The reading of mail from other servers as a part of the daemon, in a thread of its own: the octets of other servers are parsed there,
  * which delays nothing else, and what a server sends cannot use up the memory of the daemon.
  */
-import type { MessagePort } from 'node:worker_threads';
 import { sleep } from '../system/clock.ts';
-import { createPortCalls } from '../system/thread/calls.ts';
 import type { Part } from '../system/thread/part.ts';
 import { moduleBeside } from '../system/thread.ts';
 import type { SystemApp } from '../thread-app.ts';
-import { type ImportCalls, TARGET_CALLS, type TargetCalls, type TurnEnd } from './turn.ts';
-
-/** Values that the thread starts with. */
-export type ImportStart = { target: MessagePort };
+import type { ImportCalls, TargetCalls, TurnEnd } from './turn.ts';
 
 /**
  * Maximum heap: lists of folders and of UIDs, at most 100 MB for each import that runs. The contents of messages are outside of it;
@@ -19,20 +14,8 @@ export type ImportStart = { target: MessagePort };
  */
 const HEAP_MEGABYTES = 512;
 
-/** Options of the thread. The imports of a thread that dies go on in another turn. */
-export const IMPORT_THREAD = {
-  name: 'mailbox-imports',
-  module: moduleBeside(import.meta.url, 'import-thread'),
-  onDeath: 'restart',
-  heapMegabytes: HEAP_MEGABYTES,
-} as const;
-
 /** Starts the part. */
-export async function startImportReader(
-  app: SystemApp,
-  { target: port }: ImportStart,
-): Promise<Part<ImportCalls>> {
-  const target = createPortCalls<TargetCalls>(port, TARGET_CALLS);
+export async function startImportReader(app: SystemApp, target: TargetCalls): Promise<Part<ImportCalls>> {
   const running = new Set<Promise<TurnEnd>>();
   const connections = new Set<{ close(): void }>();
   let isStopping = false;
@@ -64,7 +47,14 @@ export async function startImportReader(
       // A turn stores what it has fetched, and waits for nothing more of the other server.
       for (const connection of connections) connection.close();
       await Promise.race([Promise.allSettled(running), sleep(app.clock, graceMs)]);
-      port.close();
     },
   };
 }
+
+/** The imports of a thread that dies go on in another turn. */
+export const IMPORT_PART = {
+  name: 'mailbox-imports',
+  module: moduleBeside(import.meta.url, 'import-thread'),
+  heapMegabytes: HEAP_MEGABYTES,
+  start: startImportReader,
+};

@@ -1,14 +1,12 @@
 /** Starts the thread that reads mail from other servers, and serves what it asks of the main thread. */
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { App } from '../app.ts';
 import type { Accounts } from '../mailboxes/accounts.ts';
-import { servePortCalls } from '../system/thread/calls.ts';
-import { inThisThreadLater, type LazyThread } from '../system/thread.ts';
-import { createLazySystemThread } from '../thread-app.ts';
+import type { PartThread } from '../system/thread.ts';
+import { createSystemPart } from '../thread-app.ts';
 import { findOpenFolder, openFolder } from './folder-store.ts';
-import { IMPORT_THREAD, type ImportStart, startImportReader } from './part.ts';
+import { IMPORT_PART } from './part.ts';
 import { advanceImport } from './store.ts';
-import { IMPORT_CALLS, type ImportCalls, type TargetCalls } from './turn.ts';
+import type { ImportCalls, TargetCalls } from './turn.ts';
 
 type Target = Pick<Accounts, 'contents' | 'listTargets'>;
 
@@ -17,15 +15,9 @@ export function createImportReader(
   app: App,
   accounts: Target,
   { inThreads }: { inThreads: boolean },
-): LazyThread<ImportCalls> {
-  const target = createTargetCalls(app, accounts);
-  const start = (): ImportStart => ({ target: openPort(target) });
-  if (!inThreads) return inThisThreadLater(() => startImportReader(app, start()), IMPORT_CALLS);
-  const prepare = () => {
-    const data = start();
-    return { data, transfer: [data.target] };
-  };
-  return createLazySystemThread<ImportCalls>(app, { ...IMPORT_THREAD, prepare }, IMPORT_CALLS);
+): PartThread<ImportCalls> {
+  const options = { inThreads, host: createTargetCalls(app, accounts), data: () => undefined };
+  return createSystemPart(app, IMPORT_PART, options);
 }
 
 /** Returns the functions for the thread that reads. */
@@ -52,10 +44,4 @@ export function createTargetCalls(
     advance: ({ id, counts, errors }) =>
       app.db.commit(advanceImport, { id, progress: JSON.stringify(counts), errors }),
   };
-}
-
-function openPort(target: TargetCalls): MessagePort {
-  const { port1, port2 } = new MessageChannel();
-  servePortCalls(port1, target);
-  return port2;
 }

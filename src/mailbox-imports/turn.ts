@@ -41,8 +41,6 @@ export type ImportCalls = {
   takeTurn(request: TurnRequest): Promise<TurnEnd>;
 };
 
-export const IMPORT_CALLS = ['takeTurn'] as const satisfies readonly (keyof ImportCalls)[];
-
 type OfMailbox = Pick<MailboxImportRow, 'mailboxId'>;
 
 /** Functions of the main thread for the one that reads. They throw the errors of `MailboxContents`. */
@@ -67,13 +65,3 @@ export type TargetCalls = {
     errors: readonly MessageError[];
   }): Promise<boolean>;
 };
-
-export const TARGET_CALLS = [
-  'listTargets',
-  'openFolder',
-  'findMissing',
-  'remember',
-  'add',
-  'requireReserve',
-  'advance',
-] as const satisfies readonly (keyof TargetCalls)[];

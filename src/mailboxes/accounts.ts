@@ -16,14 +16,14 @@ import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import { maxFilesOf, readMaxOpenFiles } from '../system/open-files.ts';
-import type { LazyThread } from '../system/thread.ts';
+import type { PartThread } from '../system/thread.ts';
 import type { MailboxRepairs } from './repairs.ts';
 import { findMailboxById, recordDamage, recordRepair } from './store.ts';
 
 type MailboxId = MailboxRow['id'];
 
 /** A thread of accounts, by its place in the list of them. */
-type AccountThread = Pick<LazyThread<AccountCalls>, 'calls'>;
+type AccountThread = Pick<PartThread<AccountCalls>, 'calls'>;
 
 /** A call to the thread of an account. */
 type AccountCall<Result> = (account: AccountSettings, calls: AccountCalls, thread: number) => Promise<Result>;

@@ -47,12 +47,6 @@ export type ScriptCalls = {
   findScriptLoginEnd(login: LoginMark): Promise<Refusal | undefined>;
 };
 
-export const SCRIPT_CALLS = [
-  'loginToScripts',
-  'manageScripts',
-  'findScriptLoginEnd',
-] as const satisfies readonly (keyof ScriptCalls)[];
-
 type ScriptsApp = Pick<App, 'db' | 'clock'> & { scriptRunner: Pick<ScriptRunner, 'findProblem'> };
 
 const LOGIN_HAS_ENDED: Refusal = { refused: 'BYE', text: 'The login does not stand any more' };

@@ -4,7 +4,7 @@
  * API.
  */
 
-import type { Part, ThreadOptions } from '../system/thread/part.ts';
+import type { Part } from '../system/thread/part.ts';
 import { moduleBeside } from '../system/thread.ts';
 import { startWork } from '../system/worker.ts';
 import { startTasks } from '../tasks/engine.ts';
@@ -26,16 +26,8 @@ export type WebhookCalls = {
  */
 const HEAP_MEGABYTES = 128;
 
-export const WEBHOOK_THREAD: Omit<ThreadOptions, 'prepare'> = {
-  name: 'webhooks',
-  module: moduleBeside(import.meta.url, 'webhook-thread'),
-  // Mail is delivered without this thread, and due posts are made after its restart.
-  onDeath: 'restart',
-  heapMegabytes: HEAP_MEGABYTES,
-};
-
 /** Starts the work. */
-export function startWebhooks(app: PartApp): Part<WebhookCalls> {
+function startWebhooks(app: PartApp): Part<WebhookCalls> {
   const works = [
     startWork(app, createFanOutWork(app)),
     startTasks(app, [createWebhookKind(app), createReplayKind(app)]),
@@ -48,6 +40,14 @@ export function startWebhooks(app: PartApp): Part<WebhookCalls> {
     },
   };
 }
+
+/** Mail is delivered without this thread, and due posts are made after its restart. */
+export const WEBHOOK_PART = {
+  name: 'webhooks',
+  module: moduleBeside(import.meta.url, 'webhook-thread'),
+  heapMegabytes: HEAP_MEGABYTES,
+  start: startWebhooks,
+};
 
 /** Returns the calls, for a process that does not run the work. */
 export function webhookCalls(app: PostingApp): WebhookCalls {

@@ -1,5 +1,5 @@
 /** The module of the thread that posts webhooks. */
 import { servePart } from '../thread-app.ts';
-import { startWebhooks } from './part.ts';
+import { WEBHOOK_PART } from './part.ts';
 
-await servePart(startWebhooks);
+await servePart(WEBHOOK_PART);

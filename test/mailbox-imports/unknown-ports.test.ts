@@ -4,13 +4,11 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { MessageChannel } from 'node:worker_threads';
 import { NO_COUNTS } from '../../src/mailbox-imports/counts.ts';
 import { startImportReader } from '../../src/mailbox-imports/part.ts';
 import type { TurnEnd } from '../../src/mailbox-imports/turn.ts';
 import { sleep, TimeoutError } from '../../src/system/clock.ts';
 import type { DialTarget } from '../../src/system/dial.ts';
-import { servePortCalls } from '../../src/system/thread/calls.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { createImporter, HOST, sourceSystem } from './fixture.ts';
@@ -89,12 +87,10 @@ test('an import that is deleted, or whose thread stops, does not wait any longer
 
   isDeleted = false;
   const stopped = Promise.withResolvers<void>();
-  const { port1, port2 } = new MessageChannel();
-  servePortCalls(port1, target);
   const system = { ...world.app, ...sourceSystem(clock) };
   const part = await startImportReader(
     { ...system, dial: (to: DialTarget) => refusing(to, stopped.resolve) },
-    { target: port2 },
+    target,
   );
   const server = { host: HOST, port: 993, security: 'tls', user: 'ann' } as const;
   const settings = { ...server, password: 'secret', hasLoggedIn: false };

@@ -5,7 +5,7 @@ import { AppError } from '../../src/system/errors.ts';
 import { createLog } from '../../src/system/log.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import type { ThreadOptions } from '../../src/system/thread/part.ts';
-import { createLazyThread, startThread } from '../../src/system/thread.ts';
+import { createThread } from '../../src/system/thread.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { pause } from '../support/pause.ts';
@@ -30,7 +30,6 @@ function prepareThread(change: Partial<ThreadOptions> = {}) {
   const options: ThreadOptions = {
     name: 'sample',
     module: MODULE,
-    onDeath: 'restart',
     heapMegabytes: 24,
     prepare: () => {
       starts += 1;
@@ -58,14 +57,15 @@ function prepareThread(change: Partial<ThreadOptions> = {}) {
 
 async function open(context: TestContext, change?: Partial<ThreadOptions>) {
   const prepared = prepareThread(change);
-  const thread = await startThread<SampleCalls>(prepared.system, prepared.options);
+  const thread = createThread<SampleCalls>(prepared.system, prepared.options);
   context.after(() => thread.stop(0));
+  await thread.start();
   return { ...prepared, thread, calls: thread.calls };
 }
 
 function openLazy(context: TestContext) {
   const prepared = prepareThread();
-  const thread = createLazyThread<SampleCalls>(prepared.system, prepared.options, ['echo', 'throwLater']);
+  const thread = createThread<SampleCalls>(prepared.system, prepared.options);
   context.after(() => thread.stop(0));
   return { ...prepared, thread, calls: thread.calls };
 }
@@ -245,14 +245,6 @@ test('a thread that does not stop is terminated after the grace period', async (
   await clock.advance(3_000);
   await Promise.all([stopped, underWay]);
   assert.equal(logged('a thread did not stop in time').length, 1);
-});
-
-test('a thread whose death ends the daemon is not started again', async (t) => {
-  const { thread, calls, clock } = await open(t, { onDeath: 'end' });
-  await calls.throwLater('this is the end');
-  assert.equal((await thread.failed).message, 'this is the end');
-  await clock.advance(120_000);
-  assert.equal(thread.isRunning, false);
 });
 
 test('a thread that cannot start rejects with its reason', async (t) => {

@@ -4,8 +4,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import { after, before, type TestContext, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
 import { createLog } from '../../src/system/log.ts';
-import { startPartThread } from '../../src/thread-app.ts';
-import { WEBHOOK_THREAD, type WebhookCalls } from '../../src/webhooks/part.ts';
+import { createPart } from '../../src/thread-app.ts';
+import { WEBHOOK_PART } from '../../src/webhooks/part.ts';
 import { verifySignature } from '../../src/webhooks/posting/signature.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
@@ -78,8 +78,9 @@ async function missReports(thread: { isRunning: boolean }): Promise<void> {
 /** The thread, an API that uses it, and an endpoint whose receiver answers when a test tells it to. */
 async function openWorld(context: TestContext) {
   const { app } = opened;
-  const thread = await startPartThread<WebhookCalls>(app, WEBHOOK_THREAD);
+  const thread = createPart(app, WEBHOOK_PART, { inThreads: true });
   context.after(() => thread.stop(0));
+  await thread.start();
   const server = await createApiServer(app, {
     webhookCalls: thread.calls,
     doThreadsRun: () => thread.isRunning,

@@ -5,7 +5,7 @@
  */
 import { createHtmlText } from '../../mail/message/html-text.ts';
 import { createMessageParser } from '../../mail/message/parse/parser.ts';
-import type { Part, ThreadOptions } from '../../system/thread/part.ts';
+import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import { startTasks } from '../../tasks/engine.ts';
 import type { PartApp } from '../../thread-app.ts';
@@ -26,16 +26,8 @@ export type RouteCalls = {
  */
 const HEAP_MEGABYTES = 256;
 
-export const POST_THREAD: Omit<ThreadOptions, 'prepare'> = {
-  name: 'routes',
-  module: moduleBeside(import.meta.url, 'post-thread'),
-  // Mail is received without this thread, and due posts are made after its restart.
-  onDeath: 'restart',
-  heapMegabytes: HEAP_MEGABYTES,
-};
-
 /** Starts the work. */
-export function startRoutePosts(app: PartApp): Part<RouteCalls> {
+function startRoutePosts(app: PartApp): Part<RouteCalls> {
   const htmlText = createHtmlText(app);
   const parser = createMessageParser(app, htmlText);
   const posting = { ...app, parser, links: createDownloadLinks(app), memory: new PostMemory(app.clock) };
@@ -48,6 +40,14 @@ export function startRoutePosts(app: PartApp): Part<RouteCalls> {
     },
   };
 }
+
+/** Mail is received without this thread, and due posts are made after its restart. */
+export const POST_PART = {
+  name: 'routes',
+  module: moduleBeside(import.meta.url, 'post-thread'),
+  heapMegabytes: HEAP_MEGABYTES,
+  start: startRoutePosts,
+};
 
 /** Returns the calls, for a process that does not run the work. */
 export function routeCalls(app: RouteApp): RouteCalls {

@@ -1,5 +1,5 @@
 /** The module of the thread that posts received mail to routes. */
 import { servePart } from '../../thread-app.ts';
-import { startRoutePosts } from './part.ts';
+import { POST_PART } from './part.ts';
 
-await servePart(startRoutePosts);
+await servePart(POST_PART);

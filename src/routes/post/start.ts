@@ -1,11 +1,11 @@
 /** Starts the thread of the posts to routes. An installation without routes never has it. */
 import type { App } from '../../app.ts';
-import type { LazyThread } from '../../system/thread.ts';
+import type { PartThread } from '../../system/thread.ts';
 import type { Work } from '../../system/worker.ts';
 import { needsPosts } from '../store.ts';
 import type { RouteCalls } from './part.ts';
 
-export type PostThread = Pick<LazyThread<RouteCalls>, 'start'>;
+export type PostThread = Pick<PartThread<RouteCalls>, 'start'>;
 
 /**
  * Starts the thread if there are routes.

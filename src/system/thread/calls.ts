@@ -87,13 +87,25 @@ export class CallServer {
 }
 
 /**
- * Returns these functions of the thread at the other end of a port. When the port closes, calls are refused as unavailable. The
+ * Returns functions that run elsewhere: each passes on its name, its input, and the ports and the memory that move with it. The names are those
+ * of the type alone, and the other end refuses all that it does not have.
+ */
+export function remoteCalls<Functions extends Calls>(
+  send: (name: string, input: unknown, transfer?: readonly Transferable[]) => Promise<unknown>,
+): Functions {
+  const get = (_functions: Functions, name: string | symbol) =>
+    // What has a function `then` is a promise to `await`.
+    typeof name === 'symbol' || name === 'then'
+      ? undefined
+      : (input: unknown, transfer?: readonly Transferable[]) => send(name, input, transfer);
+  return new Proxy({} as Functions, { get });
+}
+
+/**
+ * Returns the functions of the thread at the other end of a port. When the port closes, calls are refused as unavailable. The
  * port alone does not keep this thread running.
  */
-export function createPortCalls<Functions extends Calls>(
-  port: MessagePort,
-  names: readonly (keyof Functions & string)[],
-): Functions {
+export function createPortCalls<Functions extends Calls>(port: MessagePort): Functions {
   const pending = new PendingCalls((request, transfer) => port.postMessage(request, transfer));
   let isOpen = true;
   port.on('message', (answer: CallAnswer) => pending.settle(answer));
@@ -102,13 +114,10 @@ export function createPortCalls<Functions extends Calls>(
     pending.rejectAll(otherEndIsGone());
   });
   port.unref();
-  const call = (name: string, input: unknown, transfer?: readonly Transferable[]) =>
-    isOpen ? pending.call(name, input, transfer) : Promise.reject(otherEndIsGone());
-  const functions = names.map((name) => [
-    name,
-    (input: unknown, transfer?: readonly Transferable[]) => call(name, input, transfer),
-  ]);
-  return Object.fromEntries(functions) as Functions;
+  return remoteCalls<Functions>(async (...call) => {
+    if (!isOpen) throw otherEndIsGone();
+    return pending.call(...call);
+  });
 }
 
 function otherEndIsGone(): AppError {

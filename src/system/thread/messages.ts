@@ -17,8 +17,8 @@ export type ToThread =
 
 export type FromThread =
   | WakeupMessage
-  /** The part runs, and has these calls. */
-  | { kind: 'ready'; calls: readonly string[] }
+  /** The part runs. */
+  | { kind: 'ready' }
   /** Arrives every second, and shows that the event loop of the thread turns. */
   | { kind: 'alive'; metrics: MetricSnapshot }
   /** The part listens for wake-ups of this name. */

@@ -20,8 +20,6 @@ export type ThreadOptions = {
   name: string;
   /** URL of the module that the thread runs. It calls `serveThread`. */
   module: URL;
-  /** Effect of the thread's death: it is started again after a while, or the daemon ends (`failed`). */
-  onDeath: 'restart' | 'end';
   /**
    * Maximum size of the thread's old generation, for objects that live long. Buffers are outside of it: the part
    * bounds those.

@@ -24,8 +24,8 @@ const TERMINATION_MS = 10_000;
 
 /** One run of a thread, from its start to its end. */
 export class Run {
-  /** Resolves with the names of the calls when the part runs. Rejects when the thread ends before. */
-  readonly ready: Promise<readonly string[]>;
+  /** Resolves when the part runs. Rejects when the thread ends before. */
+  readonly ready: Promise<void>;
   /** Resolves with the reason when the thread has ended. */
   readonly died: Promise<Error>;
   /** Resolves, with the reason, only if the thread was terminated and has not ended. */
@@ -37,7 +37,7 @@ export class Run {
   readonly #worker: Worker;
   readonly #wakeups: WakeupRelay;
   readonly #calls = new PendingCalls((request, transfer) => this.#post(request, transfer));
-  readonly #becameReady = Promise.withResolvers<readonly string[]>();
+  readonly #becameReady = Promise.withResolvers<void>();
   readonly #stopped = Promise.withResolvers<void>();
   readonly #outlivedTermination = Promise.withResolvers<Error>();
   #silentChecks = 0;
@@ -110,7 +110,7 @@ export class Run {
     this.#silentChecks = 0;
     switch (message.kind) {
       case 'ready':
-        this.#becameReady.resolve(message.calls);
+        this.#becameReady.resolve();
         break;
       case 'alive':
         this.metrics = message.metrics;

@@ -52,7 +52,7 @@ export async function serveThread(
         void stop(part, { calls, graceMs: message.graceMs, post });
     }
   });
-  post({ kind: 'ready', calls: Object.keys(part.calls) });
+  post({ kind: 'ready' });
   await reportAlive(part.metrics, post);
 }
 

@@ -19,7 +19,7 @@ function open() {
     },
     never: () => new Promise(() => {}),
   });
-  return { port1, port2, calls: createPortCalls<SampleCalls>(port1, ['add', 'refuse', 'never']) };
+  return { port1, port2, calls: createPortCalls<SampleCalls>(port1) };
 }
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'unavailable';
@@ -27,6 +27,7 @@ const isUnavailable = (error: unknown) => error instanceof AppError && error.cod
 test('functions of another thread are called over a port, and their refusals keep their codes', async () => {
   const { calls, port1 } = open();
   port1.ref();
+  assert.equal(await Promise.resolve(calls), calls, 'the functions themselves are no promise');
   assert.deepEqual(await Promise.all([calls.add({ a: 1, b: 2 }), calls.add({ a: 3, b: 4 })]), [3, 7]);
   await assert.rejects(calls.refuse('slowly'), { code: 'rate_limited', message: 'slowly' });
   await assert.rejects(calls.add({ a: (() => 1) as never, b: 2 }), { name: 'DataCloneError' });
