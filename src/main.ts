@@ -18,7 +18,7 @@ import { openControlSocket } from './control-socket.ts';
 import { type DueWork, followClock, startInstallationWork } from './db/installation-worker.ts';
 import { adviseOnStorage } from './db/storage-advice.ts';
 import { entriesOf } from './features.ts';
-import { createShedLog } from './http/transport/shed-log.ts';
+import { createShedLog } from './http/transport/shed.ts';
 import { createMailboxes, type Mailboxes } from './mailbox-access/service.ts';
 import { createImportReader } from './mailbox-imports/reader.ts';
 import type { ImportCalls } from './mailbox-imports/turn.ts';

@@ -14,7 +14,6 @@ import type { System } from '../system/system.ts';
 import { checkedChunks, checkFile, checkInline } from './check.ts';
 import { FileWriter, fileHead, pathOf, removeFile } from './files.ts';
 import type { BlobOwner } from './owner.ts';
-import { PreparedBlobs } from './prepared.ts';
 import { type ScratchFile, writeScratch } from './scratch.ts';
 import type { StoredBytes } from './store.ts';
 import { SWEEP_AGE_MS, type Swept, sweepFiles } from './sweep.ts';
@@ -269,4 +268,36 @@ function inFile({ sha256, sizeBytes, eightBit }: Facts, root: string): BlobConte
 
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+type Prepared = Pick<BlobRow, 'id' | 'sha256'>;
+
+/**
+ * Remembers large blobs that were prepared within about the last hour and whose rows may not be committed yet. Each is
+ * known by the id of its row, so that a request that discards its own blob never takes the file of another request for
+ * its own. Times are on the monotonic clock, because the wall clock may jump.
+ */
+class PreparedBlobs {
+  /** Time of each preparation, by hash and then by the id of the blob. */
+  readonly #times = new Map<string, Map<Prepared['id'], number>>();
+
+  add({ id, sha256 }: Prepared, elapsedMs: number): void {
+    const times = this.#times.get(sha256) ?? new Map();
+    this.#times.set(sha256, times.set(id, elapsedMs));
+  }
+
+  has(sha256: string): boolean {
+    return this.#times.has(sha256);
+  }
+
+  delete({ id, sha256 }: Prepared): void {
+    const times = this.#times.get(sha256);
+    times?.delete(id);
+    if (times?.size === 0) this.#times.delete(sha256);
+  }
+
+  deleteBefore(elapsedMs: number): void {
+    for (const [sha256, times] of this.#times)
+      for (const [id, at] of times) if (at < elapsedMs) this.delete({ id, sha256 });
+  }
 }

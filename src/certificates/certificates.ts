@@ -2,6 +2,8 @@
  * The certificates of the daemon while it runs: read at the start, read again when their files change, and shown in
  * metrics and in the log before they expire. Connections keep the certificate that they began with.
  */
+
+import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { OperatorRecord } from '../domains/operator-records.ts';
 import {
@@ -11,8 +13,8 @@ import {
 } from '../system/certificates.ts';
 import { type Clock, DAY_MS } from '../system/clock.ts';
 import { periodic, startWork } from '../system/worker.ts';
-import { CertificateSet } from './certificate-set.ts';
-import { logExpiry, showExpiryInMetrics } from './expiry.ts';
+import { logFields } from './certificate.ts';
+import { CertificateSet, type Listed } from './certificate-set.ts';
 import { type CertificateStatus, showCertificates } from './show.ts';
 import { tlsaRecords } from './tlsa.ts';
 
@@ -118,3 +120,44 @@ export function inspectCertificates(app: Pick<App, 'clock' | 'config'>): Certifi
 }
 
 const NO_LOG = { info() {}, warn() {}, error() {} };
+
+/** Registers `GET /certificates` and `POST /certificates/reload` on the server of the control socket. */
+export function registerCertificateAdmin(
+  server: FastifyInstance,
+  { certificates }: { certificates: CertificateAdmin },
+): void {
+  server.get('/certificates', () => certificates.list());
+  server.post('/certificates/reload', () => certificates.reload());
+}
+
+/** Time before the end of a certificate from which on the log warns of it, in days. */
+const WARNING_DAYS = 14;
+
+/** Logs each certificate in use that has expired or will within 14 days. */
+export function logExpiry({ clock, log }: Pick<App, 'clock' | 'log'>, listed: readonly Listed[]): void {
+  const now = clock.now();
+  for (const { certificate, files } of listed) {
+    if (!certificate) continue;
+    const daysLeft = Math.floor((certificate.expiresAt - now) / DAY_MS);
+    const fields = { file: files.certificate, ...logFields(certificate), daysLeft };
+    if (certificate.expiresAt <= now) log.error(fields, 'certificate has expired');
+    else if (daysLeft < WARNING_DAYS) log.warn(fields, 'certificate expires soon');
+  }
+}
+
+/** Adds the metrics of the certificates in use, and of those whose files cannot be used. */
+function showExpiryInMetrics({ clock, metrics }: Pick<App, 'clock' | 'metrics'>, set: CertificateSet): void {
+  metrics.gauges('certificate_expiry_seconds', 'Time until the certificate expires.', {
+    labels: ['name', 'key_type'],
+    read: () =>
+      set.certificates.map(({ names: [name = ''], keyType, expiresAt }) => ({
+        labels: { name, key_type: keyType },
+        value: (expiresAt - clock.now()) / 1_000,
+      })),
+  });
+  metrics.gauge(
+    'certificates_unusable',
+    'Certificates of the configuration whose files cannot be used.',
+    () => set.list().filter(({ problem }) => problem !== undefined).length,
+  );
+}

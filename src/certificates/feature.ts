@@ -1,6 +1,6 @@
 /** The TLS certificates of the daemon; `certificates.ts` is the door. */
 import type { Feature } from '../feature.ts';
-import { registerCertificateAdmin } from './admin-api.ts';
+import { registerCertificateAdmin } from './certificates.ts';
 
 export const certificates = {
   name: 'certificates',

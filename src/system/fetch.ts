@@ -1,6 +1,6 @@
 /**
  * Makes outbound HTTP requests: one request, no redirects, a bounded answer. Every address is checked before it is
- * connected to (`fetch/addresses.ts`, `fetch/connection.ts`). A request never waits for a connection, since a receiver
+ * connected to (`fetch/connection.ts`). A request never waits for a connection, since a receiver
  * that hangs would otherwise delay all other requests to the same host. Callers bound the number of concurrent
  * requests, since they know the tenant of each.
  */

@@ -109,7 +109,7 @@ export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
   const knownKeys = createKnownKeys(app);
   const rateLimit = createRateLimit(app.guards.tenants);
   scope.addHook('onClose', async () => knownKeys.close());
-  // With this handler, requests for unknown routes pass these hooks too; http/transport/methods.ts refuses them before it is
+  // With this handler, requests for unknown routes pass these hooks too; http/transport/server.ts refuses them before it is
   // called.
   scope.setNotFoundHandler(() => {});
   const identify = async ({ headers, clientAddress }: FastifyRequest) => {

@@ -1,16 +1,16 @@
 /** The public pages of tracked mail: the pixel, and the links, which lead the reader on. */
+
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { chargeAddress } from '../http/transport/address-limit.ts';
 import type { Links } from '../links/links.ts';
 import type { TrackingTarget } from '../links/tracking-token.ts';
 import { notFound } from '../system/errors.ts';
-import type { VariableValue } from '../templates/render.ts';
-import { isPrefetchRequest } from './engagements/prefetch.ts';
+import { renderTemplate, type VariableValue } from '../templates/render.ts';
 import type { Recorder } from './engagements/recorder.ts';
 import type { TrackingHosts } from './links/hosts.ts';
 import { CLICK_PATH, OPEN_PATH } from './links/instrument.ts';
-import { locationOf } from './links/location.ts';
 import { findTarget, findTrackedEmail } from './links/store.ts';
 
 type PagesApp = Pick<App, 'clock' | 'db' | 'guards'> & {
@@ -104,4 +104,48 @@ function record(
 
 function withoutStore(reply: FastifyReply): FastifyReply {
   return reply.header('cache-control', 'no-store');
+}
+
+/**
+ * The fields by which browsers announce them: `Sec-Purpose` (HTML standard, Speculation Rules), `Purpose` (Chromium and
+ * Safari), `X-Purpose` (Safari's previews) and `X-Moz` (Firefox).
+ */
+const FIELDS = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'] as const;
+const AHEAD = /\b(?:prefetch|prerender|preview)\b/i;
+
+/** Returns true for the header fields of a prefetch, a prerendered page or a preview. */
+export function isPrefetchRequest(headers: IncomingHttpHeaders): boolean {
+  return FIELDS.some((name) => {
+    const value = headers[name];
+    return AHEAD.test(Array.isArray(value) ? value.join() : (value ?? ''));
+  });
+}
+
+/** A tracked link of one email. */
+type Link = {
+  /** The address as it was stored. */
+  url: string;
+  /** Values for its placeholders; null when it has none, because they were filled in before. */
+  values: Readonly<Record<string, VariableValue>> | null;
+};
+
+/** Maximum length of a `Location`, about what browsers and proxies accept. */
+const MAX_LOCATION_CHARACTERS = 8_192;
+
+/**
+ * Returns the address that a browser would compute from the link that was replaced (URL standard), or undefined when the values of
+ * the reader make no web address of the same host.
+ */
+export function locationOf({ url, values }: Link): string | undefined {
+  const location = URL.parse(values ? fill(url, values) : url);
+  // Without values, the host is that which was checked when the email was accepted.
+  const original = values ? URL.parse(fill(url, {})) : location;
+  if (!location || !original || !/^https?:$/.test(location.protocol)) return undefined;
+  if (location.host !== original.host || location.username !== '' || location.password !== '')
+    return undefined;
+  return location.href.length > MAX_LOCATION_CHARACTERS ? undefined : location.href;
+}
+
+function fill(url: string, values: NonNullable<Link['values']>): string {
+  return renderTemplate(url, values, { form: 'url', isMarketing: true }).text;
 }

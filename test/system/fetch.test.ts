@@ -5,8 +5,8 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { type TestContext, test } from 'node:test';
 import { createTargetGuard, RefusedTargetError } from '../../src/system/blocklist.ts';
 import type { Dns, DnsAnswer } from '../../src/system/dns.ts';
-import { UnresolvedHostError } from '../../src/system/fetch/addresses.ts';
 import { BudgetExhaustedError, MAX_INFORMATIONAL_RESPONSES } from '../../src/system/fetch/answer.ts';
+import { UnresolvedHostError } from '../../src/system/fetch/connection.ts';
 import { createFetch, type HttpRequest } from '../../src/system/fetch.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
 import { waitUntil } from '../support/wait-until.ts';

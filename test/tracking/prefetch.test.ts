@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPrefetchRequest } from '../../src/tracking/engagements/prefetch.ts';
+import { isPrefetchRequest } from '../../src/tracking/pages.ts';
 
 for (const headers of [
   { 'sec-purpose': 'prefetch' },

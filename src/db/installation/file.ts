@@ -22,7 +22,7 @@ export type InstallationFile = {
    * which the generation alone says whether anything is missing.
    */
   walBytes: number | null;
-  /** Generation that the header of `postrider.db` alone, without its WAL, has at least (leftover-wal.ts). */
+  /** Generation that the header of `postrider.db` alone, without its WAL, has at least (session.ts). */
   databaseGeneration?: number | undefined;
   /** The findings of earlier starts, which the next starts report again. */
   alarm?: Alarm | undefined;

@@ -39,7 +39,7 @@ export function raiseGeneration(database: Database): void {
 }
 
 /**
- * Stores the generation in the header of the database file (leftover-wal.ts). It is part of a transaction, and
+ * Stores the generation in the header of the database file (session.ts). It is part of a transaction, and
  * reaches the file with the next checkpoint.
  */
 export function stampHeader(database: Database, generation: number): void {

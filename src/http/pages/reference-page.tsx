@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type StaticContent, sendStatic, staticContent } from '../transport/static-content.ts';
-import { ReferenceShell } from './reference-shell.tsx';
+import { Page } from './page.tsx';
 import { renderPage } from './render.ts';
 
 const FOLDER = 'docs';
@@ -115,4 +115,26 @@ function readOnce(read: () => Promise<Buffer>): () => Promise<StaticContent> {
 function pathOf(name: string): string {
   const entry = createRequire(import.meta.url).resolve('swagger-ui-dist');
   return join(dirname(entry), name);
+}
+
+/** `folder` is relative, so that a proxy may put a prefix before all paths. */
+type ShellProps = { title: string; folder: string };
+
+/** Returns the page that loads the stylesheet and the scripts from `folder`. */
+export function ReferenceShell({ title, folder }: ShellProps) {
+  return (
+    <Page
+      title={title}
+      head={
+        <>
+          <link rel="stylesheet" href={`${folder}/swagger-ui.css`} />
+          <link rel="icon" type="image/png" href={`${folder}/favicon-32x32.png`} />
+        </>
+      }
+    >
+      <div id="reference" />
+      <script src={`${folder}/swagger-ui-bundle.js`} />
+      <script src={`${folder}/start.js`} />
+    </Page>
+  );
 }

@@ -7,8 +7,8 @@ import type { FastifyReply } from 'fastify';
 import type { System } from '../../system/system.ts';
 import { asTransportRefusal, startRefusal } from '../transport/refusal.ts';
 import { createTransport, type HttpOptions, type HttpServer } from '../transport/server.ts';
-import { ErrorPage } from './error-page.tsx';
 import { readForms } from './form-body.ts';
+import { Page } from './page.tsx';
 import { renderPage } from './render.ts';
 
 /** Maximum size of a form, unless its route sets a limit of its own. */
@@ -55,4 +55,21 @@ export function createPagesServer(
   });
   readForms(server);
   return server;
+}
+
+type ErrorPageProps = { title: string; message: string; requestId: string };
+
+/** Returns the page, which has neither scripts nor styles. */
+function ErrorPage({ title, message, requestId }: ErrorPageProps) {
+  return (
+    <Page title={title}>
+      <main>
+        <h1>{title}</h1>
+        <p>{message}</p>
+        <p>
+          <small>Request {requestId}</small>
+        </p>
+      </main>
+    </Page>
+  );
 }

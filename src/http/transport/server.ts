@@ -3,8 +3,11 @@
  * request id on every response, metrics, and an orderly end. It knows neither JSON nor HTML; the app says how an error
  * is sent and registers the parsers of its bodies.
  */
+
 import type { Server } from 'node:http';
+import { isIP } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { hasZone, plainAddress } from '../../system/address-block.ts';
 import type { Clock } from '../../system/clock.ts';
 import { AppError, notFound } from '../../system/errors.ts';
 import { type ByteBudget, createByteBudget } from '../../system/guards/byte-budget.ts';
@@ -12,11 +15,9 @@ import { newId } from '../../system/ids.ts';
 import type { Metrics } from '../../system/metrics.ts';
 import { closeWhenExceeded, type LimitOptions, limitUnauthenticated } from './address-limit.ts';
 import { discardBody, holdBodies } from './body.ts';
-import { readClientAddresses } from './client-address.ts';
 import { holdContinue } from './expect-continue.ts';
 import { byHostName, type HostedApp } from './host-names.ts';
 import { answerMalformed, refuseExpectations, requireHost } from './malformed.ts';
-import { rejectMethod } from './methods.ts';
 import { countRequests } from './metrics.ts';
 import { createPipelineServer } from './pipeline.ts';
 import {
@@ -170,4 +171,72 @@ function endRequestsOnClose(server: HttpServer, clock: Clock): void {
     isClosing = true;
     clock.after(CLOSE_GRACE_MS, () => server.server.closeAllConnections());
   });
+}
+
+/**
+ * Answers 404 for unknown paths, and 405 with `Allow` for known paths with another method (RFC 9110 section 15.5.6).
+ * Both come before a body is read, because the sender may have no API key. `notFound` makes the refusal for an unknown
+ * path.
+ */
+function rejectMethod(server: FastifyInstance, notFound: () => AppError): void {
+  const routes: { pattern: RegExp; method: string }[] = [];
+  server.addHook('onRoute', (route) => {
+    const pattern = new RegExp(`^${route.url.replace(/:[^/]+/g, '[^/]+')}$`);
+    for (const method of [route.method].flat()) routes.push({ pattern, method });
+  });
+  // This hook runs after each `onRequest`, where a caller with a key is recognised and counted.
+  server.addHook('preParsing', (request, reply, _payload, done) => {
+    if (!request.is404) return done();
+    const path = request.url.replace(/\?.*$/, '');
+    const allowed = routes.filter((route) => route.pattern.test(path)).map((route) => route.method);
+    if (allowed.length === 0) return done(notFound());
+    reply.header('allow', [...new Set(allowed)].sort().join(', '));
+    done(new AppError('method_not_allowed', `${request.method} is not allowed here`));
+  });
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** IP address of the client, `UNKNOWN_ADDRESS`, or an empty text for a UNIX socket. */
+    readonly clientAddress: string;
+  }
+}
+
+/** Stands for a client that its proxy named by something other than an IP address. No allowed address equals it. */
+const UNKNOWN_ADDRESS = 'unknown';
+
+/**
+ * Gives every request of the server its `clientAddress`. `trustedProxies` are exact IP addresses. The client address is the address of the connection's peer. Behind a proxy the peer is the proxy, and
+ * `X-Forwarded-For`, a header that anybody can write, names the client. The header is read only when the peer is a
+ * configured proxy, and only as far as configured proxies have written it. No other forwarding header is read.
+ */
+function readClientAddresses(server: FastifyInstance, trustedProxies: readonly string[]): void {
+  const trusted = new Set(trustedProxies.map(plainAddress));
+  server.decorateRequest('clientAddress', {
+    getter() {
+      const peer = this.raw.socket.remoteAddress ?? '';
+      if (trusted.size === 0 || !trusted.has(plainAddress(peer))) return peer;
+      return readForwardedFor(this.headers['x-forwarded-for'], trusted) ?? peer;
+    },
+  });
+}
+
+/**
+ * Finds the client in the header. Each proxy appends its peer, so the list is read from its end. The first entry that
+ * is not a trusted proxy is the client; the client itself has written everything before it.
+ */
+function readForwardedFor(
+  header: string | string[] | undefined,
+  trusted: ReadonlySet<string>,
+): string | undefined {
+  const entries = [header ?? []].flat().join(',').split(',');
+  let address: string | undefined;
+  for (const entry of entries.reverse()) {
+    const text = entry.trim();
+    if (text === '') continue;
+    if (isIP(text) === 0 || hasZone(text)) return UNKNOWN_ADDRESS;
+    address = plainAddress(text);
+    if (!trusted.has(address)) return address;
+  }
+  return address;
 }

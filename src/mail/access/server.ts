@@ -5,9 +5,8 @@
 import { createServer, type Socket } from 'node:net';
 import { createAddressLimit } from '../../system/guards/address-limit.ts';
 import { type Listener, listen } from '../../system/listen.ts';
-import { createPause } from '../../system/next-turn.ts';
+import { createPause, createTurns } from '../../system/next-turn.ts';
 import type { System } from '../../system/system.ts';
-import { createTurns } from '../../system/turns.ts';
 import { ClientGone } from '../connection/client-gone.ts';
 import { cutOff, sendLast } from '../connection/last-word.ts';
 import { createOccupancy, type Slot } from '../connection/occupancy.ts';

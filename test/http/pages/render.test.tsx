@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ReferenceShell } from '../../../src/http/pages/reference-shell.tsx';
+import { ReferenceShell } from '../../../src/http/pages/reference-page.tsx';
 import { renderPage } from '../../../src/http/pages/render.ts';
 
 test('what is inserted into a page is text, in elements and in attributes', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { GRACE_MS, MIN_BYTES_PER_SECOND, watchPace } from '../../../src/http/transport/body-pace.ts';
+import { GRACE_MS, MIN_BYTES_PER_SECOND, watchPace } from '../../../src/http/transport/body.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import { type ByteBudget, createByteBudget } from '../../../src/system/guards/byte-budget.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shedWrites } from '../../../src/http/transport/shed.ts';
+import { createShedLog, shedWrites } from '../../../src/http/transport/shed.ts';
 import { createOverload, type OverloadReason } from '../../../src/system/guards/overload.ts';
+import type { Log } from '../../../src/system/log.ts';
 import { createMetrics } from '../../../src/system/metrics.ts';
+import { createWakeups } from '../../../src/system/wakeups.ts';
+import { startWork } from '../../../src/system/worker.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { IDLE_LOAD } from '../../support/idle-guards.ts';
 import { serve } from '../serve.ts';
@@ -65,4 +68,32 @@ test('below the reserve of the disk additions are refused, and changes, deletion
   assert.match((await metrics.show()).text, /shed_total\{reason="disk_reserve"\} 2$/m);
   isLow = false;
   assert.equal((await send({ method: 'POST', url: '/v' })).status, 200);
+});
+
+test('shed requests are logged in one line every ten seconds, with a sum for each reason', async () => {
+  const clock = createFakeClock(0);
+  const metrics = createMetrics(clock);
+  const lines: [object, string][] = [];
+  const write = (fields: object, message: string) => lines.push([fields, message]);
+  const log = { info: write, error() {} } as unknown as Log;
+  const work = startWork(
+    { clock, log, wakeups: createWakeups() } as never,
+    createShedLog({ clock, log, metrics }),
+  );
+  const shed = (reason: string, times: number) => metrics.shedRequests.inc({ reason }, times);
+  await clock.advance(10_000);
+  assert.deepEqual(lines, []);
+  shed('writer_lag', 1_000);
+  shed('bodies', 2);
+  await clock.advance(9_999);
+  assert.deepEqual(lines, []);
+  shed('writer_lag', 1);
+  await clock.advance(1);
+  const first = { requests: 1_003, reasons: { writer_lag: 1_001, bodies: 2 }, seconds: 10 };
+  assert.deepEqual(lines, [[first, 'requests shed']]);
+  await clock.advance(10_000);
+  shed('bodies', 3);
+  await clock.advance(10_000);
+  assert.deepEqual(lines.slice(1), [[{ requests: 3, reasons: { bodies: 3 }, seconds: 10 }, 'requests shed']]);
+  await work.stop(0);
 });

@@ -7,7 +7,7 @@ import { findHtmlLinks } from '../../../src/mail/links/html-links.ts';
 import { renderTemplate } from '../../../src/templates/render.ts';
 import { chooseLinks, placeholdersOf, withoutPlaceholders } from '../../../src/tracking/links/choose.ts';
 import { instrument, maxGrowth, type Tracking } from '../../../src/tracking/links/instrument.ts';
-import { locationOf } from '../../../src/tracking/links/location.ts';
+import { locationOf } from '../../../src/tracking/pages.ts';
 import { hrefs } from '../../support/hrefs.ts';
 
 const OWN = new Set(['track.mx.example']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { test } from 'node:test';
-import { limitPerTurn, MAX_BEGUN_PER_TURN } from '../../../src/http/transport/turns.ts';
+import { limitPerTurn, MAX_BEGUN_PER_TURN } from '../../../src/http/transport/host-names.ts';
 import { nextTurn } from '../../../src/system/next-turn.ts';
 
 function openLimit() {
