@@ -85,6 +85,8 @@ const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 120_000;
 const CLI_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 60_000;
+/** Time in which the output of an ended process is read. Another process may hold it open for longer. */
+const OUTPUT_GRACE_MS = 10_000;
 const CONNECTIONS = 128;
 const OUTPUT_KEPT = 64 * 1024;
 
@@ -200,6 +202,7 @@ async function waitForAddress(
   output: () => string,
   timeoutMs: number,
 ): Promise<string> {
+  const outputEnded = new Promise((resolve) => child.once('close', resolve));
   const find = () => /^Postrider listens on (http:\/\/\S+)\n/m.exec(output())?.[1];
   const found = new Promise<string>((resolve) => {
     const look = () => {
@@ -219,6 +222,8 @@ async function waitForAddress(
   const address = find();
   if (address !== undefined) return address;
   signalGroup(child, 'SIGKILL');
+  // The last words of a process can arrive after its exit, and a refusal is among them.
+  if (first !== undefined && child.stdout) await Promise.race([outputEnded, after(OUTPUT_GRACE_MS)]);
   const why =
     first === undefined ? `did not listen within ${timeoutMs} ms` : `ended: ${JSON.stringify(first)}`;
   throw new DaemonStartError(`the daemon ${why}\n${output()}`, first);
