@@ -3,11 +3,8 @@ import type { Socket } from 'node:net';
 import { acceptTls } from '../../system/accept-tls.ts';
 import { addressSite } from '../../system/address-block.ts';
 import type { CertificateStore } from '../../system/certificates.ts';
-import type { Clock } from '../../system/clock.ts';
-import type { Refuse } from '../../system/listen.ts';
-import type { Log } from '../../system/log.ts';
 import { type Client, clientOf, tlsOf } from '../connection/client.ts';
-import type { Occupancy } from '../connection/occupancy.ts';
+import type { ListenerContext } from '../connection/listener.ts';
 import { ConnectionFault } from './fault.ts';
 import type { AccessMetrics } from './metrics.ts';
 import type { AccessLimits, AccessServerOptions } from './options.ts';
@@ -17,31 +14,22 @@ import type { AccessPatience, AccessWire } from './wire.ts';
 export type AccessContext<
   Options extends AccessServerOptions = AccessServerOptions,
   Limits extends AccessLimits = AccessLimits,
-> = {
-  clock: Clock;
-  log: Pick<Log, 'error'>;
+> = ListenerContext<Options, Limits, ConnectionFault> & {
   metrics: AccessMetrics;
-  options: Options;
-  limits: Limits;
-  /** Limits of clients without a login while the listener is nearly full. */
-  stressLimits: Limits;
-  occupancy: Occupancy;
-  /** Closes a connection that has not begun its TLS, with this text where a handshake is affordable. */
-  refuse: Refuse;
-  /** Connections that are open. */
-  connections: Set<Interruptible>;
   /** Resolves when a TLS handshake with this address may begin. */
   handshakeTurn(address: string): Promise<void>;
   /** Lets other connections have their turn, once this one has been served for long. */
   pause(): Promise<void> | undefined;
-  /** Ends every connection before its next command, once the listener closes. */
-  shutdown: ConnectionFault | undefined;
-  /** Counts a connection of this address. @throws ConnectionFault beyond the limits */
-  limitAddress(address: string): void;
 };
 
-/** A connection that ends with a fault before its next command. */
-export type Interruptible = { interrupt(fault: ConnectionFault): void };
+/** Counts a connection of this address. @throws ConnectionFault beyond the limits */
+export function limitAddress(
+  { countConnection }: Pick<AccessContext, 'countConnection'>,
+  address: string,
+): void {
+  if (!countConnection(address))
+    throw new ConnectionFault('connection_rate', 'Your address has too many new connections');
+}
 
 /** A connection before its login; that of ManageSieve also after it. */
 export type AccessConnection = {

@@ -6,7 +6,8 @@
 import type { Socket } from 'node:net';
 import { deflateRawSync } from 'node:zlib';
 import type { StreamEnd, StreamOwner, StreamPort } from '../../system/thread/streams.ts';
-import type { AccessContext, Interruptible } from './connection.ts';
+import type { Interruptible } from '../connection/listener.ts';
+import type { AccessContext } from './connection.ts';
 import { ConnectionFault, type FaultReason } from './fault.ts';
 import { openWire } from './wire.ts';
 
@@ -50,7 +51,7 @@ export type UserNote =
 type Ending = { formatEnd(fault: ConnectionFault): string };
 
 /** Passes octets between a client and the thread of its account, until the connection has ended. */
-export class Relay implements StreamOwner, Interruptible {
+export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
   readonly #context: Pick<AccessContext, 'clock' | 'metrics'>;
   readonly #ending: Ending;
   readonly #socket: Socket;

@@ -1,23 +1,9 @@
 /** Settings and limits that listeners for IMAP, POP3 and ManageSieve have in common. */
-import type { CertificateStore } from '../../system/certificates.ts';
-import type { Endpoint } from '../../system/listen.ts';
+import type { ListenerLimits, ListenerOptions } from '../connection/listener.ts';
 
-export type AccessServerOptions = {
-  /** Section of the configuration that the address and the port come from; also names the listener in the metrics. */
-  section: string;
-  at: Endpoint;
-  /** Name of this server in the greeting. */
-  hostname: string;
-  /** `starttls` offers TLS; `immediate` begins every connection with it (RFC 8314 section 3). */
-  tls: { mode: 'starttls' | 'immediate'; certificates: CertificateStore } | undefined;
-};
+export type AccessServerOptions = ListenerOptions;
 
-export type AccessLimits = {
-  /** Maximum number of open connections, and of those of one address. */
-  connections: number;
-  connectionsPerAddress: number;
-  /** Number of new connections of one address within a minute. */
-  connectionsPerMinute: number;
+export type AccessLimits = ListenerLimits & {
   /** Number of refused commands, of all commands and of octets after which a connection without a login ends. */
   earlyErrors: number;
   earlyCommands: number;

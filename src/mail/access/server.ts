@@ -2,35 +2,29 @@
  * Accepts connections for IMAP, POP3 and ManageSieve, and serves each from its first byte to its last: the limits of its address, TLS,
  * the greeting, and commands one after the other. What a command is and does is the protocol's.
  */
-import { createServer, type Socket } from 'node:net';
-import { createAddressLimit } from '../../system/guards/address-limit.ts';
-import { type Listener, listen } from '../../system/listen.ts';
+import type { Socket } from 'node:net';
+import type { Listener } from '../../system/listen.ts';
 import { createPause, createTurns } from '../../system/next-turn.ts';
-import type { System } from '../../system/system.ts';
 import { ClientGone } from '../connection/client-gone.ts';
 import { cutOff, sendLast } from '../connection/last-word.ts';
-import { createOccupancy, type Slot } from '../connection/occupancy.ts';
-import { createRefuser } from '../connection/refuser.ts';
-import { tighten } from '../connection/tighten.ts';
 import {
-  type AccessConnection,
-  type AccessContext,
-  countEarlyCommand,
+  createListenerContext,
   type Interruptible,
-} from './connection.ts';
+  type ListenerSystem,
+  listenForClients,
+} from '../connection/listener.ts';
+import type { Slot } from '../connection/occupancy.ts';
+import { type AccessConnection, type AccessContext, countEarlyCommand, limitAddress } from './connection.ts';
 import { ConnectionFault } from './fault.ts';
 import { type Handover, Relay } from './handover.ts';
 import { createAccessMetrics } from './metrics.ts';
 import { ACCESS_STRESS_LIMITS, type AccessLimits, type AccessServerOptions } from './options.ts';
 
-const SECONDS_PER_MINUTE = 60;
 /**
  * Number of TLS handshakes that begin in a turn of the event loop. With its handshake and its login a client takes 2 to 4 ms, and after a
  * restart of a server thousands of clients connect again, while those that are connected want their answers.
  */
 const HANDSHAKES_PER_TURN = 1;
-
-export type AccessSystem = Pick<System, 'clock' | 'log'> & Partial<Pick<System, 'metrics'>>;
 
 export type AccessProtocol<Options extends AccessServerOptions, Limits extends AccessLimits> = {
   /** Name in log lines and metrics, such as `IMAP`. */
@@ -67,66 +61,29 @@ export type ServedConnection = {
  * @throws ListenError
  */
 export async function listenAccess<Options extends AccessServerOptions, Limits extends AccessLimits>(
-  system: AccessSystem,
+  system: ListenerSystem,
   { options, limits }: { options: Options; limits: Limits },
   protocol: AccessProtocol<Options, Limits>,
 ): Promise<Listener> {
-  const context = createContext(system, { options, limits }, protocol);
-  // A client may close its side after its last command; the responses still reach it.
-  const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true }, (socket) => {
-    serve(context, socket, protocol).catch((error: unknown) => {
-      system.log.error({ err: error }, `${protocol.name} session could not be opened`);
-      socket.destroy();
-    });
-  });
-  const { section, at, hostname } = options;
-  const listener = await listen(system, server, {
-    section,
-    at,
-    limits: { total: limits.connections, perAddress: limits.connectionsPerAddress },
-    refusal: () => protocol.formatEnd(tooManyConnections(options, 'connections')),
-    refuse: context.refuse,
-    makeRoom: () => context.occupancy.makeRoom(),
-  });
-  return {
-    address: listener.address,
-    async close(graceMs) {
-      context.shutdown = new ConnectionFault('shutdown', `${hostname} is shutting down`);
-      for (const connection of context.connections) connection.interrupt(context.shutdown);
-      await listener.close(graceMs);
-    },
-  };
-}
-
-function createContext<Options extends AccessServerOptions, Limits extends AccessLimits>(
-  { clock, log, metrics }: AccessSystem,
-  { options, limits }: { options: Options; limits: Limits },
-  { name: protocol, protocols }: Pick<AccessProtocol<Options, Limits>, 'name' | 'protocols'>,
-): AccessContext<Options, Limits> {
-  const { tls } = options;
-  const immediateTls = tls?.mode === 'immediate' ? { certificates: tls.certificates, protocols } : undefined;
-  const newConnections = createAddressLimit(clock, {
-    requestsPerSecond: limits.connectionsPerMinute / SECONDS_PER_MINUTE,
-    burst: limits.connectionsPerMinute,
-  });
-  return {
-    clock,
-    log,
-    metrics: createAccessMetrics(metrics, { protocol, listener: options.section }),
+  const { name, formatEnd, protocols } = protocol;
+  const shared = createListenerContext<Options, Limits, ConnectionFault>(system, {
     options,
     limits,
-    stressLimits: tighten<Limits>(limits, ACCESS_STRESS_LIMITS as Partial<Limits>),
-    occupancy: createOccupancy(clock, limits.connections),
-    refuse: createRefuser(clock, immediateTls),
-    connections: new Set(),
+    stress: ACCESS_STRESS_LIMITS as Partial<Limits>,
+    protocols,
+  });
+  const context: AccessContext<Options, Limits> = Object.assign(shared, {
+    metrics: createAccessMetrics(system.metrics, { protocol: name, listener: options.section }),
     handshakeTurn: createTurns(HANDSHAKES_PER_TURN),
-    pause: createPause(clock),
-    shutdown: undefined,
-    limitAddress(address) {
-      if (newConnections.take(address).allowed) return;
-      throw new ConnectionFault('connection_rate', 'Your address has too many new connections');
-    },
-  };
+    pause: createPause(system.clock),
+  });
+  return await listenForClients(system, context, {
+    name,
+    keepAlive: true,
+    serve: (socket) => serve(context, socket, protocol),
+    refusal: () => formatEnd(tooManyConnections(options, 'connections')),
+    shutdown: () => new ConnectionFault('shutdown', `${options.hostname} is shutting down`),
+  });
 }
 
 /** Serves one connection until it has ended, or until another thread serves it. Rejects only when it cannot be opened. */
@@ -148,10 +105,12 @@ async function serve<Options extends AccessServerOptions, Limits extends AccessL
   };
   // A command ends with its connection, however long it would take.
   socket.once('close', close);
-  const open: Interruptible = { interrupt: (fault) => served.connection.wire.interrupt(fault) };
+  const open: Interruptible<ConnectionFault> = {
+    interrupt: (fault) => served.connection.wire.interrupt(fault),
+  };
   context.connections.add(open);
   try {
-    context.limitAddress(served.connection.client.address);
+    limitAddress(context, served.connection.client.address);
     if (context.options.tls?.mode === 'immediate') await served.encrypt();
     context.metrics.connectionBegan();
     served.greet();

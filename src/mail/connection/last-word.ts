@@ -7,7 +7,7 @@ import type { Wire } from './wire.ts';
 type EndingConnection = {
   context: {
     options: { tls: { mode: 'starttls' | 'immediate' } | undefined };
-    /** Closes a connection that has not begun its TLS, with a text where a handshake is affordable (refuser.ts). */
+    /** Closes a connection that has not begun its TLS, with a text where a handshake is affordable (listener.ts). */
     refuse: Refuse;
   };
   wire: Pick<Wire<string>, 'send' | 'detach' | 'cut'>;

@@ -1,6 +1,6 @@
 /**
  * Keeps strangers from occupying a listener. While more than `NEARLY_FULL_SHARE` of its connections are open, it is under stress: limits
- * are tight (tighten.ts), and each newcomer ends one connection that has no login and no transaction. The queue of
+ * are tight (listener.ts), and each newcomer ends one connection that has no login and no transaction. The queue of
  * `system/guards/eviction-queue.ts` chooses it.
  */
 import type { Socket } from 'node:net';

@@ -5,7 +5,8 @@
 import type { Listener } from '../../system/listen.ts';
 import { ConnectionFault, type FaultReason } from '../access/fault.ts';
 import { serveUser, type User, type UserContext, type UserStream } from '../access/serve-user.ts';
-import { type AccessProtocol, type AccessSystem, listenAccess } from '../access/server.ts';
+import { type AccessProtocol, listenAccess } from '../access/server.ts';
+import type { ListenerSystem } from '../connection/listener.ts';
 import { PROTOCOLS } from './attach.ts';
 import { responseText } from './commands/command.ts';
 import { openConnection, openUser } from './connection.ts';
@@ -38,7 +39,7 @@ const IMAP: AccessProtocol<ImapServerOptions, ImapLimits> = {
  * Starts to listen. Closing the listener ends each connection with BYE, after the command that it runs.
  * @throws ListenError
  */
-export async function listenImap(system: AccessSystem, options: ImapServerOptions): Promise<Listener> {
+export async function listenImap(system: ListenerSystem, options: ImapServerOptions): Promise<Listener> {
   return await listenAccess(system, { options, limits: { ...DEFAULT_LIMITS, ...options.limits } }, IMAP);
 }
 

@@ -4,7 +4,8 @@
  */
 import type { Listener } from '../../system/listen.ts';
 import type { FaultReason } from '../access/fault.ts';
-import { type AccessProtocol, type AccessSystem, listenAccess } from '../access/server.ts';
+import { type AccessProtocol, listenAccess } from '../access/server.ts';
+import type { ListenerSystem } from '../connection/listener.ts';
 import { openConnection } from './connection.ts';
 import { PROTOCOLS } from './encrypt.ts';
 import { DEFAULT_LIMITS, type ManageSieveLimits, type ManageSieveOptions } from './options.ts';
@@ -30,6 +31,6 @@ const MANAGESIEVE: AccessProtocol<ManageSieveOptions, ManageSieveLimits> = {
  * Starts to listen. Closing the listener ends each connection with BYE, after the command that it runs.
  * @throws ListenError
  */
-export function listenManageSieve(system: AccessSystem, options: ManageSieveOptions): Promise<Listener> {
+export function listenManageSieve(system: ListenerSystem, options: ManageSieveOptions): Promise<Listener> {
   return listenAccess(system, { options, limits: { ...DEFAULT_LIMITS, ...options.limits } }, MANAGESIEVE);
 }

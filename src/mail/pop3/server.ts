@@ -6,7 +6,8 @@ import type { Listener } from '../../system/listen.ts';
 import type { PortStream } from '../../system/thread/port-stream.ts';
 import { ConnectionFault, type FaultReason } from '../access/fault.ts';
 import { serveUser, type User, type UserContext, type UserStream } from '../access/serve-user.ts';
-import { type AccessProtocol, type AccessSystem, listenAccess } from '../access/server.ts';
+import { type AccessProtocol, listenAccess } from '../access/server.ts';
+import type { ListenerSystem } from '../connection/listener.ts';
 import { openConnection, openUser } from './connection.ts';
 import type { Head, Pop3Context } from './connection-state.ts';
 import { PROTOCOLS } from './encrypt.ts';
@@ -32,7 +33,7 @@ const POP3: AccessProtocol<Pop3ServerOptions, Pop3Limits> = {
  * Starts to listen. Closing the listener ends each connection after the command that it runs, and nothing is deleted.
  * @throws ListenError
  */
-export async function listenPop3(system: AccessSystem, options: Pop3ServerOptions): Promise<Listener> {
+export async function listenPop3(system: ListenerSystem, options: Pop3ServerOptions): Promise<Listener> {
   return await listenAccess(system, { options, limits: { ...DEFAULT_LIMITS, ...options.limits } }, POP3);
 }
 

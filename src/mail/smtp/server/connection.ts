@@ -9,6 +9,7 @@ import { nextTurn } from '../../../system/next-turn.ts';
 import { clientOf, tlsOf } from '../../connection/client.ts';
 import { ClientGone } from '../../connection/client-gone.ts';
 import { cutOff, sendLast } from '../../connection/last-word.ts';
+import type { Interruptible } from '../../connection/listener.ts';
 import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { refusalReply } from '../refusal.ts';
 import {
@@ -49,8 +50,8 @@ export async function serveConnection(context: SmtpContext, socket: Socket): Pro
     evict: () => evict(connection),
     end: (fault) => connection.wire.interrupt(fault, { isForced: true }),
   });
-  const interrupt = (fault: ConnectionFault) => connection.wire.interrupt(fault);
-  context.interrupts.add(interrupt);
+  const open: Interruptible<ConnectionFault> = { interrupt: (fault) => connection.wire.interrupt(fault) };
+  context.connections.add(open);
   try {
     connection = await admit(connection);
     await sendBanner(connection);
@@ -61,7 +62,7 @@ export async function serveConnection(context: SmtpContext, socket: Socket): Pro
   } catch (error) {
     reportEnd(connection, error);
   } finally {
-    context.interrupts.delete(interrupt);
+    context.connections.delete(open);
     connection.session.close();
     connection.wire.end();
   }

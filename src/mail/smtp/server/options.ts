@@ -1,17 +1,9 @@
 /** Settings of one SMTP listener, and its limits. */
-import type { CertificateStore } from '../../../system/certificates.ts';
-import type { Endpoint } from '../../../system/listen.ts';
+import type { ListenerLimits, ListenerOptions } from '../../connection/listener.ts';
 import type { OpenSession } from './session.ts';
 
-export type SmtpServerOptions = {
-  /** Section of the configuration that the address and the port come from; also names the listener in the metrics. */
-  section: string;
-  at: Endpoint;
-  /** Name of this server in the banner and in the answer to EHLO. */
-  hostname: string;
+export type SmtpServerOptions = ListenerOptions & {
   protocol: 'smtp' | 'lmtp';
-  /** `starttls` offers TLS; `immediate` begins every connection with it (RFC 8314 section 3.3). */
-  tls: { mode: 'starttls' | 'immediate'; certificates: CertificateStore } | undefined;
   openSession: OpenSession;
   /** Set for a listener at which clients log in and hand over mail of their own; undefined for others. */
   submission?: SubmissionOptions;
@@ -28,16 +20,11 @@ export type SubmissionOptions = {
 };
 
 /** The limits for an address count blocks of addresses (system/address-block.ts). */
-export type SmtpLimits = {
+export type SmtpLimits = ListenerLimits & {
   /** Maximum size of a message. */
   messageBytes: number;
   /** Maximum number of recipients of a message. */
   recipients: number;
-  /** Maximum number of open connections, and of those of one address. */
-  connections: number;
-  connectionsPerAddress: number;
-  /** Number of new connections of one address within a minute. */
-  connectionsPerMinute: number;
   /** Number of refused commands after which a connection ends. An accepted message sets it back. */
   errors: number;
   /** Number of commands that do not lead to a message, after which a connection ends. An accepted message sets it back. */

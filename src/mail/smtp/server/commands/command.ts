@@ -1,10 +1,8 @@
 /** Types that every command uses: the connection that it runs on, and the command itself. */
 import type { Socket } from 'node:net';
-import type { Clock } from '../../../../system/clock.ts';
 import { AppError } from '../../../../system/errors.ts';
-import type { Refuse } from '../../../../system/listen.ts';
-import type { Log } from '../../../../system/log.ts';
-import type { Occupancy, Slot, SlotState } from '../../../connection/occupancy.ts';
+import type { ListenerContext } from '../../../connection/listener.ts';
+import type { Slot, SlotState } from '../../../connection/occupancy.ts';
 import type { ChannelBinding } from '../../../sasl/channel-binding.ts';
 import { refusalReply } from '../../refusal.ts';
 import { ConnectionFault, type FaultReason } from '../fault.ts';
@@ -15,21 +13,8 @@ import type { Reply, Sender, Session, SmtpClient } from '../session.ts';
 import type { AttachedWire } from '../wire.ts';
 
 /** State and settings that all connections of a listener share. */
-export type SmtpContext = {
-  clock: Clock;
-  log: Pick<Log, 'error'>;
+export type SmtpContext = ListenerContext<SmtpServerOptions, SmtpLimits, ConnectionFault> & {
   metrics: SmtpMetrics;
-  options: SmtpServerOptions;
-  limits: SmtpLimits;
-  /** Limits while the listener is nearly full. */
-  stressLimits: SmtpLimits;
-  occupancy: Occupancy;
-  /** Interrupts of the connections that are open. */
-  interrupts: Set<(fault: ConnectionFault) => void>;
-  /** Ends every connection before its next command, once the listener closes. */
-  shutdown: ConnectionFault | undefined;
-  /** Closes a connection that has not begun its TLS, with this text where a handshake is affordable. */
-  refuse: Refuse;
   /**
    * Counts a connection of this address, which a proxy may have named. Returns false when no limits apply to the address.
    * @throws ConnectionFault beyond the limits
