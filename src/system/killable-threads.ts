@@ -26,6 +26,8 @@ import { YOUNG_MEGABYTES } from './thread/young-generation.ts';
  * first slow jobs of an owner can therefore run in all threads at the same time.
  */
 const SLOW_OWNER_MS = 10 * 60_000;
+/** Idle time after which a thread is terminated, unless its pool has another. A thread keeps the memory of its largest job. */
+const IDLE_TIMEOUT_MS = 60_000;
 /** Maximum number of slow owners that are remembered. */
 const MAX_SLOW_OWNERS = 10_000;
 
@@ -284,7 +286,7 @@ export class KillableThreads<Input, Result> {
     if (thread.hadQuickJobsOnly && !isOneKept) return;
     thread.idleTimer?.cancel();
     thread.idleTimer = this.#clock.after(
-      this.#options.idleTimeoutMs,
+      this.#options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
       () => void this.#end(thread, 'closed', 'it had nothing to do'),
     );
   }

@@ -8,7 +8,6 @@ const threads = new KillableThreads<Order, string>(realClock, {
   module: new URL('./killable-thread-sample.ts', import.meta.url),
   threads: 1,
   maxWaiting: 1,
-  idleTimeoutMs: 60_000,
   quickJobMs: 60_000,
   heapMegabytes: 32,
 });

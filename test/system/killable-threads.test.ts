@@ -16,7 +16,6 @@ const OPTIONS: KillableThreadsOptions = {
   module: SAMPLE,
   threads: 1,
   maxWaiting: 3,
-  idleTimeoutMs: 60_000,
   quickJobMs: 0,
   heapMegabytes: 32,
 };

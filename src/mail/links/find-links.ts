@@ -33,8 +33,6 @@ export function createLinkFinder({ clock, log }: Pick<System, 'clock' | 'log'>):
     threads: 1,
     // Maximum number of waiting documents of one tenant. They are bounded by the bodies of the requests that hold them.
     maxWaiting: 1_000,
-    // Idle time after which the thread ends.
-    idleTimeoutMs: 60_000,
     // Time below which a document counts as quick. One of 1 MiB takes less.
     quickJobMs: 100,
     // Heap limit of the thread in MB. A document of 1 MiB needs 8 MB.

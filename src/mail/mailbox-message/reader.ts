@@ -48,8 +48,6 @@ export function createMailboxMessageReader({
       threads: 2,
       // Maximum number of waiting messages of one owner. Their callers bound the bytes.
       maxWaiting: 256,
-      // Idle time after which a thread ends.
-      idleTimeoutMs: 60_000,
       // Time below which a message counts as quick. One with some megabytes of files takes less.
       quickJobMs: 150,
       // Heap limit of a thread. The text of a message is at most some megabytes; its octets are not in the heap.

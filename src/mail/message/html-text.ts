@@ -89,8 +89,6 @@ export function createHtmlText(system: Pick<System, 'clock' | 'log'>): HtmlText 
     growAfterMs: GROW_AFTER_MS,
     // Maximum number of waiting documents of one tenant. It bounds small ones, which take a millisecond or two each.
     maxWaiting: 5_000,
-    // Idle time after which a thread ends. A thread keeps the memory of its largest document, up to the heap limit.
-    idleTimeoutMs: 60_000,
     // Time below which a layout counts as quick. A newsletter takes less and leaves about 30 MB. Starting another thread takes
     // about 150 ms, which the next email would wait.
     quickJobMs: 100,

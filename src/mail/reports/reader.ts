@@ -32,8 +32,6 @@ export function createReportReader({ clock, log }: Pick<System, 'clock' | 'log'>
     threads: 1,
     // Maximum number of waiting reports of one owner.
     maxWaiting: 64,
-    // Idle time after which the thread ends.
-    idleTimeoutMs: 60_000,
     // Time below which a report counts as quick. One of a megabyte takes less.
     quickJobMs: 500,
     // Heap limit of the thread. A report of 10 MB is 20 MB as text, and as much again while it is read.

@@ -38,7 +38,6 @@ const JOB_TIMEOUT_MS = 1_000;
 const WAIT_TIMEOUT_MS = 10_000;
 /** Maximum number of waiting jobs, and of waiting runs, of one tenant: more than messages that are delivered at the same time. */
 const MAX_WAITING = 200;
-const IDLE_TIMEOUT_MS = 60_000;
 /** Time below which a job counts as quick. */
 const QUICK_JOB_MS = 50;
 /** Heap limit of a thread, which holds compiled scripts. The message is outside of it. */
@@ -55,7 +54,6 @@ export function createScriptRunner(system: Pick<System, 'clock'>): ScriptRunner 
     threads: THREADS,
     growAfterMs: GROW_AFTER_MS,
     maxWaiting: MAX_WAITING,
-    idleTimeoutMs: IDLE_TIMEOUT_MS,
     quickJobMs: QUICK_JOB_MS,
     heapMegabytes: HEAP_MEGABYTES,
   });

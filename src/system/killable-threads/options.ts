@@ -19,8 +19,8 @@ export type KillableThreadsOptions = {
   jobsPerThread?: number;
   /** Maximum number of waiting jobs of one owner. */
   maxWaiting: number;
-  /** Idle time after which a thread is terminated, in milliseconds. */
-  idleTimeoutMs: number;
+  /** Idle time after which a thread is terminated, in milliseconds; a minute unless it is given. */
+  idleTimeoutMs?: number;
   /**
    * Jobs below this time, in milliseconds, are quick and leave little memory behind. One thread that has run only such
    * jobs is kept while idle.

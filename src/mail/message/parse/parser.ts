@@ -60,8 +60,6 @@ export function createMessageParser(
     threads: 2,
     // Maximum number of waiting messages of one tenant. Their callers bound the bytes.
     maxWaiting: 256,
-    // Idle time after which a thread ends.
-    idleTimeoutMs: 60_000,
     // Time below which a message counts as quick. One with a megabyte of files takes less.
     quickJobMs: 150,
     // Heap limit of a thread. A message of 10 MB of text needs 100 MB; the bytes of files are not in the heap.
