@@ -3,9 +3,11 @@
  * are removed by the worker in small writes, so that other writes do not wait for long.
  */
 
+import type { App } from '../app.ts';
 import type { AudienceRow } from '../db/marketing-tables.ts';
 import { defineWrite } from '../db/operation.ts';
 import { AppError } from '../system/errors.ts';
+import type { Work } from '../system/worker.ts';
 import { deleteContactsOf } from './contacts/store.ts';
 import { deleteSegmentsOf } from './segments/store.ts';
 import { countBroadcasts, findDeletedAudience, getAudience, hideAudience, removeAudience } from './store.ts';
@@ -51,3 +53,28 @@ export const clearDeleted = defineWrite(
     return true;
   },
 );
+
+/**
+ * Maximum number of rows that one write removes. All other writes wait for it. Measured on an audience of a million
+ * contacts, 500 rows take 9 ms with the flush to disk (17 ms at p99) and 1,000 rows take 20 ms (40 ms). Both take about
+ * twice as long when half of the rows are choices.
+ */
+const MAX_ROWS_PER_WRITE = 500;
+
+/**
+ * Returns the work that clears deleted audiences. The lease does all of it, so that a failure, such as a full disk, is
+ * retried after a pause.
+ */
+export function createAudienceSweep(app: Pick<App, 'db'>): Work<'swept'> {
+  return {
+    name: 'audience sweep',
+    wakeOn: ['audiences'],
+    concurrency: 1,
+    async lease() {
+      const isLeft = (await findDeletedAudience(app.db.read)) !== undefined;
+      const wasSwept = isLeft && (await app.db.commit(clearDeleted, { limit: MAX_ROWS_PER_WRITE }));
+      return { items: wasSwept ? ['swept'] : [], nextDueAt: undefined };
+    },
+    run: async () => {},
+  };
+}

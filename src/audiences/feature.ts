@@ -3,8 +3,8 @@ import type { Feature } from '../feature.ts';
 import { registerAudiencesApi } from './api.ts';
 import { registerContactsApi } from './contacts/api.ts';
 import { registerContactFiles } from './csv/api.ts';
+import { createAudienceSweep } from './delete.ts';
 import { registerSegmentsApi } from './segments/api.ts';
-import { createAudienceSweep } from './worker.ts';
 
 export const audiences = {
   name: 'audiences',

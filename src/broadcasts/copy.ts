@@ -9,7 +9,7 @@ import type { BroadcastCountsRow, BroadcastRecipientRow, BroadcastRunRow } from 
 import type { EmailRow } from '../db/email-tables.ts';
 import type { ContactRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
-import { findSendingDomain } from '../domains/sending/store.ts';
+import { findSendingDomain } from '../domains/sending-store.ts';
 import { maySend } from '../domains/states.ts';
 import { hasCopyFor, insertEmail } from '../emails/store.ts';
 import { MAX_UNTRIED } from '../ledger/outcome.ts';

@@ -1,6 +1,6 @@
 /** `postrider mailbox outbox`: shows the mail of a mailbox that waits to be sent, and cancels it. */
 import type { Command } from 'commander';
-import type { WaitingEmail } from '../mailboxes/outbox/admin-api.ts';
+import type { WaitingEmail } from '../mailboxes/outbox-api.ts';
 import { withControl } from './context.ts';
 import { UsageError } from './errors.ts';
 import { formatList, printable } from './table.ts';

@@ -113,7 +113,7 @@ export const mailboxFilters = table({
 });
 export type MailboxFilterRow = Row<typeof mailboxFilters>;
 
-/** Written by mailboxes/members/store.ts: the owner of a personal mailbox uses a shared one. */
+/** Written by mailboxes/member-store.ts: the owner of a personal mailbox uses a shared one. */
 export const mailboxMembers = table({ mailboxId: id('mbx'), memberId: id('mbx') });
 export type MailboxMemberRow = Row<typeof mailboxMembers>;
 

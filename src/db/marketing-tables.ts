@@ -21,7 +21,7 @@ export const suppressions = table({
 export type SuppressionRow = Row<typeof suppressions>;
 
 /**
- * Written by suppressions/evidence/store.ts: a day, counted from 1970 in UTC, on which mail to an address bounced in a way that makes a
+ * Written by suppressions/evidence-store.ts: a day, counted from 1970 in UTC, on which mail to an address bounced in a way that makes a
  * bad address likely. `row` is that of the reply table. `address` is lower-cased.
  */
 export const bounceEvidence = table({

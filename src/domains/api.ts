@@ -2,15 +2,23 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
+import { AppError } from '../system/errors.ts';
 import { callerOf, type Reach } from '../tenants/authenticate.ts';
-import { createDomain } from './create.ts';
-import { deleteDomain } from './delete.ts';
+import { createDomain, readRegion } from './create.ts';
 import { createKeyPairs } from './key-pairs.ts';
+import { readTrackingHost } from './name.ts';
 import { requireIdWithin } from './reach.ts';
-import { domainChangeSchema, domainFilter, domainSchema, newDomainSchema, showDomain } from './schemas.ts';
-import { type Domain, getDomain, listDomains } from './store.ts';
-import { updateDomain } from './update.ts';
-import { createVerify } from './verify-on-demand.ts';
+import {
+  type DomainChange,
+  domainChangeSchema,
+  domainFilter,
+  domainSchema,
+  newDomainSchema,
+  showDomain,
+} from './schemas.ts';
+import { countScheduled } from './spool-store.ts';
+import { changeDomain, type Domain, endDomain, getDomain, listDomains } from './store.ts';
+import { createVerify } from './verify.ts';
 
 type DomainApp = Pick<
   App,
@@ -87,4 +95,72 @@ function registerVerify(server: FastifyInstance, app: DomainApp): void {
       return showDomain(app.config, await verify(tenantId, id));
     },
   );
+}
+
+/**
+ * Deletes a domain.
+ * @throws AppError not_found, domain_in_use with `details.scheduledEmails` and `details.scheduledBroadcasts`
+ */
+export async function deleteDomain(
+  app: Pick<App, 'db' | 'clock'>,
+  tenantId: Domain['tenantId'],
+  id: string,
+): Promise<void> {
+  const now = app.clock.now();
+  const outcome = await app.db.commit(endDomain, { id, tenantId, now });
+  if (outcome.kind === 'ended') return;
+  const { domainId, scheduledBroadcasts } = outcome;
+  const counted = await app.db.query(countScheduled, { domainId, now });
+  // The scheduled mail that the write has seen may have been sent since.
+  const scheduledEmails = outcome.hasScheduledMail ? Math.max(counted, 1) : counted;
+  const parts = [
+    ...(scheduledEmails > 0 ? [plural(scheduledEmails, 'scheduled email')] : []),
+    ...(scheduledBroadcasts > 0
+      ? [`${plural(scheduledBroadcasts, 'broadcast')} scheduled or not completely sent`]
+      : []),
+  ];
+  const remedy =
+    scheduledEmails + scheduledBroadcasts === 1
+      ? 'cancel it or wait until it is sent'
+      : 'cancel them or wait until they are sent';
+  throw new AppError('domain_in_use', `Domain has ${parts.join(', and ')}; ${remedy}`, {
+    details: { scheduledEmails, scheduledBroadcasts },
+  });
+}
+
+function plural(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/**
+ * Changes the settings and returns the domain.
+ * @throws AppError not_found, validation_error
+ */
+async function updateDomain(
+  app: Pick<App, 'db' | 'clock' | 'random' | 'config'>,
+  { tenantId, id }: { tenantId: Domain['tenantId']; id: string },
+  wanted: DomainChange,
+): Promise<Domain> {
+  const domain = await getDomain(app.db.read, tenantId, id);
+  const { trackingSubdomain: host, openTracking, clickTracking, productType, region } = wanted;
+  const change = {
+    ...(host !== undefined && {
+      trackingSubdomain: host === null ? null : readTrackingHost(app.config, domain.name, host),
+    }),
+    ...(openTracking !== undefined && { openTracking: toFlag(openTracking) }),
+    ...(clickTracking !== undefined && { clickTracking: toFlag(clickTracking) }),
+    ...(productType !== undefined && { productType }),
+    ...(region !== undefined && { region: readRegion(app.config.regions, region) }),
+  };
+  return app.db.commit(changeDomain, {
+    id: domain.id,
+    tenantId,
+    change,
+    now: app.clock.now(),
+    spread: app.random(),
+  });
+}
+
+function toFlag(value: boolean): 0 | 1 {
+  return value ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 /** Domains of tenants, which DNS verifies for sending and receiving; `sender.ts` is the door. */
 import type { Feature } from '../feature.ts';
-import { registerDomainAdmin } from './admin-api.ts';
 import { registerDomainsApi } from './api.ts';
+import { registerDomainAdmin } from './operator-records.ts';
 import { createDomainCheckKind, createDomainSweep } from './worker.ts';
 
 export const domains = {

@@ -1,4 +1,4 @@
 /** Imports what defines the operations of domains, which run in the threads of the database. */
 import './installation/store.ts';
-import './spool/store.ts';
+import './spool-store.ts';
 import './store.ts';

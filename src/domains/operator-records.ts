@@ -3,6 +3,7 @@
  * each domain. Without them the records of the domains lead nowhere, and no signature can be checked.
  */
 import { isIPv6 } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
@@ -11,7 +12,7 @@ import { type InstallationKey, installationKeyOf } from './installation/key.ts';
 import { sandboxDomain } from './name.ts';
 import { bounceDomain, dkimName, dkimTarget, spfName, trackingTarget } from './records.ts';
 import { ownReportAddress } from './report-address.ts';
-import { listPublishedKeys, type PublishedKey } from './spool/store.ts';
+import { listPublishedKeys, type PublishedKey } from './spool-store.ts';
 
 /** A record to publish. Names have no final dot. The value of an MX record is `<preference> <host>`. */
 export type OperatorRecord = {
@@ -158,4 +159,12 @@ async function findAddresses(
 
 function unknownAddresses(hostname: string): string {
   return `DNS has no addresses for ${hostname}, so its A, AAAA and SPF records are missing here: set domains.addresses (POSTRIDER_DOMAINS_ADDRESSES)`;
+}
+
+/** Registers `GET /dns-records` on the server of the control socket. The answer ends with the records of `moreRecords`. */
+export function registerDomainAdmin(
+  server: FastifyInstance,
+  app: Pick<App, 'db' | 'config' | 'dns' | 'sealer' | 'clock'> & { moreRecords: readonly MoreRecords[] },
+): void {
+  server.get('/dns-records', () => listOperatorRecords(app, app.moreRecords));
 }

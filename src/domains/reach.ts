@@ -7,7 +7,7 @@ import type { Tx } from '../db/operation.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import type { Reach } from '../tenants/authenticate.ts';
-import { findDomainByName } from './sending/store.ts';
+import { findDomainByName } from './sending-store.ts';
 
 type Limit = Pick<Reach, 'domainId'>;
 type Condition = RawBuilder<SqlBool>;

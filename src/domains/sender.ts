@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import type { DomainRow, Mode } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
 import { sandboxDomain, simulatorDomain } from './name.ts';
-import { findDomainByName, findSendingDomain, type TrackingSettings } from './sending/store.ts';
+import { findDomainByName, findSendingDomain, type TrackingSettings } from './sending-store.ts';
 import { maySend } from './states.ts';
 import type { Domain } from './store.ts';
 

@@ -7,7 +7,7 @@ import type { App } from '../app.ts';
 import type { DkimKey } from '../mail/dkim/sign.ts';
 import { createLru } from '../system/lru.ts';
 import { installationKeyOf } from './installation/key.ts';
-import { findSealedKey } from './sending/store.ts';
+import { findSealedKey } from './sending-store.ts';
 import type { Domain } from './store.ts';
 
 export type SigningKeys = {

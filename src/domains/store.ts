@@ -18,7 +18,7 @@ import type { Verdicts } from './check.ts';
 import { findName } from './name.ts';
 import { isIdWithin } from './reach.ts';
 import { returnPathName } from './records.ts';
-import { countBroadcasts, hasScheduledMail } from './spool/store.ts';
+import { countBroadcasts, hasScheduledMail } from './spool-store.ts';
 import {
   afterCheck,
   type CheckMoment,

@@ -1,7 +1,8 @@
 /** Checks the DNS records of a domain and stores the result. */
 import type { App } from '../app.ts';
 import { logDomain } from '../events/mail-log.ts';
-import { notFound } from '../system/errors.ts';
+import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
+import { AppError, notFound } from '../system/errors.ts';
 import type { Lease } from '../tasks/store.ts';
 import { checkRecords } from './check.ts';
 import { checkClientRecords } from './client-records.ts';
@@ -62,4 +63,41 @@ function logChange(app: CheckingApp, { domain, event }: Checked, now: number): v
   if (event === 'domain.verified') logDomain(app, 'verified', line);
   else if (verifiedAt !== null && (event === 'domain.failed' || failingSince === now))
     logDomain(app, 'lapsed', line);
+}
+
+type Verify = (tenantId: Domain['tenantId'], id: string) => Promise<Domain>;
+
+/** Maximum number of concurrent checks on demand. One tenant may use half of them. */
+export const MAX_VERIFIES = 16;
+/** Delay that a caller is asked to wait. Most checks end within this time. */
+const RETRY_AFTER_SECONDS = 2;
+
+/**
+ * Returns the function that checks a domain on demand. Concurrent requests for one domain share one check.
+ * A check of a domain whose name servers do not answer takes 10 seconds and several DNS questions, so the number of
+ * concurrent checks is limited and shared among tenants.
+ */
+export function createVerify(app: CheckingApp): Verify {
+  const underWay = new Map<string, Promise<Domain>>();
+  const limiter = new ConcurrencyLimiter({ maxRunning: MAX_VERIFIES, perFree: 1, maxWaiting: 0 });
+  return (tenantId, id) => {
+    const key = `${tenantId} ${id}`;
+    const running = underWay.get(key);
+    if (running !== undefined) return running;
+    const verified = limiter.tryRun(() => verifyDomain(app, tenantId, id), { owner: tenantId });
+    if (verified === undefined) return Promise.reject(busy());
+    const verify = verified.finally(() => underWay.delete(key));
+    underWay.set(key, verify);
+    return verify;
+  };
+}
+
+function busy(): AppError {
+  return new AppError(
+    'unavailable',
+    'Too many domains are being verified; wait until one of the checks has ended',
+    {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    },
+  );
 }

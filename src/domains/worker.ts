@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import { leaseOf, type TaskKind } from '../tasks/kind.ts';
 import { completeTask } from '../tasks/store.ts';
-import { listUnneeded } from './spool/store.ts';
+import { listUnneeded } from './spool-store.ts';
 import { DOMAIN_CHECKS, type Domain, findDomain, purgeDomains } from './store.ts';
 import { type CheckingApp, checkDomain } from './verify.ts';
 

@@ -3,7 +3,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { withAliases } from './addresses/store.ts';
 import { withFilters } from './filters/store.ts';
-import { withMembers } from './members/store.ts';
+import { withMembers } from './member-store.ts';
 import type { MailboxDetails } from './schemas.ts';
 
 /** Returns the mailboxes with what the API shows of them. */

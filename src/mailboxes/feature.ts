@@ -7,9 +7,9 @@ import { registerMailboxesApi } from './api.ts';
 import { registerAppPasswordAdmin } from './app-passwords/admin-api.ts';
 import { registerAppPasswordsApi } from './app-passwords/api.ts';
 import { createDiscoveryApp } from './discovery/app.ts';
-import { registerOutboxAdmin } from './outbox/admin-api.ts';
+import { registerOutboxAdmin } from './outbox-api.ts';
 import { registerRepairAdmin } from './repairs.ts';
-import { createMemorySweep } from './scripts/worker.ts';
+import { createMemorySweep } from './scripts/memory-store.ts';
 import { createRemovalKind } from './worker.ts';
 
 export const mailboxes = {

@@ -3,7 +3,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { addressKey, withoutTag } from '../mail/address.ts';
 import { type AddressOwner, findAddressOwner } from './addresses/store.ts';
-import { isMember } from './members/store.ts';
+import { isMember } from './member-store.ts';
 
 /** Finds whose an address is, which is an `addressKey`. */
 type FindOwner = (address: string) => Promise<AddressOwner | undefined>;

@@ -20,8 +20,13 @@ import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
 import { scheduleTask } from '../tasks/store.ts';
 import type { Reach } from '../tenants/authenticate.ts';
 import { BYTES_PER_MEGABYTE, findStoredLimitOf } from '../tenants/stored-mail/store.ts';
-import { changeAliases, type WantedAliases } from './addresses/change.ts';
-import { requireNewAddress, requireNewAliases, type WantedAddress } from './addresses/requirements.ts';
+import {
+  changeAliases,
+  requireNewAddress,
+  requireNewAliases,
+  type WantedAddress,
+  type WantedAliases,
+} from './addresses/requirements.ts';
 import {
   deleteAliases,
   deleteForeignAliases,
@@ -31,7 +36,7 @@ import {
 } from './addresses/store.ts';
 import type { Filters } from './filters/filters.ts';
 import { changeFilters, deleteFiltersOf, putFilters } from './filters/store.ts';
-import { replaceMembers } from './members/store.ts';
+import { replaceMembers } from './member-store.ts';
 import { deleteMemoriesOf } from './scripts/memory-store.ts';
 import { deleteScriptsOf } from './scripts/store.ts';
 

@@ -5,7 +5,7 @@
 import type { Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { addSuppression } from '../suppressions/change.ts';
-import { recordEvidence } from '../suppressions/evidence/store.ts';
+import { recordEvidence } from '../suppressions/evidence-store.ts';
 import { newId } from '../system/ids.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
 import { findSuccess } from './delivered-store.ts';

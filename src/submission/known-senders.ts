@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import { KeptAnswers } from '../db/kept-answers.ts';
 import type { AppPasswordRow, MailboxRow } from '../db/mailbox-tables.ts';
 import { getSendingDomain, type SenderDomain } from '../domains/sender.ts';
-import { findDomainByName } from '../domains/sending/store.ts';
+import { findDomainByName } from '../domains/sending-store.ts';
 import { type AddressOwner, findAddressOwner } from '../mailboxes/addresses/store.ts';
 import { findAppPasswordById } from '../mailboxes/app-passwords/store.ts';
 import { type LoginMark, type LoginRefusal, renewFromRows } from '../mailboxes/credential.ts';

@@ -5,7 +5,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import type { Mode } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
 import { newId } from '../system/ids.ts';
-import { forgetEvidence } from './evidence/store.ts';
+import { forgetEvidence } from './evidence-store.ts';
 import { showSuppression } from './show.ts';
 import { deleteSuppression, type Suppressed, suppress } from './store.ts';
 

@@ -4,7 +4,7 @@ import type { Feature } from '../feature.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { registerSuppressionsApi } from './api.ts';
 import { registerSuppressionFiles } from './csv-api.ts';
-import { EVIDENCE_WINDOW_DAYS, expireEvidence } from './evidence/store.ts';
+import { EVIDENCE_WINDOW_DAYS, expireEvidence } from './evidence-store.ts';
 
 export const suppressions = {
   name: 'suppressions',

@@ -9,16 +9,17 @@ import { type ImportBatch, importRows, type Outcome } from '../imports/batch.ts'
 import { findBoolean, readTextCell, trimText } from '../imports/cells.ts';
 import type { ImportHandler, RowReader } from '../imports/handler.ts';
 import type { FileOptions } from '../imports/options.ts';
-import { plainForm } from '../imports/plain-form.ts';
+import { byPlainForm, plainForm } from '../imports/plain-form.ts';
+import { REASON_TEXTS, REASON_WORDS } from '../imports/products/suppression-names.ts';
+import { NOTHING_WORDS } from '../imports/products/words.ts';
 import { readTime } from '../imports/times.ts';
 import { cleanDiagnostic } from '../mail/dsn/notice.ts';
 import { isoTime } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import { readSuppressionColumns, type SuppressionColumns } from './import-columns.ts';
-import { findReason, isDiagnostic } from './import-reason.ts';
 import { readAddress } from './request.ts';
-import { suppress } from './store.ts';
+import { strongerOf, suppress } from './store.ts';
 
 /** Options in the form that the job stores. `reason` applies to rows whose reason is not understood. */
 export type SuppressionImportOptions = FileOptions & { reason?: SuppressionReason };
@@ -106,4 +107,42 @@ function warnOfReasons(
       : ['No column says why the addresses are suppressed; `reason` in the request can say so for all']),
     ...(rows.length > 0 ? [`Reasons of the checked rows: ${found}`] : []),
   ];
+}
+
+const REASONS = Object.keys(REASON_WORDS) as SuppressionReason[];
+const WORDS = byPlainForm(REASONS.map((reason) => [REASON_WORDS[reason], reason]));
+const NOTHING = new Set(['', ...NOTHING_WORDS.map(plainForm)]);
+/** Maximum number of characters of a text that are searched for a reason. */
+const MAX_SEARCHED_CHARACTERS = 500;
+
+/** A cell that tells its reason by having a value. */
+type Mark = { cell: string; reason: SuppressionReason };
+
+/** Returns the strongest reason that the cells name or tell; undefined when none is understood. */
+function findReason(cells: readonly string[], marks: readonly Mark[]): SuppressionReason | undefined {
+  const reasons = [
+    ...cells.map(reasonOf),
+    ...marks.map(({ cell, reason }) => (hasValue(cell) ? reason : undefined)),
+  ];
+  return reasons.reduce(
+    (best, reason) => (best && reason ? strongerOf(best, reason) : (best ?? reason)),
+    undefined,
+  );
+}
+
+/** Returns true for a text that is more than the name of a reason, and no time. */
+function isDiagnostic(text: string): boolean {
+  return text !== '' && !WORDS.has(plainForm(text)) && readTime(text) === undefined;
+}
+
+function reasonOf(cell: string): SuppressionReason | undefined {
+  const word = WORDS.get(plainForm(cell));
+  if (word || cell === '') return word;
+  const start = cell.slice(0, MAX_SEARCHED_CHARACTERS);
+  return REASON_TEXTS.find(({ pattern }) => pattern.test(start))?.reason;
+}
+
+function hasValue(cell: string): boolean {
+  const plain = plainForm(cell);
+  return !NOTHING.has(plain) && findBoolean(plain) !== false;
 }

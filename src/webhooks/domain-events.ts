@@ -6,7 +6,7 @@
 import type { Tx } from '../db/operation.ts';
 import type { DomainRow, EventRow } from '../db/tables.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
-import { findDomainByName } from '../domains/sending/store.ts';
+import { findDomainByName } from '../domains/sending-store.ts';
 import { findDomainName } from '../domains/store.ts';
 import { findEmailHead } from '../emails/store.ts';
 import { type EventToFanOut, type EventType, findEvent } from '../events/store.ts';

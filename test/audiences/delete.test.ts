@@ -1,8 +1,7 @@
 /** A deleted audience: hidden at once, cleared in slices by the worker. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { clearDeleted } from '../../src/audiences/delete.ts';
-import { createAudienceSweep } from '../../src/audiences/worker.ts';
+import { clearDeleted, createAudienceSweep } from '../../src/audiences/delete.ts';
 import { startWork } from '../../src/system/worker.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { waitUntil } from '../support/wait-until.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { deleteDomain } from '../../src/domains/api.ts';
 import { createDomain } from '../../src/domains/create.ts';
-import { deleteDomain } from '../../src/domains/delete.ts';
 import { endDomain, getDomain } from '../../src/domains/store.ts';
 import { verifyDomain } from '../../src/domains/verify.ts';
 import { newId } from '../../src/system/ids.ts';

@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tables } from '../../src/db/tables.ts';
-import { countScheduled, listUnneeded } from '../../src/domains/spool/store.ts';
+import { countScheduled, listUnneeded } from '../../src/domains/spool-store.ts';
 import { endDomain, insertDomain } from '../../src/domains/store.ts';
 import { domainRow } from './fixtures.ts';
 

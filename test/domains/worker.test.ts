@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { findSealedKey } from '../../src/domains/sending/store.ts';
+import { findSealedKey } from '../../src/domains/sending-store.ts';
 import { endDomain, getDomain, purgeDomains } from '../../src/domains/store.ts';
 import { verifyDomain } from '../../src/domains/verify.ts';
 import { createDomainCheckKind, createDomainSweep } from '../../src/domains/worker.ts';

@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { endDomain } from '../../src/domains/store.ts';
 import { createDirectory } from '../../src/mailbox-delivery/directory.ts';
-import type { WantedAliases } from '../../src/mailboxes/addresses/change.ts';
+import type { WantedAliases } from '../../src/mailboxes/addresses/requirements.ts';
 import { endMailbox, recordDamage, recordUsage, updateMailbox } from '../../src/mailboxes/store.ts';
 import { decideRecipient } from '../../src/receiving/recipient.ts';
 import { SANDBOX } from '../emails/fixtures.ts';

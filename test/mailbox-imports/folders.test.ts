@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keptFlags } from '../../src/mailbox-imports/source/flags.ts';
 import { type ListedSource, mapFolders } from '../../src/mailbox-imports/source/folders.ts';
-import { formatUids } from '../../src/mailbox-imports/source/messages.ts';
+import { formatUids, keptFlags } from '../../src/mailbox-imports/source/messages.ts';
 
 const TARGETS = [
   { name: 'Gesendet', specialUse: '\\Sent' },

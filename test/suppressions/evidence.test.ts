@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { NO_REPORT, type Outcome, verdictForAll } from '../../src/queue/outcome/outcome.ts';
-import { expireEvidence } from '../../src/suppressions/evidence/store.ts';
+import { expireEvidence } from '../../src/suppressions/evidence-store.ts';
 import { deliverBy, judged, openSpool } from '../support/spool.ts';
 
 const DAY_MS = 86_400_000;

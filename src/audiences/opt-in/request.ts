@@ -7,11 +7,11 @@ import type { ConfirmationRequestRow, ConfirmationRow } from '../../db/confirmat
 import type { AudienceRow, ContactRow } from '../../db/marketing-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { findSuppressed } from '../../suppressions/store.ts';
+import { DAY_MS } from '../../system/clock.ts';
 import { invalid } from '../../system/errors.ts';
 import { requireQuota } from '../../tenants/quota.ts';
 import { findOptedOut } from '../choices-store.ts';
 import { isPending } from './consent.ts';
-import { nextConfirmationAt } from './limit.ts';
 import { findSentConfirmations, insertRequest } from './store.ts';
 
 /** The request that a mail is sent for. `now` is in Unix milliseconds. */
@@ -84,4 +84,20 @@ export async function withConfirmations(
     });
   }
   return shown;
+}
+
+/** Maximum number of confirmation mails that an address gets from a tenant in all. */
+const MAX_CONFIRMATIONS = 3;
+/** Minimum time between two confirmation mails to an address, in milliseconds. */
+const MIN_INTERVAL_MS = DAY_MS;
+
+type Sent = Pick<ConfirmationRow, 'count' | 'sentAt'>;
+
+/**
+ * Returns the earliest time of the next mail in Unix milliseconds: 0 when none was sent yet, and null when there will be
+ * none. Everybody can type any address into a form; the limit by address keeps forms from flooding a stranger.
+ */
+function nextConfirmationAt({ count, sentAt }: Sent): number | null {
+  if (count >= MAX_CONFIRMATIONS) return null;
+  return sentAt === null ? 0 : sentAt + MIN_INTERVAL_MS;
 }

@@ -1,14 +1,39 @@
 /** Routes that answer which links of a broadcast were clicked. */
 import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
 import type { App } from '../../app.ts';
 import { type CreateExportApp, createExport } from '../../exports/create.ts';
 import { acceptedExportSchema, showExport } from '../../exports/schemas.ts';
+import { pageSchema } from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { getBroadcast } from '../store.ts';
 import type { LinkExportFilter } from './export.ts';
 import { listClickedLinks } from './list.ts';
-import { clickedLinksSchema } from './schemas.ts';
+
+const clickedLinkSchema = Type.Object(
+  {
+    number: Type.Integer({ description: 'Position among the tracked links of the HTML, from 0.' }),
+    url: Type.String({ description: 'The link as it was written, with its placeholders.' }),
+    clicks: Type.Integer({ description: 'Clicks by people.' }),
+    uniqueClicks: Type.Integer({ description: 'Contacts who clicked.' }),
+    machineClicks: Type.Integer({ description: 'Requests by security scanners and other programs.' }),
+  },
+  {
+    title: 'ClickedLink',
+    examples: [
+      {
+        number: 0,
+        url: 'https://example.com/sale?c={{id}}',
+        clicks: 41,
+        uniqueClicks: 37,
+        machineClicks: 12,
+      },
+    ],
+  },
+);
+
+const clickedLinksSchema = pageSchema(clickedLinkSchema);
 
 const TAG = 'Broadcasts';
 const LINKS = '/broadcasts/:id/clicked-links';

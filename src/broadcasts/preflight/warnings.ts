@@ -4,7 +4,7 @@ import type { App } from '../../app.ts';
 import { TEXT_FIELD_NAMES } from '../../audiences/contacts/text-fields.ts';
 import type { BroadcastRow } from '../../db/marketing-tables.ts';
 import { isSandboxDomain } from '../../domains/sender.ts';
-import { findDomainByName } from '../../domains/sending/store.ts';
+import { findDomainByName } from '../../domains/sending-store.ts';
 import { getDomain } from '../../domains/store.ts';
 import { meantAmong } from '../../http/json/near-misses.ts';
 import type { OriginCheck } from '../../links/check-origin.ts';

@@ -4,7 +4,7 @@ import type { Tx } from '../../db/operation.ts';
 import type { DomainRow } from '../../db/tables.ts';
 import { AppError, invalid } from '../../system/errors.ts';
 import { isSandboxDomain, isSimulatorDomain } from '../sender.ts';
-import { findDomainByName } from '../sending/store.ts';
+import { findDomainByName } from '../sending-store.ts';
 import { maySend } from '../states.ts';
 import { findReceiver } from './store.ts';
 

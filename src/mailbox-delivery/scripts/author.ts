@@ -2,7 +2,7 @@
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { isLocalDomain, isSandboxDomain } from '../../domains/sender.ts';
-import { findDomainByName } from '../../domains/sending/store.ts';
+import { findDomainByName } from '../../domains/sending-store.ts';
 import { maySend } from '../../domains/states.ts';
 import { type Mailbox, parseMailbox } from '../../mail/address.ts';
 import { mayUseAddress } from '../../mailboxes/sender-addresses.ts';

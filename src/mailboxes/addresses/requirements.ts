@@ -6,9 +6,12 @@ import { AppError, invalid } from '../../system/errors.ts';
 import {
   type AddressOwner,
   countAliases,
+  deleteAliases,
   findAddressOwner,
   hasForeignRoute,
+  insertAliases,
   type NewAlias,
+  withItsAliases,
 } from './store.ts';
 
 /** Maximum number of aliases that the mailboxes of a tenant have together. */
@@ -87,4 +90,28 @@ export async function requireNewAliases(
   if (count + aliases.length <= MAX_ALIASES_OF_TENANT) return;
   const rule = `your mailboxes have ${count} aliases, and may have ${MAX_ALIASES_OF_TENANT} together`;
   throw invalid('aliases', `\`aliases\`: ${rule}`);
+}
+
+/** The aliases that a mailbox is to have. `sandbox` is the sandbox domain. */
+export type WantedAliases = { aliases: readonly NewAlias[]; sandbox: string };
+
+/**
+ * Gives a mailbox these aliases instead of those that it has, as part of a write. Only new ones are checked: the domain of an older one
+ * may have lapsed since. `now` is in Unix milliseconds. Returns false when the mailbox has exactly these aliases already.
+ * @throws AppError the errors of `requireNewAliases`
+ */
+export async function changeAliases(
+  tx: Tx,
+  mailbox: AddressOwner,
+  { aliases, sandbox, now }: WantedAliases & { now: number },
+): Promise<boolean> {
+  const stored = await withItsAliases(tx, mailbox);
+  const before = new Set(stored.aliases);
+  const after = new Set(aliases.map(({ address }) => address));
+  const added = aliases.filter(({ address }) => !before.has(address));
+  const removed = stored.aliases.filter((address) => !after.has(address));
+  await deleteAliases(tx, mailbox.id, removed);
+  await requireNewAliases(tx, { owner: mailbox, aliases: added }, { sandbox, now });
+  await insertAliases(tx, mailbox, added);
+  return added.length + removed.length > 0;
 }

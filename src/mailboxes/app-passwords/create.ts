@@ -6,7 +6,7 @@ import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { invalid } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { readKeyLimits } from '../../tenants/key-request.ts';
-import { getPerson } from '../members/store.ts';
+import { getPerson } from '../member-store.ts';
 import { hashInTurn } from '../passwords/hash.ts';
 import { createScramVerifier } from '../passwords/scram-verifier.ts';
 import { getMailbox } from '../store.ts';

@@ -6,7 +6,7 @@ import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts
 import { deleteRows, findRow, insertRow, listRows, updateRows } from '../../db/rows.ts';
 import { cancelWithdrawn } from '../../queue/state/cancel-submitted.ts';
 import { invalid, limitReached, notFound } from '../../system/errors.ts';
-import { isMember } from '../members/store.ts';
+import { isMember } from '../member-store.ts';
 import { getMailbox } from '../store.ts';
 
 /** Maximum number of app passwords of a mailbox. A SCRAM proof is tried against each of them. */

@@ -4,10 +4,12 @@
  */
 
 import { sql } from 'kysely';
+import type { App } from '../../app.ts';
 import type { MailboxRow, ScriptMemoryRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { deleteRows } from '../../db/rows.ts';
 import { constant, type Param, paramsOf, statement } from '../../db/statement.ts';
+import { periodic, type Work } from '../../system/worker.ts';
 import { kindOf, type MemoryKey, type MemoryKind } from './memory-key.ts';
 
 /**
@@ -147,3 +149,19 @@ export const sweepMemories = defineWrite(
   async (tx, { now }: { now: number }): Promise<number> => (await sweep.all(tx, { now })).length,
   { priority: 'bulk' },
 );
+
+const PERIOD_MS = 3_600_000;
+
+/** Returns the work that removes expired memories of scripts. */
+export function createMemorySweep(app: Pick<App, 'db' | 'clock'>): Work<'run'> {
+  return periodic(app.clock, {
+    name: 'memories of scripts',
+    periodMs: PERIOD_MS,
+    async run() {
+      let removed: number;
+      do {
+        removed = await app.db.commit(sweepMemories, { now: app.clock.now() });
+      } while (removed > 0);
+    },
+  });
+}

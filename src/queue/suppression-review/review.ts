@@ -6,7 +6,7 @@ import type { App } from '../../app.ts';
 import type { SuppressionRow } from '../../db/marketing-tables.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { addressKey } from '../../mail/address.ts';
-import { hasEvidence } from '../../suppressions/evidence/store.ts';
+import { hasEvidence } from '../../suppressions/evidence-store.ts';
 import { listBounced } from '../../suppressions/store.ts';
 import { findBounceAttempt } from '../attempts-store.ts';
 import { explainReport } from '../outcome/explain.ts';

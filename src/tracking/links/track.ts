@@ -2,7 +2,7 @@
 import type { App } from '../../app.ts';
 import type { Config } from '../../config/config.ts';
 import type { TrackedLinkRow } from '../../db/tracking-tables.ts';
-import type { TrackingSettings } from '../../domains/sending/store.ts';
+import type { TrackingSettings } from '../../domains/sending-store.ts';
 import { linksOrigin, pageHosts } from '../../links/origin.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { chooseLinks, placeholdersOf, withoutPlaceholders } from './choose.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
-import { claim, MAX_MEMORIES } from '../../../src/mailboxes/scripts/memory-store.ts';
-import { MAX_NAME_CHARACTERS, problemOfScriptName } from '../../../src/mailboxes/scripts/name.ts';
+import { MAX_NAME_CHARACTERS, problemOfScriptName } from '../../../src/mailboxes/script-calls.ts';
+import { claim, createMemorySweep, MAX_MEMORIES } from '../../../src/mailboxes/scripts/memory-store.ts';
 import {
   activateScript,
   deleteScript,
@@ -16,7 +16,6 @@ import {
   putScript,
   renameScript,
 } from '../../../src/mailboxes/scripts/store.ts';
-import { createMemorySweep } from '../../../src/mailboxes/scripts/worker.ts';
 import { endMailbox } from '../../../src/mailboxes/store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';

@@ -1,7 +1,7 @@
 /** Checks on demand are limited, shared among tenants, and one at a time for each domain. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createVerify, MAX_VERIFIES } from '../../src/domains/verify-on-demand.ts';
+import { createVerify, MAX_VERIFIES } from '../../src/domains/verify.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { zoneDns } from '../support/zone-dns.ts';

@@ -1,9 +1,9 @@
 /** Reads what sending needs to know of a domain: whether it may send, and its signing key. This module writes nothing. */
 
-import type { Tx } from '../../db/operation.ts';
-import { findColumns } from '../../db/rows.ts';
-import { type Param, statement } from '../../db/statement.ts';
-import type { DomainRow } from '../../db/tables.ts';
+import type { Tx } from '../db/operation.ts';
+import { findColumns } from '../db/rows.ts';
+import { type Param, statement } from '../db/statement.ts';
+import type { DomainRow } from '../db/tables.ts';
 
 /** How mail of a domain is tracked. */
 export type TrackingSettings = Pick<

@@ -3,11 +3,11 @@
  * which a trigger of the table deletes with the membership.
  */
 
-import type { MailboxRow } from '../../db/mailbox-tables.ts';
-import type { Tx } from '../../db/operation.ts';
-import { findColumns, findRow, insertRow } from '../../db/rows.ts';
-import { addressKey } from '../../mail/address.ts';
-import { invalid } from '../../system/errors.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import type { Tx } from '../db/operation.ts';
+import { findColumns, findRow, insertRow } from '../db/rows.ts';
+import { addressKey } from '../mail/address.ts';
+import { invalid } from '../system/errors.ts';
 
 type Membership = { mailboxId: MailboxRow['id']; memberId: MailboxRow['id'] };
 

@@ -1,16 +1,16 @@
 /** Registers the operator's routes for the mail of a mailbox that waits to be sent. They are served on the control socket alone. */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
-import type { App } from '../../app.ts';
-import type { MailboxRow } from '../../db/mailbox-tables.ts';
-import type { RecipientRow } from '../../db/tables.ts';
-import { cancelSomeUnsent, cancelUnsent } from '../../queue/state/cancel-submitted.ts';
-import { recipientStatus } from '../../queue/status.ts';
-import { findMessage, listRecipients } from '../../queue/store.ts';
-import { showCredential } from '../../queue/submitted/credential.ts';
-import { listOutbox } from '../../queue/submitted/outbox-store.ts';
-import { isoTime } from '../../system/clock.ts';
-import { getNamedMailbox } from '../named-mailbox.ts';
+import type { App } from '../app.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import type { RecipientRow } from '../db/tables.ts';
+import { cancelSomeUnsent, cancelUnsent } from '../queue/state/cancel-submitted.ts';
+import { recipientStatus } from '../queue/status.ts';
+import { findMessage, listRecipients } from '../queue/store.ts';
+import { showCredential } from '../queue/submitted/credential.ts';
+import { listOutbox } from '../queue/submitted/outbox-store.ts';
+import { isoTime } from '../system/clock.ts';
+import { getNamedMailbox } from './named-mailbox.ts';
 
 type OutboxApp = Pick<App, 'db' | 'clock'>;
 

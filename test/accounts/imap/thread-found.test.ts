@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HeldReferences } from '../../../src/accounts/imap/held-references.ts';
+import { HeldReferences } from '../../../src/accounts/imap/thread-found.ts';
 import type { ThreadRow } from '../../../src/mail/imap/thread-row.ts';
 
 function rowOf(number: number): ThreadRow {

@@ -3,8 +3,8 @@
  * module writes nothing.
  */
 import { sql } from 'kysely';
-import { defineRead, type Tx } from '../../db/operation.ts';
-import type { DomainRow } from '../../db/tables.ts';
+import { defineRead, type Tx } from '../db/operation.ts';
+import type { DomainRow } from '../db/tables.ts';
 
 /**
  * Selects the domain's scheduled mail. The condition of the dates is that of the index `messagesScheduled`. The held mail of people is left

@@ -3,12 +3,12 @@
  * else writes it.
  */
 
-import type { ExpirySlice } from '../../db/expiry.ts';
-import type { BounceEvidenceRow } from '../../db/marketing-tables.ts';
-import { defineWrite, type Tx } from '../../db/operation.ts';
-import { deleteRows, insertRow, listRows } from '../../db/rows.ts';
-import { addressKey } from '../../mail/address.ts';
-import { DAY_MS } from '../../system/clock.ts';
+import type { ExpirySlice } from '../db/expiry.ts';
+import type { BounceEvidenceRow } from '../db/marketing-tables.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { deleteRows, insertRow, listRows } from '../db/rows.ts';
+import { addressKey } from '../mail/address.ts';
+import { DAY_MS } from '../system/clock.ts';
 
 /** Number of distinct days, in UTC, that make the address bad. */
 const MIN_EVIDENCE_DAYS = 2;
