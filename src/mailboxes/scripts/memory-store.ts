@@ -144,7 +144,7 @@ const sweep = statement((db, param: Param<{ now: number }>) =>
 );
 
 /** Deletes some of the rows that have expired, and returns their number. */
-export const sweepMemories = defineWrite(
+const sweepMemories = defineWrite(
   'mailboxes.sweepMemories',
   async (tx, { now }: { now: number }): Promise<number> => (await sweep.all(tx, { now })).length,
   { priority: 'bulk' },
