@@ -129,9 +129,8 @@ export const receivedTasks = table({
   queue: text(),
   state: text<'pending' | 'done' | 'failed'>(),
   attempts: integer(),
-  /** Time of the next attempt, or the end of the lease of a running one. Null once the task has ended. */
+  /** Null: the task of the engine with this reference has the time of the next attempt, and the run that has leased it. */
   dueAt: nullable(integer()),
-  /** Run of the daemon, or of its thread, that leased the task; null when it is not leased. */
   runId: nullable(text()),
   /** Status of the last response. This column and the next three describe the last attempt. */
   responseStatus: nullable(integer()),

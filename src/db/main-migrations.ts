@@ -57,6 +57,7 @@ import { postTasks } from './migrations/0070-post-tasks.ts';
 import { passesOfRuns } from './migrations/0071-passes-of-runs.ts';
 import { kindsOfTasks } from './migrations/0072-kinds-of-tasks.ts';
 import { tasksOfConfirmations } from './migrations/0073-tasks-of-confirmations.ts';
+import { receivedTasksAsTasks } from './migrations/0074-received-tasks.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -116,4 +117,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   passesOfRuns,
   kindsOfTasks,
   tasksOfConfirmations,
+  receivedTasksAsTasks,
 ];

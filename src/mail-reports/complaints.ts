@@ -1,21 +1,20 @@
 /** Reads mail that came to an address for complaints: feedback reports change their recipients, and anything else is dropped. */
 import type { App } from '../app.ts';
-import type { LeasedTask } from '../inbound/tasks/store.ts';
-import { createTaskWork, type TaskOutcome } from '../inbound/tasks/worker.ts';
+import { createReceivedKind, type RunningReceivedTask, type TaskOutcome } from '../inbound/tasks/kind.ts';
 import { createLinks } from '../links/links.ts';
 import { MAX_COMPLAINT_BYTES, readFeedbackReport } from '../mail/arf.ts';
 import type { AuthenticationResult } from '../mail/auth/result.ts';
 import { storeComplaint } from '../queue/feedback.ts';
 import { type Replies, RepliesFile } from '../queue/outcome/replies/replies.ts';
 import { returnAddressKeyOf } from '../queue/return-path.ts';
-import type { Work } from '../system/worker.ts';
+import type { TaskKind } from '../tasks/kind.ts';
 import { labelOf, openReturnedMail, outcomeOf, type ReturnedMail } from './returned-mail.ts';
 
 /** Maximum number of complaints that are read at the same time. Our own limit, as for bounces. */
 const CONCURRENCY = 4;
 
-/** Returns the work that reads complaints. */
-export function createComplaintWork(app: App, replies: Replies = new RepliesFile(app)): Work<LeasedTask> {
+/** Returns the kind of task that reads complaints. */
+export function createComplaintKind(app: App, replies: Replies = new RepliesFile(app)): TaskKind {
   const results = app.metrics.counter(
     'inbound_complaints_total',
     'Mail that came to an address for complaints.',
@@ -23,7 +22,7 @@ export function createComplaintWork(app: App, replies: Replies = new RepliesFile
   );
   const feedbackApp = { ...app, replies, returnAddressKey: returnAddressKeyOf(app), links: createLinks(app) };
 
-  async function run(task: LeasedTask): Promise<TaskOutcome> {
+  async function run(task: RunningReceivedTask): Promise<TaskOutcome> {
     const returned = await openReturnedMail(app, task, MAX_COMPLAINT_BYTES);
     if (!returned) return { kind: 'failed', error: 'The message was deleted' };
     const { message, localPart, bytes } = returned;
@@ -42,7 +41,7 @@ export function createComplaintWork(app: App, replies: Replies = new RepliesFile
     return outcomeOf(result);
   }
 
-  return createTaskWork(app, { kind: 'complaint', concurrency: CONCURRENCY, run });
+  return createReceivedKind(app, { kind: 'complaint', concurrency: CONCURRENCY, run });
 }
 
 /** Returns true when a signature of the author's domain has passed (RFC 9477 section 3.5). A missing result is no pass. */

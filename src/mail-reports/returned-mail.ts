@@ -2,8 +2,7 @@
 import type { App } from '../app.ts';
 import type { ReceivedMessageRow } from '../db/inbound-tables.ts';
 import { findReceived, listReceivedRecipients } from '../inbound/store.ts';
-import type { LeasedTask } from '../inbound/tasks/store.ts';
-import type { TaskOutcome } from '../inbound/tasks/worker.ts';
+import type { RunningReceivedTask, TaskOutcome } from '../inbound/tasks/kind.ts';
 import type { FeedbackResult } from '../queue/feedback.ts';
 
 export type ReturnedMail = {
@@ -20,7 +19,7 @@ export type ReturnedMail = {
  */
 export async function openReturnedMail(
   app: Pick<App, 'db' | 'blobs'>,
-  { messageId, position }: Pick<LeasedTask, 'messageId' | 'position'>,
+  { messageId, position }: Pick<RunningReceivedTask, 'messageId' | 'position'>,
   maxBytes: number,
 ): Promise<ReturnedMail | undefined> {
   const message = await findReceived(app.db.read, messageId);

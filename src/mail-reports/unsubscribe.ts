@@ -4,22 +4,21 @@
  */
 import type { App } from '../app.ts';
 import { choicesOfLeaving, decide } from '../audiences/contacts/decide.ts';
-import type { LeasedTask } from '../inbound/tasks/store.ts';
-import { createTaskWork, type TaskOutcome } from '../inbound/tasks/worker.ts';
+import { createReceivedKind, type RunningReceivedTask, type TaskOutcome } from '../inbound/tasks/kind.ts';
 import { findMessage, listRecipients } from '../queue/store.ts';
-import type { Work } from '../system/worker.ts';
+import type { TaskKind } from '../tasks/kind.ts';
 import { readUnsubscribeTarget } from './unsubscribe-target.ts';
 
 /** Maximum number of readers who are unsubscribed at the same time. Our own limit: each takes a few writes. */
 const CONCURRENCY = 4;
 
-/** Returns the work that unsubscribes readers. A second run changes nothing. */
-export function createUnsubscribeWork(app: App): Work<LeasedTask> {
+/** Returns the kind of task that unsubscribes readers. A second run changes nothing. */
+export function createUnsubscribeKind(app: App): TaskKind {
   const results = app.metrics.counter('inbound_unsubscribes_total', 'Mail to addresses that unsubscribe.', [
     'result',
   ]);
 
-  async function run({ targetId }: LeasedTask): Promise<TaskOutcome> {
+  async function run({ targetId }: RunningReceivedTask): Promise<TaskOutcome> {
     const { emailId, position } = readUnsubscribeTarget(targetId);
     const message = await findMessage(app.db.read, emailId);
     const recipients = await listRecipients(app.db.read, emailId);
@@ -35,5 +34,5 @@ export function createUnsubscribeWork(app: App): Work<LeasedTask> {
     return { kind: 'done' };
   }
 
-  return createTaskWork(app, { kind: 'unsubscribe', concurrency: CONCURRENCY, run });
+  return createReceivedKind(app, { kind: 'unsubscribe', concurrency: CONCURRENCY, run });
 }

@@ -13,13 +13,13 @@ import type { App } from '../app.ts';
 import { commitOutcome } from '../db/commit-outcome.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { findReceived } from '../inbound/store.ts';
-import { type LeasedTask, putBackTask } from '../inbound/tasks/store.ts';
-import { createTaskWork, type TaskOutcome } from '../inbound/tasks/worker.ts';
+import { createReceivedKind, type RunningReceivedTask, type TaskOutcome } from '../inbound/tasks/kind.ts';
 import type { ScriptRunner } from '../mailboxes/scripts/runner.ts';
 import { findMailboxById } from '../mailboxes/store.ts';
 import { errorMessage } from '../system/errors.ts';
 import { createTokenBuckets } from '../system/guards/token-buckets.ts';
-import type { Work } from '../system/worker.ts';
+import type { TaskKind } from '../tasks/kind.ts';
+import { retryTask } from '../tasks/store.ts';
 import type { Directory } from './directory.ts';
 import { deliverByScripts, deliveryIdOf, type ScriptedTask } from './scripts/deliver.ts';
 import { dropPlan, findPlan } from './scripts/plan-store.ts';
@@ -45,14 +45,14 @@ type MailboxApp = App & {
   directory: Pick<Directory, 'scriptsOf'>;
 };
 
-/** Returns the work that delivers to mailboxes. A second run of a task stores nothing more. */
-export function createMailboxWork(app: MailboxApp): Work<LeasedTask> {
+/** Returns the kind of task that delivers to mailboxes. A second run of a task stores nothing more. */
+export function createMailboxKind(app: MailboxApp): TaskKind {
   const results = app.metrics.counter('inbound_mailbox_deliveries_total', 'Deliveries to mailboxes.', [
     'result',
   ]);
   const lines = createTokenBuckets(app.clock, MAX_LOGGED_MAILBOXES);
 
-  async function run(task: LeasedTask): Promise<TaskOutcome> {
+  async function run(task: RunningReceivedTask): Promise<TaskOutcome> {
     const mailbox = await findMailboxById(app.db.read, task.targetId as MailboxRow['id']);
     if (!mailbox) {
       await app.db.commit(dropPlan, { taskId: task.id });
@@ -71,17 +71,19 @@ export function createMailboxWork(app: MailboxApp): Work<LeasedTask> {
   }
 
   /** Makes the task due again. Waiting does not count as an attempt, so it never uses them up. */
-  async function putBack(task: LeasedTask, reason: string): Promise<TaskOutcome> {
+  async function putBack(task: RunningReceivedTask, reason: string): Promise<TaskOutcome> {
     const now = app.clock.now();
     const waitMs = Math.min(Math.max((now - task.createdAt) / WAIT_SHARE, MIN_WAIT_MS), MAX_WAIT_MS);
     const { targetId: mailboxId } = task;
     if (lines.take(mailboxId, LINES).allowed)
       app.log.warn({ mailboxId, reason }, 'a mailbox cannot take mail, which waits for it');
-    await commitOutcome(app, putBackTask, { ...task, dueAt: now + Math.ceil(waitMs) });
-    return { kind: 'settled', isSettled: true };
+    const { lease } = task;
+    const dueAt = now + Math.ceil(waitMs);
+    const attempts = lease.attempts - 1;
+    return { kind: 'settled', end: await commitOutcome(app, retryTask, { lease, dueAt, attempts }) };
   }
 
-  return createTaskWork(app, { kind: 'mailbox', concurrency: CONCURRENCY, run });
+  return createReceivedKind(app, { kind: 'mailbox', concurrency: CONCURRENCY, run });
 }
 
 type Delivery = Pick<ScriptedTask, 'task' | 'mailbox' | 'message'>;

@@ -11,14 +11,13 @@ import { logReceived } from '../events/mail-log.ts';
 import { addressesOf, type ReceivedRows } from '../inbound/received-rows.ts';
 import { maxBytesFor } from '../inbound/space.ts';
 import { storedBytesOf } from '../inbound/store.ts';
-import { POST_TASKS } from '../inbound/tasks/store.ts';
+import { wakeReceivedTasks } from '../inbound/tasks/kind.ts';
 import { addressKey } from '../mail/address.ts';
 import { RefusedMessage } from '../mail/smtp/refused-message.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import { observe } from '../mail-reports/dmarc-reports/observe.ts';
 import { refusalByScripts } from '../mailbox-delivery/scripts/refuse.ts';
 import { addressSite } from '../system/address-block.ts';
-import { wakeTasks } from '../tasks/engine.ts';
 import { acceptReceived } from './accept.ts';
 import { beginAuthentication, type Decision } from './authenticate.ts';
 import { buildRows } from './build-rows.ts';
@@ -78,8 +77,10 @@ export async function receiveMessage(
     });
     noteAccepted(app, groups);
     app.inboundMetrics.accepted(app.clock.elapsed() - readAt);
-    app.wakeups.notify('inbound', kindsOf(groups));
-    wakeTasks(app, POST_TASKS, routesOf(groups));
+    wakeReceivedTasks(
+      app,
+      groups.flatMap(({ tasks }) => tasks),
+    );
     app.wakeups.notify('events');
     return acceptedReply(app, envelope, groups);
   } catch (error) {
@@ -136,17 +137,6 @@ function noteAccepted({ directory }: InboundApp, groups: readonly ReceivedRows[]
       if (task.kind === 'mailbox')
         directory.noteWaiting(task.targetId as MailboxRow['id'], message.sizeBytes);
   }
-}
-
-/** Returns the kinds of tasks that the message has. */
-function kindsOf(groups: readonly ReceivedRows[]): string[] {
-  return [...new Set(groups.flatMap(({ tasks }) => tasks.map(({ kind }) => kind)))];
-}
-
-function routesOf(groups: readonly ReceivedRows[]): string[] {
-  return groups.flatMap(({ tasks }) =>
-    tasks.filter(({ kind }) => kind === 'post').map(({ targetId }) => targetId),
-  );
 }
 
 function acceptedReply(app: InboundApp, envelope: ReceivedEnvelope, groups: readonly ReceivedRows[]): Reply {

@@ -6,9 +6,8 @@ import { openControlSocket } from '../../src/control-socket.ts';
 import type { ReceivedTaskRow } from '../../src/db/inbound-tables.ts';
 import { listTasksOf } from '../../src/inbound/tasks/read-store.ts';
 import { newId } from '../../src/system/ids.ts';
-import { insertRow } from '../broadcasts/fixtures.ts';
 import { addDomain } from '../domains/fixtures.ts';
-import { addReceived, WITH_FILE } from '../inbound/fixtures.ts';
+import { addReceived, addTaskRow, WITH_FILE } from '../inbound/fixtures.ts';
 import { PASS } from '../inbound/mail-world.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
@@ -48,8 +47,9 @@ async function addRoute({ enabled = true } = {}): Promise<string> {
 /** Adds a task of another kind to a message. */
 function addTask(messageId: string, row: Partial<ReceivedTaskRow>): string {
   const id = newId('tsk', clock.now());
-  insertRow(world, 'receivedTasks', {
-    ...{ id, messageId, position: 0, tenantId: null, kind: 'bounce', targetId: 'em_1', queue: '' },
+  addTaskRow(world, {
+    ...{ id, messageId: messageId as ReceivedTaskRow['messageId'], position: 0, tenantId: null },
+    ...{ kind: 'bounce', targetId: 'em_1', queue: '' },
     ...{ state: 'done', attempts: 1, dueAt: null, runId: null, responseStatus: null, responseTimeMs: null },
     ...{ responseBody: null, error: null, createdAt: clock.now(), endedAt: clock.now(), ...row },
   });

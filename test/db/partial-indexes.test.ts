@@ -15,11 +15,10 @@ import { listDomains, requireNewDomain } from '../../src/domains/store.ts';
 import { expireContent } from '../../src/emails/store.ts';
 import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
 import { expireReceivedContent } from '../../src/inbound/store.ts';
-import { leaseTasks } from '../../src/inbound/tasks/lease.ts';
-import { findPostWaitingSince, listWaitingQueues } from '../../src/inbound/tasks/read-store.ts';
-import { releaseTasks } from '../../src/inbound/tasks/store.ts';
+import { findPostWaitingSince } from '../../src/inbound/tasks/read-store.ts';
 import { sweepJobs } from '../../src/jobs/store.ts';
 import { findNextDueRun, listDueRuns } from '../../src/ledger/run-store.ts';
+import { readWaitingBytes } from '../../src/mailbox-delivery/store.ts';
 import { sweepImports } from '../../src/mailbox-imports/store.ts';
 import { listAppPasswordsOfMember } from '../../src/mailboxes/app-passwords/store.ts';
 import { findActiveScript } from '../../src/mailboxes/scripts/store.ts';
@@ -144,15 +143,8 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   receivedMessagesByBlob: [
     (tx) => tx.selectFrom('receivedMessages').select('id').where('blobId', '=', 'blob_1').execute(),
   ],
-  receivedTasksPending: [
-    (tx) => listWaitingQueues(tx, 'post'),
-    (tx) => {
-      const claims = [{ queue: 'rt_1', limit: 3 }];
-      return leaseTasks.run(tx, { kind: 'post', now: 1, until: 2, runId: 'e', claims });
-    },
-  ],
+  receivedTasksPending: [(tx) => readWaitingBytes(tx, 'mbx_1')],
   receivedPostsPending: [(tx) => findPostWaitingSince(tx, 'rt_1')],
-  receivedTasksLeased: [(tx) => releaseTasks.run(tx, { kind: 'post', now: 1, runId: 'e' })],
   webhookEndpointsRotating: [(tx) => forgetPreviousSecrets.run(tx, { now: 1 })],
   tasksByDue: [
     (tx) => findWaitingQueue(tx, { kind: 'imports', queueKey: 'ten_1' }),

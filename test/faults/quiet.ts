@@ -12,7 +12,6 @@ const OPEN = `
          + (SELECT count(*) FROM recipients WHERE state IN ('ready', 'in_flight', 'deferred'))
          + (SELECT count(*) FROM submittedMessages)`;
 const MAKE_DUE = `
-  UPDATE receivedTasks SET dueAt = 0 WHERE state = 'pending';
   UPDATE tasks SET dueAt = 0 WHERE dueAt IS NOT NULL;
   UPDATE recipients SET dueAt = 0 WHERE state = 'deferred';
   UPDATE failureNotifications SET dueAt = 0 WHERE dueAt IS NOT NULL;

@@ -1,5 +1,6 @@
 /** Adds received messages behind the back of the application. */
 import type { ReceivedMessageRow, ReceivedTaskRow } from '../../src/db/inbound-tables.ts';
+import { engineKindOf, engineQueueOf } from '../../src/inbound/tasks/store.ts';
 import { newId } from '../../src/system/ids.ts';
 import { insertRow } from '../broadcasts/fixtures.ts';
 import type { TestApp } from '../support/test-app.ts';
@@ -68,11 +69,23 @@ export async function addReceived(
     const common = { messageId: id, position, kind, targetId };
     insertRow(test, 'receivedRecipients', { ...common, address: addresses[position] ?? address });
     if (routeIds.length === 0) continue;
-    insertRow(test, 'receivedTasks', {
+    addTaskRow(test, {
       ...{ ...common, id: newId('tsk', createdAt), tenantId, queue: targetId, state: 'done', attempts: 1 },
       ...{ dueAt: null, runId: null, responseStatus: 200, responseTimeMs: 12, responseBody: 'ok' },
       ...{ error: null, createdAt, endedAt: createdAt, ...task },
     });
   }
   return id;
+}
+
+/** Stores a task. One that is due or runs is a task of the engine too. */
+export function addTaskRow(test: TestApp, row: ReceivedTaskRow): void {
+  const { id: reference, queue, tenantId, attempts, dueAt, runId } = row;
+  insertRow(test, 'receivedTasks', { ...row, dueAt: null, runId: null });
+  if (dueAt === null && runId === null) return;
+  const queueKey = engineQueueOf(queue);
+  insertRow(test, 'tasks', {
+    ...{ kind: engineKindOf(row.kind), reference, queueKey, tenantId },
+    ...{ dueAt, runId, attempts, error: null },
+  });
 }

@@ -9,6 +9,7 @@ import { kyselyOn } from '../../src/db/dialect.ts';
 import type { ReceivedMessageRow, ReceivedTaskRow } from '../../src/db/inbound-tables.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import { insertReceived } from '../../src/inbound/store.ts';
+import { wakeReceivedTasks } from '../../src/inbound/tasks/kind.ts';
 import { listTasksOf } from '../../src/inbound/tasks/read-store.ts';
 import { insertTask } from '../../src/inbound/tasks/store.ts';
 import type { CrashPoint } from '../../src/system/crash-point.ts';
@@ -85,12 +86,12 @@ async function openWorld(): Promise<ReceivedWorld & { close(): Promise<void> }> 
       const id = newId('in', createdAt);
       const tenantId = more?.tenantId ?? test.tenantId;
       await insertReceived(side, { ...MESSAGE, id, tenantId, createdAt, ...more }, []);
-      let position = 0;
-      for (const { kind, targetId = 'rt_1', tenantId: owner = tenantId } of tasks) {
-        const task = { messageId: id, position: position++, tenantId: owner, kind, targetId, createdAt };
-        await insertTask(side, { id: newId('tsk', createdAt), ...task });
-      }
-      test.app.wakeups.notify('inbound');
+      const added = tasks.map((task, position) => ({
+        ...{ id: newId('tsk', createdAt), messageId: id, position, createdAt },
+        ...{ targetId: 'rt_1', tenantId, ...task },
+      }));
+      for (const task of added) await insertTask(side, task);
+      wakeReceivedTasks(test.app, added);
       return id;
     },
     async tasks() {

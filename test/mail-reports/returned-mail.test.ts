@@ -7,17 +7,18 @@ import { openWriting } from '../../src/db/connection.ts';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import type { ReceivedMessageRow } from '../../src/db/inbound-tables.ts';
 import { insertReceived } from '../../src/inbound/store.ts';
+import { wakeReceivedTasks } from '../../src/inbound/tasks/kind.ts';
 import { insertTask } from '../../src/inbound/tasks/store.ts';
 import type { Authenticator } from '../../src/mail/auth/authenticator.ts';
 import { type DkimOutcome, undecided } from '../../src/mail/auth/result.ts';
-import { createBounceWork } from '../../src/mail-reports/bounces.ts';
-import { createComplaintWork } from '../../src/mail-reports/complaints.ts';
+import { createBounceKind } from '../../src/mail-reports/bounces.ts';
+import { createComplaintKind } from '../../src/mail-reports/complaints.ts';
 import { bounceLocalPart, complaintLocalPart, returnAddressKeyOf } from '../../src/queue/return-path.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
 import { createInboundApp } from '../../src/receiving/inbound-app.ts';
 import { openInbound } from '../../src/receiving/listener.ts';
 import { newId } from '../../src/system/ids.ts';
-import { startWork } from '../../src/system/worker.ts';
+import { startTasks } from '../../src/tasks/engine.ts';
 import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
 import { sendMail } from '../inbound/mail-world.ts';
 import { POSTFIX, textBounce } from '../mail/dsn/bounces.ts';
@@ -79,7 +80,7 @@ async function receive({ kind, localPart, raw, sender = '', auth = null }: Arriv
   await insertReceived(side, message, [{ ...recipient, address: `${localPart}@bounce.example` }]);
   const task = { id: newId('tsk', createdAt), tenantId: null, createdAt };
   await insertTask(side, { ...recipient, ...task });
-  app.wakeups.notify('inbound');
+  wakeReceivedTasks(app, [{ ...recipient, ...task }]);
   return id;
 }
 
@@ -93,13 +94,13 @@ const tasksOf = (messageId: string) =>
 /** Runs the works until the task of a message has been tried so many times. Returns its state. */
 async function runUntil(messageId: string, attempts = 1) {
   const { app, clock } = campaign.spool;
-  const works = [createBounceWork(app), createComplaintWork(app)].map((work) => startWork(app, work));
+  const running = startTasks(app, [createBounceKind(app), createComplaintKind(app)]);
   await waitUntil(async () => {
     await clock.advance(0);
     const [task] = await tasksOf(messageId);
     return task?.attempts === attempts && (task.state !== 'pending' || task.error !== null);
   }, 'the task was not run');
-  await Promise.all(works.map((work) => work.stop(0)));
+  await running.stop(0);
   const [task] = await tasksOf(messageId);
   return [task?.state, task?.error];
 }

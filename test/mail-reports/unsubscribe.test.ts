@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { createUnsubscribeWork } from '../../src/mail-reports/unsubscribe.ts';
+import { createUnsubscribeKind } from '../../src/mail-reports/unsubscribe.ts';
 import { returnAddressKeyOf, unsubscribeLocalPart } from '../../src/queue/return-path.ts';
 import { newId } from '../../src/system/ids.ts';
 import { openMailWorld, PASS, sendMail } from '../inbound/mail-world.ts';
+import { runDueTasks } from '../support/tasks.ts';
 
 const HOST = 'bounce.mx.postrider.example';
 const world = await openMailWorld();
 const { app } = world;
-const work = createUnsubscribeWork(app);
+const kind = createUnsubscribeKind(app);
 let audienceId: string;
 let topicId: string;
 before(async () => {
@@ -38,9 +39,7 @@ async function mailTo(...names: string[]): Promise<string[]> {
 /** Runs the tasks that are due, and returns how many there were. */
 async function run(): Promise<number> {
   await world.clock.advance(100);
-  const { items } = await work.lease(10);
-  for (const item of items) await work.run(item);
-  return items.length;
+  return (await runDueTasks(app, kind)).length;
 }
 
 const topicsOf = async (name: string) =>

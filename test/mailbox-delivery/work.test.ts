@@ -2,19 +2,22 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import type { DeliveryRequest, DeliveryResult } from '../../src/accounts/delivery.ts';
 import { DamagedBlobError } from '../../src/blobs/damaged.ts';
-import { createMailboxWork } from '../../src/mailbox-delivery/work.ts';
+import { createMailboxKind } from '../../src/mailbox-delivery/work.ts';
 import { endMailbox, updateMailbox } from '../../src/mailboxes/store.ts';
 import { createLocalReceiver } from '../../src/receiving/local.ts';
 import { AppError } from '../../src/system/errors.ts';
+import { startTasks } from '../../src/tasks/engine.ts';
 import { openMailWorld, PASS, sendMail } from '../inbound/mail-world.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
+import { runDueTasks } from '../support/tasks.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const world = await openMailWorld();
 const { app } = world;
 const delivered: DeliveryRequest[] = [];
 const DELIVERED = async (): Promise<DeliveryResult> => ({ kind: 'delivered' });
 let answer = DELIVERED;
-const work = createMailboxWork({
+const kind = createMailboxKind({
   ...app,
   scriptRunner: { run: () => assert.fail() },
   mailboxDelivery: {
@@ -35,9 +38,7 @@ afterEach(() => {
 /** Runs the tasks that are due, and returns how many there were. */
 async function run(): Promise<number> {
   await world.clock.advance(100);
-  const { items } = await work.lease(100);
-  await Promise.all(items.map((item) => work.run(item)));
-  return items.length;
+  return (await runDueTasks(app, kind)).length;
 }
 
 async function lastTask() {
@@ -121,7 +122,7 @@ test('bytes that cannot be read now make mail wait, and bytes that have changed 
   await sendMail(await world.open(), { to: 'bytes@people.example' });
   const { blobs } = app;
   const unmounted = { ...blobs, open: () => Promise.reject(new AppError('unavailable', 'not mounted')) };
-  const waiting = createMailboxWork({
+  const waiting = createMailboxKind({
     ...app,
     blobs: unmounted,
     scriptRunner: { run: () => assert.fail() },
@@ -132,7 +133,7 @@ test('bytes that cannot be read now make mail wait, and bytes that have changed 
     },
   });
   await world.clock.advance(100);
-  for (const item of (await waiting.lease(100)).items) await waiting.run(item);
+  await runDueTasks(app, waiting);
   assert.deepEqual([(await lastTask()).state, (await lastTask()).attempts], ['pending', 0]);
   answer = async () => {
     throw new DamagedBlobError('/blobs/aa', 'the file holds other bytes');
@@ -146,16 +147,20 @@ test('bytes that cannot be read now make mail wait, and bytes that have changed 
 
 test('a damaged mailbox delays no other one of its tenant', async () => {
   const { id: damaged } = await addMailbox(world.test, { address: 'damaged@people.example' });
-  await addMailbox(world.test, { address: 'well@people.example' });
+  const { id: well } = await addMailbox(world.test, { address: 'well@people.example' });
   const client = await world.open();
   for (let index = 0; index < 40; index++) await sendMail(client, { to: 'damaged@people.example' });
   await world.clock.advance(1);
   await sendMail(client, { to: 'well@people.example' });
-  await world.clock.advance(100);
-  const { items } = await work.lease(100);
-  assert.equal(items.filter(({ targetId }) => targetId !== damaged).length, 1);
-  answer = async () => ({ kind: 'waiting', reason: 'damaged' });
-  await Promise.all(items.map((item) => work.run(item)));
+  const repair = Promise.withResolvers<DeliveryResult>();
+  answer = () => (delivered.at(-1)?.mailboxId === damaged ? repair.promise : DELIVERED());
+  const running = startTasks(app, [kind]);
+  await waitUntil(async () => {
+    await world.clock.advance(0);
+    return delivered.some(({ mailboxId }) => mailboxId === well);
+  }, 'the other mailbox has its mail');
+  repair.resolve({ kind: 'waiting', reason: 'damaged' });
+  await running.stop(1_000);
 });
 
 test('mail for a mailbox that was deleted after it was accepted is given up', async () => {

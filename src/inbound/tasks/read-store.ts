@@ -3,56 +3,27 @@ import { sql } from 'kysely';
 import type { ReceivedTaskRow } from '../../db/inbound-tables.ts';
 import { defineRead, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import { POST_TASKS, type TaskId, type TaskKind } from './store.ts';
-
-type TenantId = ReceivedTaskRow['tenantId'];
+import { POST_TASKS, type ReceivedKind, type TaskId } from './store.ts';
 
 /** The condition is literal, because SQLite uses a partial index only when it can see the index's condition. */
 const isPending = sql<boolean>`state = 'pending'`;
 
-/** A queue with tasks that are still pending. */
-export type WaitingQueue = {
-  queue: string;
-  /** Tenant of the tasks; null for the installation's own mail. */
-  tenantId: TenantId;
-  /** Time at which the first task falls due, or at which its lease ends. */
-  dueAt: number;
-};
+/** What a run needs of a task. */
+export type ReceivedTask = Pick<
+  ReceivedTaskRow,
+  'id' | 'messageId' | 'position' | 'tenantId' | 'targetId' | 'createdAt'
+>;
 
-/** Skips from queue to queue in the index, so that the cost does not depend on the number of tasks. */
-const waitingQueues = statement((db, param: Param<{ kind: TaskKind }>) => ({
-  compile: () =>
-    sql<WaitingQueue>`
-      WITH RECURSIVE waiting (queue) AS (
-        SELECT min(queue) FROM receivedTasks WHERE state = 'pending' AND kind = ${param('kind')}
-        UNION ALL
-        SELECT (SELECT min(later.queue) FROM receivedTasks AS later
-                 WHERE later.state = 'pending' AND later.kind = ${param('kind')} AND later.queue > waiting.queue)
-          FROM waiting WHERE waiting.queue IS NOT NULL
-      )
-      SELECT waiting.queue AS queue, first."tenantId" AS "tenantId", first."dueAt" AS "dueAt"
-        FROM waiting JOIN receivedTasks AS first ON first.id = (
-             SELECT one.id FROM receivedTasks AS one
-              WHERE one.state = 'pending' AND one.kind = ${param('kind')} AND one.queue = waiting.queue
-              ORDER BY one."dueAt" LIMIT 1)
-       ORDER BY first."dueAt"`.compile(db),
-}));
-
-/** Returns the queues with pending tasks of a kind, the longest due first. */
-export function listWaitingQueues(tx: Tx, kind: TaskKind): Promise<WaitingQueue[]> {
-  return waitingQueues.all(tx, { kind });
-}
-
-const messageOf = statement((db, param: Param<{ id: TaskId }>) =>
-  db.selectFrom('receivedTasks').select('messageId').where('id', '=', param('id')),
+const byId = statement((db, param: Param<{ id: TaskId }>) =>
+  db
+    .selectFrom('receivedTasks')
+    .select(['id', 'messageId', 'position', 'tenantId', 'targetId', 'createdAt'])
+    .where('id', '=', param('id')),
 );
 
-/** Returns the message of a post; undefined when it was deleted. */
-export async function findPostedMessage(
-  tx: Tx,
-  id: TaskId,
-): Promise<ReceivedTaskRow['messageId'] | undefined> {
-  return (await messageOf.first(tx, { id }))?.messageId;
+/** Returns a task; undefined when it was deleted with its message. */
+export function findReceivedTask(tx: Tx, id: TaskId): Promise<ReceivedTask | undefined> {
+  return byId.first(tx, { id });
 }
 
 const oldestPost = statement((db, param: Param<Pick<ReceivedTaskRow, 'queue'>>) =>
@@ -90,16 +61,19 @@ export async function countFailingTasks(tx: Tx, window: FailingWindow): Promise<
   return (await failing.all(tx, window)).length;
 }
 
+/** Does the same as `engineKindOf`. */
+const engineKind = sql<string>`CASE "receivedTasks".kind WHEN 'post' THEN ${sql.lit(POST_TASKS)} ELSE 'received-' || "receivedTasks".kind END`;
+
 const tasksOf = statement((db, param: Param<Pick<ReceivedTaskRow, 'messageId'>>) =>
   db
     .selectFrom('receivedTasks')
     .selectAll('receivedTasks')
     .leftJoin('tasks', (join) =>
-      join.on('tasks.kind', '=', POST_TASKS).onRef('tasks.reference', '=', 'receivedTasks.id'),
+      join.on('tasks.kind', '=', engineKind).onRef('tasks.reference', '=', 'receivedTasks.id'),
     )
     .select(({ fn }) => [
-      fn.coalesce('tasks.dueAt', 'receivedTasks.dueAt').as('dueAt'),
-      fn.coalesce('tasks.runId', 'receivedTasks.runId').as('runId'),
+      'tasks.dueAt as dueAt',
+      'tasks.runId as runId',
       fn.coalesce('tasks.attempts', 'receivedTasks.attempts').as('attempts'),
     ])
     .where('messageId', '=', param('messageId'))
@@ -113,7 +87,7 @@ export function listTasksOf(tx: Tx, messageId: ReceivedTaskRow['messageId']): Pr
 }
 
 export type KindLoad = {
-  kind: TaskKind;
+  kind: ReceivedKind;
   /** Number of tasks that have not ended. */
   waiting: number;
   /** Creation of the oldest of them, in Unix milliseconds. */

@@ -8,15 +8,14 @@ import { sandboxDomain } from '../../domains/name.ts';
 import { findNamedDomain } from '../../domains/receiving/store.ts';
 import { bounceDomain } from '../../domains/records.ts';
 import { MAX_RETURNED_BYTES } from '../../inbound/space.ts';
-import type { LeasedTask } from '../../inbound/tasks/store.ts';
-import { createTaskWork, type TaskOutcome } from '../../inbound/tasks/worker.ts';
+import { createReceivedKind, type RunningReceivedTask, type TaskOutcome } from '../../inbound/tasks/kind.ts';
 import { registrableDomain } from '../../mail/domain-names.ts';
 import type { ReportReader } from '../../mail/reports/reader.ts';
 import type { Report } from '../../mail/reports/report.ts';
 import type { Directory } from '../../mailbox-delivery/directory.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { isId, newId } from '../../system/ids.ts';
-import type { Work } from '../../system/worker.ts';
+import type { TaskKind } from '../../tasks/kind.ts';
 import { openReturnedMail, type ReturnedMail } from '../returned-mail.ts';
 import { storedReporterOf } from './reporter.ts';
 import { selectFor } from './select.ts';
@@ -39,12 +38,12 @@ type ReportsApp = App & {
   directory: Pick<Directory, 'noteStored'>;
 };
 
-/** Returns the work that reads reports. A second run stores nothing more. */
-export function createReportWork(app: ReportsApp): Work<LeasedTask> {
+/** Returns the kind of task that reads reports. A second run stores nothing more. */
+export function createReportKind(app: ReportsApp): TaskKind {
   const results = app.metrics.counter('inbound_reports_total', 'Mail to addresses for reports.', ['result']);
   const lines = createTokenBuckets(app.clock, MAX_LOGGED_OWNERS);
 
-  async function run(task: LeasedTask): Promise<TaskOutcome> {
+  async function run(task: RunningReceivedTask): Promise<TaskOutcome> {
     const returned = await openReturnedMail(app, task, MAX_RETURNED_BYTES);
     if (!returned) return { kind: 'failed', error: 'The message was deleted' };
     const reporter = await findReporter(returned.message);
@@ -68,7 +67,7 @@ export function createReportWork(app: ReportsApp): Work<LeasedTask> {
   }
 
   async function store(
-    { targetId }: LeasedTask,
+    { targetId }: RunningReceivedTask,
     { reporter, report, arrivedAt }: { reporter: Reporter; report: Report; arrivedAt: number },
   ): Promise<string> {
     const { reportId, leftOut } = report;
@@ -99,7 +98,7 @@ export function createReportWork(app: ReportsApp): Work<LeasedTask> {
     return result;
   }
 
-  return createTaskWork(app, { kind: 'report', concurrency: CONCURRENCY, run });
+  return createReceivedKind(app, { kind: 'report', concurrency: CONCURRENCY, run });
 }
 
 async function findReporter(message: ReturnedMail['message']): Promise<Reporter | undefined> {

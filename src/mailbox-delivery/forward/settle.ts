@@ -4,22 +4,24 @@
  */
 import { insertBlob } from '../../blobs/store.ts';
 import { defineWrite } from '../../db/operation.ts';
-import { type Settlement, settleLeased } from '../../inbound/tasks/store.ts';
+import { type Settlement, settleReceived } from '../../inbound/tasks/store.ts';
 import { endNotification, insertNotification } from '../../queue/notifications-store.ts';
 import { enqueue } from '../../queue/store.ts';
+import type { TaskEnd } from '../../tasks/store.ts';
 import type { BuiltForward } from './forward.ts';
 import type { OwnMail } from './own-mail.ts';
 
 type Forwarded = { settlement: Settlement; forward: Extract<BuiltForward, { kind: 'built' }> };
 
-/** Queues the message. Returns false, and changes nothing, when the lease of the task is no longer valid. */
+/** Queues the message. When the answer is `stale`, the task was no longer leased to the run, and nothing has changed. */
 export const settleForward = defineWrite(
   'inbound.forward',
-  async (tx, { settlement, forward: { message, recipients, notification } }: Forwarded): Promise<boolean> => {
-    if (!(await settleLeased(tx, settlement))) return false;
+  async (tx, { settlement, forward: { message, recipients, notification } }: Forwarded): Promise<TaskEnd> => {
+    const end = await settleReceived(tx, settlement);
+    if (end === 'stale') return end;
     await enqueue(tx, message, recipients);
     if (notification) await insertNotification(tx, notification);
-    return true;
+    return end;
   },
   { crashPoints: { beforeCommit: 'forward-before-commit', afterCommit: 'forward-after-commit' } },
 );

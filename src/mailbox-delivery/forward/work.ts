@@ -5,9 +5,9 @@
 import type { App } from '../../app.ts';
 import type { ReceivedRecipientRow } from '../../db/inbound-tables.ts';
 import { findReceived, listReceivedRecipients } from '../../inbound/store.ts';
-import type { LeasedTask } from '../../inbound/tasks/store.ts';
-import { createTaskWork, DONE, settlementOf, type TaskOutcome } from '../../inbound/tasks/worker.ts';
-import type { Work } from '../../system/worker.ts';
+import { createReceivedKind, type RunningReceivedTask, type TaskOutcome } from '../../inbound/tasks/kind.ts';
+import { settlementOfDone } from '../../inbound/tasks/store.ts';
+import type { TaskKind } from '../../tasks/kind.ts';
 import { type BuiltForward, buildForward, type Forwarding } from './forward.ts';
 import { settleForward } from './settle.ts';
 
@@ -20,31 +20,31 @@ const REASONS: Readonly<Record<Extract<BuiltForward, { kind: 'refused' }>['reaso
   malformed: 'The header of the message has no end',
 };
 
-/** Returns the work that forwards mail. */
-export function createForwardWork(app: App): Work<LeasedTask> {
+/** Returns the kind of task that forwards mail. */
+export function createForwardKind(app: App): TaskKind {
   const results = app.metrics.counter('inbound_forwards_total', 'Received mail that was to be forwarded.', [
     'result',
   ]);
 
-  async function run(task: LeasedTask): Promise<TaskOutcome> {
+  async function run(task: RunningReceivedTask): Promise<TaskOutcome> {
     const forward = await build(app, task);
     if (forward.kind === 'refused') {
       results.inc({ result: forward.reason });
       return { kind: 'failed', error: REASONS[forward.reason] };
     }
-    const settlement = settlementOf(task, DONE, app.clock.now());
-    const isSettled = await app.db.commit(settleForward, { settlement, forward });
-    if (isSettled) {
+    const settlement = settlementOfDone(task.lease, app.clock.now());
+    const end = await app.db.commit(settleForward, { settlement, forward });
+    if (end !== 'stale') {
       results.inc({ result: 'forwarded' });
       app.wakeups.notify('queue');
     }
-    return { kind: 'settled', isSettled };
+    return { kind: 'settled', end };
   }
 
-  return createTaskWork(app, { kind: 'forward', concurrency: CONCURRENCY, run });
+  return createReceivedKind(app, { kind: 'forward', concurrency: CONCURRENCY, run });
 }
 
-async function build(app: App, { messageId, position }: LeasedTask): Promise<BuiltForward> {
+async function build(app: App, { messageId, position }: RunningReceivedTask): Promise<BuiltForward> {
   const { db, config } = app;
   const message = await findReceived(db.read, messageId);
   const recipients = await listReceivedRecipients(db.read, messageId);

@@ -8,11 +8,12 @@ import { discardAll, discardOnRefusal } from '../../blobs/discard-on-refusal.ts'
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { findRecipientAddress } from '../../inbound/store.ts';
-import type { LeasedTask } from '../../inbound/tasks/store.ts';
-import { DONE, settlementOf, type TaskOutcome } from '../../inbound/tasks/worker.ts';
+import type { RunningReceivedTask, TaskOutcome } from '../../inbound/tasks/kind.ts';
+import { settlementOfDone } from '../../inbound/tasks/store.ts';
 import { memoryKey } from '../../mailboxes/scripts/memory-key.ts';
 import { claim } from '../../mailboxes/scripts/memory-store.ts';
 import type { NamedScript } from '../../mailboxes/scripts/named-script.ts';
+import type { TaskEnd } from '../../tasks/store.ts';
 import { type BuiltMail, blobsOf } from './built-mail.ts';
 import { type Decision, decide } from './decide.ts';
 import { readHeader, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
@@ -26,7 +27,7 @@ import { settleDelivery } from './settle.ts';
 import { withinQuota } from './within-quota.ts';
 
 export type ScriptedTask = {
-  task: LeasedTask;
+  task: RunningReceivedTask;
   mailbox: MailboxRow;
   message: ScriptedDelivery['message'];
   prefix: string;
@@ -56,9 +57,12 @@ export async function deliverByScripts(
   const prepared = built.flatMap(blobsOf);
   return await discardOnRefusal(app.blobs, prepared, async () => {
     const copied = await fileRest(app, delivery, { plan, built });
-    const isSettled = copied.kind === 'delivered' && (await settle(app, delivery, { plan, built }));
-    if (!isSettled) await discardAll(app.blobs, prepared);
-    return copied.kind === 'delivered' ? { kind: 'settled', isSettled } : copied;
+    const result =
+      copied.kind === 'delivered'
+        ? ({ kind: 'settled', end: await settle(app, delivery, { plan, built }) } as const)
+        : copied;
+    if (result.kind === 'waiting' || result.end === 'stale') await discardAll(app.blobs, prepared);
+    return result;
   });
 }
 
@@ -79,7 +83,7 @@ async function openDelivery(app: ScriptApp, task: Omit<ScriptedTask, 'scripts'>)
 /** Returns the id of a delivery, which is the same for each run of its task. */
 export function deliveryIdOf(
   { id }: Pick<ReceivedMessageRow, 'id'>,
-  { position }: Pick<LeasedTask, 'position'>,
+  { position }: Pick<RunningReceivedTask, 'position'>,
 ): string {
   return `${id}/${position}`;
 }
@@ -156,16 +160,16 @@ function countRedirects(mail: readonly { kind: string }[]): number {
   return mail.filter(({ kind }) => kind === 'redirect').length;
 }
 
-/** Ends the task together with what the scripts send. Returns false when the lease of the task is no longer valid. */
+/** Ends the task together with what the scripts send. */
 async function settle(
   app: ScriptApp,
   { task, mailbox, deliveryId }: ScriptedDelivery,
   { plan, built }: Settled,
-): Promise<boolean> {
+): Promise<TaskEnd> {
   const now = app.clock.now();
   const { address, tenantId } = mailbox;
-  const isSettled = await app.db.commit(settleDelivery, {
-    settlement: settlementOf(task, DONE, now),
+  const end = await app.db.commit(settleDelivery, {
+    settlement: settlementOfDone(task.lease, now),
     claimant: { mailboxId: mailbox.id, claimedBy: deliveryId },
     sender: { mailbox: { address, tenantId }, maxOfTenant: app.config.submission.recipientsPerDayOfTenant },
     built: built.map(withoutCopy),
@@ -174,8 +178,8 @@ async function settle(
       expiresAt: now + seconds * 1_000,
     })),
   });
-  if (isSettled && built.length > 0) app.wakeups.notify('queue');
-  return isSettled;
+  if (end !== 'stale' && built.length > 0) app.wakeups.notify('queue');
+  return end;
 }
 
 function withoutCopy(built: BuiltMail): BuiltMail {

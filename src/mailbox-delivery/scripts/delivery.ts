@@ -5,7 +5,7 @@ import type { App } from '../../app.ts';
 import type { BlobContent } from '../../blobs/blobs.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
-import type { LeasedTask } from '../../inbound/tasks/store.ts';
+import type { RunningReceivedTask } from '../../inbound/tasks/kind.ts';
 import { MAX_HEADER_BYTES } from '../../mail/header-limits.ts';
 import { type HeaderField, readFields } from '../../mail/message/header-block.ts';
 import type { ScriptRunner } from '../../mailboxes/scripts/runner.ts';
@@ -32,7 +32,7 @@ export type ScriptedMessage = {
 };
 
 export type ScriptedDelivery = ScriptedMessage & {
-  task: LeasedTask;
+  task: RunningReceivedTask;
   message: ReceivedMessageRow & { blobId: NonNullable<ReceivedMessageRow['blobId']> };
   content: BlobContent;
   /** Id of the delivery, which is the same for each of its runs. */

@@ -6,13 +6,14 @@ import { insertBlob } from '../../blobs/store.ts';
 import type { ScriptMemoryRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { BlobRow } from '../../db/tables.ts';
-import { type Settlement, settleLeased } from '../../inbound/tasks/store.ts';
+import { type Settlement, settleReceived, type TaskId } from '../../inbound/tasks/store.ts';
 import type { MemoryKey } from '../../mailboxes/scripts/memory-key.ts';
 import { claimMemory } from '../../mailboxes/scripts/memory-store.ts';
 import { insertNotification } from '../../queue/notifications-store.ts';
 import { enqueue } from '../../queue/store.ts';
 import { insertSubmitted } from '../../queue/submitted/store.ts';
 import { AppError } from '../../system/errors.ts';
+import type { TaskEnd } from '../../tasks/store.ts';
 import { type BuiltMail, blobsOf } from './built-mail.ts';
 import { countRecipients, limitOf } from './limit.ts';
 import { deletePlan } from './plan-store.ts';
@@ -28,14 +29,15 @@ type Delivered = {
 };
 
 /**
- * Settles the delivery. Returns false, and changes nothing, when the lease of the task is no longer valid.
+ * Settles the delivery. When the answer is `stale`, the task was no longer leased to the run, and nothing has changed.
  * @throws AppError rate_limited when other deliveries have used up how much the mailbox may send on
  */
 export const settleDelivery = defineWrite(
   'inbound.settleDelivery',
-  async (tx, { settlement, claimant, sender, built, remembered }: Delivered): Promise<boolean> => {
-    if (!(await settleLeased(tx, settlement))) return false;
-    await deletePlan(tx, settlement.id);
+  async (tx, { settlement, claimant, sender, built, remembered }: Delivered): Promise<TaskEnd> => {
+    const end = await settleReceived(tx, settlement);
+    if (end === 'stale') return end;
+    await deletePlan(tx, settlement.lease.reference as TaskId);
     for (const memory of remembered) await claimMemory(tx, { ...claimant, ...memory, now: settlement.now });
     const stored = new Set<BlobRow['id']>();
     for (const mail of built) {
@@ -46,7 +48,7 @@ export const settleDelivery = defineWrite(
       }
       await queueMail(tx, mail);
     }
-    return true;
+    return end;
   },
   { crashPoints: { beforeCommit: 'script-settle-before-commit', afterCommit: 'script-settle-after-commit' } },
 );

@@ -10,7 +10,7 @@ import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { whileAwaited } from '../../http/transport/client-disconnect.ts';
 import { findReceived, listReceivedRecipients } from '../../inbound/store.ts';
 import { listTasksOf } from '../../inbound/tasks/read-store.ts';
-import { POST_TASKS } from '../../inbound/tasks/store.ts';
+import { engineKindOf } from '../../inbound/tasks/store.ts';
 import { listReceived, readReceivedFilter } from '../../routes/messages/list.ts';
 import { receivedFilter } from '../../routes/messages/schemas.ts';
 import { sendRaw } from '../../routes/messages/send-file.ts';
@@ -57,8 +57,7 @@ export function registerInboundAdmin(server: FastifyInstance, app: AdminApp): vo
     { schema: { body: replaySchema } },
     async ({ params: { id }, body: { taskId } }) => {
       const replayed = await app.db.commit(replayForOperator, { id, taskId, now: app.clock.now() });
-      app.wakeups.notify('inbound');
-      wakeTasks(app, POST_TASKS);
+      for (const kind of KINDS) wakeTasks(app, engineKindOf(kind));
       return { replayed };
     },
   );

@@ -178,7 +178,6 @@ function registerReplay(server: FastifyInstance, app: ReceivedApp): void {
       const reach = reachOf(request);
       const { id } = request.params;
       await app.db.commit(replayReceived, { reach, id, now: app.clock.now() });
-      app.wakeups.notify('inbound');
       wakeTasks(app, POST_TASKS);
       return reply.code(202).send(await show(app, reach, await getReceived(app.db.read, reach, id)));
     },

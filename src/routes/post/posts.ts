@@ -1,5 +1,5 @@
 /** The posts of received messages: what a route is to the common way of posting (webhooks/posting/kind.ts). */
-import { findPostedMessage } from '../../inbound/tasks/read-store.ts';
+import { findReceivedTask } from '../../inbound/tasks/read-store.ts';
 import { POST_TASKS, type TaskId } from '../../inbound/tasks/store.ts';
 import type { TaskKind } from '../../tasks/kind.ts';
 import type { PartApp } from '../../thread-app.ts';
@@ -28,9 +28,9 @@ export function createRoutePostKind(app: RoutePostApp): TaskKind {
     endSuspensions: endRouteSuspensions,
     async post({ reference }, route) {
       const id = reference as TaskId;
-      const messageId = await findPostedMessage(app.db.read, id);
-      if (!messageId) return { kind: 'unpostable', error: 'The message is no longer kept' };
-      return deliverToRoute(app, { task: { id, messageId, targetId: route.id }, route });
+      const task = await findReceivedTask(app.db.read, id);
+      if (!task) return { kind: 'unpostable', error: 'The message is no longer kept' };
+      return deliverToRoute(app, { task, route });
     },
   });
 }

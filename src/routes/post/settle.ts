@@ -2,7 +2,7 @@
 import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { countFailingTasks } from '../../inbound/tasks/read-store.ts';
-import { failWaitingPosts, recordPost, type TaskId } from '../../inbound/tasks/store.ts';
+import { failWaitingPosts, recordTask, type TaskId } from '../../inbound/tasks/store.ts';
 import { firstIdAt } from '../../system/ids.ts';
 import { defineSettle, type Endpoint, type PostTarget } from '../../webhooks/posting/settle.ts';
 import { disableRoute, findRouteById, noteRouteFailing, noteRouteSuccess, type RouteId } from '../store.ts';
@@ -29,7 +29,7 @@ const target: PostTarget = {
   find: findReceiver,
   endWaiting,
   record: (tx, { reference, state, ...post }) =>
-    recordPost(tx, {
+    recordTask(tx, {
       ...post,
       id: reference as TaskId,
       state: state === 'delivered' ? 'done' : state === 'skipped' ? 'failed' : state,

@@ -1,5 +1,6 @@
 /** Starts the thread of the posts to routes. An installation without routes never has it. */
 import type { App } from '../../app.ts';
+import { POST_TASKS } from '../../inbound/tasks/store.ts';
 import type { PartThread } from '../../system/thread.ts';
 import type { Work } from '../../system/worker.ts';
 import { needsPosts } from '../store.ts';
@@ -20,8 +21,8 @@ export function createPostStart({ db }: Pick<App, 'db'>, thread: PostThread): Wo
   let isNeeded = false;
   return {
     name: 'start of inbound posts',
-    wakeOn: ['inbound'],
-    concerns: (subjects) => subjects?.includes('post') ?? true,
+    wakeOn: ['tasks'],
+    concerns: (subjects) => subjects?.some((subject) => subject.startsWith(POST_TASKS)) ?? true,
     concurrency: 1,
     async lease() {
       if (!isNeeded) {

@@ -23,22 +23,6 @@ export const RETRY_DELAYS_MS = [
 /** Maximum number of posts of one delivery: the first one, and one after each delay. */
 export const MAX_ATTEMPTS = RETRY_DELAYS_MS.length + 1;
 
-/**
- * Number of attempts after which an interrupted one is made again at once. Most crashes have nothing to do with what they
- * interrupt. Our own limit.
- */
-const PROMPT_ATTEMPTS = 3;
-/**
- * Delays of attempts that the end of the daemon, or of its thread, has interrupted, by their number. A series of crashes
- * must not use up the attempts within a minute, and work that crashes the daemon must leave it time for everything else.
- */
-export const INTERRUPTED_DELAYS_MS: ReadonlyMap<number, number> = new Map(
-  RETRY_DELAYS_MS.slice(0, MAX_ATTEMPTS - PROMPT_ATTEMPTS - 1).map((delayMs, index) => [
-    PROMPT_ATTEMPTS + 1 + index,
-    delayMs,
-  ]),
-);
-
 const JITTER_SHARE = 0.1;
 /** Maximum delay that a receiver can ask for. */
 const MAX_RETRY_AFTER_MS = 10 * HOUR_MS;

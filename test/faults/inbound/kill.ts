@@ -32,13 +32,17 @@ export type InboundKillVerdict = InboundReckoning & {
 const ROUTE_POSTS = 'route-posts';
 
 /** A point, for tasks with their kind. */
-type Point = CrashPointName | `${CrashPointName}/${LetterKind | typeof ROUTE_POSTS}`;
+type Point =
+  | CrashPointName
+  | `${CrashPointName}/${LetterKind | `received-${LetterKind}` | typeof ROUTE_POSTS}`;
 
 /** Kinds of letters whose tasks share their points. */
 const TASK_KINDS: readonly LetterKind[] = [...ANSWERS, 'mailbox', 'forward', 'report'];
 const POINTS: readonly Point[] = CRASH_POINTS.flatMap((name): Point[] => {
   if (name.startsWith('inbound-task-')) return TASK_KINDS.map((kind): Point => `${name}/${kind}`);
-  if (/^(task-leased|task-settled|post-made)$/.test(name)) return [`${name}/${ROUTE_POSTS}`];
+  if (name === 'post-made') return [`${name}/${ROUTE_POSTS}`];
+  if (name === 'task-leased' || name === 'task-settled')
+    return [`${name}/${ROUTE_POSTS}`, ...TASK_KINDS.map((kind): Point => `${name}/received-${kind}`)];
   return /^(receive|inbound|task|mailbox-delivery|forward|notification|dmarc-report)-/.test(name)
     ? [name]
     : [];
@@ -83,7 +87,7 @@ function planKills({ named, random: others }: InboundKillOptions['kills'], rando
 
 /** Returns the kind of the letter that leads to the point; undefined when any does. */
 function letterFor(plan: Plan): LetterKind | undefined {
-  const kind = TASK_KINDS.find((one) => plan.endsWith(`/${one}`));
+  const kind = TASK_KINDS.find((one) => plan.endsWith(`/${one}`) || plan.endsWith(`/received-${one}`));
   if (kind) return kind;
   if (plan.startsWith('forward-')) return 'forward';
   if (plan.startsWith('mailbox-')) return 'mailbox';

@@ -187,7 +187,7 @@ async function untilNothingIsOpen(
  */
 const OPEN = `
   WITH waiting(dueAt) AS (
-    SELECT iif(task.runId IS NULL, coalesce(task.dueAt, received.dueAt), 0)
+    SELECT iif(task.runId IS NULL, task.dueAt, 0)
       FROM receivedTasks AS received LEFT JOIN tasks AS task ON task.reference = received.id
      WHERE received.state = 'pending'
     UNION ALL SELECT dueAt FROM dmarcReports WHERE dueAt = 0

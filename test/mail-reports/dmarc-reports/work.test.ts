@@ -12,11 +12,11 @@ import {
   observeMessage,
 } from '../../../src/mail-reports/dmarc-reports/store.ts';
 import { createDmarcReportWork } from '../../../src/mail-reports/dmarc-reports/work.ts';
-import { createReportWork } from '../../../src/mail-reports/reports/work.ts';
+import { createReportKind } from '../../../src/mail-reports/reports/work.ts';
 import { findMessage, listRecipients } from '../../../src/queue/store.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { createLocalReceiver } from '../../../src/receiving/local.ts';
-import { startWork } from '../../../src/system/worker.ts';
+import { startTasks } from '../../../src/tasks/engine.ts';
 import { openMailWorld, PASS, sendMail } from '../../inbound/mail-world.ts';
 import { createTestAuthenticator } from '../../support/authenticator.ts';
 import { recordLog } from '../../support/record-log.ts';
@@ -152,7 +152,7 @@ test('a report about a domain of a tenant comes to its address here, and counts 
   await waitUntil(async () => (await observations()).length === 1, 'the mail is counted');
   await runNextDay();
   const delivery = startDelivering(app, createLocalReceiver(app));
-  const reading = startWork(app, createReportWork(app));
+  const reading = startTasks(app, [createReportKind(app)]);
   const stored = () => read.selectFrom('receivedReports').selectAll().execute();
   await waitUntilInTime(
     [clock],

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readReport } from '../../../src/mail/reports/read.ts';
-import { createReportWork } from '../../../src/mail-reports/reports/work.ts';
+import { createReportKind } from '../../../src/mail-reports/reports/work.ts';
 import { openMailWorld, PASS, sendMail } from '../../inbound/mail-world.ts';
 import { DMARC_XML, gzipped, recordOf } from '../../mail/reports/fixtures.ts';
+import { runDueTasks } from '../../support/tasks.ts';
 
 const world = await openMailWorld();
-const work = createReportWork({
+const kind = createReportKind({
   ...world.app,
   reportReader: {
     async read(message) {
@@ -26,7 +27,7 @@ async function report(xml: string) {
   assert.match(await sendMail(client, { from: 'noreply@big.example', to, message: gzipped(xml) }), /^250/);
   client.socket.destroy();
   await world.clock.advance(100);
-  for (const item of (await work.lease(10)).items) await work.run(item);
+  await runDueTasks(world.app, kind);
   const { body } = await world.test.request('GET', `/v1/domains/dom_${ID}/reports`, {
     key: world.test.liveKey,
   });

@@ -5,7 +5,7 @@ import { readReport } from '../../../src/mail/reports/read.ts';
 import { storedReporterOf } from '../../../src/mail-reports/reports/reporter.ts';
 import { selectFor } from '../../../src/mail-reports/reports/select.ts';
 import { insertReport, MAX_DAILY_REPORTS } from '../../../src/mail-reports/reports/store.ts';
-import { createReportWork } from '../../../src/mail-reports/reports/work.ts';
+import { createReportKind } from '../../../src/mail-reports/reports/work.ts';
 import { receivedSteps } from '../../../src/receiving/expire.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
@@ -14,12 +14,13 @@ import { BYTES_PER_MEGABYTE as MEGABYTE } from '../../../src/tenants/stored-mail
 import { openMailWorld, PASS, sendMail } from '../../inbound/mail-world.ts';
 import { DMARC_XML, gzipped, TLS_REPORT } from '../../mail/reports/fixtures.ts';
 import { storePlan } from '../../support/store-plan.ts';
+import { runDueTasks } from '../../support/tasks.ts';
 
 const HOST = 'mx.postrider.example';
 const world = await openMailWorld();
 const { app, clock } = world;
 let isBusy = false;
-const work = createReportWork({
+const kind = createReportKind({
   ...app,
   reportReader: {
     async read(message) {
@@ -46,8 +47,7 @@ async function send(message: string, to = ADDRESS): Promise<string> {
 
 async function run(): Promise<void> {
   await clock.advance(100);
-  const { items } = await work.lease(10);
-  for (const item of items) await work.run(item);
+  await runDueTasks(app, kind);
 }
 
 const rows = () => app.db.read.selectFrom('receivedReports').selectAll().orderBy('id').execute();

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openWriting } from '../../../src/db/connection.ts';
 import { kyselyOn } from '../../../src/db/dialect.ts';
-import { createForwardWork } from '../../../src/mailbox-delivery/forward/work.ts';
+import { createForwardKind } from '../../../src/mailbox-delivery/forward/work.ts';
 import { suppressRecipient } from '../../../src/queue/bounce.ts';
 import { receivedSteps } from '../../../src/receiving/expire.ts';
 import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import { openMailWorld, sendMail } from '../../inbound/mail-world.ts';
+import { runDueTasks } from '../../support/tasks.ts';
 
 const DAY_MS = 86_400_000;
 const world = await openMailWorld();
@@ -22,10 +23,9 @@ test('without an address of the operator the mail of the postmaster is kept and 
 test('the bytes that a forwarded message shares are deleted with the last message that needs them', async () => {
   const forwarding = await openMailWorld({ env: { POSTRIDER_INBOUND_POSTMASTER: 'ops@operator.example' } });
   const { app: other, clock: time } = forwarding;
-  const forward = createForwardWork(other);
   await sendMail(await forwarding.open(), { to: 'postmaster@mx.postrider.example' });
   await time.advance(100);
-  for (const task of (await forward.lease(1)).items) await forward.run(task);
+  await runDueTasks(other, createForwardKind(other));
   const expire = async () => {
     const deleted: Record<string, number> = {};
     for (const step of receivedSteps(other))

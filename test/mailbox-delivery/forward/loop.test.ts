@@ -1,10 +1,10 @@
 /** Installations that forward to each other, and those that forward to themselves. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { createForwardWork } from '../../../src/mailbox-delivery/forward/work.ts';
+import { createForwardKind } from '../../../src/mailbox-delivery/forward/work.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { createLocalReceiver } from '../../../src/receiving/local.ts';
-import { startWork } from '../../../src/system/worker.ts';
+import { startTasks } from '../../../src/tasks/engine.ts';
 import { type MailWorld, openMailWorld, PASS, sendMail } from '../../inbound/mail-world.ts';
 import { dialHosts, type Hosts } from '../../support/loopback.ts';
 import { waitUntilInTime } from '../../support/wait-until.ts';
@@ -27,7 +27,7 @@ async function openInstallation(hostname: string, postmaster: string): Promise<M
   const world = await openMailWorld({ env, system });
   const workers = [
     startDelivering(world.app, createLocalReceiver(world.app)),
-    startWork(world.app, createForwardWork(world.app)),
+    startTasks(world.app, [createForwardKind(world.app)]),
   ];
   after(() => Promise.all(workers.map((worker) => worker.stop(STOP_MS))));
   return world;

@@ -6,7 +6,7 @@ import { readReturnedMail } from '../../../src/mail/dsn/read.ts';
 import { ADDRESS_RATE, createNotificationWork } from '../../../src/mailbox-delivery/forward/notify.ts';
 import { provenSenderOf } from '../../../src/mailbox-delivery/forward/proven-sender.ts';
 import { senderRewritingOf } from '../../../src/mailbox-delivery/forward/rewriting.ts';
-import { createForwardWork } from '../../../src/mailbox-delivery/forward/work.ts';
+import { createForwardKind } from '../../../src/mailbox-delivery/forward/work.ts';
 import { moveQueue } from '../../../src/queue/state/set-back.ts';
 import { findMessage, listRecipients } from '../../../src/queue/store.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
@@ -15,6 +15,7 @@ import { createLocalReceiver } from '../../../src/receiving/local.ts';
 import type { Work } from '../../../src/system/worker.ts';
 import { openMailWorld, PASS, sendMail } from '../../inbound/mail-world.ts';
 import { deliveryAppOf } from '../../support/spool.ts';
+import { runDueTasks } from '../../support/tasks.ts';
 import { waitUntilInTime } from '../../support/wait-until.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
 
@@ -57,7 +58,8 @@ async function run<Item>(work: Work<Item>): Promise<number> {
 /** Receives a message for the postmaster, forwards it, and waits until the next server has refused it. */
 async function fail(mail: Partial<Parameters<typeof sendMail>[1]> = {}): Promise<void> {
   assert.match(await sendMail(await world.open(), { to: TO, message: MESSAGE, ...mail }), /^250 /);
-  assert.equal(await run(createForwardWork(app)), 1);
+  await clock.advance(100);
+  assert.equal((await runDueTasks(app, createForwardKind(app))).length, 1);
   const { id } = (await queued()).at(-1) ?? assert.fail();
   await waitUntilInTime(
     [clock],

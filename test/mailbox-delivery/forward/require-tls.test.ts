@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createNotificationWork } from '../../../src/mailbox-delivery/forward/notify.ts';
-import { createForwardWork } from '../../../src/mailbox-delivery/forward/work.ts';
+import { createForwardKind } from '../../../src/mailbox-delivery/forward/work.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { createLocalReceiver } from '../../../src/receiving/local.ts';
-import { startWork } from '../../../src/system/worker.ts';
+import { startTasks } from '../../../src/tasks/engine.ts';
 import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import { openMailWorld, PASS } from '../../inbound/mail-world.ts';
 import { GOOD_HOST, startRequireTlsServers } from '../../queue/sessions/require-tls-servers.ts';
@@ -30,7 +30,7 @@ const world = await openMailWorld({
 });
 const { app, clock } = world;
 const sent = () => app.db.read.selectFrom('recipients').selectAll().orderBy('id').execute();
-const workers = [startDelivering(app, createLocalReceiver(app)), startWork(app, createForwardWork(app))];
+const workers = [startDelivering(app, createLocalReceiver(app)), startTasks(app, [createForwardKind(app)])];
 after(() => Promise.all(workers.map((worker) => worker.stop(STOP_MS))));
 
 /** Sends a message over TLS to the postmaster, whose mail goes to this host, and returns what became of it. */

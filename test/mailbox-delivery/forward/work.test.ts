@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createForwardWork } from '../../../src/mailbox-delivery/forward/work.ts';
+import { createForwardKind } from '../../../src/mailbox-delivery/forward/work.ts';
 import { findMessage, listRecipients } from '../../../src/queue/store.ts';
 import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import { openMailWorld, PASS, sendMail } from '../../inbound/mail-world.ts';
 import { createTestAuthenticator } from '../../support/authenticator.ts';
 import { deliveryAppOf } from '../../support/spool.ts';
+import { leaseTasksOf, releaseTasksOf, runDueTasks } from '../../support/tasks.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
 
 const HOST = 'mx.postrider.example';
 const TO = `postmaster@${HOST}`;
 const world = await openMailWorld({ env: { POSTRIDER_INBOUND_POSTMASTER: 'Ops@operator.example' } });
 const { app } = world;
+const kind = createForwardKind(app);
 const MESSAGE =
   'Return-Path: <forged@sender.example>\r\nDKIM-Signature: v=1; d=sender.example\r\nFrom: Ann <ann@sender.example>\r\n' +
   'To: postmaster@shop.example\r\nSubject: Help\r\nDate: Fri, 15 Jan 2027 07:00:00 +0000\r\n\r\nHi \r\nthere\r\n';
@@ -19,11 +21,9 @@ const MESSAGE =
 const SENT = `${MESSAGE.slice(MESSAGE.indexOf('DKIM'))}\r\n`;
 
 /** Runs the tasks that are due, and returns how many there were. */
-async function run(work = createForwardWork(app)): Promise<number> {
+async function run(): Promise<number> {
   await world.clock.advance(100);
-  const { items } = await work.lease(10);
-  for (const item of items) await work.run(item);
-  return items.length;
+  return (await runDueTasks(app, kind)).length;
 }
 
 type Forwarded = {
@@ -189,13 +189,13 @@ test('a message with more than 50 Received fields is refused before it is stored
 test('a task that is run again after a crash forwards once, and a run that lost its lease not at all', async () => {
   await sendMail(await world.open(), { to: TO, message: MESSAGE });
   await world.clock.advance(100);
-  const interrupted = createForwardWork({ ...app, runId: 'before the crash' });
-  const { items } = await interrupted.lease(1);
-  assert.equal(await run(createForwardWork({ ...app, runId: 'after it' })), 1);
+  const interrupted = await leaseTasksOf(app, { kind: kind.name });
+  assert.equal(await releaseTasksOf(app, kind.name), 1);
+  assert.equal(await run(), 1);
   assert.equal((await takeForwarded()).length, 1);
-  for (const item of items) await interrupted.run(item);
+  for (const task of interrupted) assert.equal(await kind.run(task), 'stale');
   assert.equal((await takeForwarded()).length, 0);
-  assert.equal(await run(createForwardWork({ ...app, runId: 'a third one' })), 0);
+  assert.equal(await run(), 0);
 });
 
 test('a chain of others is continued as far as it was valid, and left alone when it was declared failed', async () => {

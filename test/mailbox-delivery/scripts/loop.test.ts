@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createNotificationWork } from '../../../src/mailbox-delivery/forward/notify.ts';
-import { createMailboxWork } from '../../../src/mailbox-delivery/work.ts';
+import { createMailboxKind } from '../../../src/mailbox-delivery/work.ts';
 import { createScriptRunner } from '../../../src/mailboxes/scripts/runner.ts';
 import { activateScript, putScript } from '../../../src/mailboxes/scripts/store.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { createLocalReceiver } from '../../../src/receiving/local.ts';
 import { startWork } from '../../../src/system/worker.ts';
+import { startTasks } from '../../../src/tasks/engine.ts';
 import { SANDBOX } from '../../emails/fixtures.ts';
 import { type MailWorld, openMailWorld, PASS, sendMail } from '../../inbound/mail-world.ts';
 import { addMailbox } from '../../mailboxes/fixtures.ts';
@@ -43,7 +44,7 @@ async function openInstallation(domain: string, address: string, script: string)
   await app.db.commit(activateScript, { mailboxId: id, name: 'rules' });
   const workers = [
     startDelivering(app, createLocalReceiver(app)),
-    startWork(app, createMailboxWork({ ...app, scriptRunner, mailboxDelivery })),
+    startTasks(app, [createMailboxKind({ ...app, scriptRunner, mailboxDelivery })]),
     startWork(app, createNotificationWork({ ...app, mailboxDelivery })),
   ];
   after(async () => {

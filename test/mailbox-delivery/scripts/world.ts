@@ -4,11 +4,12 @@ import { after } from 'node:test';
 import type { DeliveryRequest, DeliveryResult } from '../../../src/accounts/delivery.ts';
 import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
 import type { Folder } from '../../../src/mail/sieve/run/account.ts';
-import { createMailboxWork } from '../../../src/mailbox-delivery/work.ts';
+import { createMailboxKind } from '../../../src/mailbox-delivery/work.ts';
 import { createScriptRunner, type ScriptRunner } from '../../../src/mailboxes/scripts/runner.ts';
 import { activateScript, putScript } from '../../../src/mailboxes/scripts/store.ts';
 import { type MailWorld, openMailWorld, sendMail } from '../../inbound/mail-world.ts';
 import { addMailbox } from '../../mailboxes/fixtures.ts';
+import { runDueTasks } from '../../support/tasks.ts';
 
 /** A message that is stored, in the folder that was asked for. */
 export type Stored = DeliveryRequest & { text: string };
@@ -68,7 +69,7 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
       };
     },
   });
-  const work = createMailboxWork({
+  const kind = createMailboxKind({
     ...app,
     db,
     scriptRunner: { run },
@@ -122,9 +123,7 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
     },
     async run() {
       await world.clock.advance(100);
-      const { items } = await work.lease(100);
-      for (const item of items) await work.run(item);
-      return items.length;
+      return (await runDueTasks(app, kind)).length;
     },
     async queued() {
       const messages = await app.db.read.selectFrom('messages').selectAll().orderBy('id').execute();

@@ -1,0 +1,125 @@
+/**
+ * Tasks of received messages as kinds of the task engine (tasks/kind.ts). A task may run twice, after a crash, so each kind is
+ * idempotent.
+ */
+import { commitOutcome } from '../../db/commit-outcome.ts';
+import { defineWrite } from '../../db/operation.ts';
+import type { Random } from '../../system/random.ts';
+import { wakeTasks } from '../../tasks/engine.ts';
+import { leaseOf, type RunningTask, type TaskKind } from '../../tasks/kind.ts';
+import { completeTask, type LeasedTask, type TaskEnd } from '../../tasks/store.ts';
+import type { PartApp } from '../../thread-app.ts';
+import { RETRY_DELAYS_MS, retryDelayMs } from '../../webhooks/posting/schedule.ts';
+import { findReceivedTask, type ReceivedTask } from './read-store.ts';
+import {
+  engineKindOf,
+  engineQueueOf,
+  type NewTask,
+  queueOf,
+  type ReceivedKind,
+  type Settlement,
+  settleReceived,
+  type TaskId,
+} from './store.ts';
+
+/**
+ * Outcome of an attempt. A `retry` follows the schedule of webhooks, and becomes a failure when the attempts are used up.
+ */
+export type TaskOutcome =
+  | { kind: 'done' }
+  | { kind: 'retry'; error: string }
+  | { kind: 'failed'; error: string }
+  /** The run has settled the task itself. */
+  | { kind: 'settled'; end: TaskEnd };
+
+type UnsettledOutcome = Exclude<TaskOutcome, { kind: 'settled' }>;
+
+/** A received task while it runs. */
+export type RunningReceivedTask = ReceivedTask & Pick<Settlement, 'lease'>;
+
+type ReceivedKindWork = {
+  kind: ReceivedKind;
+  /** Maximum number of tasks of the kind that run at the same time. */
+  concurrency: number;
+  /** Does what the task asks for. An error that it throws is a bug: it is logged, and the task is tried again. */
+  run(task: RunningReceivedTask): Promise<TaskOutcome>;
+};
+
+type KindApp = Pick<PartApp, 'clock' | 'crashPoint' | 'db' | 'log' | 'metrics' | 'random'>;
+
+/** A tenant alone gets three quarters of the slots. */
+const HELD_PER_FREE = 3;
+
+/** Wakes the engine for these tasks, which are due. */
+export function wakeReceivedTasks(
+  app: Pick<PartApp, 'wakeups'>,
+  tasks: readonly Pick<NewTask, 'kind' | 'targetId' | 'tenantId'>[],
+): void {
+  for (const [kind, ofKind] of Map.groupBy(tasks, (task) => task.kind))
+    wakeTasks(app, engineKindOf(kind), [...new Set(ofKind.map((task) => engineQueueOf(queueOf(task))))]);
+}
+
+/** Returns the kind that runs the tasks of this kind of received messages. */
+export function createReceivedKind(app: KindApp, { kind, concurrency, run }: ReceivedKindWork): TaskKind {
+  const outcomes = app.metrics.counter('inbound_tasks_total', 'Attempts of tasks of received mail.', [
+    'kind',
+    'outcome',
+  ]);
+
+  async function attempt(task: RunningTask, received: ReceivedTask): Promise<TaskOutcome> {
+    try {
+      return await run({ ...received, lease: leaseOf(task) });
+    } catch (error) {
+      if (task.signal.aborted) throw error;
+      app.log.error({ taskId: received.id, kind, err: error }, 'a task of received mail failed');
+      return { kind: 'retry', error: 'The server failed to run the task' };
+    }
+  }
+
+  return {
+    name: engineKindOf(kind),
+    concurrency,
+    perFree: HELD_PER_FREE,
+    backOff: (attempts) => RETRY_DELAYS_MS[attempts - 1],
+    async run(task) {
+      const received = await findReceivedTask(app.db.read, task.reference as TaskId);
+      if (!received) return app.db.commit(completeTask, leaseOf(task));
+      const outcome = await attempt(task, received);
+      app.crashPoint('inbound-task-run', kind);
+      outcomes.inc({ kind, outcome: outcome.kind });
+      return outcome.kind === 'settled' ? outcome.end : settle(app, task, outcome);
+    },
+    giveUp: (task, error) => settle(app, task, { kind: 'failed', error }),
+  };
+}
+
+const settleTask = defineWrite(
+  'inbound.settleTask',
+  (tx, settlement: Settlement): Promise<TaskEnd> => settleReceived(tx, settlement),
+);
+
+async function settle(app: KindApp, task: LeasedTask, outcome: UnsettledOutcome): Promise<TaskEnd> {
+  const now = app.clock.now();
+  const lease = leaseOf(task);
+  const settlement = { lease, now, ...resultOf(lease, outcome, { now, random: app.random }) };
+  const end = await commitOutcome(app, settleTask, settlement);
+  const { state, error } = settlement;
+  const { kind, reference: taskId } = lease;
+  if (end !== 'stale' && state === 'failed')
+    app.log.warn({ taskId, kind, error }, 'a task of received mail was given up');
+  return end;
+}
+
+function resultOf(
+  { attempts }: Settlement['lease'],
+  outcome: UnsettledOutcome,
+  { now, random }: { now: number; random: Random },
+): Pick<Settlement, 'state' | 'dueAt' | 'error'> {
+  if (outcome.kind === 'done') return { state: 'done', dueAt: null, error: null };
+  const { error } = outcome;
+  const delayMs =
+    outcome.kind === 'retry' ? retryDelayMs({ attempts, retryAfterMs: undefined }, random) : undefined;
+  return delayMs === undefined
+    ? { state: 'failed', dueAt: null, error }
+    : { state: 'pending', dueAt: now + delayMs, error };
+}
