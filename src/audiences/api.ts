@@ -10,13 +10,14 @@ import { readOptIn } from './opt-in/settings.ts';
 import { audienceChangeSchema, audienceSchema, newAudienceSchema, showAudience } from './schemas.ts';
 import { changeAudience, getAudience, insertAudience, listAudiences } from './store.ts';
 
-type AudiencesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
-
 /** Setting the sender of confirmation mail is checked as sending from it is. */
 const refuses = ['domain_not_verified', 'restricted_api_key'] as const;
 
 /** Adds the routes of audiences to the server. */
-export function registerAudiencesApi(server: FastifyInstance, app: AudiencesApp): void {
+export function registerAudiencesApi(
+  server: FastifyInstance,
+  app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>,
+): void {
   const audiences = resourceRoutes<AudienceRow>(server, {
     name: 'audience',
     tag: 'Audiences',

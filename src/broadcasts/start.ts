@@ -2,11 +2,13 @@
 import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { findRun } from '../ledger/run-store.ts';
+import { AppError, type ErrorCode } from '../system/errors.ts';
 import { control } from './control.ts';
 import { type Author, draftFieldsOf, readDraft } from './draft.ts';
 import { freezeBroadcast } from './freeze.ts';
 import { requireStartable, type StartedFrom, storeStart } from './runs/start.ts';
-import { getBroadcast } from './store.ts';
+import { type Settling, settleScheduled } from './runs/state.ts';
+import { findListed, getBroadcast } from './store.ts';
 
 /** The part of the application that sends broadcasts. */
 export type SendingApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFinder' | 'wakeups' | 'log'>;
@@ -46,4 +48,48 @@ export async function resumeBroadcast(app: SendingApp, caller: Author, id: strin
   if (broadcast.status === 'paused' && run?.startedAt === null)
     return startBroadcast(app, caller, { id, from: ['paused'] });
   return control(app, { owner: caller, id, cause: 'resumed' });
+}
+
+/**
+ * Maximum time by which a start may be late, in milliseconds. A later one pauses the broadcast: after a long stop, or after
+ * a backup was restored, its owner decides whether it is still wanted.
+ */
+const MAX_LATE_MS = 3_600_000;
+
+/** Refusals that say that the broadcast cannot be sent as it is. Any other refusal is temporary. */
+const FATAL: readonly ErrorCode[] = ['validation_error', 'restricted_api_key', 'domain_not_verified'];
+
+/**
+ * Starts a broadcast that is due. It was checked with the key of its author when it was scheduled, and is checked again
+ * without the limits of a key. Returns false when it cannot be started at the moment, for example because the disk is full.
+ */
+export async function startScheduled(app: SendingApp, id: BroadcastRow['id']): Promise<boolean> {
+  const broadcast = await findListed(app.db.read, id);
+  const run = await findRun(app.db.read, id);
+  if (broadcast?.status !== 'scheduled' || !run || run.scheduleAt === null) return true;
+  const now = app.clock.now();
+  if (now - run.scheduleAt > MAX_LATE_MS) {
+    await settle(app, { ...broadcast, failure: undefined });
+    return true;
+  }
+  const author = { tenantId: broadcast.tenantId, mode: broadcast.mode, domainId: null };
+  try {
+    await startBroadcast(app, author, { id, from: ['scheduled'] });
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (FATAL.includes(error.code)) await settle(app, { ...broadcast, failure: error.message });
+    // A broadcast that was deleted, changed or started meanwhile needs nothing more.
+    else return error.code === 'not_found' || error.code === 'invalid_state';
+  }
+  return true;
+}
+
+async function settle(
+  { db, clock, log, wakeups }: SendingApp,
+  { id, tenantId, updatedAt, failure }: Pick<BroadcastRow, 'tenantId'> & Omit<Settling, 'now'>,
+): Promise<void> {
+  const status = await db.commit(settleScheduled, { id, updatedAt, failure, now: clock.now() });
+  if (status === undefined) return;
+  log.info({ broadcastId: id, tenantId, status, failure }, 'a scheduled broadcast was not started');
+  wakeups.notify('events');
 }

@@ -8,8 +8,7 @@ import { type DueRun, deferRun, findNextDueRun, getRun, listDueRuns } from '../l
 import type { Work } from '../system/worker.ts';
 import { cancelCopies, unparkCopies } from './copies-in-queue.ts';
 import { makeCopies } from './copy.ts';
-import { startScheduled } from './scheduled.ts';
-import type { SendingApp } from './start.ts';
+import { type SendingApp, startScheduled } from './start.ts';
 import { createWalk } from './walk.ts';
 
 /** Maximum number of runs whose steps are taken at the same time. More would only wait for the writer. */

@@ -31,10 +31,11 @@ export type OperatorRecords = {
 /** Returns records that a later feature adds to those of the domains. */
 type MoreRecords = () => Promise<readonly OperatorRecord[]>;
 
-type RecordsApp = Pick<App, 'db' | 'config' | 'dns' | 'sealer' | 'clock'>;
-
 /** Returns the records to publish, with the addresses that DNS has for the host names, and then `more`. */
-async function listOperatorRecords(app: RecordsApp, more: readonly MoreRecords[]): Promise<OperatorRecords> {
+async function listOperatorRecords(
+  app: Pick<App, 'db' | 'config' | 'dns' | 'sealer' | 'clock'>,
+  more: readonly MoreRecords[],
+): Promise<OperatorRecords> {
   const { config } = app;
   const [addresses, keys, own, others] = await Promise.all([
     findAddresses(app.dns.fresh, config),

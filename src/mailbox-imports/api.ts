@@ -12,13 +12,14 @@ import { listErrors } from './error-store.ts';
 import { mailboxImportSchema, newImportSchema, showImport } from './schemas.ts';
 import { deleteImport, getImport, listImports } from './store.ts';
 
-type ImportsApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer' | 'wakeups'>;
-
 const TAG = 'Mailboxes';
 const PATH = '/mailboxes/:mailboxId/imports';
 
 /** Registers the routes of the imports of a mailbox. */
-export function registerMailboxImportsApi(server: FastifyInstance, app: ImportsApp): void {
+export function registerMailboxImportsApi(
+  server: FastifyInstance,
+  app: Pick<App, 'db' | 'clock' | 'config' | 'sealer' | 'wakeups'>,
+): void {
   const { read } = app.db;
   const imports = resourceRoutes<MailboxImportRow>(server, {
     name: 'mailbox import',

@@ -22,14 +22,12 @@ const PORTS = { tls: 993, starttls: 143 } as const;
  */
 const FIRST_FREE_PORT = 1024;
 
-type CreateApp = Pick<App, 'db' | 'clock' | 'sealer' | 'wakeups'>;
-
 /**
  * Starts an import into a mailbox. Its first turn begins as soon as there is room.
  * @throws AppError not_found, validation_error; invalid_state while the mailbox is suspended
  */
 export async function createImport(
-  app: CreateApp,
+  app: Pick<App, 'db' | 'clock' | 'sealer' | 'wakeups'>,
   tenantId: MailboxImportRow['tenantId'],
   { mailboxId, wanted }: { mailboxId: string; wanted: NewImport },
 ): Promise<MailboxImportRow> {

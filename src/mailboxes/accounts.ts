@@ -42,8 +42,6 @@ export type Accounts = MailboxDelivery &
     repairs: MailboxRepairs;
   };
 
-type AccountsApp = Pick<App, 'db' | 'config' | 'log' | 'clock' | 'wakeups'>;
-
 /** Files of an open account: two databases, each with its WAL. */
 const FILES_PER_ACCOUNT = 4;
 
@@ -52,7 +50,7 @@ const FILES_PER_ACCOUNT = 4;
  * @param maxOpenFiles maximum number of files of the process
  */
 export function createAccounts(
-  app: AccountsApp,
+  app: Pick<App, 'db' | 'config' | 'log' | 'clock' | 'wakeups'>,
   threads: readonly AccountThread[],
   maxOpenFiles: number = readMaxOpenFiles(),
 ): Accounts {

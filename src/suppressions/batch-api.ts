@@ -17,14 +17,15 @@ import {
 import { showSuppression } from './show.ts';
 import type { Suppressed } from './store.ts';
 
-type BatchApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
-
 const tags = ['Suppressions'];
 /** A key that is never on the list. It stands for text that is not an address. */
 const NO_ADDRESS = '';
 
 /** Registers the batch routes. */
-export function registerSuppressionBatches(server: FastifyInstance, app: BatchApp): void {
+export function registerSuppressionBatches(
+  server: FastifyInstance,
+  app: Pick<App, 'db' | 'clock' | 'wakeups'>,
+): void {
   const { validatorCompiler, check } = checkedByItem(server, suppressionBatchSchema, 'suppressions');
   server.post<{ Body: { suppressions: readonly unknown[] } }>(
     '/suppressions/batch',

@@ -96,14 +96,15 @@ export function findPlannedCaller(request: FastifyRequest): PlannedCaller | unde
   return request[callerField];
 }
 
-type KeyApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'guards'>;
-
 /**
  * Makes every route registered on `scope` afterwards require a key. `config.needs` sets the permission (default: `read`
  * for GET requests, else `write`). Requests of tenants whose plan limits them are counted here, before any further
  * work; requests whose key is refused count towards their address.
  */
-export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
+export function requireApiKey(
+  scope: FastifyInstance,
+  app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'guards'>,
+): void {
   scope.decorateRequest(callerField, undefined);
   const recordUse = createUseRecord(app);
   const knownKeys = createKnownKeys(app);

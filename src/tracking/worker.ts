@@ -16,13 +16,11 @@ const MAX_SETTLED = 200;
 /** Minimum time between two batches that are not full, so that a steady flow of clicks is not settled one by one. */
 const MIN_PERIOD_MS = 250;
 
-type JudgingApp = Pick<App, 'db' | 'clock' | 'metrics'>;
-
 /**
  * Returns the work that judges engagements. Each call of `lease` settles one batch: an engagement stays due until then,
  * so that a crash or a full disk delays its judgement.
  */
-export function createJudgingWork(app: JudgingApp): Work<never> {
+export function createJudgingWork(app: Pick<App, 'db' | 'clock' | 'metrics'>): Work<never> {
   const { clock, db } = app;
   const networks = readScannerNetworks();
   const judged = app.metrics.counter('engagements_judged_total', 'Opens and clicks of tracked mail.', [

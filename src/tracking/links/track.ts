@@ -29,13 +29,11 @@ export const UNTRACKED: TrackedHtml = { tracking: undefined, targets: [] };
 /** Time for which a tracking host is used after it was found to be right, in milliseconds. */
 const MAX_HOST_AGE_MS = DAY_MS;
 
-type TrackingApp = Pick<App, 'clock' | 'config' | 'linkFinder'>;
-
 /**
  * Returns how a text is tracked, or undefined when its links cannot be found: it is too large, or the machine too busy.
  */
 export async function trackHtml(
-  app: TrackingApp,
+  app: Pick<App, 'clock' | 'config' | 'linkFinder'>,
   tenantId: string,
   { html, settings, isTemplate }: Tracked,
 ): Promise<TrackedHtml | undefined> {

@@ -4,8 +4,7 @@ import { after, before, test } from 'node:test';
 import type { App } from '../../../src/app.ts';
 import { updateBroadcast } from '../../../src/broadcasts/change.ts';
 import { control } from '../../../src/broadcasts/control.ts';
-import { startScheduled } from '../../../src/broadcasts/scheduled.ts';
-import { startBroadcast } from '../../../src/broadcasts/start.ts';
+import { startBroadcast, startScheduled } from '../../../src/broadcasts/start.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import { type Campaign, openCampaign } from './campaign.ts';
 
