@@ -69,7 +69,6 @@ export function createAudienceSweep(app: Pick<App, 'db'>): Work<'swept'> {
   return {
     name: 'audience sweep',
     wakeOn: ['audiences'],
-    concurrency: 1,
     async lease() {
       const isLeft = (await findDeletedAudience(app.db.read)) !== undefined;
       const wasSwept = isLeft && (await app.db.commit(clearDeleted, { limit: MAX_ROWS_PER_WRITE }));

@@ -141,7 +141,6 @@ export function createMailboxStart(mailboxes: Pick<Mailboxes, 'startIfNeeded'>):
   return {
     name: 'start of mailboxes',
     wakeOn: ['mailboxes'],
-    concurrency: 1,
     async lease() {
       // A thread that could not start is logged, and started again by itself.
       await mailboxes.startIfNeeded().catch(() => {});

@@ -78,8 +78,6 @@ export function createRetentionWork(app: RetentionApp, featureSteps: readonly Ex
 
   return {
     name: 'retention',
-    wakeOn: [],
-    concurrency: 1,
     async lease() {
       if (clock.elapsed() >= dueAt) await continuePass();
       return { items: [], nextDueAt: clock.now() + dueAt - clock.elapsed() };

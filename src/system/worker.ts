@@ -20,11 +20,12 @@ export type Leased<Item> = {
 export type Work<Item> = {
   /** Names the work in logs. */
   name: string;
-  wakeOn: readonly WakeupName[];
+  /** Names of the wake-ups after which it leases again, none unless they are given. */
+  wakeOn?: readonly WakeupName[];
   /** Returns false for a wake-up whose subjects are the work of others. Every wake-up concerns a work without it. */
   concerns?(subjects: WakeupSubjects): boolean;
-  /** Maximum number of items that run at the same time. */
-  concurrency: number;
+  /** Maximum number of items that run at the same time, 1 unless it is given. */
+  concurrency?: number;
   /**
    * Claims up to `limit` due items, so that no other worker runs them during the lease, and says when to lease again.
    */
@@ -66,8 +67,6 @@ export function periodic(
   let dueAt = clock.elapsed();
   return {
     name,
-    wakeOn: [],
-    concurrency: 1,
     async lease() {
       const isDue = clock.elapsed() >= dueAt;
       if (isDue) dueAt = clock.elapsed() + periodMs;
@@ -90,7 +89,7 @@ class Worker<Item> implements RunningWork {
   constructor(system: Pick<System, 'clock' | 'log' | 'wakeups'>, work: Work<Item>) {
     this.#system = system;
     this.#work = work;
-    this.#stopListening = work.wakeOn.map((name) =>
+    this.#stopListening = (work.wakeOn ?? []).map((name) =>
       system.wakeups.listen(name, (subjects) => {
         if (work.concerns?.(subjects) ?? true) this.#wakeUp();
       }),
@@ -122,7 +121,7 @@ class Worker<Item> implements RunningWork {
    * it.
    */
   async #leaseAndRun(): Promise<number> {
-    const free = this.#work.concurrency - this.#running.size;
+    const free = (this.#work.concurrency ?? 1) - this.#running.size;
     if (free <= 0) return MAX_SLEEP_MS;
     try {
       const { items, nextDueAt } = await this.#work.lease(free);

@@ -48,8 +48,6 @@ export function createJudgingWork(app: Pick<App, 'db' | 'clock' | 'metrics'>): W
 
   return {
     name: 'judgement of opens and clicks',
-    wakeOn: [],
-    concurrency: 1,
     async lease() {
       if ((await settleBatch()) === MAX_SETTLED) return { items: [], nextDueAt: clock.now() };
       const now = clock.now();

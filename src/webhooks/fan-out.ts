@@ -81,7 +81,6 @@ export function createFanOutWork(app: Pick<PartApp, 'db' | 'clock' | 'wakeups'>)
   return {
     name: 'webhook fan-out',
     wakeOn: ['events'],
-    concurrency: 1,
     async lease() {
       // Most events have no subscribers, and a read is cheaper than a commit.
       const waiting = await listEventsToFanOut(app.db.read, 1);

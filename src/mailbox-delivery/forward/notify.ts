@@ -74,7 +74,6 @@ export function createNotificationWork(
 
   return {
     name: 'failure notifications',
-    wakeOn: [],
     concurrency: CONCURRENCY,
     async lease(limit) {
       const now = clock.now();

@@ -86,7 +86,6 @@ export function createProbeWork({
   return {
     name: 'queue probes',
     wakeOn: ['suspects'],
-    concurrency: 1,
     async lease() {
       const next = await judgeNextProbe(db.read);
       const waitMs = besideFrom - clock.elapsed();

@@ -23,7 +23,6 @@ export function createPostStart({ db }: Pick<App, 'db'>, thread: PostThread): Wo
     name: 'start of inbound posts',
     wakeOn: ['tasks'],
     concerns: (subjects) => subjects?.some((subject) => subject.startsWith(POST_TASKS)) ?? true,
-    concurrency: 1,
     async lease() {
       if (!isNeeded) {
         isNeeded = await needsPosts(db.read);
