@@ -1,12 +1,16 @@
-/** Checks that a tenant may receive mail at an address, before it gets a route or a mailbox there. */
+/** Decides which domains this installation receives mail for, and at which addresses a tenant may have a route or a mailbox. */
+
+import type { App } from '../../app.ts';
 import type { Config } from '../../config/config.ts';
 import type { Tx } from '../../db/operation.ts';
 import type { DomainRow } from '../../db/tables.ts';
 import { AppError, invalid } from '../../system/errors.ts';
+import { sandboxDomain } from '../name.ts';
+import { bounceDomain } from '../records.ts';
 import { isSandboxDomain, isSimulatorDomain } from '../sender.ts';
 import { findDomainByName } from '../sending-store.ts';
 import { maySend } from '../states.ts';
-import { findReceiver } from './store.ts';
+import { findReceiver, isReturnPathHost } from './store.ts';
 
 /** Address in lower case, and its domain in A-labels. */
 type Address = { address: string; domain: string };
@@ -85,4 +89,18 @@ export async function requireNoOtherReceiver(
     `The mail of ${domain} goes to another account, which verified the domain before you; a ${what} here would get no mail until that account's verification has lapsed or its domain is deleted`,
     { param },
   );
+}
+
+/**
+ * Returns true when this installation receives mail for the domain, which is in lower case and A-labels: its hostname, the
+ * sandbox, the domain of return paths, the domain of a tenant, and the return path of one.
+ */
+export async function receivesFor(
+  { config, db, clock }: Pick<App, 'config' | 'db' | 'clock'>,
+  domain: string,
+): Promise<boolean> {
+  const own = [config.hostname.toLowerCase(), sandboxDomain(config), bounceDomain(config)];
+  if (own.includes(domain)) return true;
+  const receiver = await findReceiver(db.read, domain, clock.now());
+  return receiver !== undefined || (await isReturnPathHost(db.read, domain));
 }

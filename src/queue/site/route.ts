@@ -3,7 +3,7 @@
  * DNS has already decided the outcome.
  */
 import type { App } from '../../app.ts';
-import { receivesFor } from '../../domains/receiving/receives.ts';
+import { receivesFor } from '../../domains/receiving/requirements.ts';
 import { bounceDomain } from '../../domains/records.ts';
 import { isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
 import { type MxPlan, planMx } from '../../mail/mx.ts';
