@@ -1,4 +1,4 @@
-/** What imports and exports have in common: rows, runs as tasks, and removal; `store.ts` is the door. */
+/** Jobs, which are imports and exports: their rows, their runs as tasks, and their removal; `store.ts` is the door. */
 import type { Feature } from '../feature.ts';
 import { createJobSweep } from './sweep.ts';
 

@@ -1,4 +1,4 @@
-/** What becomes of each contact of a broadcast, with the runs of broadcasts; `store.ts` is the door. */
+/** The ledger records the outcome of each contact of a broadcast, and the runs of broadcasts; `store.ts` is the door. */
 import type { App } from '../app.ts';
 import { SliceSize } from '../db/slice-size.ts';
 import type { Feature } from '../feature.ts';

@@ -1,4 +1,4 @@
-/** What a session keeps for its next reports: the client's own changes, and what it may have missed. */
+/** Changes that a session stores for its next reports: those of its own client, and those that the client may have missed. */
 import type { FolderChange } from '../changes.ts';
 
 /**

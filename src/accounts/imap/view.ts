@@ -49,7 +49,7 @@ export class View {
     state.views.add(this);
   }
 
-  /** What the client knows since the last report. */
+  /** The state of the folder that the client knows since the last report. */
   get reported(): Reported {
     return this.#reported;
   }

@@ -8,7 +8,7 @@ import { POST_TASKS, type ReceivedKind, type TaskId } from './store.ts';
 /** The condition is literal, because SQLite uses a partial index only when it can see the index's condition. */
 const isPending = sql<boolean>`state = 'pending'`;
 
-/** What a run needs of a task. */
+/** The fields of a task that its run reads. */
 export type ReceivedTask = Pick<
   ReceivedTaskRow,
   'id' | 'messageId' | 'position' | 'tenantId' | 'targetId' | 'createdAt'

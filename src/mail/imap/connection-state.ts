@@ -1,4 +1,4 @@
-/** What a connection is made of, before its login and after it. */
+/** The parts of a connection, before its login and after it. */
 import type { PortStream } from '../../system/thread/port-stream.ts';
 import type { AccessConnection, AccessContext } from '../access/connection.ts';
 import type { UserContext } from '../access/serve-user.ts';

@@ -94,7 +94,7 @@ export function remoteCalls<Functions extends Calls>(
   send: (name: string, input: unknown, transfer?: readonly Transferable[]) => Promise<unknown>,
 ): Functions {
   const get = (_functions: Functions, name: string | symbol) =>
-    // What has a function `then` is a promise to `await`.
+    // An object with a function `then` counts as a promise for `await`.
     typeof name === 'symbol' || name === 'then'
       ? undefined
       : (input: unknown, transfer?: readonly Transferable[]) => send(name, input, transfer);
