@@ -243,6 +243,9 @@ export function createClient(socket: Socket): TestClient {
       inflater = createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH });
       inflater.on('data', (chunk: Buffer) => onInput(chunk.toString('latin1')));
       inflater.on('close', onEnd);
+      // What the server has pushed since the completion can have come with it.
+      inflater.write(Buffer.from(input, 'latin1'));
+      input = '';
       const deflater = createDeflateRaw();
       deflater.pipe(socket);
       client.send = (bytes) => {
