@@ -1,7 +1,7 @@
 /** Changes how fast a broadcast is sent while it is being sent or paused. */
 import type { App } from '../app.ts';
 import { defineWrite } from '../db/operation.ts';
-import { patchRun } from '../ledger/run-store.ts';
+import { makeRunDue, patchRun } from '../ledger/run-store.ts';
 import { AppError } from '../system/errors.ts';
 import { readPlan } from './plan.ts';
 import type { BroadcastChange } from './schemas.ts';
@@ -21,10 +21,11 @@ export function isOfPaceAlone({ pace, ...others }: BroadcastChange): boolean {
 const storePace = defineWrite(
   'broadcasts.changePace',
   async (tx, { owner, id, pace, now }: PaceChange): Promise<void> => {
-    const { id: broadcastId, status } = await getBroadcast(tx, owner, id);
+    const { id: broadcastId, tenantId, status } = await getBroadcast(tx, owner, id);
     if (status !== 'sending' && status !== 'paused')
       throw new AppError('invalid_state', `A broadcast that is ${status} has no pace to change`);
-    await patchRun(tx, broadcastId, { pace, ...(status === 'sending' && { dueAt: now }) });
+    await patchRun(tx, broadcastId, { pace });
+    if (status === 'sending') await makeRunDue(tx, { broadcastId, tenantId }, now);
     await touchBroadcast(tx, broadcastId, now);
   },
 );
@@ -34,7 +35,7 @@ const storePace = defineWrite(
  * @throws AppError not_found, validation_error, invalid_state
  */
 export async function changePace(
-  { db, clock, wakeups }: Pick<App, 'db' | 'clock' | 'wakeups'>,
+  { db, clock }: Pick<App, 'db' | 'clock'>,
   { tenantId, mode, domainId }: Owner,
   { id, given }: { id: string; given: BroadcastChange },
 ): Promise<void> {
@@ -42,5 +43,4 @@ export async function changePace(
   const { pace } = readPlan(given, now);
   const paceJson = pace ? JSON.stringify(pace) : null;
   await db.commit(storePace, { owner: { tenantId, mode, domainId }, id, pace: paceJson, now });
-  wakeups.notify('broadcasts');
 }

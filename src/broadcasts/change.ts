@@ -17,7 +17,7 @@ import type { BroadcastChange, NewBroadcast } from './schemas.ts';
 import type { BroadcastView } from './show.ts';
 import { getBroadcast, insertBroadcast, replaceBroadcast, withProgress } from './store.ts';
 
-type DraftApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
+type DraftApp = Pick<App, 'db' | 'clock' | 'config'>;
 
 /**
  * Creates a draft, or a scheduled broadcast, and returns it.
@@ -46,7 +46,6 @@ export async function createBroadcast(
   };
   const plan = await planOf(app, caller, { broadcast, scheduleAt, pace });
   await app.db.commit(insertBroadcast, { broadcast, plan });
-  if (scheduleAt !== null) app.wakeups.notify('broadcasts');
   return withProgress(app.db.read, broadcast);
 }
 
@@ -80,7 +79,6 @@ export async function updateBroadcast(
     const after = { ...row, ...draft, status, updatedAt } as const;
     const plan = await planOf(app, caller, { broadcast: after, scheduleAt, pace });
     if (!(await app.db.commit(replaceBroadcast, { before: row, after, plan }))) continue;
-    app.wakeups.notify('broadcasts');
     return withProgress(app.db.read, await getBroadcast(app.db.read, caller, id));
   }
 }

@@ -39,7 +39,7 @@ async function restartRates(tx: Tx, id: BroadcastRow['id']): Promise<void> {
   await patchRun(tx, id, { judgedFrom: JSON.stringify({ sent, bouncedPermanently, complained }) });
 }
 
-/** Changes a broadcast like `controlBroadcast`, and wakes the work that it causes. */
+/** Changes a broadcast like `controlBroadcast`, and wakes those who read events. */
 export async function control(
   { db, clock, wakeups, log }: Pick<App, 'db' | 'clock' | 'wakeups' | 'log'>,
   { owner: { tenantId, mode, domainId }, ...wanted }: Omit<Control, 'now'>,
@@ -47,7 +47,6 @@ export async function control(
   const owner = { tenantId, mode, domainId };
   const broadcast = await db.commit(controlBroadcast, { ...wanted, owner, now: clock.now() });
   log.info({ broadcastId: broadcast.id, tenantId, status: broadcast.status }, 'a broadcast was changed');
-  wakeups.notify('broadcasts');
   wakeups.notify('events');
   return broadcast;
 }

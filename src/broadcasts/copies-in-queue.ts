@@ -11,6 +11,7 @@ import { deleteUnusedContent } from '../queue/contents/store.ts';
 import { getMail } from '../queue/mail-store.ts';
 import { changeEach } from '../queue/state/change.ts';
 import type { Transition } from '../queue/state/transition.ts';
+import { completeTask, type Lease, retryTask, type TaskEnd } from '../tasks/store.ts';
 
 type BroadcastId = BroadcastRunRow['broadcastId'];
 
@@ -21,6 +22,7 @@ const COPIES_PER_WRITE = 100;
 const CANCELED = 'The broadcast was canceled';
 
 type Pass = { broadcastId: BroadcastId; now: number };
+type LeasedPass = Pass & { lease: Lease };
 
 /** Makes the parked copies among the next ones due, when the broadcast is being sent. */
 export const unparkCopies = defineWrite(
@@ -42,9 +44,11 @@ export const unparkCopies = defineWrite(
  */
 export const cancelCopies = defineWrite(
   'broadcasts.cancelCopies',
-  async (tx, { broadcastId, now }: Pass): Promise<void> => {
-    if ((await findBroadcastStatus(tx, broadcastId)) !== 'canceled') return;
+  async (tx, { broadcastId, now, lease }: LeasedPass): Promise<TaskEnd> => {
     const { passAfter: after, contentId } = await getRun(tx, broadcastId);
+    if (after === null || (await findBroadcastStatus(tx, broadcastId)) !== 'canceled')
+      return completeTask.run(tx, lease);
+    const goOn = () => retryTask.run(tx, { lease, dueAt: now, attempts: 0 });
     const waiting = await listInState(tx, {
       broadcastId,
       state: 'waiting',
@@ -55,12 +59,14 @@ export const cancelCopies = defineWrite(
       return { contactId, address, state: 'canceled', emailId: null, reason: CANCELED } as const;
     });
     await settleWaiting(tx, { broadcastId, now }, decisions);
-    if (waiting.length > 0) return;
-    const passAfter = await changeQueued(tx, { broadcastId, after: after ?? '', now }, (recipient) =>
+    if (waiting.length > 0) return goOn();
+    const passAfter = await changeQueued(tx, { broadcastId, after, now }, (recipient) =>
       isWaiting(recipient) || recipient.state === 'held' ? { cause: 'canceled' } : undefined,
     );
-    await patchRun(tx, broadcastId, { passAfter, dueAt: passAfter === null ? null : now });
-    if (passAfter === null && contentId !== null) await deleteUnusedContent(tx, contentId);
+    await patchRun(tx, broadcastId, { passAfter });
+    if (passAfter !== null) return goOn();
+    if (contentId !== null) await deleteUnusedContent(tx, contentId);
+    return completeTask.run(tx, lease);
   },
   { priority: 'bulk' },
 );

@@ -28,6 +28,7 @@ import { queueKeyOf } from '../queue/queue-key.ts';
 import { recordRecipientEvent } from '../queue/state/recipient-event.ts';
 import { enqueue } from '../queue/store.ts';
 import { DAY_MS } from '../system/clock.ts';
+import { completeTask, type Lease, retryTask, type TaskEnd } from '../tasks/store.ts';
 import { chargeQuota, remainingQuota } from '../tenants/quota.ts';
 import { buildCopy, type Copy } from './build-copy.ts';
 import { type Frozen, frozenOf } from './frozen.ts';
@@ -48,43 +49,50 @@ type Stepped = {
   queues: string[];
   /** Status of the broadcast, when the step has changed it, and why it was paused. */
   end?: { status: 'sent' } | { status: 'paused'; reason: BroadcastRunRow['pausedReason'] };
+  /** Time of the next step; null when there is none, or only the outcome of a copy brings more to do (`concernsRun`). */
+  dueAt: number | null;
 };
 
 /**
- * Makes the next copies of a broadcast that is being sent, as its pace allows, and stores when the next step is due. The
- * broadcast is paused when too many copies bounced or were reported as spam, without quota, and when its domain may not send. It
- * ends when nobody waits and every copy was attempted; copies that were deferred are still retried.
+ * Makes the next copies of a broadcast that is being sent, as its pace allows, and settles the task with the time of the next
+ * step. The broadcast is paused when too many copies bounced or were reported as spam, without quota, and when its domain may not
+ * send. It ends when nobody waits and every copy was attempted; copies that were deferred are still retried.
  */
 export const makeCopies = defineWrite(
   'broadcasts.copy',
-  async (tx, { broadcastId, now, maxAgeMs }: Step): Promise<Stepped> => {
-    if ((await findBroadcastStatus(tx, broadcastId)) !== 'sending') return { queues: [] };
-    const run = await getRun(tx, broadcastId);
-    const copied = await copyNext(tx, run, { now, maxAgeMs });
-    if (typeof copied === 'string') {
-      await changeStatus(
-        tx,
-        { id: broadcastId, status: 'sending' },
-        { cause: 'paused', reason: copied, now },
-      );
-      return { queues: [], end: { status: 'paused', reason: copied } };
-    }
-    const counts = await getCounts(tx, broadcastId);
-    if (isComplete(run, counts)) {
-      await changeStatus(tx, { id: broadcastId, status: 'sending' }, { cause: 'ended', now });
-      // A broadcast without copies leaves its content behind.
-      if (run.contentId !== null) await deleteUnusedContent(tx, run.contentId);
-      return { queues: [], end: { status: 'sent' } };
-    }
-    const { nextCopyAt, queues } = copied;
-    await patchRun(tx, broadcastId, { nextCopyAt, dueAt: nextStepAt({ ...run, nextCopyAt }, counts, now) });
-    return { queues };
+  async (tx, { lease, ...step }: Step & { lease: Lease }): Promise<Stepped & { task: TaskEnd }> => {
+    const stepped = await takeStep(tx, step);
+    const { dueAt } = stepped;
+    const settle = () =>
+      dueAt === null ? completeTask.run(tx, lease) : retryTask.run(tx, { lease, dueAt, attempts: 0 });
+    return { ...stepped, task: await settle() };
   },
   {
     priority: 'bulk',
     crashPoints: { beforeCommit: 'broadcast-copy-before-commit', afterCommit: 'broadcast-copy-after-commit' },
   },
 );
+
+async function takeStep(tx: Tx, { broadcastId, now, maxAgeMs }: Step): Promise<Stepped> {
+  if ((await findBroadcastStatus(tx, broadcastId)) !== 'sending') return { queues: [], dueAt: null };
+  const run = await getRun(tx, broadcastId);
+  const broadcast = { id: broadcastId, tenantId: run.tenantId, status: 'sending' } as const;
+  const copied = await copyNext(tx, run, { now, maxAgeMs });
+  if (typeof copied === 'string') {
+    await changeStatus(tx, broadcast, { cause: 'paused', reason: copied, now });
+    return { queues: [], end: { status: 'paused', reason: copied }, dueAt: null };
+  }
+  const counts = await getCounts(tx, broadcastId);
+  if (isComplete(run, counts)) {
+    await changeStatus(tx, broadcast, { cause: 'ended', now });
+    // A broadcast without copies leaves its content behind.
+    if (run.contentId !== null) await deleteUnusedContent(tx, run.contentId);
+    return { queues: [], end: { status: 'sent' }, dueAt: null };
+  }
+  const { nextCopyAt, queues } = copied;
+  await patchRun(tx, broadcastId, { nextCopyAt });
+  return { queues, dueAt: nextStepAt({ ...run, nextCopyAt }, counts, now) };
+}
 
 /** Returns true when a broadcast has nothing left to send. Parked copies have no time of their next attempt, so they count. */
 function isComplete(
@@ -94,7 +102,6 @@ function isComplete(
   return walkedAt !== null && passAfter === null && waiting === 0 && untried === 0;
 }
 
-/** Returns the time of the next step. It is null when only the outcome of a copy brings more to do (`concernsRun`). */
 function nextStepAt(
   { walkedAt, passAfter, nextCopyAt }: Pick<BroadcastRunRow, 'walkedAt' | 'passAfter' | 'nextCopyAt'>,
   { waiting, untried }: Pick<BroadcastCountsRow, 'waiting' | 'untried'>,

@@ -1,9 +1,8 @@
 /** Broadcasts: one email for the contacts of an audience or a segment; `api.ts` is the door. */
 import type { Feature } from '../feature.ts';
-import { moveDueRuns } from '../ledger/run-store.ts';
 import { registerBroadcastAdmin } from './admin-api.ts';
 import { registerBroadcastsApi } from './api.ts';
-import { createBroadcastWork } from './worker.ts';
+import { createBroadcastKind } from './worker.ts';
 
 export const broadcasts = {
   name: 'broadcasts',
@@ -19,6 +18,5 @@ export const broadcasts = {
     ],
   },
   operatorRoutes: [registerBroadcastAdmin],
-  works: [createBroadcastWork],
-  dueWorks: [{ move: (db, setBack) => db.commit(moveDueRuns, setBack), wakeup: 'broadcasts' }],
+  tasks: [createBroadcastKind],
 } satisfies Feature;

@@ -32,7 +32,6 @@ export async function startBroadcast(
     // A draft that was changed meanwhile is checked and frozen again.
     if (!started) continue;
     app.log.info({ broadcastId: id, tenantId: caller.tenantId }, 'a broadcast has started');
-    app.wakeups.notify('broadcasts');
     return started;
   }
 }
@@ -59,18 +58,23 @@ const MAX_LATE_MS = 3_600_000;
 /** Refusals that say that the broadcast cannot be sent as it is. Any other refusal is temporary. */
 const FATAL: readonly ErrorCode[] = ['validation_error', 'restricted_api_key', 'domain_not_verified'];
 
+/** Time after which a scheduled broadcast that cannot start at the moment is tried again, in milliseconds. */
+const RETRY_START_MS = 5_000;
+
 /**
  * Starts a broadcast that is due. It was checked with the key of its author when it was scheduled, and is checked again
- * without the limits of a key. Returns false when it cannot be started at the moment, for example because the disk is full.
+ * without the limits of a key. Returns the time of the next try: its own time when the clock was set back, and soon when it
+ * cannot be started at the moment, for example because the disk is full; undefined when nothing more is to be done.
  */
-export async function startScheduled(app: SendingApp, id: BroadcastRow['id']): Promise<boolean> {
+export async function startScheduled(app: SendingApp, id: BroadcastRow['id']): Promise<number | undefined> {
   const broadcast = await findListed(app.db.read, id);
   const run = await findRun(app.db.read, id);
-  if (broadcast?.status !== 'scheduled' || !run || run.scheduleAt === null) return true;
+  if (broadcast?.status !== 'scheduled' || !run || run.scheduleAt === null) return undefined;
   const now = app.clock.now();
+  if (run.scheduleAt > now) return run.scheduleAt;
   if (now - run.scheduleAt > MAX_LATE_MS) {
     await settle(app, { ...broadcast, failure: undefined });
-    return true;
+    return undefined;
   }
   const author = { tenantId: broadcast.tenantId, mode: broadcast.mode, domainId: null };
   try {
@@ -79,9 +83,9 @@ export async function startScheduled(app: SendingApp, id: BroadcastRow['id']): P
     if (!(error instanceof AppError)) throw error;
     if (FATAL.includes(error.code)) await settle(app, { ...broadcast, failure: error.message });
     // A broadcast that was deleted, changed or started meanwhile needs nothing more.
-    else return error.code === 'not_found' || error.code === 'invalid_state';
+    else if (error.code !== 'not_found' && error.code !== 'invalid_state') return now + RETRY_START_MS;
   }
-  return true;
+  return undefined;
 }
 
 async function settle(

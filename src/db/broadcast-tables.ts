@@ -9,8 +9,6 @@ export const broadcastRuns = table({
   broadcastId: id('brd'),
   tenantId: id('ten'),
   mode: text<'live' | 'test'>(),
-  /** Time of the next step of background work. Null while there is nothing to do, or only the outcome of a copy brings more. */
-  dueAt: nullable(integer()),
   /** Requested time of sending; null means at once. */
   scheduleAt: nullable(integer()),
   startedAt: nullable(integer()),

@@ -4,19 +4,24 @@
  */
 import type { WakeupName } from '../system/wakeups.ts';
 
-const requested = new Set<WakeupName>();
+/** Names of wake-ups, each with its subjects. */
+export type RequestedWakeups = readonly (readonly [name: WakeupName, subjects: readonly string[]])[];
+
+const requested = new Map<WakeupName, Set<string>>();
 
 /**
- * Wakes the listeners of this name after the commit of the write that is running. The wake-up of a write that is rolled back is
- * sent too, because a wake-up without work does no harm.
+ * Wakes the listeners of this name after the commit of the write that is running, with this subject. The wake-up of a write that is
+ * rolled back is sent too, because a wake-up without work does no harm.
  */
-export function wakeAfterCommit(name: WakeupName): void {
-  requested.add(name);
+export function wakeAfterCommit(name: WakeupName, subject: string): void {
+  const subjects = requested.get(name) ?? new Set();
+  requested.set(name, subjects);
+  subjects.add(subject);
 }
 
-/** Returns the names that the writes of a group have requested, and forgets them. */
-export function takeRequestedWakeups(): WakeupName[] {
-  const names = [...requested];
+/** Returns the wake-ups that the writes of a group have requested, and forgets them. */
+export function takeRequestedWakeups(): RequestedWakeups {
+  const taken = [...requested].map(([name, subjects]) => [name, [...subjects]] as const);
   requested.clear();
-  return names;
+  return taken;
 }

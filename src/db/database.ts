@@ -4,7 +4,7 @@
  * see what is on disk. The threads may serve other databases too.
  */
 import type { System } from '../system/system.ts';
-import type { WakeupName } from '../system/wakeups.ts';
+import type { Wakeups } from '../system/wakeups.ts';
 import { type Access, writesTo } from './access.ts';
 import { openReading } from './connection.ts';
 import { kyselyOn } from './dialect.ts';
@@ -53,7 +53,7 @@ type DatabaseOptions = Omit<WritingOptions, 'nowMs'> & {
   /** Called for each write of any thread that is refused because the disk is full. */
   onDiskFull?: (() => void) | undefined;
   /** Called for each wake-up that a write has asked for (db/commit-wakeups.ts). */
-  onWakeup?: ((name: WakeupName) => void) | undefined;
+  onWakeup?: Wakeups['notify'] | undefined;
 };
 
 /** An open database. `installation` is undefined unless the options ask for it. */

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { System } from '../system/system.ts';
-import type { WakeupName } from '../system/wakeups.ts';
+import type { Wakeups } from '../system/wakeups.ts';
 import type { Synchronous } from './connection.ts';
 import { type Db, openDatabase } from './database.ts';
 import { reportInstallation } from './installation/report.ts';
@@ -24,7 +24,7 @@ export type MainDatabaseOptions = {
   /** Called for each write of any thread that is refused because the disk is full. */
   onDiskFull?: () => void;
   /** Called for each wake-up that a write has asked for (db/commit-wakeups.ts). */
-  onWakeup?: (name: WakeupName) => void;
+  onWakeup?: Wakeups['notify'];
 };
 
 /**

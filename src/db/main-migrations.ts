@@ -58,6 +58,7 @@ import { passesOfRuns } from './migrations/0071-passes-of-runs.ts';
 import { kindsOfTasks } from './migrations/0072-kinds-of-tasks.ts';
 import { tasksOfConfirmations } from './migrations/0073-tasks-of-confirmations.ts';
 import { receivedTasksAsTasks } from './migrations/0074-received-tasks.ts';
+import { tasksOfBroadcasts } from './migrations/0075-tasks-of-broadcasts.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -118,4 +119,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   kindsOfTasks,
   tasksOfConfirmations,
   receivedTasksAsTasks,
+  tasksOfBroadcasts,
 ];

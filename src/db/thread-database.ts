@@ -7,7 +7,7 @@ import { MessageChannel, type MessagePort, type Transferable } from 'node:worker
 import type { Clock } from '../system/clock.ts';
 import { decodeError } from '../system/encoded-error.ts';
 import { AppError } from '../system/errors.ts';
-import type { WakeupName } from '../system/wakeups.ts';
+import type { Wakeups } from '../system/wakeups.ts';
 import { inputBytes } from './input-bytes.ts';
 import { SharedLoad } from './shared-load.ts';
 import type { Answer, Request, ThreadMessage, ThreadReply } from './thread-messages.ts';
@@ -59,7 +59,7 @@ export class ThreadDatabase {
   /** Is called for each write of any thread that was refused because the disk is full. */
   onDiskFull: () => void = () => {};
   /** Is called for each wake-up that a write has asked for. */
-  onWakeup: (name: WakeupName) => void = () => {};
+  onWakeup: Wakeups['notify'] = () => {};
   /** The reason why no operation can run any more. */
   #ended: Error | undefined;
   #opening: Promise<unknown> | undefined;
@@ -176,7 +176,7 @@ export class ThreadDatabase {
         this.onDiskFull();
         break;
       case 'wakeups':
-        for (const name of reply.names) this.onWakeup(name);
+        for (const [name, subjects] of reply.wakeups) this.onWakeup(name, subjects);
         break;
       case 'failed':
         this.fail(decodeError(reply.error));

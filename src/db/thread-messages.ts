@@ -4,7 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { EncodedError } from '../system/encoded-error.ts';
-import type { WakeupName } from '../system/wakeups.ts';
+import type { RequestedWakeups } from './commit-wakeups.ts';
 import type { Synchronous } from './connection.ts';
 import type { Migration } from './migration.ts';
 
@@ -58,5 +58,5 @@ export type ThreadReply =
   /** A write was refused because the disk is full. The main thread receives it for the writes of all threads. */
   | { kind: 'full'; database: number }
   /** Writes that are on disk now asked for these wake-ups. */
-  | { kind: 'wakeups'; database: number; names: readonly WakeupName[] }
+  | { kind: 'wakeups'; database: number; wakeups: RequestedWakeups }
   | { kind: 'failed'; database: number; error: EncodedError };

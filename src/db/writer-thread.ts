@@ -103,9 +103,9 @@ async function runGroup(number: number, database: WriterDatabase): Promise<void>
       for (const answer of answers) if (isDiskFull(answer)) port.postMessage(full);
       sendAnswers(asker, number, answers);
     }
-    const names = takeRequestedWakeups();
-    if (names.length > 0)
-      port.postMessage({ kind: 'wakeups', database: number, names } satisfies ThreadReply);
+    const wakeups = takeRequestedWakeups();
+    if (wakeups.length > 0)
+      port.postMessage({ kind: 'wakeups', database: number, wakeups } satisfies ThreadReply);
     database.checkpoint();
   } catch (error) {
     databases.delete(number);

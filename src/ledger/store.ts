@@ -13,7 +13,7 @@ import { findColumns, findRow, insertRow, insertRowOnce, updateRows } from '../d
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { MessageRow } from '../db/tables.ts';
 import { type Change, type Counts, concernsRun, countChanges, ledgerStateOf } from './outcome.ts';
-import { makeRunDue } from './run-store.ts';
+import { makeIdleRunDue } from './run-store.ts';
 
 type BroadcastId = BroadcastRecipientRow['broadcastId'];
 
@@ -154,7 +154,7 @@ const STEP_DELAY_MS = 50;
  */
 export async function recordOutcome(
   tx: Tx,
-  { broadcastId, contactId }: Pick<MessageRow, 'broadcastId' | 'contactId'>,
+  { broadcastId, contactId, tenantId }: Pick<MessageRow, 'broadcastId' | 'contactId' | 'tenantId'>,
   { now, diagnostic, ...change }: Change & { now: number; diagnostic: string | null },
 ): Promise<void> {
   if (broadcastId === null || contactId === null) return;
@@ -169,7 +169,8 @@ export async function recordOutcome(
   }
   const changes = countChanges(change);
   const counts = await addCounts(tx, broadcastId, changes);
-  if (counts && concernsRun(changes, counts)) await makeRunDue(tx, broadcastId, now + STEP_DELAY_MS);
+  if (counts && concernsRun(changes, counts))
+    await makeIdleRunDue(tx, { broadcastId, tenantId }, now + STEP_DELAY_MS);
 }
 
 type Ended = {

@@ -17,6 +17,7 @@ import {
   listAbandoned,
   releaseTasks,
   retryTask,
+  subjectOf,
   type TaskEnd,
 } from './store.ts';
 
@@ -32,25 +33,16 @@ const PROMPT_ATTEMPTS = 3;
 const INTERRUPTED = 'The last attempt was interrupted';
 const BROKEN = 'The server failed to run the task';
 
-/** Wakes the engine: tasks of the kind may be due, in these queues, or in any when they are not named. */
+/**
+ * Wakes the engine because the rules of these queues of a kind have changed, or those of any queue when none is named. The engine
+ * learns of new tasks by itself.
+ */
 export function wakeTasks(
   { wakeups }: Pick<TaskApp, 'wakeups'>,
   kind: string,
   queues?: readonly string[],
 ): void {
-  wakeups.notify('tasks', queues ? queues.map((queue) => `${kind} ${queue}`) : [kind]);
-}
-
-/** Aborts the runs of tasks that were canceled, in whatever thread they are. */
-export function cancelRuns(
-  { wakeups }: Pick<TaskApp, 'wakeups'>,
-  kind: string,
-  references: readonly string[],
-): void {
-  wakeups.notify(
-    'canceledTasks',
-    references.map((reference) => `${kind} ${reference}`),
-  );
+  wakeups.notify('tasks', queues ? queues.map((queue) => subjectOf(kind, queue)) : [kind]);
 }
 
 /** Starts these kinds. `stop` aborts the signals of the runs, and waits for their ends. */
@@ -239,5 +231,6 @@ class KindEngine {
 
 /** Returns the queue or the reference that a subject of a wake-up names; undefined when it is of another kind. */
 function nameAfter({ name }: Pick<TaskKind, 'name'>, subject: string): string | undefined {
-  return subject.startsWith(`${name} `) ? subject.slice(name.length + 1) : undefined;
+  const before = subjectOf(name, '');
+  return subject.startsWith(before) ? subject.slice(before.length) : undefined;
 }

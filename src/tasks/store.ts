@@ -3,6 +3,7 @@
  * cancels tasks within its own writes, so that a task and what it is about change together.
  */
 import { sql } from 'kysely';
+import { wakeAfterCommit } from '../db/commit-wakeups.ts';
 import type { SetBack } from '../db/due-times.ts';
 import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
@@ -50,20 +51,32 @@ const schedule = statement((db, param: Param<NewTask>) =>
 );
 
 /**
- * Makes a task due at `dueAt`, in Unix milliseconds, whatever its state was. One that runs is due again when its run has
- * ended.
+ * Makes a task due at `dueAt`, in Unix milliseconds, whatever its state was, and wakes the engine after the commit. One that
+ * runs is due again when its run has ended.
  */
 export async function scheduleTask(tx: Tx, task: NewTask): Promise<void> {
   await schedule.all(tx, task);
+  wakeAfterCommit('tasks', subjectOf(task.kind, task.queueKey));
+}
+
+/** Makes a task due that does not exist. One that waits, runs or has failed stays as it is. */
+export async function scheduleNewTask(tx: Tx, task: NewTask): Promise<void> {
+  if (!(await findTask(tx, task))) await scheduleTask(tx, task);
+}
+
+/** Returns the subject of a wake-up for a queue of a kind, or for a task by its reference. */
+export function subjectOf(kind: string, name: string): string {
+  return `${kind} ${name}`;
 }
 
 const remove = statement((db, param: Param<TaskKey>) =>
   db.deleteFrom('tasks').where('kind', '=', param('kind')).where('reference', '=', param('reference')),
 );
 
-/** Removes a task. What its run, if there is one, leads to is ignored; `cancelRuns` (engine.ts) also ends the run. */
+/** Removes a task. Its run, if there is one, is aborted after the commit, and what it leads to is ignored. */
 export async function cancelTask(tx: Tx, task: TaskKey): Promise<void> {
   await remove.all(tx, task);
+  wakeAfterCommit('canceledTasks', subjectOf(task.kind, task.reference));
 }
 
 const removeWaiting = statement((db, param: Param<QueueKey & { limit: number }>) =>

@@ -1,6 +1,8 @@
 /** When and how fast a broadcast is to be sent, before it starts. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { BROADCAST_TASKS } from '../../src/ledger/run-store.ts';
+import { findTask } from '../../src/tasks/store.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
@@ -23,12 +25,9 @@ const iso = (at: number) => new Date(at).toISOString();
 const HOUR_MS = 3_600_000;
 const create = (more: object = {}) => client.created(broadcastBody(audienceId, more));
 const patch = (id: string, change: object) => client.ask('PATCH', `/broadcasts/${id}`, change);
-const runOf = (id: string) =>
-  t.app.db.read
-    .selectFrom('broadcastRuns')
-    .selectAll()
-    .where('broadcastId', '=', id as `brd_${string}`)
-    .executeTakeFirst();
+/** Returns the time at which the run of a broadcast is due; undefined when it is not. */
+const dueAtOf = async (reference: string) =>
+  (await findTask(t.app.db.read, { kind: BROADCAST_TASKS, reference }))?.dueAt;
 
 test('a broadcast with a time is scheduled, and shows time and pace', async () => {
   const made = await create({ scheduleAt: '2027-01-16T09:00:00+01:00', pace: { perDay: 500 } });
@@ -37,7 +36,7 @@ test('a broadcast with a time is scheduled, and shows time and pace', async () =
     ['scheduled', '2027-01-16T08:00:00.000Z', { perDay: 500 }],
   );
   assert.deepEqual(await client.get(made.id), made);
-  assert.equal((await runOf(made.id))?.dueAt, NOW + 24 * HOUR_MS);
+  assert.equal(await dueAtOf(made.id), NOW + 24 * HOUR_MS);
   const { body: page } = await client.ask('GET', '/broadcasts?status=scheduled');
   const { html: _, text: __, ...summary } = made;
   assert.deepEqual(page.data, [summary]);
@@ -71,7 +70,7 @@ test('a draft is scheduled, moved, given a pace and made a draft again', async (
     const { status: code, body } = await patch(draft.id, change);
     assert.equal(code, 200, JSON.stringify(body));
     assert.deepEqual([body.status, body.scheduleAt, body.pace], [status, scheduleAt, pace]);
-    assert.equal((await runOf(draft.id))?.dueAt ?? null, scheduleAt && Date.parse(scheduleAt));
+    assert.equal((await dueAtOf(draft.id)) ?? null, scheduleAt && Date.parse(scheduleAt));
   }
   const { updatedAt: _, subject, ...rest } = await client.get(draft.id);
   const { updatedAt: __, subject: ___, ...before } = draft;
@@ -97,7 +96,7 @@ test('every wrong field is named, those of the plan among them', async () => {
 test('a scheduled broadcast is deleted with its plan', async () => {
   const made = await create({ scheduleAt: iso(NOW + HOUR_MS) });
   assert.equal((await client.ask('DELETE', `/broadcasts/${made.id}`)).status, 204);
-  assert.equal(await runOf(made.id), undefined);
+  assert.equal(await dueAtOf(made.id), undefined);
   assert.equal((await client.ask('GET', `/broadcasts/${made.id}`)).status, 404);
 });
 

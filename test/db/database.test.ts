@@ -232,17 +232,17 @@ test('a full disk refuses writes with a time to retry, and writes succeed again 
 
 test('the wake-ups that a group of writes asks for are sent once it is on disk', async (t) => {
   const heard = Promise.withResolvers<unknown[]>();
-  const names: string[] = [];
+  const wakeups: unknown[] = [];
   const db = await openTestDatabase(t, {
-    async onWakeup(name) {
-      names.push(name);
+    async onWakeup(...wakeup) {
+      wakeups.push(wakeup);
       heard.resolve(await db.read.selectFrom('blobs').select('id').execute());
     },
   });
   await Promise.all([db.commit(addBlobAndWake, 'a'), db.commit(addBlobAndWake, 'b')]);
   assert.equal((await heard.promise).length, 2);
   await db.commit(addBlob, { id: 'c', sizeBytes: 1 });
-  assert.deepEqual(names, ['blobs']);
+  assert.deepEqual(wakeups, [['blobs', ['a', 'b']]]);
 });
 
 test('a write beyond the limit of waiting writes is refused with a time to retry', async () => {

@@ -52,7 +52,7 @@ export const answerWithFunction = defineWrite('test.answerWithFunction', async (
 
 /** Stores a blob, and asks for a wake-up. */
 export const addBlobAndWake = defineWrite('test.addBlobAndWake', async (tx, id: string) => {
-  wakeAfterCommit('blobs');
+  wakeAfterCommit('blobs', id);
   await addBlob.run(tx, { id, sizeBytes: 1 });
 });
 

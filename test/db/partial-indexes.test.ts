@@ -17,7 +17,6 @@ import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
 import { expireReceivedContent } from '../../src/inbound/store.ts';
 import { findPostWaitingSince } from '../../src/inbound/tasks/read-store.ts';
 import { sweepJobs } from '../../src/jobs/store.ts';
-import { findNextDueRun, listDueRuns } from '../../src/ledger/run-store.ts';
 import { readWaitingBytes } from '../../src/mailbox-delivery/store.ts';
 import { sweepImports } from '../../src/mailbox-imports/store.ts';
 import { listAppPasswordsOfMember } from '../../src/mailboxes/app-passwords/store.ts';
@@ -118,7 +117,6 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   emailsWithContent: [
     (tx) => expireContent.run(tx, { now: 1, endedBy: 1, after: '', before: 'z', rows: 50 }),
   ],
-  broadcastRunsDue: [(tx) => listDueRuns(tx, 1), (tx) => findNextDueRun(tx, 1)],
   broadcastRunsByContent: [(tx) => deleteUnusedContent(tx, 1)],
   blobsBySha256: [(tx) => isFileInUse(tx, 'ab')],
   engagementsDue: [

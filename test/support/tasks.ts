@@ -19,10 +19,10 @@ export async function leaseTasksOf(
   return leased.map((task) => ({ ...task, signal }));
 }
 
-/** Runs the tasks of a kind that are due, one after another. Returns what they were about, in this order. */
-export async function runDueTasks(app: TaskApp, kind: TaskKind): Promise<string[]> {
+/** Runs tasks of a kind that are due, up to `limit` of each queue, one after another. Returns what they were about, in this order. */
+export async function runDueTasks(app: TaskApp, kind: TaskKind, limit = 100): Promise<string[]> {
   const ran: string[] = [];
-  for (const task of await leaseTasksOf(app, { kind: kind.name, limit: 100 })) {
+  for (const task of await leaseTasksOf(app, { kind: kind.name, limit })) {
     await kind.run(task);
     ran.push(task.reference);
   }

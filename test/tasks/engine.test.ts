@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
-import { cancelRuns, startTasks, wakeTasks } from '../../src/tasks/engine.ts';
+import { startTasks, wakeTasks } from '../../src/tasks/engine.ts';
 import { leaseOf, type QueueRules, type RunningTask, type TaskKind } from '../../src/tasks/kind.ts';
 import {
   cancelTask,
@@ -12,6 +12,7 @@ import {
   type NewTask,
   retryTask,
   scheduleTask,
+  subjectOf,
   type TaskEnd,
 } from '../../src/tasks/store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -246,7 +247,7 @@ test('a canceled task ends its run, and what the run then stores is ignored', ()
     await world.add(['a', 'b']);
     await world.start();
     await cancelTask(tx, { kind: 'kind', reference: 'a' });
-    cancelRuns(world.app, 'kind', ['a']);
+    world.wakeups.notify('canceledTasks', [subjectOf('kind', 'a')]);
     assert.deepEqual(
       ['a', 'b'].map((name) => world.running.get(name)?.task.signal.aborted),
       [true, false],

@@ -23,6 +23,11 @@ function openBefore(id: string) {
   return { database, insert };
 }
 
+function tasksOf(database: Sqlite.Database): unknown[] {
+  const columns = 'kind, reference, queueKey, tenantId, dueAt, attempts, runId';
+  return database.prepare(`SELECT ${columns} FROM tasks ORDER BY reference`).raw().all();
+}
+
 test('imports, exports, removals and checks that waited or ran become tasks, and those that had ended do not', () => {
   const { database, insert } = openBefore('0072');
   const job = {
@@ -43,13 +48,7 @@ test('imports, exports, removals and checks that waited or ran become tasks, and
   insert('mailboxImports', { ...turn, id: 'mim_new', status: 'queued', failedTurns: 0, dueAt: 5 });
   insert('mailboxImports', { ...turn, id: 'mim_ended', status: 'completed', failedTurns: 0, finishedAt: 9 });
   migrate(database, NOW);
-  const tasks = database
-    .prepare(
-      'SELECT kind, reference, queueKey, tenantId, dueAt, attempts, runId FROM tasks ORDER BY reference',
-    )
-    .raw()
-    .all();
-  assert.deepEqual(tasks, [
+  assert.deepEqual(tasksOf(database), [
     ['exports', 'exp_waits', 'ten_a', 'ten_a', 5, 0, null],
     ['imports', 'imp_runs', 'ten_a', 'ten_a', 5, 0, null],
     ['mailbox-removals', 'mbx_gone', 'mailbox-removals', null, 0, 0, null],
@@ -58,7 +57,7 @@ test('imports, exports, removals and checks that waited or ran become tasks, and
   ]);
 });
 
-test('a broadcast that was being sent or canceled passes through its copies once more, and a scheduled one does not', () => {
+test('a broadcast that was due is a task, and one that was being sent or canceled passes through its copies once more', () => {
   const { database, insert } = openBefore('0071');
   const run = { tenantId: 'ten_a', mode: 'live' };
   insert('broadcastRuns', { ...run, broadcastId: 'brd_sending', dueAt: 5, startedAt: 5 });
@@ -73,5 +72,9 @@ test('a broadcast that was being sent or canceled passes through its copies once
     ['brd_paused', null],
     ['brd_scheduled', null],
     ['brd_sending', ''],
+  ]);
+  assert.deepEqual(tasksOf(database), [
+    ['broadcasts', 'brd_scheduled', 'ten_a', 'ten_a', NOW, 0, null],
+    ['broadcasts', 'brd_sending', 'ten_a', 'ten_a', 5, 0, null],
   ]);
 });

@@ -69,7 +69,6 @@ export const storeStart = defineWrite(
       broadcastId: id,
       tenantId,
       mode,
-      dueAt: now,
       scheduleAt: before?.scheduleAt ?? null,
       startedAt: now,
       endedAt: null,

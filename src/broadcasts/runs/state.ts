@@ -6,7 +6,7 @@ import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
 import type { BroadcastRow, BroadcastStatus } from '../../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { type EventType, recordEvent } from '../../events/store.ts';
-import { patchRun } from '../../ledger/run-store.ts';
+import { makeRunDue, patchRun } from '../../ledger/run-store.ts';
 import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { showBroadcastSummary } from '../show.ts';
@@ -48,13 +48,16 @@ const TO: Record<Name, BroadcastStatus> = {
   ended: 'sent',
 };
 
+/** The causes after which background work goes on. After any other it ends by itself when it finds nothing to do. */
+const MAKES_DUE: readonly Name[] = ['started', 'resumed', 'canceled'];
+
 /**
  * Changes the status of a broadcast, as part of a write.
  * @throws AppError invalid_state when the cause does not fit its status
  */
 export async function changeStatus(
   tx: Tx,
-  { id, status }: Pick<BroadcastRow, 'id' | 'status'>,
+  { id, tenantId, status }: Pick<BroadcastRow, 'id' | 'tenantId' | 'status'>,
   { now, ...change }: Cause & { now: number },
 ): Promise<void> {
   const { cause } = change;
@@ -62,6 +65,7 @@ export async function changeStatus(
     throw new AppError('invalid_state', `The broadcast is ${status}; it cannot be ${cause} any more or yet`);
   await setStatus(tx, id, { status: TO[cause], now });
   await patchRun(tx, id, patchOf(change, now));
+  if (MAKES_DUE.includes(cause)) await makeRunDue(tx, { broadcastId: id, tenantId }, now);
   const event = EVENTS[cause];
   if (event !== undefined) await recordBroadcastEvent(tx, id, { type: event, now });
 }
@@ -90,20 +94,20 @@ const EVENTS: Partial<Record<Name, Extract<EventType, `broadcast.${string}`>>> =
 function patchOf(change: Cause, now: number): Parameters<typeof patchRun>[2] {
   switch (change.cause) {
     case 'started':
-      return { startedAt: now, dueAt: now, pausedReason: null };
+      return { startedAt: now, pausedReason: null };
     case 'paused':
-      return { pausedReason: change.reason, dueAt: null };
+      return { pausedReason: change.reason };
     case 'delayed':
-      return { pausedReason: 'late', dueAt: null };
+      return { pausedReason: 'late' };
     case 'failed':
-      return { failure: change.failure, endedAt: now, dueAt: null };
+      return { failure: change.failure, endedAt: now };
     case 'resumed':
-      return { pausedReason: null, dueAt: now, passAfter: '' };
+      return { pausedReason: null, passAfter: '' };
     // The copies that wait are canceled by background work.
     case 'canceled':
-      return { pausedReason: null, endedAt: now, dueAt: now, passAfter: '' };
+      return { pausedReason: null, endedAt: now, passAfter: '' };
     case 'ended':
-      return { endedAt: now, dueAt: null };
+      return { endedAt: now };
   }
 }
 

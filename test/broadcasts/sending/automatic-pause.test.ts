@@ -18,14 +18,23 @@ before(async () => {
 after(() => campaign[Symbol.asyncDispose]());
 
 /** Changes the counts of a broadcast, as the outcomes of many copies would. */
-const setCounts = (id: string, counts: Record<string, number>) => setColumns('broadcastCounts', id, counts);
-const makeDue = (id: string) => setColumns('broadcastRuns', id, { dueAt: 1 });
+function setCounts(id: string, counts: Record<string, number>): void {
+  const columns = Object.keys(counts).map((name) => `${name} = @${name}`);
+  change(`UPDATE broadcastCounts SET ${columns} WHERE broadcastId = @id`, { id, ...counts });
+}
 
-function setColumns(table: string, id: string, values: Record<string, number>): void {
+function makeDue(id: string): void {
+  const { tenantId } = campaign.spool;
+  change(
+    `INSERT INTO tasks (kind, reference, queueKey, tenantId, dueAt) VALUES ('broadcasts', @id, @tenantId, @tenantId, 1)`,
+    { id, tenantId },
+  );
+}
+
+function change(statement: string, values: object): void {
   const database = new Sqlite(join(campaign.spool.dataDir, 'postrider.db'));
-  const columns = Object.keys(values).map((name) => `${name} = @${name}`);
   try {
-    database.prepare(`UPDATE ${table} SET ${columns} WHERE broadcastId = @id`).run({ id, ...values });
+    database.prepare(statement).run(values);
   } finally {
     database.close();
   }

@@ -1,9 +1,10 @@
 /** A broadcast that is really sent: contacts in an audience, the daemon's workers with a fake clock, and a sink. */
 import assert from 'node:assert/strict';
-import { createBroadcastWork } from '../../../src/broadcasts/worker.ts';
+import { createBroadcastKind } from '../../../src/broadcasts/worker.ts';
 import { dialLoopback } from '../../support/loopback.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../../support/spool.ts';
+import { runDueTasks } from '../../support/tasks.ts';
 import type { TestResponse } from '../../support/test-app.ts';
 import { TAG } from '../fixtures.ts';
 
@@ -78,11 +79,8 @@ const MAX_STEPS = 2_000;
 
 /** Takes steps of the broadcasts' work until nothing is left to do at this time. */
 export async function workOff(spool: Spool): Promise<void> {
-  const work = createBroadcastWork(spool.app);
-  for (let steps = 0; steps < MAX_STEPS; steps++) {
-    const { items, nextDueAt } = await work.lease(1);
-    for (const item of items) await work.run(item);
-    if (items.length === 0 && (nextDueAt === undefined || nextDueAt > spool.clock.now())) return;
-  }
+  const kind = createBroadcastKind(spool.app);
+  for (let steps = 0; steps < MAX_STEPS; steps++)
+    if ((await runDueTasks(spool.app, kind)).length === 0) return;
   throw new Error('the work of the broadcasts does not end');
 }

@@ -1,7 +1,9 @@
 /** A broadcast is sent at its pace, which survives a restart of the work and is changed while it is sent. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { moveDueRuns } from '../../../src/ledger/run-store.ts';
+import { BROADCAST_TASKS } from '../../../src/ledger/run-store.ts';
+import { findTask } from '../../../src/tasks/store.ts';
+import { moveTasks } from '../../../src/tasks/upkeep.ts';
 import { type Campaign, openCampaign } from './campaign.ts';
 
 const CONTACTS = 30;
@@ -99,17 +101,13 @@ test('nothing else of a broadcast that is sent can be changed', async () => {
 test('a run goes on when the wall clock is set back', async () => {
   const id = await start(null);
   const { app, clock } = campaign.spool;
-  const due = () =>
-    app.db.read
-      .selectFrom('broadcastRuns')
-      .select('dueAt')
-      .where('broadcastId', '=', id as `brd_${string}`)
-      .executeTakeFirstOrThrow();
+  const dueAtOf = async (reference: string) =>
+    (await findTask(app.db.read, { kind: BROADCAST_TASKS, reference }))?.dueAt;
   const scheduledAt = clock.now() + HOUR_MS;
   const scheduled = await campaign.draft({ scheduleAt: iso(scheduledAt) });
   const now = clock.now() - 24 * HOUR_MS;
-  await app.db.commit(moveDueRuns, { now, setBackMs: 24 * HOUR_MS });
-  assert.equal((await due()).dueAt, now);
+  await moveTasks(app.db, { now, setBackMs: 24 * HOUR_MS });
+  assert.deepEqual([await dueAtOf(id), await dueAtOf(scheduled)], [now, now + HOUR_MS]);
   assert.equal((await campaign.show(scheduled)).scheduleAt, iso(scheduledAt));
   assert.equal(await workFor(id, 0), CONTACTS);
   await clock.advance(HOUR_MS - 1);

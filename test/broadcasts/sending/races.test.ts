@@ -51,7 +51,7 @@ test('a broadcast that is changed while it starts is sent as it is now', async (
   const racing = withBefore('broadcasts.start', () =>
     updateBroadcast(app, caller, { id, given: { subject: 'New' } }),
   );
-  assert.equal(await startScheduled(racing, id as `brd_${string}`), true);
+  assert.equal(await startScheduled(racing, id as `brd_${string}`), undefined);
   const run = await app.db.read
     .selectFrom('broadcastRuns')
     .select('frozen')
@@ -70,7 +70,7 @@ test('a broadcast that is made a draft, canceled or deleted while it starts is n
   ] as const) {
     const id = await campaign.draft({ scheduleAt: inMs(0) });
     const racing = withBefore('broadcasts.start', () => happen(id));
-    assert.equal(await startScheduled(racing, id as `brd_${string}`), true);
+    assert.equal(await startScheduled(racing, id as `brd_${string}`), undefined);
     const { status, body } = await campaign.spool.request('GET', `/v1/broadcasts/${id}`, { key });
     assert.deepEqual([status === 200 ? body.status : undefined, what], [expected, what]);
   }

@@ -3,10 +3,11 @@
  * test until it delivers them. It keeps what every contact has got.
  */
 import type { App } from '../../../src/app.ts';
-import { createBroadcastWork } from '../../../src/broadcasts/worker.ts';
+import { createBroadcastKind } from '../../../src/broadcasts/worker.ts';
 import type { Claim } from '../../../src/queue/claim.ts';
 import { NO_REPORT, type Outcome, verdictForAll } from '../../../src/queue/outcome/outcome.ts';
 import { deliverBy, judged, type Spool } from '../../support/spool.ts';
+import { runDueTasks } from '../../support/tasks.ts';
 
 export type Stepper = {
   /** Number of times that each address got the broadcast. */
@@ -29,20 +30,12 @@ const MAX_ROUNDS = 5_000;
 
 /** `app` is the application that the workers see, by default that of the spool. */
 export function createStepper(spool: Spool, app: App = spool.app): Stepper {
-  const work = createBroadcastWork(app);
+  const kind = createBroadcastKind(app);
   const got = new Map<string, number>();
   const claims: Claim[] = [];
-  let isLeaseOpen = false;
 
   async function step(): Promise<boolean> {
-    // The worker of the daemon leases one at a time, too.
-    if (isLeaseOpen) return false;
-    isLeaseOpen = true;
-    const { items } = await work.lease(1).finally(() => {
-      isLeaseOpen = false;
-    });
-    for (const item of items) await work.run(item);
-    return items.length > 0;
+    return (await runDueTasks(app, kind, 1)).length > 0;
   }
 
   async function claim(): Promise<number> {

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { App } from '../../../src/app.ts';
-import { moveDueRuns } from '../../../src/ledger/run-store.ts';
 import { createProbeWork } from '../../../src/queue/held/probe.ts';
 import { NO_REPORT, verdictForAll } from '../../../src/queue/outcome/outcome.ts';
 import { moveQueue } from '../../../src/queue/state/set-back.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
+import { moveTasks } from '../../../src/tasks/upkeep.ts';
 import { importCsv } from '../../imports/jobs.ts';
 import { deliverBy, judged } from '../../support/spool.ts';
 import type { TestMethod } from '../../support/test-app.ts';
@@ -215,7 +215,7 @@ test('a clock that jumps at any step of a paced broadcast repeats and skips nobo
 async function setBack({ db, clock }: App, jumpMs: number): Promise<void> {
   if (jumpMs > 0) return;
   await moveQueue(db, { now: clock.now(), setBackMs: -jumpMs });
-  await db.commit(moveDueRuns, { now: clock.now(), setBackMs: -jumpMs });
+  await moveTasks(db, { now: clock.now(), setBackMs: -jumpMs });
 }
 
 test('copies that crashed the daemon twice have their probes after a pause, which holds up no probe of other mail', async () => {
