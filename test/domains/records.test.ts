@@ -4,38 +4,7 @@ import { optionalRecordsToPublish, recordsToPublish, returnPathName } from '../.
 import { bounceLocalPart } from '../../src/queue/return-path.ts';
 import { isHostName } from '../../src/system/dns.ts';
 import { newId } from '../../src/system/ids.ts';
-import { domainRow, PUBLIC_KEY } from './fixtures.ts';
-
-const ID = 'dom_00000000000123456789abcdef';
-
-test('a domain asks for SPF, DKIM and DMARC, in this order', () => {
-  const domain = domainRow('ten_a', { id: ID });
-  assert.deepEqual(recordsToPublish({ hostname: 'MX.Postrider.example' }, domain), [
-    {
-      record: 'SPF',
-      type: 'TXT',
-      name: 'example.com',
-      value: 'v=spf1 include:_spf.mx.postrider.example ~all',
-    },
-    {
-      record: 'DKIM',
-      type: 'CNAME',
-      name: 'prabcdefgh._domainkey.example.com',
-      value: 'prabcdefgh.00000000000123456789abcdef._domainkey.mx.postrider.example',
-      alternative: {
-        type: 'TXT',
-        name: 'prabcdefgh._domainkey.example.com',
-        value: `v=DKIM1; k=rsa; p=${PUBLIC_KEY}`,
-      },
-    },
-    {
-      record: 'DMARC',
-      type: 'TXT',
-      name: '_dmarc.example.com',
-      value: `v=DMARC1; p=none; np=reject; rua=mailto:reports+${ID.slice(4)}@mx.postrider.example`,
-    },
-  ]);
-});
+import { domainRow } from './fixtures.ts';
 
 test('a tracking host comes after them, a CNAME to a host of ours', () => {
   const domain = domainRow('ten_a', { trackingSubdomain: 'links.example.com' });
@@ -66,17 +35,6 @@ const MX = {
   ...{ record: 'MX', purpose: 'inbound', type: 'MX' },
   ...{ name: 'example.com', value: 'mx.postrider.example', priority: 10 },
 };
-
-test('a domain may publish its own return path, a CNAME to that of this installation, and an MX record to receive here', () => {
-  const records = optionalRecordsToPublish({ hostname: 'MX.Postrider.example' }, { name: 'example.com' });
-  assert.deepEqual(records, [
-    {
-      ...{ record: 'RETURN_PATH', purpose: 'return_path', type: 'CNAME' },
-      ...{ name: 'bounce.example.com', value: 'bounce.mx.postrider.example' },
-    },
-    MX,
-  ]);
-});
 
 test('a return path longer than SMTP allows is not offered', () => {
   const token = bounceLocalPart(Buffer.alloc(32), { emailId: newId('em', 0), attemptedAt: 0 });

@@ -5,40 +5,21 @@ export const RULES: readonly Section[] = [
   {
     title: '5 Authentication',
     statements: {
-      'every request carries Authorization: Bearer <API_KEY>': [
+      'every request carries Authorization: Bearer <API_KEY>':
         'tenants/authenticate.test.ts: every route of the API asks for a key before anything else',
-        'tenants/authenticate.test.ts: a request without a key is told how to send one',
-        'tenants/authenticate.test.ts: text without the form of a key is refused',
-      ],
       'requests with a body carry Content-Type: application/json':
         'http/json/server.test.ts: a body of another type is unsupported',
       'keys are made in the dashboard': TO_COME,
-      'a key is shown only once, at its creation': [
+      'a key is shown only once, at its creation':
         'tenants/keys-api.test.ts: a key is created with its whole record and its token, which is shown then and never again',
-        'tenants/keys.test.ts: at rest there is the hash of a key and nothing that it could be made from',
-      ],
-      'live and test keys carry a fixed prefix each, svc_prd_ and svc_dev_': [
+      'live and test keys carry a fixed prefix each, svc_prd_ and svc_dev_':
         'tenants/keys.test.ts: a key is its prefix and 40 characters of base62, all of them random',
-        'tenants/authenticate.test.ts: the prefix decides the mode: a live key cannot be used as a test key, nor the other way',
-      ],
       'a test key accepts sends and delivers nothing':
         'queue/deliver.test.ts: a test key never opens a socket',
       'sending requires a key with send permission':
         'tenancy.test.ts: a sending key may do what sending needs, a reading key may read, and neither may do anything else',
-      'data is scoped to the tenant of the key': [
+      'data is scoped to the tenant of the key':
         "tenancy.test.ts: getEmail tells nothing of what is not its caller's, and works with what is",
-        "tenancy.test.ts: getDomain tells nothing of what is not its caller's, and works with what is",
-        "tenancy.test.ts: getTemplate tells nothing of what is not its caller's, and works with what is",
-        "tenancy.test.ts: getBroadcast tells nothing of what is not its caller's, and works with what is",
-        "tenancy.test.ts: getAudience tells nothing of what is not its caller's, and works with what is",
-        "tenancy.test.ts: getContact tells nothing of what is not its caller's, and works with what is",
-        "tenancy.test.ts: getSegment tells nothing of what is not its caller's, and works with what is",
-        "tenancy.test.ts: getTopic tells nothing of what is not its caller's, and works with what is",
-        "tenancy.test.ts: getSuppression tells nothing of what is not its caller's, and works with what is",
-        "tenancy.test.ts: getInboundRoute tells nothing of what is not its caller's, and works with what is",
-        "tenancy.test.ts: getWebhookEndpoint tells nothing of what is not its caller's, and works with what is",
-        'webhooks/fan-out.test.ts: an event becomes a delivery for each endpoint of its tenant and mode that asked for its type',
-      ],
       'webhook posts are authenticated by their signature':
         'webhooks/posts.test.ts: a post carries the event as it was recorded, signed with the secret that was shown',
     },
@@ -54,63 +35,36 @@ export const RULES: readonly Section[] = [
         'webhooks/email-events.test.ts: email.queued, email.sent and email.delivered are posted, with emailId, to and from',
       'email.sent: handed off to the mail transfer agent':
         'webhooks/email-events.test.ts: email.queued, email.sent and email.delivery_delayed are posted, with emailId, to and from',
-      'email.delivered: the recipient server accepted the message': [
+      'email.delivered: the recipient server accepted the message':
         'webhooks/email-events.test.ts: email.queued, email.sent and email.delivered are posted, with emailId, to and from',
-        'scenarios/send-to-webhook.test.ts: an accepted email arrives, and each step of its way is told to the webhook, signed',
-      ],
       'email.bounced: a hard bounce':
         'webhooks/email-events.test.ts: email.bounced is posted of a bounce that is permanent',
-      'email.bounced: a soft bounce': [
+      'email.bounced: a soft bounce':
         'webhooks/email-events.test.ts: email.bounced is posted of a bounce that is transient',
-        'queue/deliver.test.ts: a deferral is retried on schedule, reported once in four hours, and expires as a transient bounce',
-      ],
       'email.complained: a spam complaint':
         'queue/feedback.test.ts: a complaint turns the recipient complained and suppresses the address',
-      'email.opened: only when open tracking is enabled': [
+      'email.opened: only when open tracking is enabled':
         'tracking/pages.test.ts: nothing is tracked until the domain asks for it, and then each part by itself',
-        'tracking/worker.test.ts: an open by a machine is reported with the reason, and is not the first open of a person',
-      ],
-      'email.clicked: only when click tracking is enabled': [
+      'email.clicked: only when click tracking is enabled':
         'tracking/pages.test.ts: nothing is tracked until the domain asks for it, and then each part by itself',
-        'tracking/worker.test.ts: a click of a person is reported 15 s later, once, with everything that its event names',
-      ],
-      'email.delivery_delayed: a temporary deferral': [
+      'email.delivery_delayed: a temporary deferral':
         'webhooks/email-events.test.ts: email.queued, email.sent and email.delivery_delayed are posted, with emailId, to and from',
-        'queue/deliver.test.ts: a deferral is retried on schedule, reported once in four hours, and expires as a transient bounce',
-      ],
-      'the payload is type, createdAt and data': [
+      'the payload is type, createdAt and data':
         'webhooks/posts.test.ts: a post carries the event as it was recorded, signed with the secret that was shown',
-        'openapi/document.test.ts: every event is said, as endpoints receive it',
-      ],
-      'data carries emailId, to (a string) and from (a string)': [
+      'data carries emailId, to (a string) and from (a string)':
         'webhooks/email-events.test.ts: email.queued, email.sent and email.delivered are posted, with emailId, to and from',
-        'webhooks/sample.test.ts: a sample of each type has the fields of the real event, which are those of its schema',
-      ],
-      'X-Service-Signature is t=<unix>,v1=<hex>': [
+      'X-Service-Signature is t=<unix>,v1=<hex>':
         'webhooks/posting/signature.test.ts: the header is t and v1 of specification 6: HMAC-SHA256 of "<t>.<body>" under the secret as it is shown',
-        'scenarios/send-to-webhook.test.ts: an accepted email arrives, and each step of its way is told to the webhook, signed',
-      ],
-      'v1 is HMAC-SHA256 of t.body with the secret of the endpoint, in lower-case hex': [
+      'v1 is HMAC-SHA256 of t.body with the secret of the endpoint, in lower-case hex':
         'webhooks/posting/signature.test.ts: the header is t and v1 of specification 6: HMAC-SHA256 of "<t>.<body>" under the secret as it is shown',
-        'webhooks/posting/signature.test.ts: an independent receiver of the same scheme accepts it',
-      ],
       'a receiver that allows 300 s accepts every attempt, late ones too':
         'webhooks/posts.test.ts: a failing post is made eight times on the schedule, each signed anew over the same bytes, then given up',
-      'who verifies as section 6 says accepts what is genuine and refuses the rest': [
-        'webhooks/posting/signature.test.ts: every signed body verifies',
-        'webhooks/posting/signature.test.ts: a receiver refuses no t',
-        'webhooks/posting/signature.test.ts: a receiver refuses no v1',
+      'who verifies as section 6 says accepts what is genuine and refuses the rest':
         'webhooks/posting/signature.test.ts: a receiver refuses another body',
-        'webhooks/posting/signature.test.ts: a receiver refuses another secret',
-        'webhooks/posting/signature.test.ts: a receiver refuses a v1 in capitals',
-        'scenarios/send-to-webhook.test.ts: an accepted email arrives, and each step of its way is told to the webhook, signed',
-      ],
       'the test endpoint sends a sample event':
         'webhooks/send-test.test.ts: a test posts one signed sample and returns the result',
-      'posts that fail with 5xx are retried': [
+      'posts that fail with 5xx are retried':
         'webhooks/posts.test.ts: a 500 is not success: it is posted again',
-        'webhooks/posts.test.ts: a 503 is not success: it is posted again',
-      ],
       'retries come with growing delays':
         'webhooks/posts.test.ts: a failing post is made eight times on the schedule, each signed anew over the same bytes, then given up',
     },
@@ -118,32 +72,19 @@ export const RULES: readonly Section[] = [
   {
     title: '7 Errors',
     statements: {
-      '400 validation_error for missing fields, which are named': [
+      '400 validation_error for missing fields, which are named':
         'emails/send.test.ts: to, subject and type are required',
-        'http/json/server.test.ts: a wrong field is named by its path, as the caller spells it',
-      ],
-      '400 validation_error for invalid addresses': [
+      '400 validation_error for invalid addresses':
         'emails/send.test.ts: to may be a string or a list, of up to 50 addresses',
-        'emails/send.test.ts: from is one address',
-      ],
-      '400 for endingBefore with startingAfter': [
-        'http/json/page.test.ts: two cursors are a bad request',
-        'specification/lists.test.ts: GET /v1/emails pages as every list does',
-      ],
-      '409 idempotency_conflict for the same key with a different body': [
+      '400 for endingBefore with startingAfter': 'http/json/page.test.ts: two cursors are a bad request',
+      '409 idempotency_conflict for the same key with a different body':
         'emails/idempotency/key.test.ts: a request with the same key and another body is a conflict, and the first response stays',
-        'emails/batch-idempotency.test.ts: a batch with the same key is a conflict when the body of one of its emails differs',
-      ],
       '422 domain_not_verified':
         'emails/send.test.ts: a live key sends from a verified domain of its tenant and from nothing else',
-      '422 suppressed_recipient when all recipients are suppressed': [
+      '422 suppressed_recipient when all recipients are suppressed':
         'emails/send.test.ts: a request with only suppressed recipients is refused, and a suppressed recipient among others is left out',
-        'suppressions/sending.test.ts: an address suppressed as manual gets no mail until it is removed',
-      ],
-      '429 rate_limited beyond the requests per second of the plan': [
+      '429 rate_limited beyond the requests per second of the plan':
         'emails/rate-limit.test.ts: sends beyond the requests a second of the plan are refused with 429, and taken a second later',
-        'tenants/rate-limit.test.ts: over any time no more than the rate and one burst pass',
-      ],
       'in a batch an error is type (the code) and message':
         'emails/batch.test.ts: an email in a batch gets the same errors as alone',
     },
@@ -153,47 +94,29 @@ export const RULES: readonly Section[] = [
     statements: {
       '50 recipients in to': 'emails/send.test.ts: to may be a string or a list, of up to 50 addresses',
       '10 attachments': 'emails/attachments.test.ts: there are at most 10 files',
-      '25 MB of attachments in total': [
+      '25 MB of attachments in total':
         'emails/attachments.test.ts: attachments have at most 25 MiB in total, decoded',
-        'emails/attachments.test.ts: a fetched file is read only as far as it fits into 25 MiB',
-      ],
       '10 tags, pairs of strings':
         'emails/content.test.ts: tags are up to 10 pairs of strings, and are shown',
       '100 emails in a batch': 'emails/batch.test.ts: a batch holds 1 to 100 emails',
-      'an Idempotency-Key has at most 256 characters': [
+      'an Idempotency-Key has at most 256 characters':
         'emails/idempotency/key.test.ts: a key has 1 to 256 characters',
-        'emails/idempotency/key.test.ts: the key of a batch has 1 to 256 characters',
-      ],
-      'a key is remembered for 24 hours': [
+      'a key is remembered for 24 hours':
         'emails/idempotency/key.test.ts: a key is free again after 24 hours, and not a millisecond before',
-        'emails/idempotency/key.test.ts: the key of a batch is free again after 24 hours, and not a millisecond before',
-      ],
       'a key is that of one tenant':
         'emails/idempotency/key.test.ts: a key belongs to one tenant and one mode, also that of a batch',
-      'a page has 20 items by default, 100 at most': [
+      'a page has 20 items by default, 100 at most':
         'http/json/page.test.ts: a page holds 20 items, or as many as asked for up to 100',
-        'http/json/page.test.ts: a limit that is none is a bad request that names it',
-      ],
-      'a webhook signature is good for 5 minutes': [
+      'a webhook signature is good for 5 minutes':
         'webhooks/posting/signature.test.ts: a difference of 300 seconds is accepted, and so is the second of two signatures',
-        'webhooks/posting/signature.test.ts: a receiver refuses 301 seconds late',
-        'webhooks/posting/signature.test.ts: a receiver refuses 301 seconds early',
-      ],
-      'the free plan has 3,000 emails a month': [
+      'the free plan has 3,000 emails a month':
         'tenants/quota.test.ts: the free plan accepts exactly 3,000 of 3,100 concurrent emails',
-        'tenants/quota.test.ts: a month ends in UTC, and the next begins with nothing used',
-        'emails/accept.test.ts: a free plan’s 3,000 emails a month count live mail that leaves, and nothing else',
-      ],
-      'the same key and body within the window: the original response is replayed': [
+      'the same key and body within the window: the original response is replayed':
         'emails/idempotency/key.test.ts: a repeated request gets the response of the first one, with a header that says so',
-        'emails/idempotency/key.test.ts: a thousand duplicates at once, over as many connections, make exactly one email',
-      ],
       'the same key and another body: 409 idempotency_conflict':
         'emails/idempotency/key.test.ts: a request with the same key and another body is a conflict, and the first response stays',
-      'for a batch the key covers the whole request': [
+      'for a batch the key covers the whole request':
         'emails/batch-idempotency.test.ts: a repeat answers what the first was answered, failures among it, and sends nothing',
-        'emails/batch-idempotency.test.ts: a batch with the same key is a conflict when the body of one of its emails differs',
-      ],
     },
   },
   {

@@ -31,14 +31,11 @@ export function unproven(
 ): string[] {
   const passed = new Map(outcomes.map(({ file, events }) => [file, passedNames(events)]));
   return sections.flatMap(({ title, statements }) =>
-    Object.entries(statements).flatMap(([statement, proof]) =>
-      [proof]
-        .flat()
-        .filter((one) => one !== TO_COME)
-        .map(splitProof)
-        .filter(({ file, name }) => passed.get(`test/${file}`)?.has(name) === false)
-        .map(({ file, name }) => `${title}: ${statement}\n    no test of test/${file} passed as "${name}"`),
-    ),
+    Object.entries(statements).flatMap(([statement, proof]) => {
+      const { file, name } = splitProof(proof);
+      if (proof === TO_COME || passed.get(`test/${file}`)?.has(name) !== false) return [];
+      return [`${title}: ${statement}\n    no test of test/${file} passed as "${name}"`];
+    }),
   );
 }
 

@@ -75,24 +75,14 @@ const BAD: [name: string, body: object, param: string][] = [
   ['an email that is a number', { email: 1 }, 'email'],
   ['an email that is null', { email: null }, 'email'],
   ['an email that is no address', { email: 'ada' }, 'email'],
-  ['an email with a display name', { email: 'Ada <ada@example.com>' }, 'email'],
-  ['two addresses', { email: 'a@b.example,c@d.example' }, 'email'],
   ['a first name that is a number', { firstName: 1 }, 'firstName'],
-  ['a first name of 201 characters', { firstName: 'x'.repeat(201) }, 'firstName'],
   ['a last name with a NUL', { lastName: 'a\0' }, 'lastName'],
-  ['a last name with a lone surrogate', { lastName: '\ud800' }, 'lastName'],
   ['unsubscribed that is text', { unsubscribed: 'true' }, 'unsubscribed'],
   ['unsubscribed that is null', { unsubscribed: null }, 'unsubscribed'],
   ['properties that are a list', { properties: [] }, 'properties'],
   ['properties that are null', { properties: null }, 'properties'],
   ['a property that is an object', { properties: { a: {} } }, 'properties.a'],
   ['a property that is a list', { properties: { a: ['b'] } }, 'properties.a'],
-  ['a property of 2,001 characters', { properties: { a: 'x'.repeat(2_001) } }, 'properties.a'],
-  ['a property with a control character', { properties: { a: '\u0007' } }, 'properties.a'],
-  ['an integer beyond 2^53', { properties: { a: 2 ** 53 } }, 'properties.a'],
-  ['a key with a dot', { properties: { 'a.b': 1 } }, 'properties.a.b'],
-  ['a key that is SQL', { properties: { "') OR 1=1": 1 } }, "properties.') OR 1=1"],
-  ['too much in all', { properties: manyProperties(20, 'x'.repeat(2_000)) }, 'properties'],
   ['101 properties', { properties: manyProperties(101, 1) }, 'properties'],
   ['topics that are an object', { topics: {} }, 'topics'],
   ['a topic without a subscription', { topics: [{ id: newId('top', NOW) }] }, 'topics[0].subscription'],
@@ -130,13 +120,6 @@ for (const [name, body, param] of BAD) {
 test('a contact needs an address', async () => {
   const answer = await create({ firstName: 'Ada' });
   assert.deepEqual([answer.status, answer.body.error.param], [400, 'email']);
-});
-
-test('a number beyond all numbers is refused, as JSON lets it be written', async () => {
-  const payload = '{"email":"huge@example.com","properties":{"a":1e400}}';
-  const headers = { authorization: `Bearer ${world.testKey}`, 'content-type': 'application/json' };
-  const answer = await world.inject({ method: 'POST', url: contacts(), headers, payload });
-  assert.deepEqual([answer.statusCode, answer.json().error.param], [400, 'properties.a']);
 });
 
 test('any legal key survives, __proto__ and constructor among them, and pollutes nothing', async () => {

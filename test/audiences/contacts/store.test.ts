@@ -88,29 +88,6 @@ test('a new contact is created as said, and counted', async () => {
   assert.equal(countOf(audienceId), before + 1);
 });
 
-test('a second put merges what is said, keeps id and spelling, and counts nothing', async () => {
-  const first = wanted({
-    email: 'Bob@example.com',
-    firstName: 'Bob',
-    lastName: 'B',
-    properties: { a: 1, b: 2 },
-  });
-  await putContact(tx, first, 'update');
-  const before = countOf(audienceId);
-  const again = wanted({
-    ...{ email: 'bob@EXAMPLE.com', lastName: null, properties: { b: null, c: true }, now: NOW + 5 },
-  });
-  const { outcome, contact } = await putContact(tx, again, 'update');
-  assert.equal(outcome, 'updated');
-  assert.deepEqual(
-    [contact.id, contact.email, contact.firstName, contact.lastName, contact.properties],
-    [first.id, 'Bob@example.com', 'Bob', null, '{"a":1,"c":true}'],
-  );
-  assert.deepEqual([contact.createdAt, contact.updatedAt], [NOW, NOW + 5]);
-  assert.deepEqual(await findContact(tx, tenantId, { audienceId, idOrAddress: 'bob@example.com' }), contact);
-  assert.equal(countOf(audienceId), before);
-});
-
 test('a put that says nothing new is unchanged, and one that skips changes nothing', async () => {
   const first = wanted({ firstName: 'Eve', properties: { a: 1 } });
   const { contact: stored } = await putContact(tx, first, 'update');
@@ -119,17 +96,6 @@ test('a put that says nothing new is unchanged, and one that skips changes nothi
   const skipped = await putContact(tx, { ...first, firstName: 'Mallory', now: NOW + 1 }, 'skip');
   assert.deepEqual([skipped.outcome, skipped.contact], ['skipped', stored]);
   assert.deepEqual(await getContact(tx, tenantId, { audienceId, idOrAddress: stored.id }), stored);
-});
-
-test('no put brings back who has left: not from all mail, and not to a topic', async () => {
-  const gone = wanted({ unsubscribed: true, topics: { [topicId]: false } });
-  const { contact: left } = await putContact(tx, gone, 'update');
-  assert.deepEqual([left.unsubscribed, left.unsubscribedAt], [1, NOW]);
-  for (const onConflict of ['update', 'skip'] as const) {
-    const back = { ...gone, unsubscribed: false, topics: { [topicId]: true }, now: NOW + 9 };
-    const { contact } = await putContact(tx, back, onConflict);
-    assert.deepEqual(contact, left);
-  }
 });
 
 test('a put may unsubscribe, at its own time, and opt out', async () => {
@@ -203,14 +169,6 @@ test('one address may stand in several audiences and tenants; each finds its own
   ] as const) {
     assert.equal(await findContact(tx, tenant, { audienceId: audience, idOrAddress: id ?? '' }), undefined);
   }
-});
-
-test('an address in Unicode is one with its A-labels', async () => {
-  const reader = wanted({ email: 'ida@bücher.example' });
-  const { contact } = await putContact(tx, reader, 'update');
-  assert.deepEqual([contact.email, contact.address], ['ida@bücher.example', 'ida@xn--bcher-kva.example']);
-  const again = await putContact(tx, wanted({ email: 'Ida@xn--bcher-kva.EXAMPLE' }), 'skip');
-  assert.deepEqual([again.outcome, again.contact.id], ['skipped', contact.id]);
 });
 
 test('any history of puts ends as a plain model of it does', async () => {
