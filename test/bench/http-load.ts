@@ -17,6 +17,8 @@ export type HttpLoad = {
   counter: string;
   connections: number;
   requests: number;
+  /** Begins no request after this many seconds. */
+  seconds?: number;
   /** Goes on when a request is refused with 503, and counts it, until the program is stopped. */
   isFlood?: boolean;
 };
@@ -50,6 +52,7 @@ let refused = 0;
 
 const sockets = await Promise.all(Array.from({ length: load.connections }, open));
 const startedAtMs = Date.now();
+const endAtMs = startedAtMs + (load.seconds ?? Number.POSITIVE_INFINITY) * 1000;
 const cpuBefore = process.cpuUsage();
 await Promise.all(sockets.map(run));
 const { user, system } = process.cpuUsage(cpuBefore);
@@ -80,7 +83,7 @@ function run(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     let sentAt = 0;
     const next = () => {
-      if (sent === load.requests || refusal !== undefined) {
+      if (sent === load.requests || refusal !== undefined || Date.now() >= endAtMs) {
         resolve();
         return;
       }

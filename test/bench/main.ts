@@ -28,6 +28,7 @@ import { passwordLogins } from './password-logins.ts';
 import { pop3 } from './pop3.ts';
 import { postfix } from './postfix.ts';
 import { postrider } from './postrider.ts';
+import { posts } from './posts.ts';
 import { reading } from './reading.ts';
 import { replies } from './replies.ts';
 import { retention } from './retention.ts';
@@ -72,6 +73,7 @@ const GROUPS: readonly Group[] = [
   csv,
   disk,
   ...inbound,
+  ...posts,
   sieve,
   reading,
   submission,

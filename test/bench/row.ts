@@ -38,7 +38,8 @@ export type Job =
   | `SMTP in, ${string}`
   | `SMTP to mailbox, ${string}`
   | `IMAP, ${string}`
-  | `POP3, ${string}`;
+  | `POP3, ${string}`
+  | `${'webhook' | 'route'} posts, ${string}`;
 export type Role = 'bare path' | 'peer' | 'measured';
 
 export type Row = {
@@ -49,6 +50,7 @@ export type Row = {
     | 'signatures/s'
     | 'µs'
     | 'msg/s'
+    | 'posts/s'
     | 'logins/s'
     | 'ms'
     | 'MiB'
