@@ -57,8 +57,6 @@ export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
   readonly #socket: Socket;
   readonly #lostText: string;
   readonly #end: StreamEnd;
-  /** Number of octets that the client has not taken from the socket yet. */
-  #waitingBytes = 0;
   #isCompressed = false;
   #hasEnded = false;
 
@@ -80,7 +78,6 @@ export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
     this.#end = handover.take(this);
     this.#note({ kind: 'begin', head });
     socket.on('data', this.#onData);
-    socket.on('drain', this.#onDrain);
     socket.on('end', this.#onEnd);
     socket.on('close', this.#onClose);
     if (socket.destroyed) this.#onClose();
@@ -92,8 +89,8 @@ export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
   }
 
   onOctets(octets: Buffer): void {
-    this.#waitingBytes += octets.length;
-    if (this.#socket.write(octets)) this.#onDrain();
+    // The account may send more as soon as these have left, while others still wait.
+    this.#socket.write(octets, () => this.#end.taken(octets.length));
   }
 
   onDrained(): void {
@@ -110,7 +107,7 @@ export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
   onEnded(): void {
     this.#hasEnded = true;
     const socket = this.#socket;
-    socket.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd);
+    socket.off('data', this.#onData).off('end', this.#onEnd);
     openWire(this.#context.clock, socket).end();
   }
 
@@ -127,11 +124,6 @@ export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
 
   readonly #onData = (octets: Buffer): void => {
     if (!this.#end.send([octets])) this.#socket.pause();
-  };
-
-  readonly #onDrain = (): void => {
-    this.#end.taken(this.#waitingBytes);
-    this.#waitingBytes = 0;
   };
 
   readonly #onEnd = (): void => this.#end.end();
