@@ -2,11 +2,9 @@
 import type { App } from '../app.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { newJob } from '../jobs/new-job.ts';
-import { JOB_KINDS } from '../jobs/store.ts';
-import { wakeTasks } from '../tasks/engine.ts';
 import { insertExport } from './store.ts';
 
-export type CreateExportApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
+export type CreateExportApp = Pick<App, 'db' | 'clock'>;
 
 /** `filter` selects the rows, in the form that the handler reads. */
 type WantedExport = Pick<JobRow, 'tenantId' | 'kind' | 'audienceId'> & { filter: object };
@@ -16,7 +14,7 @@ type WantedExport = Pick<JobRow, 'tenantId' | 'kind' | 'audienceId'> & { filter:
  * @throws AppError validation_error when the maximum number of exports is reached
  */
 export async function createExport(
-  { db, clock, wakeups }: CreateExportApp,
+  { db, clock }: CreateExportApp,
   { filter, ...wanted }: WantedExport,
 ): Promise<JobRow> {
   const job = newJob(
@@ -31,6 +29,5 @@ export async function createExport(
     clock.now(),
   );
   await db.commit(insertExport, job);
-  wakeTasks({ wakeups }, JOB_KINDS.export, [job.tenantId]);
   return job;
 }

@@ -6,9 +6,7 @@ import type { App } from '../app.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { newJob } from '../jobs/new-job.ts';
-import { JOB_KINDS } from '../jobs/store.ts';
 import { AppError } from '../system/errors.ts';
-import { wakeTasks } from '../tasks/engine.ts';
 import { findEncoding } from './encoding.ts';
 import type { ImportHandler } from './handler.ts';
 import { isAddress } from './headings.ts';
@@ -18,7 +16,7 @@ import { type CsvRecord, readRecords } from './records.ts';
 import { readFirstRecord } from './run.ts';
 import { insertImport } from './store.ts';
 
-export type CreateImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'wakeups'>;
+export type CreateImportApp = Pick<App, 'db' | 'blobs' | 'clock'>;
 
 export type WantedImport = Pick<JobRow, 'tenantId' | 'kind' | 'audienceId'> & {
   options: object & FileOptions;
@@ -52,7 +50,6 @@ export async function createImport(
     now,
   );
   await discardOnRefusal(app.blobs, [blob], () => app.db.commit(insertImport, { job, blob }));
-  wakeTasks(app, JOB_KINDS.import, [job.tenantId]);
   return job;
 }
 

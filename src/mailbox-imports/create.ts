@@ -7,11 +7,10 @@ import { getMailbox } from '../mailboxes/store.ts';
 import { isHostName } from '../system/dns.ts';
 import { AppError, invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
-import { wakeTasks } from '../tasks/engine.ts';
 import { NO_COUNTS } from './counts.ts';
 import { sealPassword } from './password.ts';
 import type { NewImport } from './schemas.ts';
-import { insertImport, MAILBOX_IMPORTS } from './store.ts';
+import { insertImport } from './store.ts';
 
 /** Ports of IMAP (RFC 8314 section 7, RFC 9051 section 2.1). */
 const PORTS = { tls: 993, starttls: 143 } as const;
@@ -27,7 +26,7 @@ const FIRST_FREE_PORT = 1024;
  * @throws AppError not_found, validation_error; invalid_state while the mailbox is suspended
  */
 export async function createImport(
-  app: Pick<App, 'db' | 'clock' | 'sealer' | 'wakeups'>,
+  app: Pick<App, 'db' | 'clock' | 'sealer'>,
   tenantId: MailboxImportRow['tenantId'],
   { mailboxId, wanted }: { mailboxId: string; wanted: NewImport },
 ): Promise<MailboxImportRow> {
@@ -56,7 +55,6 @@ export async function createImport(
     finishedAt: null,
   };
   await app.db.commit(insertImport, row);
-  wakeTasks(app, MAILBOX_IMPORTS, [tenantId]);
   return row;
 }
 

@@ -3,10 +3,9 @@
 import type { RunningAccounts } from '../accounts/running-accounts.ts';
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
-import { wakeTasks } from '../tasks/engine.ts';
 import { endSessionsOfGone } from './app-passwords/revoke.ts';
 import { listAppPasswordsOfMember } from './app-passwords/store.ts';
-import { endMailbox, REMOVALS } from './store.ts';
+import { endMailbox } from './store.ts';
 
 /**
  * Deletes a mailbox. Its address is free at once, and its memberships end.
@@ -19,7 +18,6 @@ export async function deleteMailbox(
 ): Promise<void> {
   const used = await listAppPasswordsOfMember(app.db.read, id as MailboxRow['id']);
   await app.db.commit(endMailbox, { tenantId, id, now: app.clock.now() });
-  wakeTasks(app, REMOVALS, [REMOVALS]);
   app.wakeups.notify('logins', [id]);
   // The mail that was canceled with it is removed.
   app.wakeups.notify('events');

@@ -11,7 +11,6 @@ import { logReceived } from '../events/mail-log.ts';
 import { addressesOf, type ReceivedRows } from '../inbound/received-rows.ts';
 import { maxBytesFor } from '../inbound/space.ts';
 import { storedBytesOf } from '../inbound/store.ts';
-import { wakeReceivedTasks } from '../inbound/tasks/kind.ts';
 import { addressKey } from '../mail/address.ts';
 import { RefusedMessage } from '../mail/smtp/refused-message.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
@@ -77,10 +76,6 @@ export async function receiveMessage(
     });
     noteAccepted(app, groups);
     app.inboundMetrics.accepted(app.clock.elapsed() - readAt);
-    wakeReceivedTasks(
-      app,
-      groups.flatMap(({ tasks }) => tasks),
-    );
     app.wakeups.notify('events');
     return acceptedReply(app, envelope, groups);
   } catch (error) {

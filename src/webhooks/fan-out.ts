@@ -6,9 +6,8 @@
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { type EventToFanOut, listEventsToFanOut, markFannedOut } from '../events/store.ts';
 import type { Work } from '../system/worker.ts';
-import { wakeTasks } from '../tasks/engine.ts';
 import type { PartApp } from '../thread-app.ts';
-import { type EndpointId, insertDelivery, WEBHOOK_TASKS } from './deliveries/store.ts';
+import { insertDelivery } from './deliveries/store.ts';
 import { findDomainsOfEvent } from './domain-events.ts';
 import { listSubscribers, type Subscriber } from './store.ts';
 
@@ -21,8 +20,8 @@ const BATCH = 500;
 const MAX_DELIVERIES = 1_000;
 
 type FanOut = { now: number; limit: number };
-/** `deliveries` also counts those of disabled endpoints; `due` names the endpoints with new posts. */
-type FanOutCounts = { events: number; deliveries: number; due: readonly EndpointId[] };
+/** `deliveries` also counts those of disabled endpoints. */
+type FanOutCounts = { events: number; deliveries: number };
 
 /**
  * Creates the deliveries of the oldest waiting events, one for each endpoint that subscribes to the type. An
@@ -32,7 +31,6 @@ export const fanOutEvents = defineWrite(
   'webhooks.fanOut',
   async (tx, { now, limit }: FanOut): Promise<FanOutCounts> => {
     const counts = { events: 0, deliveries: 0 };
-    const due = new Set<EndpointId>();
     const known = new Map<string, Subscriber[]>();
     let last: EventToFanOut | undefined;
     for (const event of await listEventsToFanOut(tx, limit)) {
@@ -40,13 +38,12 @@ export const fanOutEvents = defineWrite(
       for (const endpoint of await findReceivers(tx, known, event)) {
         await insertDelivery(tx, event, { endpoint, now });
         counts.deliveries += 1;
-        if (endpoint.status === 'enabled') due.add(endpoint.id);
       }
       counts.events += 1;
       last = event;
     }
     if (last) await markFannedOut(tx, last.id);
-    return { ...counts, due: [...due] };
+    return counts;
   },
 );
 
@@ -76,20 +73,22 @@ async function findSubscribers(
   return subscribers;
 }
 
-/** Returns the work of the fan-out. `lease` creates the deliveries, and `run` wakes the webhook worker. */
-export function createFanOutWork(app: Pick<PartApp, 'db' | 'clock' | 'wakeups'>): Work<FanOutCounts> {
+/**
+ * Returns the work of the fan-out. Each call of `lease` creates the deliveries of one batch. It is no kind of task, because it has
+ * no schedule: events wake it, and the log says how far it has come.
+ */
+export function createFanOutWork({ db, clock }: Pick<PartApp, 'db' | 'clock'>): Work<never> {
   return {
     name: 'webhook fan-out',
     wakeOn: ['events'],
     async lease() {
       // Most events have no subscribers, and a read is cheaper than a commit.
-      const waiting = await listEventsToFanOut(app.db.read, 1);
+      const waiting = await listEventsToFanOut(db.read, 1);
       if (waiting.length === 0) return { items: [], nextDueAt: undefined };
-      const counts = await app.db.commit(fanOutEvents, { now: app.clock.now(), limit: BATCH });
-      return { items: counts.events > 0 ? [counts] : [], nextDueAt: undefined };
+      const now = clock.now();
+      await db.commit(fanOutEvents, { now, limit: BATCH });
+      return { items: [], nextDueAt: now };
     },
-    async run({ due }) {
-      if (due.length > 0) wakeTasks(app, WEBHOOK_TASKS, due);
-    },
+    run: async () => {},
   };
 }

@@ -1,6 +1,6 @@
 /** Adds received messages behind the back of the application. */
 import type { ReceivedMessageRow, ReceivedTaskRow } from '../../src/db/inbound-tables.ts';
-import { engineKindOf, engineQueueOf } from '../../src/inbound/tasks/store.ts';
+import { engineKindOf } from '../../src/inbound/tasks/store.ts';
 import { newId } from '../../src/system/ids.ts';
 import { insertRow } from '../broadcasts/fixtures.ts';
 import type { TestApp } from '../support/test-app.ts';
@@ -83,7 +83,7 @@ export function addTaskRow(test: TestApp, row: ReceivedTaskRow): void {
   const { id: reference, queue, tenantId, attempts, dueAt, runId } = row;
   insertRow(test, 'receivedTasks', { ...row, dueAt: null, runId: null });
   if (dueAt === null && runId === null) return;
-  const queueKey = engineQueueOf(queue);
+  const queueKey = queue || 'installation';
   insertRow(test, 'tasks', {
     ...{ kind: engineKindOf(row.kind), reference, queueKey, tenantId },
     ...{ dueAt, runId, attempts, error: null },

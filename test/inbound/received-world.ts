@@ -4,12 +4,12 @@
  */
 import { join } from 'node:path';
 import { after } from 'node:test';
+import { takeRequestedWakeups } from '../../src/db/commit-wakeups.ts';
 import { openWriting } from '../../src/db/connection.ts';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import type { ReceivedMessageRow, ReceivedTaskRow } from '../../src/db/inbound-tables.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import { insertReceived } from '../../src/inbound/store.ts';
-import { wakeReceivedTasks } from '../../src/inbound/tasks/kind.ts';
 import { listTasksOf } from '../../src/inbound/tasks/read-store.ts';
 import { insertTask } from '../../src/inbound/tasks/store.ts';
 import type { CrashPoint } from '../../src/system/crash-point.ts';
@@ -91,7 +91,7 @@ async function openWorld(): Promise<ReceivedWorld & { close(): Promise<void> }> 
         ...{ targetId: 'rt_1', tenantId, ...task },
       }));
       for (const task of added) await insertTask(side, task);
-      wakeReceivedTasks(test.app, added);
+      for (const [name, subjects] of takeRequestedWakeups()) test.app.wakeups.notify(name, subjects);
       return id;
     },
     async tasks() {

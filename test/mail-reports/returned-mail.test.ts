@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { insertBlob } from '../../src/blobs/store.ts';
+import { takeRequestedWakeups } from '../../src/db/commit-wakeups.ts';
 import { openWriting } from '../../src/db/connection.ts';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import type { ReceivedMessageRow } from '../../src/db/inbound-tables.ts';
 import { insertReceived } from '../../src/inbound/store.ts';
-import { wakeReceivedTasks } from '../../src/inbound/tasks/kind.ts';
 import { insertTask } from '../../src/inbound/tasks/store.ts';
 import type { Authenticator } from '../../src/mail/auth/authenticator.ts';
 import { type DkimOutcome, undecided } from '../../src/mail/auth/result.ts';
@@ -80,7 +80,7 @@ async function receive({ kind, localPart, raw, sender = '', auth = null }: Arriv
   await insertReceived(side, message, [{ ...recipient, address: `${localPart}@bounce.example` }]);
   const task = { id: newId('tsk', createdAt), tenantId: null, createdAt };
   await insertTask(side, { ...recipient, ...task });
-  wakeReceivedTasks(app, [{ ...recipient, ...task }]);
+  for (const [name, subjects] of takeRequestedWakeups()) app.wakeups.notify(name, subjects);
   return id;
 }
 

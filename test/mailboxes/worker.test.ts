@@ -7,6 +7,7 @@ import { noAccounts } from '../../src/accounts/running-accounts.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { deleteMailbox } from '../../src/mailboxes/delete.ts';
 import { createRemovalKind } from '../../src/mailboxes/worker.ts';
+import type { WakeupSubjects } from '../../src/system/wakeups.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { releaseTasksOf, runDueTasks } from '../support/tasks.ts';
 import { openTestApp } from '../support/test-app.ts';
@@ -53,11 +54,13 @@ test('a removal that a crash has interrupted is made after the next start', asyn
   assert.equal(existsSync(folder), false);
 });
 
-test('a mailbox without a folder is removed too, and deleting one wakes the work', async (t) => {
-  const notify = t.mock.method(app.wakeups, 'notify');
+test('a mailbox without a folder is removed too, and deleting one wakes the work', async () => {
+  const woken = Promise.withResolvers<WakeupSubjects>();
+  const stopListening = app.wakeups.listen('tasks', woken.resolve);
   const { id } = await addMailbox(world, { address: 'empty@people.example' });
   await deleteMailbox({ ...app, accounts: noAccounts }, tenantId, id);
-  assert.deepEqual(notify.mock.calls[0]?.arguments, ['tasks', ['mailbox-removals mailbox-removals']]);
+  assert.deepEqual(await woken.promise, ['mailbox-removals mailbox-removals']);
+  stopListening();
   assert.deepEqual(
     await runDueTasks(
       app,

@@ -6,12 +6,10 @@ import { readAll } from '../../http/json/read-fields.ts';
 import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { addressKey } from '../../mail/address.ts';
 import { newId } from '../../system/ids.ts';
-import { wakeTasks } from '../../tasks/engine.ts';
 import { type Caller, callerOf } from '../../tenants/authenticate.ts';
 import { readConsentRequest } from '../opt-in/consent.ts';
 import type { WithConfirmation } from '../opt-in/request.ts';
 import { optInOf, requireConfirmationSender } from '../opt-in/settings.ts';
-import { CONFIRMATIONS } from '../opt-in/store.ts';
 import { getAudience } from '../store.ts';
 import { changeContact, createContact, deleteContact } from './change.ts';
 import { findAddress, readContactFields } from './fields.ts';
@@ -81,7 +79,6 @@ export function registerContactsApi(server: FastifyInstance, app: ContactsApp): 
       const fields = readContactFields(request.body);
       const contact = await app.db.commit(changeContact, { ...readTarget(app, request), fields });
       app.wakeups.notify('events');
-      wakeTasks(app, CONFIRMATIONS, [contact.tenantId]);
       return contact;
     },
   );
@@ -128,9 +125,8 @@ function registerCreate(server: FastifyInstance, app: ContactsApp): void {
     const upsert = request.query.upsert === true;
     const requester = { mode, keyDomainId, now };
     const created = await app.db.commit(createContact, { wanted, audienceId, requester, upsert });
-    const { contact, isNew, isMailed } = created;
+    const { contact, isNew } = created;
     app.wakeups.notify('events');
-    if (isMailed) wakeTasks(app, CONFIRMATIONS, [tenantId]);
     return reply.code(isNew ? 201 : 200).send(showContact(contact));
   });
 }

@@ -41,7 +41,7 @@ type NewContactInput = {
   requester: Requester;
   upsert: boolean;
 };
-type StoredContact = { contact: WithConfirmation; isNew: boolean; isMailed: boolean };
+type StoredContact = { contact: WithConfirmation; isNew: boolean };
 
 /**
  * Creates a contact, or with `upsert` updates the one that has its address already. A pending one gets a confirmation mail.
@@ -59,12 +59,11 @@ export const createContact = defineWrite(
     const wanted = { ...input.wanted, audienceId };
     const { outcome, contact: stored, before } = await putContact(tx, wanted, upsert ? 'update' : 'skip');
     if (outcome === 'skipped') throw addressTaken(stored, '; `?upsert=true` updates it');
-    const isMailed =
-      pending !== undefined && (await requestConfirmation(tx, stored, { requester, isChecked: true }));
+    if (pending) await requestConfirmation(tx, stored, { requester, isChecked: true });
     const [contact = stored] = await forShowing(tx, { tenantId, mode }, [stored]);
     if (outcome === 'created') await recordContactEvent(tx, 'contact.created', { contact, mode, now });
     if (outcome === 'updated') await recordChange(tx, before, { contact, mode, now });
-    return { contact, isNew: outcome === 'created', isMailed };
+    return { contact, isNew: outcome === 'created' };
   },
 );
 

@@ -5,22 +5,12 @@
 import { commitOutcome } from '../../db/commit-outcome.ts';
 import { defineWrite } from '../../db/operation.ts';
 import type { Random } from '../../system/random.ts';
-import { wakeTasks } from '../../tasks/engine.ts';
 import { leaseOf, type RunningTask, type TaskKind } from '../../tasks/kind.ts';
 import { completeTask, type LeasedTask, type TaskEnd } from '../../tasks/store.ts';
 import type { PartApp } from '../../thread-app.ts';
 import { RETRY_DELAYS_MS, retryDelayMs } from '../../webhooks/posting/schedule.ts';
 import { findReceivedTask, type ReceivedTask } from './read-store.ts';
-import {
-  engineKindOf,
-  engineQueueOf,
-  type NewTask,
-  queueOf,
-  type ReceivedKind,
-  type Settlement,
-  settleReceived,
-  type TaskId,
-} from './store.ts';
+import { engineKindOf, type ReceivedKind, type Settlement, settleReceived, type TaskId } from './store.ts';
 
 /**
  * Outcome of an attempt. A `retry` follows the schedule of webhooks, and becomes a failure when the attempts are used up.
@@ -49,15 +39,6 @@ type KindApp = Pick<PartApp, 'clock' | 'crashPoint' | 'db' | 'log' | 'metrics' |
 
 /** A tenant alone gets three quarters of the slots. */
 const HELD_PER_FREE = 3;
-
-/** Wakes the engine for these tasks, which are due. */
-export function wakeReceivedTasks(
-  app: Pick<PartApp, 'wakeups'>,
-  tasks: readonly Pick<NewTask, 'kind' | 'targetId' | 'tenantId'>[],
-): void {
-  for (const [kind, ofKind] of Map.groupBy(tasks, (task) => task.kind))
-    wakeTasks(app, engineKindOf(kind), [...new Set(ofKind.map((task) => engineQueueOf(queueOf(task))))]);
-}
 
 /** Returns the kind that runs the tasks of this kind of received messages. */
 export function createReceivedKind(app: KindApp, { kind, concurrency, run }: ReceivedKindWork): TaskKind {

@@ -50,17 +50,8 @@ export function engineKindOf(kind: ReceivedKind): string {
 }
 
 /** Returns the queue of a task: a route that never answers, or a damaged mailbox, must not delay the tenant's other ones. */
-export function queueOf({
-  kind,
-  targetId,
-  tenantId,
-}: Pick<NewTask, 'kind' | 'targetId' | 'tenantId'>): string {
+function queueOf({ kind, targetId, tenantId }: Pick<NewTask, 'kind' | 'targetId' | 'tenantId'>): string {
   return kind === 'post' || kind === 'mailbox' ? targetId : (tenantId ?? '');
-}
-
-/** Returns the queue of the task engine. The engine needs a name also for the queue of the installation's own mail. */
-export function engineQueueOf(queue: string): string {
-  return queue || 'installation';
 }
 
 /** Stores a task that is due at once, as part of the write that accepts its message. */
@@ -75,7 +66,8 @@ function schedule(
   { id, kind, queue, tenantId }: Pick<ReceivedTaskRow, 'id' | 'kind' | 'queue' | 'tenantId'>,
   dueAt: number,
 ): Promise<void> {
-  const queueKey = engineQueueOf(queue);
+  // The engine needs a name also for the queue of the installation's own mail.
+  const queueKey = queue || 'installation';
   return scheduleTask(tx, { kind: engineKindOf(kind), reference: id, queueKey, tenantId, dueAt });
 }
 

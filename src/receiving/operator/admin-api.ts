@@ -10,31 +10,29 @@ import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { whileAwaited } from '../../http/transport/client-disconnect.ts';
 import { findReceived, listReceivedRecipients } from '../../inbound/store.ts';
 import { listTasksOf } from '../../inbound/tasks/read-store.ts';
-import { engineKindOf } from '../../inbound/tasks/store.ts';
 import { listReceived, readReceivedFilter } from '../../routes/messages/list.ts';
 import { receivedFilter } from '../../routes/messages/schemas.ts';
 import { sendRaw } from '../../routes/messages/send-file.ts';
 import type { ReceivedFilter } from '../../routes/messages/store.ts';
 import { orNotFound } from '../../system/errors.ts';
-import { wakeTasks } from '../../tasks/engine.ts';
 import { getTenant } from '../../tenants/store.ts';
 import { replayForOperator } from './replay.ts';
 import { showDetails, showListed } from './show.ts';
 import { countTasks } from './store.ts';
 
-type AdminApp = Pick<App, 'db' | 'blobs' | 'clock' | 'wakeups'>;
+type AdminApp = Pick<App, 'db' | 'blobs' | 'clock'>;
 type ById = { Params: { id: ReceivedMessageRow['id'] } };
 
 /** Maximum number of messages in one answer. */
 const MAX_LISTED = 100;
 
-const KINDS = ['post', 'mailbox', 'bounce', 'complaint', 'report', 'unsubscribe', 'forward'] as const;
-
 /** `tenant` is an id or a name. `kind` and `state` are those of one task of the message. */
 const listQuery = Type.Object({
   ...receivedFilter,
   tenant: Type.Optional(Type.String()),
-  kind: Type.Optional(Type.Enum([...KINDS])),
+  kind: Type.Optional(
+    Type.Enum(['post', 'mailbox', 'bounce', 'complaint', 'report', 'unsubscribe', 'forward']),
+  ),
   state: Type.Optional(Type.Enum(['pending', 'done', 'failed'])),
   flagged: Type.Optional(Type.Literal('true')),
 });
@@ -57,7 +55,6 @@ export function registerInboundAdmin(server: FastifyInstance, app: AdminApp): vo
     { schema: { body: replaySchema } },
     async ({ params: { id }, body: { taskId } }) => {
       const replayed = await app.db.commit(replayForOperator, { id, taskId, now: app.clock.now() });
-      for (const kind of KINDS) wakeTasks(app, engineKindOf(kind));
       return { replayed };
     },
   );

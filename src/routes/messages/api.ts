@@ -7,10 +7,8 @@ import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
 import { whileAwaited } from '../../http/transport/client-disconnect.ts';
-import { POST_TASKS } from '../../inbound/tasks/store.ts';
 import type { MessageContent } from '../../mail/message/parse/parser.ts';
 import { notFound } from '../../system/errors.ts';
-import { wakeTasks } from '../../tasks/engine.ts';
 import { type Reach, reachOf } from '../../tenants/authenticate.ts';
 import { showMessage } from '../post/body.ts';
 import type { ReceivedContents } from './content.ts';
@@ -178,7 +176,6 @@ function registerReplay(server: FastifyInstance, app: ReceivedApp): void {
       const reach = reachOf(request);
       const { id } = request.params;
       await app.db.commit(replayReceived, { reach, id, now: app.clock.now() });
-      wakeTasks(app, POST_TASKS);
       return reply.code(202).send(await show(app, reach, await getReceived(app.db.read, reach, id)));
     },
   );

@@ -4,10 +4,9 @@ import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
 import type { WebhookEndpointRow } from '../../db/webhook-tables.ts';
 import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
-import { wakeTasks } from '../../tasks/engine.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { eventPayload } from '../deliver.ts';
-import { getEventOf, WEBHOOK_TASKS } from '../deliveries/store.ts';
+import { getEventOf } from '../deliveries/store.ts';
 import { dataForEndpoint } from '../domain-events.ts';
 import { getEndpoint, type Owner } from '../store.ts';
 import { replayAll, replayDelivery } from './replay.ts';
@@ -89,7 +88,6 @@ function registerReplay(server: FastifyInstance, app: DeliveriesApp): void {
       const { webhookId: endpointId, id } = request.params;
       const replay = { owner: callerOf(request), endpointId, id, now: app.clock.now() };
       const delivery = await app.db.commit(replayDelivery, replay);
-      wakeTasks(app, WEBHOOK_TASKS, [endpointId]);
       return reply.code(202).send(showDelivery(delivery));
     },
   );

@@ -8,12 +8,11 @@ import type { WebhookEndpointRow, WebhookReplayRow } from '../../db/webhook-tabl
 import { DAY_MS } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { firstIdAt } from '../../system/ids.ts';
-import { wakeTasks } from '../../tasks/engine.ts';
 import { leaseOf, type TaskKind } from '../../tasks/kind.ts';
 import { completeTask, type Lease, retryTask, scheduleTask, type TaskEnd } from '../../tasks/store.ts';
 import type { PartApp } from '../../thread-app.ts';
 import { addReplay, listReplays, moveReplay } from '../deliveries/replays-store.ts';
-import { countReplayable, makeDueAgain, makeSliceDueAgain, WEBHOOK_TASKS } from '../deliveries/store.ts';
+import { countReplayable, makeDueAgain, makeSliceDueAgain } from '../deliveries/store.ts';
 import { getEndpoint, type Owner } from '../store.ts';
 import { getDelivery, type LoggedDelivery } from './store.ts';
 
@@ -96,7 +95,7 @@ export type Replay = {
  * @throws AppError not_found, invalid_state
  */
 export async function replayAll(
-  app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'clockWatch'>,
+  app: Pick<App, 'db' | 'clock' | 'config' | 'clockWatch'>,
   of: OfEndpoint,
   { since, states }: Replay,
 ): Promise<number> {
@@ -111,23 +110,19 @@ export async function replayAll(
   const replayable = { endpointId: endpoint.id, states, ...window, limit: MAX_COUNTED };
   const count = await app.db.query(countReplayable, replayable);
   await app.db.commit(beginReplay, { ...of, states, window, now });
-  wakeTasks(app, WEBHOOK_TASKS, [endpoint.id]);
-  wakeTasks(app, REPLAY_TASKS, [endpoint.id]);
   return count;
 }
 
 const RETRY_DELAY_MS = 1_000;
 
 /** Returns the kind of the replays, which take turns. A part that fails, for example on a full disk, is tried again. */
-export function createReplayKind(app: Pick<PartApp, 'db' | 'clock' | 'wakeups'>): TaskKind {
+export function createReplayKind(app: Pick<PartApp, 'db' | 'clock'>): TaskKind {
   return {
     name: REPLAY_TASKS,
     concurrency: 1,
     backOff: () => RETRY_DELAY_MS,
     async run(task) {
-      const end = await app.db.commit(continueReplays, { lease: leaseOf(task), now: app.clock.now() });
-      wakeTasks(app, WEBHOOK_TASKS, [task.reference]);
-      return end;
+      return app.db.commit(continueReplays, { lease: leaseOf(task), now: app.clock.now() });
     },
   };
 }
