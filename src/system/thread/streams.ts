@@ -5,7 +5,7 @@
 import type { MessagePort } from 'node:worker_threads';
 
 /** Maximum number of octets of a stream that are on the way in one direction. */
-const MAX_AHEAD_BYTES = 512 * 1024;
+const MAX_AHEAD_BYTES = 256 * 1024;
 /** Number of octets that a receiver takes before it reports them, because each message costs both threads. */
 const REPORTED_BYTES = 64 * 1024;
 /** Number of octets from which their memory moves to the other thread. The copy of fewer costs less than the move. */
