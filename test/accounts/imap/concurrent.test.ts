@@ -110,25 +110,6 @@ test('a deleted mailbox ends the sessions of others, and is empty for the one th
   await completes(ask, `SELECT ${mailbox}`, /^NO \[NONEXISTENT\]/);
 });
 
-test('contents of removed messages are held until every client knows of the removal', async (t) => {
-  const { ask, connect } = await open(t, ['1', '2']);
-  const other = await connect();
-  const { heldContents } = mail.account;
-  const before = await mail.account.db.read
-    .selectFrom('contents')
-    .select('id')
-    .orderBy('id', 'desc')
-    .executeTakeFirst();
-  const id = before?.id ?? 0;
-  await ok(ask, 'STORE 2 +FLAGS.SILENT \\Deleted');
-  await ok(ask, 'EXPUNGE');
-  assert.equal(heldContents.has(id), true);
-  await ok(other.ask, 'FETCH 1 UID');
-  assert.equal(heldContents.has(id), true);
-  await ok(other.ask, 'NOOP');
-  assert.equal(heldContents.has(id), false);
-});
-
 test('a session that ends without a word frees what it held', async (t) => {
   const { ask, connect } = await open(t, ['1']);
   const other = await connect();

@@ -24,9 +24,6 @@ type Options<Mail extends ServedMail> = Partial<Omit<ImapServerOptions, 'at' | '
 
 export const LOGIN = `LOGIN ${USER.username} "${USER.password}"`;
 
-/** Tells whether clients compress their connections after the login. Another file sets it, and runs the same tests. */
-export const clients = { compress: false };
-
 const WRONG: Refusal = { refused: 'NO', code: 'AUTHENTICATIONFAILED', text: 'The password is wrong' };
 
 /** Returns what opens the sessions of a server for the user of this mail. */
@@ -141,7 +138,6 @@ export async function startServer<Mail extends ServedMail = AccountMail>(
       for (const command of [LOGIN, ...commands]) {
         const completion = (await client.ask(command)).at(-1);
         if (!completion?.startsWith('OK')) throw new Error(`${command} was answered ${completion}`);
-        if (command === LOGIN && clients.compress) await client.compress();
       }
       return client;
     },
