@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import { SMTPServer } from 'smtp-server';
 import type { SmtpFailure, SmtpPhase } from '../../../../src/mail/smtp/client/failure.ts';
 import { openSmtp, type SmtpOptions } from '../../../../src/mail/smtp/client/open.ts';
-import type { TransactionResult } from '../../../../src/mail/smtp/client/transaction.ts';
 import { withTimeout } from '../../../../src/system/clock.ts';
 import type { DialTarget } from '../../../../src/system/dial.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
@@ -217,20 +216,6 @@ test('RSET goes before the next transaction only where one ended early', async (
   assert.equal(verbs, `EHLO${' MAIL RCPT DATA'.repeat(2)} RSET${' MAIL RCPT DATA'.repeat(2)}`);
 });
 
-test('RSET shares the packet of the next transaction', async (t) => {
-  const { peer, session } = await meet(t, {
-    data: '554 5.5.1 no recipients\r\n',
-    rcpt: '450 4.2.1 later\r\n',
-  });
-  assert.deepEqual(summary(await send(session, envelope())), ['refused rcpt 450']);
-  assert.deepEqual(summary(await send(session, envelope())), ['refused rcpt 450']);
-  assert.deepEqual(
-    peer.commands.map((line) => line.split(' ')[0]),
-    ['EHLO', 'MAIL', 'RCPT', 'DATA', 'RSET', 'MAIL', 'RCPT', 'DATA'],
-  );
-  assert.match(peer.packets.at(-1) ?? '', /^RSET\r\nMAIL .*\r\nRCPT .*\r\nDATA\r\n$/);
-});
-
 test('a refused message refuses those whom RCPT accepted', async (t) => {
   const { session } = await meet(t, {
     rcpt: (line) => (line.includes('no') ? '550 5.1.1 no\r\n' : '250 ok\r\n'),
@@ -388,17 +373,6 @@ test('a message with a CR or LF outside CRLF is not sent', async (t) => {
     assert.deepEqual(summary(await send(session, envelope({ prefix: message }))), ['failed mail protocol']);
   }
   assert.deepEqual(peer.commands, ['EHLO mail.example.com']);
-});
-
-test('a message cannot end early however its lines begin', async (t) => {
-  const { peer, session } = await meet(t);
-  const message = Buffer.from('.\r\n.\r\n..\r\n\r\n.\r\nMAIL FROM:<e@evil.example>\r\n.');
-  assert.deepEqual(
-    summary(await send(session, envelope({ prefix: Buffer.alloc(0), message: inline(message) }))),
-    ['accepted 250'],
-  );
-  assert.deepEqual(peer.messages, ['..\r\n..\r\n...\r\n\r\n..\r\nMAIL FROM:<e@evil.example>\r\n..\r\n.\r\n']);
-  assert.equal(peer.commands.filter((line) => line.startsWith('MAIL')).length, 1);
 });
 
 const GARBAGE = [
@@ -574,22 +548,6 @@ test('silence after RSET, and in the goodbye, is bounded too', async (t) => {
   await silent.reached('quit');
   await endsAfter(clock, DISTINCT.quitMs, quitting);
   assert.equal(leaving.isOpen(), false);
-});
-
-test('a peer that stops reading the message is given up after one block', async (t) => {
-  const clock = createFakeClock(0);
-  const stalled = Promise.withResolvers<void>();
-  const { session } = await meet(t, { stall: () => stalled.resolve() }, { timeouts: DISTINCT, clock });
-  let result: TransactionResult | undefined;
-  const message = Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(200_000));
-  const transacting = send(session, envelope({ message: inline(message) })).then((done) => {
-    result = done;
-  });
-  await stalled.promise;
-  // The kernel's buffers take some of it; each block it takes starts the time anew.
-  while (result === undefined) await clock.advance(DISTINCT.blockMs / 2);
-  await transacting;
-  assert.deepEqual(summary(result), ['failed body timeout']);
 });
 
 test('a refusal in the middle of the message ends the sending', async (t) => {

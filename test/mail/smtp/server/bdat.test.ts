@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MIN_PASSED_BYTES } from '../../../../src/mail/connection/pieces.ts';
-import { STARTTLS, startServer, type TestClient } from './fixture.ts';
-
-const ENVELOPE = 'MAIL FROM:<a@sender.example>\r\nRCPT TO:<b@test.example>\r\n';
-
-async function greet(client: TestClient): Promise<TestClient> {
-  await client.reply();
-  await client.ask('EHLO client.example\r\n');
-  return client;
-}
+import { ENVELOPE, greet, STARTTLS, startServer, type TestClient } from './fixture.ts';
 
 /** Sends all at once and returns the codes up to the end of the session. */
 async function codesOf(client: TestClient, text: string): Promise<string> {

@@ -1,4 +1,5 @@
 /** An SMTP server with memory sessions on loopback, and a client that sends bytes and reads replies. */
+import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
@@ -19,6 +20,9 @@ type Options = Partial<Omit<SmtpServerOptions, 'openSession' | 'at' | 'section'>
 };
 
 export const STARTTLS = { mode: 'starttls', certificates: createCertificateStore([EC_PAIR]) } as const;
+
+/** Commands up to the message, for one recipient. */
+export const ENVELOPE = 'MAIL FROM:<a@sender.example>\r\nRCPT TO:<b@test.example>\r\n';
 
 export type TestServer = Awaited<ReturnType<typeof startServer>>;
 
@@ -141,4 +145,19 @@ export function createClient(socket: Socket): TestClient {
       });
     },
   };
+}
+
+/** Reads the banner and greets the server. Returns the client. */
+export async function greet(client: TestClient): Promise<TestClient> {
+  assert.match(await client.reply(), /^220 /);
+  assert.match(await client.ask('EHLO client.example\r\n'), /^250/);
+  return client;
+}
+
+/** Reads replies, which must begin with these texts. */
+export async function expect(client: TestClient, ...starts: readonly string[]): Promise<void> {
+  for (const start of starts) {
+    const reply = await client.reply();
+    assert.ok(reply.startsWith(start), `${reply} does not begin with ${start}`);
+  }
 }

@@ -3,23 +3,42 @@ import { test } from 'node:test';
 import type { Reply } from '../../../../src/mail/smtp/server/session.ts';
 import { AppError } from '../../../../src/system/errors.ts';
 import { readBody } from '../../../support/memory-smtp-session.ts';
-import { STARTTLS, startServer, type TestClient } from './fixture.ts';
+import { ENVELOPE, expect, greet, STARTTLS, startServer } from './fixture.ts';
 
-const ENVELOPE = 'MAIL FROM:<a@sender.example>\r\nRCPT TO:<b@test.example>\r\n';
 const ACCEPTED: Reply = { code: 250, text: 'Kept' };
 
-async function greet(client: TestClient): Promise<TestClient> {
-  assert.match(await client.reply(), /^220 /);
-  assert.match(await client.ask('EHLO client.example\r\n'), /^250/);
-  return client;
-}
-
-async function expect(client: TestClient, ...starts: readonly string[]): Promise<void> {
-  for (const start of starts) {
-    const reply = await client.reply();
-    assert.ok(reply.startsWith(start), `${reply} does not begin with ${start}`);
-  }
-}
+test('a message arrives, and the replies to a group of commands leave in one write', async (t) => {
+  const { dial, sessions } = await startServer(t);
+  const client = dial();
+  assert.equal(await client.reply(), '220 mx.test ESMTP\r\n');
+  assert.equal(
+    await client.ask('EHLO client.example\r\n'),
+    [
+      '250-mx.test',
+      '250-SIZE 41943040',
+      '250-PIPELINING',
+      '250-8BITMIME',
+      '250-SMTPUTF8',
+      '250-CHUNKING',
+      '250-ENHANCEDSTATUSCODES',
+      '250 LIMITS RCPTMAX=100',
+      '',
+    ].join('\r\n'),
+  );
+  client.packets.length = 0;
+  assert.equal(await client.ask(`${ENVELOPE}DATA\r\n`), '250 2.1.0 OK\r\n');
+  assert.equal(await client.reply(), '250 2.1.5 OK\r\n');
+  assert.match(await client.reply(), /^354 /);
+  assert.equal(client.packets.length, 1);
+  assert.equal(await client.ask('Subject: x\r\n\r\n..dot\r\n.\r\n'), '250 2.0.0 Kept\r\n');
+  assert.equal(await client.ask('QUIT\r\n'), '221 2.0.0 Bye\r\n');
+  assert.equal(await client.reply(), 'closed');
+  const [message] = sessions.messages;
+  assert.equal(message?.content.toString(), 'Subject: x\r\n\r\n.dot\r\n');
+  assert.deepEqual(message?.recipients, [{ address: 'b@test.example' }]);
+  assert.equal(message?.client.protocol, 'ESMTP');
+  assert.equal(message?.client.helo, 'client.example');
+});
 
 test('each hook may refuse, with its own reply, with a refusal of the product, or by a bug', async (t) => {
   let answer: () => Promise<Reply | undefined> = async () => undefined;

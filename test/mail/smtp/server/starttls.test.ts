@@ -46,6 +46,32 @@ test('plaintext after STARTTLS is never run as a command, whenever it comes', as
   assert.match(text, /smtp_refusals_total\{listener="smtp",reason="tls_handshake"\} 33/);
 });
 
+test('STARTTLS encrypts, and forgets what was said before', async (t) => {
+  const { dial, sessions } = await startServer(t, { tls: STARTTLS });
+  const plain = dial();
+  await plain.reply();
+  assert.match(await plain.ask('EHLO client.example\r\n'), /250 STARTTLS/);
+  assert.match(await plain.ask('MAIL FROM:<a@sender.example>\r\n'), /^250/);
+  assert.match(await plain.ask('STARTTLS\r\n'), /^220 2\.0\.0/);
+  const client = await plain.encrypt();
+  assert.match(await client.ask('RCPT TO:<b@test.example>\r\n'), /^503/);
+  assert.match(await client.ask('MAIL FROM:<a@sender.example>\r\n'), /^503/);
+  const offers = await client.ask('EHLO client.example\r\n');
+  assert.match(offers, /REQUIRETLS/);
+  assert.doesNotMatch(offers, /STARTTLS/);
+  assert.match(await client.ask('STARTTLS\r\n'), /^503/);
+  client.send('MAIL FROM:<a@sender.example> REQUIRETLS\r\nRCPT TO:<b@test.example>\r\nBDAT 3 LAST\r\nabc');
+  assert.match(await client.reply(), /^250/);
+  assert.match(await client.reply(), /^250/);
+  assert.match(await client.reply(), /^250/);
+  const [message] = sessions.messages;
+  assert.equal(message?.sender.requireTls, true);
+  assert.equal(message?.client.protocol, 'ESMTPS');
+  assert.equal(message?.client.tls?.version, 'TLSv1.3');
+  assert.equal(message?.client.tls?.serverName, 'mx.test');
+  client.socket.destroy();
+});
+
 test('a handshake has its time', async (t) => {
   const clock = createFakeClock(0);
   const { dial, sessions } = await startServer(t, { tls: STARTTLS, clock });
