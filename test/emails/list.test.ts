@@ -151,6 +151,7 @@ test('filters: the status of at least one recipient, as the email shows it', asy
   }
   assert.deepEqual((await list({ recipientStatus: 'bounced', status: 'delivered' }, key)).ids, [mixed]);
   assert.deepEqual((await list({ recipientStatus: 'bounced', status: 'bounced' }, key)).ids, []);
+  for (const status of ['', 'Delivered', 'open']) await refused(`status=${status}`, 'status');
   for (const recipientStatus of ['', 'open', 'Bounced']) {
     await refused(`recipientStatus=${recipientStatus}`, 'recipientStatus');
   }

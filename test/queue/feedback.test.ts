@@ -3,9 +3,7 @@ import { after, test } from 'node:test';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import { createLinks } from '../../src/links/links.ts';
-import { readFeedbackReport } from '../../src/mail/arf.ts';
 import type { Notice } from '../../src/mail/dsn/notice.ts';
-import { readReturnedMail } from '../../src/mail/dsn/read.ts';
 import {
   type FeedbackResult,
   type ReturnedBounce,
@@ -20,11 +18,8 @@ import {
   returnAddressKeyOf,
 } from '../../src/queue/return-path.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
-import { BASE32_DIGITS } from '../../src/system/base32.ts';
 import { newId } from '../../src/system/ids.ts';
 import { openCampaign } from '../broadcasts/sending/campaign.ts';
-import { type SeededRandom, seededRandom } from '../faults/seeded-random.ts';
-import { POSTFIX } from '../mail/dsn/bounces.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { PACKAGED } from '../support/spool.ts';
 
@@ -562,70 +557,4 @@ test('bounces and complaints count for the metrics and for the ledger of their b
     .where('span', '=', 'day')
     .executeTakeFirst();
   assert.deepEqual(counters, { delivered: 3, bouncedPermanent: 1, complained: 1 });
-});
-
-/** Changes some octets of a message. */
-function mutate(message: string, random: SeededRandom, octets: number): Buffer {
-  const bytes = Buffer.from(message);
-  for (let change = 0; change < octets; change++)
-    bytes[Math.floor(random.between(0, bytes.length))] = Math.floor(random.between(0, 256));
-  return bytes;
-}
-
-const ROUNDS = 2_500;
-/** Every so many rounds, a mutated bounce comes with a good token of another email, which costs a write. */
-const WRITE_EVERY = 20;
-
-test('no mutation of a token or a bounce stores anything', async () => {
-  const app = appOf();
-  const to = newReader();
-  const id = await deliver([to]);
-  // A text without an address is about the only recipient, so that the other email has two.
-  const other = await deliver([newReader(), newReader()]);
-  const before = await countRows();
-  const random = seededRandom(13);
-  const attemptedAt = campaign.spool.clock.now();
-  const own = bounceLocalPart(app.returnAddressKey, { emailId: id, attemptedAt });
-  const foreign = bounceLocalPart(app.returnAddressKey, { emailId: other, attemptedAt });
-  const text = POSTFIX.replaceAll('bob@rcpt.example', to);
-  for (let round = 0; round < ROUNDS; round++) {
-    const at = Math.floor(random.between(0, own.length));
-    const digit = BASE32_DIGITS[Math.floor(random.between(0, 32))] ?? '';
-    const localPart = own.slice(0, at) + digit + own.slice(at + 1);
-    const read = readReturnedMail(mutate(text, random, 8));
-    const notices = read.kind === 'bounce' ? read.notices : [];
-    const mail = { sender: '', arrivedAt: attemptedAt, notices };
-    if (localPart !== own)
-      assert.deepEqual(await storeBounce(app, { ...mail, localPart }), ignored('address'), localPart);
-    if (round % WRITE_EVERY === 0)
-      assert.deepEqual(await storeBounce(app, { ...mail, localPart: foreign }), ignored('recipient'));
-  }
-  assert.deepEqual(await countRows(), before);
-});
-
-test('no mutation of a report about a foreign token stores anything', async () => {
-  const app = appOf();
-  const emailId = await deliver([newReader()]);
-  const before = await countRows();
-  const random = seededRandom(14);
-  const arrivedAt = campaign.spool.clock.now();
-  const foreign = bounceLocalPart(Buffer.alloc(32, 7), { emailId, attemptedAt: arrivedAt });
-  const localPart = feedbackLoopLocalPart(app.returnAddressKey, 'yahoo');
-  const parts = [
-    'Content-Type: multipart/report; report-type=feedback-report; boundary=part\n',
-    '--part\nContent-Type: message/feedback-report\n\nFeedback-Type: abuse\nUser-Agent: x\n',
-    '--part\nContent-Type: text/rfc822-headers\n',
-    `Return-Path: <${foreign}@bounce.example>\nMessage-ID: <${emailId}@sender.example>\n--part--\n`,
-  ];
-  const text = parts.join('\n');
-  let reports = 0;
-  for (let round = 0; round < ROUNDS; round++) {
-    const report = readFeedbackReport(round === 0 ? Buffer.from(text) : mutate(text, random, 2));
-    if (!report) continue;
-    reports += 1;
-    const result = await storeComplaint(app, { ...report, localPart, arrivedAt, isSigned: true });
-    assert.equal(result.kind, 'ignored');
-  }
-  assert.ok(reports > ROUNDS / 4, `only ${reports} reports were read`);
-  assert.deepEqual(await countRows(), before);
 });

@@ -415,37 +415,3 @@ test('a full disk is told before the message is sent', async () => {
   Reflect.deleteProperty(app.disk, 'isBelowReserve');
   assert.match(await submit(client), /^250/);
 });
-
-test('plaintext after STARTTLS is never run as a command, and needs its own login', async () => {
-  for (const text of [
-    'NOOP\r\n',
-    'EHLO evil\r\n',
-    `AUTH PLAIN ${plain('ann@people.example', PASSWORD)}\r\n`,
-  ]) {
-    const client = await dialPlain(world.ports.starttls);
-    await client.ask('EHLO client.example\r\n');
-    client.send(`STARTTLS\r\n${text}`);
-    assert.match(await client.reply(), /^503/);
-    client.socket.destroy();
-  }
-});
-
-/** Sequences that some servers take for the end of a message, and others do not (SMTP smuggling). */
-const ENDS = ['\n.\n', '\n.\r\n', '\r\n.\n', '\n.\r', '\r.\n', '\r.\r\n', '\r\n.\r', '\r\n.\r\r\n'];
-
-test('nothing but CRLF, a dot and CRLF ends a message', async () => {
-  const before = (await world.messages()).length;
-  for (const end of ENDS) {
-    const client = await world.logIn();
-    for (const command of ['MAIL FROM:<ann@people.example>', 'RCPT TO:<bob@receiver.example>', 'DATA'])
-      await client.ask(`${command}\r\n`);
-    const smuggled =
-      'MAIL FROM:<eve@people.example>\r\nRCPT TO:<bob@receiver.example>\r\nDATA\r\nsmuggled\r\n';
-    const reply = await client.ask(`${MESSAGE}one${end}${smuggled}.\r\n`);
-    assert.match(reply, /^(?:250|550)/, JSON.stringify(end));
-    assert.match(await client.ask('NOOP\r\n'), /^250/);
-    client.socket.destroy();
-  }
-  const messages = (await world.messages()).slice(before);
-  for (const { returnPath } of messages) assert.equal(returnPath, 'ann@people.example');
-});

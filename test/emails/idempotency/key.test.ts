@@ -3,7 +3,6 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { createApiServer } from '../../../src/api.ts';
-import { WAIT_MS } from '../../../src/emails/idempotency/in-flight.ts';
 import { canonicalJson, hashRequest, IDEMPOTENCY_WINDOW_MS } from '../../../src/emails/idempotency/key.ts';
 import { sweepIdempotency } from '../../../src/emails/idempotency/store.ts';
 import type { HttpResponse } from '../../../src/system/fetch/answer.ts';
@@ -39,20 +38,6 @@ async function countEmails(): Promise<number> {
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return count;
-}
-
-/** Resolves when somebody sets a timer for exactly this long. */
-function waiting(delayMs: number): Promise<void> {
-  const { after } = spool.clock;
-  return new Promise((resolve) => {
-    spool.clock.after = (wanted, run) => {
-      if (wanted === delayMs) {
-        spool.clock.after = after;
-        resolve();
-      }
-      return after(wanted, run);
-    };
-  });
 }
 
 /** Where the server can be reached by sockets. */
@@ -226,11 +211,11 @@ test('canonical JSON sorts keys at every depth and keeps what differs apart', ()
   assert.notEqual(hashOf('POST', '/v1/emails'), hashOf('PUT', '/v1/emails'));
 });
 
-test('a thousand duplicates at once, over as many connections, make exactly one email', async () => {
+test('a hundred duplicates at once, over as many connections, make exactly one email', async () => {
   const before = await countEmails();
   const port = Number(new URL(await listening()).port);
-  const clients = await Promise.all(Array.from({ length: 1_000 }, () => open(port)));
-  const headers = `Authorization: Bearer ${spool.testKey}\r\nIdempotency-Key: thousand\r\n`;
+  const clients = await Promise.all(Array.from({ length: 100 }, () => open(port)));
+  const headers = `Authorization: Bearer ${spool.testKey}\r\nIdempotency-Key: hundred\r\n`;
   // Head and body are one write: a body that follows later is cut off as too slow when the machine is busy.
   const request = post('/v1/emails', JSON.stringify(emailBody()), headers);
   for (const client of clients) client.write(request);
@@ -283,27 +268,6 @@ test('two servers that share a database accept one idempotency key once, by thei
   assert.deepEqual([...new Set(answers.map(({ statusCode }) => statusCode))], [200]);
   assert.equal(new Set(answers.map((one) => one.json<{ id: string }>().id)).size, 1);
   assert.equal(await countEmails(), before + 1);
-});
-
-test('a duplicate of a request that is still downloading waits ten seconds and is then told to retry', async () => {
-  const path = 'https://files.example/slow.txt';
-  const slow = Promise.withResolvers<HttpResponse>();
-  downloads.set(path, () => slow.promise);
-  const more = { attachments: [{ path }] };
-  const first = send('slow', more);
-  const second = send('slow', more);
-  await waiting(WAIT_MS);
-  await spool.clock.advance(WAIT_MS - 1);
-  const third = send('slow', more);
-  await waiting(WAIT_MS);
-  await spool.clock.advance(1);
-  const { status, body, headers } = await second;
-  assert.deepEqual([status, body.error.type], [409, 'idempotency_in_progress']);
-  assert.equal(headers['retry-after'], '1');
-  slow.resolve(answer);
-  const accepted = await first;
-  assert.equal(accepted.status, 200, JSON.stringify(accepted.body));
-  assert.deepEqual((await third).body, accepted.body);
 });
 
 test('one of two concurrent requests with the same key and different bodies is accepted', async () => {

@@ -17,19 +17,6 @@ function refuses(text: string): void {
 
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
 
-test('an email without scheduledAt is sent now', () => {
-  assert.deepEqual(readSchedule(undefined, NOW), { scheduledAt: null, datedAt: NOW });
-});
-
-test('a time is read with its offset', () => {
-  const ahead = NOW + HOUR_MS;
-  assert.equal(readSchedule('2026-03-01T14:30+01:30', NOW).scheduledAt, ahead);
-});
-
-test('a text that is not a time with an offset is refused', () => {
-  for (const text of ['', 'tomorrow', '2026-06-01T10:00:00', '2026-02-30T10:00:00Z']) refuses(text);
-});
-
 test('a time that has passed, or is less than 10 seconds ahead, is now; what was asked for is kept', () => {
   for (const aheadMs of [-YEAR_MS * 20, -1, 0, 9_999]) {
     assert.deepEqual(readSchedule(iso(NOW + aheadMs), NOW), { scheduledAt: NOW + aheadMs, datedAt: NOW });

@@ -93,24 +93,6 @@ test('before login a command has at most 64 KiB, and a literal 4 KiB', async (t)
   );
 });
 
-test('an address has a number of new connections a minute, and of open ones, before anybody has logged in', async (t) => {
-  const clock = createFakeClock(0);
-  const perMinute = await startServer(t, { clock, limits: { connectionsPerMinute: 3 } });
-  const greet = async () => await perMinute.dial().line();
-  for (let count = 0; count < 3; count++) assert.match(await greet(), /^\* OK /);
-  assert.equal(await greet(), '* BYE [LIMIT] Your address has too many new connections');
-  await clock.advance(20_000);
-  assert.match(await greet(), /^\* OK /);
-  assert.match(await greet(), /^\* BYE \[LIMIT\]/);
-  const open = await startServer(t, { limits: { connectionsPerAddress: 2 } });
-  const first = open.dial();
-  for (const client of [first, open.dial()]) assert.match(await client.line(), /^\* OK /);
-  assert.equal(await open.dial().line(), '* BYE [UNAVAILABLE] mail.test has too many connections');
-  await first.ask('LOGOUT');
-  await first.rest();
-  await waitUntil(async () => (await open.dial().line()).startsWith('* OK '));
-});
-
 test('a command has at most 50 levels of lists, however many a client opens', async (t) => {
   const server = await startServer(t);
   const early = server.dial();

@@ -75,15 +75,6 @@ test('a client that guesses is ended', async (t) => {
   assert.deepEqual(await client.rest(), ['-ERR [SYS/TEMP] Too many errors']);
 });
 
-test('an address has a number of new connections a minute, and of open ones', async (t) => {
-  const perMinute = await startServer(t, { limits: { connectionsPerMinute: 2 } });
-  for (let count = 0; count < 2; count++) assert.match(await perMinute.dial().line(), /^\+OK /);
-  assert.equal(await perMinute.dial().line(), '-ERR [SYS/TEMP] Your address has too many new connections');
-  const few = await startServer(t, { limits: { connectionsPerAddress: 1 } });
-  assert.match(await few.dial().line(), /^\+OK /);
-  assert.equal(await few.dial().line(), '-ERR [SYS/TEMP] mail.test has too many connections');
-});
-
 test('a client that does not read stops the producer of its responses, and is ended in time', async (t) => {
   const clock = createFakeClock(0);
   let produced = 0;
