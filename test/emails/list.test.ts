@@ -70,20 +70,6 @@ test('a cursor whose email does not exist, or is another tenant’s, is a positi
   assert.deepEqual((await list({ startingAfter: foreign })).ids, ids.slice(0, 20));
 });
 
-test('filters: status', async () => {
-  const key = await stranger('statuses');
-  const delivered = await send({ to: `delivered@${SIMULATOR}` }, key);
-  const bounced = await send({ to: `bounced@${SIMULATOR}` }, key);
-  await spool.deliverDue();
-  const queued = await send({}, key);
-  assert.deepEqual((await list({ status: 'delivered' }, key)).ids, [delivered]);
-  assert.deepEqual((await list({ status: 'bounced' }, key)).ids, [bounced]);
-  assert.deepEqual((await list({ status: 'queued' }, key)).ids, [queued]);
-  assert.deepEqual((await list({ status: 'canceled' }, key)).ids, []);
-  for (const status of ['', 'Delivered', 'open', 'queued&status=sent'])
-    await refused(`status=${status}`, 'status');
-});
-
 test('filters: sender by address or by domain, whatever the case', async () => {
   const key = spool.liveKey;
   const ada = await send({ from: `Ada <Ada@${SENDER_DOMAIN}>` }, key);

@@ -36,6 +36,14 @@ async function watchQueue() {
   return async () => (await world.queued()).filter(({ messageId }) => !before.has(messageId));
 }
 
+/** Receives a message for a mailbox, runs what is due, and returns what has entered the queue. */
+async function deliver(...message: Parameters<typeof world.receive>) {
+  const queued = await watchQueue();
+  await world.receive(...message);
+  await world.run();
+  return await queued();
+}
+
 const places = () => stored.map(({ target, isJunk }) => `${target?.mailbox}${isJunk ? ' junk' : ''}`);
 
 test('a script chooses folders and flags, and the message is stored once in each', async () => {
@@ -93,10 +101,7 @@ test('a message is sent on with a rewritten sender and the trace of the mailbox,
   const { address } = await world.add(
     'require "copy"; redirect :copy "bob@other.example"; redirect "carl@other.example";',
   );
-  const queued = await watchQueue();
-  await world.receive(address);
-  await world.run();
-  const mail = await queued();
+  const mail = await deliver(address);
   assert.deepEqual(mail.map(({ to }) => to).sort(), [['bob@other.example'], ['carl@other.example']]);
   for (const { returnPath, trace, text } of mail) {
     assert.match(returnPath ?? '', /^SRS0=.*=ann@bounce\./);
@@ -109,20 +114,16 @@ test('a message is sent on with a rewritten sender and the trace of the mailbox,
 test('a message that has been here before is not sent on again, and is kept instead', async () => {
   const script = 'require "editheader"; deleteheader "X-Postrider-Forwarded"; addheader "X" "1";';
   const { address } = await world.add(`${script} redirect "bob@other.example";`);
-  const queued = await watchQueue();
-  await world.receive(address, { header: [forwardMark(world.app, address.toUpperCase()).trim()] });
-  await world.run();
-  assert.deepEqual(await queued(), []);
+  const mail = await deliver(address, { header: [forwardMark(world.app, address.toUpperCase()).trim()] });
+  assert.deepEqual(mail, []);
   assert.deepEqual(places(), ['INBOX']);
 });
 
 test('a sender cannot keep a message from being sent on', async () => {
   const { address } = await world.add('redirect "bob@other.example";');
-  const queued = await watchQueue();
   const header = [`Delivered-To: ${address}`, 'X-Postrider-Forwarded: a.b', 'X-Postrider-Forwarded: '];
-  await world.receive(address, { header });
-  await world.run();
-  assert.equal((await queued()).length, 1);
+  const mail = await deliver(address, { header });
+  assert.equal(mail.length, 1);
   assert.deepEqual(places(), []);
 });
 
@@ -146,11 +147,9 @@ test('a mark that somebody has copied from a message which was sent on holds for
 test('a message that another address here has sent on is sent on once more at most, and kept', async () => {
   const script = 'redirect "bob@other.example"; redirect "carl@other.example";';
   const { address } = await world.add(script);
-  const queued = await watchQueue();
-  await world.receive(address, { header: [forwardMark(world.app, 'dora@people.example').trim()] });
-  await world.run();
+  const mail = await deliver(address, { header: [forwardMark(world.app, 'dora@people.example').trim()] });
   assert.deepEqual(
-    (await queued()).map(({ to }) => to),
+    mail.map(({ to }) => to),
     [['bob@other.example']],
   );
   assert.deepEqual(places(), ['INBOX']);
@@ -160,10 +159,8 @@ test('a message that cannot be sent on is kept', async () => {
   const { address } = await world.add(
     `require "editheader"; redirect "bob@other.example"; addheader "From" "ceo@bank.example"; redirect "carl@other.example";`,
   );
-  const queued = await watchQueue();
-  await world.receive(address);
-  await world.run();
-  assert.equal((await queued()).length, 1);
+  const mail = await deliver(address);
+  assert.equal(mail.length, 1);
   assert.deepEqual(places(), ['INBOX']);
 });
 
@@ -381,21 +378,15 @@ test('a notification that cannot be composed holds nothing else up', async () =>
   const script = `require ["enotify", "copy"]; redirect :copy "bob@other.example";
     notify "mailto:phone@other.example";`;
   const { address } = await world.add(script, { displayName: 'a'.repeat(1_000) });
-  const queued = await watchQueue();
-  await world.receive(address);
-  await world.run();
+  const mail = await deliver(address);
   assert.equal((await world.tasks()).at(-1)?.state, 'done');
-  const mail = await queued();
   assert.deepEqual([mail.map(({ to }) => to), places()], [[['bob@other.example']], ['INBOX']]);
 });
 
 test('a notification goes to all addresses of its URI, which sets no Reply-To', async () => {
   const uri = 'mailto:phone@other.example?cc=desk@other.example&reply-to=me@people.example';
   const { address } = await world.add(`require "enotify"; notify "${uri}";`);
-  const queued = await watchQueue();
-  await world.receive(address);
-  await world.run();
-  const [notification, ...more] = await queued();
+  const [notification, ...more] = await deliver(address);
   assert.deepEqual([notification?.to.sort(), more], [['desk@other.example', 'phone@other.example'], []]);
   assert.match(notification?.text ?? '', /\r\nCc: desk@other\.example\r\n/);
   assert.doesNotMatch(notification?.text ?? '', /Reply-To/i);
@@ -405,12 +396,10 @@ test('spam is kept in the folder for spam, and causes no mail', async () => {
   const script = `require ["vacation", "enotify"]; redirect "bob@other.example"; vacation "Away.";
     notify "mailto:phone@other.example";`;
   const { address } = await world.add(script);
-  const queued = await watchQueue();
   const dmarc = { ...PASS.dmarc, result: 'fail', policy: 'quarantine' } as const;
   knobs.result = { ...PASS, dmarc };
-  await world.receive(address);
-  await world.run();
-  assert.deepEqual([await queued(), places()], [[], ['INBOX junk']]);
+  const mail = await deliver(address);
+  assert.deepEqual([mail, places()], [[], ['INBOX junk']]);
 });
 
 /** Counts recipients as if scripts of this mailbox had sent to them; by default of another one of the tenant. */
@@ -598,14 +587,12 @@ test('an edited header replaces that of the message, in folders and in what is s
   const script = `require ["editheader", "fileinto", "copy"];
     addheader "X-Sorted" "yes"; deleteheader "subject"; redirect :copy "bob@other.example"; fileinto "Lists";`;
   const { address } = await world.add(script);
-  const queued = await watchQueue();
-  await world.receive(address);
-  await world.run();
+  const mail = await deliver(address);
   const [message] = stored;
   assert.match(message?.text ?? '', /^X-Sorted: yes\r\nReturn-Path: /);
   assert.doesNotMatch(message?.text ?? '', /Subject:/);
   assert.match(message?.text ?? '', /\r\n\r\nHello\r\n\r\n$/);
-  const [redirected] = await queued();
+  const [redirected] = mail;
   assert.match(redirected?.text ?? '', /^X-Sorted: yes\r\nFrom: /);
   assert.doesNotMatch(redirected?.text ?? '', /Subject:|Delivered-To:/);
 });
@@ -614,10 +601,7 @@ test('a message is sent on although its script removes the fields of the recepti
   const script = `require "editheader"; addheader "X-Top" "1"; deleteheader "Authentication-Results"; deleteheader "Return-Path";
     deleteheader "Delivered-To"; redirect "bob@other.example";`;
   const { address } = await world.add(script);
-  const queued = await watchQueue();
-  await world.receive(address);
-  await world.run();
-  const [redirected] = await queued();
+  const [redirected] = await deliver(address);
   assert.match(redirected?.text ?? '', /^X-Top: 1\r\nFrom: /);
   assert.deepEqual(places(), []);
 });
