@@ -30,7 +30,6 @@ export const CRASH_POINTS = [
   'inbound-task-run',
   'forward-before-commit',
   'forward-after-commit',
-  'notification-leased',
   'notification-before-commit',
   'notification-after-commit',
   'dmarc-report-before-commit',

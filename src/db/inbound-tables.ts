@@ -150,9 +150,6 @@ export const failureNotifications = table({
   address: text(),
   /** Recipient that the sender named. Where the message went from there concerns nobody else. */
   recipient: text(),
-  /** Time at which the notification is due, or at which the lease of its run ends. Null until a recipient of the message fails. */
-  dueAt: nullable(integer()),
-  attempts: integer(),
 });
 export type FailureNotificationRow = Row<typeof failureNotifications>;
 

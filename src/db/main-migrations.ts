@@ -59,6 +59,7 @@ import { kindsOfTasks } from './migrations/0072-kinds-of-tasks.ts';
 import { tasksOfConfirmations } from './migrations/0073-tasks-of-confirmations.ts';
 import { receivedTasksAsTasks } from './migrations/0074-received-tasks.ts';
 import { tasksOfBroadcasts } from './migrations/0075-tasks-of-broadcasts.ts';
+import { tasksOfReports } from './migrations/0076-tasks-of-reports.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -120,4 +121,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   tasksOfConfirmations,
   receivedTasksAsTasks,
   tasksOfBroadcasts,
+  tasksOfReports,
 ];

@@ -14,8 +14,6 @@ export const submittedMessages = table({
   handedInWith: nullable(text()),
   /** Size of the message. */
   sizeBytes: integer(),
-  /** Time at which the message is looked at again, which is the end of the lease of a running look. Null while only an attempt can bring news. */
-  dueAt: nullable(integer()),
   /** JSON object of what was told about each recipient, by its position (submission/reports/plan.ts). */
   told: text(),
   /** JSON of the report that is being delivered; null when there is none. */

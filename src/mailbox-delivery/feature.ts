@@ -1,11 +1,10 @@
 /** Delivery of received mail to mailboxes, their scripts, and forwarding; `directory.ts` is the door at RCPT, `work.ts` for tasks. */
 import type { Feature } from '../feature.ts';
-import { createNotificationWork } from './forward/notify.ts';
+import { createNotificationKind } from './forward/notify.ts';
 import { createForwardKind } from './forward/work.ts';
 import { createMailboxKind } from './work.ts';
 
 export const mailboxDelivery = {
   name: 'mailbox-delivery',
-  works: [createNotificationWork],
-  tasks: [createForwardKind, createMailboxKind],
+  tasks: [createForwardKind, createMailboxKind, createNotificationKind],
 } satisfies Feature;

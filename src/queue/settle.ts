@@ -60,8 +60,8 @@ async function settleAttempt(tx: Tx, settlement: Settlement): Promise<RecipientR
   const signature = signatureAfter(mail, changes, settlement);
   await changeRecipients(tx, mail, { now, changes, signature });
   for (const change of changes) await suppressBounced(tx, message, { now, ...change });
-  if (changes.some(({ transition }) => transition.cause === 'bounced'))
-    await makeNotificationDue(tx, messageId, now);
+  const failed = changes.find(({ transition }) => transition.cause === 'bounced');
+  if (failed) await makeNotificationDue(tx, failed.recipient, now);
   return changes.map(({ recipient }) => recipient.id);
 }
 

@@ -22,9 +22,7 @@ import { sweepImports } from '../../src/mailbox-imports/store.ts';
 import { listAppPasswordsOfMember } from '../../src/mailboxes/app-passwords/store.ts';
 import { findActiveScript } from '../../src/mailboxes/scripts/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
-import { findNextNotificationTime, leaseNotifications } from '../../src/queue/notifications-store.ts';
 import { cancelMailOf } from '../../src/queue/state/cancel-submitted.ts';
-import { findNextSubmittedTime, leaseSubmitted } from '../../src/queue/submitted/store.ts';
 import { readReceivedPart } from '../../src/routes/messages/store.ts';
 import {
   countTasks,
@@ -86,18 +84,10 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
       await insertApiKey.run(tx, apiKey);
     },
   ],
-  failureNotificationsDue: [
-    findNextNotificationTime,
-    (tx) => leaseNotifications.run(tx, { now: 1, until: 2, limit: 3 }),
-  ],
   appPasswordsByMember: [(tx) => listAppPasswordsOfMember(tx, 'mbx_1')],
   mailboxImportsByEnd: [(tx) => sweepImports.run(tx, { before: 1 })],
   mailboxScriptsActive: [(tx) => findActiveScript(tx, 'mbx_1')],
   messagesOfMailboxes: [(tx) => cancelMailOf(tx, { mailboxId: 'mbx_1', now: 1 })],
-  submittedMessagesDue: [
-    findNextSubmittedTime,
-    (tx) => leaseSubmitted.run(tx, { now: 1, until: 2, limit: 3 }),
-  ],
   domainsReceiving: [(tx) => findReceiver(tx, 'a.example', 1)],
   domainsDeleted: [(tx) => listUnneeded.run(tx, { deletedBefore: 1 })],
   audiencesByTenant: [

@@ -13,9 +13,7 @@ const OPEN = `
          + (SELECT count(*) FROM submittedMessages)`;
 const MAKE_DUE = `
   UPDATE tasks SET dueAt = 0 WHERE dueAt IS NOT NULL;
-  UPDATE recipients SET dueAt = 0 WHERE state = 'deferred';
-  UPDATE failureNotifications SET dueAt = 0 WHERE dueAt IS NOT NULL;
-  UPDATE submittedMessages SET dueAt = 0 WHERE dueAt IS NOT NULL`;
+  UPDATE recipients SET dueAt = 0 WHERE state = 'deferred'`;
 
 /**
  * Lets the time pass for which everything waits that kills have interrupted (webhooks/posting/schedule.ts, queue/schedule.ts). A life that

@@ -78,3 +78,26 @@ test('a broadcast that was due is a task, and one that was being sent or cancele
     ['broadcasts', 'brd_sending', 'ten_a', 'ten_a', 5, 0, null],
   ]);
 });
+
+test('notifications and checks of what people have sent that were due become tasks', () => {
+  const { database, insert } = openBefore('0076');
+  const columns = database
+    .prepare<[], { name: string; type: string }>(
+      'SELECT name, type FROM pragma_table_info(\'messages\') WHERE "notnull" AND dflt_value IS NULL',
+    )
+    .all();
+  const required = Object.fromEntries(columns.map(({ name, type }) => [name, type === 'INTEGER' ? 0 : '']));
+  for (const id of ['em_failed', 'em_waits', 'em_sent', 'em_open'])
+    insert('messages', { ...required, id, tenantId: 'ten_a', mailboxId: 'mbx_a' });
+  const failure = { address: 'a@b.example', recipient: 'c@d.example' };
+  insert('failureNotifications', { ...failure, messageId: 'em_failed', dueAt: NOW, attempts: 2 });
+  insert('failureNotifications', { ...failure, messageId: 'em_waits', attempts: 0 });
+  const submitted = { tenantId: 'ten_a', sizeBytes: 1, told: '{}', reports: 0 };
+  insert('submittedMessages', { ...submitted, messageId: 'em_sent', dueAt: 5 });
+  insert('submittedMessages', { ...submitted, messageId: 'em_open' });
+  migrate(database, NOW);
+  assert.deepEqual(tasksOf(database), [
+    ['failure-notifications', 'em_failed', 'ten_a', 'ten_a', NOW, 2, null],
+    ['submission-reports', 'em_sent', 'mbx_a', 'ten_a', 5, 0, null],
+  ]);
+});

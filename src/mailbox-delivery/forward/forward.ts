@@ -5,7 +5,7 @@
 import { isAscii } from 'node:buffer';
 import type { App } from '../../app.ts';
 import type { BlobContent } from '../../blobs/blobs.ts';
-import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import type { FailureNotificationRow, ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { installationKeyOf } from '../../domains/installation/key.ts';
 import { bounceDomain } from '../../domains/records.ts';
@@ -18,7 +18,6 @@ import { fieldValue, type HeaderField, splitFields } from '../../mail/dkim/verif
 import { MAX_HEADER_BYTES } from '../../mail/header-limits.ts';
 import { FORWARD_MARK } from '../../mail/trace-fields.ts';
 import { newMessage } from '../../queue/new-message.ts';
-import type { NewNotification } from '../../queue/notifications-store.ts';
 import { forwardedLocalPart, returnAddressKeyOf } from '../../queue/return-path.ts';
 import type { NewRecipient } from '../../queue/store.ts';
 import { newId } from '../../system/ids.ts';
@@ -48,7 +47,7 @@ export type BuiltForward =
       message: MessageRow;
       recipients: NewRecipient[];
       /** The sender to tell when the message cannot be delivered; undefined when nobody is told. */
-      notification: NewNotification | undefined;
+      notification: FailureNotificationRow | undefined;
     }
   | { kind: 'refused'; reason: 'deleted' | 'loop' | 'malformed' };
 

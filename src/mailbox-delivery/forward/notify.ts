@@ -4,32 +4,26 @@
  */
 import type { App } from '../../app.ts';
 import { commitOutcome } from '../../db/commit-outcome.ts';
+import type { FailureNotificationRow } from '../../db/inbound-tables.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { addressKey, type Mailbox, parseMailbox } from '../../mail/address.ts';
 import { composeFailureReport } from '../../mail/dsn/write.ts';
-import {
-  findNextNotificationTime,
-  type LeasedNotification,
-  leaseNotifications,
-  putBackNotification,
-} from '../../queue/notifications-store.ts';
+import { findNotification, NOTIFICATION_TASKS } from '../../queue/notifications-store.ts';
 import { parseQueueKey } from '../../queue/queue-key.ts';
 import { findMessage, listRecipients, type SpooledMessage } from '../../queue/store.ts';
 import type { Clock } from '../../system/clock.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { newId } from '../../system/ids.ts';
-import type { Work } from '../../system/worker.ts';
+import { leaseOf, type TaskKind } from '../../tasks/kind.ts';
+import { completeTask, type LeasedTask, retryTask, type TaskEnd } from '../../tasks/store.ts';
 import { GIVE_BACK, type GivingBackApp, giveBack } from './give-back.ts';
 import { buildOwnMail, type OwnMail } from './own-mail.ts';
 import { settleNotification } from './settle.ts';
 
 /** Maximum number of notifications that are made at the same time. */
-const CONCURRENCY = 2;
-/**
- * Length of a lease, in milliseconds. A notification takes a fraction of a second, but a run that has ended the daemon must leave it
- * time for everything else.
- */
-const LEASE_MS = 600_000;
+const CONCURRENCY = 4;
+/** Delay after a run that has failed, in milliseconds. */
+const RETRY_MS = 600_000;
 /** Number of runs after which a notification is given up, because each of them failed or ended the daemon. */
 const MAX_ATTEMPTS = 5;
 /** Time after which a mailbox that could not take its message back is asked again, in milliseconds. */
@@ -48,13 +42,13 @@ const UNKNOWN_STATUS = '5.0.0';
 type Built =
   | { result: 'queued'; mail: OwnMail }
   | { result: 'waiting'; reason: string }
-  | { result: 'deleted' | 'given_back' | 'given_up' | 'limited' | 'loop' };
+  | { result: 'deleted' | 'given_back' | 'limited' | 'loop' };
 
-/** Returns the work that sends notifications. */
-export function createNotificationWork(
+/** Returns the notifications of senders as a kind of task. */
+export function createNotificationKind(
   app: GivingBackApp,
   { domainRate = DOMAIN_RATE }: { domainRate?: typeof DOMAIN_RATE } = {},
-): Work<LeasedNotification> {
+): TaskKind {
   const { db, clock } = app;
   const mayTell = createLimits(clock, domainRate);
   const results = app.metrics.counter('inbound_notifications_total', 'Notifications about failed forwards.', [
@@ -62,49 +56,44 @@ export function createNotificationWork(
   ]);
 
   /** Waiting does not count as an attempt, so it never uses them up. */
-  async function putBack({ messageId, recipient: mailboxId, attempts }: LeasedNotification, reason: string) {
+  async function wait(task: LeasedTask, { reason }: { reason: string }): Promise<TaskEnd> {
+    const { reference: emailId, attempts } = task;
     results.inc({ result: 'waiting' });
-    app.log.warn(
-      { emailId: messageId, mailboxId, reason },
-      'a mailbox cannot take its message back, which waits',
-    );
+    app.log.warn({ emailId, reason }, 'a mailbox cannot take its message back, which waits');
     const dueAt = clock.now() + WAIT_MS;
-    await commitOutcome(app, putBackNotification, { messageId, dueAt, attempts: attempts - 1 });
+    return commitOutcome(app, retryTask, { lease: leaseOf(task), dueAt, attempts: attempts - 1 });
+  }
+
+  async function settle(task: LeasedTask, result: string, mail?: OwnMail): Promise<TaskEnd> {
+    const end = await commitOutcome(app, settleNotification, { lease: leaseOf(task), mail });
+    if (end === 'stale') return end;
+    results.inc({ result });
+    if (mail) app.wakeups.notify('queue');
+    else if (result !== 'given_back')
+      app.log.warn({ emailId: task.reference, result }, 'a sender was not told of a failure');
+    return end;
   }
 
   return {
-    name: 'failure notifications',
+    name: NOTIFICATION_TASKS,
     concurrency: CONCURRENCY,
-    async lease(limit) {
-      const now = clock.now();
-      const dueAt = await findNextNotificationTime(db.read);
-      if (dueAt === undefined || dueAt > now) return { items: [], nextDueAt: dueAt };
-      const items = await db.commit(leaseNotifications, { now, until: now + LEASE_MS, limit });
-      return { items, nextDueAt: now };
-    },
-    async run(notification) {
-      const { messageId } = notification;
-      app.crashPoint('notification-leased');
+    backOff: (attempts) => (attempts < MAX_ATTEMPTS ? RETRY_MS : undefined),
+    async run(task) {
+      const notification = await findNotification(db.read, task.reference);
+      if (!notification) return db.commit(completeTask, leaseOf(task));
       const built = await build(app, notification, mayTell);
-      if (built.result === 'waiting') return await putBack(notification, built.reason);
-      const mail = built.result === 'queued' ? built.mail : undefined;
-      // A full disk only delays it; otherwise the row would wait for the end of its lease.
-      if (!(await commitOutcome(app, settleNotification, { messageId, mail }))) return;
-      const { result } = built;
-      results.inc({ result });
-      if (mail) app.wakeups.notify('queue');
-      else if (result !== 'given_back')
-        app.log.warn({ emailId: messageId, result }, 'a sender was not told of a failure');
+      if (built.result === 'waiting') return wait(task, built);
+      return settle(task, built.result, built.result === 'queued' ? built.mail : undefined);
     },
+    giveUp: (task) => settle(task, 'given_up'),
   };
 }
 
 async function build(
   app: GivingBackApp,
-  { messageId, address, recipient, attempts }: LeasedNotification,
+  { messageId, address, recipient }: FailureNotificationRow,
   mayTell: (to: Mailbox) => boolean,
 ): Promise<Built> {
-  if (attempts > MAX_ATTEMPTS) return { result: 'given_up' };
   const message = await findMessage(app.db.read, messageId);
   const failed = (await listRecipients(app.db.read, messageId)).filter(({ state }) => state === 'bounced');
   if (address === GIVE_BACK) return message ? await giveBack(app, message, recipient) : { result: 'deleted' };

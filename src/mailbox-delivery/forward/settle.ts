@@ -7,7 +7,7 @@ import { defineWrite } from '../../db/operation.ts';
 import { type Settlement, settleReceived } from '../../inbound/tasks/store.ts';
 import { endNotification, insertNotification } from '../../queue/notifications-store.ts';
 import { enqueue } from '../../queue/store.ts';
-import type { TaskEnd } from '../../tasks/store.ts';
+import { completeTask, type Lease, type TaskEnd } from '../../tasks/store.ts';
 import type { BuiltForward } from './forward.ts';
 import type { OwnMail } from './own-mail.ts';
 
@@ -26,17 +26,17 @@ export const settleForward = defineWrite(
   { crashPoints: { beforeCommit: 'forward-before-commit', afterCommit: 'forward-after-commit' } },
 );
 
-type Notified = { messageId: string; mail: OwnMail | undefined };
+type Notified = { lease: Lease; mail: OwnMail | undefined };
 
-/** Queues the notification about a message, if there is one. Returns false, and changes nothing, when another run has done so before. */
+/** Queues the notification about a message, if there is one. When the answer is `stale`, nothing has changed. */
 export const settleNotification = defineWrite(
   'inbound.notify',
-  async (tx, { messageId, mail }: Notified): Promise<boolean> => {
-    if (!(await endNotification(tx, messageId))) return false;
-    if (!mail) return true;
+  async (tx, { lease, mail }: Notified): Promise<TaskEnd> => {
+    const end = await completeTask.run(tx, lease);
+    if (end === 'stale' || !(await endNotification(tx, lease.reference)) || !mail) return end;
     await insertBlob(tx, mail.blob);
     await enqueue(tx, mail.message, mail.recipients);
-    return true;
+    return end;
   },
   { crashPoints: { beforeCommit: 'notification-before-commit', afterCommit: 'notification-after-commit' } },
 );

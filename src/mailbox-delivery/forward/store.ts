@@ -5,7 +5,7 @@ import type { ExpirySlice } from '../../db/expiry.ts';
 import { defineWrite } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import { freeReceivedBytes } from '../../inbound/store.ts';
-import { deleteNotifications } from '../../queue/notifications-store.ts';
+import { deleteNotifications, NOTIFICATION_TASKS } from '../../queue/notifications-store.ts';
 import { deleteMessages } from '../../queue/store.ts';
 import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
 import { GIVE_BACK } from './give-back.ts';
@@ -25,7 +25,8 @@ const nextEnded = statement((db, param: Param<Expiry>) =>
       AND recipients.state IN ('ready', 'in_flight', 'deferred', 'held'))`)
     // A mailbox that takes its message back may be damaged for longer than mail is kept.
     .where(sql<boolean>`NOT EXISTS (SELECT 1 FROM failureNotifications
-      WHERE failureNotifications.messageId = messages.id AND address = ${GIVE_BACK} AND failureNotifications.dueAt IS NOT NULL)`)
+      JOIN tasks ON tasks.kind = ${NOTIFICATION_TASKS} AND tasks.reference = failureNotifications.messageId
+      WHERE failureNotifications.messageId = messages.id AND address = ${GIVE_BACK})`)
     .limit(constant(param('rows'))),
 );
 

@@ -59,8 +59,9 @@ export async function changeRecipients(
   await updateMessage(tx, message);
   await storeTally(tx, tally);
   const after = [...changed.values()];
-  if (message.mailboxId !== null && after.some(({ state }) => isEnded(state)))
-    await makeSubmittedDue(tx, message.id, now);
+  const { mailboxId } = message;
+  if (mailboxId !== null && after.some(({ state }) => isEnded(state)))
+    await makeSubmittedDue(tx, { ...message, mailboxId }, now);
   return { message, recipients: after };
 }
 

@@ -1,10 +1,7 @@
-/** Moves the due times of waiting mail, and of the notifications to its senders, when the wall clock was set back. */
 import type { Db } from '../../db/database.ts';
 import { inSlices, type SetBack } from '../../db/due-times.ts';
-import { moveDueNotifications } from '../notifications-store.ts';
 import { MAX_RETRY_DELAY_MS } from '../schedule.ts';
 import { type DueRow, moveDueRecipients } from '../store.ts';
-import { moveDueSubmitted } from '../submitted/store.ts';
 
 /** Moves the due times of retries after the wall clock was set back. Scheduled mail keeps its time. */
 export async function moveQueue(db: Db, setBack: SetBack): Promise<void> {
@@ -13,6 +10,4 @@ export async function moveQueue(db: Db, setBack: SetBack): Promise<void> {
   await inSlices<DueRow>({ id: 'rcp_', dueAt: now }, (after) =>
     db.commit(moveDueRecipients, { ...setBack, after, until: Math.round(until) }),
   );
-  await db.commit(moveDueNotifications, setBack);
-  await db.commit(moveDueSubmitted, setBack);
 }

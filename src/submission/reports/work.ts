@@ -11,25 +11,21 @@ import type { SubmittedMessageRow } from '../../db/submission-tables.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { findMailboxById } from '../../mailboxes/store.ts';
 import { findMessage, listRecipients, type SpooledMessage } from '../../queue/store.ts';
-import {
-  endSubmitted,
-  findNextSubmittedTime,
-  findSubmitted,
-  leaseSubmitted,
-  settleSubmitted,
-} from '../../queue/submitted/store.ts';
+import { endSubmitted, findSubmitted, REPORT_TASKS, settleSubmitted } from '../../queue/submitted/store.ts';
 import { errorMessage } from '../../system/errors.ts';
-import type { Work } from '../../system/worker.ts';
+import { leaseOf, type TaskKind } from '../../tasks/kind.ts';
+import { completeTask, type Lease, type TaskEnd } from '../../tasks/store.ts';
 import { composeSubmissionReport } from './compose.ts';
 import { type PlannedReport, planReport, type Reported, reportedAfter } from './plan.ts';
 
 type ReportApp = App & { mailboxDelivery: MailboxDelivery };
 type Found = { row: SubmittedMessageRow; message: SpooledMessage; recipients: RecipientRow[] };
 
-/** Maximum number of messages that are checked at the same time. */
+/** Maximum number of messages that are checked at the same time. A tenant alone gets three quarters of them. */
 const CONCURRENCY = 8;
-/** Length of a lease, in milliseconds. A check takes a fraction of a second, or as long as a mailbox is busy. */
-const LEASE_MS = 600_000;
+const HELD_PER_FREE = 3;
+/** Delay after a check that has failed, in milliseconds. */
+const RETRY_MS = 600_000;
 /**
  * Maximum size of what a report returns of the header. Headers can have 256 KiB, and reports come to full mailboxes too; the fields that
  * people know a message by are at the beginning.
@@ -40,60 +36,42 @@ const WAIT_MS = 60_000;
 
 const CRLF = '\r\n';
 
-/** Returns the work that reports to the writers of messages. */
-export function createReportsWork(app: ReportApp): Work<string> {
+/** Returns the checks of messages, whose writers get reports, as a kind of task. */
+export function createReportKind(app: ReportApp): TaskKind {
   const { db, clock } = app;
-  /** Checks that are not finished, by message. A recipient that reaches its end meanwhile asks for another one. */
-  const running = new Map<string, Promise<void>>();
   const reports = app.metrics.counter('submission_reports_total', 'Reports to the writers of messages.', [
     'action',
   ]);
 
-  async function check(messageId: string): Promise<void> {
-    const leasedUntil = (await findSubmitted(db.read, messageId))?.dueAt;
-    const found = await read(app, messageId);
-    if (!found || leasedUntil === undefined || leasedUntil === null) return;
+  async function check(lease: Lease, found: Found): Promise<TaskEnd> {
     const { row, message, recipients } = found;
     const reported = JSON.parse(row.told) as Reported;
     const now = clock.now();
-    const pending = row.report === null ? undefined : (JSON.parse(row.report) as PlannedReport);
     const settle = (change: Partial<SubmittedMessageRow> & { dueAt: number | null }) =>
-      commitOutcome(app, settleSubmitted, { ...row, ...change, leasedUntil });
-    if (pending) {
-      const isDelivered = await deliver(app, found, pending);
-      if (!isDelivered) return void (await settle({ dueAt: now + WAIT_MS }));
+      commitOutcome(app, settleSubmitted, { ...row, ...change, lease });
+    if (row.report !== null) {
+      const pending = JSON.parse(row.report) as PlannedReport;
+      if (!(await deliver(app, found, pending))) return settle({ dueAt: now + WAIT_MS });
       reports.inc({ action: pending.action });
-      const after = JSON.stringify(reportedAfter(pending, { message, reported, now }));
-      await settle({ told: after, report: null, reports: row.reports + 1, dueAt: now });
-      return;
+      const told = JSON.stringify(reportedAfter(pending, { message, reported, now }));
+      return settle({ told, report: null, reports: row.reports + 1, dueAt: now });
     }
     const plan = planReport({ message, recipients, reported, now });
-    if (plan.kind === 'report') await settle({ report: JSON.stringify(plan.report), dueAt: now });
-    else if (plan.kind === 'wait') await settle({ dueAt: plan.dueAt });
-    else {
-      const file = await commitOutcome(app, endSubmitted, message);
-      if (file) await app.blobs.discard(file);
-    }
+    if (plan.kind === 'report') return settle({ report: JSON.stringify(plan.report), dueAt: now });
+    if (plan.kind === 'wait') return settle({ dueAt: plan.dueAt });
+    const { end, file } = await commitOutcome(app, endSubmitted, { lease, message });
+    if (file) await app.blobs.discard(file);
+    return end;
   }
 
   return {
-    name: 'submission reports',
-    wakeOn: ['events'],
+    name: REPORT_TASKS,
     concurrency: CONCURRENCY,
-    async lease(limit) {
-      const now = clock.now();
-      const dueAt = await findNextSubmittedTime(db.read);
-      if (dueAt === undefined || dueAt > now) return { items: [], nextDueAt: dueAt };
-      const items = await db.commit(leaseSubmitted, { now, until: now + LEASE_MS, limit });
-      return { items, nextDueAt: now };
-    },
-    async run(messageId) {
-      const before = running.get(messageId)?.catch(() => {}) ?? Promise.resolve();
-      const last = before.then(() => check(messageId));
-      running.set(messageId, last);
-      await last.finally(() => {
-        if (running.get(messageId) === last) running.delete(messageId);
-      });
+    perFree: HELD_PER_FREE,
+    backOff: () => RETRY_MS,
+    async run(task) {
+      const found = await read(app, task.reference);
+      return found ? check(leaseOf(task), found) : db.commit(completeTask, leaseOf(task));
     },
   };
 }

@@ -11,10 +11,6 @@ const TIMEOUT_MS = 90_000;
 const WAITING_REPORTS = 'SELECT count(*) FROM dmarcReports WHERE dueAt > 0';
 const MAKE_DUE = 'UPDATE dmarcReports SET dueAt = 0 WHERE dueAt > 0';
 
-/** A leased notification is due again after ten minutes. */
-const DUE_NOTIFICATIONS =
-  "SELECT count(*) FROM failureNotifications WHERE dueAt <= unixepoch('subsec') * 1000";
-
 /**
  * Lets the night come for the DMARC report about the author's mail, and counts the report. A life of the daemon counts mail for it
  * and ends in peace, so that nothing but the daemon ever opens a database that a kill has left.
@@ -26,11 +22,6 @@ export async function makeReportDue(place: InboundWorld): Promise<void> {
     { readonly: false },
     (database) => database.prepare(MAKE_DUE).run().changes,
   );
-}
-
-/** Lets a forwarded letter come back, so that the next life has a sender to tell when it starts. The daemon looks every 30 s. */
-export async function makeNotificationDue(place: InboundWorld): Promise<void> {
-  await sendUntil(place, { first: 'returned', waiting: DUE_NOTIFICATIONS });
 }
 
 /** Sends letters in a life of the daemon that ends in peace once the query counts something. */

@@ -11,7 +11,7 @@ import type { DaemonProcess } from '../../support/daemon.ts';
 import { requireKill, startUntil, untilDeath } from '../planned-end.ts';
 import { letDelaysPass } from '../quiet.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
-import { makeNotificationDue, makeReportDue } from './due-times.ts';
+import { makeReportDue } from './due-times.ts';
 import { ANSWERS, type LetterKind } from './letter.ts';
 import { createInboundWorld, finishInbound, type InboundReckoning, type InboundWorld } from './place.ts';
 
@@ -90,6 +90,7 @@ function letterFor(plan: Plan): LetterKind | undefined {
   const kind = TASK_KINDS.find((one) => plan.endsWith(`/${one}`) || plan.endsWith(`/received-${one}`));
   if (kind) return kind;
   if (plan.startsWith('forward-')) return 'forward';
+  if (plan.startsWith('notification-')) return 'returned';
   if (plan.startsWith('mailbox-')) return 'mailbox';
   return plan.endsWith(`/${ROUTE_POSTS}`) ? 'post' : undefined;
 }
@@ -98,7 +99,6 @@ function letterFor(plan: Plan): LetterKind | undefined {
 async function liveAndDie(place: InboundWorld, plan: Plan, random: SeededRandom): Promise<boolean> {
   const { world } = place;
   if (plan.startsWith('dmarc-report-')) await makeReportDue(place);
-  if (plan.startsWith('notification-')) await makeNotificationDue(place);
   const daemon = await startUntil(world, plan === RANDOM ? undefined : plan);
   if (!daemon) return true;
   const over = new AbortController();

@@ -182,8 +182,7 @@ async function untilNothingIsOpen(
 }
 
 /**
- * Tasks, reports, recipients and notifications that have not ended, and those of them that are due within ten seconds. The daemon looks for
- * notifications every 30 s and when it starts, so none of them counts as due.
+ * Tasks, reports, recipients and notifications that have not ended, and those of them that are due within ten seconds.
  */
 const OPEN = `
   WITH waiting(dueAt) AS (
@@ -192,7 +191,7 @@ const OPEN = `
      WHERE received.state = 'pending'
     UNION ALL SELECT dueAt FROM dmarcReports WHERE dueAt = 0
     UNION ALL SELECT iif(state = 'in_flight', 0, dueAt) FROM recipients WHERE state IN ('ready', 'in_flight', 'deferred')
-    UNION ALL SELECT NULL FROM failureNotifications WHERE dueAt IS NOT NULL
+    UNION ALL SELECT iif(runId IS NULL, dueAt, 0) FROM tasks WHERE kind = 'failure-notifications'
   )
   SELECT count(*) AS open, count(*) FILTER (WHERE dueAt <= (unixepoch('subsec') + 10) * 1000) AS soon FROM waiting`;
 

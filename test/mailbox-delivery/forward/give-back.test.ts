@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { beforeEach, test } from 'node:test';
 import { openWriting } from '../../../src/db/connection.ts';
-import { createNotificationWork } from '../../../src/mailbox-delivery/forward/notify.ts';
+import { createNotificationKind } from '../../../src/mailbox-delivery/forward/notify.ts';
 import { endMailbox } from '../../../src/mailboxes/store.ts';
 import { receivedSteps } from '../../../src/receiving/expire.ts';
 import { PASS } from '../../inbound/mail-world.ts';
-import { openScriptWorld } from '../scripts/world.ts';
+import { runDueTasks } from '../../support/tasks.ts';
+import { makeNotificationsDue, openScriptWorld } from '../scripts/world.ts';
 
 const DAY_MS = 86_400_000;
 const world = await openScriptWorld();
@@ -15,7 +16,7 @@ const { app, clock, knobs, test: installation } = world;
 
 let delivered: string[] = [];
 let deliver: () => Promise<{ kind: 'delivered' } | { kind: 'waiting'; reason: string }>;
-const work = createNotificationWork({
+const kind = createNotificationKind({
   ...app,
   mailboxDelivery: {
     async deliver({ mailboxId, deliveryId }) {
@@ -42,16 +43,12 @@ async function failRedirect() {
   const side = openWriting(join(installation.dataDir, 'postrider.db'), 'NORMAL');
   side.prepare("UPDATE recipients SET state = 'bounced', dueAt = NULL WHERE messageId = ?").run(messageId);
   side.prepare("UPDATE messages SET status = 'bounced' WHERE id = ?").run(messageId);
-  side.prepare('UPDATE failureNotifications SET dueAt = 1 WHERE messageId = ?').run(messageId);
+  await makeNotificationsDue(side);
   side.close();
   return { mailbox, messageId };
 }
 
-async function run(): Promise<number> {
-  const { items } = await work.lease(10);
-  for (const item of items) await work.run(item);
-  return items.length;
-}
+const run = async () => (await runDueTasks(app, kind)).length;
 
 async function expire(): Promise<void> {
   for (const step of receivedSteps(app)) await step.expire(clock.now(), { after: '', rows: 50 });

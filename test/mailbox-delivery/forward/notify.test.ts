@@ -3,26 +3,25 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { readReturnedMail } from '../../../src/mail/dsn/read.ts';
-import { ADDRESS_RATE, createNotificationWork } from '../../../src/mailbox-delivery/forward/notify.ts';
+import { ADDRESS_RATE, createNotificationKind } from '../../../src/mailbox-delivery/forward/notify.ts';
 import { provenSenderOf } from '../../../src/mailbox-delivery/forward/proven-sender.ts';
 import { senderRewritingOf } from '../../../src/mailbox-delivery/forward/rewriting.ts';
 import { createForwardKind } from '../../../src/mailbox-delivery/forward/work.ts';
-import { moveQueue } from '../../../src/queue/state/set-back.ts';
 import { findMessage, listRecipients } from '../../../src/queue/store.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { receivedSteps } from '../../../src/receiving/expire.ts';
 import { createLocalReceiver } from '../../../src/receiving/local.ts';
-import type { Work } from '../../../src/system/worker.ts';
+import { startTasks } from '../../../src/tasks/engine.ts';
+import type { TaskKind } from '../../../src/tasks/kind.ts';
 import { openMailWorld, PASS, sendMail } from '../../inbound/mail-world.ts';
 import { deliveryAppOf } from '../../support/spool.ts';
-import { runDueTasks } from '../../support/tasks.ts';
+import { leaseTasksOf, releaseTasksOf, runDueTasks } from '../../support/tasks.ts';
 import { waitUntilInTime } from '../../support/wait-until.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
 
 const HOST = 'mx.postrider.example';
 const TO = `postmaster@${HOST}`;
 const DAY_MS = 86_400_000;
-const LEASE_MS = 600_000;
 /** The operator's server takes no mail, or it is this one. Nobody can be reached at the addresses of senders. */
 const NO_MAIL = 'operator.example MX 0 .';
 const LOOP = `operator.example MX 10 ${HOST}`;
@@ -47,12 +46,10 @@ beforeEach(async () => {
   await clock.advance(DAY_MS);
 });
 
-/** Runs what is due, and returns how many items that were. */
-async function run<Item>(work: Work<Item>): Promise<number> {
+/** Runs what is due, and returns how many tasks that were. */
+async function run(kind: TaskKind): Promise<number> {
   await clock.advance(100);
-  const { items } = await work.lease(10);
-  for (const item of items) await work.run(item);
-  return items.length;
+  return (await runDueTasks(app, kind)).length;
 }
 
 /** Receives a message for the postmaster, forwards it, and waits until the next server has refused it. */
@@ -71,9 +68,9 @@ async function fail(mail: Partial<Parameters<typeof sendMail>[1]> = {}): Promise
 }
 
 /** Sends what is due, and returns the notifications that were queued. */
-async function notify(work = createNotificationWork(app)) {
+async function notify(kind = createNotificationKind(app)) {
   const { length } = await queued();
-  await run(work);
+  await run(kind);
   return Promise.all((await queued()).slice(length).map(({ id }) => rawOf(id)));
 }
 
@@ -184,17 +181,17 @@ test('a loop is logged, and so is what would be too many for one address', async
   dns.setZone(LOOP);
   await fail();
   world.lines.length = 0;
-  const work = createNotificationWork(app);
-  assert.deepEqual(await notify(work), []);
+  const kind = createNotificationKind(app);
+  assert.deepEqual(await notify(kind), []);
   dns.setZone(NO_MAIL);
   let told = 0;
   for (let count = 0; count <= ADDRESS_RATE.burst; count++) {
     await fail({ from: count % 2 === 0 ? 'ann@sender.example' : 'ANN@sender.example' });
-    told += (await notify(work)).length;
+    told += (await notify(kind)).length;
   }
   assert.equal(told, ADDRESS_RATE.burst);
   await fail({ from: 'bob@sender.example' });
-  assert.equal((await notify(work)).length, 1, 'others are told still');
+  assert.equal((await notify(kind)).length, 1, 'others are told still');
   const results = world.lines.flatMap(({ msg, ['result']: result }) =>
     msg === 'a sender was not told of a failure' ? [result] : [],
   );
@@ -202,54 +199,47 @@ test('a loop is logged, and so is what would be too many for one address', async
 });
 
 test('a domain has a limit of its own', async () => {
-  const work = createNotificationWork(app, { domainRate: { burst: 1, tokensPerSecond: 0 } });
+  const kind = createNotificationKind(app, { domainRate: { burst: 1, tokensPerSecond: 0 } });
   const told: number[] = [];
   for (const from of ['ann@sender.example', 'bob@sender.example']) {
     await fail({ from });
-    told.push((await notify(work)).length);
+    told.push((await notify(kind)).length);
   }
   assert.deepEqual(told, [1, 0]);
 });
 
-test('a run that was interrupted is repeated after its lease, and a run that comes too late queues nothing', async () => {
+test('a run that was interrupted is repeated, and a run that comes too late queues nothing', async () => {
   await fail();
   await clock.advance(100);
-  const work = createNotificationWork(app);
-  const [interrupted] = (await work.lease(10)).items;
+  const kind = createNotificationKind(app);
+  const [interrupted] = await leaseTasksOf(app, { kind: kind.name });
   assert.ok(interrupted);
-  assert.equal(await run(createNotificationWork(app)), 0, 'it is leased');
-  await clock.advance(LEASE_MS);
+  assert.equal(await run(kind), 0, 'it is leased');
+  assert.equal(await releaseTasksOf(app, kind.name), 1);
   assert.equal((await notify()).length, 1);
   const { length } = await queued();
-  await work.run(interrupted);
+  await kind.run(interrupted);
   assert.equal((await queued()).length, length);
 });
 
-test('a notification that ends the daemon each time is given up', async () => {
+test('a notification whose runs fail is given up', async () => {
   await fail();
   let runs = 0;
-  knobs.crashPoint = (name) => {
-    if (name !== 'notification-leased') return;
+  const open = app.blobs.open.bind(app.blobs);
+  app.blobs.open = async () => {
     runs += 1;
-    if (runs <= 5) throw new Error('the daemon ends');
+    throw new Error('a damaged file');
   };
-  for (let count = 0; count < 5; count++) {
-    await assert.rejects(run(createNotificationWork(app)), /the daemon ends/);
-    await clock.advance(LEASE_MS);
+  const running = startTasks(app, [createNotificationKind(app)]);
+  for (let count = 1; count <= 5; count++) {
+    await waitUntilInTime([clock], () => runs === count, `run ${count}`);
+    await clock.advance(600_000);
   }
-  assert.deepEqual([await notify(), runs, await waiting()], [[], 6, []]);
-});
-
-test('a notification is not late when the clock is set back', async () => {
-  await fail();
-  const { dueAt } = (await waiting())[0] ?? assert.fail();
-  const now = (dueAt ?? 0) - DAY_MS;
-  await moveQueue(app.db, { now, setBackMs: DAY_MS });
-  assert.deepEqual(
-    (await waiting()).map((row) => row.dueAt),
-    [now],
-  );
-  assert.equal((await notify()).length, 1);
+  const isOver = async () => (await waiting()).length === 0;
+  await waitUntilInTime([clock], isOver, 'it is given up');
+  app.blobs.open = open;
+  await Promise.all([running.stop(0), clock.advance(0)]);
+  assert.deepEqual([runs, await notify()], [5, []]);
 });
 
 test('who would be told is forgotten with the message', async () => {

@@ -1,7 +1,7 @@
 /** A message with REQUIRETLS (RFC 8689) on its way through this installation: received over TLS, forwarded, delivered or not. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { createNotificationWork } from '../../../src/mailbox-delivery/forward/notify.ts';
+import { createNotificationKind } from '../../../src/mailbox-delivery/forward/notify.ts';
 import { createForwardKind } from '../../../src/mailbox-delivery/forward/work.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { createLocalReceiver } from '../../../src/receiving/local.ts';
@@ -10,6 +10,7 @@ import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import { openMailWorld, PASS } from '../../inbound/mail-world.ts';
 import { GOOD_HOST, startRequireTlsServers } from '../../queue/sessions/require-tls-servers.ts';
 import { dialHosts, type Hosts } from '../../support/loopback.ts';
+import { runDueTasks } from '../../support/tasks.ts';
 import { waitUntil, waitUntilInTime } from '../../support/wait-until.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
 
@@ -97,8 +98,7 @@ test('it fails at once where the next server offers no TLS or no REQUIRETLS, and
 /** Makes the notifications that are due, waits for what becomes of them, and returns it. */
 async function notify() {
   const { length } = await sent();
-  const work = createNotificationWork(app);
-  for (const item of (await work.lease(10)).items) await work.run(item);
+  await runDueTasks(app, createNotificationKind(app));
   await waitUntilInTime(
     [clock],
     async () => {

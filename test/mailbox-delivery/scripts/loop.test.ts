@@ -1,13 +1,12 @@
 /** Mailboxes of two installations whose scripts send mail to each other, and answer it. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { createNotificationWork } from '../../../src/mailbox-delivery/forward/notify.ts';
+import { createNotificationKind } from '../../../src/mailbox-delivery/forward/notify.ts';
 import { createMailboxKind } from '../../../src/mailbox-delivery/work.ts';
 import { createScriptRunner } from '../../../src/mailboxes/scripts/runner.ts';
 import { activateScript, putScript } from '../../../src/mailboxes/scripts/store.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { createLocalReceiver } from '../../../src/receiving/local.ts';
-import { startWork } from '../../../src/system/worker.ts';
 import { startTasks } from '../../../src/tasks/engine.ts';
 import { SANDBOX } from '../../emails/fixtures.ts';
 import { type MailWorld, openMailWorld, PASS, sendMail } from '../../inbound/mail-world.ts';
@@ -44,8 +43,10 @@ async function openInstallation(domain: string, address: string, script: string)
   await app.db.commit(activateScript, { mailboxId: id, name: 'rules' });
   const workers = [
     startDelivering(app, createLocalReceiver(app)),
-    startTasks(app, [createMailboxKind({ ...app, scriptRunner, mailboxDelivery })]),
-    startWork(app, createNotificationWork({ ...app, mailboxDelivery })),
+    startTasks(app, [
+      createMailboxKind({ ...app, scriptRunner, mailboxDelivery }),
+      createNotificationKind({ ...app, mailboxDelivery }),
+    ]),
   ];
   after(async () => {
     await Promise.all(workers.map((worker) => worker.stop(STOP_MS)));

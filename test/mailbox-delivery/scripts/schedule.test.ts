@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openWriting } from '../../../src/db/connection.ts';
-import { createNotificationWork } from '../../../src/mailbox-delivery/forward/notify.ts';
+import { createNotificationKind } from '../../../src/mailbox-delivery/forward/notify.ts';
 import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
 import { PASS } from '../../inbound/mail-world.ts';
-import { openScriptWorld } from './world.ts';
+import { runDueTasks } from '../../support/tasks.ts';
+import { makeNotificationsDue, openScriptWorld } from './world.ts';
 
 const world = await openScriptWorld();
 const { app, test: installation } = world;
@@ -27,10 +28,9 @@ test('redirects, refusals and failure reports are scheduled with the tenant of t
 
   const side = openWriting(join(installation.dataDir, 'postrider.db'), 'NORMAL');
   side.prepare("UPDATE recipients SET state = 'bounced', dueAt = NULL").run();
-  side.prepare('UPDATE failureNotifications SET dueAt = 1').run();
+  await makeNotificationsDue(side);
   side.close();
-  const work = createNotificationWork(app);
-  for (const item of (await work.lease(1)).items) await work.run(item);
+  await runDueTasks(app, createNotificationKind(app));
   const toSender = `${INSTALLATION_TENANT}: live transactional ${tenantId} sender.example`;
   assert.deepEqual(await queues(), [redirected, toSender]);
 

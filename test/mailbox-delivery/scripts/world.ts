@@ -1,12 +1,15 @@
 /** An installation whose mailboxes have scripts, and keep what they are given in memory. */
 import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
+import type { Database } from 'better-sqlite3';
 import type { DeliveryRequest, DeliveryResult } from '../../../src/accounts/delivery.ts';
+import { kyselyOn } from '../../../src/db/dialect.ts';
 import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
 import type { Folder } from '../../../src/mail/sieve/run/account.ts';
 import { createMailboxKind } from '../../../src/mailbox-delivery/work.ts';
 import { createScriptRunner, type ScriptRunner } from '../../../src/mailboxes/scripts/runner.ts';
 import { activateScript, putScript } from '../../../src/mailboxes/scripts/store.ts';
+import { makeNotificationDue } from '../../../src/queue/notifications-store.ts';
 import { type MailWorld, openMailWorld, sendMail } from '../../inbound/mail-world.ts';
 import { addMailbox } from '../../mailboxes/fixtures.ts';
 import { runDueTasks } from '../../support/tasks.ts';
@@ -142,4 +145,11 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
       );
     },
   };
+}
+
+/** Makes the notifications about all messages due that have one, as the failures of the messages do. */
+export async function makeNotificationsDue(side: Database): Promise<void> {
+  const tx = kyselyOn(side);
+  for (const recipient of await tx.selectFrom('recipients').select(['messageId', 'queue']).execute())
+    await makeNotificationDue(tx, recipient, 1);
 }

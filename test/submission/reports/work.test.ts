@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { DeliveryRequest, DeliveryResult } from '../../../src/accounts/delivery.ts';
 import { recordUsage } from '../../../src/mailboxes/store.ts';
-import { createReportsWork } from '../../../src/submission/reports/work.ts';
+import { createReportKind } from '../../../src/submission/reports/work.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import { addMailbox } from '../../mailboxes/fixtures.ts';
+import { leaseTasksOf, releaseTasksOf, runDueTasks } from '../../support/tasks.ts';
 import { openSubmissionWorld, submit } from '../submission-world.ts';
 
 const MINUTE_MS = 60_000;
@@ -18,9 +19,8 @@ world.addZone('nomail.example MX 0 .\nslow.example MX 10 mx.slow.example\nmx.slo
 const delivered: DeliveryRequest[] = [];
 let onDelivery: () => Promise<void> | void = () => {};
 let answer: DeliveryResult = { kind: 'delivered' };
-/** Returns the work of a new start of the daemon. */
-const createWork = (db = app.db) =>
-  createReportsWork({
+const createKind = (db = app.db) =>
+  createReportKind({
     ...app,
     db,
     mailboxDelivery: {
@@ -31,7 +31,7 @@ const createWork = (db = app.db) =>
       },
     },
   });
-let work = createWork();
+let kind = createKind();
 
 beforeEach(() => {
   delivered.length = 0;
@@ -41,11 +41,7 @@ beforeEach(() => {
 
 /** Runs what is due until nothing is. */
 async function run(): Promise<void> {
-  for (;;) {
-    const { items } = await work.lease(10);
-    if (items.length === 0) return;
-    for (const item of items) await work.run(item);
-  }
+  while ((await runDueTasks(app, kind)).length > 0);
 }
 
 function textOf({ content }: DeliveryRequest): string {
@@ -144,19 +140,18 @@ test('a report that a mailbox cannot take waits, and keeps its id', async () => 
 test('a crash after the delivery of a report delivers it again under its id', async () => {
   const id = await send('bob@nomail.example');
   await world.deliverDue();
-  const items = async () => (await work.lease(10)).items;
-  for (const item of await items()) await work.run(item);
-  const [item = ''] = await items();
+  assert.equal((await runDueTasks(app, kind)).length, 1, 'the report is planned');
+  const [task] = await leaseTasksOf(app, { kind: kind.name });
+  assert.ok(task);
   await new Promise<void>((resolve) => {
     onDelivery = () => {
       resolve();
       return new Promise(() => {});
     };
-    void work.run(item);
+    void kind.run(task);
   });
   onDelivery = () => {};
-  work = createWork();
-  await clock.advance(11 * MINUTE_MS);
+  assert.equal(await releaseTasksOf(app, kind.name), 1);
   await run();
   const [first, again, ...more] = delivered;
   assert.deepEqual(
@@ -175,14 +170,14 @@ test('a message about which all was told is deleted once there is room for the w
     isFull = false;
     return Promise.reject(new AppError('unavailable', 'The disk is full'));
   };
-  work = createWork({ ...app.db, commit });
+  kind = createKind({ ...app.db, commit });
   let isOver = false;
   const running = run().finally(() => {
     isOver = true;
   });
   while (!isOver) await clock.advance(100);
   await running;
-  work = createWork();
+  kind = createKind();
   assert.equal(await exists(id), false);
 });
 
