@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { judgeHealth } from '../../src/broadcasts/health.ts';
 import { type Pace, planCopies, readPace } from '../../src/broadcasts/pace.ts';
 import { AppError } from '../../src/system/errors.ts';
 
@@ -112,4 +113,35 @@ test('a pace has exactly one field, and a time in the next year', () => {
       JSON.stringify(pace),
     );
   }
+});
+
+const counts = (sent: number, bouncedPermanently = 0, complained = 0) => ({
+  sent,
+  bouncedPermanently,
+  complained,
+});
+
+test('rates are judged from 500 attempted copies on, and only above their limits', () => {
+  for (const [of, reason] of [
+    [counts(0), undefined],
+    [counts(499, 499, 499), undefined],
+    [counts(500, 25), undefined],
+    [counts(500, 26), 'bounces'],
+    [counts(1_000, 50, 3), undefined],
+    [counts(1_000, 50, 4), 'complaints'],
+    [counts(1_000, 51, 4), 'bounces'],
+    [counts(500, 0, 2), 'complaints'],
+    [counts(500, 0, 1), undefined],
+  ] as const) {
+    assert.equal(judgeHealth(of, undefined), reason, JSON.stringify(of));
+  }
+});
+
+test('after a resume only later copies are judged, again from 500 on', () => {
+  const since = counts(600, 300, 100);
+  assert.equal(judgeHealth(since, since), undefined);
+  assert.equal(judgeHealth(counts(1_099, 799, 599), since), undefined);
+  assert.equal(judgeHealth(counts(1_100, 325, 101), since), undefined);
+  assert.equal(judgeHealth(counts(1_100, 326, 101), since), 'bounces');
+  assert.equal(judgeHealth(counts(1_100, 325, 102), since), 'complaints');
 });

@@ -1,24 +1,19 @@
 /** When and how fast a broadcast is to be sent, before it starts. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { BROADCAST_TASKS } from '../../src/ledger/run-store.ts';
 import { findTask } from '../../src/tasks/store.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { openTestApp } from '../support/test-app.ts';
 import { broadcastBody, clientOf } from './fixtures.ts';
 
 const NOW = Date.parse('2027-01-15T08:00:00.000Z');
 const clock = createFakeClock(NOW);
-let t: TestApp;
-let client: ReturnType<typeof clientOf>;
-let audienceId: `aud_${string}`;
 
-before(async () => {
-  t = await openTestApp({ system: { clock } });
-  client = clientOf(t);
-  audienceId = (await client.ask('POST', '/audiences', { name: 'Readers' })).body.id;
-});
+const t = await openTestApp({ system: { clock } });
+const client = clientOf(t);
+const audienceId = (await client.ask('POST', '/audiences', { name: 'Readers' })).body.id;
 after(() => t.close());
 
 const iso = (at: number) => new Date(at).toISOString();

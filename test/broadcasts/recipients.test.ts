@@ -1,22 +1,18 @@
 /** What became of each contact of a broadcast: the list and the file. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { listRecipients } from '../../src/broadcasts/recipients/store.ts';
 import type { LedgerState } from '../../src/db/broadcast-tables.ts';
 import { isoTime } from '../../src/system/clock.ts';
 import { newId } from '../../src/system/ids.ts';
 import { exportCsv } from '../imports/jobs.ts';
 import { explain } from '../support/explain.ts';
-import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { openTestApp } from '../support/test-app.ts';
 import { addAudience, broadcastBody, clientOf, insertRow } from './fixtures.ts';
 
 const AT = 1_800_000_000_000;
-let world: TestApp;
-let id: string;
-before(async () => {
-  world = await openTestApp();
-  id = (await clientOf(world).created(broadcastBody(addAudience(world).id))).id;
-});
+const world = await openTestApp();
+const id = (await clientOf(world).created(broadcastBody(addAudience(world).id))).id;
 after(() => world.close());
 
 let added = 0;

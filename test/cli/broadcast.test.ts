@@ -1,20 +1,16 @@
 /** `postrider broadcast`: the operator sees the broadcasts of all tenants and both modes, and controls them. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
-import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
+import { openCampaign } from '../broadcasts/sending/campaign.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 
 const HOUR_MS = 3_600_000;
-let campaign: Campaign;
-let control: Awaited<ReturnType<typeof openControlSocket>>;
 
-before(async () => {
-  campaign = await openCampaign();
-  control = await openControlSocket(campaign.spool.app);
-  await campaign.addContact('one@readers.example');
-});
+const campaign = await openCampaign();
+const control = await openControlSocket(campaign.spool.app);
+await campaign.addContact('one@readers.example');
 after(async () => {
   await control.close();
   await campaign[Symbol.asyncDispose]();

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { dataDirWarning } from '../../src/cli/data-dir-warning.ts';
 import { CommandError } from '../../src/cli/errors.ts';
+import { explainFileError } from '../../src/cli/file-errors.ts';
 import { explainStartFailure } from '../../src/cli/start-failure.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { ListenError } from '../../src/system/listen.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const CONFIG = loadConfig({ env: { POSTRIDER_DATA_DIR: '/srv/mail' } });
 
@@ -88,4 +93,56 @@ test('an error that the operator cannot act on stays unchanged', () => {
   assert.equal(explained({ code: 'SQLITE_CONSTRAINT' }), 'unexplained: true');
   assert.equal(explained({ code: 'EMFILE', syscall: 'listen' }), 'unexplained: true');
   assert.equal(explained({}), 'unexplained: true');
+});
+
+function errorOf(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+test('an error about a path says in plain words what is wrong with it', () => {
+  const directory = temporaryDirectory('file-errors');
+  const file = join(directory, 'file');
+  writeFileSync(file, '');
+  const missing = join(directory, 'none');
+  assert.equal(
+    explainFileError(errorOf(() => readFileSync(missing))),
+    `${missing}: there is no such file or directory`,
+  );
+  assert.equal(
+    explainFileError(errorOf(() => readFileSync(join(file, 'below')))),
+    `${join(file, 'below')}: a part of the path is a file, not a directory`,
+  );
+  assert.equal(
+    explainFileError(errorOf(() => readdirSync(file))),
+    `${file}: a part of the path is a file, not a directory`,
+  );
+});
+
+test('an error that is not about a path stays a bug', () => {
+  assert.equal(explainFileError(new TypeError('x is undefined')), undefined);
+  assert.equal(explainFileError(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })), undefined);
+  assert.equal(explainFileError(Object.assign(new Error('gone'), { code: 'ENOENT' })), undefined, 'no path');
+});
+
+test('a configuration file without dataDir does not reuse development data without a warning', () => {
+  const dataDir = temporaryDirectory('data-dir-warning');
+  const file = join(dataDir, 'config.yaml');
+  writeFileSync(file, 'hostname: mail.example.com\n');
+  const config = { ...loadConfig({ file, env: {} }), dataDir };
+  assert.equal(dataDirWarning(config), undefined, 'an empty directory holds nothing to warn about');
+
+  writeFileSync(join(dataDir, 'postrider.db'), '');
+  assert.match(dataDirWarning(config) ?? '', /names no dataDir.*set dataDir \(POSTRIDER_DATA_DIR\)/);
+  assert.equal(
+    dataDirWarning({ ...loadConfig({ env: {} }), dataDir }),
+    undefined,
+    'without a file it is meant',
+  );
+  const named = loadConfig({ file, env: { POSTRIDER_DATA_DIR: dataDir } });
+  assert.equal(dataDirWarning(named), undefined, 'a named directory is meant');
 });

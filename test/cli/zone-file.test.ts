@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { formatList, formatTable } from '../../src/cli/table.ts';
 import { zoneFile } from '../../src/cli/zone-file.ts';
 import { parseZone } from '../support/zone.ts';
 
@@ -43,4 +44,19 @@ test('quotes and backslashes are escaped', () => {
   const value = 'say "a\\b"';
   const [read] = parseZone(zoneFile([record('TXT', value)])).get('a.example') ?? [];
   assert.deepEqual(read?.type === 'TXT' && read.strings, [value]);
+});
+
+test('columns are as wide as their widest cell, and lines have no trailing spaces', () => {
+  const table = formatTable(
+    ['id', 'name'],
+    [
+      ['1', 'long name'],
+      ['1000', ''],
+    ],
+  );
+  assert.equal(table, 'ID    NAME\n1     long name\n1000');
+});
+
+test('an empty list is shown as a sentence', () => {
+  assert.equal(formatList(['id'], [], 'Nothing yet.'), 'Nothing yet.');
 });

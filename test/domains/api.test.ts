@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { deleteDomain } from '../../src/domains/api.ts';
 import { createDomain } from '../../src/domains/create.ts';
 import { endDomain, getDomain } from '../../src/domains/store.ts';
 import { verifyDomain } from '../../src/domains/verify.ts';
 import { newId } from '../../src/system/ids.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { openTestApp } from '../support/test-app.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { addDomain, type Published, zoneOf } from './fixtures.ts';
 import { scheduleMail } from './mail.ts';
@@ -17,11 +17,8 @@ const HOUR_MS = 3_600_000;
 
 const dns = zoneDns('');
 const clock = createFakeClock(START);
-let t: TestApp;
 
-before(async () => {
-  t = await openTestApp({ system: { dns, clock }, env: { POSTRIDER_REGIONS: 'sg,eu' } });
-});
+const t = await openTestApp({ system: { dns, clock }, env: { POSTRIDER_REGIONS: 'sg,eu' } });
 after(() => t.close());
 
 const create = (body: unknown, key = t.testKey) => t.request('POST', '/v1/domains', { body, key });

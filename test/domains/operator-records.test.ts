@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { createControlServer } from '../../src/control-socket.ts';
 import { operatorRecords } from '../../src/domains/operator-records.ts';
 import { endDomain } from '../../src/domains/store.ts';
-import type { HttpServer } from '../../src/http/transport/server.ts';
-import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { openTestApp } from '../support/test-app.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { addDomain, domainRow, PUBLIC_KEY } from './fixtures.ts';
 import { scheduleMail } from './mail.ts';
@@ -13,12 +12,8 @@ const HOST = 'mx.postrider.example';
 const ID = 'dom_00000000000123456789abcdef';
 
 const dns = zoneDns('');
-let t: TestApp;
-let admin: HttpServer;
-before(async () => {
-  t = await openTestApp({ system: { dns } });
-  admin = await createControlServer(t.app);
-});
+const t = await openTestApp({ system: { dns } });
+const admin = await createControlServer(t.app);
 after(async () => {
   await admin.close();
   await t.close();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import {
   getSendingDomain,
   isSandboxDomain,
@@ -12,14 +12,11 @@ import { endDomain } from '../../src/domains/store.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { newId } from '../../src/system/ids.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { openTestApp } from '../support/test-app.ts';
 import { addDomain } from './fixtures.ts';
 
 const clock = createFakeClock(1_800_000_000_000);
-let t: TestApp;
-before(async () => {
-  t = await openTestApp({ system: { clock } });
-});
+const t = await openTestApp({ system: { clock } });
 after(() => t.close());
 
 const ask = (domain: string, sender: Partial<Sender> = {}) =>

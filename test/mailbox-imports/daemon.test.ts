@@ -1,6 +1,6 @@
 /** Imports in a running daemon, with real mailboxes, from our own IMAP server with mail in memory. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { noAccounts } from '../../src/accounts/running-accounts.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { MailboxImportRow, MailboxRow } from '../../src/db/mailbox-tables.ts';
@@ -8,9 +8,9 @@ import { readCounts } from '../../src/mailbox-imports/counts.ts';
 import { createImport } from '../../src/mailbox-imports/create.ts';
 import { findImport } from '../../src/mailbox-imports/store.ts';
 import { changeMailbox } from '../../src/mailboxes/change.ts';
-import { type Daemon, startDaemon } from '../../src/main.ts';
+import { startDaemon } from '../../src/main.ts';
 import { realClock } from '../../src/system/clock.ts';
-import { type Id, newId } from '../../src/system/ids.ts';
+import { newId } from '../../src/system/ids.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
 import { USER } from '../support/account-mail.ts';
@@ -19,26 +19,21 @@ import { newDataDirectory } from '../support/new-data-directory.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { HOST, sourceSystem, startSource } from './fixture.ts';
 
-let daemon: Daemon;
-let tenantId: Id<'ten'>;
-
-before(async () => {
-  const env = {
-    POSTRIDER_DATA_DIR: newDataDirectory(),
-    POSTRIDER_HOSTNAME: 'mx.postrider.example',
-    ...FREE_PORTS,
-    POSTRIDER_STORAGE_RESERVE_MEGABYTES: '0',
-    POSTRIDER_LOG_LEVEL: 'silent',
-  };
-  daemon = await startDaemon(loadConfig({ env }), sourceSystem(realClock));
-  const now = realClock.now();
-  tenantId = newId('ten', now);
-  await daemon.app.db.commit(insertTenant, {
-    id: tenantId,
-    name: 'people',
-    plan: 'unlimited',
-    createdAt: now,
-  });
+const env = {
+  POSTRIDER_DATA_DIR: newDataDirectory(),
+  POSTRIDER_HOSTNAME: 'mx.postrider.example',
+  ...FREE_PORTS,
+  POSTRIDER_STORAGE_RESERVE_MEGABYTES: '0',
+  POSTRIDER_LOG_LEVEL: 'silent',
+};
+const daemon = await startDaemon(loadConfig({ env }), sourceSystem(realClock));
+const now = realClock.now();
+const tenantId = newId('ten', now);
+await daemon.app.db.commit(insertTenant, {
+  id: tenantId,
+  name: 'people',
+  plan: 'unlimited',
+  createdAt: now,
 });
 
 after(() => daemon.stop());

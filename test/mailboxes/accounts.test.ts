@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { MAX_OPEN_ACCOUNTS } from '../../src/accounts/account-assignment.ts';
 import type { DeliveryRequest } from '../../src/accounts/delivery.ts';
 import type { AccountCalls } from '../../src/accounts/part.ts';
@@ -9,13 +9,10 @@ import { findMailboxById, recordDamage, recordRepair } from '../../src/mailboxes
 import { AppError } from '../../src/system/errors.ts';
 import { newId } from '../../src/system/ids.ts';
 import { nextTurn } from '../../src/system/next-turn.ts';
-import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { openTestApp } from '../support/test-app.ts';
 import { addMailbox } from './fixtures.ts';
 
-let test1: TestApp;
-before(async () => {
-  test1 = await openTestApp();
-});
+const test1 = await openTestApp();
 after(() => test1.close());
 
 const REPORT = { messages: 1, recovered: 0, altered: 0, gone: [], unreadable: 0, evidence: '/x' };

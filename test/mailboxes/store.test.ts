@@ -6,6 +6,7 @@ import { accountFolder } from '../../src/accounts/folder.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { MAX_ALIASES_OF_TENANT } from '../../src/mailboxes/addresses/requirements.ts';
 import { withItsAliases } from '../../src/mailboxes/addresses/store.ts';
+import { mayUseAddress } from '../../src/mailboxes/sender-addresses.ts';
 import {
   endMailbox,
   findMailboxByAddress,
@@ -180,4 +181,32 @@ test('the mailboxes of a tenant have a maximum number of aliases together', asyn
   await alias('last');
   await assert.rejects(alias('more'), /your mailboxes have 10000 aliases/);
   await addMailbox(world, { address: `others@${SANDBOX}`, aliases: [`aothers@${SANDBOX}`] });
+});
+
+test('the owner of a mailbox may write from its address and its aliases, with tags, and from nothing else', async () => {
+  const aliases = ['role@write.example', 'ann@other.example', 'änn@write.example', '*@write.example'];
+  const ann = await addMailbox(world, { address: 'ann@write.example', aliases });
+  const bob = await addMailbox(world, { address: 'bob@write.example' });
+  const may = (address: string) => mayUseAddress(world.app.db.read, ann, address);
+  for (const address of [
+    'Ann@Write.example',
+    'ann+news@write.example',
+    'role@write.example',
+    'ROLE+x@write.example',
+    'A\u0308NN+x@write.example',
+  ])
+    assert.equal(await may(address), true, address);
+  assert.equal(await may('ann@other.example'), true);
+  for (const address of [
+    ...[
+      'bob@write.example',
+      'bob+x@write.example',
+      'anybody@write.example',
+      '*@write.example',
+      '*+x@write.example',
+    ],
+    ...['"ann+x"@write.example', '+ann@write.example', 'role@other.example', 'ann', ''],
+  ])
+    assert.equal(await may(address), false, address);
+  assert.equal(await mayUseAddress(world.app.db.read, bob, 'bob+x@write.example'), true);
 });

@@ -135,12 +135,12 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
     title: '4.13 Pagination',
     statements: {
       'limit is 20 by default and at most 100':
-        'http/json/page.test.ts: a page holds 20 items, or as many as asked for up to 100',
+        'http/json/query.test.ts: a page holds 20 items, or as many as asked for up to 100',
       'startingAfter answers items after this id':
         'specification/lists.test.ts: GET /v1/emails pages as every list does',
       'endingBefore answers items before this id':
         'specification/lists.test.ts: GET /v1/emails pages as every list does',
-      'both together are 400': 'http/json/page.test.ts: two cursors are a bad request',
+      'both together are 400': 'http/json/query.test.ts: two cursors are a bad request',
       'all of it on all list endpoints':
         'specification/lists.test.ts: GET /v1/emails pages as every list does',
     },

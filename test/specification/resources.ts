@@ -8,7 +8,7 @@ export const RESOURCES: readonly Section[] = [
       'a broadcast is sent to an audience':
         'broadcasts/sending/sending.test.ts: each contact gets the broadcast once, with values of its own',
       'a broadcast is sent to a saved segment':
-        'broadcasts/sending/resend.test.ts: a second broadcast goes to those who got the first one and did not open it',
+        'broadcasts/sending/sending.test.ts: a second broadcast goes to those who got the first one and did not open it',
       'preference topics handle unsubscribing':
         'preferences/app.test.ts: after the button come the topics, leaving everything, and coming back',
     },
@@ -151,9 +151,9 @@ export const RESOURCES: readonly Section[] = [
     title: '2.12 List envelope',
     statements: {
       'data is the items, also when there are none': 'emails/list.test.ts: an empty list is a list',
-      'hasMore says whether more items exist': 'http/json/page.test.ts: the envelope tells where to go on',
+      'hasMore says whether more items exist': 'http/json/query.test.ts: the envelope tells where to go on',
       'nextCursor is the id to pass as startingAfter, or null':
-        'http/json/page.test.ts: the envelope tells where to go on',
+        'http/json/query.test.ts: the envelope tells where to go on',
       'every list has this envelope': 'specification/lists.test.ts: GET /v1/emails pages as every list does',
     },
   },

@@ -76,7 +76,7 @@ export const RULES: readonly Section[] = [
         'emails/send.test.ts: to, subject and type are required',
       '400 validation_error for invalid addresses':
         'emails/send.test.ts: to may be a string or a list, of up to 50 addresses',
-      '400 for endingBefore with startingAfter': 'http/json/page.test.ts: two cursors are a bad request',
+      '400 for endingBefore with startingAfter': 'http/json/query.test.ts: two cursors are a bad request',
       '409 idempotency_conflict for the same key with a different body':
         'emails/idempotency/key.test.ts: a request with the same key and another body is a conflict, and the first response stays',
       '422 domain_not_verified':
@@ -106,7 +106,7 @@ export const RULES: readonly Section[] = [
       'a key is that of one tenant':
         'emails/idempotency/key.test.ts: a key belongs to one tenant and one mode, also that of a batch',
       'a page has 20 items by default, 100 at most':
-        'http/json/page.test.ts: a page holds 20 items, or as many as asked for up to 100',
+        'http/json/query.test.ts: a page holds 20 items, or as many as asked for up to 100',
       'a webhook signature is good for 5 minutes':
         'webhooks/posting/signature.test.ts: a difference of 300 seconds is accepted, and so is the second of two signatures',
       'the free plan has 3,000 emails a month':

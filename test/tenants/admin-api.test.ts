@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { createControlServer } from '../../src/control-socket.ts';
-import type { HttpServer } from '../../src/http/transport/server.ts';
 import { isId, newId } from '../../src/system/ids.ts';
 import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { openTestApp } from '../support/test-app.ts';
 
 const clock = createFakeClock(Date.UTC(2030, 0, 1));
 
-let testApp: TestApp;
-let admin: HttpServer;
-before(async () => {
-  testApp = await openTestApp({ system: { clock } });
-  admin = await createControlServer(testApp.app);
-});
+const testApp = await openTestApp({ system: { clock } });
+const admin = await createControlServer(testApp.app);
 after(async () => {
   await admin.close();
   await testApp.close();

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { App } from '../../src/app.ts';
+import { after, test } from 'node:test';
 import { loadConfig } from '../../src/config/config.ts';
-import type { Db } from '../../src/db/database.ts';
 import { createHttpServer } from '../../src/http/json/server.ts';
 import type { HttpServer } from '../../src/http/transport/server.ts';
 import { AppError } from '../../src/system/errors.ts';
@@ -23,16 +21,18 @@ import { charge, chargeThenFail } from './operations.ts';
 const START = Date.UTC(2030, 10, 15, 12);
 const clock = createFakeClock(START);
 
-let db: Db;
-let app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'guards'>;
 const endings: (() => Promise<void>)[] = [];
-before(async () => {
-  db = await openTestDatabase(
-    { after: (run) => void endings.push(run) },
-    { operationsModule: new URL('./operations.ts', import.meta.url), clock },
-  );
-  app = { db, clock, config: loadConfig({ env: {} }), wakeups: createWakeups(), guards: idleGuards(clock) };
-});
+const db = await openTestDatabase(
+  { after: (run) => void endings.push(run) },
+  { operationsModule: new URL('./operations.ts', import.meta.url), clock },
+);
+const app = {
+  db,
+  clock,
+  config: loadConfig({ env: {} }),
+  wakeups: createWakeups(),
+  guards: idleGuards(clock),
+};
 after(async () => {
   for (const end of endings) await end();
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { FastifyInstance } from 'fastify';
+import { after, test } from 'node:test';
 import { createControlServer } from '../../src/control-socket.ts';
 import { createHttpServer } from '../../src/http/json/server.ts';
 import { newId } from '../../src/system/ids.ts';
@@ -10,21 +9,16 @@ import { createRateLimit } from '../../src/tenants/rate-limit.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { idleGuards } from '../support/idle-guards.ts';
-import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { openTestApp } from '../support/test-app.ts';
 
 const clock = createFakeClock(Date.UTC(2030, 0, 1));
 
-let testApp: TestApp;
-let admin: FastifyInstance;
-let probe: FastifyInstance;
-before(async () => {
-  testApp = await openTestApp({ system: { clock } });
-  admin = await createControlServer(testApp.app);
-  probe = await createHttpServer(testApp.app, { title: 'Probe', description: '', version: '0' });
-  requireApiKey(probe, testApp.app);
-  probe.get('/read', { config: { needs: 'read' } }, async () => ({}));
-  probe.post('/write', { config: { needs: 'write' } }, async () => ({}));
-});
+const testApp = await openTestApp({ system: { clock } });
+const admin = await createControlServer(testApp.app);
+const probe = await createHttpServer(testApp.app, { title: 'Probe', description: '', version: '0' });
+requireApiKey(probe, testApp.app);
+probe.get('/read', { config: { needs: 'read' } }, async () => ({}));
+probe.post('/write', { config: { needs: 'write' } }, async () => ({}));
 after(async () => {
   await admin.close();
   await probe.close();

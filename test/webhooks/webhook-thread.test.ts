@@ -1,7 +1,7 @@
 /** Tests the real thread that posts webhooks, in a daemon whose main thread cannot connect to anything. */
 import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
 import { createLog } from '../../src/system/log.ts';
 import { createPart } from '../../src/thread-app.ts';
@@ -9,7 +9,7 @@ import { WEBHOOK_PART } from '../../src/webhooks/part.ts';
 import { verifySignature } from '../../src/webhooks/posting/signature.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
-import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { openTestApp } from '../support/test-app.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const DRAIN_MS = 30_000;
@@ -22,17 +22,14 @@ const SIGNATURE = 'x-service-signature';
 // The thread has the real time, so the clock of the main thread begins there.
 const clock = createFakeClock(Date.now());
 const logged: { msg: string; [field: string]: unknown }[] = [];
-let opened: TestApp;
 
-before(async () => {
-  opened = await openTestApp({
-    system: { clock, log: createLog('info', { write: (line) => void logged.push(JSON.parse(line)) }) },
-    env: {
-      POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true',
-      POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
-      POSTRIDER_LOG_LEVEL: 'info',
-    },
-  });
+const opened = await openTestApp({
+  system: { clock, log: createLog('info', { write: (line) => void logged.push(JSON.parse(line)) }) },
+  env: {
+    POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true',
+    POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
+    POSTRIDER_LOG_LEVEL: 'info',
+  },
 });
 after(() => opened.close());
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { contactExport, MAX_PROPERTY_COLUMNS } from '../../../src/audiences/csv/export.ts';
 import type { Db } from '../../../src/db/database.ts';
@@ -7,12 +7,9 @@ import { newId } from '../../../src/system/ids.ts';
 import { insertTopic } from '../../../src/topics/store.ts';
 import { exportCsv, importCsv, leaseExportsOf, newAudience, runExport } from '../../imports/jobs.ts';
 import { anyCharacter } from '../../support/any-character.ts';
-import { openTestApp, type TestApp } from '../../support/test-app.ts';
+import { openTestApp } from '../../support/test-app.ts';
 
-let open: TestApp;
-before(async () => {
-  open = await openTestApp();
-});
+const open = await openTestApp();
 after(() => open.close());
 
 async function addContact(audienceId: string, body: object): Promise<void> {

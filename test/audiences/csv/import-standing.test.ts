@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { findConsent } from '../../../src/audiences/csv/import-standing.ts';
 import { plainForm } from '../../../src/imports/plain-form.ts';
 import { importCsv, newAudience } from '../../imports/jobs.ts';
-import { openTestApp, type TestApp } from '../../support/test-app.ts';
+import { openTestApp } from '../../support/test-app.ts';
+import { PRODUCT_FILES } from './product-files.ts';
 
-let open: TestApp;
-before(async () => {
-  open = await openTestApp();
-});
+const open = await openTestApp();
 after(() => open.close());
 
 /** Imports rows that have the address and the columns, and returns the status of each contact; null for a row that was refused. */
@@ -295,3 +293,14 @@ test('a reader who took back the consent is not subscribed', async () => {
   await expectAll('Consent withdrawn', ['no', ''], 'subscribed');
   await expectAll('Opted out of email: Membership', ['true'], 'unsubscribed');
 });
+
+for (const [product, { file, expected }] of Object.entries(PRODUCT_FILES)) {
+  test(`an export is imported as it is: ${product}`, async () => {
+    const contacts = `/v1/audiences/${await newAudience(open)}/contacts`;
+    const job = await importCsv(open, `${contacts}/imports`, file);
+    assert.deepEqual([job.status, job.failed, job.created], ['completed', 0, job.rows], JSON.stringify(job));
+    const { body } = await open.request('GET', `${contacts}/ada@example.com`);
+    const found = Object.fromEntries(Object.keys(expected).map((field) => [field, body[field]]));
+    assert.deepEqual(found, expected);
+  });
+}

@@ -1,7 +1,7 @@
 /** The judgement about a whole audience is that which each address gets when mail is sent (queue/exclusions.ts). */
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { ALL_TOPICS } from '../../../src/audiences/choices-store.ts';
 import { decide } from '../../../src/audiences/contacts/decide.ts';
@@ -10,18 +10,14 @@ import { createScans } from '../../../src/audiences/segments/scan.ts';
 import { findExclusions } from '../../../src/queue/exclusions.ts';
 import { findTopic } from '../../../src/topics/store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { openTestApp, type TestApp } from '../../support/test-app.ts';
+import { openTestApp } from '../../support/test-app.ts';
 
 const clock = createFakeClock(1_800_000_000_000);
-let world: TestApp;
-let topics: { on: string; off: string };
 
-before(async () => {
-  world = await openTestApp({ system: { clock } });
-  const topic = async (name: string, defaultOptIn: boolean) =>
-    (await post('/topics', { name, defaultOptIn })).id;
-  topics = { on: await topic('on', true), off: await topic('off', false) };
-});
+const world = await openTestApp({ system: { clock } });
+const topic = async (name: string, defaultOptIn: boolean) =>
+  (await post('/topics', { name, defaultOptIn })).id;
+const topics = { on: await topic('on', true), off: await topic('off', false) };
 after(() => world.close());
 
 async function post(path: string, body: object) {

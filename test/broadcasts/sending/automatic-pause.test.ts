@@ -1,20 +1,17 @@
 /** A broadcast pauses by itself: too many bounces or complaints, no quota, a domain that may not send. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { addDomain } from '../../domains/fixtures.ts';
 import { storePlan } from '../../support/store-plan.ts';
 import { failDomain } from '../fixtures.ts';
-import { type Campaign, openCampaign } from './campaign.ts';
+import { openCampaign } from './campaign.ts';
 
 const CONTACTS = 60;
-let campaign: Campaign;
 
-before(async () => {
-  campaign = await openCampaign();
-  for (let index = 0; index < CONTACTS; index++) await campaign.addContact(`r${index}@readers.example`);
-});
+const campaign = await openCampaign();
+for (let index = 0; index < CONTACTS; index++) await campaign.addContact(`r${index}@readers.example`);
 after(() => campaign[Symbol.asyncDispose]());
 
 /** Changes the counts of a broadcast, as the outcomes of many copies would. */

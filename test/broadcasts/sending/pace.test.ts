@@ -1,19 +1,16 @@
 /** A broadcast is sent at its pace, which survives a restart of the work and is changed while it is sent. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { BROADCAST_TASKS } from '../../../src/ledger/run-store.ts';
 import { findTask } from '../../../src/tasks/store.ts';
 import { moveTasks } from '../../../src/tasks/upkeep.ts';
-import { type Campaign, openCampaign } from './campaign.ts';
+import { openCampaign } from './campaign.ts';
 
 const CONTACTS = 30;
 const HOUR_MS = 3_600_000;
-let campaign: Campaign;
 
-before(async () => {
-  campaign = await openCampaign();
-  for (let index = 0; index < CONTACTS; index++) await campaign.addContact(`r${index}@readers.example`);
-});
+const campaign = await openCampaign();
+for (let index = 0; index < CONTACTS; index++) await campaign.addContact(`r${index}@readers.example`);
 after(() => campaign[Symbol.asyncDispose]());
 
 const patch = (id: string, body: object) =>

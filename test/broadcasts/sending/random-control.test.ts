@@ -1,9 +1,9 @@
 /** A broadcast that is paused and resumed a thousand times, at any moment of its work, reaches each contact once. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { control } from '../../../src/broadcasts/control.ts';
 import { type SeededRandom, seededRandom } from '../../faults/seeded-random.ts';
-import { type Campaign, openCampaign } from './campaign.ts';
+import { openCampaign } from './campaign.ts';
 import { createStepper, type Stepper } from './stepper.ts';
 
 const PAUSES = 1_000;
@@ -18,11 +18,8 @@ const DEFERRED_SHARE = 0.2;
 const RECOUNT_EVERY = 100;
 const RETRIES_MS = 600_000;
 
-let campaign: Campaign;
-before(async () => {
-  campaign = await openCampaign();
-  for (let index = 0; index < CONTACTS; index++) await campaign.addContact(`r${index}@readers.example`);
-});
+const campaign = await openCampaign();
+for (let index = 0; index < CONTACTS; index++) await campaign.addContact(`r${index}@readers.example`);
 after(() => campaign[Symbol.asyncDispose]());
 
 function change(id: string, cause: 'paused' | 'resumed'): Promise<unknown> {

@@ -1,19 +1,16 @@
 /** A scheduled broadcast starts at its time, pauses when that is long past, and fails when it can no longer be sent. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { settleScheduled } from '../../../src/broadcasts/runs/state.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import { addDomain } from '../../domains/fixtures.ts';
 import { failDomain } from '../fixtures.ts';
-import { type Campaign, openCampaign } from './campaign.ts';
+import { openCampaign } from './campaign.ts';
 
 const HOUR_MS = 3_600_000;
-let campaign: Campaign;
 
-before(async () => {
-  campaign = await openCampaign();
-  await campaign.addContact('one@readers.example');
-});
+const campaign = await openCampaign();
+await campaign.addContact('one@readers.example');
 after(() => campaign[Symbol.asyncDispose]());
 
 const ask = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown) =>

@@ -1,6 +1,6 @@
 /** What happens between two steps of a broadcast: its owner, its contacts and the clock change at every point. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { after, afterEach, test } from 'node:test';
 import type { App } from '../../../src/app.ts';
 import { createProbeWork } from '../../../src/queue/held/probe.ts';
 import { NO_REPORT, verdictForAll } from '../../../src/queue/outcome/outcome.ts';
@@ -12,22 +12,17 @@ import { deliverBy, judged } from '../../support/spool.ts';
 import type { TestMethod } from '../../support/test-app.ts';
 import { TAG } from '../fixtures.ts';
 import { createInterruptible } from './between.ts';
-import { type Campaign, openCampaign } from './campaign.ts';
-import { createStepper, type Stepper } from './stepper.ts';
+import { openCampaign } from './campaign.ts';
+import { createStepper } from './stepper.ts';
 
 const CONTACTS = 5;
 const DELIVERED = { kind: 'delivered', report: { ...NO_REPORT, phase: 'data', text: 'Taken' } } as const;
-let campaign: Campaign;
-let stepper: Stepper;
-let interrupt: ReturnType<typeof createInterruptible>['before'];
 
-before(async () => {
-  campaign = await openCampaign();
-  for (let index = 0; index < CONTACTS; index++) await campaign.addContact(`r${index}@readers.example`);
-  const interruptible = createInterruptible(campaign.spool.app);
-  interrupt = interruptible.before;
-  stepper = createStepper(campaign.spool, interruptible.app);
-});
+const campaign = await openCampaign();
+for (let index = 0; index < CONTACTS; index++) await campaign.addContact(`r${index}@readers.example`);
+const interruptible = createInterruptible(campaign.spool.app);
+const interrupt = interruptible.before;
+const stepper = createStepper(campaign.spool, interruptible.app);
 after(() => campaign[Symbol.asyncDispose]());
 afterEach(async () => {
   await campaign.spool.clock.advance(100);

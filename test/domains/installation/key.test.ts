@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { installationKeyOf } from '../../../src/domains/installation/key.ts';
 import { createSigningKeys } from '../../../src/domains/signing-key.ts';
 import { createSealer } from '../../../src/system/seal.ts';
-import { openTestApp, type TestApp } from '../../support/test-app.ts';
+import { openTestApp } from '../../support/test-app.ts';
 
-let t: TestApp;
-before(async () => {
-  t = await openTestApp({ env: { POSTRIDER_HOSTNAME: 'MX.Postrider.example' } });
-});
+const t = await openTestApp({ env: { POSTRIDER_HOSTNAME: 'MX.Postrider.example' } });
 after(() => t.close());
 
 const rows = () => t.app.db.read.selectFrom('installationKeys').selectAll().execute();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { compileOnce } from '../../../src/http/json/compile-once.ts';
 import { LARGE_TEXT_BYTES, mayHaveLongNumbers, parseExactly } from '../../../src/http/json/json-body.ts';
 import { MAX_VALUES } from '../../../src/http/json/json-shape.ts';
 import { serve } from '../serve.ts';
@@ -100,4 +101,19 @@ test('a body full of long numbers takes milliseconds', () => {
     const { user, system } = process.cpuUsage(started);
     assert.ok(user + system < 2_000_000, `${(user + system) / 1000} ms`);
   }
+});
+
+test('a schema is compiled at its first use, and equal schemas are compiled once', () => {
+  const compiled: object[] = [];
+  const compiler = compileOnce((schema) => {
+    compiled.push(schema);
+    return { schema };
+  });
+  const text = compiler({ type: 'string' });
+  const sameText = compiler({ type: 'string' });
+  const number = compiler({ type: 'number' });
+  assert.deepEqual(compiled, []);
+  assert.equal(sameText(), text());
+  assert.notEqual(number(), text());
+  assert.deepEqual(compiled, [{ type: 'string' }, { type: 'number' }]);
 });

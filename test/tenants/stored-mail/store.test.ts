@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Db } from '../../../src/db/database.ts';
+import { after, test } from 'node:test';
 import { type Id, newId } from '../../../src/system/ids.ts';
 import { getPlanUsage, insertTenant, setTenantPlan } from '../../../src/tenants/store.ts';
 import { createTenantRoom } from '../../../src/tenants/stored-mail/room.ts';
@@ -9,12 +8,9 @@ import { openTestDatabase } from '../../db/open.ts';
 import { storePlan } from '../../support/store-plan.ts';
 import { removeBytes, storeBytes, storeThenFail } from './operations.ts';
 
-let db: Db;
 const endings: (() => Promise<void>)[] = [];
-before(async () => {
-  const t = { after: (run: () => Promise<void>) => void endings.push(run) };
-  db = await openTestDatabase(t, { operationsModule: new URL('./operations.ts', import.meta.url) });
-});
+const t = { after: (run: () => Promise<void>) => void endings.push(run) };
+const db = await openTestDatabase(t, { operationsModule: new URL('./operations.ts', import.meta.url) });
 after(async () => {
   for (const end of endings) await end();
 });
