@@ -8,7 +8,6 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { ExpiryStep } from './db/expiry.ts';
-import type { DueWork } from './db/installation-worker.ts';
 import type { HostedApp } from './http/transport/host-names.ts';
 import type { Work } from './system/worker.ts';
 import type { TaskKind } from './tasks/kind.ts';
@@ -44,8 +43,6 @@ export type Feature = {
   works?: readonly ((app: never) => Work<unknown>)[];
   /** Background work of the main thread that the task engine runs. */
   tasks?: readonly ((app: never) => TaskKind)[];
-  /** Stored times that move when the wall clock was set back. */
-  dueWorks?: readonly DueWork[];
   /** Steps of retention, in their order. */
   retention?: (app: never) => readonly ExpiryStep[];
 };

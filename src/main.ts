@@ -15,7 +15,8 @@ import { recipientExport } from './broadcasts/recipients/export.ts';
 import { type Certificates, openCertificates } from './certificates/certificates.ts';
 import type { Config } from './config/config.ts';
 import { openControlSocket } from './control-socket.ts';
-import { type DueWork, followClock, startInstallationWork } from './db/installation-worker.ts';
+import type { SetBack } from './db/due-times.ts';
+import { followClock, startInstallationWork } from './db/installation-worker.ts';
 import { adviseOnStorage } from './db/storage-advice.ts';
 import { entriesOf } from './features.ts';
 import { createShedLog } from './http/transport/shed.ts';
@@ -23,6 +24,7 @@ import { createMailboxes, type Mailboxes } from './mailbox-access/service.ts';
 import { createImportReader } from './mailbox-imports/reader.ts';
 import type { ImportCalls } from './mailbox-imports/turn.ts';
 import { RepliesFile } from './queue/outcome/replies/replies.ts';
+import { moveQueue } from './queue/state/set-back.ts';
 import { recoverQueue, startDelivering } from './queue/worker.ts';
 import { createInboundApp, type InboundApp, type MailboxScripts } from './receiving/inbound-app.ts';
 import { openInbound } from './receiving/listener.ts';
@@ -58,8 +60,14 @@ export type Daemon = {
   stop(): Promise<void>;
 };
 
-/** Everything whose due times move when the wall clock was set back. */
-export const DUE_WORKS: readonly DueWork[] = [{ move: moveTasks, wakeup: 'tasks' }, ...entriesOf('dueWorks')];
+/** Moves all due times when the wall clock was set back: those of tasks, and those of mail. */
+export async function moveDueTimes(
+  { db, wakeups }: Pick<App, 'db' | 'wakeups'>,
+  setBack: SetBack,
+): Promise<void> {
+  await Promise.all([moveTasks(db, setBack), moveQueue(db, setBack)]);
+  for (const name of ['tasks', 'queue']) wakeups.notify(name);
+}
 
 /** Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued. */
 const DRAIN_MS = 30_000;
@@ -99,7 +107,7 @@ export async function startDaemon(
   await using opened = new AsyncDisposableStack();
   const app = opened.use(await openApp(config, overrides, options));
   requireWritableFolders(blobFolder(app.config.dataDir));
-  await followClock(app, DUE_WORKS);
+  await followClock(app, (setBack) => moveDueTimes(app, setBack));
   // Threads that are needed now start before the first request, because a thread that starts without free file
   // descriptors cannot load its code.
   await Promise.all([recoverQueue(app), app.db.startReader()]);
@@ -216,7 +224,7 @@ function startWorkers(app: App, { inbound, routes, mailboxes, imports }: Parts):
   return [
     app.metrics.watchLoop(),
     app.disk.watch(),
-    startInstallationWork(app, DUE_WORKS),
+    startInstallationWork(app, (setBack) => moveDueTimes(app, setBack)),
     startDelivering(app, createLocalReceiver(inbound), replies),
     startTasks(
       app,

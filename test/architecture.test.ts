@@ -119,7 +119,11 @@ test('every wake-up that is sent has a listener, and every listener waits for on
   assert.deepEqual(unmatchedWakeups(sources), []);
   const heard = "const work = { wakeOn: ['one', 'two'] };\napp.wakeups.listen('three', () => {});";
   assert.deepEqual(
-    finds(unmatchedWakeups, 'queue/x.ts', `${heard}\nwakeups.notify('one', keys);\nrun({ wakeup: 'four' });`),
+    finds(
+      unmatchedWakeups,
+      'queue/x.ts',
+      `${heard}\nwakeups.notify('one', keys);\nwakeAfterCommit('four', key);`,
+    ),
     ['nobody listens for "four"', 'nobody sends "two"', 'nobody sends "three"'],
   );
 });

@@ -5,7 +5,6 @@
 import type { ClockWatch } from '../system/clock-watch.ts';
 import { errorMessage } from '../system/errors.ts';
 import type { System } from '../system/system.ts';
-import type { WakeupName } from '../system/wakeups.ts';
 import { periodic, type RunningWork, startWork } from '../system/worker.ts';
 import type { Db } from './database.ts';
 import type { SetBack } from './due-times.ts';
@@ -13,13 +12,8 @@ import { advanceInstallation } from './installation/store.ts';
 
 type ClockApp = Pick<System, 'clock' | 'log' | 'wakeups'> & { db: Db; clockWatch: Pick<ClockWatch, 'check'> };
 
-/** Work of one feature that falls due at stored times. */
-export type DueWork = {
-  /** Moves the due times with a clock that was set back. */
-  move(db: Db, setBack: SetBack): Promise<void>;
-  /** Wakes the worker, whose work may have fallen due by the move. */
-  wakeup?: WakeupName;
-};
+/** Moves all due times with a clock that was set back, and wakes the work that may have fallen due by the move. */
+type MoveDueTimes = (setBack: SetBack) => Promise<void>;
 
 /**
  * Period in which the time is stored, in milliseconds. After a kill the stored time is at most this old, so a set-back
@@ -31,21 +25,20 @@ const PERIOD_MS = 60_000;
  * Moves due times when the clock was set back, and then stores the new time. It runs once before the workers start. A
  * start that fails later, such as on a port in use, must not move the due times again when it is repeated.
  */
-export async function followClock(app: ClockApp, works: readonly DueWork[]): Promise<void> {
+export async function followClock(app: ClockApp, move: MoveDueTimes): Promise<void> {
   const setBackMs = app.clockWatch.check();
   if (setBackMs === 0) return;
   app.log.error(
     { setBackMs },
     'the clock was set back: due times of deliveries and retries move with it, scheduled mail waits for its time',
   );
-  const setBack = { now: app.clock.now(), setBackMs };
-  await Promise.all(works.map(({ move }) => move(app.db, setBack)));
-  for (const { wakeup } of works) if (wakeup) app.wakeups.notify(wakeup);
-  await app.db.commit(advanceInstallation, { now: setBack.now });
+  const now = app.clock.now();
+  await move({ now, setBackMs });
+  await app.db.commit(advanceInstallation, { now });
 }
 
 /** Starts the periodic check. `stop` stores the time once more. */
-export function startInstallationWork(app: ClockApp, works: readonly DueWork[]): RunningWork {
+export function startInstallationWork(app: ClockApp, move: MoveDueTimes): RunningWork {
   const advance = () => app.db.commit(advanceInstallation, { now: app.clock.now() });
   const running = startWork(
     app,
@@ -53,7 +46,7 @@ export function startInstallationWork(app: ClockApp, works: readonly DueWork[]):
       name: 'installation',
       periodMs: PERIOD_MS,
       async run() {
-        await followClock(app, works);
+        await followClock(app, move);
         await advance();
       },
     }),

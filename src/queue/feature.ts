@@ -6,7 +6,6 @@ import { registerQueueAdmin } from './admin-api.ts';
 import { expireAttempts } from './attempts-store.ts';
 import { createProbeWork } from './held/probe.ts';
 import { createRepliesWork, type RepliesFile } from './outcome/replies/replies.ts';
-import { moveQueue } from './state/set-back.ts';
 import { registerSuppressionReview } from './suppression-review/admin-api.ts';
 import { createRecoveryWork } from './worker.ts';
 
@@ -19,7 +18,6 @@ export const queue = {
     createRecoveryWork,
     createProbeWork,
   ],
-  dueWorks: [{ move: moveQueue, wakeup: 'queue' }],
   retention: ({ db, config }: Pick<App, 'db' | 'config'>) => [
     {
       kind: 'attempts',

@@ -289,8 +289,6 @@ export const releaseTasks = defineWrite(
 /** Maximum number of rows that one write goes through, so that other writes wait only a short time. */
 const MAX_ROWS = 1_000;
 
-type RowsAfter = { after: TaskKey };
-
 const endOfSlice = statement((db, param: Param<TaskKey>) =>
   db
     .selectFrom('tasks')
@@ -302,26 +300,6 @@ const endOfSlice = statement((db, param: Param<TaskKey>) =>
     .offset(MAX_ROWS - 1),
 );
 
-const isInSlice = (param: Param<{ fromKind: string; from: string; toKind: string; to: string }>) =>
-  sql<boolean>`(kind, reference) > (${param('fromKind')}, ${param('from')}) AND (kind, reference) <= (${param('toKind')}, ${param('to')})`;
-
-/** A character that follows each one of a kind or of an id. */
-const BEYOND = '\u{10ffff}';
-/** Stands before all tasks. */
-export const FIRST_TASK: TaskKey = { kind: '', reference: '' };
-
-/** Runs a change on the slice after a task. Returns the end of the slice, undefined when it was the last one. */
-async function changeSlice(
-  tx: Tx,
-  after: TaskKey,
-  change: (slice: { fromKind: string; from: string; toKind: string; to: string }) => Promise<unknown>,
-): Promise<TaskKey | undefined> {
-  const end = await endOfSlice.first(tx, after);
-  const { kind: toKind, reference: to } = end ?? { kind: BEYOND, reference: BEYOND };
-  await change({ fromKind: after.kind, from: after.reference, toKind, to });
-  return end;
-}
-
 type Slice = { fromKind: string; from: string; toKind: string; to: string };
 
 const moveBack = statement((db, param: Param<SetBack & Slice>) =>
@@ -329,28 +307,24 @@ const moveBack = statement((db, param: Param<SetBack & Slice>) =>
     .updateTable('tasks')
     .set({ dueAt: sql`max(${param('now')}, "dueAt" - ${param('setBackMs')})` })
     .where('dueAt', '>', param('now'))
-    .where(isInSlice(param)),
+    .where(sql<boolean>`(kind, reference) > (${param('fromKind')}, ${param('from')})
+      AND (kind, reference) <= (${param('toKind')}, ${param('to')})`),
 );
+
+/** A character that follows each one of a kind or of an id. */
+const BEYOND = '\u{10ffff}';
+/** Stands before all tasks. */
+export const FIRST_TASK: TaskKey = { kind: '', reference: '' };
 
 /** Moves the due times of a slice when the wall clock was set back. Returns the end of the slice, undefined at the last one. */
 export const moveDueTasks = defineWrite(
   'tasks.moveDue',
-  (tx, { after, ...setBack }: SetBack & RowsAfter): Promise<TaskKey | undefined> =>
-    changeSlice(tx, after, (slice) => moveBack.all(tx, { ...setBack, ...slice })),
-  { priority: 'bulk' },
-);
-
-type TenantId = NonNullable<TaskRow['tenantId']>;
-
-const removeOfTenant = statement((db, param: Param<{ tenantId: TenantId } & Slice>) =>
-  db.deleteFrom('tasks').where('tenantId', '=', param('tenantId')).where(isInSlice(param)),
-);
-
-/** Removes the tasks that a tenant has in a slice. Returns the end of the slice, undefined at the last one. */
-export const cancelTasksOfTenant = defineWrite(
-  'tasks.cancelOfTenant',
-  (tx, { after, tenantId }: { tenantId: TenantId } & RowsAfter): Promise<TaskKey | undefined> =>
-    changeSlice(tx, after, (slice) => removeOfTenant.all(tx, { tenantId, ...slice })),
+  async (tx, { after, ...setBack }: SetBack & { after: TaskKey }): Promise<TaskKey | undefined> => {
+    const end = await endOfSlice.first(tx, after);
+    const { kind: toKind, reference: to } = end ?? { kind: BEYOND, reference: BEYOND };
+    await moveBack.all(tx, { ...setBack, fromKind: after.kind, from: after.reference, toKind, to });
+    return end;
+  },
   { priority: 'bulk' },
 );
 

@@ -1,21 +1,12 @@
-/** Upkeep of all tasks: what happens when the wall clock was set back, when a tenant is deleted, and the metrics. */
+/** Upkeep of all tasks: what happens when the wall clock was set back, and the metrics. */
 import type { App } from '../app.ts';
 import type { Db } from '../db/database.ts';
 import { inSlices, type SetBack } from '../db/due-times.ts';
-import type { TaskRow } from '../db/task-tables.ts';
-import { cancelTasksOfTenant, countTasks, FIRST_TASK, type KindLoad, moveDueTasks } from './store.ts';
+import { countTasks, FIRST_TASK, type KindLoad, moveDueTasks } from './store.ts';
 
 /** Moves the due times of all tasks when the wall clock was set back. */
 export function moveTasks(db: Db, setBack: SetBack): Promise<void> {
   return inSlices(FIRST_TASK, (after) => db.commit(moveDueTasks, { ...setBack, after }));
-}
-
-/** Removes all tasks of a tenant that is deleted. */
-export function cancelTenant(
-  db: Pick<Db, 'commit'>,
-  tenantId: NonNullable<TaskRow['tenantId']>,
-): Promise<void> {
-  return inSlices(FIRST_TASK, (after) => db.commit(cancelTasksOfTenant, { tenantId, after }));
 }
 
 const MS_PER_SECOND = 1_000;

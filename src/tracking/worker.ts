@@ -1,11 +1,8 @@
 /** The background work of tracking: it judges each open and click 15 s after it was recorded. */
 import type { App } from '../app.ts';
-import type { Db } from '../db/database.ts';
-import { inSlices, MOVED_ROWS, type SetBack } from '../db/due-times.ts';
 import type { EngagementRow } from '../db/tracking-tables.ts';
 import type { Work } from '../system/worker.ts';
 import { JUDGING_DELAY_MS } from './engagements/record.ts';
-import { hastenEngagements } from './engagements/store.ts';
 import { judge } from './judge.ts';
 import { findNextJudgement, listDueEngagements } from './judgement/store.ts';
 import { readScannerNetworks } from './scanner-networks.ts';
@@ -18,7 +15,8 @@ const MIN_PERIOD_MS = 250;
 
 /**
  * Returns the work that judges engagements. Each call of `lease` settles one batch: an engagement stays due until then,
- * so that a crash or a full disk delays its judgement.
+ * so that a crash or a full disk delays its judgement. It is no kind of task, because thousands of engagements may be recorded in a
+ * second, and each waits the same time.
  */
 export function createJudgingWork(app: Pick<App, 'db' | 'clock' | 'metrics'>): Work<never> {
   const { clock, db } = app;
@@ -57,12 +55,4 @@ export function createJudgingWork(app: Pick<App, 'db' | 'clock' | 'metrics'>): W
     },
     run: async () => {},
   };
-}
-
-/** Makes engagements due whose times lie too far ahead after the wall clock was set back. */
-export async function moveEngagements(db: Db, { now }: SetBack): Promise<void> {
-  await inSlices(0, async () => {
-    const moved = await db.commit(hastenEngagements, { now, delayMs: JUDGING_DELAY_MS });
-    return moved === MOVED_ROWS ? moved : undefined;
-  });
 }

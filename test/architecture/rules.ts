@@ -99,7 +99,7 @@ export function unmatchedWakeups(sources: readonly Source[]): string[] {
         [...code.matchAll(pattern)].flatMap(([text]) => text.match(/(?<=')\w+(?=')/g) ?? []),
       ),
     );
-  const sent = namesIn(/\b(?:wakeups\.notify|wakeAfterCommit)\([^,)]*|\bwakeup: '\w+'/g);
+  const sent = namesIn(/\b(?:wakeups\.notify|wakeAfterCommit)\([^,)]*/g);
   const awaited = namesIn(/\bwakeups\.listen\([^,)]*|\bwakeOn: \[[^\]]*\]/g);
   return [
     ...[...sent].filter((name) => !awaited.has(name)).map((name) => `nobody listens for "${name}"`),

@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { advanceInstallation } from '../../src/db/installation/store.ts';
 import { followClock, startInstallationWork } from '../../src/db/installation-worker.ts';
 import { DOMAIN_CHECKS } from '../../src/domains/store.ts';
-import { DUE_WORKS, startDaemon } from '../../src/main.ts';
+import { moveDueTimes, startDaemon } from '../../src/main.ts';
 import { ClockWatch } from '../../src/system/clock-watch.ts';
 import { findTask } from '../../src/tasks/store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -162,7 +162,10 @@ test('all due times that wait move with the clock, however many there are, and n
   const again = await openApp(configOf(directory), { clock });
   try {
     const { db } = again;
-    for (const { move } of DUE_WORKS) await move(db, setBack);
+    const woken: string[] = [];
+    for (const name of ['tasks', 'queue']) again.wakeups.listen(name, () => woken.push(name));
+    await moveDueTimes(again, setBack);
+    assert.deepEqual(woken, ['tasks', 'queue']);
     const minutesOf = (dueAt: number | null | undefined) => ((dueAt ?? Number.NaN) - NOW) / MINUTE_MS;
     for (const [before, expected] of moved) {
       const recipient = db.read.selectFrom('recipients').where('id', '=', `rcp_${before}`);
@@ -194,7 +197,7 @@ test('a domain is checked at its planned time', async () => {
   const at = async () => (await findTask(open.app.db.read, task))?.dueAt ?? 0;
   const before = await at();
   const setBack = { now: NOW, setBackMs: HOUR_MS };
-  for (const { move } of DUE_WORKS) await move(open.app.db, setBack);
+  await moveDueTimes(open.app, setBack);
   assert.equal(await at(), before - HOUR_MS);
 });
 
@@ -203,7 +206,6 @@ test('a clock that is set back while the daemon runs is noticed within a minute;
   let offsetMs = 0;
   const clock = { ...base, now: () => base.now() + offsetMs };
   const lines: string[] = [];
-  const wakeups: string[] = [];
   const moves: object[] = [];
   const { db } = open.app;
   const app = {
@@ -211,32 +213,22 @@ test('a clock that is set back while the daemon runs is noticed within a minute;
     clock,
     clockWatch: new ClockWatch(clock, NOW + HOUR_MS),
     log: { ...open.app.log, error: (fields: object) => void lines.push(JSON.stringify(fields)) },
-    wakeups: { notify: (name: string) => void wakeups.push(name), listen: () => () => {} },
   } as unknown as Parameters<typeof startInstallationWork>[0];
-  const move = async (_: unknown, setBack: object) => void moves.push(setBack);
-  const works = DUE_WORKS.map((work) => ({ ...work, move }));
+  const move = async (setBack: object) => void moves.push(setBack);
   const stored = async () =>
     (await db.read.selectFrom('installation').select('wallAt').executeTakeFirstOrThrow()).wallAt;
-  await followClock(app, works);
+  await followClock(app, move);
   assert.deepEqual([moves, lines], [[], []]);
-  const work = startInstallationWork(app, works);
+  const work = startInstallationWork(app, move);
   await base.advance(MINUTE_MS);
   await waitUntil(async () => (await stored()) === NOW + HOUR_MS + MINUTE_MS);
   offsetMs = -HOUR_MS;
   await base.advance(MINUTE_MS);
   await waitUntil(async () => (await stored()) === NOW + 2 * MINUTE_MS);
-  const setBack = { now: NOW + 2 * MINUTE_MS, setBackMs: HOUR_MS };
-  assert.deepEqual(
-    moves,
-    works.map(() => setBack),
-  );
+  assert.deepEqual(moves, [{ now: NOW + 2 * MINUTE_MS, setBackMs: HOUR_MS }]);
   assert.deepEqual(lines, [`{"setBackMs":${HOUR_MS}}`]);
-  assert.deepEqual(
-    wakeups,
-    DUE_WORKS.flatMap(({ wakeup }) => (wakeup === undefined ? [] : [wakeup])),
-  );
   offsetMs += 1_000;
   await work.stop(1_000);
   assert.equal(await stored(), NOW + 2 * MINUTE_MS + 1_000);
-  assert.equal(moves.length, works.length);
+  assert.equal(moves.length, 1);
 });

@@ -31,7 +31,6 @@ import {
   listAbandoned,
 } from '../../src/tasks/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
-import { hastenEngagements } from '../../src/tracking/engagements/store.ts';
 import { findNextJudgement, listDueEngagements } from '../../src/tracking/judgement/store.ts';
 import { forgetPreviousSecrets } from '../../src/webhooks/store.ts';
 import { explain } from '../support/explain.ts';
@@ -109,11 +108,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   ],
   broadcastRunsByContent: [(tx) => deleteUnusedContent(tx, 1)],
   blobsBySha256: [(tx) => isFileInUse(tx, 'ab')],
-  engagementsDue: [
-    findNextJudgement,
-    (tx) => listDueEngagements.run(tx, { now: 1, limit: 10 }),
-    (tx) => hastenEngagements.run(tx, { now: 1, delayMs: 1 }),
-  ],
+  engagementsDue: [findNextJudgement, (tx) => listDueEngagements.run(tx, { now: 1, limit: 10 })],
   eventsToFanOut: [(tx) => listEventsToFanOut(tx, 10), (tx) => markFannedOut(tx, 'evt_1')],
   // SQLite makes this query when a blob is deleted.
   messagesByBlob: [(tx) => tx.selectFrom('messages').select('id').where('blobId', '=', 'blob_1').execute()],

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import {
   cancelTask,
-  cancelTasksOfTenant,
   cancelWaiting,
   completeTask,
   countTasks,
@@ -173,14 +172,6 @@ test('when the clock is set back, due times move with it, slice by slice', async
     times.map(({ dueAt }) => dueAt),
     [NOW - 5, NOW, NOW + 9_000],
   );
-});
-
-test('a tenant that is deleted loses its tasks, also running ones', async () => {
-  await add('a', { tenantId: 'ten_1' });
-  await add('b', { tenantId: 'ten_2' });
-  await lease();
-  assert.equal(await cancelTasksOfTenant.run(tx, { after: FIRST, tenantId: 'ten_1' }), undefined);
-  assert.ok(!(await find('a')) && (await find('b')));
 });
 
 test('each statement uses an index of its state, and none sorts tasks', async () => {

@@ -1,7 +1,6 @@
 /** Stores opens and clicks. All SQL of these tables is here, apart from what a judgement reads. */
 
 import { sql } from 'kysely';
-import { MOVED_ROWS } from '../../db/due-times.ts';
 import type { ExpirySlice } from '../../db/expiry.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { deleteRows, insertRow, insertRowOnce, updateRows } from '../../db/rows.ts';
@@ -191,27 +190,4 @@ export const expireEngagements = defineWrite(
     return { next: last && String(last.id), deleted: ids.length };
   },
   { priority: 'bulk' },
-);
-
-/**
- * Makes engagements due that wait longer than the delay, at most MOVED_ROWS of them: the clock was set back. Returns
- * the number of those that it has moved.
- */
-export const hastenEngagements = defineWrite(
-  'tracking.hasten',
-  async (tx, { now, delayMs }: { now: number; delayMs: number }): Promise<number> => {
-    const { numUpdatedRows } = await tx
-      .updateTable('engagements')
-      .set({ dueAt: now })
-      .where('id', 'in', (select) =>
-        select
-          .selectFrom('engagements')
-          .select('id')
-          .where('dueAt', 'is not', null)
-          .where('dueAt', '>', now + delayMs)
-          .limit(MOVED_ROWS),
-      )
-      .executeTakeFirst();
-    return Number(numUpdatedRows);
-  },
 );

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { defineRead, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { EngagementRow } from '../../db/tracking-tables.ts';
+import { JUDGING_DELAY_MS } from '../engagements/record.ts';
 import { BURST_MS, type Burst, findBursts } from './bursts.ts';
 
 export type DueEngagement = Omit<
@@ -27,16 +28,35 @@ type DueRange = {
   limit: number;
 };
 
-const due = statement((db, param: Param<Pick<DueRange, 'now' | 'limit'>>) =>
+const COLUMNS = ['id', 'emailId', 'kind', 'link', 'at', 'ip', 'userAgent', 'isHead', 'isPrefetch'] as const;
+
+const due = statement((db, param: Param<DueRange>) =>
   db
     .selectFrom('engagements')
-    .select(['id', 'emailId', 'kind', 'link', 'at', 'ip', 'userAgent', 'isHead', 'isPrefetch'])
+    .select(COLUMNS)
     // Literal, for the partial index `engagementsDue`.
     .where('dueAt', 'is not', null)
     .where('dueAt', '<=', constant(param('now')))
     .orderBy('dueAt')
     .limit(constant(param('limit'))),
 );
+
+const dueAfter = statement((db, param: Param<{ after: number; limit: number }>) =>
+  db
+    .selectFrom('engagements')
+    .select(COLUMNS)
+    .where('dueAt', 'is not', null)
+    .where('dueAt', '>', constant(param('after')))
+    .limit(constant(param('limit'))),
+);
+
+/** Returns the engagements that are due. One that waits for longer than the delay is due too: the clock was set back. */
+async function findDue(tx: Tx, { now, limit }: DueRange): Promise<DueEngagement[]> {
+  const found = await due.all(tx, { now, limit });
+  if (found.length === limit) return found;
+  const late = { after: now + JUDGING_DELAY_MS, limit: limit - found.length };
+  return [...found, ...(await dueAfter.all(tx, late))];
+}
 
 const showingAttempts = statement((db, param: Param<Pick<EngagementRow, 'emailId'>>) =>
   db
@@ -74,8 +94,8 @@ const clicksNear = statement((db, param: Param<Near>) =>
 );
 
 /** Returns the engagements that are due, those first that have waited longest, and the facts of their emails. */
-export const listDueEngagements = defineRead('tracking.listDue', async (tx, { now, limit }: DueRange) => {
-  const engagements: DueEngagement[] = await due.all(tx, { now, limit });
+export const listDueEngagements = defineRead('tracking.listDue', async (tx, range: DueRange) => {
+  const engagements = await findDue(tx, range);
   const facts: [emailId: EngagementRow['emailId'], facts: EmailFacts][] = [];
   for (const [emailId, near] of groupByEmail(engagements)) {
     const times = near.map(({ at }) => at);
