@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { accountFolder } from '../../src/accounts/folder.ts';
-import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { MAX_ALIASES_OF_TENANT } from '../../src/mailboxes/addresses/requirements.ts';
 import { withItsAliases } from '../../src/mailboxes/addresses/store.ts';
 import { mayUseAddress } from '../../src/mailboxes/sender-addresses.ts';
@@ -11,8 +10,6 @@ import {
   endMailbox,
   findMailboxByAddress,
   findMailboxById,
-  getMailbox,
-  listMailboxes,
   recordDamage,
   recordLogin,
   recordRestoration,
@@ -34,26 +31,6 @@ test('a mailbox is found by its address and by its id, whatever its tenant', asy
   assert.deepEqual(await findMailboxById(db.read, mailbox.id), mailbox);
   assert.equal(await findMailboxByAddress(db.read, 'FIND@people.example'), undefined);
   assert.equal(accountFolder('/data', mailbox.id), join('/data', 'mailboxes', mailbox.id));
-});
-
-test('the status of a damaged mailbox stays, and everything else can be changed', async () => {
-  const { tenantId } = world;
-  const { id } = await addMailbox(world, { address: 'damaged@people.example', status: 'damaged' });
-  const change = (fields: Partial<Pick<MailboxRow, 'displayName'> & { status: 'active' }>) =>
-    db.commit(updateMailbox, { tenantId, id, change: fields, now: 3_000 });
-  await assert.rejects(change({ status: 'active' }), { code: 'invalid_state' });
-  await change({ displayName: 'Ann' });
-  const { displayName, status, updatedAt } = await getMailbox(db.read, tenantId, id);
-  assert.deepEqual([displayName, status, updatedAt], ['Ann', 'damaged', 3_000]);
-  const { items } = await listMailboxes(
-    db.read,
-    { tenantId, domainId: null },
-    { address: 'damaged@people.example', limit: 10 },
-  );
-  assert.deepEqual(
-    items.map((item) => item.id),
-    [id],
-  );
 });
 
 test('usage, logins and damage are recorded, and only damage is a change of the mailbox', async () => {

@@ -48,24 +48,6 @@ test('a body of another type is refused, and so is a CSV file on any other route
   }
 });
 
-test('a compressed file is refused in words', async () => {
-  const { send } = await serveFiles();
-  const headers = { ...csv, 'content-encoding': 'gzip' };
-  const { status, body } = await send({ method: 'POST', url: '/files', headers, payload: FILE });
-  assert.equal(status, 415);
-  assert.match(body.error?.message ?? '', /Content-Encoding/);
-});
-
-test('no file is one that is missing', async () => {
-  const { send } = await serveFiles();
-  for (const payload of [undefined, '']) {
-    const { status, body } = await send({
-      ...{ method: 'POST', url: '/files', headers: csv, ...(payload !== undefined && { payload }) },
-    });
-    assert.deepEqual([status, body.error?.message], [400, 'A CSV body is required']);
-  }
-});
-
 test('a CSV file has a maximum size, and counts to the budget of all bodies', async () => {
   const { send } = await serveFiles({ bodies: createByteBudget({ largeBytes: 2_000, smallBytes: 0 }) });
   const file = { method: 'POST', url: '/files', headers: csv } as const;

@@ -41,17 +41,6 @@ const filled = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 
 const nothingHeld = () => waitUntil(() => bodies.usedBytes === 0);
 
-test('a body that comes in pieces is put together', async () => {
-  const peer = await open(port);
-  const bytes = post('/things', THING);
-  for (const piece of [bytes.slice(0, 20), bytes.slice(20, -5), bytes.slice(-5, -1), bytes.slice(-1)]) {
-    peer.write(piece);
-    await new Promise(setImmediate);
-  }
-  assert.deepEqual(JSON.parse((await peer.answer()).body), { got: { name: 'a' } });
-  peer.socket.destroy();
-});
-
 test('a chunked body grows as it comes, up to the limit of the route', async () => {
   const peer = await open(port);
   const chunked = (path: string, body: string) =>
