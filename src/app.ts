@@ -42,7 +42,7 @@ const BYTES_PER_MEGABYTE = 1024 * 1024;
 
 /**
  * Opens the app of a data directory. Each value in `overrides` replaces a part of the system.
- * @throws LockedError, DataDirectoryError, NewerSchemaError, MissingKeyError, WrongKeyError
+ * @throws LockedError, DataDirectoryError, SchemaVersionError, MissingKeyError, WrongKeyError
  */
 export async function openApp(
   config: Config,

@@ -99,7 +99,7 @@ test('foundations know no feature by name', () => {
   assert.deepEqual(finds(featuresInFoundations, 'system/x.ts', "run('webhooks'); // 'queue'"), [
     'system/x.ts names webhooks',
   ]);
-  for (const path of ['db/tables.ts', 'db/migrations/0099-x.ts', 'queue/x.ts'])
+  for (const path of ['db/tables.ts', 'db/main-migrations.ts', 'queue/x.ts'])
     assert.deepEqual(finds(featuresInFoundations, path, "run('webhooks')"), [], path);
 });
 

@@ -15,7 +15,7 @@ import { findStructuralDamage } from './check-store.ts';
 import { FIRST_FOLDERS } from './first-folders.ts';
 import { indexFile, searchFile } from './folder.ts';
 import { insertFolder, insertSubscription, listFolderRows } from './folder-store.ts';
-import { ACCOUNT_MIGRATIONS } from './migrations.ts';
+import { ACCOUNT_SCHEMA } from './migrations.ts';
 import { setUidValidity } from './rebuild-store.ts';
 import type { AccountTables } from './rows.ts';
 import { SearchDatabase } from './search-database.ts';
@@ -63,7 +63,7 @@ const renumberOldCopy = defineWrite(
 
 /**
  * Opens an account. An older copy of its database, such as one from a backup, gets new UIDVALIDITYs.
- * @throws DamagedDatabaseError when its database is missing or damaged; NewerSchemaError; errors of SQLite and the file system
+ * @throws DamagedDatabaseError when its database is missing or damaged; SchemaVersionError; errors of SQLite and the file system
  */
 export async function openAccount(
   app: AccountApp,
@@ -74,7 +74,7 @@ export async function openAccount(
   if (isNew) mkdirSync(folder, { recursive: true, mode: 0o700 });
   else if (!existsSync(file)) throw new DamagedDatabaseError(file, `${file} is missing`);
   const wasInterrupted = hasWal(file);
-  const options = { file, migrations: ACCOUNT_MIGRATIONS, nowMs: now };
+  const options = { file, schema: ACCOUNT_SCHEMA, nowMs: now };
   const db = openPrivateDatabase<AccountTables>(app, options);
   let row: AccountRow | undefined;
   try {

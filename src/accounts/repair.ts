@@ -31,7 +31,7 @@ import {
 import { NO_KEYWORDS } from './keyword-store.ts';
 import { insertMessage } from './message-store.ts';
 import { removeLostEntries } from './metadata-store.ts';
-import { ACCOUNT_MIGRATIONS } from './migrations.ts';
+import { ACCOUNT_SCHEMA } from './migrations.ts';
 import { applyPendingEdits, listFoldersWithPendingEdits } from './pending-edit-store.ts';
 import {
   forgetContent,
@@ -91,7 +91,7 @@ export async function repairAccount(
   const evidence = keepEvidence(folder, now);
   const file = `${indexFile(folder)}.repaired`;
   removeDatabase(file);
-  const db = openPrivateDatabase<AccountTables>(app, { file, migrations: ACCOUNT_MIGRATIONS, nowMs: now });
+  const db = openPrivateDatabase<AccountTables>(app, { file, schema: ACCOUNT_SCHEMA, nowMs: now });
   const copy = join(evidence, 'index.db');
   const old = existsSync(copy) ? openDamaged(copy) : undefined;
   const gaps = { count: 0 };

@@ -5,7 +5,7 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { migrate } from '../db/migrate.ts';
-import { ACCOUNT_MIGRATIONS } from './migrations.ts';
+import { ACCOUNT_SCHEMA } from './migrations.ts';
 import type { AccountTables } from './rows.ts';
 
 type Table = keyof AccountTables;
@@ -77,7 +77,7 @@ const PAGE_COUNT_OFFSET = 28;
 function replaceSchema(file: string): void {
   const fresh = new Sqlite(':memory:');
   fresh.pragma('auto_vacuum = INCREMENTAL');
-  migrate(fresh, 0, ACCOUNT_MIGRATIONS);
+  migrate(fresh, 0, ACCOUNT_SCHEMA);
   const pages = fresh
     .prepare<[], number>("SELECT pageno FROM dbstat WHERE name = 'sqlite_schema'")
     .pluck()

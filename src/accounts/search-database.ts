@@ -28,7 +28,7 @@ import {
   type Sought,
   setIdentity,
 } from './search-store.ts';
-import { SEARCH_MIGRATIONS, type SearchTables } from './search-tables.ts';
+import { SEARCH_SCHEMA, type SearchTables } from './search-tables.ts';
 
 type SearchSystem = Pick<System, 'clock' | 'log' | 'crashPoint'>;
 
@@ -232,7 +232,7 @@ export class SearchDatabase {
   async #openDatabase(): Promise<PrivateDatabase<SearchTables>> {
     await this.#closed;
     const nowMs = this.#system.clock.now();
-    const options = { file: this.#file, migrations: SEARCH_MIGRATIONS, nowMs };
+    const options = { file: this.#file, schema: SEARCH_SCHEMA, nowMs };
     const db = openPrivateDatabase<SearchTables>(this.#system, options);
     const { identity } = await findSource(db.read);
     if (identity !== '' && identity !== this.#identity) {

@@ -3,12 +3,13 @@
  * any time, and nothing waits for it to be written.
  */
 
-import type { Migration } from '../db/migration.ts';
+import { createTables } from '../db/create-tables.ts';
+import type { Schema } from '../db/migrate.ts';
 import { bytes, flag, integer, key, type Row, type RowsOf, table, text } from '../db/table.ts';
 
 /** There is one row. */
 const source = table({
-  id: integer<1>(),
+  id: key(integer<1>()),
   /** Name of the `index.db` that the texts were made from. Texts of another one are deleted. */
   identity: text(),
   /** Size of all texts. */
@@ -18,13 +19,13 @@ const source = table({
 });
 
 const texts = table({
-  contentId: integer(),
+  contentId: key(integer()),
   /** Folded text in UTF-8 (mail/message/search-text.ts). */
   header: bytes(),
   body: bytes(),
   /** 0 when text beyond a limit is missing, so that a search reads the message. */
   isComplete: flag(),
-});
+}).indexedBy({ textsByCompleteness: '(isComplete, contentId)' });
 export type TextRow = Row<typeof texts>;
 
 /** An FTS5 table without its own content, whose row ids are ids of contents. */
@@ -45,45 +46,14 @@ export type FieldPageRow = Row<typeof fieldPages>;
 const SEARCH_TABLES = { source, texts, trigrams, fieldPages };
 export type SearchTables = RowsOf<typeof SEARCH_TABLES>;
 
-export const SEARCH_MIGRATIONS: readonly Migration[] = [
-  {
-    id: '0001-initial',
-    sql: `
-CREATE TABLE source (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  identity TEXT NOT NULL,
-  textBytes INTEGER NOT NULL,
-  indexedTo INTEGER NOT NULL
-) STRICT;
-INSERT INTO source VALUES (1, '', 0, 0);
-
-CREATE TABLE texts (
-  contentId INTEGER PRIMARY KEY,
-  header BLOB NOT NULL,
-  body BLOB NOT NULL,
-  isComplete INTEGER NOT NULL
-) STRICT;
-CREATE INDEX textsByCompleteness ON texts (isComplete, contentId);
-
+const TRIGRAMS = `
 CREATE VIRTUAL TABLE trigrams USING fts5(
   text, tokenize = 'trigram case_sensitive 1', detail = none, content = '', contentless_delete = 1
 );
-`,
-  },
-  {
-    id: '0002-field-pages',
-    sql: `
-CREATE TABLE fieldPages (
-  field TEXT NOT NULL,
-  page INTEGER NOT NULL,
-  texts BLOB NOT NULL,
-  PRIMARY KEY (field, page)
-) STRICT;
-`,
-  },
-  {
-    // The texts of addresses changed. They are read again from the headers by the next search of each field.
-    id: '0003-addresses-as-shown',
-    sql: 'DELETE FROM fieldPages;',
-  },
-];
+`;
+
+export const SEARCH_SCHEMA: Schema = {
+  creation: `${createTables({ source, texts, fieldPages })}${TRIGRAMS}INSERT INTO source VALUES (1, '', 0, 0);`,
+  oldest: '0003-addresses-as-shown',
+  migrations: [],
+};

@@ -112,8 +112,8 @@ const ACTIONABLE = [
   'DataDirectoryError',
   'LockedError',
   'MissingKeyError',
-  'NewerSchemaError',
   'ReplyTableError',
+  'SchemaVersionError',
   'WrongKeyError',
 ];
 

@@ -3,11 +3,11 @@
  * in the write that records its event, so that counters and events agree at every moment.
  */
 import { type RawBuilder, sql } from 'kysely';
-import type { CountRow } from '../db/counts-tables.ts';
 import type { ExpirySlice } from '../db/expiry.ts';
 import type { ContactRow } from '../db/marketing-tables.ts';
 import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, paramsOf, statement } from '../db/statement.ts';
+import type { CountRow } from '../db/tracking-tables.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { COUNTERS, type Counter, HOUR_MS, type Increments, Tally } from './tally.ts';
 

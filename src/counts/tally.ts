@@ -2,8 +2,9 @@
  * Adds up what a write counts, so that the write changes each counter once (counts/store.ts): a batch of 100 emails to one
  * provider is one change. A tally lives as long as its write.
  */
-import type { CountRow } from '../db/counts-tables.ts';
+
 import type { MessageRow } from '../db/tables.ts';
+import type { CountRow } from '../db/tracking-tables.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { providerOf } from './providers.ts';
 

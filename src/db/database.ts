@@ -61,7 +61,7 @@ type Opened<Schema> = { database: Database<Schema>; installation: StartedInstall
 
 /**
  * Opens a database in the threads, creates it when it is new, and migrates it. `Schema` is the type of its tables.
- * @throws DataDirectoryError, NewerSchemaError, errors of SQLite
+ * @throws DataDirectoryError, SchemaVersionError, errors of SQLite
  */
 export async function openDatabase<Schema>(
   system: Pick<System, 'clock' | 'log'>,

@@ -1,10 +1,25 @@
-/** The data dictionary: emails of the API, and by what they are found. The conventions are those of tables.ts, which lists every table. */
-import { id, integer, key, nullable, type Row, table, text } from './table.ts';
+/**
+ * The data dictionary: emails of the API with what finds them, the contents of messages, and attempts of deliveries. The conventions
+ * are those of tables.ts, which lists every table.
+ */
+import {
+  bytes,
+  clusteredTable,
+  id,
+  integer,
+  key,
+  nullable,
+  type Row,
+  references,
+  rowNumber,
+  table,
+  text,
+} from './table.ts';
 
 /** Written by emails/store.ts. It holds the fields of an API email that its message does not have. Lists of addresses are
  * JSON. The long columns come last, so that lists and deliveries do not read past them. */
 export const emails = table({
-  id: id('em'),
+  id: key(references('messages', id('em'))),
   tenantId: id('ten'),
   mode: text<'live' | 'test'>(),
   type: text<'transactional' | 'broadcast'>(),
@@ -37,25 +52,30 @@ export const emails = table({
   text: nullable(text()),
   /** Time at which retention removed `html`, `text` and the message's blob. Null while the content is kept. */
   contentDeletedAt: nullable(integer()),
+}).indexedBy({
+  emailsByTenant: '(tenantId, mode, id)',
+  emailsByFrom: '(tenantId, mode, fromAddress, id)',
+  emailsByFromDomain: '(tenantId, mode, fromDomain, id)',
+  emailsWithContent: '(id) WHERE contentDeletedAt IS NULL',
 });
 export type EmailRow = Row<typeof emails>;
 
 /** Written by emails/store.ts: finds emails by tag. */
-export const emailTags = table({
-  tenantId: id('ten'),
-  mode: text<'live' | 'test'>(),
-  key: text(),
-  value: text(),
-  emailId: id('em'),
+export const emailTags = clusteredTable({
+  tenantId: key(id('ten')),
+  mode: key(text<'live' | 'test'>()),
+  key: key(text()),
+  value: key(text()),
+  emailId: key(id('em')),
 });
 export type EmailTagRow = Row<typeof emailTags>;
 
 /** Written by emails/store.ts: finds emails by recipient without reading them all. */
-export const emailAddresses = table({
-  tenantId: id('ten'),
-  mode: text<'live' | 'test'>(),
-  address: text(),
-  emailId: id('em'),
+export const emailAddresses = clusteredTable({
+  tenantId: key(id('ten')),
+  mode: key(text<'live' | 'test'>()),
+  address: key(text()),
+  emailId: key(id('em')),
 });
 export type EmailAddressRow = Row<typeof emailAddresses>;
 
@@ -67,5 +87,41 @@ export const idempotency = table({
   requestHash: text(),
   response: text(),
   expiresAt: integer(),
+}).indexedBy({
+  idempotencyByExpiry: '(expiresAt)',
 });
 export type IdempotencyRow = Row<typeof idempotency>;
+
+/** Written by queue/attempts-store.ts: one row for each delivery attempt, with its outcome and the reply. */
+export const attempts = table({
+  id: key(id('att')),
+  recipientId: id('rcp'),
+  messageId: text(),
+  tenantId: id('ten'),
+  at: integer(),
+  durationMs: integer(),
+  outcome: text<'delivered' | 'deferred' | 'bounced' | 'held' | 'recovered'>(),
+  phase: text(),
+  mx: nullable(text()),
+  address: nullable(text()),
+  tls: nullable(text()),
+  smtpCode: nullable(integer()),
+  enhancedCode: nullable(text()),
+  reply: nullable(text()),
+}).indexedBy({
+  attemptsByRecipient: '(recipientId, id)',
+});
+export type AttemptRow = Row<typeof attempts>;
+
+/** Written by queue/contents/store.ts: the texts of a message. Messages that share them have `mergeValues` of their own. */
+export const contents = table({
+  id: rowNumber(),
+  tenantId: id('ten'),
+  /** Size of the unpacked source in bytes. */
+  sizeBytes: integer(),
+  /** SHA-256 hash of `source` as it is stored. */
+  sha256: bytes(),
+  /** The packed source (queue/contents/source.ts). */
+  source: bytes(),
+});
+export type ContentRow = Row<typeof contents>;

@@ -1,35 +1,43 @@
 /** The data dictionary: mail that arrives. The conventions are those of tables.ts, which lists every table. */
-import { flag, id, integer, key, nullable, type Row, real, table, text } from './table.ts';
+
+import { RECEIVER_COLUMNS, RESPONSE_COLUMNS } from './post-columns.ts';
+import {
+  clusteredTable,
+  flag,
+  id,
+  initially,
+  integer,
+  key,
+  nullable,
+  type Row,
+  real,
+  references,
+  table,
+  text,
+} from './table.ts';
 
 /** Written by routes/store.ts. Live and test keys share them. */
 export const inboundRoutes = table({
-  id: id('rt'),
-  tenantId: id('ten'),
+  id: key(id('rt')),
+  tenantId: references('tenants', id('ten')),
   /** Address as `addressKey`, or `*@domain` for all addresses of a domain without a route of their own. */
   address: text(),
   domain: text(),
   destination: text(),
   enabled: flag(),
-  /** `failures`: no post had succeeded for days; `gone`: the receiver answered 410. Null while the route is enabled. */
-  disabledReason: nullable(text<'manual' | 'failures' | 'gone'>()),
-  disabledAt: nullable(integer()),
-  /** Time since which every post has failed. Null when the last one succeeded or none was made yet. */
-  failingSince: nullable(integer()),
-  /** Time at which the operator was warned; null when not yet. */
-  warnedAt: nullable(integer()),
-  /** Number of failed posts since the last success. Posts that failed while the route was suspended count as one. */
-  consecutiveFailures: integer(),
-  /** Time before which nothing is posted to it. Null when its last post succeeded or none was made yet. */
-  suspendedUntil: nullable(integer()),
-  secretSealed: text(),
+  ...RECEIVER_COLUMNS,
   createdAt: integer(),
   updatedAt: integer(),
+}).indexedBy({
+  inboundRoutesByAddress: 'UNIQUE (tenantId, address)',
+  inboundRoutesByTenant: '(tenantId, id)',
+  inboundRoutesOfAll: '(address)',
 });
 export type InboundRouteRow = Row<typeof inboundRoutes>;
 
 /** Written by tenants/stored-mail/store.ts, within each write that stores or removes received mail or reports. */
-export const storedMail = table({
-  tenantId: key(id('ten')),
+export const storedMail = clusteredTable({
+  tenantId: key(references('tenants', id('ten'))),
   /** Size of the received mail and of the reports that the tenant stores. A tenant without a row stores none. */
   bytes: integer(),
 });
@@ -53,11 +61,11 @@ export type ReceivedRecipientKind = Exclude<ReceivedTaskKind, 'forward'> | 'post
 /** Written by inbound/store.ts: a message that was received. A message to recipients of several tenants has one row for
  * each of them, which all name the same blob. */
 export const receivedMessages = table({
-  id: id('in'),
+  id: key(id('in')),
   /** Tenant of the recipients; null for mail of the installation itself, such as bounces. */
-  tenantId: nullable(id('ten')),
+  tenantId: references('tenants', nullable(id('ten'))),
   /** The message as it arrived, with CRLF line ends. Null once retention has removed it. */
-  blobId: nullable(id('blob')),
+  blobId: references('blobs', nullable(id('blob'))),
   sizeBytes: integer(),
   /** Envelope sender; empty for the null sender (RFC 5321 section 4.5.5). */
   sender: text(),
@@ -97,14 +105,19 @@ export const receivedMessages = table({
   endedAt: nullable(integer()),
   contentDeletedAt: nullable(integer()),
   /** 1 when a recipient has a route. Mail for mailboxes alone is not shown by the API. */
-  isForRoute: flag(),
+  isForRoute: initially(0, flag()),
+}).indexedBy({
+  receivedMessagesByTenant: '(tenantId, id)',
+  receivedMessagesByBlob: '(blobId) WHERE blobId IS NOT NULL',
+  receivedMessagesWithContent: '(endedAt) WHERE endedAt IS NOT NULL AND contentDeletedAt IS NULL',
+  receivedMessagesForRoutes: '(tenantId, id) WHERE isForRoute = 1',
 });
 export type ReceivedMessageRow = Row<typeof receivedMessages>;
 
 /** Written by inbound/store.ts: the recipients of a received message, in the order of the envelope. */
-export const receivedRecipients = table({
-  messageId: id('in'),
-  position: integer(),
+export const receivedRecipients = clusteredTable({
+  messageId: key(references('receivedMessages', id('in'))),
+  position: key(integer()),
   /** The address as the client wrote it. */
   address: text(),
   kind: text<ReceivedRecipientKind>(),
@@ -113,13 +126,16 @@ export const receivedRecipients = table({
    * stands for.
    */
   targetId: text(),
+}).indexedBy({
+  receivedRecipientsByAddress: '(lower(address), messageId)',
+  receivedRecipientsByTarget: '(targetId, messageId)',
 });
 export type ReceivedRecipientRow = Row<typeof receivedRecipients>;
 
 /** Written by inbound/tasks/store.ts: one thing that is done with a received message. */
-export const receivedTasks = table({
-  id: id('tsk'),
-  messageId: id('in'),
+export const receivedTasks = clusteredTable({
+  id: key(id('tsk')),
+  messageId: references('receivedMessages', id('in')),
   /** Position of the first recipient that asked for the task. */
   position: integer(),
   tenantId: nullable(id('ten')),
@@ -132,20 +148,21 @@ export const receivedTasks = table({
   /** Null: the task of the engine with this reference has the time of the next attempt, and the run that has leased it. */
   dueAt: nullable(integer()),
   runId: nullable(text()),
-  /** Status of the last response. This column and the next three describe the last attempt. */
-  responseStatus: nullable(integer()),
-  responseTimeMs: nullable(integer()),
-  responseBody: nullable(text()),
-  error: nullable(text()),
+  ...RESPONSE_COLUMNS,
   createdAt: integer(),
   endedAt: nullable(integer()),
+}).indexedBy({
+  receivedTasksByMessage: '(messageId, position)',
+  receivedTasksPending: "(kind, queue, dueAt) WHERE state = 'pending'",
+  receivedTasksByQueue: '(queue, id)',
+  receivedPostsPending: "(queue, id) WHERE state = 'pending' AND kind = 'post'",
 });
 export type ReceivedTaskRow = Row<typeof receivedTasks>;
 
 /** Written by queue/notifications-store.ts: who is told when a forwarded message fails. The row is deleted when the notification is
  * sent, so that there is one at most, or else with the message. */
-export const failureNotifications = table({
-  messageId: text(),
+export const failureNotifications = clusteredTable({
+  messageId: key(text()),
   /** Address that is told: the sender of the message before it was forwarded. Empty when the mailbox with the id `recipient` gets the message back. */
   address: text(),
   /** Recipient that the sender named. Where the message went from there concerns nobody else. */
@@ -154,52 +171,56 @@ export const failureNotifications = table({
 export type FailureNotificationRow = Row<typeof failureNotifications>;
 
 /** Written by receiving/sender/store.ts: what greylisting remembers of the networks of clients. */
-export const greylistEntries = table({
+export const greylistEntries = clusteredTable({
   /** First three numbers of an IPv4 address, or first half of an IPv6 address. */
   network: key(text()),
   /** Hash of the sender and the recipient of a deferred message; empty for a network that has passed. */
   attempt: key(text()),
   firstSeenAt: integer(),
   expiresAt: integer(),
+}).indexedBy({
+  greylistEntriesByExpiry: '(expiresAt)',
 });
 export type GreylistEntryRow = Row<typeof greylistEntries>;
 
 /** Written by mail-reports/dmarc-reports/store.ts: the report about a domain for a day, until it is sent. */
-export const dmarcReports = table({
+export const dmarcReports = clusteredTable({
   /** Start of the day (UTC). */
-  day: integer(),
+  day: key(integer()),
   /** Domain whose DMARC record asks for reports. */
-  domain: text(),
+  domain: key(text()),
   /** The part of `domain` that somebody has registered (mail/domain-names.ts). The limits of a day count by it. */
-  registrableDomain: text(),
+  registrableDomain: initially('', text()),
   /** Number of its observations. */
   observations: integer(),
   /** Number of failed attempts to look up where the report goes. */
   attempts: integer(),
   dueAt: integer(),
+}).indexedBy({
+  dmarcReportsDue: '(dueAt)',
 });
 export type DmarcReportRow = Row<typeof dmarcReports>;
 
 /** Written by mail-reports/dmarc-reports/store.ts: a kind of mail of a domain on a day. */
-export const dmarcObservations = table({
-  day: integer(),
-  domain: text(),
+export const dmarcObservations = clusteredTable({
+  day: key(integer()),
+  domain: key(text()),
   /** JSON of what was found out (mail/dmarc/aggregate-report.ts). */
-  observation: text(),
+  observation: key(text()),
   messages: integer(),
 });
 export type DmarcObservationRow = Row<typeof dmarcObservations>;
 
 /** Written by mail-reports/reports/store.ts: a report of another server about the mail of a domain. */
 export const receivedReports = table({
-  id: id('rep'),
-  tenantId: id('ten'),
+  id: key(id('rep')),
+  tenantId: references('tenants', id('ten')),
   domainId: id('dom'),
   type: text<'dmarc' | 'tls'>(),
   /** Domain that sent the report, as DMARC or DKIM proves. */
   reporter: text(),
   /** The part of `reporter` that somebody has registered (mail/domain-names.ts). The limits of a day count by it. */
-  registrableDomain: text(),
+  registrableDomain: initially('', text()),
   organization: text(),
   /** Id that the reporter gave the report. */
   reportId: text(),
@@ -211,12 +232,16 @@ export const receivedReports = table({
   /** JSON of what the report says about the domain (mail-reports/reports/select.ts). */
   details: text(),
   createdAt: integer(),
+}).indexedBy({
+  receivedReportsOnce: 'UNIQUE (domainId, type, reporter, reportId, beginAt)',
+  receivedReportsByDomain: '(domainId, id)',
+  receivedReportsByRegistrable: '(domainId, registrableDomain, id)',
 });
 export type ReceivedReportRow = Row<typeof receivedReports>;
 
 /** Written by mailbox-delivery/scripts/plan-store.ts: what scripts have decided about a message that is delivered to a mailbox. */
-export const deliveryPlans = table({
-  taskId: id('tsk'),
+export const deliveryPlans = clusteredTable({
+  taskId: key(id('tsk')),
   /** JSON of `Plan` (mailbox-delivery/scripts/plan.ts). */
   plan: text(),
 });

@@ -1,26 +1,40 @@
 /** The data dictionary: mailboxes of people. The conventions are those of tables.ts, which lists every table. */
 
-import { flag, id, integer, key, nullable, type Row, table, text } from './table.ts';
+import {
+  belongsTo,
+  clusteredTable,
+  count,
+  flag,
+  id,
+  initially,
+  integer,
+  key,
+  nullable,
+  type Row,
+  references,
+  table,
+  text,
+} from './table.ts';
 
 /** Written by mailboxes/store.ts. Live and test keys share them. The messages are in a folder and a database of each mailbox. */
 export const mailboxes = table({
-  id: id('mbx'),
-  tenantId: id('ten'),
+  id: key(id('mbx')),
+  tenantId: references('tenants', id('ten')),
   /** Address as `addressKey`, by which its owner logs in. No two tenants have the same. */
   address: text(),
   /** Domain of the address, in lower case and A-labels: one of the tenant, or the sandbox domain. */
   domain: text(),
   displayName: nullable(text()),
   /** A `shared` mailbox has members and no password. */
-  kind: text<'personal' | 'shared'>(),
+  kind: initially('personal', text<'personal' | 'shared'>()),
   /** Hash of the password (mailboxes/passwords/hash.ts). */
   passwordHash: text(),
   /** 0 when only app passwords open the mailbox. */
-  passwordLogin: flag(),
+  passwordLogin: initially(1, flag()),
   /** Verifier of the password for SCRAM, as JSON; null when SCRAM does not work with it. */
   scramVerifier: nullable(text()),
   /** Salt of all SCRAM verifiers of the mailbox, in hex. It never changes. */
-  scramSalt: text(),
+  scramSalt: initially('', text()),
   /** Maximum size of the stored messages. */
   quotaBytes: integer(),
   /** A `suspended` mailbox takes no mail, and nobody may log in. A `damaged` one waits for its repair. */
@@ -32,31 +46,40 @@ export const mailboxes = table({
    * Number of the last change in the database of the mailbox when it was last recorded; 0 before that database was made. A database with
    * a lower number is an older copy.
    */
-  lastModseq: integer(),
+  lastModseq: count(),
   lastLoginAt: nullable(integer()),
   /** JSON list of the IMAP capabilities that this mailbox is not offered. */
   disabledCapabilities: text(),
   createdAt: integer(),
   updatedAt: integer(),
+}).indexedBy({
+  mailboxesByAddress: 'UNIQUE (address)',
+  mailboxesByTenant: '(tenantId, id)',
+  mailboxesByDomain: '(tenantId, domain, id)',
+  mailboxesOfName: '(domain)',
 });
 export type MailboxRow = Row<typeof mailboxes>;
 
 /** Written by mailboxes/addresses/store.ts: another address whose mail goes to a mailbox. No two mailboxes of any tenant have the same
  * address, whether it is their own or an alias. */
-export const mailboxAliases = table({
+export const mailboxAliases = clusteredTable({
   /** Address as `addressKey`, or `*@domain` for all addresses of a domain that nothing else receives for. */
-  address: text(),
+  address: key(text()),
   /** Domain of the address, in lower case and A-labels. */
   domain: text(),
-  mailboxId: id('mbx'),
+  mailboxId: references('mailboxes', id('mbx')),
   /** Tenant of the mailbox. */
-  tenantId: id('ten'),
+  tenantId: references('tenants', id('ten')),
+}).indexedBy({
+  mailboxAliasesByMailbox: '(mailboxId, address)',
+  mailboxAliasesByDomain: '(domain)',
+  mailboxAliasesByTenant: '(tenantId)',
 });
 export type MailboxAliasRow = Row<typeof mailboxAliases>;
 
 /** Written by mailboxes/scripts/store.ts: a Sieve script of a mailbox. The key is the mailbox with the name. */
-export const mailboxScripts = table({
-  mailboxId: key(id('mbx')),
+export const mailboxScripts = clusteredTable({
+  mailboxId: key(references('mailboxes', id('mbx'))),
   /** Name in the octets that the owner wrote. */
   name: key(text()),
   content: text(),
@@ -65,27 +88,32 @@ export const mailboxScripts = table({
   /** 1 for the script that runs when mail is delivered. A mailbox has at most one. */
   isActive: flag(),
   updatedAt: integer(),
+}).indexedBy({
+  mailboxScriptsActive: 'UNIQUE (mailboxId) WHERE isActive = 1',
 });
 export type MailboxScriptRow = Row<typeof mailboxScripts>;
 
 /** Written by mailboxes/scripts/memory-store.ts: something that the scripts of a mailbox have done or seen, so that they do not repeat it. */
-export const scriptMemories = table({
-  mailboxId: id('mbx'),
+export const scriptMemories = clusteredTable({
+  mailboxId: key(references('mailboxes', id('mbx'))),
   /** Hash of what is remembered, such as a reply and its recipient. */
-  key: text(),
+  key: key(text()),
   /** The delivery that has added the row: when it runs again after a crash, the row is not news to it. */
   claimedBy: text(),
   expiresAt: integer(),
+}).indexedBy({
+  scriptMemoriesByExpiry: '(expiresAt)',
+  scriptMemoriesByMailbox: '(mailboxId, expiresAt)',
 });
 export type ScriptMemoryRow = Row<typeof scriptMemories>;
 
 /** Written by mailboxes/app-passwords/store.ts. A row is deleted when it is revoked, and with its mailbox. */
 export const appPasswords = table({
-  id: id('apw'),
-  tenantId: id('ten'),
-  mailboxId: id('mbx'),
+  id: key(id('apw')),
+  tenantId: references('tenants', id('ten')),
+  mailboxId: belongsTo('mailboxes', id('mbx')),
   /** The mailbox of the member that has it, for a shared mailbox; null for a personal one. */
-  memberId: nullable(id('mbx')),
+  memberId: belongsTo('mailboxes', nullable(id('mbx'))),
   name: text(),
   /** JSON list of the protocols (accounts/protocols.ts) in which it is valid. */
   protocols: text(),
@@ -100,12 +128,16 @@ export const appPasswords = table({
   createdAt: integer(),
   lastUsedAt: nullable(integer()),
   expiresAt: nullable(integer()),
+}).indexedBy({
+  appPasswordsByMailbox: '(mailboxId, id)',
+  appPasswordsByHint: '(hint)',
+  appPasswordsByMember: '(memberId) WHERE memberId IS NOT NULL',
 });
 export type AppPasswordRow = Row<typeof appPasswords>;
 
 /** Written by mailboxes/filters/store.ts: what a mailbox does with its mail by itself. A mailbox that only stores its mail has no row. */
-export const mailboxFilters = table({
-  mailboxId: key(id('mbx')),
+export const mailboxFilters = clusteredTable({
+  mailboxId: key(references('mailboxes', id('mbx'))),
   /** JSON of `Filters` (mailboxes/filters/schemas.ts). */
   filters: text(),
   /** Sieve script that the filters have become, which runs before that of the owner; empty for filters that only store mail. */
@@ -114,14 +146,19 @@ export const mailboxFilters = table({
 export type MailboxFilterRow = Row<typeof mailboxFilters>;
 
 /** Written by mailboxes/member-store.ts: the owner of a personal mailbox uses a shared one. */
-export const mailboxMembers = table({ mailboxId: id('mbx'), memberId: id('mbx') });
+export const mailboxMembers = clusteredTable({
+  mailboxId: key(belongsTo('mailboxes', id('mbx'))),
+  memberId: key(belongsTo('mailboxes', id('mbx'))),
+}).indexedBy({
+  mailboxMembersByMember: '(memberId)',
+});
 export type MailboxMemberRow = Row<typeof mailboxMembers>;
 
 /** Written by mailbox-imports/store.ts: an import of mail from another server. It is deleted 30 days after its end, and with its mailbox. */
 export const mailboxImports = table({
-  id: id('mim'),
-  tenantId: id('ten'),
-  mailboxId: id('mbx'),
+  id: key(id('mim')),
+  tenantId: references('tenants', id('ten')),
+  mailboxId: belongsTo('mailboxes', id('mbx')),
   /** Name of the server, as a certificate must name it. */
   host: text(),
   port: integer(),
@@ -149,12 +186,15 @@ export const mailboxImports = table({
   createdAt: integer(),
   startedAt: nullable(integer()),
   finishedAt: nullable(integer()),
+}).indexedBy({
+  mailboxImportsByMailbox: '(mailboxId, id)',
+  mailboxImportsByEnd: '(finishedAt) WHERE finishedAt IS NOT NULL',
 });
 export type MailboxImportRow = Row<typeof mailboxImports>;
 
 /** Written by mailbox-imports/error-store.ts: a message, or a whole folder where the UID is 0, that could not be imported. */
-export const mailboxImportErrors = table({
-  importId: key(id('mim')),
+export const mailboxImportErrors = clusteredTable({
+  importId: key(belongsTo('mailboxImports', id('mim'))),
   /** Name of the folder on the other server. */
   folder: key(text()),
   uid: key(integer()),
@@ -163,8 +203,8 @@ export const mailboxImportErrors = table({
 export type MailboxImportErrorRow = Row<typeof mailboxImportErrors>;
 
 /** Written by mailbox-imports/folder-store.ts: a folder of another server of which a mailbox may have messages. */
-export const mailboxImportFolders = table({
-  mailboxId: key(id('mbx')),
+export const mailboxImportFolders = clusteredTable({
+  mailboxId: key(belongsTo('mailboxes', id('mbx'))),
   /** Hash of the server, the user and the folder. */
   folderKey: key(text()),
   /** UIDVALIDITY (RFC 9051 section 2.3.1.1) when the folder was last read, as decimal digits. */

@@ -7,7 +7,7 @@ import type { Synchronous } from './connection.ts';
 import { type Db, openDatabase } from './database.ts';
 import { reportInstallation } from './installation/report.ts';
 import { lockDirectory } from './lock.ts';
-import { MAIN_MIGRATIONS } from './main-migrations.ts';
+import { MAIN_SCHEMA } from './main-schema.ts';
 import { TableChanges } from './table-changes.ts';
 import type { Tables } from './tables.ts';
 import { startDatabaseThreads } from './threads.ts';
@@ -29,7 +29,7 @@ export type MainDatabaseOptions = {
 
 /**
  * Opens the database of a data directory, creates it when it is new, and migrates it.
- * @throws LockedError, DataDirectoryError, NewerSchemaError
+ * @throws LockedError, DataDirectoryError, SchemaVersionError
  */
 export async function openMainDatabase(
   system: Pick<System, 'clock' | 'log'>,
@@ -63,7 +63,7 @@ async function openLocked(
     const { database, installation } = await openDatabase<Tables>(system, threads, {
       file: join(options.directory, 'postrider.db'),
       synchronous: options.synchronous,
-      migrations: MAIN_MIGRATIONS,
+      schema: MAIN_SCHEMA,
       installation: { newDatabase: options.newDatabase ?? false },
       changes: changes.memory,
       onDiskFull: options.onDiskFull,

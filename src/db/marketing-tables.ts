@@ -1,22 +1,39 @@
 /**
- * The data dictionary, second part: audiences, contacts, templates, broadcasts and their jobs. The conventions are those of
+ * The data dictionary, second part: audiences, contacts, double opt-in, templates, broadcasts and their jobs. The conventions are those of
  * tables.ts, which lists every table.
  */
 
 import type { Id } from '../system/ids.ts';
-import { flag, id, integer, nullable, type Row, table, text } from './table.ts';
+import {
+  clusteredTable,
+  flag,
+  id,
+  initially,
+  integer,
+  key,
+  nullable,
+  type Row,
+  references,
+  rowNumber,
+  table,
+  text,
+} from './table.ts';
 
 export type SuppressionReason = 'manual' | 'bounce' | 'complaint' | 'unsubscribe';
 
 /** Written by suppressions/store.ts. `email` is lower-cased. */
 export const suppressions = table({
-  id: id('sup'),
-  tenantId: id('ten'),
+  id: key(id('sup')),
+  tenantId: references('tenants', id('ten')),
   email: text(),
   reason: text<SuppressionReason>(),
   sourceEmailId: nullable(text()),
   diagnostic: nullable(text()),
   createdAt: integer(),
+}).indexedBy({
+  suppressionsByEmail: 'UNIQUE (tenantId, email)',
+  suppressionsByTenant: '(tenantId, id)',
+  suppressionsByReason: '(tenantId, reason, id)',
 });
 export type SuppressionRow = Row<typeof suppressions>;
 
@@ -24,13 +41,15 @@ export type SuppressionRow = Row<typeof suppressions>;
  * Written by suppressions/evidence-store.ts: a day, counted from 1970 in UTC, on which mail to an address bounced in a way that makes a
  * bad address likely. `row` is that of the reply table. `address` is lower-cased.
  */
-export const bounceEvidence = table({
-  tenantId: id('ten'),
-  address: text(),
-  day: integer(),
+export const bounceEvidence = clusteredTable({
+  tenantId: key(id('ten')),
+  address: key(text()),
+  day: key(integer()),
   at: integer(),
   emailId: text(),
   row: text(),
+}).indexedBy({
+  bounceEvidenceByAge: '(at)',
 });
 export type BounceEvidenceRow = Row<typeof bounceEvidence>;
 
@@ -38,8 +57,8 @@ type JobStatus = 'queued' | 'running' | 'completed' | 'failed';
 
 /** Written by jobs/store.ts: a long task of a tenant that runs in the background. */
 export const jobs = table({
-  id: id('imp', 'exp'),
-  tenantId: id('ten'),
+  id: key(id('imp', 'exp')),
+  tenantId: references('tenants', id('ten')),
   type: text<'import' | 'export'>(),
   /** List that the rows of the file belong to. Recipients are those of a broadcast, and are only exported. */
   kind: text<'contacts' | 'suppressions' | 'recipients' | 'links'>(),
@@ -51,7 +70,7 @@ export const jobs = table({
   /** The error that ended the job; null when there was none. */
   error: nullable(text()),
   /** File of an import until it has ended, and of an export once it has completed. */
-  blobId: nullable(id('blob')),
+  blobId: references('blobs', nullable(id('blob'))),
   /** Size of the file; null for an export that has not completed. */
   sizeBytes: nullable(integer()),
   /** Number of rows that were read from the file of an import, or written to the file of an export. */
@@ -61,15 +80,22 @@ export const jobs = table({
   createdAt: integer(),
   startedAt: nullable(integer()),
   finishedAt: nullable(integer()),
+}).indexedBy({
+  jobsByTenant: '(tenantId, type, id)',
+  jobsByStatus: '(tenantId, type, status, id)',
+  jobsByKind: '(tenantId, type, kind, id)',
+  jobsByAudience: '(tenantId, type, kind, audienceId, id)',
+  jobsByBlob: '(blobId)',
+  jobsEnded: '(finishedAt) WHERE finishedAt IS NOT NULL',
 });
 export type JobRow = Row<typeof jobs>;
 
 /** Written by jobs/errors/store.ts: a row of the file of a job that was rejected. */
-export const jobErrors = table({
-  jobId: text<JobRow['id']>(),
+export const jobErrors = clusteredTable({
+  jobId: key(references('jobs', text<JobRow['id']>())),
   tenantId: id('ten'),
   /** Line of the file. The heading is line 1. */
-  line: integer(),
+  line: key(integer()),
   /** The email address of the row, cut to a bounded length. */
   email: text(),
   message: text(),
@@ -78,33 +104,38 @@ export type JobErrorRow = Row<typeof jobErrors>;
 
 /** Written by topics/store.ts: a kind of marketing mail that a reader can unsubscribe from on its own. */
 export const topics = table({
-  id: id('top'),
-  tenantId: id('ten'),
+  id: key(id('top')),
+  tenantId: references('tenants', id('ten')),
   name: text(),
   description: nullable(text()),
   defaultOptIn: flag(),
   createdAt: integer(),
   updatedAt: integer(),
+}).indexedBy({
+  topicsByTenant: '(tenantId, id)',
 });
 export type TopicRow = Row<typeof topics>;
 
 /** Written by templates/store.ts. The long columns come last, so that lists do not read past them. */
 export const templates = table({
-  id: id('tpl'),
-  tenantId: id('ten'),
+  id: key(id('tpl')),
+  tenantId: references('tenants', id('ten')),
   name: text(),
   subject: text(),
   createdAt: integer(),
   updatedAt: integer(),
   html: text(),
   text: nullable(text()),
+}).indexedBy({
+  templatesByTenant: '(tenantId, id)',
+  templatesByName: '(tenantId, name, id)',
 });
 export type TemplateRow = Row<typeof templates>;
 
 /** Written by audiences/store.ts. */
 export const audiences = table({
-  id: id('aud'),
-  tenantId: id('ten'),
+  id: key(id('aud')),
+  tenantId: references('tenants', id('ten')),
   name: text(),
   /** Number of contacts. Every write of contacts updates it, because counting a million takes too long. */
   contactCount: integer(),
@@ -114,14 +145,17 @@ export const audiences = table({
   deletedAt: nullable(integer()),
   /** JSON of the settings of double opt-in; null when contacts cannot be pending. */
   optIn: nullable(text()),
+}).indexedBy({
+  audiencesByTenant: '(tenantId, id) WHERE deletedAt IS NULL',
+  audiencesDeleted: '(deletedAt) WHERE deletedAt IS NOT NULL',
 });
 export type AudienceRow = Row<typeof audiences>;
 
 /** Written by audiences/contacts/store.ts. Live and test keys share contacts. The long columns come last. */
 export const contacts = table({
-  id: id('ct'),
+  id: key(id('ct')),
   tenantId: id('ten'),
-  audienceId: id('aud'),
+  audienceId: references('audiences', id('aud')),
   /** The address as the caller gave it. */
   email: text(),
   /** Address in the form of `addressKey`, which is equal for different spellings of one address. */
@@ -138,35 +172,44 @@ export const contacts = table({
   /** JSON object of strings, numbers and booleans. */
   properties: text(),
   /** 1 until the reader has confirmed the subscription. No marketing mail is sent before. */
-  pending: flag(),
+  pending: initially(0, flag()),
   /** JSON of the proof of consent. Null for a contact that was never pending. */
   consent: nullable(text()),
+}).indexedBy({
+  contactsByAddress: 'UNIQUE (tenantId, address, audienceId)',
+  contactsByAudience: '(audienceId, id)',
+  contactsByUnsubscribed: '(audienceId, unsubscribed, id)',
+  contactsPending: '(tenantId, address) WHERE pending = 1',
+  contactsPendingByAudience: '(audienceId, unsubscribed, id) WHERE pending = 1',
 });
 export type ContactRow = Row<typeof contacts>;
 
 /** Written by audiences/choices-store.ts with each contact, and when a reader decides: a choice by address. */
-export const contactChoices = table({
-  tenantId: id('ten'),
+export const contactChoices = clusteredTable({
+  tenantId: key(id('ten')),
   /** Address of the contact in the form of `addressKey`. */
-  address: text(),
+  address: key(text()),
   /** The topic; an empty text means all marketing mail. */
-  topicId: text<Id<'top'> | ''>(),
-  optedIn: flag(),
+  topicId: key(text<Id<'top'> | ''>()),
+  optedIn: key(flag()),
   /** The contact that made the choice. Empty for a decision of the reader, which outlives the contacts. */
-  contactId: text<Id<'ct'> | ''>(),
+  contactId: key(text<Id<'ct'> | ''>()),
 });
 export type ContactChoiceRow = Row<typeof contactChoices>;
 
 /** Written by audiences/segments/store.ts. */
 export const segments = table({
-  id: id('seg'),
-  tenantId: id('ten'),
-  audienceId: id('aud'),
+  id: key(id('seg')),
+  tenantId: references('tenants', id('ten')),
+  audienceId: references('audiences', id('aud')),
   name: text(),
   /** JSON of the tree of rules. */
   filter: text(),
   createdAt: integer(),
   updatedAt: integer(),
+}).indexedBy({
+  segmentsByTenant: '(tenantId, id)',
+  segmentsByAudience: '(audienceId, id)',
 });
 export type SegmentRow = Row<typeof segments>;
 
@@ -175,8 +218,8 @@ export type BroadcastStatus = 'draft' | 'scheduled' | 'sending' | 'paused' | 'se
 
 /** Written by broadcasts/store.ts: what a broadcast consists of. The long columns come last, so that lists do not read past them. */
 export const broadcasts = table({
-  id: id('brd'),
-  tenantId: id('ten'),
+  id: key(id('brd')),
+  tenantId: references('tenants', id('ten')),
   mode: text<'live' | 'test'>(),
   status: text<BroadcastStatus>(),
   audienceId: id('aud'),
@@ -190,5 +233,41 @@ export const broadcasts = table({
   updatedAt: integer(),
   html: nullable(text()),
   text: nullable(text()),
+}).indexedBy({
+  broadcastsByTenant: '(tenantId, mode, id)',
+  broadcastsByStatus: '(tenantId, mode, status, id)',
+  broadcastsByAudience: '(tenantId, mode, audienceId, id)',
 });
 export type BroadcastRow = Row<typeof broadcasts>;
+
+/** Written by audiences/opt-in/store.ts: the confirmation mails that an address was sent. A row outlives the contacts of the
+ * address and has no retention, because the limit holds for all time. */
+export const confirmations = clusteredTable({
+  tenantId: key(id('ten')),
+  /** Test mail reaches nobody, so that it does not count against the limit of live mail. */
+  mode: key(text<'live' | 'test'>()),
+  /** Address in the form of `addressKey`. */
+  address: key(text()),
+  /** Number of mails, those that are still to be made included. */
+  count: integer(),
+  /** Time at which the latest mail was requested; null when there was none. */
+  sentAt: nullable(integer()),
+});
+export type ConfirmationRow = Row<typeof confirmations>;
+
+/** Written by audiences/opt-in/store.ts: a confirmation mail that is still to be made. The write that accepts the mail removes it. */
+export const confirmationRequests = table({
+  id: rowNumber(),
+  tenantId: id('ten'),
+  mode: text<'live' | 'test'>(),
+  audienceId: id('aud'),
+  contactId: id('ct'),
+  /** Address of the contact when the mail was requested, in the form of `addressKey`. */
+  address: text(),
+  /** The one domain that the requesting key may send from; null when it may send from any domain of its tenant. */
+  keyDomainId: nullable(id('dom')),
+  requestedAt: integer(),
+  /** `sentAt` of the address before this request, which is restored when no mail can be made. */
+  previousSentAt: nullable(integer()),
+});
+export type ConfirmationRequestRow = Row<typeof confirmationRequests>;

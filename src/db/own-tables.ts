@@ -1,5 +1,5 @@
-/** The data dictionary, continued: tables in which the database stores facts about itself. */
-import { integer, nullable, type Row, table, text } from './table.ts';
+/** The data dictionary, continued: facts that the database stores about itself, and background work. */
+import { clusteredTable, count, id, integer, key, nullable, type Row, table, text } from './table.ts';
 
 /** Written by db/writer-database.ts. Each start writes one row, which proves that the disk accepts writes. */
 export const starts = table({ at: integer() });
@@ -8,7 +8,7 @@ export type StartRow = Row<typeof starts>;
 /** Written by db/installation/store.ts. The table has one row. */
 export const installation = table({
   /** The data directory carries the same id in `installation.json`. */
-  id: text(),
+  id: key(text()),
   /**
    * Grows with every start, every minute while the daemon runs, and with every stop. An older copy of the database has
    * a lower one.
@@ -26,15 +26,37 @@ export const installation = table({
 });
 export type InstallationRow = Row<typeof installation>;
 
-/** Written by db/migrate.ts. */
-export const migrations = table({ id: text(), appliedAt: integer() });
-export type MigrationRow = Row<typeof migrations>;
-
 /** Written by domains/installation/store.ts: the key that signs mail of the installation itself. */
-export const installationKeys = table({
-  selector: text(),
+export const installationKeys = clusteredTable({
+  selector: key(text()),
   publicKey: text(),
   privateKeySealed: text(),
   createdAt: integer(),
 });
 export type InstallationKeyRow = Row<typeof installationKeys>;
+
+/**
+ * Written by tasks/store.ts: one thing that is to be done in the background. A task waits (`dueAt`), is leased (`runId`), or
+ * has failed (neither). A leased task with `dueAt` was scheduled anew meanwhile, and waits again when its run has ended.
+ */
+export const tasks = clusteredTable({
+  kind: key(text()),
+  /** Id of the row that the task is about. A kind has at most one task for it. */
+  reference: key(text()),
+  /** Names the queue of the task. Tasks of a queue share its limits, such as those to one endpoint. */
+  queueKey: text(),
+  /** Owner of the task; null for work of the installation itself. */
+  tenantId: nullable(id('ten')),
+  dueAt: nullable(integer()),
+  /** Number of runs without progress, the present one included. */
+  attempts: count(),
+  /** Run of the daemon, or of its thread, that has leased the task. */
+  runId: nullable(text()),
+  /** Why the task has failed. */
+  error: nullable(text()),
+}).indexedBy({
+  tasksByDue: '(kind, queueKey, dueAt) WHERE runId IS NULL AND dueAt IS NOT NULL',
+  tasksByRun: '(kind, runId) WHERE runId IS NOT NULL',
+  tasksByError: '(kind) WHERE error IS NOT NULL',
+});
+export type TaskRow = Row<typeof tasks>;

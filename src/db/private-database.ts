@@ -11,8 +11,7 @@ import { nextTurn } from '../system/next-turn.ts';
 import { checkpointWhenLong, openPrivate } from './connection.ts';
 import { kyselyOn, type RunQuery } from './dialect.ts';
 import { inputBytes } from './input-bytes.ts';
-import { migrate } from './migrate.ts';
-import type { Migration } from './migration.ts';
+import { migrate, type Schema } from './migrate.ts';
 import { crashPointOf, priorityOf, type Tx, type Write } from './operation.ts';
 import { endOnBrokenStorage, isDamagedDatabase, recogniseQuota } from './storage-failure.ts';
 import type { Request } from './thread-messages.ts';
@@ -59,7 +58,7 @@ export type PrivateDatabase<Schema> = {
   close(): Promise<void>;
 };
 
-type PrivateOptions = { file: string; migrations: readonly Migration[]; nowMs: number };
+type PrivateOptions = { file: string; schema: Schema; nowMs: number };
 
 type PrivateSystem = { clock: Pick<Clock, 'elapsed' | 'after'>; crashPoint: CrashPoint };
 
@@ -75,16 +74,16 @@ const CHECKPOINT_PAGES = 2_500;
 
 /**
  * Opens a database, creates it when it does not exist, and migrates it. `Schema` is the type of its tables.
- * @throws DamagedDatabaseError, NewerSchemaError, errors of SQLite
+ * @throws DamagedDatabaseError, SchemaVersionError, errors of SQLite
  */
 export function openPrivateDatabase<Schema>(
   system: PrivateSystem,
-  { file, migrations, nowMs }: PrivateOptions,
+  { file, schema, nowMs }: PrivateOptions,
 ): PrivateDatabase<Schema> {
   let connection: Database | undefined;
   try {
     connection = openPrivate(file);
-    migrate(connection, nowMs, migrations);
+    migrate(connection, nowMs, schema);
     return new OpenDatabase<Schema>(system, file, connection);
   } catch (error) {
     connection?.close();

@@ -7,15 +7,13 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { runnerOf } from './dialect.ts';
 import type { Tx } from './operation.ts';
 import { constant, PreparedQuery } from './statement.ts';
-import type { Columns, NewRow, Row, RowsOf } from './table.ts';
+import type { Columns, Described, NewRow, Row, RowsOf, Table } from './table.ts';
 import { TABLES } from './tables.ts';
 
 /** The values that columns of a row have. None of them is null. */
-type Where<Table extends Columns> = { readonly [Name in keyof Table]?: NonNullable<Row<Table>[Name]> };
+type Where<Of extends Table> = { readonly [Name in keyof Row<Of>]?: NonNullable<Row<Of>[Name]> };
 
 type Query<Schema> = PreparedQuery<Record<string, unknown>, Schema>;
-
-type Described = Readonly<Record<string, Columns>>;
 
 /** Returns the functions for the tables of a database. */
 export function rowFunctions<Tables extends Described>(tables: Tables) {
@@ -32,7 +30,7 @@ function insertFunctions<Tables extends Described>(tables: Tables) {
   ) {
     const inserts = new Map<string, { names: string[]; query: Query<Schema> }>();
     const insertInto = (table: keyof Tables & string) => {
-      const columns = tables[table] as Columns;
+      const { columns } = tables[table] as Table;
       const names = newColumns(columns);
       const build =
         () => sql`INSERT INTO ${sql.table(table)} (${sql.join(names.map((name) => sql.ref(name)))})
@@ -127,7 +125,7 @@ function functionsOfConditions<Tables extends Described>() {
       return (await readOn<Row<Tables[Of]>, Schema>(tx, query, Object.values(where)))[0];
     },
     /** Returns some columns of a row, or undefined when there is none. */
-    async findColumns<Of extends Name, Column extends keyof Tables[Of] & string>(
+    async findColumns<Of extends Name, Column extends keyof Row<Tables[Of]> & string>(
       tx: Tx<Schema>,
       table: Of,
       { select, where }: { select: readonly Column[]; where: Where<Tables[Of]> },
@@ -143,7 +141,7 @@ function functionsOfConditions<Tables extends Described>() {
     listRows<Of extends Name>(
       tx: Tx<Schema>,
       table: Of,
-      { where, orderBy }: { where: Where<Tables[Of]>; orderBy: keyof Tables[Of] & string },
+      { where, orderBy }: { where: Where<Tables[Of]>; orderBy: keyof Row<Tables[Of]> & string },
     ) {
       const query = queryOf(
         `list ${table} ${Object.keys(where)} ${orderBy}`,

@@ -1,21 +1,28 @@
 /**
  * The data dictionary: every table and the one `store.ts` that writes it. Times are epoch milliseconds, booleans 0 or
- * 1, JSON is text. The tables themselves are made by `migrations/`.
+ * 1, JSON is text. A new database gets its tables from here (db/main-schema.ts); `migrations` is that of db/migrate.ts.
  */
-import * as activityTables from './activity-tables.ts';
-import * as attemptTables from './attempt-tables.ts';
 import * as broadcastTables from './broadcast-tables.ts';
-import * as confirmationTables from './confirmation-tables.ts';
-import * as contentTables from './content-tables.ts';
-import * as countsTables from './counts-tables.ts';
 import * as emailTables from './email-tables.ts';
 import * as inboundTables from './inbound-tables.ts';
 import * as mailboxTables from './mailbox-tables.ts';
 import * as marketingTables from './marketing-tables.ts';
 import * as ownTables from './own-tables.ts';
 import * as submissionTables from './submission-tables.ts';
-import { bytes, flag, id, integer, nullable, type Row, type RowsOf, table, text } from './table.ts';
-import * as taskTables from './task-tables.ts';
+import {
+  bytes,
+  flag,
+  id,
+  initially,
+  integer,
+  key,
+  nullable,
+  type Row,
+  type RowsOf,
+  references,
+  table,
+  text,
+} from './table.ts';
 import * as tenantTables from './tenant-tables.ts';
 import * as trackingTables from './tracking-tables.ts';
 import * as webhookTables from './webhook-tables.ts';
@@ -26,8 +33,8 @@ export type DomainStatus = 'pending' | 'verified' | 'failed' | 'temporary_failur
 
 /** Written by domains/store.ts. `records` holds the result of the last DNS check, as JSON. */
 const domains = table({
-  id: id('dom'),
-  tenantId: id('ten'),
+  id: key(id('dom')),
+  tenantId: references('tenants', id('ten')),
   name: text(),
   status: text<DomainStatus>(),
   productType: text(),
@@ -63,18 +70,25 @@ const domains = table({
   trackingCheckedAt: nullable(integer()),
   /** Time of deletion. Only the signer still sees the domain, because mail that is retried needs its key. */
   deletedAt: nullable(integer()),
+}).indexedBy({
+  domainsByName: 'UNIQUE (tenantId, name) WHERE deletedAt IS NULL',
+  domainsByTenant: '(tenantId, id) WHERE deletedAt IS NULL',
+  domainsDeleted: '(deletedAt) WHERE deletedAt IS NOT NULL',
+  domainsReceiving: '(name, verifiedSince, id) WHERE verifiedSince IS NOT NULL',
 });
 export type DomainRow = Row<typeof domains>;
 
 /** Written by blobs/store.ts. Either `data` or a file named by `sha256`. */
 const blobs = table({
-  id: id('blob'),
+  id: key(id('blob')),
   sha256: text(),
   sizeBytes: integer(),
   /** 1 when the bytes contain octets outside ASCII (RFC 6152). */
   eightBit: flag(),
   data: nullable(bytes()),
   createdAt: integer(),
+}).indexedBy({
+  blobsBySha256: '(sha256) WHERE data IS NULL',
 });
 export type BlobRow = Row<typeof blobs>;
 
@@ -82,8 +96,8 @@ export type EmailStatus = 'queued' | 'sent' | 'delivered' | 'bounced' | 'complai
 
 /** Written by queue/store.ts: one message in the spool. An API email and its message share one id. */
 const messages = table({
-  id: text(),
-  tenantId: id('ten'),
+  id: key(text()),
+  tenantId: references('tenants', id('ten')),
   mode: text<Mode>(),
   kind: text<'transactional' | 'broadcast'>(),
   /** Topic of marketing mail, whose readers may opt out of it until it is sent. Null for transactional mail. */
@@ -96,7 +110,7 @@ const messages = table({
    * The bytes that are stored as they are sent: of a `stored` message all fields and the body, without the fields in
    * `signature`; of a `rendered` one its files, in their final encoding. Null when it has none.
    */
-  blobId: nullable(id('blob')),
+  blobId: references('blobs', nullable(id('blob'))),
   /** Number of octets before the body of a `stored` message, including the empty line. Otherwise 0. */
   headerBytes: integer(),
   /**
@@ -112,7 +126,7 @@ const messages = table({
   expiresAt: integer(),
   lastEventAt: integer(),
   /** The texts. Null for messages of versions before 0012, and once retention has removed the content. */
-  contentId: nullable(integer()),
+  contentId: references('contents', nullable(integer())),
   /** Version of the composer when a `rendered` message was accepted (mail/message/compose.ts). Null otherwise. */
   composer: nullable(integer()),
   /** Header fields of a `rendered` message up to `MIME-Version`; null for a `stored` one. */
@@ -130,7 +144,7 @@ const messages = table({
   /** The envelope sender; empty for the null sender. Null for one that each attempt makes (queue/return-path.ts). */
   returnPath: nullable(text()),
   /** 1 when the message must never leave over a connection without verified TLS (RFC 8689). */
-  requireTls: flag(),
+  requireTls: initially(0, flag()),
   /**
    * Header fields of a forwarded message that stand above its stored bytes, one character for each octet. Null for other mail, which
    * is dated and signed when it is sent.
@@ -141,7 +155,13 @@ const messages = table({
   /** Parameters of MAIL about notifications, which are passed on (mail/smtp/dsn-parameters.ts). Null when the sender gave none. */
   dsn: nullable(text()),
   /** 1 when header fields or addresses are UTF-8, so that only servers with SMTPUTF8 take the message (RFC 6531). */
-  utf8: flag(),
+  utf8: initially(0, flag()),
+}).indexedBy({
+  messagesByStatus: '(tenantId, mode, status, id)',
+  messagesScheduled: '(domainId, datedAt) WHERE datedAt > createdAt',
+  messagesByContent: '(contentId) WHERE contentId IS NOT NULL',
+  messagesByBlob: '(blobId) WHERE blobId IS NOT NULL',
+  messagesOfMailboxes: '(mailboxId) WHERE mailboxId IS NOT NULL',
 });
 export type MessageRow = Row<typeof messages>;
 
@@ -158,8 +178,8 @@ export type RecipientState =
 
 /** Written by queue/store.ts: one row for each recipient of a message. */
 const recipients = table({
-  id: id('rcp'),
-  messageId: text(),
+  id: key(id('rcp')),
+  messageId: references('messages', text()),
   tenantId: id('ten'),
   mode: text<Mode>(),
   field: text<'to' | 'cc' | 'bcc'>(),
@@ -195,12 +215,24 @@ const recipients = table({
   /** Class of the last reply or fact, and what the sender can do (queue/outcome/replies). Null without one. */
   class: nullable(text()),
   advice: nullable(text()),
+}).indexedBy({
+  recipientsByMessage: '(messageId, position)',
+  recipientsDue: "(dueAt, queue) WHERE state IN ('ready', 'deferred')",
+  recipientsDueByLane: "(queue, dueAt) WHERE state IN ('ready', 'deferred')",
+  recipientsUntried: "(tenantId, mode, messageId) WHERE state = 'ready' AND attempts = 0",
+  recipientsPutBack: "(tenantId, mode, messageId) WHERE state = 'ready' AND attempts > 0",
+  recipientsByState:
+    "(tenantId, mode, state, messageId) WHERE state NOT IN ('ready', 'in_flight', 'delivered')",
+  recipientsInFlight: "(runId, dueAt) WHERE state = 'in_flight'",
+  recipientsHeld: "(messageId) WHERE state = 'held'",
+  recipientsSuspect:
+    "(dueAt, interruptedAttempts, id) WHERE interruptedAttempts >= 2 AND state IN ('ready', 'in_flight')",
 });
 export type RecipientRow = Row<typeof recipients>;
 
 /** Written by events/store.ts. `data` is JSON: what a webhook carries under `data`, without the fields of the email. */
 const events = table({
-  id: id('evt'),
+  id: key(id('evt')),
   tenantId: id('ten'),
   mode: text<Mode>(),
   type: text(),
@@ -209,6 +241,9 @@ const events = table({
   createdAt: integer(),
   /** 0 until the webhook fan-out has processed the event. */
   fannedOut: flag(),
+}).indexedBy({
+  eventsByEmail: '(emailId, id)',
+  eventsToFanOut: '(id) WHERE fannedOut = 0',
 });
 export type EventRow = Row<typeof events>;
 
@@ -219,19 +254,13 @@ export const TABLES = {
   messages,
   recipients,
   events,
-  ...activityTables,
-  ...attemptTables,
   ...broadcastTables,
-  ...confirmationTables,
-  ...contentTables,
-  ...countsTables,
   ...emailTables,
   ...inboundTables,
   ...mailboxTables,
   ...marketingTables,
   ...ownTables,
   ...submissionTables,
-  ...taskTables,
   ...tenantTables,
   ...trackingTables,
   ...webhookTables,

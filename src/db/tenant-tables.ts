@@ -1,9 +1,20 @@
 /** The data dictionary: tenants, their plans and their API keys. The conventions are those of tables.ts, which lists every table. */
-import { id, integer, key, nullable, type Row, table, text } from './table.ts';
+import {
+  clusteredTable,
+  id,
+  integer,
+  key,
+  nullable,
+  type Row,
+  references,
+  table,
+  text,
+  unique,
+} from './table.ts';
 
 /** Written by tenants/store.ts. */
 export const plans = table({
-  name: text(),
+  name: key(text()),
   /** Maximum number of emails in a calendar month; null means no limit. */
   monthlyEmails: nullable(integer()),
   /** Maximum number of requests per second; null means no limit. */
@@ -15,12 +26,17 @@ export const plans = table({
 export type PlanRow = Row<typeof plans>;
 
 /** Written by tenants/store.ts. */
-export const tenants = table({ id: id('ten'), name: text(), plan: text(), createdAt: integer() });
+export const tenants = table({
+  id: key(id('ten')),
+  name: unique(text()),
+  plan: references('plans', text()),
+  createdAt: integer(),
+});
 export type TenantRow = Row<typeof tenants>;
 
 /** Written by tenants/store.ts: emails accepted in a calendar month (UTC), of tenants whose plan has a limit. */
-export const usage = table({
-  tenantId: key(id('ten')),
+export const usage = clusteredTable({
+  tenantId: key(references('tenants', id('ten'))),
   /** Calendar month (UTC), such as `2026-11`. */
   month: key(text()),
   emails: integer(),
@@ -31,8 +47,8 @@ export type Permission = 'full_access' | 'sending_access' | 'read_only';
 
 /** Written by tenants/store.ts. */
 export const apiKeys = table({
-  id: id('key'),
-  tenantId: id('ten'),
+  id: key(id('key')),
+  tenantId: references('tenants', id('ten')),
   name: text(),
   mode: text<'live' | 'test'>(),
   permission: text<Permission>(),
@@ -43,10 +59,15 @@ export const apiKeys = table({
   /** The 8 characters after the prefix. Keys are looked up by them. */
   hint: text(),
   /** SHA-256 hash of the whole token, in hex. */
-  tokenHash: text(),
+  tokenHash: unique(text()),
   createdAt: integer(),
   lastUsedAt: nullable(integer()),
   expiresAt: nullable(integer()),
   revokedAt: nullable(integer()),
+}).indexedBy({
+  apiKeysByHint: '(hint)',
+  apiKeysByTenant: '(tenantId, id)',
+  apiKeysInUse: '(tenantId, mode, id) WHERE revokedAt IS NULL',
+  apiKeysByExpiry: '(tenantId, expiresAt) WHERE revokedAt IS NULL',
 });
 export type ApiKeyRow = Row<typeof apiKeys>;

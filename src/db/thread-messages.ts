@@ -6,7 +6,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { EncodedError } from '../system/encoded-error.ts';
 import type { RequestedWakeups } from './commit-wakeups.ts';
 import type { Synchronous } from './connection.ts';
-import type { Migration } from './migration.ts';
+import type { Schema } from './migrate.ts';
 
 /** How a thread starts. */
 export type ThreadOptions = {
@@ -23,7 +23,7 @@ export type ReadingOptions = { file: string };
 export type WritingOptions = {
   file: string;
   synchronous: Synchronous;
-  migrations: readonly Migration[];
+  schema: Schema;
   nowMs: number;
   /**
    * Set for the one database that belongs to a data directory (db/installation/). `newDatabase` is true when the

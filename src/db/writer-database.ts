@@ -37,7 +37,7 @@ export class WriterDatabase {
 
   /**
    * Opens the database, creates it when it does not exist, and migrates it.
-   * @throws DataDirectoryError, NewerSchemaError, errors of SQLite
+   * @throws DataDirectoryError, SchemaVersionError, errors of SQLite
    */
   constructor(options: WritingOptions, crashPoint: CrashPoint) {
     const { file, nowMs } = options;
@@ -46,10 +46,9 @@ export class WriterDatabase {
     this.#connection = openWriting(file, options.synchronous);
     try {
       this.#installation?.judge(this.#connection);
-      const notices = migrate(this.#connection, nowMs, options.migrations);
+      migrate(this.#connection, nowMs, options.schema);
       this.#makeDurable(nowMs);
-      const installation = this.#installation?.begin(this.#connection);
-      this.started = installation && { ...installation, notices };
+      this.started = this.#installation?.begin(this.#connection);
     } catch (error) {
       this.#connection.close();
       throw error;

@@ -3,7 +3,7 @@
  */
 
 import { sql } from 'kysely';
-import type { AttemptRow } from '../db/attempt-tables.ts';
+import type { AttemptRow } from '../db/email-tables.ts';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { findRow, insertRow } from '../db/rows.ts';

@@ -4,8 +4,8 @@
  */
 
 import { sql } from 'kysely';
-import type { ContentRow } from '../db/content-tables.ts';
 import { MOVED_ROWS, moveSlice, type SetBack } from '../db/due-times.ts';
+import type { ContentRow } from '../db/email-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { insertRow, listRows, updateRows } from '../db/rows.ts';
 import { constant, type Param, paramsOf, statement } from '../db/statement.ts';

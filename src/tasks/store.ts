@@ -6,8 +6,8 @@ import { sql } from 'kysely';
 import { wakeAfterCommit } from '../db/commit-wakeups.ts';
 import type { SetBack } from '../db/due-times.ts';
 import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
+import type { TaskRow } from '../db/own-tables.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import type { TaskRow } from '../db/task-tables.ts';
 
 type TaskKey = Pick<TaskRow, 'kind' | 'reference'>;
 type QueueKey = Pick<TaskRow, 'kind' | 'queueKey'>;

@@ -5,5 +5,5 @@
  */
 import type { TenantRow } from '../db/tenant-tables.ts';
 
-/** Id of the tenant. A migration has stored its row. */
+/** Id of the tenant. A new database has its row (db/main-schema.ts). */
 export const INSTALLATION_TENANT: TenantRow['id'] = 'ten_00000000000000000000000000';

@@ -10,7 +10,7 @@ import { removeUnused } from '../../src/accounts/remove-unused.ts';
 import { searchText } from '../../src/accounts/search.ts';
 import { SearchDatabase } from '../../src/accounts/search-database.ts';
 import { findSource } from '../../src/accounts/search-store.ts';
-import { SEARCH_MIGRATIONS, type SearchTables } from '../../src/accounts/search-tables.ts';
+import { SEARCH_SCHEMA, type SearchTables } from '../../src/accounts/search-tables.ts';
 import { openPrivateDatabase } from '../../src/db/private-database.ts';
 import { foldText } from '../../src/mail/message/fold.ts';
 import { recordLog } from '../support/record-log.ts';
@@ -86,7 +86,7 @@ function withSearch(file: string, indexedBytes = 0): OpenAccount {
 }
 
 async function isIndexed(file: string): Promise<number> {
-  const options = { file, migrations: SEARCH_MIGRATIONS, nowMs: 0 };
+  const options = { file, schema: SEARCH_SCHEMA, nowMs: 0 };
   const db = openPrivateDatabase<SearchTables>(app, options);
   const { indexedTo } = await findSource(db.read);
   await db.close();

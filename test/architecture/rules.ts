@@ -58,12 +58,16 @@ function unitOf(path: string): string {
   return path.split('/')[0] ?? path;
 }
 
+/** Creates the tables of all features, and changes them. */
+const SCHEMA_FILE = /^db\/main-(?:schema|migrations)\.ts$/;
+
 /** Foundations know no feature by name. The schema of the database is the one list of all tables, and settings have sections. */
 export function featuresInFoundations(sources: readonly Source[]): string[] {
   const foundations = sources.filter(
     ({ path }) =>
       FOUNDATIONS[unitOf(path)] &&
-      !/^[\w-]+\.ts$|^config\/|^db\/(?:migrations\/|[\w-]*tables\.ts)/.test(path),
+      !/^[\w-]+\.ts$|^config\/|^db\/[\w-]*tables\.ts/.test(path) &&
+      !SCHEMA_FILE.test(path),
   );
   const literal = new RegExp(`'(${FEATURES.join('|')})'`, 'g');
   return foundations.flatMap(({ path, code }) =>
@@ -234,7 +238,7 @@ export function tableWriters(sources: readonly Source[]): string[] {
   const dictionary = sources.filter(({ path }) => /^db\/(?:\w+-)?tables\.ts$/.test(path));
   const owners = readOwners(dictionary.map(({ text }) => text).join('\n'));
   const writes = sources
-    .filter(({ path }) => !path.startsWith('db/migrations/') && !path.startsWith(ACCOUNT_FOLDER))
+    .filter(({ path }) => !SCHEMA_FILE.test(path) && !path.startsWith(ACCOUNT_FOLDER))
     .flatMap(({ path, code }) => writtenTables(code).map((table) => ({ path, table })))
     .filter(({ table }) => owners.has(table));
   const strangers = writes

@@ -1,4 +1,5 @@
 /** A database with a schema of its own, for tests: notebooks and the notes in them. Loaded by the threads too. */
+import type { Migration } from '../../src/db/migrate.ts';
 import { defineRead, defineWrite, type Tx } from '../../src/db/operation.ts';
 import { type Param, statement } from '../../src/db/statement.ts';
 import { AppError } from '../../src/system/errors.ts';
@@ -9,7 +10,7 @@ export type NoteTables = {
   notes: { id: string; notebookId: string; text: string };
 };
 
-export const NOTE_MIGRATIONS = [
+export const NOTE_MIGRATIONS: readonly [Migration, ...Migration[]] = [
   {
     id: '0001-notebooks',
     sql: 'CREATE TABLE notebooks (id TEXT PRIMARY KEY, maxNotes INTEGER NOT NULL) STRICT',

@@ -6,6 +6,7 @@ import { listContacts } from '../../src/audiences/contacts/store.ts';
 import { findUnconfirmed } from '../../src/audiences/opt-in/unconfirmed-store.ts';
 import { findDeletedAudience, insertAudience, listAudiences } from '../../src/audiences/store.ts';
 import { isFileInUse } from '../../src/blobs/store.ts';
+import { MAIN_SCHEMA } from '../../src/db/main-schema.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import { findReceiver } from '../../src/domains/receiving/store.ts';
@@ -140,7 +141,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
 
 function partialIndexes(): string[] {
   const database = new Sqlite(':memory:');
-  migrate(database, 0);
+  migrate(database, 0, MAIN_SCHEMA);
   return database
     .prepare<[], { name: string }>(
       "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql LIKE '% WHERE %' AND tbl_name <> 'recipients'",

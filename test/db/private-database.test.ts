@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { migratedSchema } from '../../src/db/migrate.ts';
 import { defineWrite, type Tx } from '../../src/db/operation.ts';
 import {
   DamagedDatabaseError,
@@ -27,9 +28,9 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 type Notes = { notes: { id: number; text: string } };
 type NotesTx = Tx<Notes>;
 
-const MIGRATIONS = [
+const schema = migratedSchema([
   { id: '1', sql: 'CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT' },
-];
+]);
 
 const addNote = defineWrite(
   'test.addPrivateNote',
@@ -53,7 +54,7 @@ function open(directory = temporaryDirectory('private'), crashPoint: (name: stri
   return openPrivateDatabase<Notes>(
     // The time of a group is never over.
     { clock: { elapsed: () => 0, after: clock.after }, crashPoint },
-    { file, migrations: MIGRATIONS, nowMs: 0 },
+    { file, schema, nowMs: 0 },
   );
 }
 

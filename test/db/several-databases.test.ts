@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { type Database, type Db, openDatabase } from '../../src/db/database.ts';
+import { migratedSchema } from '../../src/db/migrate.ts';
 import { MAX_PENDING } from '../../src/db/thread-database.ts';
 import { type DatabaseThreads, startDatabaseThreads } from '../../src/db/threads.ts';
 import { AppError } from '../../src/system/errors.ts';
@@ -31,7 +32,7 @@ async function openNotes(t: TestContext, file = join(temporaryDirectory(), 'note
   const { database } = await openDatabase<NoteTables>(system, threads, {
     file,
     synchronous: 'FULL',
-    migrations: NOTE_MIGRATIONS,
+    schema: migratedSchema(NOTE_MIGRATIONS),
   });
   t.after(() => database.close());
   await database.commit(addNotebook, { id: 'n', maxNotes: 2 }).catch(() => {});
@@ -88,7 +89,7 @@ test('each schema has its own migrations, which run when the database is opened 
   const { database } = await openDatabase<NoteTables>(system, threads, {
     file,
     synchronous: 'FULL',
-    migrations: [...NOTE_MIGRATIONS, more],
+    schema: migratedSchema([...NOTE_MIGRATIONS, more]),
   });
   t.after(() => database.close());
   await database.commit(addNote, note('a'));
@@ -113,8 +114,9 @@ test('a database that cannot be used any more fails alone, and the others in its
 test('a database that cannot be opened says why, and the others in its threads go on', async (t) => {
   const sound = await openNotes(t);
   const file = join(temporaryDirectory(), 'broken.db');
-  const migrations = [...NOTE_MIGRATIONS, { id: '0003-wrong', sql: 'CREATE TABLE notes (x TEXT) STRICT' }];
-  const opening = openDatabase<NoteTables>(system, threads, { file, synchronous: 'FULL', migrations });
+  const wrong = { id: '0003-wrong', sql: 'CREATE TABLE notes (x TEXT) STRICT' };
+  const schema = migratedSchema([...NOTE_MIGRATIONS, wrong]);
+  const opening = openDatabase<NoteTables>(system, threads, { file, synchronous: 'FULL', schema });
   await assert.rejects(opening, /table notes already exists/);
   await sound.commit(addNote, note('a'));
   assert.deepEqual(await texts(sound), ['a']);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import { kyselyOn } from '../../src/db/dialect.ts';
+import { MAIN_SCHEMA } from '../../src/db/main-schema.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tables } from '../../src/db/tables.ts';
 import { countScheduled, listUnneeded } from '../../src/domains/spool-store.ts';
@@ -11,7 +12,7 @@ import { endDomain, insertDomain } from '../../src/domains/store.ts';
 import { domainRow } from './fixtures.ts';
 
 const database = new Sqlite(':memory:');
-migrate(database, 0);
+migrate(database, 0, MAIN_SCHEMA);
 database.exec("INSERT INTO tenants VALUES ('ten_a', 'a', 'free', 0)");
 
 /** The plans of every statement that `run` prepares, one line for each step. */

@@ -4,6 +4,7 @@
  */
 import Sqlite, { type Database } from 'better-sqlite3';
 import { kyselyOn } from '../../src/db/dialect.ts';
+import { MAIN_SCHEMA } from '../../src/db/main-schema.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tx } from '../../src/db/operation.ts';
 
@@ -22,7 +23,7 @@ export function openMemoryDatabase(): MemoryDatabase {
 
 function makeTemplate(): Buffer {
   const database = new Sqlite(':memory:');
-  migrate(database, 0);
+  migrate(database, 0, MAIN_SCHEMA);
   const bytes = database.serialize();
   database.close();
   return bytes;

@@ -5,7 +5,7 @@
  */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MAIN_MIGRATIONS } from '../../src/db/main-migrations.ts';
+import { MAIN_SCHEMA } from '../../src/db/main-schema.ts';
 import { WriterDatabase } from '../../src/db/writer-database.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
@@ -29,7 +29,7 @@ function makeTemplate(): string {
     file,
     nowMs: 0,
     synchronous: 'NORMAL',
-    migrations: MAIN_MIGRATIONS,
+    schema: MAIN_SCHEMA,
     installation,
   } as const;
   new WriterDatabase(options, () => {}).close();

@@ -1,26 +1,26 @@
 /**
- * Data directories that earlier versions wrote, as the starting points of an upgrade. Each version made its fixture
- * itself, over its API. A fixture is one line of JSON, followed by the bytes of its files, compressed with Brotli.
+ * The data directory of an earlier version, commit e1b0e1d0, as the starting point of an upgrade. That version made it itself, over its
+ * API. The file is one line of JSON, followed by the bytes of the files, compressed with Brotli.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
+import Sqlite, { type Database } from 'better-sqlite3';
 import type { Mode } from '../../src/db/tables.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 /**
- * `previous` has each resource in each state that lasts, and was killed while it delivered, so that its newest commits
- * are in the WAL. `oldest` has one of each resource of that time, and was stopped.
+ * The directory has each resource in each state that lasts, work of each kind that waits, and work that was being done: the version
+ * was killed, so that its newest commits are in the WAL.
  */
-export type FixtureName = 'previous' | 'oldest';
-
 export type PreviousVersion = {
-  /** API keys with full access. That of live mode belongs to a tenant of its own; only `previous` has it. */
+  /** API keys with full access. That of live mode belongs to a tenant of its own. */
   keys: Readonly<Record<Mode, string>>;
   /** Ids by kind of resource, and of emails by what became of them. */
   ids: Readonly<Record<string, string>>;
   /** Time at which the version ended, in Unix milliseconds. */
   writtenAt: number;
-  /** Answers of the version itself, right before it ended. Only `previous` has them. */
+  /** Answers of the version itself, right before it ended. */
   answers: readonly { key: Mode; path: string; body: unknown }[];
 };
 
@@ -29,13 +29,13 @@ type FirstLine = PreviousVersion & { files: readonly { path: string; sizeBytes: 
 const LF = 0x0a;
 
 /** Returns the keys and ids of the data directory, and what its version answered. */
-export function previousVersion(name: FixtureName = 'previous'): PreviousVersion {
-  return read(name).line;
+export function previousVersion(): PreviousVersion {
+  return read().line;
 }
 
 /** Creates `dataDir` as that version left it. */
-export function writePreviousVersion(dataDir: string, name: FixtureName = 'previous'): void {
-  const { line, bytes } = read(name);
+export function writePreviousVersion(dataDir: string): void {
+  const { line, bytes } = read();
   let at = 0;
   for (const { path, sizeBytes } of line.files) {
     const file = join(dataDir, path);
@@ -45,43 +45,30 @@ export function writePreviousVersion(dataDir: string, name: FixtureName = 'previ
   }
 }
 
-const OPT_IN = ['optIn', 'consent', 'confirmation'];
-/** Fields that the previous version did not show, by the resource of the path. */
-const ADDED: Readonly<Record<string, readonly string[]>> = {
-  emails: ['amp', 'calendar', 'disposition', 'class', 'advice'],
-  broadcasts: ['counts', 'failure', 'pace', 'pausedReason', 'scheduleAt', 'startedAt', 'sentAt'],
-  audiences: OPT_IN,
-  segments: OPT_IN,
-  plan: ['storedMegabytes', 'storedBytes'],
-  webhooks: ['domainId', 'waitingSince'],
-  inbound: ['disabledAt', 'disabledReason', 'failingSince', 'suspendedUntil', 'waitingSince'],
-};
-
-/** Optional records of domains that the previous version did not show. */
-const ADDED_RECORDS = ['MX'];
-
-/** Tags of the DMARC record that the previous version did not suggest: the policy for missing names, and the address for reports. */
-const ADDED_TAGS = /; np=reject; rua=mailto:reports\+\S+$/;
-
-/**
- * Returns an answer to a request for `path` without the fields and records that the previous version did not show, and without
- * the time at which a key was last used: a request with a key changes it.
- */
-export function comparable(path: string, body: unknown): unknown {
-  const left = ['lastUsedAt', ...(ADDED[/^\/v1\/(\w+)/.exec(path)?.[1] ?? ''] ?? [])];
-  return JSON.parse(
-    JSON.stringify(body, (name, value) => {
-      if (left.includes(name)) return undefined;
-      if (typeof value === 'string') return value.replace(ADDED_TAGS, '');
-      if (name !== 'optionalRecords') return value;
-      return (value as { record: string }[]).filter(({ record }) => !ADDED_RECORDS.includes(record));
-    }),
-  );
+/** Opens a copy of the database of the previous version, in which rows need not refer to each other. The caller closes it. */
+export function openPreviousDatabase(): Database {
+  const directory = temporaryDirectory('previous');
+  writePreviousVersion(directory);
+  const database = new Sqlite(join(directory, 'postrider.db'));
+  database.pragma('foreign_keys = OFF');
+  return database;
 }
 
-function read(name: FixtureName): { line: FirstLine; bytes: Buffer } {
+/** Fields that the previous version did not show. */
+const ADDED = ['waitingSince'];
+
+/**
+ * Returns an answer without the fields that the previous version did not show, and without the time at which a key was last used: a
+ * request with a key changes it.
+ */
+export function comparable(body: unknown): unknown {
+  const left = ['lastUsedAt', ...ADDED];
+  return JSON.parse(JSON.stringify(body, (name, value) => (left.includes(name) ? undefined : value)));
+}
+
+function read(): { line: FirstLine; bytes: Buffer } {
   const whole = brotliDecompressSync(
-    readFileSync(new URL(`../fixtures/${name}-version.br`, import.meta.url)),
+    readFileSync(new URL('../fixtures/previous-version.br', import.meta.url)),
   );
   const end = whole.indexOf(LF);
   return { line: JSON.parse(whole.toString('utf8', 0, end)), bytes: whole.subarray(end + 1) };

@@ -1,103 +1,107 @@
 /** Background work of the version before the task engine: what waited or ran there is one task afterwards. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import Sqlite from 'better-sqlite3';
-import { MAIN_MIGRATIONS } from '../../src/db/main-migrations.ts';
+import { MAIN_SCHEMA } from '../../src/db/main-schema.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { openPreviousDatabase, previousVersion } from '../support/previous-version.ts';
 
-const NOW = Date.UTC(2030, 0, 1);
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const { ids, writtenAt } = previousVersion();
+const database = openPreviousDatabase();
+const read = (sql: string) => database.prepare<[], unknown[]>(sql).raw().all();
 
-function openBefore(id: string) {
-  const database = new Sqlite(':memory:');
-  database.pragma('foreign_keys = OFF');
-  migrate(
-    database,
-    NOW,
-    MAIN_MIGRATIONS.filter((migration) => migration.id < id),
+// The fixture has no leased posts, because its answers show when each is due.
+const lease = `SET runId = 'a run', dueAt = ${writtenAt + MINUTE_MS} WHERE id = `;
+database.exec(`UPDATE receivedTasks ${lease} '${ids['leasedPost']}'`);
+database.exec(
+  `UPDATE webhookDeliveries ${lease} (SELECT min(id) FROM webhookDeliveries WHERE state = 'pending')`,
+);
+const pending = read(
+  "SELECT id, createdAt, dueAt, attempts, runId FROM webhookDeliveries WHERE state = 'pending'",
+);
+const checks = read('SELECT id, nextCheckAt FROM domains');
+migrate(database, 0, MAIN_SCHEMA);
+
+function tasksOf(kinds: string): unknown[] {
+  return read(
+    `SELECT kind, reference, dueAt, attempts FROM tasks WHERE kind IN (${kinds}) AND runId IS NULL ORDER BY kind, reference`,
   );
-  const insert = (table: string, row: Record<string, unknown>) => {
-    const columns = Object.keys(row);
-    const values = columns.map((name) => `@${name}`);
-    database.prepare(`INSERT INTO ${table} (${columns}) VALUES (${values})`).run(row);
-  };
-  return { database, insert };
 }
 
-function tasksOf(database: Sqlite.Database): unknown[] {
-  const columns = 'kind, reference, queueKey, tenantId, dueAt, attempts, runId';
-  return database.prepare(`SELECT ${columns} FROM tasks ORDER BY reference`).raw().all();
-}
+test('jobs, imports of mail, removals and confirmations become tasks, and those that had ended do not', () => {
+  assert.deepEqual(
+    tasksOf("'imports', 'exports', 'mailbox-imports', 'mailbox-removals', 'confirmations'"),
+    [
+      ['confirmations', '1', writtenAt, 0],
+      ['confirmations', '2', writtenAt, 0],
+      ['exports', ids['queuedExport'], writtenAt, 0],
+      ['imports', ids['queuedImport'], writtenAt, 0],
+      ['imports', ids['runningImport'], writtenAt, 0],
+      ['mailbox-imports', ids['newMailImport'], writtenAt, 0],
+      ['mailbox-imports', ids['waitingMailImport'], writtenAt + MINUTE_MS, 2],
+      ['mailbox-removals', ids['gone'], 0, 0],
+    ].toSorted((one, other) => (String(one) < String(other) ? -1 : 1)),
+  );
+});
 
-test('imports, exports, removals and checks that waited or ran become tasks, and those that had ended do not', () => {
-  const { database, insert } = openBefore('0072');
-  const job = {
-    tenantId: 'ten_a',
-    kind: 'suppressions',
-    options: '{}',
-    rows: 0,
-    progress: '{}',
-    createdAt: 5,
-  };
-  insert('jobs', { ...job, id: 'imp_runs', type: 'import', status: 'running', dueAt: NOW, startedAt: 6 });
-  insert('jobs', { ...job, id: 'exp_waits', type: 'export', status: 'queued', dueAt: 5 });
-  insert('jobs', { ...job, id: 'imp_ended', type: 'import', status: 'failed', finishedAt: 9 });
-  insert('mailboxRemovals', { mailboxId: 'mbx_gone', dueAt: NOW });
-  const mail = { tenantId: 'ten_a', mailboxId: 'mbx_a', host: 'h', port: 993, security: 'tls', user: 'u' };
-  const turn = { ...mail, progress: '{}', createdAt: 5 };
-  insert('mailboxImports', { ...turn, id: 'mim_waits', status: 'running', failedTurns: 3, dueAt: NOW });
-  insert('mailboxImports', { ...turn, id: 'mim_new', status: 'queued', failedTurns: 0, dueAt: 5 });
-  insert('mailboxImports', { ...turn, id: 'mim_ended', status: 'completed', failedTurns: 0, finishedAt: 9 });
-  migrate(database, NOW);
-  assert.deepEqual(tasksOf(database), [
-    ['exports', 'exp_waits', 'ten_a', 'ten_a', 5, 0, null],
-    ['imports', 'imp_runs', 'ten_a', 'ten_a', 5, 0, null],
-    ['mailbox-removals', 'mbx_gone', 'mailbox-removals', null, 0, 0, null],
-    ['mailbox-imports', 'mim_new', 'ten_a', 'ten_a', 5, 0, null],
-    ['mailbox-imports', 'mim_waits', 'ten_a', 'ten_a', NOW, 3, null],
+test('tasks of received messages wait as long as before, and what was leased is due at once', () => {
+  assert.deepEqual(
+    tasksOf("'route-posts', 'received-mailbox', 'received-forward', 'received-report'").toSorted(),
+    [
+      ['received-forward', ids['forward'], writtenAt + MINUTE_MS, 3],
+      ['received-mailbox', ids['toMailbox'], writtenAt, 0],
+      ['received-report', ids['leasedReport'], writtenAt, 1],
+      ['route-posts', ids['leasedPost'], writtenAt, 1],
+      ['route-posts', ids['waitingPost'], writtenAt + 2 * MINUTE_MS, 2],
+    ].toSorted(),
+  );
+  assert.deepEqual(read("SELECT id FROM receivedTasks WHERE state = 'pending' AND dueAt IS NOT NULL"), []);
+  assert.deepEqual(read("SELECT reference FROM tasks WHERE queueKey = 'installation'"), [
+    [ids['leasedReport']],
   ]);
 });
 
-test('a broadcast that was due is a task, and one that was being sent or canceled passes through its copies once more', () => {
-  const { database, insert } = openBefore('0071');
-  const run = { tenantId: 'ten_a', mode: 'live' };
-  insert('broadcastRuns', { ...run, broadcastId: 'brd_sending', dueAt: 5, startedAt: 5 });
-  insert('broadcastRuns', { ...run, broadcastId: 'brd_paused', startedAt: 5 });
-  insert('broadcastRuns', { ...run, broadcastId: 'brd_scheduled', dueAt: NOW, scheduleAt: NOW });
-  migrate(database, NOW);
-  const runs = database
-    .prepare('SELECT broadcastId, passAfter FROM broadcastRuns ORDER BY broadcastId')
-    .raw()
-    .all();
-  assert.deepEqual(runs, [
-    ['brd_paused', null],
-    ['brd_scheduled', null],
-    ['brd_sending', ''],
+test('posts of webhooks that wait become tasks, with the rest of a replay, and what was leased is due at once', () => {
+  const expected = pending.map(([id, createdAt, dueAt, attempts, runId]) => [
+    ...['webhooks', id, runId === null ? dueAt : createdAt, attempts],
   ]);
-  assert.deepEqual(tasksOf(database), [
-    ['broadcasts', 'brd_scheduled', 'ten_a', 'ten_a', NOW, 0, null],
-    ['broadcasts', 'brd_sending', 'ten_a', 'ten_a', 5, 0, null],
-  ]);
+  assert.deepEqual([expected.length, pending.filter((post) => post[4] !== null).length], [7, 1]);
+  assert.deepEqual(tasksOf("'webhooks'"), expected.toSorted());
+  assert.deepEqual(tasksOf("'webhook-replays'"), [['webhook-replays', ids['webhook'], 0, 0]]);
+});
+
+test('checks of domains become tasks', () => {
+  assert.equal(checks.length, 2);
+  assert.deepEqual(
+    tasksOf("'domain-checks'"),
+    checks.map(([id, dueAt]) => ['domain-checks', id, dueAt, 0]).toSorted(),
+  );
+});
+
+test('a broadcast that was due is a task, and one that was being sent passes through its copies once more', () => {
+  const runs = read('SELECT broadcastId, passAfter FROM broadcastRuns ORDER BY broadcastId');
+  assert.deepEqual(
+    runs,
+    [
+      [ids['broadcast'], null],
+      [ids['sending'], ''],
+      [ids['later'], null],
+    ].toSorted(),
+  );
+  assert.deepEqual(
+    tasksOf("'broadcasts'").toSorted(),
+    [
+      ['broadcasts', ids['sending'], writtenAt, 0],
+      ['broadcasts', ids['later'], writtenAt + DAY_MS, 0],
+    ].toSorted(),
+  );
 });
 
 test('notifications and checks of what people have sent that were due become tasks', () => {
-  const { database, insert } = openBefore('0076');
-  const columns = database
-    .prepare<[], { name: string; type: string }>(
-      'SELECT name, type FROM pragma_table_info(\'messages\') WHERE "notnull" AND dflt_value IS NULL',
-    )
-    .all();
-  const required = Object.fromEntries(columns.map(({ name, type }) => [name, type === 'INTEGER' ? 0 : '']));
-  for (const id of ['em_failed', 'em_waits', 'em_sent', 'em_open'])
-    insert('messages', { ...required, id, tenantId: 'ten_a', mailboxId: 'mbx_a' });
-  const failure = { address: 'a@b.example', recipient: 'c@d.example' };
-  insert('failureNotifications', { ...failure, messageId: 'em_failed', dueAt: NOW, attempts: 2 });
-  insert('failureNotifications', { ...failure, messageId: 'em_waits', attempts: 0 });
-  const submitted = { tenantId: 'ten_a', sizeBytes: 1, told: '{}', reports: 0 };
-  insert('submittedMessages', { ...submitted, messageId: 'em_sent', dueAt: 5 });
-  insert('submittedMessages', { ...submitted, messageId: 'em_open' });
-  migrate(database, NOW);
-  assert.deepEqual(tasksOf(database), [
-    ['failure-notifications', 'em_failed', 'ten_a', 'ten_a', NOW, 2, null],
-    ['submission-reports', 'em_sent', 'mbx_a', 'ten_a', 5, 0, null],
+  assert.deepEqual(tasksOf("'failure-notifications', 'submission-reports'"), [
+    ['failure-notifications', ids['failedForward'], writtenAt + MINUTE_MS, 2],
+    ['submission-reports', ids['checkedSubmission'], writtenAt, 0],
   ]);
+  assert.deepEqual(read("SELECT queueKey FROM tasks WHERE kind = 'submission-reports'"), [[ids['mailbox']]]);
 });

@@ -9,7 +9,7 @@ import { after } from 'node:test';
 import { openWriting } from '../../src/db/connection.ts';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import type { Tx } from '../../src/db/operation.ts';
-import type { TaskRow } from '../../src/db/task-tables.ts';
+import type { TaskRow } from '../../src/db/own-tables.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow } from '../../src/db/webhook-tables.ts';
 import { type EventType, recordEvent } from '../../src/events/store.ts';
 import type { CrashPoint } from '../../src/system/crash-point.ts';

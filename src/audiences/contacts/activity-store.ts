@@ -5,7 +5,7 @@
  */
 
 import { sql } from 'kysely';
-import type { ContactActivityRow } from '../../db/activity-tables.ts';
+import type { ContactActivityRow } from '../../db/broadcast-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { deleteRows } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';

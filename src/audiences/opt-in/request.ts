@@ -3,8 +3,12 @@
  * the mail nor sends it twice. The mail itself is made later, because a feature that comes later sends mail.
  */
 
-import type { ConfirmationRequestRow, ConfirmationRow } from '../../db/confirmation-tables.ts';
-import type { AudienceRow, ContactRow } from '../../db/marketing-tables.ts';
+import type {
+  AudienceRow,
+  ConfirmationRequestRow,
+  ConfirmationRow,
+  ContactRow,
+} from '../../db/marketing-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { findSuppressed } from '../../suppressions/store.ts';
 import { DAY_MS } from '../../system/clock.ts';

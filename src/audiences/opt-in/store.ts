@@ -3,7 +3,7 @@
  * these tables is here, and nothing else writes them.
  */
 import { sql } from 'kysely';
-import type { ConfirmationRequestRow, ConfirmationRow } from '../../db/confirmation-tables.ts';
+import type { ConfirmationRequestRow, ConfirmationRow } from '../../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { deleteRows, findColumns, findRow, putRow } from '../../db/rows.ts';
 import { completeTask, type Lease, scheduleTask, type TaskEnd } from '../../tasks/store.ts';

@@ -1,5 +1,5 @@
 /** Reads the tracked links of a broadcast with their clicks. The database threads load it too, so it imports no schemas. */
-import type { BroadcastLinkRow } from '../../db/activity-tables.ts';
+import type { BroadcastLinkRow } from '../../db/broadcast-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import type { TrackedLinkRow } from '../../db/tracking-tables.ts';
 import { listLinkClicks } from '../../ledger/engagement/store.ts';

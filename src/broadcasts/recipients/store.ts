@@ -1,7 +1,6 @@
 /** Reads the ledger of a broadcast for its owner: what became of each contact. This module writes nothing. */
 import { sql } from 'kysely';
-import type { BroadcastEngagementRow } from '../../db/activity-tables.ts';
-import type { BroadcastRecipientRow } from '../../db/broadcast-tables.ts';
+import type { BroadcastEngagementRow, BroadcastRecipientRow } from '../../db/broadcast-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
 

@@ -14,12 +14,11 @@ const MESSAGES: Readonly<Record<Finding, string>> = {
   'new-database': 'a new database was made in a data directory that was in use',
 };
 
-/** Logs what the migrations of this start tell the operator, and each finding of this start or an earlier one as an error. */
+/** Logs each finding of this start or an earlier one as an error. */
 export function reportInstallation(
-  log: Pick<Log, 'error' | 'warn'>,
-  { alarm, notices }: Pick<StartedInstallation, 'alarm' | 'notices'>,
+  log: Pick<Log, 'error'>,
+  { alarm }: Pick<StartedInstallation, 'alarm'>,
 ): void {
-  for (const { message, fields } of notices) log.warn(fields, message);
   if (!alarm) return;
   const { findings, databaseUsedAt, directoryUsedAt, keepFilesUntil } = alarm;
   for (const finding of findings) {

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import type { MigrationNotice } from '../migration.ts';
 import type { InstallationRow } from '../own-tables.ts';
 import { endOnBrokenStorage } from '../storage-failure.ts';
 import { type Alarm, nextAlarm } from './alarm.ts';
@@ -35,8 +34,6 @@ export type StartedInstallation = InstallationRow & {
   alarm: Alarm | undefined;
   /** Times in which this database was in use here; the last of them has not ended. */
   uses: readonly TimeSpan[];
-  /** Notices of the migrations of this start, for the operator. */
-  notices: readonly MigrationNotice[];
 };
 
 export type InstallationSession = {
@@ -48,7 +45,7 @@ export type InstallationSession = {
   /** Records the installation. It is part of the transaction that makes the start durable. */
   record(database: Database): void;
   /** Writes `installation.json` once that transaction is on disk. From then on the directory is in use. */
-  begin(database: Database): Omit<StartedInstallation, 'notices'>;
+  begin(database: Database): StartedInstallation;
   /** Commits a later generation for the header of the database file. It runs before the WAL is copied back. */
   beforeCheckpoint(database: Database): void;
   /** Notes that everything up to that commit was copied back and flushed. */

@@ -4,7 +4,7 @@
  */
 
 import { recordActivity } from '../../audiences/contacts/activity-store.ts';
-import type { BroadcastEngagementRow, BroadcastLinkRow } from '../../db/activity-tables.ts';
+import type { BroadcastEngagementRow, BroadcastLinkRow } from '../../db/broadcast-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { addToRow, findColumns, findRow, listRows, putRow } from '../../db/rows.ts';
 import { addCounts } from '../store.ts';

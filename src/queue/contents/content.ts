@@ -3,7 +3,8 @@
  * its bytes are in a blob. A `rendered` message is composed each time it is sent, from its texts, which other messages may
  * share, and from its own header fields and values. The same input gives the same bytes at every attempt.
  */
-import type { ContentRow } from '../../db/content-tables.ts';
+
+import type { ContentRow } from '../../db/email-tables.ts';
 import type { BlobRow, MessageRow } from '../../db/tables.ts';
 import { COMPOSER_VERSION } from '../../mail/message/compose.ts';
 import { renderParsed, type VariableValue } from '../../templates/render.ts';

@@ -1,7 +1,7 @@
 /** Reads the source of a message together with its generated text, which is not stored but generated again. */
 import type { App } from '../../app.ts';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
-import type { ContentRow } from '../../db/content-tables.ts';
+import type { ContentRow } from '../../db/email-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { fillTexts, valuesOf } from './content.ts';
 import { type PackedSource, type Source, unpackSource } from './source.ts';

@@ -9,7 +9,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
-import type { ContentRow } from '../../db/content-tables.ts';
+import type { ContentRow } from '../../db/email-tables.ts';
 import type { Calendar } from '../../mail/message/calendar.ts';
 import type { Placement } from '../../mail/message/file-part.ts';
 import type { TextOrigin } from '../../mail/message/html-text.ts';

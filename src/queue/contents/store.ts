@@ -1,7 +1,7 @@
 /** Stores the texts of messages. All SQL of the table `contents` is here. */
 
 import { sql } from 'kysely';
-import type { ContentRow } from '../../db/content-tables.ts';
+import type { ContentRow } from '../../db/email-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { findColumns, insertNumbered } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';

@@ -1,7 +1,7 @@
 /** Reads the log of deliveries for its owner. This module writes nothing. */
 import type { Tx } from '../../db/operation.ts';
+import type { TaskRow } from '../../db/own-tables.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
-import type { TaskRow } from '../../db/task-tables.ts';
 import type { WebhookDeliveryRow } from '../../db/webhook-tables.ts';
 import { notFound } from '../../system/errors.ts';
 import { type DeliveryId, type DeliveryState, type EndpointId, WEBHOOK_TASKS } from '../deliveries/store.ts';

@@ -138,16 +138,6 @@ test('a start knows when the database was in use here, across kills, and forgets
   assert.deepEqual(suspicious.installation.uses, [{ from: NOW + 6 * HOUR_MS, to: Number.POSITIVE_INFINITY }]);
 });
 
-test('a directory of the version before is taken over without a report', async (t) => {
-  const directory = await usedDirectory(t);
-  edit(directory, "DROP TABLE installation; DELETE FROM migrations WHERE id = '0006-installation'");
-  rmSync(join(directory, 'installation.json'));
-  const db = await open(t, directory);
-  assert.deepEqual(foundBy(db), []);
-  assert.equal(db.installation.keepFilesUntil, null);
-  assert.equal(mark(directory).id, db.installation.id);
-});
-
 test('a database is accepted in a directory that has lost its installation file', async (t) => {
   const directory = await usedDirectory(t);
   const { id } = mark(directory);
