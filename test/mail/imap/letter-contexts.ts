@@ -1,103 +1,7 @@
 /** Searches whose results are updated (RFC 5267), which every kind of session must answer the same. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRandom } from '../../support/random.ts';
-import type { TestClient } from './fixture.ts';
-import { completes, type LetterMail, message, type Opened, ok, openerOf } from './letter.ts';
-
-/** Results of a search as its client keeps them by the responses alone. */
-class ResultList {
-  readonly tag: string;
-  readonly uid: boolean;
-  results: number[];
-
-  constructor(command: string, [response = '']: readonly string[]) {
-    const [, tag = '', , all = ''] =
-      /^\* ESEARCH \(TAG "([^"]*)"\)( UID)?(?: ALL (\S+))?$/.exec(response) ?? assert.fail(response);
-    this.tag = tag;
-    this.uid = command.startsWith('UID');
-    this.results = expand(all);
-  }
-
-  learn(line: string): void {
-    const [, expunged] = /^\* (\d+) EXPUNGE$/.exec(line) ?? [];
-    if (expunged && !this.uid) {
-      assert.ok(!this.results.includes(Number(expunged)), `${line}: the result was not removed before`);
-      this.results = this.results.map((number) => (number > Number(expunged) ? number - 1 : number));
-    }
-    if (!line.startsWith(`* ESEARCH (TAG "${this.tag}")${this.uid ? ' UID' : ''} `)) return;
-    for (const [, name, pairs = ''] of line.matchAll(/(ADDTO|REMOVEFROM) \(([^)]*)\)/g))
-      for (const [, position, set = ''] of pairs.matchAll(/(\d+) (\S+)/g))
-        this.#apply(name === 'ADDTO', Number(position), expand(set));
-  }
-
-  #apply(isAdded: boolean, position: number, numbers: readonly number[]): void {
-    if (isAdded) for (const number of numbers) assert.ok(!this.results.includes(number), `${number} twice`);
-    else for (const number of numbers) assert.ok(this.results.includes(number), `${number} was not there`);
-    if (position > 0 && isAdded) this.results.splice(position - 1, 0, ...numbers);
-    else if (position > 0) assert.deepEqual(this.results.splice(position - 1, numbers.length), numbers);
-    else if (isAdded) this.results = [...this.results, ...numbers].sort((a, b) => a - b);
-    else this.results = this.results.filter((number) => !numbers.includes(number));
-  }
-}
-
-function expand(set: string): number[] {
-  return set.split(',').flatMap((range) => {
-    const [from = 0, to = from] = range.split(':').map(Number);
-    return range === '' ? [] : Array.from({ length: to - from + 1 }, (_, index) => from + index);
-  });
-}
-
-/** The searches of the random rounds, and those that a new search must find in the end. */
-const SEARCHES = [
-  'UID SEARCH RETURN (UPDATE ALL) FLAGGED',
-  'SEARCH RETURN (UPDATE ALL) UNSEEN',
-  'SEARCH RETURN (UPDATE ALL CONTEXT) OR KEYWORD $a TEXT "body of 1"',
-  'UID SEARCH RETURN (UPDATE ALL) UID *',
-  'UID SEARCH RETURN (UPDATE ALL) NOT UID 5:*',
-  'SORT RETURN (UPDATE ALL) (SUBJECT) UTF-8 UNDELETED',
-  'UID SORT RETURN (UPDATE ALL) (REVERSE SIZE ARRIVAL) UTF-8 OR SEEN FLAGGED',
-  'SORT RETURN (UPDATE ALL) (REVERSE SUBJECT) UTF-8 NOT KEYWORD $a',
-];
-
-/** Runs commands of three sessions by chance, and compares the results that the first one was told with those of new searches. */
-async function runRound({ client, connect, deliver, mailbox }: Opened, seed: number): Promise<void> {
-  const random = createRandom(seed);
-  const clients = [client, await connect(), await connect()];
-  const lists: ResultList[] = [];
-  const run = async (one: TestClient, command: string): Promise<string[]> => {
-    const lines = await one.ask(command);
-    assert.match(lines.at(-1) ?? '', /^(?:OK|BAD A sequence number)/, command);
-    if (one === client) for (const line of lines) for (const list of lists) list.learn(line);
-    return lines;
-  };
-  for (const command of SEARCHES) lists.push(new ResultList(command, await run(client, command)));
-  for (let step = 0; step < 60; step++) {
-    const from = 1 + random(6);
-    const flag = ['\\Seen', '\\Flagged', '\\Deleted', '$a'][random(4)];
-    const commands = [
-      'NOOP',
-      'EXPUNGE',
-      `FETCH ${from} FLAGS`,
-      `UID STORE ${from}:${from + random(9)} +FLAGS.SILENT ${flag}`,
-      `UID STORE 1:* -FLAGS.SILENT ${flag}`,
-      `UID COPY ${from}:${from + 1} ${mailbox}`,
-      `UID MOVE ${from}:${from + 1} ${mailbox}`,
-    ];
-    const one = clients[random(3)] as TestClient;
-    if (random(5) === 0) await deliver(message(`${random(30)}`), { flags: flag ? [flag] : [] });
-    else await run(one, commands[random(commands.length)] as string);
-    if (step % 12 === 11) await compare(seed);
-  }
-
-  async function compare(round: number): Promise<void> {
-    await run(client, 'NOOP');
-    for (const [index, command] of SEARCHES.entries()) {
-      const fresh = new ResultList(command, await run(client, command.replace('UPDATE ALL', 'ALL')));
-      assert.deepEqual(lists[index]?.results, fresh.results, `seed ${round}: ${command}`);
-    }
-  }
-}
+import { completes, type LetterMail, message, ok, openerOf } from './letter.ts';
 
 /** Defines the tests for one kind of sessions. */
 export function holdContextsToTheLetter(mail: LetterMail): void {
@@ -281,9 +185,5 @@ export function holdContextsToTheLetter(mail: LetterMail): void {
       '* ESEARCH (TAG) ADDTO (0 3)',
       '* ESEARCH (TAG) ADDTO (0 1)',
     ]);
-  });
-
-  test('UPDATE: the list of a client is what a new search finds, whatever several sessions do', async (t) => {
-    for (let seed = 1; seed <= 4; seed++) await runRound(await open(t, ['3', '1', '2']), seed);
   });
 }
