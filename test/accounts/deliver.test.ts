@@ -59,10 +59,8 @@ test('deliveries of one turn with the same id are stored once', async () => {
   const outcomes = await Promise.all(
     [await delivery('twin'), await delivery('twin')].map((one) => deliver(account, one)),
   );
-  assert.deepEqual(
-    outcomes.map(({ isKnown }) => isKnown),
-    [false, true],
-  );
+  const known = outcomes.map(({ isKnown }) => isKnown);
+  assert.deepEqual(known, [false, true]);
   assert.equal(await messagesIn(INBOX), before + 1);
 });
 

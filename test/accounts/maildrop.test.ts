@@ -197,8 +197,9 @@ test('QUIT removes all messages in one commit, or none of them', async (t) => {
   assert.equal((await client.rest()).at(-1), '+OK Good bye');
   assert.equal(changes.length, 1);
   const left = await account.db.read.selectFrom('messages').select('uid').execute();
+  const uids = left.map(({ uid }) => uid);
   assert.deepEqual(
-    left.map(({ uid }) => uid),
+    uids,
     Array.from({ length: 12 }, (_, index) => 100 * (index + 1)),
   );
   assert.deepEqual((await checkAccount(account)).findings, []);

@@ -204,10 +204,8 @@ test('a batch is one transaction, and wakes the queue once', async (t) => {
 test('a batch of which no email is accepted is still answered with 200', async () => {
   const before = await countRows(spool.app);
   const data = await send([emailBody({ to: '' }), emailBody({ from: 'a@unknown.example' })]);
-  assert.deepEqual(
-    data.map(({ status }) => status),
-    ['failed', 'failed'],
-  );
+  const statuses = data.map(({ status }) => status);
+  assert.deepEqual(statuses, ['failed', 'failed']);
   assert.deepEqual(await countRows(spool.app), before);
 });
 

@@ -106,10 +106,8 @@ test('an invitation goes with text alone, with images and files, in a batch and 
     ...{ from: `a@${SANDBOX}`, to: 'bob@rcpt.example', subject: 'x', type: 'transactional', ...more },
   }));
   const { body } = await spool.request('POST', '/v1/emails/batch', { body: { emails } });
-  assert.deepEqual(
-    body.data.map(({ status }: { status: string }) => status),
-    ['queued', 'failed'],
-  );
+  const statuses = body.data.map(({ status }: { status: string }) => status);
+  assert.deepEqual(statuses, ['queued', 'failed']);
   assert.match(body.data[1].error.message, /must have the one line METHOD:CANCEL/);
 });
 

@@ -72,10 +72,8 @@ test('each reader gets a copy with a link of their own, in the header and in bot
     text: undefined,
   });
   const copies = await attempt();
-  assert.deepEqual(
-    copies.map(({ address }) => address),
-    ['ann@rcpt.example', 'bob@rcpt.example', 'eve@rcpt.example'],
-  );
+  const addresses = copies.map(({ address }) => address);
+  assert.deepEqual(addresses, ['ann@rcpt.example', 'bob@rcpt.example', 'eve@rcpt.example']);
   const links = copies.map(({ raw }) => linkOf(raw));
   assert.equal(new Set(links).size, 3);
   for (const [index, { raw }] of copies.entries()) {

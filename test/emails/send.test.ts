@@ -264,10 +264,8 @@ test('a request with only suppressed recipients is refused, and a suppressed rec
     assert.deepEqual([status, body.error.type], [422, 'suppressed_recipient']);
   }
   const email = await accepted({ to: [`suppressed@${SIMULATOR}`, `delivered@${SIMULATOR}`] });
-  assert.deepEqual(
-    email.recipients.map(({ status }: { status: string }) => status),
-    ['suppressed', 'queued'],
-  );
+  const statuses = email.recipients.map(({ status }: { status: string }) => status);
+  assert.deepEqual(statuses, ['suppressed', 'queued']);
   assert.deepEqual(email.events.map(({ type }: { type: string }) => type).sort(), [
     'email.queued',
     'email.suppressed',

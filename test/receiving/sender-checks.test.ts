@@ -164,10 +164,8 @@ test('the first mail from a network is deferred, and a retry in time opens it fo
   assert.match(await send('127.1.0.3', { from: 'eve@other.example', to: 'new@shop.example' }), /^250/);
   assert.match(await send('127.1.1.1'), /^451 4\.7\.1 /);
   const known = (await entries()).filter(({ network }) => network === '127.1.0');
-  assert.deepEqual(
-    known.map(({ attempt }) => attempt),
-    [''],
-  );
+  const attempts = known.map(({ attempt }) => attempt);
+  assert.deepEqual(attempts, ['']);
 });
 
 test('all recipients of a deferred message are deferred, and only the first is remembered', async () => {

@@ -127,10 +127,8 @@ test('a server that offers DSN is told what the writer wants to know', async () 
   assert.ok(lines.includes('RCPT TO:<bob@old.example>'));
   // The server with DSN reports to the writer itself, and this one reports for the other.
   const { id } = await world.queued(reply);
-  assert.deepEqual(
-    (await world.recipients(id)).map(({ dsn }) => dsn),
-    [null, 'NOTIFY=SUCCESS'],
-  );
+  const dsns = (await world.recipients(id)).map(({ dsn }) => dsn);
+  assert.deepEqual(dsns, [null, 'NOTIFY=SUCCESS']);
 });
 
 test('a server that offers DSN is told that the writer wants the whole message back', async () => {

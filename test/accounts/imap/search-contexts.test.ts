@@ -61,10 +61,8 @@ test('a session keeps a bounded number of results', () => {
   const begin = (tag: string) => contexts.begin({ ...QUERY, tag }, 0) as SearchContext;
   assert.equal(contexts.keep(begin('a'), many), true);
   assert.equal(contexts.keep(begin('b'), many), false);
-  assert.deepEqual(
-    contexts.all.map(({ tag }) => tag),
-    ['a'],
-  );
+  const tags = contexts.all.map(({ tag }) => tag);
+  assert.deepEqual(tags, ['a']);
   const grown = begin('c');
   assert.equal(contexts.keep(grown, []), true);
   grown.results = many;

@@ -328,10 +328,8 @@ test('a mailbox that is opened read-only keeps its messages as they are', async 
   assert.doesNotMatch((await ok(ask, 'FETCH 1 BODY[]')).join(), /FLAGS/);
   await completes(ask, 'STORE 1 +FLAGS \\Seen', /^NO \[READ-ONLY\]/);
   await ok(ask, 'CLOSE');
-  assert.deepEqual(
-    (await storedFlags(mailbox)).map(({ flags }) => flags),
-    [8],
-  );
+  const flags = (await storedFlags(mailbox)).map(({ flags }) => flags);
+  assert.deepEqual(flags, [8]);
 });
 
 test('IMAP4rev2 never mentions \\Recent', async (t) => {

@@ -124,10 +124,8 @@ test('many messages that cannot be authenticated are logged once a minute, with 
   for (let count = 0; count < 10; count++) await fail();
   await clock.advance(60_000);
   await fail();
-  assert.deepEqual(
-    lines.map(({ count }) => count),
-    [1, 10],
-  );
+  const counts = lines.map(({ count }) => count);
+  assert.deepEqual(counts, [1, 10]);
 });
 
 test('results that take too long are undecided', async () => {

@@ -73,10 +73,8 @@ Content-Type: message/rfc822
 ${inner}
 --outer--
 `;
-  assert.deepEqual(
-    noticesOf(outer).map(({ originalRecipient }) => originalRecipient),
-    [bob],
-  );
+  const originalRecipients = noticesOf(outer).map(({ originalRecipient }) => originalRecipient);
+  assert.deepEqual(originalRecipients, [bob]);
 });
 
 test('OpenSMTPD calls a failure an error', () => {

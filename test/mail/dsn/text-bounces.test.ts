@@ -241,10 +241,8 @@ for (const [name, [message, expected]] of Object.entries(TEXT_BOUNCES))
     assert.equal(read.kind, 'bounce');
     if (read.kind !== 'bounce') return;
     const { recipients = ['bob@rcpt.example'], diagnostic, action = 'failed', status = null } = expected;
-    assert.deepEqual(
-      read.notices.map(({ finalRecipient }) => finalRecipient),
-      recipients,
-    );
+    const finalRecipients = read.notices.map(({ finalRecipient }) => finalRecipient);
+    assert.deepEqual(finalRecipients, recipients);
     const [first] = read.notices;
     assert.deepEqual([first?.form, first?.action, first?.status], ['text', action, status]);
     assert.match(first?.diagnosticCode ?? '', diagnostic);

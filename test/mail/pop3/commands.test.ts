@@ -66,10 +66,8 @@ test('what is marked as deleted is no longer there, and comes back with RSET', a
   assert.equal(await client.ask('STAT'), `+OK 2 ${FIRST.length + SECOND.length}`);
   await client.ask('DELE 2');
   assert.equal(await client.ask('QUIT'), '+OK Good bye');
-  assert.deepEqual(
-    drop.messages.map(({ uid }) => uid),
-    [10],
-  );
+  const uids = drop.messages.map(({ uid }) => uid);
+  assert.deepEqual(uids, [10]);
 });
 
 test('a connection that ends without QUIT deletes nothing', async (t) => {

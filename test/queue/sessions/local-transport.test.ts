@@ -104,17 +104,13 @@ test('each recipient has an answer of its own: an unknown one bounces and is sup
   for (const type of ['email.bounced', 'email.delivery_delayed', 'email.delivered'])
     assert.ok(eventTypes(email).includes(type), type);
   const { body } = await world.request('GET', '/v1/suppressions', { key: world.liveKey });
-  assert.deepEqual(
-    body.data.map(({ email }: { email: string }) => email),
-    [unknown],
-  );
+  const emails = body.data.map(({ email }: { email: string }) => email);
+  assert.deepEqual(emails, [unknown]);
   world.answers.clear();
   await world.clock.advance(HOUR_MS);
   await world.deliverDue();
-  assert.deepEqual(
-    world.received.map(({ recipients }) => recipients),
-    [[good, unknown, full, looping], [full]],
-  );
+  const recipients = world.received.map(({ recipients }) => recipients);
+  assert.deepEqual(recipients, [[good, unknown, full, looping], [full]]);
   const [, , retried] = (await world.email(id)).recipients;
   assert.deepEqual([retried.status, retried.attempts], ['delivered', 2]);
 });

@@ -75,10 +75,8 @@ test('an email can be canceled when all that is left of it is held; delivered re
   const id = await spool.accept([DELIVERED, 'bob@rcpt.example']);
   await spool.deliverDue();
   const { recipients } = await spool.email(id);
-  assert.deepEqual(
-    recipients.map(({ status }: { status: string }) => status),
-    ['delivered', 'deferred'],
-  );
+  const statuses = recipients.map(({ status }: { status: string }) => status);
+  assert.deepEqual(statuses, ['delivered', 'deferred']);
   assert.equal((await spool.cancel(id)).status, 409, 'bob may still have it');
   await clock.advance(DAY_MS);
   await spool.crashUntilHeld();

@@ -93,10 +93,8 @@ test('a recipient that is no longer in flight has no lease, whatever the cause',
 test('a simulated complaint is one change with two events, and ends the recipient as complained', () => {
   const { patch, events } = effect(delivered('complained'));
   assert.equal(patch.state, 'complained');
-  assert.deepEqual(
-    events.map(({ type }) => type),
-    ['email.delivered', 'email.complained'],
-  );
+  const types = events.map(({ type }) => type);
+  assert.deepEqual(types, ['email.delivered', 'email.complained']);
   assert.equal(effect(delivered('opened')).patch.state, 'delivered');
 });
 

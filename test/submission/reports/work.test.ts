@@ -130,10 +130,8 @@ test('a report that a mailbox cannot take waits, and keeps its id', async () => 
   onDelivery = () => {};
   await clock.advance(MINUTE_MS);
   await run();
-  assert.deepEqual(
-    delivered.map(({ deliveryId }) => deliveryId),
-    [`${id}/report-1`, `${id}/report-1`, `${id}/report-1`],
-  );
+  const deliveryIds = delivered.map(({ deliveryId }) => deliveryId);
+  assert.deepEqual(deliveryIds, [`${id}/report-1`, `${id}/report-1`, `${id}/report-1`]);
   assert.equal(await exists(id), false);
 });
 

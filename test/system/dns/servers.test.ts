@@ -37,10 +37,8 @@ test('a text that is not the address of a resolver is named in the error', () =>
 test('at most three are asked, in the order they were given', () => {
   const servers = ['192.0.2.4', '192.0.2.3', '192.0.2.2', '192.0.2.1'];
   const asked = createServers({ clock, servers }).inOrder();
-  assert.deepEqual(
-    asked.map(({ address }) => address),
-    servers.slice(0, 3),
-  );
+  const addresses = asked.map(({ address }) => address);
+  assert.deepEqual(addresses, servers.slice(0, 3));
 });
 
 test('without any, those of the machine are asked, and looked at again every half minute', async () => {

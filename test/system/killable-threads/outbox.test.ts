@@ -44,10 +44,8 @@ test('a job whose input cannot be cloned fails alone, and the others of its turn
   add(2, () => 'a function');
   add(3, memory, [memory]);
   await nextTurn();
-  assert.deepEqual(
-    posted.map(({ ids }) => ids),
-    [[1], [3]],
-  );
+  const ids = posted.map(({ ids }) => ids);
+  assert.deepEqual(ids, [[1], [3]]);
   assert.deepEqual(posted[1]?.transfer, [memory]);
   assert.equal(failed.length, 1);
   assert.match(failed[0]?.join(' ') ?? '', /^2 DataCloneError: .*could not be cloned/);

@@ -177,10 +177,8 @@ test('a client that goes away in the middle leaves nothing behind', async (t) =>
     while (sessions.openSessions() > 0) await new Promise((resolve) => setTimeout(resolve, 1));
   }
   assert.equal(sessions.messages.length, 0);
-  assert.deepEqual(
-    sessions.errors.map(({ name }) => name),
-    ['ClientGone', 'ClientGone'],
-  );
+  const names = sessions.errors.map(({ name }) => name);
+  assert.deepEqual(names, ['ClientGone', 'ClientGone']);
   assert.deepEqual(lines, []);
 });
 
