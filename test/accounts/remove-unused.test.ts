@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { OpenAccount } from '../../src/accounts/account.ts';
-import { INLINE_BYTES, readContent } from '../../src/accounts/content.ts';
-import { listReleased, releaseContents } from '../../src/accounts/content-store.ts';
+import { INLINE_BYTES } from '../../src/accounts/content.ts';
+import { releaseContents } from '../../src/accounts/content-store.ts';
 import { insertDelivery } from '../../src/accounts/delivery-store.ts';
 import { insertExpunged } from '../../src/accounts/expunged-store.ts';
 import { contentFolder } from '../../src/accounts/folder.ts';
@@ -67,28 +67,6 @@ test('the messages of a deleted folder, their contents and their files are remov
     [1, 1, 1, 0],
   );
   assert.deepEqual(files(), []);
-});
-
-test('a content that a session still shows stays until it is no longer held', async () => {
-  const tx = account.db.read;
-  const bytes = messageOf('shown', INLINE_BYTES + 200);
-  await addTestMessages(account, 'INBOX', [bytes]);
-  const { contentId } = await tx
-    .selectFrom('messages')
-    .select('contentId')
-    .orderBy('uid', 'desc')
-    .executeTakeFirstOrThrow();
-  await tx.deleteFrom('messages').where('contentId', '=', contentId).execute();
-  await releaseContents(tx, [contentId]);
-  account.heldContents.add(contentId);
-  account.heldContents.add(contentId);
-  account.heldContents.delete(contentId);
-  await removeUnused(account);
-  assert.deepEqual(await readContent(account, contentId), bytes);
-  account.heldContents.delete(contentId);
-  await removeUnused(account);
-  await assert.rejects(readContent(account, contentId), /does not exist/);
-  assert.deepEqual(await listReleased(tx, 0, 10), []);
 });
 
 test('a file stays while another content is in it', async () => {

@@ -4,107 +4,14 @@ import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { realClock } from '../../src/system/clock.ts';
-import { createDns, type Dns, isDnsName, isHostName } from '../../src/system/dns.ts';
-import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { createDns, isDnsName, isHostName } from '../../src/system/dns.ts';
+import { startDnsServer } from '../support/dns-server.ts';
 import { record, respond, startScriptedServer } from './dns/scripted-server.ts';
 
-const TTL = { ttlMs: 60_000 };
 const dnsFrom = (...servers: string[]) => createDns({ clock: realClock, servers });
-
-let server: DnsServer;
-let dns: Dns;
-before(async () => {
-  server = await startDnsServer(`
-    a.example       A     192.0.2.1
-    a.example       A     192.0.2.2
-    a.example       AAAA  2001:db8::1
-    a.example       MX    10 mx1.a.example
-    a.example       MX    20 mx2.a.example
-    a.example       TXT   "v=spf1 -all"
-    a.example       TXT   "${'x'.repeat(300)}"
-    null.example    MX    0 .
-    alias.example   CNAME a.example
-    lost.example    CNAME nowhere.example
-    only.example    TXT   "just text"
-    1.2.0.192.in-addr.arpa PTR Host.a.example
-  `);
-  dns = dnsFrom(server.address);
-});
-after(() => server.close());
-
-/** How long an answer holds depends on the moment; it is looked at elsewhere (dns/cache.test.ts). */
-function lasting<T extends object>(answer: T): object {
-  return 'ttlMs' in answer ? { ...answer, ...TTL } : answer;
-}
-
-test('records are found by type, each TXT record in one piece', async () => {
-  const sorted = <T>(answer: { kind: string; records?: T[] }) => answer.records?.toSorted();
-  assert.deepEqual(sorted(await dns.a('a.example')), ['192.0.2.1', '192.0.2.2']);
-  assert.deepEqual(lasting(await dns.aaaa('a.example')), { kind: 'found', records: ['2001:db8::1'], ...TTL });
-  assert.deepEqual(sorted(await dns.txt('a.example')), ['v=spf1 -all', 'x'.repeat(300)]);
-  assert.deepEqual(lasting(await dns.cname('alias.example')), {
-    kind: 'found',
-    records: ['a.example'],
-    ...TTL,
-  });
-  assert.deepEqual(lasting(await dns.ptr('1.2.0.192.in-addr.arpa')), {
-    kind: 'found',
-    records: ['host.a.example'],
-    ...TTL,
-  });
-  const mx = await dns.mx('a.example');
-  assert.ok(mx.kind === 'found');
-  assert.deepEqual(
-    mx.records.toSorted((one, other) => one.preference - other.preference),
-    [
-      { exchange: 'mx1.a.example', preference: 10 },
-      { exchange: 'mx2.a.example', preference: 20 },
-    ],
-  );
-});
-
-test('a null MX is a record with no exchange', async () => {
-  assert.deepEqual(lasting(await dns.mx('null.example')), {
-    kind: 'found',
-    records: [{ exchange: '', preference: 0 }],
-    ...TTL,
-  });
-});
-
-test('aliases are followed, and a name is the same in any case and with its final dot', async () => {
-  const found = { kind: 'found', records: ['2001:db8::1'], ...TTL };
-  assert.deepEqual(lasting(await dns.aaaa('alias.example')), found);
-  assert.deepEqual(lasting(await dns.aaaa('A.Example.')), found);
-});
-
-test('a name without such records is not a name that does not exist', async () => {
-  assert.deepEqual(lasting(await dns.mx('only.example')), { kind: 'no-data', ...TTL });
-  assert.deepEqual(lasting(await dns.a('only.example')), { kind: 'no-data', ...TTL });
-  assert.deepEqual(await dns.mx('nothing.example'), { kind: 'no-name' });
-  assert.deepEqual(await dns.txt('nothing.example'), { kind: 'no-name' });
-});
-
-test('an alias of a name that does not exist finds no name', async () => {
-  assert.deepEqual(await dns.a('lost.example'), { kind: 'no-name' });
-});
-
-test('a cached answer is not asked for again, and fresh lookups bypass the cache', async (t) => {
-  const own = await startDnsServer('a.example TXT "old"');
-  t.after(() => own.close());
-  const { txt, fresh } = dnsFrom(own.address);
-  const texts = async (find: Dns['txt']) => {
-    const answer = await find('a.example');
-    return answer.kind === 'found' ? answer.records : answer.kind;
-  };
-  assert.deepEqual(await texts(txt), ['old']);
-  own.setZone('a.example TXT "new"');
-  assert.deepEqual(await texts(txt), ['old']);
-  assert.deepEqual(await texts(fresh.txt), ['new']);
-  assert.deepEqual(await texts(txt), ['new'], 'and what it learns is kept');
-});
 
 // Node's own resolver, asked the same of the same server.
 test('our answers are those of node:dns, for every type and kind of name', async (t) => {
@@ -255,40 +162,6 @@ test('names of hosts and of services are accepted', () => {
   ]) {
     assert.equal(isHostName(name), true, name);
   }
-});
-
-/** Answers every question with this code and nothing else (RFC 1035 section 4.1.1). */
-async function startUnwellServer(responseCode: number) {
-  const socket = createSocket('udp4');
-  socket.on('message', (query, peer) => {
-    const answer = Buffer.from(query);
-    answer.writeUInt16BE(0x8180 | responseCode, 2);
-    socket.send(answer, peer.port, peer.address);
-  });
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  return { address: `127.0.0.1:${socket.address().port}`, close: () => socket.close() };
-}
-
-for (const [name, code] of [
-  ['SERVFAIL', 2],
-  ['REFUSED', 5],
-  ['FORMERR', 1],
-  ['NOTIMP', 4],
-] as const) {
-  test(`${name} is a failure of the resolver and no verdict on the name`, async (t) => {
-    const unwell = await startUnwellServer(code);
-    t.after(unwell.close);
-    const answer = await dnsFrom(unwell.address).mx('a.example');
-    assert.equal(answer.kind, 'failed');
-  });
-}
-
-test('a resolver that is not there is a failure', async () => {
-  const gone = await startUnwellServer(0);
-  gone.close();
-  const answer = await dnsFrom(gone.address).a('a.example');
-  assert.equal(answer.kind, 'failed');
 });
 
 test('a lookup without a free file descriptor fails and says nothing about the name', async (t) => {

@@ -160,14 +160,6 @@ test('a redirect is checked like the first URL', async (context) => {
   assert.equal(seen.length, 11, 'each stopped at its first hop');
 });
 
-test('an error reveals nothing about the internal addresses of a name', async () => {
-  const said = async (name: string, port = 443) =>
-    (await reason(get(`https://${name}:${port}/`))).replace(name, 'NAME');
-  assert.equal(await said('inside.example'), 'NAME has no public address');
-  assert.equal(await said('inside.example', 8443), await said('inside.example', 1));
-  assert.equal(await said('inside.example'), await said('nowhere.example'));
-});
-
 test('three redirects are followed, and no fourth', async (context) => {
   const { port, seen } = await serve(context, (request, response, own) => {
     const left = Number(request.url?.slice(1));

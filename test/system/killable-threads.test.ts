@@ -207,15 +207,6 @@ test('jobs that wait for the first thread of a pool start no second one', async 
   assert.equal(new Set(await Promise.all(places)).size, 1);
 });
 
-test('when the only thread is ended, another one starts at once', async (t) => {
-  const { clock, run, hang } = openThreads(t, { ...SLOW_TO_GROW, growAfterMs: 60_000 });
-  const { outcome } = await hang();
-  const waiting = run('where');
-  await clock.advance(JOB.timeoutMs);
-  assert.match(await outcome, /^overran/);
-  assert.match(await waiting, /^thread/);
-});
-
 test('a job that does not end is ended by the clock, others run meanwhile, and a new thread takes its place', async (t) => {
   const { clock, run, hang } = openThreads(t, { threads: 2, quickJobMs: 1 });
   const first = await hang();
@@ -436,14 +427,6 @@ test('a promise is waited for, and one that rejects fails its job alone', async 
   assert.equal(await next, where);
   assert.equal(await run('reject'), 'threw: as told');
   assert.equal(await run('where'), where);
-});
-
-test('the time limit covers the promise of a job', async (t) => {
-  const { clock, wait, run } = openThreads(t);
-  const { outcome } = await wait();
-  await clock.advance(2_000);
-  assert.equal(await outcome, 'overran: it took longer than 2000 ms');
-  assert.match(await run('where'), /^thread/);
 });
 
 const SEVERAL = { jobsPerThread: 3, quickJobMs: 60_000, maxWaiting: 10 };

@@ -126,18 +126,6 @@ test('a session that ends without a word frees what it held', async (t) => {
   assert.equal(mail.account.heldContents.has(before?.id ?? 0), false);
 });
 
-test('RENAME of INBOX moves its messages and leaves it empty, with its own UIDVALIDITY', async (t) => {
-  const { mailbox, ask } = await open(t, []);
-  await mail.deliver('INBOX', message('in'));
-  const [before] = numbersOf('UIDVALIDITY', await ok(ask, 'STATUS INBOX (UIDVALIDITY)'));
-  await ok(ask, `RENAME INBOX ${mailbox}/old`);
-  const status = await ok(ask, 'STATUS INBOX (MESSAGES UIDVALIDITY)');
-  assert.deepEqual(status, [`* STATUS INBOX (MESSAGES 0 UIDVALIDITY ${before})`]);
-  const moved = await ok(ask, `STATUS ${mailbox}/old (MESSAGES UIDVALIDITY)`);
-  assert.match(moved.join(), /MESSAGES 1 /);
-  assert.notEqual(numbersOf('UIDVALIDITY', moved)[0], before);
-});
-
 test('messages that RENAME takes out of INBOX can be read until the other session was told', async (t) => {
   const { ask, connect } = await open(t, []);
   await mail.deliver('INBOX', message('moved'));

@@ -3,17 +3,12 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { completes, message, ok, openerOf } from '../../mail/imap/letter.ts';
+import { message, ok, openerOf } from '../../mail/imap/letter.ts';
 import { createAccountMail } from '../../support/account-mail.ts';
 
 const mail = await createAccountMail();
 const open = openerOf(mail);
 const utf8 = (text: string) => Buffer.from(text).toString('latin1');
-
-test('quirk 3: EXPUNGE with nothing deleted says nothing about the mailbox', async (t) => {
-  const { ask } = await open(t, ['1']);
-  assert.deepEqual(await ok(ask, 'EXPUNGE'), []);
-});
 
 test('quirk 5: iOS sends CHANGEDSINCE 0', async (t) => {
   const { ask } = await open(t, ['1', '2'], 'ENABLE CONDSTORE', 'STORE 2 +FLAGS.SILENT \\Flagged');
@@ -27,12 +22,6 @@ test('quirk 5: iOS sends CHANGEDSINCE 0', async (t) => {
   );
   const since = /MODSEQ \((\d+)\)/.exec(lines[0] ?? '')?.[1];
   assert.match((await ok(ask, `FETCH 1:* FLAGS (CHANGEDSINCE ${since})`)).join(), /^\* 2 FETCH [^*]*$/);
-});
-
-test('quirk 10: broken programs create INBOX/INBOX, which is refused', async (t) => {
-  const { ask } = await open(t, []);
-  await completes(ask, 'CREATE INBOX/INBOX', /^NO \[CANNOT\]/);
-  await completes(ask, 'CREATE inbox', /^NO \[ALREADYEXISTS\]/);
 });
 
 test('quirk 12: Outlook finds special folders by LSUB', async (t) => {
@@ -50,13 +39,6 @@ test('quirk 16: Thunderbird asks for subscribed mailboxes with their special use
     ...['Junk', 'Sent', 'Trash'].map((name) => `* LIST (\\Subscribed \\${name}) "/" ${name}`),
   ]);
   assert.deepEqual(await ok(ask, 'LIST "" Sent RETURN (CHILDREN)'), ['* LIST (\\HasNoChildren) "/" Sent']);
-});
-
-test('quirk 17: with UTF-8 a name may have a bare &, and a separator at its end is dropped', async (t) => {
-  const { ask } = await open(t, [], 'ENABLE UTF8=ACCEPT');
-  await ok(ask, `CREATE "${utf8('A & \u00e9')}/"`);
-  assert.deepEqual(await ok(ask, 'LIST "" "A &*"'), [utf8('* LIST (\\HasNoChildren) "/" "A & \u00e9"')]);
-  await ok(ask, `DELETE "${utf8('A & \u00e9')}"`);
 });
 
 test('quirk 18: IDLE begins with what the client was not told yet', async (t) => {
@@ -159,19 +141,6 @@ test('quirk 25: UID FETCH n:* with n beyond the end returns the last message, an
   assert.deepEqual(await ok(other.ask, 'UID FETCH 100:* UID'), ['* 2 FETCH (UID 3)']);
 });
 
-test('quirk 26: a pipelined STORE and EXPUNGE run in their order', async (t) => {
-  const { client } = await open(t, ['1', '2', '3']);
-  client.send('a STORE 1:2 +FLAGS.SILENT \\Deleted\r\nb EXPUNGE\r\nc LOGOUT\r\n');
-  assert.deepEqual(await client.rest(), [
-    'a OK STORE completed',
-    '* 2 EXPUNGE',
-    '* 1 EXPUNGE',
-    'b OK EXPUNGE completed',
-    '* BYE Logging out',
-    'c OK LOGOUT completed',
-  ]);
-});
-
 test('quirk 27: ENVELOPE and BODYSTRUCTURE are 7-bit until the client has enabled UTF-8', async (t) => {
   const { ask, deliver } = await open(t, []);
   await deliver('Subject: gr\u00fcn\r\nContent-Description: \u00fc\r\n\r\nx\r\n');
@@ -181,9 +150,4 @@ test('quirk 27: ENVELOPE and BODYSTRUCTURE are 7-bit until the client has enable
   await ok(ask, 'ENABLE UTF8=ACCEPT');
   assert.ok((await fetch()).includes(utf8('"gr\u00fcn"')));
   assert.ok((await fetch()).includes(utf8('"\u00fc"')));
-});
-
-test('quirk 28: a mailbox is not renamed into itself', async (t) => {
-  const { mailbox, ask } = await open(t, []);
-  await completes(ask, `RENAME ${mailbox} ${mailbox}/child`, /^NO \[CANNOT\]/);
 });

@@ -6,8 +6,6 @@ import { completes, message, ok, openerOf } from '../../mail/imap/letter.ts';
 import { createAccountMail } from '../../support/account-mail.ts';
 
 const mail = await createAccountMail();
-const SEEN = 1;
-const FLAGGED = 4;
 const open = openerOf(mail);
 
 test('SUBJECT, FROM, TO, CC and BCC find what the header has, however long it is, also in messages that are gone', async (t) => {
@@ -215,17 +213,6 @@ test('the first command that asks for modseqs is answered with HIGHESTMODSEQ too
   assert.equal(highest(await ok(ask, `SELECT ${mailbox} (CONDSTORE)`)).length, 1);
 });
 
-test('a STORE that changes nothing leaves the modseq, and one change has one modseq', async (t) => {
-  const { ask } = await open(t, ['1', '2']);
-  const modseqs = async () =>
-    (await ok(ask, 'FETCH 1:2 MODSEQ')).map((line) => /MODSEQ \((\d+)\)/.exec(line)?.[1]);
-  await ok(ask, 'STORE 1:2 +FLAGS.SILENT \\Seen');
-  const [first, second] = await modseqs();
-  assert.equal(first, second);
-  await ok(ask, 'STORE 1:2 +FLAGS.SILENT \\Seen');
-  assert.deepEqual(await modseqs(), [first, second]);
-});
-
 test('while the disk is full, messages are read without setting \\Seen, and changes are refused', async (t) => {
   const { mailbox, ask } = await open(t, ['1']);
   const { db } = mail.account;
@@ -263,27 +250,6 @@ async function storedFlags(mailbox: string): Promise<{ flags: number; modseq: nu
     .orderBy('messages.uid')
     .execute();
 }
-
-test('STORE of many leaves alone those between that have the flags already, or that were modified', async (t) => {
-  const { mailbox, ask } = await open(t, ['1', '2', '3', '4', '5']);
-  await ok(ask, 'STORE 2 +FLAGS.SILENT (\\Seen \\Flagged)');
-  const [, before] = await storedFlags(mailbox);
-  await ok(ask, 'STORE 1:3 +FLAGS.SILENT \\Seen');
-  const after = await storedFlags(mailbox);
-  assert.deepEqual(
-    after.map(({ flags }) => flags),
-    [SEEN, SEEN | FLAGGED, SEEN, 0, 0],
-  );
-  assert.deepEqual(after[1], before);
-  const since = after[0]?.modseq ?? 0;
-  await ok(ask, 'STORE 4 +FLAGS.SILENT \\Flagged');
-  await ok(ask, `STORE 5,3:4 (UNCHANGEDSINCE ${since}) +FLAGS.SILENT \\Seen`);
-  const last = await storedFlags(mailbox);
-  assert.deepEqual(
-    last.map(({ flags }) => flags),
-    [SEEN, SEEN | FLAGGED, SEEN, FLAGGED, SEEN],
-  );
-});
 
 test('a content that is not what was stored ends the connection at FETCH, and a search that fails saves nothing', async (t) => {
   const { client, ask } = await open(t, ['damaged']);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { connect, createServer, type Server } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import fc from 'fast-check';
 import { SMTPServer } from 'smtp-server';
 import type { SmtpFailure, SmtpPhase } from '../../../../src/mail/smtp/client/failure.ts';
 import { openSmtp, type SmtpOptions } from '../../../../src/mail/smtp/client/open.ts';
@@ -110,29 +109,6 @@ for (const disabled of [[], ['STARTTLS'], ['PIPELINING'], ['STARTTLS', 'PIPELINI
     assert.equal(session.isOpen(), false);
   });
 }
-
-test('any message arrives byte for byte, in slices where it is large', async (t) => {
-  const { port, taken } = await startRealServer(t, ['STARTTLS']);
-  const session = await sessionWith(t, port);
-  const line = fc.constantFrom('', '.', '..', '.a', 'text', 'é', 'x'.repeat(900), '.'.repeat(500));
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(line, { minLength: 1, maxLength: 40 }),
-      fc.integer({ min: 1, max: 20 }),
-      async (lines, times) => {
-        const text = `${lines.join('\r\n')}\r\n`.repeat(times);
-        const message = Buffer.from(text);
-        const result = await send(
-          session,
-          envelope({ prefix: Buffer.from('A: b\r\n\r\n'), message: inline(message) }),
-        );
-        assert.deepEqual(summary(result), ['accepted 250']);
-        assert.equal(taken.at(-1)?.raw, `A: b\r\n\r\n${message.toString('latin1')}`);
-      },
-    ),
-    { numRuns: 60 },
-  );
-});
 
 test('MAIL, every RCPT and DATA share one packet where PIPELINING is offered', async (t) => {
   const { peer, session } = await meet(t);
