@@ -6,6 +6,7 @@ import { wakeTasks } from '../../src/tasks/engine.ts';
 import { releaseTasks } from '../../src/tasks/store.ts';
 import { suspensionMs } from '../../src/webhooks/posting/schedule.ts';
 import { verifySignature } from '../../src/webhooks/posting/signature.ts';
+import { createWebhookKind } from '../../src/webhooks/posts.ts';
 import { DATA, ended, only, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 
 const inWorld = shareWorld();
@@ -389,6 +390,17 @@ test('a suspension that a clock set back has made longer than a minute counts no
     await world.record();
     wakeTasks(world.test.app, 'webhooks', [id]);
     await until(world, 'the second is posted', async () => world.posts.length === 2);
+  }));
+
+test('endpoints whose last post failed have one slot each, and together never the last quarter of all', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const { concurrency, rules } = createWebhookKind(world.test.app);
+    const limitsOf = async () => new Map((await rules?.(id))?.limits?.map(({ key, max }) => [key, max]));
+    assert.equal((await limitsOf()).has('failing'), false);
+    await world.setEndpoint({ failingSince: 1 });
+    const limits = await limitsOf();
+    assert.deepEqual([limits.get(id), limits.get('failing')], [1, (3 / 4) * concurrency]);
   }));
 
 test('posts of one tenant that hang leave slots for those of another', () =>
