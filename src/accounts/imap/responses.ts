@@ -47,7 +47,7 @@ export class Responses {
     };
   }
 
-  /** Returns all that was added, in chunks. */
+  /** Returns all that was added, in chunks. A chunk that is alone in its memory is a copy, because the wire takes that memory. */
   take(): Buffer[] {
     this.#flushText();
     const chunks: Buffer[] = [];
@@ -57,9 +57,9 @@ export class Responses {
       small = [];
     };
     for (const piece of this.#pieces) {
-      if (piece.length < CHUNK_BYTES) small.push(piece);
+      if (piece.length <= CHUNK_BYTES) small.push(piece);
       else join();
-      for (let from = 0; from < piece.length && piece.length >= CHUNK_BYTES; from += CHUNK_BYTES)
+      for (let from = 0; from < piece.length && piece.length > CHUNK_BYTES; from += CHUNK_BYTES)
         chunks.push(piece.subarray(from, from + CHUNK_BYTES));
     }
     join();

@@ -80,13 +80,13 @@ export class Wire<Reason extends string> {
     return this.#socket.writableLength >= this.#options.maxUnsentBytes;
   }
 
-  /** Queues octets, which leave at the end of this turn of the event loop. A text is sent as UTF-8. */
+  /** Queues octets, which leave at the end of this turn of the event loop and belong to the wire from now on. A text is sent as UTF-8. */
   send(octets: Buffer | string): void {
     this.hold(octets);
     this.flush();
   }
 
-  /** Queues octets, which leave with what is sent next, or when the server waits for the client. */
+  /** Queues octets, which leave with what is sent next, or when the server waits for the client. They belong to the wire from now on. */
   hold(octets: Buffer | string): void {
     if (!this.#isCorked) this.#socket.cork();
     this.#isCorked = true;

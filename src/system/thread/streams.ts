@@ -12,7 +12,7 @@ const REPORTED_BYTES = 64 * 1024;
 const MOVED_BYTES = 16 * 1024;
 
 type Message =
-  | { kind: 'octets'; octets: Uint8Array<ArrayBuffer> }
+  | { kind: 'octets'; octets: Buffer<ArrayBuffer> }
   | { kind: 'taken'; sizeBytes: number }
   | { kind: 'note'; note: unknown }
   | { kind: 'end' }
@@ -87,11 +87,21 @@ export class StreamEnd {
     this.#channel = channel;
   }
 
-  /** Sends octets, which are copied. Returns false when the sender is to wait until it is `drained`. */
-  send(pieces: readonly Uint8Array[]): boolean {
-    const octets = join(pieces);
-    this.#aheadBytes += octets.length;
-    this.#post({ kind: 'octets', octets }, octets.length < MOVED_BYTES ? [] : [octets.buffer]);
+  /**
+   * Sends octets, which belong to the other thread from now on: long pieces that nothing else shares move there. Returns false when the sender
+   * is to wait until it is `drained`.
+   */
+  send(pieces: readonly Buffer[]): boolean {
+    let small: Buffer[] = [];
+    for (const piece of pieces) {
+      if (!isMovable(piece)) small.push(piece);
+      else {
+        this.#sendJoined(small);
+        small = [];
+        this.#sendOctets(piece);
+      }
+    }
+    this.#sendJoined(small);
     return !this.#isFull;
   }
 
@@ -146,6 +156,15 @@ export class StreamEnd {
     return this.#aheadBytes >= MAX_AHEAD_BYTES;
   }
 
+  #sendJoined(pieces: readonly Buffer[]): void {
+    if (pieces.length > 0) this.#sendOctets(join(pieces));
+  }
+
+  #sendOctets(octets: Buffer<ArrayBuffer>): void {
+    this.#aheadBytes += octets.length;
+    this.#post({ kind: 'octets', octets }, octets.length < MOVED_BYTES ? [] : [octets.buffer]);
+  }
+
   #post(message: Message, transfer?: ArrayBuffer[]): void {
     if (!this.#isClosed) this.#channel.post(this.#number, message, transfer);
   }
@@ -156,13 +175,16 @@ export class StreamEnd {
   }
 }
 
-/** Returns all octets, in memory that can move to another thread. */
-function join(pieces: readonly Uint8Array[]): Buffer<ArrayBuffer> {
+/** Returns true for many octets that are alone in their memory. */
+function isMovable(octets: Buffer): octets is Buffer<ArrayBuffer> {
+  const { buffer, length } = octets;
+  return length >= MOVED_BYTES && buffer instanceof ArrayBuffer && buffer.byteLength === length;
+}
+
+/** Returns all octets, in memory of their own. */
+function join(pieces: readonly Buffer[]): Buffer<ArrayBuffer> {
   const joined = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
   let offset = 0;
-  for (const piece of pieces) {
-    joined.set(piece, offset);
-    offset += piece.length;
-  }
+  for (const piece of pieces) offset += piece.copy(joined, offset);
   return joined;
 }
