@@ -38,6 +38,24 @@ test('octets cross in both directions, with notes in their order, up to the end 
   assert.ok(far.destroyed);
 });
 
+test('short and long octets arrive in their order, and what shares its memory stays with the sender', async (t) => {
+  const { near, far } = openStream(t);
+  const shared = Buffer.alloc(64 * KIB, 'shared');
+  const pieces = () => [
+    Buffer.from('a'),
+    Buffer.alloc(32 * KIB, 'own'),
+    shared.subarray(1),
+    Buffer.from('z'),
+  ];
+  near.cork();
+  for (const piece of pieces()) near.write(piece);
+  near.end();
+  const received: Buffer[] = [];
+  for await (const octets of far) received.push(octets as Buffer);
+  assert.ok(Buffer.concat(received).equals(Buffer.concat(pieces())));
+  assert.equal(shared.length, 64 * KIB);
+});
+
 test('streams of one port do not disturb each other', async (t) => {
   const ports = openPorts(t);
   const streams = [1, 2].map((number) => ({
