@@ -69,16 +69,19 @@ export function createFetch(
   return async ({ method, url, headers, body, timeoutMs, maxResponseBytes, reserveBytes = () => true }) => {
     const { origin, pathname, search } = new URL(url);
     const reader = new AnswerReader({ maxBytes: maxResponseBytes, reserveBytes });
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const onTimeout = () => reader.abort(timeout.reason);
-    timeout.addEventListener('abort', onTimeout);
+    const timer = setTimeout(() => reader.abort(timeoutError()), timeoutMs);
     try {
       const request = { origin, method, path: pathname + search, body: body ?? null };
       const reset = connections.open >= MAX_KEPT_CONNECTIONS;
       agent.dispatch({ ...request, reset, headers: { ...headers, 'accept-encoding': 'identity' } }, reader);
       return await reader.answer;
     } finally {
-      timeout.removeEventListener('abort', onTimeout);
+      clearTimeout(timer);
     }
   };
+}
+
+/** Returns the error of `AbortSignal.timeout`, which costs several times as much as a timer. */
+function timeoutError(): DOMException {
+  return new DOMException('The operation was aborted due to timeout', 'TimeoutError');
 }

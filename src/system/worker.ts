@@ -3,7 +3,7 @@
  * until the next row is due, a run ends or a wake-up arrives. A lease that expires turns a crash into a delay, never
  * into a loss.
  */
-import { type Clock, sleep, type Timer } from './clock.ts';
+import { type Clock, realClock, sleep, type Timer } from './clock.ts';
 import type { System } from './system.ts';
 import type { WakeupName, WakeupSubjects } from './wakeups.ts';
 
@@ -26,6 +26,11 @@ export type Work<Item> = {
   concerns?(subjects: WakeupSubjects): boolean;
   /** Maximum number of items that run at the same time, 1 unless it is given. */
   concurrency?: number;
+  /**
+   * Minimum time from one lease to the next, in milliseconds, so that what falls due meanwhile is leased together; 0 unless it is given.
+   * It is real time, whatever clock the system has, because it saves work and decides nothing.
+   */
+  leaseIntervalMs?: number;
   /**
    * Claims up to `limit` due items, so that no other worker runs them during the lease, and says when to lease again.
    */
@@ -109,10 +114,14 @@ class Worker<Item> implements RunningWork {
   }
 
   async #run(): Promise<void> {
+    const { leaseIntervalMs = 0 } = this.#work;
     while (!this.#stop.signal.aborted) {
       this.#woken = false;
+      const leasedAt = realClock.elapsed();
       const sleepMs = await this.#leaseAndRun();
       if (!this.#woken && sleepMs > 0) await this.#sleep(sleepMs);
+      const earlyMs = leasedAt + leaseIntervalMs - realClock.elapsed();
+      if (earlyMs > 0) await sleep(realClock, earlyMs, this.#stop.signal);
     }
   }
 

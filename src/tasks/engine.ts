@@ -4,6 +4,7 @@
  * lasts until its run settles it, or until the next start finds it left over.
  */
 import { commitOutcome } from '../db/commit-outcome.ts';
+import { sleep } from '../system/clock.ts';
 import type { WakeupSubjects } from '../system/wakeups.ts';
 import { type Leased, type RunningWork, startWork, type Work } from '../system/worker.ts';
 import type { PartApp } from '../thread-app.ts';
@@ -55,8 +56,10 @@ export function startTasks(app: TaskApp, kinds: readonly TaskKind[]): RunningWor
   });
   return {
     async stop(graceMs) {
+      const grace = sleep(app.clock, graceMs);
       for (const engine of engines) engine.abort();
       await Promise.all(works.map((work) => work.stop(graceMs)));
+      await Promise.race([Promise.all(engines.flatMap(({ unended }) => [...unended])), grace]);
     },
   };
 }
@@ -65,6 +68,8 @@ type Run = { task: LeasedTask; slot: Slot };
 
 class KindEngine {
   readonly kind: TaskKind;
+  /** Runs whose end is not stored yet. */
+  readonly unended = new Set<Promise<void>>();
   readonly #app: TaskApp;
   readonly #order: Order;
   readonly #queues: QueueList;
@@ -96,6 +101,7 @@ class KindEngine {
       wakeOn: ['tasks'],
       concerns: (subjects) => this.#noteWakeup(subjects),
       concurrency: this.kind.concurrency,
+      leaseIntervalMs: this.kind.leaseIntervalMs ?? 0,
       lease: (limit) => this.#lease(Math.min(limit, MAX_LEASED)),
       run: (run) => this.#run(run),
     };
@@ -180,21 +186,35 @@ class KindEngine {
     return runs;
   }
 
+  /** Runs a task. Resolves when its slot is free, which may be before its end is stored. */
   async #run({ task, slot }: Run): Promise<void> {
-    const { reference, attempts } = task;
+    const freed = Promise.withResolvers<void>();
+    const ended = this.#runToEnd(task, freed.resolve);
+    this.unended.add(ended);
+    void ended.finally(() => this.unended.delete(ended));
+    await Promise.race([freed.promise, ended]);
+    this.#order.end(slot);
+    this.#queues.noteChange(task.queueKey);
+  }
+
+  async #runToEnd(task: LeasedTask, free: () => void): Promise<void> {
+    const { reference, attempts, queueKey } = task;
+    const kind = this.kind.name;
     const abort = new AbortController();
     if (this.#isStopping) abort.abort();
     this.#aborts.set(reference, abort);
     try {
-      this.#app.crashPoint('task-leased', this.kind.name);
-      const end = await this.#end({ ...task, signal: abort.signal });
-      this.#app.crashPoint('task-settled', this.kind.name);
+      this.#app.crashPoint('task-leased', kind);
+      const end = await this.#end({ ...task, signal: abort.signal, free });
+      this.#app.crashPoint('task-settled', kind);
       if (end === 'stale' && !abort.signal.aborted)
-        this.#app.log.info({ kind: this.kind.name, reference, attempts }, 'a task was changed while it ran');
+        this.#app.log.info({ kind, reference, attempts }, 'a task was changed while it ran');
+      // The queue was read when the slot was given back, which may be long ago.
+      if (end === 'again') wakeTasks(this.#app, kind, [queueKey]);
+    } catch (error) {
+      this.#app.log.error({ kind, reference, err: error }, 'the end of a task could not be stored');
     } finally {
       this.#aborts.delete(reference);
-      this.#order.end(slot);
-      this.#queues.noteChange(task.queueKey);
     }
   }
 

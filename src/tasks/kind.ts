@@ -12,8 +12,13 @@ export type QueueRules = {
   limits?: readonly Limit[];
 };
 
-/** A task while it runs. `signal` is aborted when the daemon stops or the task was canceled; a run may ignore it. */
-export type RunningTask = LeasedTask & { signal: AbortSignal };
+/** A task while it runs. */
+export type RunningTask = LeasedTask & {
+  /** Is aborted when the daemon stops or the task was canceled; a run may ignore it. */
+  signal: AbortSignal;
+  /** Gives the slot back before the run has ended: for a run that has done its work, and only stores what it came to. */
+  free(): void;
+};
 
 export type TaskKind = {
   /** Name in the table, in logs and in metrics. */
@@ -22,6 +27,8 @@ export type TaskKind = {
   concurrency: number;
   /** Maximum number of tasks of one queue that run at the same time. As many as there are slots when it is missing. */
   concurrencyPerQueue?: number;
+  /** Minimum time from one lease of tasks to the next, in milliseconds (system/worker.ts). */
+  leaseIntervalMs?: number;
   /** Share of the slots that one tenant can take (system/shares.ts), 1 when it is missing: it alone has half of them. */
   perFree?: number;
   /**

@@ -16,6 +16,8 @@ import { listSubscribers, type Subscriber } from './store.ts';
  * writes.
  */
 const BATCH = 500;
+/** Minimum time between two writes, so that a busy daemon has few of them. */
+const INTERVAL_MS = 100;
 /** Number of deliveries after which the write ends. With 50 endpoints, a single event may create 50. */
 const MAX_DELIVERIES = 1_000;
 
@@ -81,6 +83,7 @@ export function createFanOutWork({ db, clock }: Pick<PartApp, 'db' | 'clock'>): 
   return {
     name: 'webhook fan-out',
     wakeOn: ['events'],
+    leaseIntervalMs: INTERVAL_MS,
     async lease() {
       // Most events have no subscribers, and a read is cheaper than a commit.
       const waiting = await listEventsToFanOut(db.read, 1);

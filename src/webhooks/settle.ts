@@ -33,5 +33,5 @@ const target: PostTarget = {
     }),
 };
 
-/** Settles a post, and returns its effect on the endpoint. */
+/** Settles posts, and returns the effect of each on its endpoint. */
 export const settleDelivery = defineSettle('webhooks.settle', target);

@@ -16,7 +16,7 @@ export async function leaseTasksOf(
   const claims = queues.map(({ queueKey }) => ({ queueKey, limit }));
   const leased = await db.commit(leaseTasks, { kind, now: clock.now(), runId, claims });
   const { signal } = new AbortController();
-  return leased.map((task) => ({ ...task, signal }));
+  return leased.map((task) => ({ ...task, signal, free() {} }));
 }
 
 /** Runs tasks of a kind that are due, up to `limit` of each queue, one after another. Returns what they were about, in this order. */

@@ -4,6 +4,7 @@ import { createLog } from '../../src/system/log.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
 import { type Leased, periodic, type RunningWork, startWork, type Work } from '../../src/system/worker.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 type Row = { name: string; dueAt: number };
 
@@ -146,6 +147,26 @@ test('no more items run at a time than the concurrency, and each that ends lets 
   assert.deepEqual(table.started, ['a', 'b', 'c']);
   await table.finish('c');
   assert.deepEqual(table.started, ['a', 'b', 'c', 'd']);
+});
+
+test('leases follow each other at the interval of the work, in real time, and a stop does not wait for it', async () => {
+  const leasedAt: number[] = [];
+  const interval = 30;
+  const table = openTable({
+    leaseIntervalMs: interval,
+    async lease() {
+      leasedAt.push(performance.now());
+      return { items: [], nextDueAt: undefined };
+    },
+  });
+  const work = table.start();
+  await waitUntil(() => {
+    table.wakeups.notify('queue');
+    return leasedAt.length === 3;
+  });
+  const [first = 0, second = 0, third = 0] = leasedAt;
+  assert.ok(Math.min(second - first, third - second) >= interval - 1);
+  await work.stop(0);
 });
 
 test('an item that fails is logged and frees its slot like any other', async () => {

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wakeTasks } from '../../src/tasks/engine.ts';
-import { leaseOf, type QueueRules, type TaskKind } from '../../src/tasks/kind.ts';
-import { cancelTask, completeTask, leaseTasks, retryTask, subjectOf } from '../../src/tasks/store.ts';
+import { startTasks, wakeTasks } from '../../src/tasks/engine.ts';
+import { leaseOf, type QueueRules, type RunningTask, type TaskKind } from '../../src/tasks/kind.ts';
+import {
+  cancelTask,
+  completeTask,
+  findTask,
+  leaseTasks,
+  retryTask,
+  subjectOf,
+  type TaskEnd,
+} from '../../src/tasks/store.ts';
 import { database, inWorld, START, tx } from './engine-world.ts';
 
 test('due tasks run, and others when they fall due; a done one is gone', () =>
@@ -30,6 +38,50 @@ test('no more tasks of the kind and of a queue run than may, whatever waits', ()
     await world.running.get('a1')?.end();
     assert.deepEqual(world.started.slice(4), ['a3']);
   }));
+
+/** Runs that give their slots back at once, and whose ends are stored when the test says so. */
+function freeingRuns() {
+  const ran: string[] = [];
+  const stored = Promise.withResolvers<void>();
+  async function run(task: RunningTask): Promise<TaskEnd> {
+    ran.push(task.reference);
+    task.free();
+    await stored.promise;
+    return completeTask.run(tx, leaseOf(task));
+  }
+  return { ran, run, store: stored.resolve };
+}
+
+test('a run that gives its slot back lets another task run before its end is stored, and a stop waits for that end', () =>
+  inWorld({}, async (world) => {
+    const { ran, run, store } = freeingRuns();
+    await world.add(['a', 'b'], { kind: 'freeing' });
+    const kind = { name: 'freeing', concurrency: 1, backOff: () => undefined, run };
+    const work = startTasks(world.app, [kind]);
+    await world.clock.advance(10);
+    assert.deepEqual(ran, ['a', 'b']);
+    let hasStopped = false;
+    const stopped = work.stop(60_000).then(() => {
+      hasStopped = true;
+    });
+    await world.clock.advance(10);
+    assert.equal(hasStopped, false);
+    store();
+    await stopped;
+    assert.equal(await findTask(tx, { kind: 'freeing', reference: 'a' }), undefined);
+  }));
+
+test('a task that is scheduled while its end is stored, its slot free already, runs again at once', () => {
+  const { ran, run, store } = freeingRuns();
+  return inWorld({ run }, async (world) => {
+    await world.add(['a']);
+    await world.start();
+    await world.add(['a']);
+    store();
+    await world.clock.advance(10);
+    assert.deepEqual(ran, ['a', 'a']);
+  });
+});
 
 test('a wake-up makes a new task run at once, with the name of its queue or without, and one of another kind does not', () =>
   inWorld({}, async (world) => {

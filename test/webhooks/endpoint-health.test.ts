@@ -36,13 +36,16 @@ async function post(
   const [lease] = await db.commit(leaseTasks, { kind: 'webhooks', now: at, runId: 'e', claims });
   assert.ok(lease);
   assert.equal(lease.reference, deliveryId);
-  const { effect } = await db.commit(settleDelivery, {
-    ...{ lease, endpointId, url: (await world.endpoint()).url, now: at },
-    ...(ok
-      ? { result: OK, next: { state: 'delivered', dueAt: null }, answer: 'taken' }
-      : { result: FAILED, next: { state: 'pending', dueAt: at + 3_650 * DAY }, answer: 'refused' }),
-  });
-  return effect;
+  const [settled] = await db.commit(settleDelivery, [
+    {
+      ...{ lease, endpointId, url: (await world.endpoint()).url, now: at },
+      ...(ok
+        ? { result: OK, next: { state: 'delivered', dueAt: null }, answer: 'taken' }
+        : { result: FAILED, next: { state: 'pending', dueAt: at + 3_650 * DAY }, answer: 'refused' }),
+    },
+  ]);
+  assert.ok(settled);
+  return settled.effect;
 }
 
 /** Ten deliveries made and posted in vain an hour after each other, from `from` on. */

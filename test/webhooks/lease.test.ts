@@ -59,12 +59,14 @@ test('a settlement of another lease changes nothing', () =>
     const { db } = world.test.app;
     const before = await only(world);
     const lease = { kind: 'webhooks', reference: before.id, attempts: 1, runId: 'another start' };
-    const { effect } = await db.commit(settleDelivery, {
-      ...{ lease, endpointId, now: world.startMs, url: 'https://receiver.example/hook', answer: 'gone' },
-      next: { state: 'failed', dueAt: null },
-      result: { responseStatus: 410, responseTimeMs: 1, responseBody: '', error: '' },
-    });
-    assert.equal(effect, 'stale');
+    const [settled] = await db.commit(settleDelivery, [
+      {
+        ...{ lease, endpointId, now: world.startMs, url: 'https://receiver.example/hook', answer: 'gone' },
+        next: { state: 'failed', dueAt: null },
+        result: { responseStatus: 410, responseTimeMs: 1, responseBody: '', error: '' },
+      },
+    ]);
+    assert.equal(settled?.effect, 'stale');
     assert.deepEqual(await only(world), before);
   }));
 

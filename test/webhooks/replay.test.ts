@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tx } from '../../src/db/operation.ts';
 import type { Id } from '../../src/system/ids.ts';
-import { leaseOf } from '../../src/tasks/kind.ts';
-import { leaseTasks } from '../../src/tasks/store.ts';
 import { countReplayable, makeSliceDueAgain } from '../../src/webhooks/deliveries/store.ts';
 import { createReplayKind } from '../../src/webhooks/log/replay.ts';
 import { verifySignature } from '../../src/webhooks/posting/signature.ts';
 import { explain } from '../support/explain.ts';
+import { leaseTasksOf } from '../support/tasks.ts';
 import { ended, only, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 
 const inWorld = shareWorld();
@@ -234,11 +233,12 @@ const first = (count: number, of: number) => Array.from({ length: of }, (_, inde
 
 /** Takes one step of the replay of an endpoint, as after a crash. Returns false when there is none. */
 async function goOn({ test: { app }, clock }: WebhookWorld, endpoint: string): Promise<boolean> {
-  const claims = [{ queueKey: endpoint, limit: 1 }];
-  const lease = { kind: 'webhook-replays', now: clock.now(), runId: 'e', claims };
-  const [task] = await app.db.commit(leaseTasks, lease);
+  const [task] = await leaseTasksOf(
+    { ...app, clock, runId: 'e' },
+    { kind: 'webhook-replays', queue: endpoint },
+  );
   if (!task) return false;
-  await createReplayKind(app).run({ ...task, ...leaseOf(task), signal: new AbortController().signal });
+  await createReplayKind(app).run(task);
   return true;
 }
 

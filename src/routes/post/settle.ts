@@ -49,5 +49,5 @@ const target: PostTarget = {
     }),
 };
 
-/** Settles a post, and returns its effect on the route. */
+/** Settles posts, and returns the effect of each on its route. */
 export const settlePost = defineSettle('inbound.settlePost', target);

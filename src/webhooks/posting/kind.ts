@@ -2,7 +2,6 @@
  * Posts as a kind of task (tasks/kind.ts). Posts to an endpoint share a queue. An endpoint whose last post failed has one
  * slot, and all such endpoints together never take the last quarter: however many receivers are dead, the others are served.
  */
-import { commitOutcome } from '../../db/commit-outcome.ts';
 import type { Tx, Write } from '../../db/operation.ts';
 import { leaseOf, type QueueRules, type RunningTask, type TaskKind } from '../../tasks/kind.ts';
 import { type LeasedTask, retryTask, type TaskEnd } from '../../tasks/store.ts';
@@ -10,6 +9,7 @@ import type { PartApp } from '../../thread-app.ts';
 import { NO_RESULT, type PostOutcome, resultOf } from './post.ts';
 import { nextAttempt, RETRY_DELAYS_MS } from './schedule.ts';
 import { closedAs, type Endpoint, type PostSettlement, type Settled } from './settle.ts';
+import { Settlements } from './settlements.ts';
 import { suspendedUntil } from './suspension.ts';
 import { Windows } from './windows.ts';
 
@@ -17,6 +17,8 @@ import { Windows } from './windows.ts';
 const IN_FLIGHT = 256;
 /** Maximum number of open posts to all endpoints together whose last post failed. */
 const MAX_FAILING = 192;
+/** Minimum time between two leases, so that the posts of a busy endpoint share one. */
+const LEASE_INTERVAL_MS = 10;
 /** Delay of a post for which something was busy, in milliseconds. */
 const POSTPONED_MS = 5_000;
 
@@ -33,7 +35,7 @@ type Posting<Receiver extends Endpoint> = {
   find(tx: Tx, id: string): Promise<Receiver | undefined>;
   /** State and error of posts that wait for an endpoint which gets no more of them. */
   closed: Readonly<Record<'disabled' | 'deleted', { state: 'failed' | 'skipped'; error: string }>>;
-  settle: Write<PostSettlement, Settled>;
+  settle: Write<readonly PostSettlement[], Settled[]>;
   endSuspensions: Write<undefined, void>;
   /** Makes the post. It never throws for an error of the receiver. */
   post(task: LeasedTask, endpoint: Receiver): Promise<PostOutcome | Unposted>;
@@ -49,13 +51,16 @@ export function createPostKind<Receiver extends Endpoint>(
   const { clock, config, db, random } = app;
   const posts = app.metrics.counter(posting.metric.name, posting.metric.help, ['outcome']);
   const windows = new Windows(config.webhooks.maxOpenPerEndpoint);
+  const settlements = new Settlements(app, posting.settle);
+
+  const findOnce = oncePerTurn((id) => posting.find(db.read, id));
 
   async function settle(
     task: LeasedTask,
     settlement: Omit<PostSettlement, 'lease' | 'now'>,
   ): Promise<TaskEnd> {
     const whole = { ...settlement, lease: leaseOf(task), now: clock.now() };
-    const { end, effect } = await commitOutcome(app, posting.settle, whole);
+    const { end, effect } = await settlements.add(whole);
     report(app.log, posting, { ...whole, effect });
     return end;
   }
@@ -82,6 +87,7 @@ export function createPostKind<Receiver extends Endpoint>(
   return {
     name: posting.name,
     concurrency: IN_FLIGHT,
+    leaseIntervalMs: LEASE_INTERVAL_MS,
     backOff: (attempts) => RETRY_DELAYS_MS[attempts - 1],
     prepare: () => db.commit(posting.endSuspensions, undefined),
     async rules(id): Promise<QueueRules> {
@@ -98,7 +104,7 @@ export function createPostKind<Receiver extends Endpoint>(
       };
     },
     async run(task: RunningTask) {
-      const endpoint = await posting.find(db.read, task.queueKey);
+      const endpoint = await findOnce(task.queueKey);
       if (!endpoint?.isEnabled) {
         const { state, error } = posting.closed[closedAs(endpoint)];
         return end(task, state, error);
@@ -106,6 +112,8 @@ export function createPostKind<Receiver extends Endpoint>(
       const outcome = await post(task, endpoint);
       posts.inc({ outcome: outcome.kind });
       app.crashPoint('post-made', posting.name);
+      // Another post need not wait for the write. After a failure it does, since the endpoint may be suspended.
+      if (outcome.kind === 'delivered') task.free();
       if (outcome.kind === 'unpostable') return end(task, 'failed', outcome.error);
       const now = clock.now();
       if (outcome.kind === 'postponed') {
@@ -121,6 +129,17 @@ export function createPostKind<Receiver extends Endpoint>(
       });
     },
     giveUp: (task, error) => end(task, 'failed', error),
+  };
+}
+
+/** Returns a function that reads an endpoint once for all posts that begin in one turn of the event loop, as those of a lease do. */
+function oncePerTurn<Found>(find: (id: string) => Promise<Found>): typeof find {
+  const found = new Map<string, Promise<Found>>();
+  return (id) => {
+    if (found.size === 0) setImmediate(() => found.clear());
+    const endpoint = found.get(id) ?? find(id);
+    found.set(id, endpoint);
+    return endpoint;
   };
 }
 

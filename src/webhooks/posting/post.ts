@@ -8,7 +8,7 @@ import type { HttpResponse } from '../../system/fetch/answer.ts';
 import { cleanForeignText } from '../../system/foreign-text.ts';
 import type { PartApp } from '../../thread-app.ts';
 import { VERSION } from '../../version.ts';
-import { signPayload, signStandard } from './signature.ts';
+import { type SigningKey, signPayload, signStandard } from './signature.ts';
 
 /** Time limit of a post, from the first packet to the last byte. */
 const POST_TIMEOUT_MS = 15_000;
@@ -29,8 +29,8 @@ type ReceivedResponse = { status: number; timeMs: number; body: string };
 
 type SignedPost = {
   url: string;
-  /** The secrets that sign the post, the current one first. */
-  secrets: readonly string[];
+  /** The keys that sign the post, the current one first. */
+  keys: readonly SigningKey[];
   /** Id of the delivery, which all attempts share. */
   deliveryId: string;
   /** Id of the message in the sense of Standard Webhooks, which all attempts share. */
@@ -46,7 +46,7 @@ export type SigningApp = Pick<PartApp, 'fetch' | 'clock' | 'config'>;
 /** Posts the body, signed at the current time. It never throws for an error of the receiver. */
 export async function postSigned(
   app: SigningApp,
-  { url, secrets, deliveryId, messageId, headers, body }: SignedPost,
+  { url, keys, deliveryId, messageId, headers, body }: SignedPost,
 ): Promise<PostOutcome> {
   const timestampSeconds = Math.floor(app.clock.now() / 1_000);
   const startedAt = app.clock.elapsed();
@@ -57,12 +57,12 @@ export async function postSigned(
       headers: {
         'content-type': 'application/json',
         'user-agent': `Postrider/${VERSION}`,
-        [app.config.webhooks.signatureHeader]: signPayload(secrets, timestampSeconds, body),
+        [app.config.webhooks.signatureHeader]: signPayload(keys, timestampSeconds, body),
         ...headers,
         'x-service-delivery': deliveryId,
         'webhook-id': messageId,
         'webhook-timestamp': String(timestampSeconds),
-        'webhook-signature': signStandard(secrets, { id: messageId, timestampSeconds, body }),
+        'webhook-signature': signStandard(keys, { id: messageId, timestampSeconds, body }),
       },
       body,
       timeoutMs: POST_TIMEOUT_MS,

@@ -1,5 +1,5 @@
 /**
- * Settles a post: one transaction ends its task, stores what it came to, and its effect on the endpoint. An endpoint that
+ * Settles posts: one transaction ends the task of each, and stores what it came to and its effect on the endpoint. An endpoint that
  * has failed for days is disabled, and one that answers 410 is disabled at once. An endpoint is what is posted to: a webhook
  * endpoint, or an inbound route.
  */
@@ -53,25 +53,42 @@ export type PostTarget = {
   countFailing(tx: Tx, id: string, window: FailingWindow): Promise<number>;
 };
 
-/** Defines the write that settles the posts of a feature. */
-export function defineSettle(name: string, target: PostTarget): Write<PostSettlement, Settled> {
-  return defineWrite(name, async (tx, settlement: PostSettlement): Promise<Settled> => {
-    const { endpointId: id, url, now, answer } = settlement;
-    const endpoint = await target.find(tx, id);
-    const isRefused = answer === 'refused' || answer === 'gone';
-    const hasMoved = isRefused && endpoint !== undefined && endpoint.url !== url;
-    const end = await record(tx, target, hasMoved ? forNextReceiver(settlement) : settlement);
-    if (end === 'stale') return { end, effect: 'stale' };
-    if (answer === 'taken') await target.noteSuccess(tx, id);
-    if (answer === 'taken' || hasMoved) return { end, effect: 'none' };
-    if (!endpoint?.isEnabled) await target.endWaiting(tx, { id, why: closedAs(endpoint), now });
-    if (!endpoint?.isEnabled || !isRefused) return { end, effect: 'none' };
-    if (answer === 'gone') {
-      await target.disable(tx, { id, reason: 'gone', now });
-      return { end, effect: 'gone' };
+/** Defines the write that settles posts of a feature. It answers in their order. */
+export function defineSettle(name: string, target: PostTarget): Write<readonly PostSettlement[], Settled[]> {
+  return defineWrite(name, async (tx, settlements: readonly PostSettlement[]): Promise<Settled[]> => {
+    const settled: Settled[] = [];
+    const known = new Map<string, Endpoint | undefined>();
+    for (const settlement of settlements) {
+      const { endpointId: id, answer } = settlement;
+      const endpoint = known.has(id) ? known.get(id) : await target.find(tx, id);
+      settled.push(await settle(tx, target, { settlement, endpoint }));
+      // Only a post that was taken after others leaves its endpoint as it was.
+      if (answer === 'taken' && endpoint?.failingSince === null) known.set(id, endpoint);
+      else known.delete(id);
     }
-    return { end, effect: await settleFailure(tx, target, { endpoint, now }) };
+    return settled;
   });
+}
+
+async function settle(
+  tx: Tx,
+  target: PostTarget,
+  { settlement, endpoint }: { settlement: PostSettlement; endpoint: Endpoint | undefined },
+): Promise<Settled> {
+  const { endpointId: id, url, now, answer } = settlement;
+  const isRefused = answer === 'refused' || answer === 'gone';
+  const hasMoved = isRefused && endpoint !== undefined && endpoint.url !== url;
+  const end = await record(tx, target, hasMoved ? forNextReceiver(settlement) : settlement);
+  if (end === 'stale') return { end, effect: 'stale' };
+  if (answer === 'taken' && endpoint && endpoint.failingSince !== null) await target.noteSuccess(tx, id);
+  if (answer === 'taken' || hasMoved) return { end, effect: 'none' };
+  if (!endpoint?.isEnabled) await target.endWaiting(tx, { id, why: closedAs(endpoint), now });
+  if (!endpoint?.isEnabled || !isRefused) return { end, effect: 'none' };
+  if (answer === 'gone') {
+    await target.disable(tx, { id, reason: 'gone', now });
+    return { end, effect: 'gone' };
+  }
+  return { end, effect: await settleFailure(tx, target, { endpoint, now }) };
 }
 
 /** Returns why an endpoint that is not enabled gets no posts. */

@@ -2,7 +2,7 @@
  * Signs the posts of webhooks and inbound routes, and verifies signatures as a receiver does (specification 6). The key is the
  * secret in the form that the customer sees, with `whsec_`.
  */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
@@ -17,16 +17,27 @@ export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
+/** A secret as the keys of both signatures. Making them costs more than signing. */
+export type SigningKey = { text: KeyObject; bytes: KeyObject };
+
+/** Returns the keys of a secret. */
+export function signingKey(secret: string): SigningKey {
+  return {
+    text: createSecretKey(secret, 'utf8'),
+    bytes: createSecretKey(secret.slice(SECRET_PREFIX.length), 'base64'),
+  };
+}
+
 /**
  * Returns the signature header `t=<unix>,v1=<hex>`: HMAC-SHA256 over `<t>.<body>` (specification 6 step 3), with
- * another `v1=` for each further secret.
+ * another `v1=` for each further key.
  */
 export function signPayload(
-  secrets: readonly string[],
+  keys: readonly SigningKey[],
   timestampSeconds: number,
   body: string | Uint8Array,
 ): string {
-  const signatures = secrets.map((secret) => `v1=${hmacHex(secret, String(timestampSeconds), body)}`);
+  const signatures = keys.map(({ text }) => `v1=${hmacHex(text, String(timestampSeconds), body)}`);
   return [`t=${timestampSeconds}`, ...signatures].join(',');
 }
 
@@ -36,14 +47,12 @@ export function signPayload(
  * (standardwebhooks.com, "Signature scheme" and "Multiple signatures").
  */
 export function signStandard(
-  secrets: readonly string[],
+  keys: readonly SigningKey[],
   { id, timestampSeconds, body }: { id: string; timestampSeconds: number; body: string | Uint8Array },
 ): string {
-  const sign = (secret: string) => {
-    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestampSeconds}.`).update(body).digest('base64')}`;
-  };
-  return secrets.map(sign).join(' ');
+  const sign = ({ bytes }: SigningKey) =>
+    `v1,${createHmac('sha256', bytes).update(`${id}.${timestampSeconds}.`).update(body).digest('base64')}`;
+  return keys.map(sign).join(' ');
 }
 
 type SignedPost = {
@@ -69,8 +78,8 @@ export function verifySignature({ secret, header, body, nowSeconds }: SignedPost
   return candidates.some((candidate) => equal(Buffer.from(candidate.slice(3)), expected));
 }
 
-function hmacHex(secret: string, t: string, body: string | Uint8Array): string {
-  return createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex');
+function hmacHex(key: string | KeyObject, t: string, body: string | Uint8Array): string {
+  return createHmac('sha256', key).update(`${t}.`).update(body).digest('hex');
 }
 
 function equal(left: Buffer, right: Buffer): boolean {

@@ -1,10 +1,10 @@
 /** The least program that posts: one body, signed anew for each post, over kept connections of undici. It prints `done` at its end. */
 import { Agent } from 'undici';
-import { signPayload, signStandard } from '../../../src/webhooks/posting/signature.ts';
+import { signingKey, signPayload, signStandard } from '../../../src/webhooks/posting/signature.ts';
 
 export type BarePostsInput = { url: string; body: string; connections: number; posts: number };
 
-const SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
+const KEYS = [signingKey(`whsec_${Buffer.alloc(32).toString('base64')}`)];
 
 const { url, body, connections, posts } = JSON.parse(process.argv[2] ?? '') as BarePostsInput;
 const agent = new Agent({ connections });
@@ -25,10 +25,10 @@ async function postInTurn(): Promise<void> {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        'x-service-signature': signPayload([SECRET], timestampSeconds, body),
+        'x-service-signature': signPayload(KEYS, timestampSeconds, body),
         'webhook-id': id,
         'webhook-timestamp': String(timestampSeconds),
-        'webhook-signature': signStandard([SECRET], { id, timestampSeconds, body }),
+        'webhook-signature': signStandard(KEYS, { id, timestampSeconds, body }),
       },
       body,
     });

@@ -228,6 +228,7 @@ test('with 100 routes, one of them dead, the others are posted to while it hangs
     assert.equal(world.clock.now(), startedAt);
     assert.equal(toDead(), 4);
     hanging.resolve({});
+    await world.until('all have ended', ended(world));
   }));
 
 test('a message whose bytes are gone fails, without an effect on the route', () =>
