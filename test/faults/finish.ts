@@ -40,7 +40,7 @@ export async function finish(world: World, daemon: DaemonProcess): Promise<Recko
   while (untold(world).length > 0 && !signal.aborted) await sleep(PAUSE_MS);
   const silent = untold(world).length;
   if (silent > 0) faults.push(`${silent} delivered emails: no email.delivered at the webhook`);
-  faults.push(...(await ledger.faults(daemon, world.key)));
+  faults.push(...faultsOfPosts(world), ...(await ledger.faults(daemon, world.key)));
   await daemon.stop();
   await world.endLife(Date.now());
   const { acknowledged, submitted, refusals, repeated } = load;
@@ -90,6 +90,15 @@ function faultsOfTables({ dataDir, load, ledger, others }: World): string[] {
 function faultsOfKeys(acknowledged: readonly Submission[]): string[] {
   const torn = acknowledged.filter((submission) => new Set(submission.answeredIds).size !== 1);
   return torn.map(({ idempotencyKey, answeredIds }) => `key ${idempotencyKey}: ${answeredIds.join(', ')}`);
+}
+
+/** Events that were posted as two deliveries. A delivery may be posted again under its id, after a kill. */
+function faultsOfPosts({ webhooks }: World): string[] {
+  const byEvent = Map.groupBy(webhooks.received, ({ headers }) => headers['webhook-id']);
+  const torn = [...byEvent].filter(
+    ([, posts]) => new Set(posts.map(({ headers }) => headers['x-service-delivery'])).size !== 1,
+  );
+  return torn.map(([event]) => `${event} was posted as several deliveries`);
 }
 
 /** Acknowledged emails whose delivery the webhook has not been told of. */

@@ -42,10 +42,15 @@ const REACH_TIMEOUT_MS = 60_000;
  */
 const OTHER_POINTS =
   /^(retention|compact|broadcast|mailbox|private|receive|inbound|forward|notification|dmarc-report|submission|report|script|import)-/;
-const POINTS = CRASH_POINTS.filter((name) => !OTHER_POINTS.test(name));
+/** Points that work of any kind reaches. Here it is the posts of webhooks. */
+const POINTS_OF_KINDS: readonly CrashPointName[] = ['task-leased', 'task-settled', 'post-made'];
+type Point = CrashPointName | `${CrashPointName}/webhooks`;
+const POINTS = CRASH_POINTS.filter((name) => !OTHER_POINTS.test(name)).map(
+  (name): Point => (POINTS_OF_KINDS.includes(name) ? `${name}/webhooks` : name),
+);
 
 type Plan =
-  | { kind: 'point'; name: CrashPointName }
+  | { kind: 'point'; name: Point }
   /** `rested`: first everything open is delivered, then there is load, then the kill. */
   | { kind: 'time'; afterMs: number; rested: boolean };
 
@@ -66,7 +71,8 @@ export async function runKills(options: KillOptions): Promise<KillVerdict> {
  * delivery five crashes have interrupted is held for the operator (`queue/state/suspect.ts`), so after every fourth
  * crash the daemon may rest.
  */
-function planKills(kills: number, random: SeededRandom): Plan[] {
+function planKills(wanted: number, random: SeededRandom): Plan[] {
+  const kills = Math.max(wanted, Math.ceil(POINTS.length / (1 - 1 / KILLS_BETWEEN_RESTS)));
   const resting = Math.ceil(kills / KILLS_BETWEEN_RESTS);
   const named = Math.max(Math.round(kills * NAMED_SHARE), POINTS.length);
   const others = shuffle(
