@@ -1,4 +1,4 @@
-/** One end of a stream between two threads, as a stream of Node. */
+/** One end of a stream between two threads, as a stream of Node. What is written to it belongs to the other thread from then on. */
 import { Duplex } from 'node:stream';
 import type { StreamEnd, StreamOwner, StreamPort } from './streams.ts';
 

@@ -15,6 +15,7 @@ test('chunks hold what was added in its order', () => {
     assert.equal(text, `* 1 FETCH (BODY[] ${'a'.repeat(size)} BODY[] ${'a'.repeat(size)})\r\né`);
     assert.deepEqual(responses.take(), []);
     // The wire takes the memory of a chunk that is alone in it, and the message is read again.
-    for (const chunk of chunks) assert.ok(chunk.buffer !== octets.buffer || chunk.length < octets.length);
+    const isTaken = (chunk: Buffer) => chunk.buffer.byteLength === chunk.length;
+    for (const chunk of chunks) assert.ok(chunk.buffer !== octets.buffer || !isTaken(chunk));
   }
 });
