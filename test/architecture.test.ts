@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { importsPastDoors } from './architecture/doors.ts';
 import {
   citedPages,
   environmentReaders,
@@ -60,6 +61,20 @@ test('the entries of a folder form no cycle, a folder taken as everything below 
   });
   assert.deepEqual(importCycles(files), []);
   assert.deepEqual(folderCycles(files), ['db: low -> high -> low']);
+});
+
+test('rooms are entered by their door, or by an inner folder with a reason', () => {
+  assert.deepEqual(importsPastDoors(sources), []);
+  const files = planted({
+    'emails/send.ts': "import { a } from '../queue/state/a.ts'; import { b } from './inner/b.ts';",
+    'api.ts': "import { a } from './queue/state/a.ts';",
+    'emails/inner/b.ts': "import { c } from '../../db/inner/c.ts'; import { d } from '../../queue/store.ts';",
+  });
+  assert.deepEqual(importsPastDoors(files, new Set()), ['emails/send.ts -> queue/state/a.ts']);
+  assert.deepEqual(importsPastDoors(files, new Set(['queue/state'])), []);
+  assert.deepEqual(importsPastDoors([], new Set(['queue/state'])), [
+    'queue/state is entered by no other room',
+  ]);
 });
 
 test('a planted import out of order is named file -> file, a type import too', () => {
