@@ -4,7 +4,6 @@ import { after, test } from 'node:test';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { findReceiver } from '../../src/domains/receiving/store.ts';
 import { endDomain } from '../../src/domains/store.ts';
-import { deleteAppPassword } from '../../src/mailboxes/app-passwords/store.ts';
 import { type Credential, markOf, OWN_PASSWORD } from '../../src/mailboxes/credential.ts';
 import { updateMailbox } from '../../src/mailboxes/store.ts';
 import { createKnownSenders } from '../../src/submission/known-senders.ts';
@@ -62,24 +61,6 @@ test('a login ends with its password, and while its mailbox is suspended', async
   await change(mailbox, { passwordLogin: 1 });
   assert.equal(await ask(standing), undefined);
   await change(mailbox, { passwordHash: 'another' });
-  assert.equal(await ask(standing), 'credentials');
-});
-
-test('a login ends with its app password', async () => {
-  const mailbox = await add();
-  const phone = (await addAppPassword(world, mailbox)).row;
-  const { row } = await addAppPassword(world, mailbox, { expiresAt: clock.now() + 1_000 });
-  const standing = login(mailbox, { kind: 'app-password', row: phone });
-  const limited = login(mailbox, { kind: 'app-password', row });
-  assert.deepEqual([await ask(standing), await ask(limited)], [undefined, undefined]);
-  await clock.advance(1_000);
-  assert.deepEqual([await ask(standing), await ask(limited)], [undefined, 'credentials']);
-  await app.db.commit(deleteAppPassword, {
-    tenantId,
-    mailboxId: mailbox.id,
-    id: phone.id,
-    now: clock.now(),
-  });
   assert.equal(await ask(standing), 'credentials');
 });
 

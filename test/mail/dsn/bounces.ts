@@ -75,17 +75,6 @@ Diagnostic-Code: smtp; 550-5.1.1 The account does not exist.
  550 5.1.1 Please check the address.
 `);
 
-export const EXCHANGE = statusReport(`Reporting-MTA: dns;MBX.exchange.example
-Received-From-MTA: dns;gateway.example
-Arrival-Date: Tue, 24 Nov 2026 14:00:00 +0000
-
-Final-Recipient: rfc822;Bob@Rcpt.Example
-Action: failed
-Status: 5.1.10
-Diagnostic-Code: smtp;550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup
-X-Display-Name: Bob
-`);
-
 export const SES = statusReport(`Reporting-MTA: dns; a8-1.smtp-out.example
 Arrival-Date: Tue, 24 Nov 2026 14:00:00 UTC
 
@@ -100,27 +89,6 @@ Final-Recipient: rfc822; <eve@rcpt.example>
 Action: failed
 Status: 5.7.1
 Diagnostic-Code: smtp; 554 5.7.1 Message rejected because of spam
-`);
-
-export const GMAIL = statusReport(`Reporting-MTA: dns; googlemail.example
-Arrival-Date: Tue, 24 Nov 2026 06:00:00 -0800 (PST)
-X-Original-Message-ID: <em_x@sender.example>
-
-Final-Recipient: rfc822; bob@rcpt.example
-Action: failed
-Status: 5.1.1
-Remote-MTA: dns; mx.rcpt.example. (192.0.2.7, the server for the domain rcpt.example.)
-Diagnostic-Code: smtp; 550-5.1.1 The email account that you tried to reach does not exist. Please try
- 550-5.1.1 double-checking the address. 550 5.1.1 https://support.example/ - gsmtp
-Last-Attempt-Date: Tue, 24 Nov 2026 06:00:01 -0800 (PST)
-`);
-
-export const DOMINO = statusReport(`Reporting-MTA: dns;notes.example
-
-Final-Recipient: rfc822;bob@rcpt.example
-Action: failed
-Status: 5.1.1
-Diagnostic-Code: X-Notes; User bob (bob@rcpt.example) not listed in Domino Directory
 `);
 
 export const INTERNATIONAL = statusReport(
@@ -152,29 +120,6 @@ Return-Path: <b+1@bounce.example>
 To: <mallory@rcpt.example>
 `);
 
-export const YAHOO = textBounce(`Sorry, we were unable to deliver your message to the following address.
-
-<bob@rcpt.example>:
-554: delivery error: dd This user doesn't have an account [0] - mta1.mail.example
-
---- Below this line is a copy of the message.
-`);
-
-export const EXIM_TEXT = textBounce(
-  `This message was created automatically by mail delivery software.
-
-A message that you sent could not be delivered to one or more of its
-recipients. This is a permanent error. The following address(es) failed:
-
-  bob@rcpt.example
-    SMTP error from remote mail server after RCPT TO:<bob@rcpt.example>:
-    host mail.rcpt.example [192.0.2.1]: 550 5.1.1 <bob@rcpt.example> unknown
-
------- This is a copy of the message, including all the headers. ------
-`,
-  'X-Failed-Recipients: bob@rcpt.example\nAuto-Submitted: auto-replied\n',
-);
-
 export const EXIM_DELAY = textBounce(
   `This message was created automatically by mail delivery software.
 A message that you sent has not yet been delivered to one or more of its
@@ -190,18 +135,6 @@ No action is required on your part.
   'Auto-Submitted: auto-generated\n',
 );
 
-export const EXCHANGE_TEXT = textBounce(`Your message did not reach some or all of the intended recipients.
-
-      Subject:  Hi
-      Sent:     24.11.2026 15:00
-
-The following recipient(s) could not be reached:
-
-      bob@rcpt.example on 24.11.2026 15:01
-            The e-mail account does not exist at the organization this message was sent to.
-            <mx.rcpt.example #5.1.1 smtp;550 5.1.1 User unknown>
-`);
-
 export const GMAIL_TEXT = textBounce(`Delivery to the following recipient failed permanently:
 
      bob@rcpt.example
@@ -210,17 +143,4 @@ Technical details of permanent failure:
 The other server answered: 550 550 5.2.1 The mailbox is disabled (state 14).
 
 ----- Original message -----
-`);
-
-export const DOMINO_TEXT = textBounce(`Your message
-
-  Subject: Hi
-
-was not delivered to:
-
-  bob@rcpt.example
-
-because:
-
-  User bob (bob@rcpt.example) not listed in Domino Directory
 `);

@@ -147,6 +147,13 @@ const TEXT_BOUNCES: Record<string, [message: string, expected: Expected]> = {
       recipients: ['bob@rcpt.example', 'eve@rcpt.example'],
     },
   ],
+  'Sendmail 5': [
+    plain(
+      '   ----- Transcript of session follows -----\n550 rcpt.example (smtp)... 550 Host unknown\n554 <bob@rcpt.example>... 550 Host unknown (Authoritative answer from name server)\n\n   ----- Unsent message follows -----\nReceived: by mx.example\nFrom: ada@sender.example\nTo: bob@rcpt.example\n',
+      { subject: 'Returned mail: Host unknown' },
+    ),
+    { diagnostic: /^554 <bob@rcpt\.example>\.\.\. 550 Host unknown/ },
+  ],
   'a local name alone: the message that is returned names the recipient': [
     mail({
       from: 'MAILER-DAEMON@mx.example',

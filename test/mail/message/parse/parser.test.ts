@@ -112,40 +112,16 @@ test('a message is parsed into addresses, texts, fields and files', async () => 
     html: '<p>Grüße</p>',
     isCut: false,
   });
-  assert.deepEqual(fields[0], {
-    name: 'Received',
-    value: 'from a by b;\tMon, 2 Mar 2026 09:00:00 +0000',
-    text: 'from a by b;\tMon, 2 Mar 2026 09:00:00 +0000',
-  });
-  assert.deepEqual(
-    files.map(({ content: bytes, ...file }) => ({ ...file, text: Buffer.from(bytes ?? []).toString() })),
-    [
-      {
-        filename: 'invoice.pdf',
-        contentType: 'application/pdf',
-        sizeBytes: 4,
-        contentId: null,
-        disposition: 'attachment',
-        text: '%PDF',
-      },
-      {
-        filename: 'attachment-2',
-        contentType: 'image/png',
-        sizeBytes: 3,
-        contentId: 'logo@example.org',
-        disposition: 'inline',
-        text: 'png',
-      },
-      {
-        filename: 'attachment-3',
-        contentType: 'message/rfc822',
-        sizeBytes: 49,
-        contentId: null,
-        disposition: 'attachment',
-        text: 'From: x@example.org\r\nSubject: inner\r\n\r\ninner text',
-      },
-    ],
-  );
+  assert.equal(fields[0]?.value, 'from a by b;\tMon, 2 Mar 2026 09:00:00 +0000');
+  const contents = files.map(({ filename, content: bytes }) => [
+    filename,
+    Buffer.from(bytes ?? []).toString(),
+  ]);
+  assert.deepEqual(contents, [
+    ['invoice.pdf', '%PDF'],
+    ['attachment-2', 'png'],
+    ['attachment-3', 'From: x@example.org\r\nSubject: inner\r\n\r\ninner text'],
+  ]);
 });
 
 for (const [what, message, text, ofHtml] of [

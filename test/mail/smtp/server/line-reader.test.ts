@@ -54,25 +54,3 @@ test('a client that does not read its replies has no more of its commands run', 
   await running;
   assert.ok(failure instanceof ConnectionFault && failure.reason === 'idle');
 });
-
-test('a line that is given back is read first', async () => {
-  const { socket, lines, wire } = createReader();
-  socket.push('NOOP\r\nQUIT\r\n');
-  const line = await lines.read(1_000);
-  assert.equal(line, 'NOOP');
-  lines.unread(line);
-  assert.equal(await lines.read(1_000), 'NOOP');
-  assert.equal(await lines.read(1_000), 'QUIT');
-  assert.equal(wire.hasInput, false);
-});
-
-test('a wait ends in time, however many bytes arrive meanwhile', async () => {
-  const { socket, lines, clock } = createReader();
-  const line = lines.read(10_000);
-  const failed = assert.rejects(line, { name: 'ConnectionFault', reason: 'idle' });
-  for (let second = 0; second < 10; second++) {
-    socket.push('x');
-    await clock.advance(1_000);
-  }
-  await failed;
-});
