@@ -98,11 +98,6 @@ test('a search finds exactly the texts that contain the term', async () => {
   assert.ok((await find(account, 'abc')).size > 5);
 });
 
-test('TEXT looks in the header too, BODY does not', async () => {
-  assert.equal((await find(account, 'subject: s7\n', 'text')).size, 1);
-  assert.equal((await find(account, 'subject: s7\n', 'body')).size, 0);
-});
-
 test('only the contents that are asked for are found', async () => {
   const [first = 0, second = 0] = await find(account, 'abc');
   const found = await searchText(account, { contentIds: [second], needle: foldText('abc'), where: 'body' });

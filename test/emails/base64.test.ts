@@ -15,29 +15,6 @@ test('an encoder writes base64 of the expected size', async () => {
   );
 });
 
-test('text that only a lenient decoder takes is not base64', async () => {
-  for (const text of [
-    ...[
-      'a',
-      'YQ',
-      'YQ=',
-      'YWI',
-      '=',
-      '==',
-      '===',
-      '====',
-      'Y===',
-      'Y=Q=',
-      'YQ==YQ==',
-      'YQ==\n',
-      'YWJj\r\nYWJj',
-    ],
-    ...['YWJ jYWI', '-_==', 'YW-_', 'YW\0j', 'YWJ\xe9', 'YR==', 'YWJ=', 'YWK=', ' YQ==', 'data:,YWJj'],
-  ]) {
-    assert.equal(await check(text), false, JSON.stringify(text));
-  }
-});
-
 test('any text is base64 exactly when encoding what it decodes to gives it back', async () => {
   await fc.assert(
     fc.asyncProperty(fc.stringMatching(/^[AQg+/=w \n]{0,12}$/), async (text) => {

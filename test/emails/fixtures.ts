@@ -2,9 +2,15 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { EmailRow } from '../../src/db/email-tables.ts';
+import type { Tx } from '../../src/db/operation.ts';
+import type { DomainRow, MessageRow } from '../../src/db/tables.ts';
+import type { Tag } from '../../src/emails/request/tags.ts';
+import { insertEmail } from '../../src/emails/store.ts';
 import { createLinks } from '../../src/links/links.ts';
 import { type OpenMessage, openMessage } from '../../src/queue/contents/open.ts';
 import { findMessage } from '../../src/queue/store.ts';
+import { messageRow } from '../support/message-row.ts';
 import type { TestApp, TestRequest, TestResponse } from '../support/test-app.ts';
 
 export const HOSTNAME = 'mx.postrider.example';
@@ -112,4 +118,41 @@ export function senderOf(app: () => Pick<TestApp, 'request'>): Sender {
       if (message) assert.match(body.error.message, message);
     },
   };
+}
+
+const BARE_EMAIL = {
+  ...({ type: 'transactional', fromHeader: 'a@b.example', fromAddress: 'a@b.example' } as const),
+  ...{ fromDomain: 'b.example', toList: '[]', ccList: '[]', bccList: '[]', replyToList: '[]' },
+  ...{ subject: '', headers: '{}', attachments: '[]', tags: '{}', missingVariables: '[]', rfcMessageId: '' },
+  ...{ scheduledAt: null, templateId: null, topicId: null, broadcastId: null },
+  ...{ html: null, text: null, contentDeletedAt: null, createdAt: 0 },
+};
+
+type BareEmail = Pick<EmailRow, 'id' | 'tenantId' | 'mode'> &
+  Partial<EmailRow> &
+  Partial<Pick<MessageRow, 'status' | 'domainId'>> & { tagPairs?: readonly Tag[] };
+
+/** Stores the rows of an email without content, for tests that need only some of their columns. */
+export async function storeBareEmail(tx: Tx, given: BareEmail): Promise<void> {
+  const { status = 'queued', domainId = null, tagPairs = [], ...email } = given;
+  const { id, tenantId, mode } = email;
+  const message = messageRow({ id, tenantId, mode, status, domainId, blobId: 'blob_1' });
+  await tx.insertInto('messages').values(message).execute();
+  await insertEmail(tx, { ...BARE_EMAIL, ...email }, { tags: tagPairs, addresses: [] });
+}
+
+/** Stores the row of the domain `b.example`. */
+export async function storeBareDomain(
+  tx: Tx,
+  given: Pick<DomainRow, 'id' | 'tenantId'> & Partial<DomainRow>,
+): Promise<void> {
+  const domain = {
+    ...({ name: 'b.example', status: 'verified', productType: 'transactional', region: 'sg' } as const),
+    ...{ selector: 's', publicKey: '', privateKeySealed: '', records: '{}' },
+    ...({ openTracking: 0, clickTracking: 0, createdAt: 0, updatedAt: 0, checksSince: 0 } as const),
+  };
+  await tx
+    .insertInto('domains')
+    .values({ ...domain, ...given })
+    .execute();
 }

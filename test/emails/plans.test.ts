@@ -9,9 +9,9 @@ import type { PageRequest } from '../../src/db/page.ts';
 import type { MessageRow } from '../../src/db/tables.ts';
 import { listEmails } from '../../src/emails/list/read.ts';
 import type { EmailFilter, Filters } from '../../src/emails/list/store.ts';
-import { insertEmail } from '../../src/emails/store.ts';
+import { newId } from '../../src/system/ids.ts';
 import { explain, inThisThread } from '../support/explain.ts';
-import { messageRow } from '../support/message-row.ts';
+import { storeBareDomain, storeBareEmail } from './fixtures.ts';
 
 const tag = { key: 'a', value: 'b' };
 const otherTag = { key: 'a:b', value: 'c' };
@@ -115,8 +115,8 @@ for (const [filter, id, walks] of PLANS) {
 test('a list of the mail of one domain walks the index of its name, and sorts nothing', async () => {
   for (const [page, bounds] of PAGES) {
     const plan = await explain(async (tx) => {
-      await tx.insertInto('domains').values(domain).execute();
-      await list(tx, { domainId: domain.id, filter: {} }, page);
+      await storeBareDomain(tx, { id: 'dom_1', tenantId: 'ten_1' });
+      await list(tx, { domainId: 'dom_1', filter: {} }, page);
     });
     const text = plan.join('\n');
     const walked = plan.filter((line) => /^(SEARCH|SCAN)/.test(line) && !LOOKED_UP.test(line));
@@ -139,36 +139,7 @@ test('a list of mail in flight reads no other recipients', async () => {
   }
 });
 
-const domain = {
-  ...({ id: 'dom_1', tenantId: 'ten_1', name: 'b.example', status: 'verified' } as const),
-  ...({ productType: '', region: '', openTracking: 0, clickTracking: 0 } as const),
-  ...{ selector: '', publicKey: '', privateKeySealed: '', records: '{}' },
-  ...{ createdAt: 0, updatedAt: 0, checksSince: 0 },
-};
-
-const owner = { tenantId: 'ten_1', mode: 'live', createdAt: 0 } as const;
-const email: Omit<EmailRow, 'id' | 'fromAddress' | 'fromDomain'> = {
-  ...owner,
-  type: 'transactional',
-  fromHeader: '',
-  toList: '[]',
-  ccList: '[]',
-  bccList: '[]',
-  replyToList: '[]',
-  subject: '',
-  headers: '{}',
-  attachments: '[]',
-  tags: '{}',
-  scheduledAt: null,
-  templateId: null,
-  topicId: null,
-  broadcastId: null,
-  missingVariables: '[]',
-  rfcMessageId: '',
-  html: null,
-  text: null,
-  contentDeletedAt: null,
-};
+const owner = { tenantId: 'ten_1', mode: 'live' } as const;
 
 test('a list with several filters walks the rarest one and looks up the others', async () => {
   /** Three emails from each address, of which one was delivered: fewer than are from there, and the other way round. */
@@ -178,13 +149,8 @@ test('a list with several filters walks the rarest one and looks up the others',
       for (let index = 0; index < 5; index++) {
         const id: EmailRow['id'] = `em_${index}`;
         const status: MessageRow['status'] = index < delivered ? 'delivered' : 'queued';
-        await tx
-          .insertInto('messages')
-          .values(messageRow({ ...owner, id, status, blobId: 'blob_1' }))
-          .execute();
         const fromAddress = index < ours ? 'a@b.example' : 'c@d.example';
-        const row = { ...email, id, fromAddress, fromDomain: 'b.example' };
-        await insertEmail(tx, row, { tags: [], addresses: [] });
+        await storeBareEmail(tx, { ...owner, id, status, fromAddress });
       }
     };
   const filter = { status: 'delivered', fromAddress: 'a@b.example' } as const;
@@ -194,3 +160,20 @@ test('a list with several filters walks the rarest one and looks up the others',
   const bySender = last(await planOf(filter, { limit: 20 }, fill(4, 1)));
   assert.match(bySender[0] ?? '', /emailsByFrom /, bySender.join('\n'));
 });
+
+const WALK = /messagesByStatus \(tenantId=\? AND mode=\? AND status=\? AND id>\? AND id<\?\)/;
+
+for (const cursor of [{ startingAfter: newId('em', 9) }, { endingBefore: newId('em', 0) }]) {
+  test(`a list by the status of recipients walks its own index with ${Object.keys(cursor)}`, async () => {
+    const page = { limit: 1, ...cursor };
+    const plan = await explain(async (tx) => {
+      for (const at of [1, 2, 3])
+        await storeBareEmail(tx, { ...owner, id: newId('em', at), status: 'delivered' });
+      await list(tx, { domainId: null, filter: { recipientStatus: 'delivered' } }, page);
+    });
+    assert.ok(
+      plan.some((line) => WALK.test(line)),
+      plan.join('\n'),
+    );
+  });
+}

@@ -188,17 +188,6 @@ test('mail bounces for a domain that is missing in two lookups an hour apart and
   for (const id of ids) assert.equal((await shared.email(id)).status, 'sent');
 });
 
-test('when a host cannot be reached, the next host is tried', async () => {
-  const sink = await openSink();
-  const [first, second] = [addDomain(), addDomain(sink.port)];
-  shared.addZone(`two.example MX 10 mx.${first}\ntwo.example MX 20 mx.${second}`);
-  const id = await shared.accept('bob@two.example');
-  shared.dialled.length = 0;
-  await shared.deliverDue();
-  assert.deepEqual(shared.dialled, [`192.0.2.${domains - 1}`, `192.0.2.${domains}`]);
-  assert.equal((await shared.email(id)).status, 'delivered');
-});
-
 test('an internal domain is deferred in the same words as one without an address, and only public hosts are dialled', async () => {
   const dialled: string[] = [];
   const spool = closing(
@@ -297,20 +286,6 @@ test('a resend after a crash is byte-identical', async () => {
   assert.deepEqual(second.raw, first.raw);
 });
 
-test('a claim is plain data: it is delivered from a copy, as another thread would receive it', async () => {
-  const sink = await openSink();
-  const spool = await openLoopbackSpool(sink.port);
-  const id = await spool.accept(['ann@rcpt.example', 'bob@rcpt.example']);
-  const [claim] = await spool.claim();
-  assert.ok(claim);
-  const copy = structuredClone(claim);
-  assert.deepEqual(copy, claim);
-  assert.deepEqual(JSON.parse(JSON.stringify(copy)), JSON.parse(JSON.stringify(claim)));
-  await deliverBy(spool.app, copy, (it) => sendToLoopback(spool, it));
-  assert.equal((await spool.email(id)).status, 'delivered');
-  assert.deepEqual(sink.messages[0]?.recipients, ['ann@rcpt.example', 'bob@rcpt.example']);
-});
-
 test('a test key never opens a socket', async () => {
   const to = `bob@${addDomain()}`;
   const id = await shared.accept(to, { key: shared.testKey, from: 'a@sandbox.mx.postrider.example' });
@@ -318,14 +293,6 @@ test('a test key never opens a socket', async () => {
   await shared.deliverDue();
   const email = (await shared.request('GET', `/v1/emails/${id}`, { key: shared.testKey })).body;
   assert.deepEqual([email.status, email.mode, shared.dialled], ['delivered', 'test', []]);
-});
-
-test('simulated bounces never suppress', async () => {
-  for (let round = 0; round < 2; round++) {
-    const id = await shared.accept('bounced@simulator.mx.postrider.example');
-    await shared.deliverDue();
-    assert.equal((await shared.email(id)).status, 'bounced');
-  }
 });
 
 test('an address suppressed after the mail was accepted is not delivered to', async () => {

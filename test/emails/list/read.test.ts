@@ -4,16 +4,16 @@ import { test } from 'node:test';
 import type { EmailRow } from '../../../src/db/email-tables.ts';
 import type { Tx } from '../../../src/db/operation.ts';
 import type { Page, PageRequest } from '../../../src/db/page.ts';
-import type { DomainRow, EmailStatus } from '../../../src/db/tables.ts';
+import type { EmailStatus } from '../../../src/db/tables.ts';
 import { listEmails } from '../../../src/emails/list/read.ts';
 import type { EmailFilter, Filters } from '../../../src/emails/list/store.ts';
 import type { EmailSummary } from '../../../src/emails/show.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { inThisThread } from '../../support/explain.ts';
 import { openMemoryDatabase } from '../../support/memory-database.ts';
+import { storeBareDomain, storeBareEmail } from '../fixtures.ts';
 
 const owner = { tenantId: newId('ten', 0), mode: 'live' } as const;
-const NO_TRACKING = { openTracking: 0, clickTracking: 0 } as const;
 const EMAILS = 40;
 /** The domain that has the name now, the one that had it before, and one whose row is deleted. */
 const DOMAINS = [newId('dom', 2), newId('dom', 1), newId('dom', 0)] as const;
@@ -32,53 +32,13 @@ async function inHistory(run: (tx: Tx) => Promise<void>): Promise<void> {
   const { database, tx, close } = openMemoryDatabase();
   // Nothing is asked of blobs and tenants.
   database.pragma('foreign_keys = OFF');
-  await addDomain(tx, { id: EARLIER, deletedAt: 0 });
-  await addDomain(tx, { id: DOMAIN, deletedAt: null });
-  for (const email of emails) await addEmail(tx, email);
+  const { tenantId } = owner;
+  await storeBareDomain(tx, { tenantId, id: EARLIER, deletedAt: 0 });
+  await storeBareDomain(tx, { tenantId, id: DOMAIN });
+  for (const { id, status, tags, domainId } of emails)
+    await storeBareEmail(tx, { ...owner, id, status, domainId, tagPairs: tagged(...tags) });
   await run(tx);
   close();
-}
-
-async function addDomain(tx: Tx, domain: Pick<DomainRow, 'id' | 'deletedAt'>): Promise<void> {
-  const kind = { status: 'verified', productType: 'transactional', region: 'sg' } as const;
-  const key = { selector: 's', publicKey: '', privateKeySealed: '', records: '{}' };
-  const times = { createdAt: 0, updatedAt: 0, checksSince: 0 };
-  await tx
-    .insertInto('domains')
-    .values({
-      ...domain,
-      tenantId: owner.tenantId,
-      name: 'b.example',
-      ...kind,
-      ...key,
-      ...times,
-      ...NO_TRACKING,
-    })
-    .execute();
-}
-
-async function addEmail(tx: Tx, { id, status, tags, domainId }: Email): Promise<void> {
-  const kept = { ...owner, id, createdAt: 0 };
-  const message = { ...kept, kind: 'transactional', status, sender: '', domainId } as const;
-  const bytes = { blobId: 'blob_1', headerBytes: 0, bodyHash: '', requireTls: 0, utf8: 0 } as const;
-  const times = { datedAt: 0, expiresAt: 0, lastEventAt: 0 };
-  await tx
-    .insertInto('messages')
-    .values({ ...message, ...bytes, ...times })
-    .execute();
-  const lists = { toList: '[]', ccList: '[]', bccList: '[]', replyToList: '[]', attachments: '[]' };
-  const from = { fromHeader: 'a@b.example', fromAddress: 'a@b.example', fromDomain: 'b.example' };
-  const content = { subject: '', headers: '{}', tags: '{}', missingVariables: '[]', rfcMessageId: '' };
-  await tx
-    .insertInto('emails')
-    .values({ ...kept, type: 'transactional', ...lists, ...from, ...content })
-    .execute();
-  for (const value of tags) {
-    await tx
-      .insertInto('emailTags')
-      .values({ ...owner, key: 'kind', value, emailId: id })
-      .execute();
-  }
 }
 
 const tagged = (...values: string[]) => values.map((value) => ({ key: 'kind', value }));

@@ -237,16 +237,6 @@ test('a generated text is not stored, and is sent and shown the same when it is 
   }
 });
 
-test('HTML without words has no text, however often it is read', async () => {
-  const html = '<img src="https://a.example/o.gif">';
-  const id = await spool.accept('wordless@rcpt.example', { html, text: undefined });
-  const { packed } = await storedContent(id);
-  assert.deepEqual(await unpackSource(packed), { html });
-  await spool.deliverDue();
-  const { html: shown, text } = await spool.email(id);
-  assert.deepEqual([shown, text], [html, null]);
-});
-
 test('a message whose text a new version generates differently is signed anew over its new bytes', async () => {
   for (const attachments of [[], [LARGE]]) {
     const to = `upgraded${attachments.length}@rcpt.example`;
