@@ -6,6 +6,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { listRows } from '../db/rows.ts';
 import { constant, type Param, paramsOf, statement } from '../db/statement.ts';
 import type { EventRow } from '../db/tables.ts';
+import type { WebhookDeliveryRow } from '../db/webhook-tables.ts';
 import { isoTime } from '../system/clock.ts';
 
 /** Types of events: those of the specification (section 6), and our additional ones. */
@@ -127,24 +128,46 @@ export async function forgetReaders(tx: Tx, ids: readonly EventRow['id'][]): Pro
     .execute();
 }
 
-type EventById = { id: EventRow['id'] };
-const byId = statement((db, param: Param<EventById>) =>
-  db
+/** Events with the emails that they are about. */
+function withEmails(db: Tx) {
+  return db
     .selectFrom('events')
     .leftJoin('messages', 'messages.id', 'events.emailId')
     .leftJoin('emails', 'emails.id', 'events.emailId')
     .selectAll('events')
     .select(['messages.sender', 'messages.createdAt as acceptedAt', 'emails.subject', 'emails.tags'])
-    .select(['emails.rfcMessageId', 'emails.broadcastId', 'emails.templateId'])
-    .where('events.id', '=', param('id')),
+    .select(['emails.rfcMessageId', 'emails.broadcastId', 'emails.templateId']);
+}
+
+const byId = statement((db, param: Param<Pick<EventRow, 'id'>>) =>
+  withEmails(db).where('events.id', '=', param('id')),
 );
+
+const ofDelivery = statement((db, param: Param<Pick<WebhookDeliveryRow, 'id'>>) =>
+  withEmails(db).where('events.id', '=', (where) =>
+    where.selectFrom('webhookDeliveries').select('eventId').where('id', '=', param('id')),
+  ),
+);
+
+type WithEmail = NonNullable<Awaited<ReturnType<typeof byId.first>>>;
 
 /**
  * Returns the event with this id, with its whole data, or undefined when there is none. The event of an email stores
  * only its recipient and what happened; the rest of its data is that of the email.
  */
 export async function findEvent(tx: Tx, id: EventRow['id']): Promise<EventRow | undefined> {
-  const found = await byId.first(tx, { id });
+  return whole(await byId.first(tx, { id }));
+}
+
+/** Returns the event of a delivery, with its whole data; undefined when there is no such delivery, or its event has expired. */
+export async function findEventOfDelivery(
+  tx: Tx,
+  id: WebhookDeliveryRow['id'],
+): Promise<EventRow | undefined> {
+  return whole(await ofDelivery.first(tx, { id }));
+}
+
+function whole(found: WithEmail | undefined): EventRow | undefined {
   if (!found) return undefined;
   const { sender, acceptedAt, subject, tags, rfcMessageId, broadcastId, templateId, ...event } = found;
   if (sender === null || acceptedAt === null) return event;

@@ -1,17 +1,14 @@
 /** The posts of deliveries: what a webhook endpoint is to the common way of posting (posting/kind.ts). */
-import { findEvent } from '../events/store.ts';
+
+import { readingTogether } from '../db/read-together.ts';
+import type { EventRow } from '../db/tables.ts';
+import { findEventOfDelivery } from '../events/store.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import type { TaskKind } from '../tasks/kind.ts';
 import type { LeasedTask } from '../tasks/store.ts';
 import type { PartApp } from '../thread-app.ts';
 import { eventPayload, post } from './deliver.ts';
-import {
-  CLOSED,
-  type DeliveryId,
-  findEventId,
-  findOldestPending,
-  WEBHOOK_TASKS,
-} from './deliveries/store.ts';
+import { CLOSED, type DeliveryId, findOldestPending, WEBHOOK_TASKS } from './deliveries/store.ts';
 import { dataForEndpoint } from './domain-events.ts';
 import { createPostKind, type Unposted } from './posting/kind.ts';
 import type { PostOutcome } from './posting/post.ts';
@@ -28,6 +25,7 @@ export function createWebhookKind(app: PartApp): TaskKind {
       return oldest === undefined ? 0 : Math.max(0, app.clock.now() - oldest) / MS_PER_SECOND;
     },
   );
+  const find = readingTogether(app.db.read, findEventOfDelivery);
   return createPostKind(app, {
     name: WEBHOOK_TASKS,
     what: 'webhook endpoint',
@@ -37,7 +35,7 @@ export function createWebhookKind(app: PartApp): TaskKind {
     closed: CLOSED,
     settle: settleDelivery,
     endSuspensions,
-    post: (task, endpoint) => postDelivery(app, task, endpoint),
+    post: (task, endpoint) => postDelivery(app, task, { endpoint, find }),
   });
 }
 
@@ -46,11 +44,10 @@ const MS_PER_SECOND = 1_000;
 async function postDelivery(
   app: PartApp,
   { reference }: LeasedTask,
-  endpoint: Receiver,
+  { endpoint, find }: { endpoint: Receiver; find: (id: DeliveryId) => Promise<EventRow | undefined> },
 ): Promise<PostOutcome | Unposted> {
   const id = reference as DeliveryId;
-  const eventId = await findEventId(app.db.read, id);
-  const event = eventId && (await findEvent(app.db.read, eventId));
+  const event = await find(id);
   // Retention removes events, for example when the daemon was down for months.
   if (!event) return { kind: 'unpostable', error: 'The event is no longer kept' };
   const data = await dataForEndpoint(app.db.read, event, endpoint);

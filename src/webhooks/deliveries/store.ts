@@ -112,18 +112,6 @@ export async function recordPost(tx: Tx, post: Posted): Promise<void> {
   await stateOf.all(tx, post);
 }
 
-const eventOf = statement((db, param: Param<{ id: DeliveryId }>) =>
-  db.selectFrom('webhookDeliveries').select('eventId').where('id', '=', param('id')),
-);
-
-/** Returns the id of the event of a delivery; undefined when there is no such delivery. */
-export async function findEventId(
-  tx: Tx,
-  id: DeliveryId,
-): Promise<WebhookDeliveryRow['eventId'] | undefined> {
-  return (await eventOf.first(tx, { id }))?.eventId;
-}
-
 const oldestPending = statement((db) =>
   db
     .selectFrom('tasks')
