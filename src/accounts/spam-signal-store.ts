@@ -9,7 +9,7 @@ import type { FolderRow, SpamSignalRow } from './tables.ts';
 
 /** Maximum number of signals: the latest ones are kept. */
 export const MAX_SIGNALS = 10_000;
-/** Maximum number of messages of one change that count: who moves more at once does not judge each of them. */
+/** Maximum number of messages of one change that count: who moves more at once does not look at each of them. */
 export const MAX_SIGNALS_OF_CHANGE = 500;
 
 const JUNK = '\\Junk';

@@ -27,7 +27,7 @@ const controlBroadcast = defineWrite(
 );
 
 /**
- * Begins to judge the rates of bounces and complaints anew. Resuming a broadcast accepts those before.
+ * Restarts the evaluation of the rates of bounces and complaints. Resuming a broadcast accepts those before.
  * @throws AppError invalid_state for a broadcast that was never started
  */
 async function restartRates(tx: Tx, id: BroadcastRow['id']): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * Makes copies of a broadcast for the contacts that wait in its ledger. One write makes a number of them completely:
- * message, recipient, email, events, ledger and counts. Each contact is judged once more right before.
+ * message, recipient, email, events, ledger and counts. Each contact is checked once more right before.
  */
 import { findContact } from '../audiences/contacts/store.ts';
 import { storeTally } from '../counts/store.ts';
@@ -32,7 +32,7 @@ import { completeTask, type Lease, retryTask, type TaskEnd } from '../tasks/stor
 import { chargeQuota, remainingQuota } from '../tenants/quota.ts';
 import { buildCopy, type Copy } from './build-copy.ts';
 import { type Frozen, frozenOf } from './frozen.ts';
-import { type Judged, judgeHealth } from './health.ts';
+import { evaluateHealth, type HealthCounts } from './health.ts';
 import { type Pace, planCopies } from './pace.ts';
 import { changeStatus } from './runs/state.ts';
 
@@ -122,7 +122,7 @@ async function copyNext(
 ): Promise<Copied | 'bounces' | 'complaints' | 'quota' | 'domain'> {
   const { broadcastId } = run;
   const counts = await getCounts(tx, broadcastId);
-  const reason = judgeHealth(counts, judgedFromOf(run));
+  const reason = evaluateHealth(counts, baselineOf(run));
   if (reason) return reason;
   const nothing = { nextCopyAt: run.nextCopyAt, queues: [] };
   const capacity = Math.min(COPIES_PER_WRITE, MAX_UNTRIED - counts.untried);
@@ -142,8 +142,8 @@ async function copyNext(
   return { nextCopyAt, queues: await copyEach(tx, run, { frozen, waiting, now, maxAgeMs }) };
 }
 
-function judgedFromOf({ judgedFrom }: BroadcastRunRow): Judged | undefined {
-  return judgedFrom === null ? undefined : (JSON.parse(judgedFrom) as Judged);
+function baselineOf({ judgedFrom }: BroadcastRunRow): HealthCounts | undefined {
+  return judgedFrom === null ? undefined : (JSON.parse(judgedFrom) as HealthCounts);
 }
 
 /** Returns how many copies may be made, or why the broadcast must pause. Test mail is free and needs no domain. */

@@ -5,10 +5,10 @@
 import type { BroadcastCountsRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
 
 /** Counts that the rates follow from. */
-export type Judged = Pick<BroadcastCountsRow, 'sent' | 'bouncedPermanently' | 'complained'>;
+export type HealthCounts = Pick<BroadcastCountsRow, 'sent' | 'bouncedPermanently' | 'complained'>;
 
-/** Number of attempted copies from which the rates are judged. A few bounces of a few copies mean nothing. */
-const MIN_JUDGED_COPIES = 500;
+/** Number of attempted copies from which the rates are evaluated. A few bounces of a few copies mean nothing. */
+const MIN_ATTEMPTED_COPIES = 500;
 /** Maximum share of copies that bounce for good. Large receivers and providers act at about this share. */
 const MAX_BOUNCE_RATE = 0.05;
 /** Maximum share of copies that are reported as spam (Gmail's and Yahoo's rules for bulk senders). */
@@ -16,14 +16,14 @@ const MAX_COMPLAINT_RATE = 0.003;
 
 /**
  * Returns why a broadcast must be paused, or undefined when it may go on. `since` are the counts at the last resume: whoever
- * resumes has accepted what happened before, so only what comes later is judged, again from 500 copies on.
+ * resumes has accepted what happened before, so only what comes later is evaluated, again from 500 copies on.
  */
-export function judgeHealth(
-  counts: Judged,
-  since: Judged | undefined,
+export function evaluateHealth(
+  counts: HealthCounts,
+  since: HealthCounts | undefined,
 ): Extract<BroadcastRunRow['pausedReason'], 'bounces' | 'complaints'> | undefined {
   const sent = counts.sent - (since?.sent ?? 0);
-  if (sent < MIN_JUDGED_COPIES) return undefined;
+  if (sent < MIN_ATTEMPTED_COPIES) return undefined;
   const bounced = counts.bouncedPermanently - (since?.bouncedPermanently ?? 0);
   if (bounced / sent > MAX_BOUNCE_RATE) return 'bounces';
   const complained = counts.complained - (since?.complained ?? 0);

@@ -9,4 +9,4 @@ import './recipients/export.ts';
 import './runs/start.ts';
 import './runs/state.ts';
 import './store.ts';
-import './walk.ts';
+import './enumerate.ts';

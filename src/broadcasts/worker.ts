@@ -10,8 +10,8 @@ import { leaseOf, type TaskKind } from '../tasks/kind.ts';
 import { completeTask, type LeasedTask, retryTask, type TaskEnd } from '../tasks/store.ts';
 import { cancelCopies, unparkCopies } from './copies-in-queue.ts';
 import { makeCopies } from './copy.ts';
+import { createEnumeration } from './enumerate.ts';
 import { type SendingApp, startScheduled } from './start.ts';
-import { createWalk } from './walk.ts';
 
 /** Maximum number of runs whose steps are taken at the same time. More would only wait for the writer. */
 const MAX_RUNNING = 2;
@@ -33,7 +33,7 @@ export function createBroadcastKind(app: SendingApp): TaskKind {
 /** Returns the function that takes one step of a run. */
 function createStep(app: SendingApp) {
   const { db, clock } = app;
-  const walk = createWalk(app);
+  const enumerate = createEnumeration(app);
   const wake = (names: readonly string[]) => {
     for (const name of names) app.wakeups.notify(name);
   };
@@ -45,7 +45,7 @@ function createStep(app: SendingApp) {
       await db.commit(unparkCopies, { broadcastId, now: clock.now() });
       wake(PASSED);
     }
-    if (run.walkedAt === null) await walk(run);
+    if (run.walkedAt === null) await enumerate(run);
     const copying = { broadcastId, now: clock.now(), maxAgeMs: maxAgeMs(app.config, 'broadcast') };
     const copied = await db.commit(makeCopies, { ...copying, lease: leaseOf(task) });
     const { queues, end } = copied;

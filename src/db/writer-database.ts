@@ -45,7 +45,7 @@ export class WriterDatabase {
     this.#installation = options.installation && openInstallation({ file, nowMs, ...options.installation });
     this.#connection = openWriting(file, options.synchronous);
     try {
-      this.#installation?.judge(this.#connection);
+      this.#installation?.check(this.#connection);
       migrate(this.#connection, nowMs, options.schema);
       this.#makeDurable(nowMs);
       this.started = this.#installation?.begin(this.#connection);

@@ -1,5 +1,5 @@
 /**
- * Judges the DNS records of a domain. Only an answer is evidence: a resolver that fails gives the verdict `unknown`,
+ * Evaluates the DNS records of a domain. Only an answer is evidence: a resolver that fails gives the verdict `unknown`,
  * and states.ts decides what that means for the domain.
  */
 import type { Config } from '../config/config.ts';
@@ -78,15 +78,15 @@ export async function checkRecords(
   ]);
   return {
     SPF: spf,
-    DKIM: judgeDkim(dkimAlias, dkimText, {
+    DKIM: evaluateDkim(dkimAlias, dkimText, {
       target: dkimTarget(config, domain),
       publicKey: domain.publicKey,
     }),
-    DMARC: judgeDmarc(dmarc, parentPolicy),
+    DMARC: evaluateDmarc(dmarc, parentPolicy),
     parentPolicy,
     tracking: host === null || tracking === null ? null : { host, verdict: tracking },
     returnPath,
-    mx: judgeMx(mx, mxTarget(config)),
+    mx: evaluateMx(mx, mxTarget(config)),
   };
 }
 
@@ -96,7 +96,7 @@ export async function checkRecords(
  */
 async function checkSpfRecord(dns: CheckApp['dns'], name: string, include: string): Promise<Verdict> {
   const answer = await dns.txt(name);
-  const verdict = judgeSpf(answer, include);
+  const verdict = evaluateSpf(answer, include);
   if (verdict.kind !== 'verified') return verdict;
   const [record = ''] = textsOf(answer).filter(isSpfRecord);
   const fault = await findSpfFault(dns, { domain: name, record, trusted: [include] });
@@ -104,8 +104,8 @@ async function checkSpfRecord(dns: CheckApp['dns'], name: string, include: strin
   return fault.kind === 'permerror' ? wrong(verdict.found, fault.reason) : unknown(fault.reason);
 }
 
-/** Judges the SPF record by itself: it must include the SPF record of this installation. */
-export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
+/** Evaluates the SPF record by itself: it must include the SPF record of this installation. */
+export function evaluateSpf(answer: DnsAnswer<string>, include: string): Verdict {
   if (answer.kind === 'failed') return unknown(answer.reason);
   const records = textsOf(answer).filter(isSpfRecord);
   const [record] = records;
@@ -130,10 +130,10 @@ export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
 }
 
 /**
- * Judges the DKIM key that verifiers find at this name (RFC 6376 section 3.6.2.2). It is published by the requested CNAME,
+ * Evaluates the DKIM key that verifiers find at this name (RFC 6376 section 3.6.2.2). It is published by the requested CNAME,
  * which `text` has followed to its end, or in the owner's own TXT record. A CNAME without a key verifies no signature.
  */
-export function judgeDkim(
+export function evaluateDkim(
   alias: DnsAnswer<string>,
   text: DnsAnswer<string>,
   { target, publicKey }: { target: string; publicKey: string },
@@ -144,7 +144,7 @@ export function judgeDkim(
   const holdsKey = texts.some((record) => parseDkimKeyRecord(record)?.publicKeyBase64 === publicKey);
   if (holdsKey && texts.length === 1) return { kind: 'verified', found: shown(isOurAlias ? aliases : texts) };
   if (text.kind === 'failed') return unknown(text.reason);
-  if (isOurAlias) return judgeTarget(aliases, texts, target);
+  if (isOurAlias) return evaluateTarget(aliases, texts, target);
   if (alias.kind === 'failed') return unknown(alias.reason);
   const found = [...aliases, ...texts];
   if (found.length === 0) return absent('No DKIM record is published here');
@@ -157,10 +157,10 @@ export function judgeDkim(
 }
 
 /**
- * Judges the target of the CNAME. The owner has published the CNAME; the operator of this installation publishes the
+ * Evaluates the target of the CNAME. The owner has published the CNAME; the operator of this installation publishes the
  * key.
  */
-function judgeTarget(aliases: readonly string[], texts: readonly string[], target: string): Verdict {
+function evaluateTarget(aliases: readonly string[], texts: readonly string[], target: string): Verdict {
   const remedy = `the operator of this installation must publish this domain's key there, as "postrider domain records" prints it`;
   if (texts.length > 0) {
     return wrong(
@@ -171,8 +171,8 @@ function judgeTarget(aliases: readonly string[], texts: readonly string[], targe
   return absent(`The CNAME is right, but ${target} holds no key yet: ${remedy}`, aliases);
 }
 
-/** Judges the tracking host of the owner: it must be a CNAME that leads to our tracking host. */
-export function judgeTracking(answer: DnsAnswer<string>, target: string): Verdict {
+/** Evaluates the tracking host of the owner: it must be a CNAME that leads to our tracking host. */
+export function evaluateTracking(answer: DnsAnswer<string>, target: string): Verdict {
   if (answer.kind === 'failed') return unknown(answer.reason);
   const aliases = textsOf(answer);
   if (aliases.length === 0) return absent('No CNAME is published here');
@@ -189,7 +189,7 @@ async function checkTracking(
   host: string,
   target: string,
 ): Promise<Verdict> {
-  const verdict = judgeTracking(await dns.cname(host), target);
+  const verdict = evaluateTracking(await dns.cname(host), target);
   if (verdict.kind !== 'verified') return verdict;
   const state = await probeTls({ name: host, server: target, port: HTTPS_PORT });
   switch (state.kind) {
@@ -209,11 +209,15 @@ async function checkTracking(
 }
 
 /**
- * Judges the return path: it must be a CNAME to our host for bounces. `text` is the TXT answer at the end of that
+ * Evaluates the return path: it must be a CNAME to our host for bounces. `text` is the TXT answer at the end of that
  * CNAME, where the operator publishes SPF: without SPF the owner would gain nothing from the record.
  */
-export function judgeReturnPath(alias: DnsAnswer<string>, text: DnsAnswer<string>, target: string): Verdict {
-  const verdict = judgeTracking(alias, target);
+export function evaluateReturnPath(
+  alias: DnsAnswer<string>,
+  text: DnsAnswer<string>,
+  target: string,
+): Verdict {
+  const verdict = evaluateTracking(alias, target);
   if (verdict.kind !== 'verified') return verdict;
   if (text.kind === 'failed') return unknown(text.reason);
   if (textsOf(text).some(isSpfRecord)) return verdict;
@@ -233,15 +237,15 @@ async function checkReturnPath(
   target: string,
 ): Promise<Verdict> {
   const alias = await dns.cname(host);
-  const verdict = judgeTracking(alias, target);
-  return verdict.kind === 'verified' ? judgeReturnPath(alias, await dns.txt(host), target) : verdict;
+  const verdict = evaluateTracking(alias, target);
+  return verdict.kind === 'verified' ? evaluateReturnPath(alias, await dns.txt(host), target) : verdict;
 }
 
 /**
- * Judges the MX records. One that names this machine is enough, whatever its preference: a domain may name others too. MX
+ * Evaluates the MX records. One that names this machine is enough, whatever its preference: a domain may name others too. MX
  * records that lead elsewhere are not wrong, since a domain may send from here and receive elsewhere.
  */
-export function judgeMx(answer: DnsAnswer<MxRecord>, target: string): Verdict {
+export function evaluateMx(answer: DnsAnswer<MxRecord>, target: string): Verdict {
   if (answer.kind === 'failed') return unknown(answer.reason);
   const records = answer.kind === 'found' ? answer.records : [];
   const found = records.map(
@@ -278,10 +282,10 @@ export async function lookUpParentPolicy(
 }
 
 /**
- * Judges the DMARC record: exactly one must exist, with a known policy. Where there is none, the policy of a parent counts
+ * Evaluates the DMARC record: exactly one must exist, with a known policy. Where there is none, the policy of a parent counts
  * (RFC 9989 section 4.10.1); `undefined` as its policy means that it could not be looked up.
  */
-export function judgeDmarc(
+export function evaluateDmarc(
   answer: DnsAnswer<string>,
   parentPolicy: ParentPolicy | null | undefined,
 ): Verdict {
@@ -289,7 +293,7 @@ export function judgeDmarc(
   // Other records are not DMARC records, and two DMARC records make none apply (RFC 7489 sections 6.6.3 and 6.4).
   const records = textsOf(answer).filter((text) => /^v[ \t]*=[ \t]*DMARC1[ \t]*(?:;|$)/.test(text));
   const [record] = records;
-  if (record === undefined) return judgeParentPolicy(parentPolicy);
+  if (record === undefined) return evaluateParentPolicy(parentPolicy);
   if (records.length > 1) return wrong(records, 'There are several DMARC records; only one may stay');
   const policies = record.split(';').filter((tag) => /^[ \t]*p[ \t]*=/i.test(tag));
   const isPolicy = /^[ \t]*p[ \t]*=[ \t]*(?:none|quarantine|reject)[ \t]*$/i;
@@ -299,7 +303,7 @@ export function judgeDmarc(
   return { kind: 'verified', found: shown(records) };
 }
 
-function judgeParentPolicy(parent: ParentPolicy | null | undefined): Verdict {
+function evaluateParentPolicy(parent: ParentPolicy | null | undefined): Verdict {
   if (parent === undefined) return unknown('the DMARC records of the parent domains');
   if (parent === null) return absent('No DMARC record (v=DMARC1) is published here');
   return {

@@ -4,7 +4,7 @@
  */
 import type { DomainRow } from '../db/tables.ts';
 import type { DnsAnswer, DnsLookups, SrvRecord } from '../system/dns.ts';
-import { judgeTracking, type Verdict, verdicts } from './check.ts';
+import { evaluateTracking, type Verdict, verdicts } from './check.ts';
 import { type ClientConfig, type ClientService, clientServices } from './client-services.ts';
 
 type Cname = { record: 'AUTOCONFIG' | 'AUTODISCOVER'; type: 'CNAME'; name: string; value: string };
@@ -92,18 +92,18 @@ export async function checkClientRecords(
   const checks = clientRecordsToPublish(config, domain).map(async (record) => {
     const verdict =
       record.type === 'SRV'
-        ? judgeSrv(await dns.srv(record.name), record)
-        : judgeTracking(await dns.cname(record.name), record.value);
+        ? evaluateSrv(await dns.srv(record.name), record)
+        : evaluateTracking(await dns.cname(record.name), record.value);
     return [clientRecordKey(record), verdict] as const;
   });
   return Object.fromEntries(await Promise.all(checks));
 }
 
 /**
- * Judges SRV records: those with the best priority, which programs use, lead to the right host and port. The target `.` stands alone
+ * Evaluates SRV records: those with the best priority, which programs use, lead to the right host and port. The target `.` stands alone
  * (RFC 2782).
  */
-export function judgeSrv(answer: DnsAnswer<SrvRecord>, wanted: Pick<Srv, 'value' | 'port'>): Verdict {
+export function evaluateSrv(answer: DnsAnswer<SrvRecord>, wanted: Pick<Srv, 'value' | 'port'>): Verdict {
   if (answer.kind === 'failed') return verdicts.unknown(answer.reason);
   const records = answer.kind === 'found' ? answer.records : [];
   const found = records.map(

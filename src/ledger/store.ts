@@ -79,7 +79,7 @@ export async function findBroadcastStatus(
   return (await findColumns(tx, 'broadcasts', { select: ['status'], where: { id } }))?.status;
 }
 
-/** A contact that the walk has found, in the state that it begins in. */
+/** A contact that the enumeration has found, in the state that it begins in. */
 export type NewLedgerRow = Pick<
   BroadcastRecipientRow,
   'contactId' | 'address' | 'state' | 'reason' | 'mergeValues'
@@ -108,7 +108,7 @@ const inState = statement((db, param: Param<InState>) =>
     .selectFrom('broadcastRecipients')
     .selectAll()
     .where('broadcastId', '=', constant(param('broadcastId')))
-    // Without the estimate, SQLite walks the primary key and reads all contacts that have another state.
+    // Without the estimate, SQLite scans the primary key and reads all contacts that have another state.
     .where(sql<boolean>`unlikely(state = ${constant(param('state'))})`)
     .where('contactId', '>', constant(param('after') as BroadcastRecipientRow['contactId']))
     .orderBy('contactId')

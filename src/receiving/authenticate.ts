@@ -4,7 +4,7 @@
  */
 import type { ReceivedRecipientKind } from '../db/inbound-tables.ts';
 import type { AuthenticationResult } from '../mail/auth/result.ts';
-import { judgeMessage } from '../mail/auth/verdict.ts';
+import { evaluateMessage } from '../mail/auth/verdict.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import { reporterOf } from '../mail-reports/reports/reporter.ts';
 import { addressSite } from '../system/address-block.ts';
@@ -65,8 +65,8 @@ export function beginAuthentication(
   };
 }
 
-function decide(result: AuthenticationResult, options: Parameters<typeof judgeMessage>[1]): Decision {
-  const verdict = judgeMessage(result, options);
+function decide(result: AuthenticationResult, options: Parameters<typeof evaluateMessage>[1]): Decision {
+  const verdict = evaluateMessage(result, options);
   switch (verdict.kind) {
     case 'accept':
       return { kind: 'accepted', evaluation: { result, isSubmitted: false, isFlagged: verdict.isFlagged } };

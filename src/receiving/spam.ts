@@ -1,5 +1,5 @@
 /**
- * Judges how much a message looks like spam, and what follows: nothing, a flag, or a refusal where the operator wants that. The
+ * Evaluates how much a message looks like spam, and what follows: nothing, a flag, or a refusal where the operator wants that. The
  * score of rspamd replaces that of the built-in signs, which rspamd knows as well; listings by blocklists are added to either.
  */
 import { findSignals, type SpamReason } from '../inbound/spam-signals.ts';

@@ -9,7 +9,7 @@ export type TargetGuard = {
   /** Returns true when a connection to this IP literal is allowed. Text that is not an IP address never is. */
   allows(address: string): boolean;
   /**
-   * Returns those of the first `MAX_JUDGED_ADDRESSES` addresses of `host` that may be connected to. The others are
+   * Returns those of the first `MAX_CHECKED_ADDRESSES` addresses of `host` that may be connected to. The others are
    * reported to `onRefused`, and to nobody else.
    */
   keepAllowed(host: string, addresses: readonly string[]): string[];
@@ -39,7 +39,7 @@ export class RefusedTargetError extends Error {
 const GLOBAL_UNICAST = '2000::/3';
 
 /** Maximum number of addresses of a host that are considered. A host may name thousands, and only a few are ever tried. */
-export const MAX_JUDGED_ADDRESSES = 16;
+export const MAX_CHECKED_ADDRESSES = 16;
 
 type TargetGuardOptions = {
   /** CIDRs that may be connected to although they are private. */
@@ -73,7 +73,7 @@ export function createTargetGuard(options: TargetGuardOptions): TargetGuard {
     keepAllowed(host, addresses) {
       const kept: string[] = [];
       const refused: string[] = [];
-      for (const address of addresses.slice(0, MAX_JUDGED_ADDRESSES)) {
+      for (const address of addresses.slice(0, MAX_CHECKED_ADDRESSES)) {
         (allows(address) ? kept : refused).push(address);
       }
       if (refused.length > 0) options.onRefused?.(host, refused);

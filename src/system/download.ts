@@ -65,7 +65,7 @@ async function follow(
         maxResponseBytes: maxBytes,
         reserveBytes: reservation.take,
       });
-      if (!REDIRECTS.includes(response.status)) return judge(response, maxBytes);
+      if (!REDIRECTS.includes(response.status)) return readDownload(response, maxBytes);
       reservation.release();
       target = readUrl(header(response, 'location') ?? '', target);
     } catch (error) {
@@ -89,7 +89,7 @@ function readUrl(text: string, base?: URL): URL | string {
   return url;
 }
 
-function judge(response: HttpResponse, maxBytes: number): Download {
+function readDownload(response: HttpResponse, maxBytes: number): Download {
   if (response.status !== 200) return refused(`it was answered with status ${response.status}`);
   const coding = foreignCoding(response);
   if (coding !== undefined)

@@ -1,5 +1,5 @@
 /**
- * Judges the certificate that a TLS server shows for a name, as a browser would. The server is usually this machine,
+ * Evaluates the certificate that a TLS server shows for a name, as a browser would. The server is usually this machine,
  * behind a proxy, so its addresses are not limited to those of others.
  */
 import { connect } from 'node:net';

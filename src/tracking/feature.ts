@@ -4,11 +4,11 @@ import { SliceSize } from '../db/slice-size.ts';
 import type { Feature } from '../feature.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { expireEngagements } from './engagements/store.ts';
-import { createJudgingWork } from './worker.ts';
+import { createClassificationWork } from './worker.ts';
 
 export const tracking = {
   name: 'tracking',
-  works: [createJudgingWork],
+  works: [createClassificationWork],
   retention: ({ db, config }: Pick<App, 'db' | 'config'>) => [
     {
       kind: 'engagements',

@@ -1,4 +1,4 @@
-/** Settles judgements: the verdict, its event and what is counted are one write. */
+/** Settles classifications: the verdict, its event and what is counted are one write. */
 import { storeTally } from '../counts/store.ts';
 import { type Counter, Tally } from '../counts/tally.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
@@ -7,16 +7,16 @@ import { recordEvent } from '../events/store.ts';
 import { countEngagement } from '../ledger/engagement/store.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
-import { deleteEngagement, findUnjudged, storeFirst, storeVerdict } from './engagements/store.ts';
-import type { MachineReason } from './judge.ts';
+import type { MachineReason } from './classify.ts';
+import { deleteEngagement, findUnclassified, storeFirst, storeVerdict } from './engagements/store.ts';
 
-export type Judgement = Pick<EngagementRow, 'id'> & {
+export type Classification = Pick<EngagementRow, 'id'> & {
   /** Why a machine made the request; null for a person. */
   reason: MachineReason | null;
 };
 
-type Unjudged = NonNullable<Awaited<ReturnType<typeof findUnjudged>>>;
-type Judgements = { now: number; judgements: readonly Judgement[] };
+type Unclassified = NonNullable<Awaited<ReturnType<typeof findUnclassified>>>;
+type Classifications = { now: number; classifications: readonly Classification[] };
 
 /**
  * Settles engagements and returns how many. One that is settled already is skipped, and one whose email retention has
@@ -24,10 +24,11 @@ type Judgements = { now: number; judgements: readonly Judgement[] };
  */
 export const settleEngagements = defineWrite(
   'tracking.settle',
-  async (tx, { now, judgements }: Judgements): Promise<number> => {
+  async (tx, { now, classifications }: Classifications): Promise<number> => {
     let settled = 0;
     const tally = new Tally();
-    for (const judgement of judgements) if (await settleOne(tx, judgement, { now, tally })) settled++;
+    for (const classification of classifications)
+      if (await settleOne(tx, classification, { now, tally })) settled++;
     await storeTally(tx, tally);
     return settled;
   },
@@ -35,10 +36,10 @@ export const settleEngagements = defineWrite(
 
 async function settleOne(
   tx: Tx,
-  { id, reason }: Judgement,
+  { id, reason }: Classification,
   { now, tally }: { now: number; tally: Tally },
 ): Promise<boolean> {
-  const engagement = await findUnjudged(tx, id);
+  const engagement = await findUnclassified(tx, id);
   if (!engagement) return false;
   const { emailId, kind, at, tenantId, mode, mailKind, domainId, broadcastId, to } = engagement;
   if (tenantId === null || mode === null || mailKind === null) {
@@ -72,7 +73,7 @@ function countersOf(
 /** Counts an engagement for the broadcast whose copy it belongs to, if there is one. */
 async function countForBroadcast(
   tx: Tx,
-  { broadcastId, contactId, kind, link, at }: Unjudged,
+  { broadcastId, contactId, kind, link, at }: Unclassified,
   isMachine: boolean,
 ): Promise<void> {
   if (broadcastId === null || contactId === null) return;

@@ -1,12 +1,12 @@
-/** The background work of tracking: it judges each open and click 15 s after it was recorded. */
+/** The background work of tracking: it classifies each open and click 15 s after it was recorded. */
 import type { App } from '../app.ts';
 import type { EngagementRow } from '../db/tracking-tables.ts';
 import type { Work } from '../system/worker.ts';
-import { JUDGING_DELAY_MS } from './engagements/record.ts';
-import { judge } from './judge.ts';
-import { findNextJudgement, listDueEngagements } from './judgement/store.ts';
+import { findNextClassificationAt, listDueEngagements } from './classification/store.ts';
+import { classify } from './classify.ts';
+import { CLASSIFICATION_DELAY_MS } from './engagements/record.ts';
 import { readScannerNetworks } from './scanner-networks.ts';
-import { type Judgement, settleEngagements } from './settle.ts';
+import { type Classification, settleEngagements } from './settle.ts';
 
 /** Maximum number of engagements that are settled in one write, which then takes about 10 ms. */
 const MAX_SETTLED = 200;
@@ -14,14 +14,14 @@ const MAX_SETTLED = 200;
 const MIN_PERIOD_MS = 250;
 
 /**
- * Returns the work that judges engagements. Each call of `lease` settles one batch: an engagement stays due until then,
- * so that a crash or a full disk delays its judgement. It is no kind of task, because thousands of engagements may be recorded in a
+ * Returns the work that classifies engagements. Each call of `lease` settles one batch: an engagement stays due until then,
+ * so that a crash or a full disk delays its classification. It is no kind of task, because thousands of engagements may be recorded in a
  * second, and each waits the same time.
  */
-export function createJudgingWork(app: Pick<App, 'db' | 'clock' | 'metrics'>): Work<never> {
+export function createClassificationWork(app: Pick<App, 'db' | 'clock' | 'metrics'>): Work<never> {
   const { clock, db } = app;
   const networks = readScannerNetworks();
-  const judged = app.metrics.counter('engagements_judged_total', 'Opens and clicks of tracked mail.', [
+  const classified = app.metrics.counter('engagements_judged_total', 'Opens and clicks of tracked mail.', [
     'kind',
     'verdict',
   ]);
@@ -31,26 +31,26 @@ export function createJudgingWork(app: Pick<App, 'db' | 'clock' | 'metrics'>): W
     const { engagements, facts } = await db.query(listDueEngagements, { now, limit: MAX_SETTLED });
     if (engagements.length === 0) return 0;
     const factsOf = new Map(facts);
-    const judgements: (Judgement & Pick<EngagementRow, 'kind'>)[] = [];
+    const classifications: (Classification & Pick<EngagementRow, 'kind'>)[] = [];
     for (const engagement of engagements) {
       const known = factsOf.get(engagement.emailId);
       if (!known) continue;
       const { id, kind } = engagement;
-      judgements.push({ id, kind, reason: judge(engagement, known, networks) });
+      classifications.push({ id, kind, reason: classify(engagement, known, networks) });
     }
-    await db.commit(settleEngagements, { now, judgements });
-    for (const { kind, reason } of judgements)
-      judged.inc({ kind, verdict: reason === null ? 'human' : 'machine' });
+    await db.commit(settleEngagements, { now, classifications });
+    for (const { kind, reason } of classifications)
+      classified.inc({ kind, verdict: reason === null ? 'human' : 'machine' });
     return engagements.length;
   }
 
   return {
-    name: 'judgement of opens and clicks',
+    name: 'classification of opens and clicks',
     async lease() {
       if ((await settleBatch()) === MAX_SETTLED) return { items: [], nextDueAt: clock.now() };
       const now = clock.now();
       // An engagement that is recorded after this read is not due before the next one.
-      const next = (await findNextJudgement(db.read)) ?? now + JUDGING_DELAY_MS;
+      const next = (await findNextClassificationAt(db.read)) ?? now + CLASSIFICATION_DELAY_MS;
       return { items: [], nextDueAt: Math.max(next, now + MIN_PERIOD_MS) };
     },
     run: async () => {},

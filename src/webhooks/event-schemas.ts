@@ -8,7 +8,7 @@ import { broadcastSummarySchema } from '../broadcasts/schemas.ts';
 import type { EventType } from '../events/store.ts';
 import { REPLY_CLASSES } from '../queue/outcome/replies/meaning.ts';
 import { suppressionSchema } from '../suppressions/schemas.ts';
-import { MACHINE_REASONS } from '../tracking/judge.ts';
+import { MACHINE_REASONS } from '../tracking/classify.ts';
 
 const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 const text = (description: string) => Type.String({ description });

@@ -115,7 +115,7 @@ function urisOf(copy: Copy): string[] {
 }
 
 /** Checks a message as a receiving server does, which was connected from 127.0.0.1. */
-const judge = ({ raw, mailFrom }: Copy) =>
+const evaluate = ({ raw, mailFrom }: Copy) =>
   authenticate(raw, {
     ip: '127.0.0.1',
     helo: HOST,
@@ -157,25 +157,25 @@ async function choicesOf(name: string) {
 }
 
 test('SPF passes for the domain in From', async () => {
-  const { spf } = await judge(ann);
+  const { spf } = await evaluate(ann);
   assert.ok(spf);
   assert.deepEqual([spf.status.result, spf.domain], ['pass', `bounce.${SENDER_DOMAIN}`]);
   assert.match(fieldOf(ann, 'From'), new RegExp(`@${SENDER_DOMAIN}>$`));
 });
 
 test('DKIM passes with a key of the domain in From', async () => {
-  const { dkim } = await judge(ann);
+  const { dkim } = await evaluate(ann);
   assert.equal(dkim.results.length, 1);
   const [result] = dkim.results;
   assert.deepEqual([result?.status.result, result?.signingDomain], ['pass', SENDER_DOMAIN]);
   assert.ok(Number(result?.modulusLength) >= MIN_KEY_BITS, String(result?.modulusLength));
   const changed = ann.raw.toString('latin1').replace('Hello Ann', 'Hello Eve');
-  const forged = await judge({ ...ann, raw: Buffer.from(changed, 'latin1') });
+  const forged = await evaluate({ ...ann, raw: Buffer.from(changed, 'latin1') });
   assert.notEqual(forged.dkim.results[0]?.status.result, 'pass');
 });
 
 test('DMARC passes, aligned by SPF and by DKIM', async () => {
-  const { dmarc } = await judge(ann);
+  const { dmarc } = await evaluate(ann);
   assert.ok(dmarc);
   assert.deepEqual([dmarc.status.result, dmarc.domain], ['pass', SENDER_DOMAIN]);
   assert.deepEqual(
@@ -183,7 +183,7 @@ test('DMARC passes, aligned by SPF and by DKIM', async () => {
     [`bounce.${SENDER_DOMAIN}`, SENDER_DOMAIN],
   );
   const unsigned = ann.raw.toString('latin1').replace(/^DKIM-Signature:.*?\r\n(?=\S)/s, '');
-  const bySpf = await judge({ ...ann, raw: Buffer.from(unsigned, 'latin1') });
+  const bySpf = await evaluate({ ...ann, raw: Buffer.from(unsigned, 'latin1') });
   assert.ok(bySpf.dmarc);
   assert.deepEqual([bySpf.dmarc.status.result, bySpf.dkim.results[0]?.status.result], ['pass', 'none']);
 });
@@ -194,10 +194,10 @@ test('the signature covers the List fields and Feedback-ID, and excludes a secon
   for (const name of ['List-Unsubscribe', 'List-Unsubscribe-Post', 'List-Id', 'Feedback-ID']) {
     assert.equal(signed.filter((one) => one === name.toLowerCase()).length, 2, name);
     const second = Buffer.concat([Buffer.from(`${name}: <https://attacker.example/>\r\n`), ann.raw]);
-    const { dkim } = await judge({ ...ann, raw: second });
+    const { dkim } = await evaluate({ ...ann, raw: second });
     assert.notEqual(dkim.results[0]?.status.result, 'pass', `a second ${name} breaks the signature`);
     const without = ann.raw.toString('latin1').replace(new RegExp(`^${name}:.*?\\r\\n(?=\\S)`, 'ms'), '');
-    const removed = await judge({ ...ann, raw: Buffer.from(without, 'latin1') });
+    const removed = await evaluate({ ...ann, raw: Buffer.from(without, 'latin1') });
     assert.notEqual(removed.dkim.results[0]?.status.result, 'pass', `without ${name} the signature breaks`);
   }
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { judgeHealth } from '../../src/broadcasts/health.ts';
+import { evaluateHealth } from '../../src/broadcasts/health.ts';
 import { type Pace, planCopies, readPace } from '../../src/broadcasts/pace.ts';
 import { AppError } from '../../src/system/errors.ts';
 
@@ -133,15 +133,15 @@ test('rates are judged from 500 attempted copies on, and only above their limits
     [counts(500, 0, 2), 'complaints'],
     [counts(500, 0, 1), undefined],
   ] as const) {
-    assert.equal(judgeHealth(of, undefined), reason, JSON.stringify(of));
+    assert.equal(evaluateHealth(of, undefined), reason, JSON.stringify(of));
   }
 });
 
 test('after a resume only later copies are judged, again from 500 on', () => {
   const since = counts(600, 300, 100);
-  assert.equal(judgeHealth(since, since), undefined);
-  assert.equal(judgeHealth(counts(1_099, 799, 599), since), undefined);
-  assert.equal(judgeHealth(counts(1_100, 325, 101), since), undefined);
-  assert.equal(judgeHealth(counts(1_100, 326, 101), since), 'bounces');
-  assert.equal(judgeHealth(counts(1_100, 325, 102), since), 'complaints');
+  assert.equal(evaluateHealth(since, since), undefined);
+  assert.equal(evaluateHealth(counts(1_099, 799, 599), since), undefined);
+  assert.equal(evaluateHealth(counts(1_100, 325, 101), since), undefined);
+  assert.equal(evaluateHealth(counts(1_100, 326, 101), since), 'bounces');
+  assert.equal(evaluateHealth(counts(1_100, 325, 102), since), 'complaints');
 });

@@ -7,7 +7,7 @@ import { verdictForAll } from '../../src/queue/outcome/outcome.ts';
 import { addSuppressions } from '../../src/suppressions/change.ts';
 import { newId } from '../../src/system/ids.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
-import { deliverBy, judged, openSpool } from '../support/spool.ts';
+import { attemptWith, deliverBy, openSpool } from '../support/spool.ts';
 
 const spool = await openSpool();
 const control = await openControlSocket(spool.app);
@@ -45,7 +45,9 @@ async function bounce(to: string, text: string, enhancedCode: string): Promise<v
   const report: Report = {
     ...{ phase: 'rcpt', mx: 'mx.rcpt.example', address: null, tls: null, smtpCode: 550, enhancedCode, text },
   };
-  await deliverBy(spool.app, claim, async () => judged(verdictForAll(claim, { kind: 'bounced', report })));
+  await deliverBy(spool.app, claim, async () =>
+    attemptWith(verdictForAll(claim, { kind: 'bounced', report })),
+  );
 }
 
 test('suppressions by rows that would not suppress now are listed, and those that would are not', async () => {

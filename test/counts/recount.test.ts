@@ -8,9 +8,9 @@ import { COUNTERS } from '../../src/counts/tally.ts';
 import { NO_REPORT, type Outcome } from '../../src/queue/outcome/outcome.ts';
 import type { Id } from '../../src/system/ids.ts';
 import { type EngagementRequest, recordEngagements } from '../../src/tracking/engagements/record.ts';
-import { createJudgingWork } from '../../src/tracking/worker.ts';
+import { createClassificationWork } from '../../src/tracking/worker.ts';
 import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
-import { deliverBy, judged, type Spool } from '../support/spool.ts';
+import { attemptWith, deliverBy, type Spool } from '../support/spool.ts';
 import { assertRecounted, countersOf } from './recount.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
@@ -39,7 +39,7 @@ async function post(path: string, body: unknown, key = spool.liveKey) {
 async function endAll(outcome: Outcome): Promise<void> {
   for (const claim of await spool.claim())
     await deliverBy(spool.app, claim, async ({ recipients }) =>
-      judged(new Map(recipients.map(({ id }) => [id, { outcome }]))),
+      attemptWith(new Map(recipients.map(({ id }) => [id, { outcome }]))),
     );
 }
 
@@ -145,7 +145,7 @@ test('opens and clicks are counted by who made them, and the first of each email
   await spool.deliverDue();
   await spool.clock.advance(60_000);
   const open = { kind: 'open', link: null, url: null } as const;
-  const work = createJudgingWork(spool.app);
+  const work = createClassificationWork(spool.app);
   for (let round = 0; round < 2; round++) {
     for (const [index, what] of [open, {}].entries()) {
       await engage(id, what);

@@ -32,7 +32,7 @@ import {
   listAbandoned,
 } from '../../src/tasks/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
-import { findNextJudgement, listDueEngagements } from '../../src/tracking/judgement/store.ts';
+import { findNextClassificationAt, listDueEngagements } from '../../src/tracking/classification/store.ts';
 import { forgetPreviousSecrets } from '../../src/webhooks/store.ts';
 import { explain } from '../support/explain.ts';
 
@@ -109,7 +109,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   ],
   broadcastRunsByContent: [(tx) => deleteUnusedContent(tx, 1)],
   blobsBySha256: [(tx) => isFileInUse(tx, 'ab')],
-  engagementsDue: [findNextJudgement, (tx) => listDueEngagements.run(tx, { now: 1, limit: 10 })],
+  engagementsDue: [findNextClassificationAt, (tx) => listDueEngagements.run(tx, { now: 1, limit: 10 })],
   eventsToFanOut: [(tx) => listEventsToFanOut(tx, 10), (tx) => markFannedOut(tx, 'evt_1')],
   // SQLite makes this query when a blob is deleted.
   messagesByBlob: [(tx) => tx.selectFrom('messages').select('id').where('blobId', '=', 'blob_1').execute()],

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   checkRecords,
-  judgeDkim,
-  judgeDmarc,
-  judgeMx,
-  judgeReturnPath,
-  judgeSpf,
-  judgeTracking,
+  evaluateDkim,
+  evaluateDmarc,
+  evaluateMx,
+  evaluateReturnPath,
+  evaluateSpf,
+  evaluateTracking,
 } from '../../src/domains/check.ts';
 import type { TlsProbe } from '../../src/system/tls-probe.ts';
 import { zoneDns } from '../support/zone-dns.ts';
@@ -33,7 +33,7 @@ for (const record of [
   `v=spf1 include:${INCLUDE} ${'a '.repeat(9)}-all`,
 ]) {
   test(`SPF: "${record.slice(0, 60)}" lets us send`, () => {
-    assert.deepEqual(judgeSpf(found(record), INCLUDE), { kind: 'verified', found: [record] });
+    assert.deepEqual(evaluateSpf(found(record), INCLUDE), { kind: 'verified', found: [record] });
   });
 }
 
@@ -49,7 +49,7 @@ for (const [record, error] of [
   [`v=spf1 -all include:${INCLUDE}`, /before "all"/],
 ] as const) {
   test(`SPF: "${record.slice(0, 60)}" is wrong`, () => {
-    const verdict = judgeSpf(found(record), INCLUDE);
+    const verdict = evaluateSpf(found(record), INCLUDE);
     assert.ok(verdict.kind === 'wrong');
     assert.match(verdict.error, error);
     assert.deepEqual(verdict.found, [record]);
@@ -58,30 +58,30 @@ for (const [record, error] of [
 
 test('SPF: two records are wrong even when one is ours, and other texts do not count', () => {
   const ours = `v=spf1 include:${INCLUDE} ~all`;
-  const verdict = judgeSpf(found('google-site-verification=1', ours, 'v=spf1 -all'), INCLUDE);
+  const verdict = evaluateSpf(found('google-site-verification=1', ours, 'v=spf1 -all'), INCLUDE);
   assert.deepEqual([verdict.kind, 'found' in verdict && verdict.found], ['wrong', [ours, 'v=spf1 -all']]);
-  assert.equal(judgeSpf(found('v=spf10 x', 'v=spf1x', ours, ' v=spf1 -all'), INCLUDE).kind, 'verified');
+  assert.equal(evaluateSpf(found('v=spf10 x', 'v=spf1x', ours, ' v=spf1 -all'), INCLUDE).kind, 'verified');
 });
 
 test('SPF: no record is absent, whatever else is there; a failure is unknown', () => {
   for (const answer of [absent, noData, found('hello', 'v=spf2.0/pra -all')]) {
-    assert.equal(judgeSpf(answer, INCLUDE).kind, 'absent');
+    assert.equal(evaluateSpf(answer, INCLUDE).kind, 'absent');
   }
-  const verdict = judgeSpf(failed, INCLUDE);
+  const verdict = evaluateSpf(failed, INCLUDE);
   assert.ok(verdict.kind === 'unknown');
   assert.match(verdict.error, /ESERVFAIL/);
 });
 
 test('DKIM: the CNAME whose target holds our key is right, whatever its case and its final dot', () => {
   for (const name of [TARGET, `${TARGET.toUpperCase()}.`]) {
-    const verdict = judgeDkim(found(name), found(`v=DKIM1; k=rsa; p=${PUBLIC_KEY}`), EXPECTED);
+    const verdict = evaluateDkim(found(name), found(`v=DKIM1; k=rsa; p=${PUBLIC_KEY}`), EXPECTED);
     assert.deepEqual(verdict, { kind: 'verified', found: [name] });
   }
 });
 
 test('DKIM: the CNAME whose target holds nothing waits for the operator, and says for what', () => {
   for (const text of [absent, noData]) {
-    const verdict = judgeDkim(found(TARGET), text, EXPECTED);
+    const verdict = evaluateDkim(found(TARGET), text, EXPECTED);
     assert.ok(verdict.kind === 'absent');
     assert.deepEqual(verdict.found, [TARGET]);
     assert.match(
@@ -94,7 +94,7 @@ test('DKIM: the CNAME whose target holds nothing waits for the operator, and say
 test('DKIM: the CNAME whose target holds another key, or more than the key, is wrong', () => {
   const ours = `v=DKIM1; k=rsa; p=${PUBLIC_KEY}`;
   for (const text of [found('v=DKIM1; p=AAAA'), found('v=DKIM1; p='), found(ours, 'hello')]) {
-    const verdict = judgeDkim(found(TARGET), text, EXPECTED);
+    const verdict = evaluateDkim(found(TARGET), text, EXPECTED);
     assert.ok(verdict.kind === 'wrong');
     assert.match(verdict.error, /The CNAME is right, but .* holds something else .*operator/);
     assert.deepEqual(verdict.found, [TARGET, ...text.records]);
@@ -102,7 +102,7 @@ test('DKIM: the CNAME whose target holds another key, or more than the key, is w
 });
 
 test('DKIM: the CNAME whose target cannot be asked says nothing', () => {
-  const verdict = judgeDkim(found(TARGET), failed, EXPECTED);
+  const verdict = evaluateDkim(found(TARGET), failed, EXPECTED);
   assert.ok(verdict.kind === 'unknown');
   assert.match(verdict.error, /ESERVFAIL/);
 });
@@ -114,7 +114,7 @@ test('DKIM: our key in a TXT record is enough, also through a CNAME of the owner
     `v=DKIM1;p=${PUBLIC_KEY.slice(0, 9)} ${PUBLIC_KEY.slice(9)};`,
   ]) {
     for (const alias of [noData, absent, failed, found('keys.example.com')]) {
-      const verdict = judgeDkim(alias, found(text), EXPECTED);
+      const verdict = evaluateDkim(alias, found(text), EXPECTED);
       assert.deepEqual(verdict, { kind: 'verified', found: [text] });
     }
   }
@@ -129,7 +129,7 @@ test('DKIM: another key, a revoked one, another target or several texts are wron
     [found(`x${TARGET}`), absent, /must be a CNAME/],
     [noData, found(ours, 'v=DKIM1; p=AAAA'), /several TXT records/],
   ] as const) {
-    const verdict = judgeDkim(alias, text, EXPECTED);
+    const verdict = evaluateDkim(alias, text, EXPECTED);
     assert.ok(verdict.kind === 'wrong');
     assert.match(verdict.error, error);
     assert.ok(verdict.found.length > 0);
@@ -137,12 +137,12 @@ test('DKIM: another key, a revoked one, another target or several texts are wron
 });
 
 test('DKIM: nothing is absent, and a failure is unknown unless the other answer is right', () => {
-  assert.equal(judgeDkim(absent, absent, EXPECTED).kind, 'absent');
-  assert.equal(judgeDkim(noData, absent, EXPECTED).kind, 'absent');
-  assert.equal(judgeDkim(failed, absent, EXPECTED).kind, 'unknown');
-  assert.equal(judgeDkim(noData, failed, EXPECTED).kind, 'unknown');
-  assert.equal(judgeDkim(found('other.example'), failed, EXPECTED).kind, 'unknown');
-  assert.equal(judgeDkim(failed, found('v=DKIM1; p=AAAA'), EXPECTED).kind, 'unknown');
+  assert.equal(evaluateDkim(absent, absent, EXPECTED).kind, 'absent');
+  assert.equal(evaluateDkim(noData, absent, EXPECTED).kind, 'absent');
+  assert.equal(evaluateDkim(failed, absent, EXPECTED).kind, 'unknown');
+  assert.equal(evaluateDkim(noData, failed, EXPECTED).kind, 'unknown');
+  assert.equal(evaluateDkim(found('other.example'), failed, EXPECTED).kind, 'unknown');
+  assert.equal(evaluateDkim(failed, found('v=DKIM1; p=AAAA'), EXPECTED).kind, 'unknown');
 });
 
 test('DMARC: any policy is right', () => {
@@ -151,7 +151,7 @@ test('DMARC: any policy is right', () => {
     'v=DMARC1;p=reject',
     'v = DMARC1 ; P = Quarantine ; rua=mailto:a@example.com; sp=reject;',
   ]) {
-    assert.deepEqual(judgeDmarc(found('other', record), null), { kind: 'verified', found: [record] });
+    assert.deepEqual(evaluateDmarc(found('other', record), null), { kind: 'verified', found: [record] });
   }
 });
 
@@ -164,15 +164,15 @@ test('DMARC: no policy, an unknown one, two in one record, or two records are wr
     ['v=DMARC1; sp=none'],
     ['v=DMARC1; p=none', 'v=DMARC1; p=reject'],
   ]) {
-    assert.equal(kindOf(judgeDmarc(found(...records), null)), 'wrong', records.join(' | '));
+    assert.equal(kindOf(evaluateDmarc(found(...records), null)), 'wrong', records.join(' | '));
   }
 });
 
 test('DMARC: nothing of the kind is absent; a failure is unknown', () => {
   for (const answer of [absent, noData, found('p=none; v=DMARC1', 'v=dmarc1; p=none', 'v=DMARC12; p=none')]) {
-    assert.equal(judgeDmarc(answer, null).kind, 'absent');
+    assert.equal(evaluateDmarc(answer, null).kind, 'absent');
   }
-  assert.equal(judgeDmarc(failed, null).kind, 'unknown');
+  assert.equal(evaluateDmarc(failed, null).kind, 'unknown');
 });
 
 test('DMARC: the policy of a parent counts where the domain has no record of its own, and is not needed where it has one', async () => {
@@ -192,7 +192,7 @@ test('DMARC: the policy of a parent counts where the domain has no record of its
     'reject',
   ]);
   assert.deepEqual(await kindIn(''), ['absent', undefined]);
-  assert.equal(judgeDmarc(absent, undefined).kind, 'unknown', 'the parents could not be asked');
+  assert.equal(evaluateDmarc(absent, undefined).kind, 'unknown', 'the parents could not be asked');
 });
 
 test('SPF: a record that receivers cannot evaluate is wrong and says why, and one whose includes cannot be asked is unknown', async () => {
@@ -222,32 +222,36 @@ test('SPF: a record that receivers cannot evaluate is wrong and says why, and on
 test('TRACKING: a CNAME to our host, whatever its case, and nothing else', () => {
   const target = 'track.mx.postrider.example';
   for (const name of [target, 'Track.MX.postrider.example.']) {
-    assert.deepEqual(judgeTracking(found(name), target), { kind: 'verified', found: [name] });
+    assert.deepEqual(evaluateTracking(found(name), target), { kind: 'verified', found: [name] });
   }
-  for (const answer of [absent, noData]) assert.equal(judgeTracking(answer, target).kind, 'absent');
-  const verdict = judgeTracking(found(`x${target}`), target);
+  for (const answer of [absent, noData]) assert.equal(evaluateTracking(answer, target).kind, 'absent');
+  const verdict = evaluateTracking(found(`x${target}`), target);
   assert.ok(verdict.kind === 'wrong');
   assert.match(verdict.error, /must be a CNAME to track\.mx\.postrider\.example/);
-  assert.equal(judgeTracking(failed, target).kind, 'unknown');
+  assert.equal(evaluateTracking(failed, target).kind, 'unknown');
 });
 
 test('RETURN_PATH: only a CNAME to our host, where SPF is published, is right', () => {
   const target = 'bounce.mx.postrider.example';
   const spf = found('hello', 'v=spf1 ip4:192.0.2.1 -all');
-  const right = judgeReturnPath(found('Bounce.MX.postrider.example.'), spf, target);
+  const right = evaluateReturnPath(found('Bounce.MX.postrider.example.'), spf, target);
   assert.deepEqual(right, { kind: 'verified', found: ['Bounce.MX.postrider.example.'] });
-  assert.equal(judgeReturnPath(absent, absent, target).kind, 'absent');
-  assert.equal(judgeReturnPath(noData, spf, target).kind, 'absent', 'an SPF record of its own is no CNAME');
-  assert.equal(judgeReturnPath(found('bounce.other.example'), spf, target).kind, 'wrong');
+  assert.equal(evaluateReturnPath(absent, absent, target).kind, 'absent');
+  assert.equal(
+    evaluateReturnPath(noData, spf, target).kind,
+    'absent',
+    'an SPF record of its own is no CNAME',
+  );
+  assert.equal(evaluateReturnPath(found('bounce.other.example'), spf, target).kind, 'wrong');
   for (const answer of [failed, absent])
-    assert.equal(judgeReturnPath(failed, answer, target).kind, 'unknown');
-  assert.equal(judgeReturnPath(found(target), failed, target).kind, 'unknown');
+    assert.equal(evaluateReturnPath(failed, answer, target).kind, 'unknown');
+  assert.equal(evaluateReturnPath(found(target), failed, target).kind, 'unknown');
 });
 
 test('RETURN_PATH: a CNAME whose target holds no SPF record is not verified, and names the record that the operator must publish', () => {
   const target = 'bounce.mx.postrider.example';
   for (const text of [absent, noData, found('v=spf10', 'hello')]) {
-    const verdict = judgeReturnPath(found(target), text, target);
+    const verdict = evaluateReturnPath(found(target), text, target);
     assert.ok(verdict.kind === 'absent');
     assert.deepEqual(verdict.found, [target]);
     assert.match(verdict.error, /^The CNAME is right, .* no SPF record yet: .*"postrider domain records"/);
@@ -259,8 +263,8 @@ test('MX: one record that names this machine is enough, whatever its preference,
     ...{ kind: 'found' as const, ttlMs: 0 },
     records: hosts.map(([preference, exchange]) => ({ preference, exchange })),
   });
-  assert.deepEqual(judgeMx(mx([10, HOSTNAME]), HOSTNAME), { kind: 'verified', found: [`10 ${HOSTNAME}`] });
-  const others = judgeMx(mx([0, 'mx.other.example'], [99, `${HOSTNAME.toUpperCase()}.`]), HOSTNAME);
+  assert.deepEqual(evaluateMx(mx([10, HOSTNAME]), HOSTNAME), { kind: 'verified', found: [`10 ${HOSTNAME}`] });
+  const others = evaluateMx(mx([0, 'mx.other.example'], [99, `${HOSTNAME.toUpperCase()}.`]), HOSTNAME);
   assert.deepEqual(others, {
     kind: 'verified',
     found: ['0 mx.other.example', `99 ${HOSTNAME.toUpperCase()}.`],
@@ -274,25 +278,25 @@ test('MX: one record that names this machine is enough, whatever its preference,
       /goes to other hosts; .* once an MX record names mx\.postrider/,
     ],
   ] as const) {
-    const verdict = judgeMx(answer, HOSTNAME);
+    const verdict = evaluateMx(answer, HOSTNAME);
     assert.ok(verdict.kind === 'absent', 'a domain may receive elsewhere: that is no fault');
     assert.match(verdict.error, error);
   }
-  assert.deepEqual(judgeMx(mx([0, '']), HOSTNAME), {
-    ...judgeMx(mx([0, '']), HOSTNAME),
+  assert.deepEqual(evaluateMx(mx([0, '']), HOSTNAME), {
+    ...evaluateMx(mx([0, '']), HOSTNAME),
     found: ['0 .'],
   });
-  assert.equal(judgeMx(failed, HOSTNAME).kind, 'unknown');
+  assert.equal(evaluateMx(failed, HOSTNAME).kind, 'unknown');
 });
 
 test('records found in DNS lose the characters that hide or reorder text before they are stored', () => {
-  const verdict = judgeSpf(found('v=spf1 \u202einclude:evil.example\x1b[2J \u200b-all\0'), INCLUDE);
+  const verdict = evaluateSpf(found('v=spf1 \u202einclude:evil.example\x1b[2J \u200b-all\0'), INCLUDE);
   assert.ok('found' in verdict);
   assert.deepEqual(verdict.found, ['v=spf1 include:evil.example[2J -all']);
 });
 
 test('records that others publish are cut before they are stored', () => {
-  const verdict = judgeSpf(
+  const verdict = evaluateSpf(
     found(...Array.from({ length: 50 }, () => `v=spf1 ${'😀'.repeat(2_000)}`)),
     INCLUDE,
   );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { clientRecordsToPublish, judgeSrv } from '../../src/domains/client-records.ts';
+import { clientRecordsToPublish, evaluateSrv } from '../../src/domains/client-records.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { zoneDns } from '../support/zone-dns.ts';
@@ -231,14 +231,14 @@ test('the records are checked with the others, shown with what DNS has, and neve
 
 test('the SRV records with the best priority lead to this machine, and the target "." stands alone', () => {
   const srv = (target: string, port = 993, priority = 0) => ({ priority, weight: 1, port, target });
-  const judge = (records: ReturnType<typeof srv>[], value: string, port = 993) =>
-    judgeSrv({ kind: 'found', records, ttlMs: 1 }, { value, port }).kind;
-  assert.equal(judge([srv('a.example', 993, 5), srv(HOST)], HOST), 'verified');
-  assert.equal(judge([srv('a.example'), srv(HOST, 993, 5)], HOST), 'wrong', 'programs use the other one');
-  assert.equal(judge([srv('a.example'), srv(HOST)], HOST), 'wrong', 'some programs use the other one');
-  assert.equal(judge([srv(HOST, 994)], HOST), 'wrong');
-  assert.equal(judge([srv('')], HOST), 'wrong');
-  assert.equal(judge([srv('', 0)], '.', 0), 'verified');
-  assert.equal(judge([srv('', 0), srv(HOST)], '.', 0), 'wrong');
-  assert.equal(judgeSrv({ kind: 'no-name' }, { value: '.', port: 0 }).kind, 'absent');
+  const evaluate = (records: ReturnType<typeof srv>[], value: string, port = 993) =>
+    evaluateSrv({ kind: 'found', records, ttlMs: 1 }, { value, port }).kind;
+  assert.equal(evaluate([srv('a.example', 993, 5), srv(HOST)], HOST), 'verified');
+  assert.equal(evaluate([srv('a.example'), srv(HOST, 993, 5)], HOST), 'wrong', 'programs use the other one');
+  assert.equal(evaluate([srv('a.example'), srv(HOST)], HOST), 'wrong', 'some programs use the other one');
+  assert.equal(evaluate([srv(HOST, 994)], HOST), 'wrong');
+  assert.equal(evaluate([srv('')], HOST), 'wrong');
+  assert.equal(evaluate([srv('', 0)], '.', 0), 'verified');
+  assert.equal(evaluate([srv('', 0), srv(HOST)], '.', 0), 'wrong');
+  assert.equal(evaluateSrv({ kind: 'no-name' }, { value: '.', port: 0 }).kind, 'absent');
 });

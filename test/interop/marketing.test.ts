@@ -30,7 +30,7 @@ const HTML = `<h1>Hello {{firstName}}</h1>
 /** A browser of a person. Headless Chromium calls itself a robot. */
 const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
-/** Whoever is quicker after the delivery counts as a machine (src/tracking/judge.ts), with a margin. */
+/** Whoever is quicker after the delivery counts as a machine (src/tracking/classify.ts), with a margin. */
 const READING_MS = 5_500;
 /** Directory for screenshots of every page; without it, none are taken. */
 const SCREENSHOTS = process.env['POSTRIDER_SCREENSHOTS'];
@@ -206,7 +206,7 @@ for (const javaScriptEnabled of [true, false]) {
       assert.ok((await contact()).topics.some(({ id }: { id: string }) => id === otherId));
     });
 
-    const { counts } = await until('the open and the click are judged', async () => {
+    const { counts } = await until('the open and the click are classified', async () => {
       const seen = await get(`/broadcasts/${first.id}`);
       return seen.counts.clicked > 0 && seen.counts.opened > 0 && seen;
     });

@@ -8,7 +8,7 @@ import { releaseHeld } from '../../src/queue/state/hold.ts';
 import { dialLoopback } from '../support/loopback.ts';
 import { recordLog } from '../support/record-log.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
-import { deliverBy, judged, openSpool } from '../support/spool.ts';
+import { attemptWith, deliverBy, openSpool } from '../support/spool.ts';
 
 /** A file larger than the limit for inline storage. */
 const FILE = { filename: 'data.bin', content: Buffer.alloc(400_000, 7).toString('base64') };
@@ -91,7 +91,7 @@ test('a signature made over a damaged header is dropped with the hold, and resto
   const refused = { ...NO_REPORT, phase: 'rcpt', text: '450 later' } as const;
   for (const claimed of await spool.claim()) {
     const verdicts = verdictForAll(claimed, { kind: 'deferred', report: refused });
-    await deliverBy(spool.app, claimed, async () => judged(verdicts, signature));
+    await deliverBy(spool.app, claimed, async () => attemptWith(verdicts, signature));
   }
   await spool.clock.advance(3_600_000);
   await spool.deliverDue();

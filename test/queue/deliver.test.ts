@@ -15,7 +15,14 @@ import { closeAfterEach, closeAfterTests } from '../support/close-after.ts';
 import { acceptEverything, startCommandServer } from '../support/command-server.ts';
 import { dialLoopback, type Hosts } from '../support/loopback.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
-import { deliverBy, deliveryAppOf, eventTypes, judged, openSpool, type Spool } from '../support/spool.ts';
+import {
+  attemptWith,
+  deliverBy,
+  deliveryAppOf,
+  eventTypes,
+  openSpool,
+  type Spool,
+} from '../support/spool.ts';
 import { openRoutedSpool } from './routed-spool.ts';
 
 const HOUR_MS = 3_600_000;
@@ -46,7 +53,8 @@ async function openLoopbackSpool(smtpPort: number): Promise<Spool> {
   return spool;
 }
 
-const simulate = (spool: Spool) => async (claim: Claim) => judged(simulateDelivery(spool.app.config, claim));
+const simulate = (spool: Spool) => async (claim: Claim) =>
+  attemptWith(simulateDelivery(spool.app.config, claim));
 
 /** Sends one claim in a session of its own, without the dispatcher. */
 async function sendToLoopback(spool: Spool, claim: Claim): Promise<Attempt> {

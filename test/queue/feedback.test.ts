@@ -540,15 +540,15 @@ test('bounces and complaints count for the metrics and for the ledger of their b
   assert.deepEqual(await complain({ emailId: copyOf(complained), position: 0 }), STORED);
   const { counts } = await campaign.show(broadcastId);
   assert.deepEqual([counts.delivered, counts.bounced, counts.complained], [2, 1, 1]);
-  const judged = await campaign.spool.app.db.read
+  const counted = await campaign.spool.app.db.read
     .selectFrom('broadcastCounts')
     .select(['sent', 'bouncedPermanently', 'complained'])
     .where('broadcastId', '=', broadcastId as `brd_${string}`)
     .executeTakeFirst();
   assert.deepEqual(
-    judged,
+    counted,
     { sent: 3, bouncedPermanently: 1, complained: 1 },
-    'the automatic pause judges these',
+    'the automatic pause evaluates these',
   );
   const counters = await campaign.spool.app.db.read
     .selectFrom('counts')

@@ -137,7 +137,7 @@ async function runFile(host: ChildProcess, file: string, options: RunOptions): P
   clearTimeout(late);
   clearTimeout(deaf);
   host.off('message', onMessage).off('exit', onExit);
-  if (typeof last !== 'string') return { ...judge(file, events, last), cpuMs };
+  if (typeof last !== 'string') return { ...outcomeOf(file, events, last), cpuMs };
   if (host.exitCode === null && host.signalCode === null) {
     const ended = once(host, 'exit');
     host.kill('SIGKILL');
@@ -146,10 +146,10 @@ async function runFile(host: ChildProcess, file: string, options: RunOptions): P
   return { ...failed({ file, events: withoutCounts(events), counts: NONE }, last), cpuMs };
 }
 
-type Judged = Omit<Outcome, 'cpuMs'>;
+type Finished = Omit<Outcome, 'cpuMs'>;
 
 /** Returns the outcome of a file. A file without tests fails, although Node reports it as one passed test. */
-function judge(file: string, told: readonly TestEvent[], { data }: TestEvent): Judged {
+function outcomeOf(file: string, told: readonly TestEvent[], { data }: TestEvent): Finished {
   const counts = data.counts ?? NONE;
   const events = withoutCounts(told);
   const outcome = { file, events, counts };
@@ -161,7 +161,7 @@ function judge(file: string, told: readonly TestEvent[], { data }: TestEvent): J
   return data.success || isRed ? outcome : failed(outcome, 'Something failed outside of the tests');
 }
 
-function failed({ file, events, counts }: Judged, reason: string): Judged {
+function failed({ file, events, counts }: Finished, reason: string): Finished {
   const data = { name: file, nesting: 0, details: { duration_ms: 0, error: errorOf({ text: reason }) } };
   const more = { tests: counts.tests + 1, failed: counts.failed + 1 };
   return { file, events: [...events, { type: 'test:fail', data }], counts: { ...counts, ...more } };

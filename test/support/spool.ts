@@ -187,7 +187,7 @@ export function deliverBy(
 }
 
 /** Returns an attempt that ended with these verdicts. */
-export function judged(
+export function attemptWith(
   verdicts: ReadonlyMap<`rcp_${string}`, Verdict>,
   signature: string | null = null,
 ): Attempt {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { NO_REPORT, type Outcome, verdictForAll } from '../../src/queue/outcome/outcome.ts';
 import { expireEvidence } from '../../src/suppressions/evidence-store.ts';
-import { deliverBy, judged, openSpool } from '../support/spool.ts';
+import { attemptWith, deliverBy, openSpool } from '../support/spool.ts';
 
 const DAY_MS = 86_400_000;
 const spool = await openSpool();
@@ -23,7 +23,7 @@ async function end(to: string, outcome: Outcome) {
   const id = await spool.accept(to);
   const [claim] = (await spool.claim()).filter(({ message }) => message.id === id);
   assert.ok(claim);
-  await deliverBy(spool.app, claim, async () => judged(verdictForAll(claim, outcome)));
+  await deliverBy(spool.app, claim, async () => attemptWith(verdictForAll(claim, outcome)));
   const events = await spool.app.db.read
     .selectFrom('events')
     .select('data')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
-import { blockList, createTargetGuard, MAX_JUDGED_ADDRESSES } from '../../src/system/blocklist.ts';
+import { blockList, createTargetGuard, MAX_CHECKED_ADDRESSES } from '../../src/system/blocklist.ts';
 
 const guard = createTargetGuard({ allow: [], own: [] });
 
@@ -133,6 +133,6 @@ test('only a few addresses of a host with many are considered', () => {
   const onRefused = (_host: string, addresses: readonly string[]) => reported.push(addresses.length);
   const reporting = createTargetGuard({ allow: [], own: [], onRefused });
   const many = Array.from({ length: 1_000 }, (_, index) => (index % 2 === 0 ? '8.8.8.8' : '10.0.0.1'));
-  assert.equal(reporting.keepAllowed('many.example', many).length, MAX_JUDGED_ADDRESSES / 2);
-  assert.deepEqual(reported, [MAX_JUDGED_ADDRESSES / 2]);
+  assert.equal(reporting.keepAllowed('many.example', many).length, MAX_CHECKED_ADDRESSES / 2);
+  assert.deepEqual(reported, [MAX_CHECKED_ADDRESSES / 2]);
 });

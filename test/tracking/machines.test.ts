@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { judge } from '../../src/tracking/judge.ts';
-import { findBursts } from '../../src/tracking/judgement/bursts.ts';
-import type { DueEngagement, EmailFacts } from '../../src/tracking/judgement/store.ts';
+import { findBursts } from '../../src/tracking/classification/bursts.ts';
+import type { DueEngagement, EmailFacts } from '../../src/tracking/classification/store.ts';
+import { classify } from '../../src/tracking/classify.ts';
 import { readScannerNetworks } from '../../src/tracking/scanner-networks.ts';
 import { MACHINE_CASES, type MachineCase } from '../fixtures/machines.ts';
 
@@ -44,7 +44,7 @@ function factsOf(one: MachineCase): EmailFacts {
 
 for (const one of MACHINE_CASES) {
   test(`${one.kind}: ${one.name}`, () => {
-    assert.equal(judge(requestOf(one), factsOf(one), networks) ?? 'human', one.verdict);
+    assert.equal(classify(requestOf(one), factsOf(one), networks) ?? 'human', one.verdict);
     assert.match(one.source, /^https:\/\//);
   });
 }
@@ -54,19 +54,19 @@ const facts = factsOf(person);
 
 test('a request while a server is being shown the email is one of its content filter', () => {
   const shown = { ...facts, attempts: [], isInFlight: true };
-  assert.equal(judge(requestOf(person), shown, networks), 'too_soon');
+  assert.equal(classify(requestOf(person), shown, networks), 'too_soon');
 });
 
-test('an email whose attempts retention has deleted is judged by the other signals', () => {
-  assert.equal(judge(requestOf({ ...person, afterMs: 0 }), { ...facts, attempts: [] }, networks), null);
+test('an email whose attempts retention has deleted is classified by the other signals', () => {
+  assert.equal(classify(requestOf({ ...person, afterMs: 0 }), { ...facts, attempts: [] }, networks), null);
 });
 
 test('an open of another client during a burst is a person', () => {
   const click = { at: ACCEPTED_AT + 60_000, link: 1, ip: '198.51.100.1' };
   const bursts = findBursts([1, 2, 3].map((link) => ({ ...click, link })));
   const open = { ...requestOf(person), kind: 'open', link: null, at: click.at } as const;
-  assert.equal(judge(open, { ...facts, bursts }, networks), null);
-  assert.equal(judge({ ...open, ip: click.ip }, { ...facts, bursts }, networks), 'many_links');
+  assert.equal(classify(open, { ...facts, bursts }, networks), null);
+  assert.equal(classify({ ...open, ip: click.ip }, { ...facts, bursts }, networks), 'many_links');
 });
 
 test('networks apply to their scope, in IPv4 and IPv6', () => {
@@ -94,7 +94,7 @@ test('a file with an unknown scope or a wrong network is refused', () => {
   );
 });
 
-test('each network of the file has a source and a reason, and Microsoft is judged by its clicks only', () => {
+test('each network of the file has a source and a reason, and Microsoft is classified by its clicks only', () => {
   const file = JSON.parse(readFileSync('config/scanner-networks.json', 'utf8')) as {
     networks: { name: string; scope: string; source: string; why: string; cidrs: string[] }[];
   };

@@ -12,7 +12,7 @@ import { createPreferencesApp } from '../../src/preferences/app.tsx';
 import { DAY_MS } from '../../src/system/clock.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { newId } from '../../src/system/ids.ts';
-import { createJudgingWork } from '../../src/tracking/worker.ts';
+import { createClassificationWork } from '../../src/tracking/worker.ts';
 import { TAG } from '../broadcasts/fixtures.ts';
 import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
 import { rawMessage } from '../emails/fixtures.ts';
@@ -76,7 +76,7 @@ async function sentParts(emailId: string): Promise<{ html: string; text: string 
 const linksIn = (html: string): string[] =>
   [...html.matchAll(/https?:\/\/(?:track|links)\.[\w.]+\/[co]\/[\w-]+/g)].map(([link]) => link);
 
-/** Returns the number of engagements that are not judged yet. */
+/** Returns the number of engagements that are not classified yet. */
 function countDue(): number {
   const count = 'SELECT count(*) AS due FROM engagements WHERE dueAt IS NOT NULL';
   return withDatabase((database) => (database.prepare(count).get() as { due: number }).due);
@@ -332,8 +332,8 @@ test('a broadcast is instrumented once, and each copy leads its reader to the li
 
   await waitUntil(() => countDue() >= 4);
   await advance(60_000);
-  const judging = createJudgingWork(spool.app);
-  while (countDue() > 0) await judging.lease(1);
+  const classification = createClassificationWork(spool.app);
+  while (countDue() > 0) await classification.lease(1);
   const { counts } = await campaign.show(id);
   assert.deepEqual([counts.opened, counts.uniqueOpened, counts.clicked, counts.uniqueClicked], [2, 2, 2, 2]);
   const url = 'https://shop.example/?c={{id}}&n={{firstName}}';

@@ -4,8 +4,8 @@ import type { Tx } from '../../src/db/operation.ts';
 import type { EngagementRow } from '../../src/db/tracking-tables.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
 import {
+  CLASSIFICATION_DELAY_MS,
   type EngagementRequest,
-  JUDGING_DELAY_MS,
   MAX_ROWS_PER_EMAIL,
   MAX_ROWS_PER_LINK,
   recordEngagements,
@@ -28,7 +28,7 @@ const click: EngagementRequest = {
 const rowsOf = (tx: Tx): Promise<EngagementRow[]> =>
   tx.selectFrom('engagements').selectAll().orderBy('id').execute();
 
-test('a click is stored with everything that its judgement needs, and is due 15 s later', async () => {
+test('a click is stored with everything that its classification needs, and is due 15 s later', async () => {
   const { tx } = openMemoryDatabase();
   await recordEngagements.run(tx, [click]);
   const { method: _, ...stored } = click;
@@ -39,7 +39,7 @@ test('a click is stored with everything that its judgement needs, and is due 15 
       isHead: 0,
       isPrefetch: 0,
       requests: 1,
-      dueAt: AT + JUDGING_DELAY_MS,
+      dueAt: AT + CLASSIFICATION_DELAY_MS,
       verdict: null,
       reason: null,
       eventId: null,
@@ -58,7 +58,7 @@ test('repetitions by the same client are one row, with the signals of all of the
   assert.deepEqual([row?.at, row?.isHead, row?.isPrefetch], [AT, 1, 1]);
 });
 
-test('other clients, links, kinds and emails have rows of their own, and so has a client that was judged', async () => {
+test('other clients, links, kinds and emails have rows of their own, and so has a client that was classified', async () => {
   const { tx } = openMemoryDatabase();
   const requests: EngagementRequest[] = [
     click,

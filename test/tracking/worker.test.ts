@@ -1,4 +1,4 @@
-/** The judgement of recorded opens and clicks, on real emails and with the clock of the test. */
+/** The classification of recorded opens and clicks, on real emails and with the clock of the test. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -15,12 +15,12 @@ import { DAY_MS } from '../../src/system/clock.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import type { Work } from '../../src/system/worker.ts';
 import {
+  CLASSIFICATION_DELAY_MS,
   type EngagementRequest,
-  JUDGING_DELAY_MS,
   recordEngagements,
 } from '../../src/tracking/engagements/record.ts';
 import { settleEngagements } from '../../src/tracking/settle.ts';
-import { createJudgingWork } from '../../src/tracking/worker.ts';
+import { createClassificationWork } from '../../src/tracking/worker.ts';
 import { eventDataSchema } from '../../src/webhooks/event-schemas.ts';
 import { emailBody } from '../emails/fixtures.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
@@ -42,7 +42,7 @@ before(async () => {
   test1 = await openTestApp({ system: { clock } });
   sideDatabase = openWriting(join(test1.dataDir, 'postrider.db'), 'NORMAL');
   side = kyselyOn(sideDatabase);
-  work = createJudgingWork(test1.app);
+  work = createClassificationWork(test1.app);
 });
 
 after(async () => {
@@ -87,9 +87,9 @@ async function record(emailId: Id<'em'>, more: Partial<EngagementRequest> = {}):
 
 const open = { kind: 'open', link: null, url: null } as const;
 
-/** Judges what is due after the delay. */
-async function judgeAll(): Promise<void> {
-  await clock.advance(JUDGING_DELAY_MS);
+/** Classifies what is due after the delay. */
+async function classifyAll(): Promise<void> {
+  await clock.advance(CLASSIFICATION_DELAY_MS);
   await work.lease(1);
 }
 
@@ -117,7 +117,7 @@ test('a click of a person is reported 15 s later, once, with everything that its
   const before = (await test1.request('GET', `/v1/emails/${id}`)).body;
   const timestamp = new Date(clock.now()).toISOString();
   await record(id);
-  await clock.advance(JUDGING_DELAY_MS - 1);
+  await clock.advance(CLASSIFICATION_DELAY_MS - 1);
   await work.lease(1);
   assert.deepEqual(await reportsOf(id), []);
   await clock.advance(1);
@@ -129,7 +129,7 @@ test('a click of a person is reported 15 s later, once, with everything that its
   assert.deepEqual(report?.data['click'], { timestamp, link: LINK, ...reader });
   assert.deepEqual([report?.data['to'], report?.data['emailId']], ['bob@rcpt.example', id]);
   assert.deepEqual([...Value.Errors(eventDataSchema(report?.type as EventType), report?.data)], []);
-  await judgeAll();
+  await classifyAll();
   assert.equal((await reportsOf(id)).length, 1);
   const shown = (await test1.request('GET', `/v1/emails/${id}`)).body;
   assert.deepEqual(
@@ -142,7 +142,7 @@ test('a click of a person is reported 15 s later, once, with everything that its
 test('an open by a machine is reported with the reason, and is not the first open of a person', async () => {
   const id = await sendEmail();
   await record(id, { ...open, userAgent: 'Mozilla/5.0' });
-  await judgeAll();
+  await classifyAll();
   const [report] = await reportsOf(id);
   assert.equal(report?.type, 'email.opened');
   const { bot, botReason } = (report?.data['open'] ?? {}) as Record<string, unknown>;
@@ -155,11 +155,11 @@ test('the first open and the first click of a person are kept, and later ones do
   const id = await sendEmail();
   const openedAt = clock.now();
   await record(id, open);
-  await judgeAll();
+  await classifyAll();
   const clickedAt = clock.now();
   await record(id, open);
   await record(id);
-  await judgeAll();
+  await classifyAll();
   assert.deepEqual(await firstsOf(id), [
     { kind: 'click', at: clickedAt },
     { kind: 'open', at: openedAt },
@@ -174,12 +174,12 @@ test('requests before the delivery has ended, and in the 5 s after it, are those
   const times = [-801, -800, 0, 4_999, 5_000].map((afterMs) => acceptedAt + afterMs);
   for (const [index, at] of times.entries()) await record(id, { ...open, at, ip: `192.0.2.${index}` });
   await clock.advance(10_000);
-  await judgeAll();
+  await classifyAll();
   const reasons = (await rowsOf(id)).map(({ reason }) => reason);
   assert.deepEqual(reasons, [null, 'too_soon', 'too_soon', 'too_soon', null]);
 });
 
-test('a request while the mail is in flight is judged as one of the server', async () => {
+test('a request while the mail is in flight is classified as one of the server', async () => {
   const id = await sendEmail({}, 'in_flight');
   await record(id, open);
   const part = await sendEmail({ to: ['bob@rcpt.example', 'eve@rcpt.example'] });
@@ -190,7 +190,7 @@ test('a request while the mail is in flight is judged as one of the server', asy
     .where('position', '=', 1)
     .execute();
   await record(part, open);
-  await judgeAll();
+  await classifyAll();
   assert.equal((await rowsOf(id))[0]?.reason, 'too_soon');
   assert.equal((await rowsOf(part))[0]?.reason, null, 'one recipient has the email already');
   for (const messageId of [id, part])
@@ -207,7 +207,7 @@ test('three links within 10 s are clicks of a machine, and so is the first of th
     await record(id, { link });
     await clock.advance(5_000);
   }
-  await judgeAll();
+  await classifyAll();
   assert.deepEqual(
     (await rowsOf(id)).map(({ reason }) => reason),
     ['many_links', 'many_links', 'many_links'],
@@ -217,27 +217,27 @@ test('three links within 10 s are clicks of a machine, and so is the first of th
 test('the event of an email with several recipients names the first, since the link does not tell them apart', async () => {
   const id = await sendEmail({ to: ['zoe@rcpt.example', 'bob@rcpt.example'] });
   await record(id);
-  await judgeAll();
+  await classifyAll();
   assert.deepEqual(
     (await reportsOf(id)).map(({ data }) => data['to']),
     ['zoe@rcpt.example'],
   );
 });
 
-test('what was recorded before a restart is judged after it', async () => {
+test('what was recorded before a restart is classified after it', async () => {
   const id = await sendEmail();
   await record(id);
   await clock.advance(HOUR_MS);
-  await createJudgingWork(test1.app).lease(1);
+  await createClassificationWork(test1.app).lease(1);
   assert.equal((await reportsOf(id)).length, 1);
 });
 
-test('a judgement that is settled twice is reported once', async () => {
+test('a classification that is settled twice is reported once', async () => {
   const id = await sendEmail();
   await record(id);
-  await clock.advance(JUDGING_DELAY_MS);
+  await clock.advance(CLASSIFICATION_DELAY_MS);
   const [row] = await rowsOf(id);
-  const input = { now: clock.now(), judgements: [{ id: Number(row?.id), reason: null }] };
+  const input = { now: clock.now(), classifications: [{ id: Number(row?.id), reason: null }] };
   assert.equal(await test1.app.db.commit(settleEngagements, input), 1);
   assert.equal(await test1.app.db.commit(settleEngagements, input), 0);
   assert.equal((await reportsOf(id)).length, 1);
@@ -245,26 +245,26 @@ test('a judgement that is settled twice is reported once', async () => {
 
 test('an engagement of an email that was deleted meanwhile is forgotten', async () => {
   await record('em_00000000000000000000000000');
-  await judgeAll();
+  await classifyAll();
   assert.deepEqual(await rowsOf('em_00000000000000000000000000'), []);
 });
 
 test('the next look comes when the next engagement is due, and within the delay without one', async () => {
   const id = await sendEmail();
   const idle = await work.lease(1);
-  assert.equal(idle.nextDueAt, clock.now() + JUDGING_DELAY_MS);
+  assert.equal(idle.nextDueAt, clock.now() + CLASSIFICATION_DELAY_MS);
   await record(id);
   await clock.advance(4_000);
-  assert.equal((await work.lease(1)).nextDueAt, clock.now() + JUDGING_DELAY_MS - 4_000);
+  assert.equal((await work.lease(1)).nextDueAt, clock.now() + CLASSIFICATION_DELAY_MS - 4_000);
   await record(id, { link: 1 });
-  await clock.advance(JUDGING_DELAY_MS - 4_000);
-  await record(id, { link: 2, at: clock.now() - JUDGING_DELAY_MS + 1 });
+  await clock.advance(CLASSIFICATION_DELAY_MS - 4_000);
+  await record(id, { link: 2, at: clock.now() - CLASSIFICATION_DELAY_MS + 1 });
   assert.equal(
     (await work.lease(1)).nextDueAt,
     clock.now() + 250,
     'a batch takes what falls due within 250 ms',
   );
-  await judgeAll();
+  await classifyAll();
 });
 
 test('a backlog is settled batch after batch without a pause', async () => {
@@ -279,13 +279,13 @@ test('a backlog is settled batch after batch without a pause', async () => {
   for (const id of ids) assert.equal((await reportsOf(id)).length, 120);
 });
 
-test('a clock that was set back does not delay the judgement', async () => {
+test('a clock that was set back does not delay the classification', async () => {
   const id = await sendEmail();
   await record(id, { at: clock.now() + DAY_MS });
   await record(id, { link: 1 });
   await work.lease(1);
   assert.equal((await reportsOf(id)).length, 1);
-  await judgeAll();
+  await classifyAll();
   assert.equal((await reportsOf(id)).length, 2);
 });
 
@@ -297,7 +297,7 @@ test('addresses and user agents are deleted after 30 days, in events too, and th
   await record(id, { ...open, userAgent: 'Mozilla/5.0' });
   await record(young, { at: at + 1 });
   await clock.advance(1);
-  await judgeAll();
+  await classifyAll();
   const personal = async () =>
     (await reportsOf(id)).map(({ data }) => {
       const { ip, userAgent, ...others } = (data['click'] ?? data['open']) as Record<string, unknown>;
@@ -322,19 +322,19 @@ test('addresses and user agents are deleted after 30 days, in events too, and th
     assert.deepEqual([...Value.Errors(eventDataSchema(report.type as EventType), report.data)], []);
 });
 
-test('an engagement that waits for its judgement is not deleted, however old it is', async () => {
+test('an engagement that waits for its classification is not deleted, however old it is', async () => {
   const id = await sendEmail();
   await record(id);
   await runRetention(clock.now() + 31 * DAY_MS);
   assert.equal((await rowsOf(id)).length, 1);
-  await judgeAll();
+  await classifyAll();
   assert.equal((await reportsOf(id)).length, 1);
 });
 
 test('the engagements of an email are deleted with it', async () => {
   const id = await sendEmail();
   await record(id);
-  await judgeAll();
+  await classifyAll();
   await clock.advance(401 * DAY_MS);
   await record(id, { link: 5 });
   await runRetention(clock.now() + HOUR_MS);

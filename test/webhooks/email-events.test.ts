@@ -8,7 +8,7 @@ import { startTasks } from '../../src/tasks/engine.ts';
 import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createWebhookKind } from '../../src/webhooks/posts.ts';
 import { SIMULATOR } from '../emails/fixtures.ts';
-import { deliverBy, judged, openSpool, SENDER_DOMAIN } from '../support/spool.ts';
+import { attemptWith, deliverBy, openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 /** Specification 6. */
@@ -94,7 +94,7 @@ for (const [bounce, enhancedCode] of CODES) {
     const [delivery] = (await spool.claim()).filter(({ message }) => message.id === id);
     assert.ok(delivery);
     const verdicts = verdictForAll(delivery, { kind: 'bounced', report: { ...REPORT, enhancedCode } });
-    await deliverBy(app, delivery, async () => judged(verdicts));
+    await deliverBy(app, delivery, async () => attemptWith(verdicts));
     const events = await eventsOf(id, 3);
     const bounced = events.find(({ type }) => type === 'email.bounced');
     assert.ok(bounced);

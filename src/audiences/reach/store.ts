@@ -1,7 +1,7 @@
 /**
  * Reads which contacts of an audience or a segment would get a marketing mail, and why the others would not. This module
  * writes nothing. The reasons are those of `findExclusions` (queue/exclusions.ts), which decides again when the mail is
- * sent; there, one address is judged at a time, and here a whole range of contacts in one statement.
+ * sent; there, one address is checked at a time, and here a whole range of contacts in one statement.
  */
 
 import { type RawBuilder, sql } from 'kysely';
@@ -12,10 +12,10 @@ import { TEXT_FIELD_NAMES, type TextFieldName } from '../contacts/text-fields.ts
 import type { Filter } from '../segments/filter.ts';
 import { type IdRange, type SegmentQuery, selectMatching, timed } from '../segments/store.ts';
 
-/** The judgement about a contact: the mail arrives, or one of the reasons why it does not. */
+/** The reach of a contact: the mail arrives, or one of the reasons why it does not. */
 export type Reach = 'receives' | 'suppressed' | 'unsubscribed' | 'optedOut' | 'notOptedIn';
 
-/** The marketing mail that contacts are judged for. */
+/** The marketing mail that contacts are checked for. */
 export type ReachQuery = Omit<SegmentQuery, 'filter'> & {
   /** Filter of the segment. Undefined means the whole audience. */
   filter: Filter | undefined;
@@ -28,14 +28,14 @@ type ReachCount = { reach: Reach; count: number; newest: ContactRow['id'] };
 export const countReach = defineRead(
   'audiences.countReach',
   (tx, { idRange, topic, ...query }: ReachQuery & { idRange: IdRange }) =>
-    timed(async () => ({ counts: await judge(tx, { ...query, topic }, idRange) })),
+    timed(async () => ({ counts: await countByReach(tx, { ...query, topic }, idRange) })),
 );
 
 export type ReachedContact = Pick<ContactRow, 'id' | 'email' | 'address' | TextFieldName | 'properties'> & {
   reach: Reach;
 };
 
-/** Selects the contacts in a range of ids that are judged. Nobody counts pending contacts, because they cannot get the mail yet. */
+/** Selects the contacts in a range of ids that are checked. Nobody counts pending contacts, because they cannot get the mail yet. */
 async function selectConfirmed(tx: Tx, query: ReachQuery, idRange: IdRange) {
   return (await selectMatching(tx, query, idRange)).where('contacts.pending', '=', 0);
 }
@@ -51,17 +51,21 @@ export async function readReached(tx: Tx, query: ReachQuery, idRange: IdRange): 
     .execute();
 }
 
-async function judge(tx: Tx, query: ReachQuery, idRange: IdRange): Promise<ReachCount[]> {
+async function countByReach(tx: Tx, query: ReachQuery, idRange: IdRange): Promise<ReachCount[]> {
   const contacts = await selectConfirmed(tx, query, idRange);
   return tx
-    .selectFrom(contacts.select(['contacts.id', reachOf(query.topic).as('reach')]).as('judged'))
-    .select(({ fn }) => ['judged.reach', fn.countAll<number>().as('count'), fn.max('judged.id').as('newest')])
-    .groupBy('judged.reach')
+    .selectFrom(contacts.select(['contacts.id', reachOf(query.topic).as('reach')]).as('checked'))
+    .select(({ fn }) => [
+      'checked.reach',
+      fn.countAll<number>().as('count'),
+      fn.max('checked.id').as('newest'),
+    ])
+    .groupBy('checked.reach')
     .execute();
 }
 
 /**
- * Returns the expression that judges a row of `contacts`. Most addresses have no choices, which one look-up tells; the
+ * Returns the expression that classifies a row of `contacts`. Most addresses have no choices, which one look-up tells; the
  * choices themselves are read only for the others.
  */
 function reachOf(topic: ReachQuery['topic']): RawBuilder<Reach> {

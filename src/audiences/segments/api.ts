@@ -12,6 +12,7 @@ import { showContact } from '../contacts/show.ts';
 import { readFilter } from './filter.ts';
 import { filterOf, type Scans, type SegmentPage } from './scan.ts';
 import {
+  countRequestSchema,
   countSchema,
   newSegmentSchema,
   type SegmentView,
@@ -19,7 +20,6 @@ import {
   segmentContactsSchema,
   segmentSchema,
   showSegment,
-  trialSchema,
 } from './schemas.ts';
 import {
   changeSegment,
@@ -130,14 +130,14 @@ function registerCount(server: FastifyInstance, app: SegmentsApp): void {
     summary: 'Count the contacts that a filter finds',
     description: 'Tries a filter before it is saved. Nothing is stored.',
     tags: [TAG],
-    body: trialSchema,
+    body: countRequestSchema,
     response: { 200: countSchema },
   };
   server.post(
     '/segments/count',
     { config: { needs: 'read', worksOnLowDisk: true }, schema },
     async (request) => {
-      const body = request.body as Static<typeof trialSchema>;
+      const body = request.body as Static<typeof countRequestSchema>;
       const { tenantId } = callerOf(request);
       const filter = readFilter(body.filter);
       const audienceId = await requireAudience(app.db.read, tenantId, body.audienceId);

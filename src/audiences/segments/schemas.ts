@@ -124,7 +124,7 @@ export function showSegment(segment: SegmentView): Static<typeof segmentSchema> 
   };
 }
 
-export const trialSchema = Type.Object(
+export const countRequestSchema = Type.Object(
   { audienceId, filter },
   { examples: [{ audienceId: AUDIENCE_ID, filter: EXAMPLE_FILTER }] },
 );

@@ -29,7 +29,7 @@ export function listRecipients(
     .select(['entry.contactId', 'entry.address', 'entry.state', 'entry.emailId', 'entry.reason'])
     .select(['entry.changedAt', 'engagement.openedAt', 'engagement.clickedAt'])
     .where('entry.broadcastId', '=', broadcastId);
-  // Without the estimate, SQLite walks the primary key and reads all contacts that have another state.
+  // Without the estimate, SQLite scans the primary key and reads all contacts that have another state.
   const wanted =
     status === undefined ? all : all.where(sql<boolean>`unlikely(${sql.ref('entry.state')} = ${status})`);
   return readPage(page, (slice) => inSlice(wanted, 'entry.contactId', slice).execute());

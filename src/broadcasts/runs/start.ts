@@ -30,10 +30,10 @@ export function requireStartable({ status }: Pick<BroadcastRow, 'status'>, from:
 }
 
 /**
- * Returns the id before which the walk ends. The newest contact may have an id from a time when the clock was ahead; with
+ * Returns the id before which the enumeration ends. The newest contact may have an id from a time when the clock was ahead; with
  * one more character, the bound comes right after it.
  */
-async function findWalkEnd(
+async function findEnumerationEnd(
   tx: Tx,
   audienceId: Frozen['audienceId'],
   now: number,
@@ -78,7 +78,7 @@ export const storeStart = defineWrite(
       nextCopyAt: null,
       contentId: await insertContent(tx, tenantId, source),
       frozen: JSON.stringify(frozen),
-      walkUntil: await findWalkEnd(tx, frozen.audienceId, now),
+      walkUntil: await findEnumerationEnd(tx, frozen.audienceId, now),
       walkAfter: null,
       walkedAt: null,
       passAfter: null,

@@ -11,7 +11,7 @@ import { type Environment, NAMES, withEnvironment } from './environment.ts';
 import { receiveBounce, receiveReply } from './inbound.ts';
 import type { ReceivedMail } from './receiver.ts';
 import * as texts from './texts.ts';
-import { judge, type Verdicts } from './verdicts.ts';
+import { readVerdicts, type Verdicts } from './verdicts.ts';
 import type { ReceivedEvent, RoutePost } from './webhook-receiver.ts';
 import type { ZoneRecord } from './zone.ts';
 
@@ -129,7 +129,7 @@ async function sendOne(
   const arrived = await Promise.all(
     EVENTS.map((type) => events.first(type, (event) => event.type === type && event.emailId === id)),
   );
-  const verdicts = await judge(received, NAMES.receiverHost, environment.zone);
+  const verdicts = await readVerdicts(received, NAMES.receiverHost, environment.zone);
   const event = arrived.at(-1);
   if (!event) throw new Error('no event came');
   const checks: Record<string, boolean> = {
@@ -167,7 +167,7 @@ async function report(
   environment: Environment,
   print: (text: string) => void,
 ): Promise<void> {
-  print(texts.receivedLine(mail, await judge(mail, NAMES.receiverHost, environment.zone)));
+  print(texts.receivedLine(mail, await readVerdicts(mail, NAMES.receiverHost, environment.zone)));
 }
 
 function asJson(sent: Findings, { reply, bounce, failed }: Arrived) {

@@ -7,7 +7,7 @@ import type { ReceivedMail } from './receiver.ts';
 export type Verdicts = { spf: string; dkim: string; dmarc: string };
 
 /** Returns the verdicts on a message that `receiver` received from 127.0.0.1. */
-export async function judge(mail: ReceivedMail, receiver: string, dns: Dns): Promise<Verdicts> {
+export async function readVerdicts(mail: ReceivedMail, receiver: string, dns: Dns): Promise<Verdicts> {
   const { spf, dkim, dmarc } = await authenticate(mail.raw, {
     ip: '127.0.0.1',
     helo: mail.heloName,

@@ -9,15 +9,15 @@ import type { Database } from 'better-sqlite3';
 import type { InstallationRow } from '../own-tables.ts';
 import { endOnBrokenStorage } from '../storage-failure.ts';
 import { type Alarm, nextAlarm } from './alarm.ts';
-import { DataDirectoryError } from './data-directory-error.ts';
-import { fileBytes, installationPath, readInstallationFile, writeInstallationFile } from './file.ts';
 import {
   type FoundFiles,
   findingsOf,
   requireDatabaseFile,
   requireSameInstallation,
   requireSchema,
-} from './judge.ts';
+} from './check.ts';
+import { DataDirectoryError } from './data-directory-error.ts';
+import { fileBytes, installationPath, readInstallationFile, writeInstallationFile } from './file.ts';
 import {
   findInstallation,
   getInstallation,
@@ -41,7 +41,7 @@ export type InstallationSession = {
    * Refuses a database that does not belong to this directory. It runs before migrations.
    * @throws DataDirectoryError
    */
-  judge(database: Database): void;
+  check(database: Database): void;
   /** Records the installation. It is part of the transaction that makes the start durable. */
   record(database: Database): void;
   /** Writes `installation.json` once that transaction is on disk. From then on the directory is in use. */
@@ -88,7 +88,7 @@ export function openInstallation({ file: databaseFile, nowMs, newDatabase }: Opt
     writeInstallationFile(directory, { id, generation, usedAt, walBytes, ...state });
   };
   return {
-    judge(database) {
+    check(database) {
       const isMade = hasSchema(database);
       requireSchema(found, isMade);
       const row = findInstallation(database);

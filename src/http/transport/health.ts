@@ -52,7 +52,7 @@ export type VitalSigns = {
 };
 
 /** Returns the reasons why the daemon cannot work, and the warnings for the operator. */
-export function judgeHealth(signs: VitalSigns): Health {
+export function evaluateHealth(signs: VitalSigns): Health {
   const reasons: readonly (Reason | false)[] = [
     signs.writerLagMs > MAX_WRITER_LAG_MS && 'writer_behind',
     signs.writerSilentMs > MAX_SILENCE_MS && 'writer_silent',
@@ -73,7 +73,7 @@ export function judgeHealth(signs: VitalSigns): Health {
 /** Serves `GET /healthz`. `readSigns` must be cheap. */
 export function serveHealth(server: FastifyInstance, version: string, readSigns: () => VitalSigns): void {
   server.get('/healthz', { schema: { hide: true } }, async (_request, reply) => {
-    const { reasons, warnings } = judgeHealth(readSigns());
+    const { reasons, warnings } = evaluateHealth(readSigns());
     const warned = warnings.length > 0 ? { warnings } : {};
     const sentences = [...reasons.map((name) => REASONS[name]), ...warnings.map((name) => WARNINGS[name])];
     const message = sentences.length > 0 ? { message: sentences.join(' ') } : {};

@@ -1,6 +1,6 @@
 /**
  * Stores what readers did with the copies of broadcasts. All SQL of these tables is here, and nothing else writes them. The
- * judge of opens and clicks (tracking) calls `countEngagement` once for each of them.
+ * classification of opens and clicks (tracking) calls `countEngagement` once for each of them.
  */
 
 import { recordActivity } from '../../audiences/contacts/activity-store.ts';
@@ -16,7 +16,7 @@ type Copy = Pick<BroadcastEngagementRow, 'broadcastId' | 'contactId'>;
 type Engagement = { at: number; isMachine: boolean } & ({ kind: 'open' } | { kind: 'click'; link: number });
 
 /**
- * Counts an open or a click of a copy, as part of the write that judges it. Machines count for the link alone. Nothing is
+ * Counts an open or a click of a copy, as part of the write that classifies it. Machines count for the link alone. Nothing is
  * counted for a copy that the ledger does not have, because retention may have deleted it.
  */
 export async function countEngagement(

@@ -8,7 +8,7 @@ import type { ListenerContext } from '../connection/listener.ts';
 import { ConnectionFault } from './fault.ts';
 import type { AccessMetrics } from './metrics.ts';
 import type { AccessLimits, AccessServerOptions } from './options.ts';
-import type { AccessPatience, AccessWire } from './wire.ts';
+import type { AccessWaitLimit, AccessWire } from './wire.ts';
 
 /** State and settings that all connections of a listener share. */
 export type AccessContext<
@@ -92,10 +92,10 @@ function earlyLimits({
  * Returns how long the client may take for its next command. It has a minute for all that it does before a login, and then long times.
  * @throws ConnectionFault when a client without a login sends without end
  */
-export function commandPatience(
+export function commandWaitLimit(
   { context, beganAt, wire }: Pick<AccessConnection, 'context' | 'beganAt' | 'wire'>,
   { hasLoggedIn }: { hasLoggedIn: boolean },
-): AccessPatience {
+): AccessWaitLimit {
   if (hasLoggedIn) return { timeoutMs: context.limits.commandMs, reason: 'idle' };
   const { loginMs, earlyCommandMs, earlyBytes } = earlyLimits(context);
   if (wire.receivedBytes > earlyBytes)

@@ -1,12 +1,12 @@
 /** The wire of a connection for IMAP, POP3 or ManageSieve. */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../system/clock.ts';
-import { type Patience, Wire, type WireOptions } from '../connection/wire.ts';
+import { type WaitLimit, Wire, type WireOptions } from '../connection/wire.ts';
 import { ConnectionFault, type FaultReason } from './fault.ts';
 import { MAX_UNSENT_BYTES } from './options.ts';
 
 export type AccessWire = Wire<FaultReason>;
-export type AccessPatience = Patience<FaultReason>;
+export type AccessWaitLimit = WaitLimit<FaultReason>;
 
 const OPTIONS: WireOptions<FaultReason> = {
   maxUnsentBytes: MAX_UNSENT_BYTES,

@@ -80,14 +80,14 @@ async function authenticate(message: ReceivedMessage, tools: Tools): Promise<Aut
     parseKey,
     now,
   };
-  const [judged, dkim, arc] = await Promise.all([
-    judgeClient(client, message, lookups),
+  const [results, dkim, arc] = await Promise.all([
+    evaluateClient(client, message, lookups),
     verifySignatures(fields, signed, author.slice(author.lastIndexOf('@') + 1)),
     checkArc(resolver, fields, { ...signed, hostname: message.hostname }),
   ]);
-  const dmarc = await checkDmarc(resolver, { from, spf: judged.spf, dkim });
+  const dmarc = await checkDmarc(resolver, { from, spf: results.spf, dkim });
   return {
-    ...judged,
+    ...results,
     dkim: dkim.map((outcome) => ({
       ...outcome,
       isAligned: outcome.result === 'pass' && dmarc.isAligned(outcome.domain),
@@ -103,13 +103,13 @@ function latin1({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }
 
-type JudgedClient = Pick<AuthenticationResult, 'address' | 'spf' | 'heloSpf' | 'reverseDns'>;
+type ClientResults = Pick<AuthenticationResult, 'address' | 'spf' | 'heloSpf' | 'reverseDns'>;
 
-async function judgeClient(
+async function evaluateClient(
   client: Client | undefined,
   { address, sender, hostname }: ReceivedMessage,
   lookups: DnsLookups,
-): Promise<JudgedClient> {
+): Promise<ClientResults> {
   if (!client) {
     const spf: SpfOutcome = { result: 'none', domain: '', reason: 'the relay does not tell its client' };
     const reverseDns: ReverseDnsOutcome = { result: 'none', name: undefined };

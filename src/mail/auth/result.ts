@@ -88,7 +88,7 @@ export type FromOutcome = {
 };
 
 export type AuthenticationResult = {
-  /** Address of the client that SPF and `reverseDns` judge: the client's own, or the one that sent to a trusted relay. */
+  /** Address of the client that SPF and `reverseDns` evaluate: the client's own, or the one that sent to a trusted relay. */
   address: string;
   spf: SpfOutcome;
   heloSpf: SpfOutcome;

@@ -27,7 +27,7 @@ const RESULTS: readonly SpfResult[] = [
 /** Maximum length of a sender (RFC 5321 section 4.5.3.1.3). Macros would repeat a longer one. */
 const MAX_SENDER_CHARACTERS = 254;
 
-/** Checks both identities of a client. A null sender is judged by the name of the client (RFC 7208 section 2.4). */
+/** Checks both identities of a client. A null sender is evaluated by the name of the client (RFC 7208 section 2.4). */
 export async function checkSpf(
   resolver: DNSResolver,
   input: SpfInput,

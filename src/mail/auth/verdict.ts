@@ -23,7 +23,7 @@ type VerdictOptions = {
 };
 
 /** Returns the verdict on a message. */
-export function judgeMessage(
+export function evaluateMessage(
   result: AuthenticationResult,
   { isNotification, trustedSealers }: VerdictOptions,
 ): Verdict {
@@ -32,7 +32,7 @@ export function judgeMessage(
   // Some servers send bounces from a name without an address, which can forge nobody.
   if (isNotification && from.isNameless && from.fields <= 1)
     return { kind: 'accept', isFlagged: false, reason: '' };
-  // DMARC cannot judge such a message, and forgers rely on that (RFC 9989 section 11.5).
+  // DMARC cannot evaluate such a message, and forgers rely on that (RFC 9989 section 11.5).
   if (from.fields !== 1 || from.addresses.length !== 1) {
     const text = 'The message must have one From field with one address';
     return { kind: 'refuse', code: 550, status: '5.6.0', text };
@@ -44,11 +44,11 @@ export function judgeMessage(
     case 'permerror':
       return defer(result);
     case 'fail':
-      return judgeFailure(result, trustedSealers);
+      return evaluateFailure(result, trustedSealers);
   }
 }
 
-function judgeFailure({ dmarc, arc }: AuthenticationResult, trustedSealers: readonly string[]): Verdict {
+function evaluateFailure({ dmarc, arc }: AuthenticationResult, trustedSealers: readonly string[]): Verdict {
   if (dmarc.policy === 'none') return { kind: 'accept', isFlagged: false, reason: '' };
   const sealer = findTrustedSealer(arc, dmarc.domain, trustedSealers);
   if (sealer !== undefined)

@@ -17,7 +17,7 @@ const MAX_UNREAD_CHUNKS = 64;
 const LINGER_MS = 5_000;
 
 /** Limit of a wait, and the reason for which the connection ends when it has passed. */
-export type Patience<Reason extends string> = {
+export type WaitLimit<Reason extends string> = {
   timeoutMs: number;
   reason: Reason;
   /** False for a wait that goes on after `interrupt`, unless that is forced. */
@@ -107,15 +107,15 @@ export class Wire<Reason extends string> {
    * Resolves when the client has read enough that the wire is no longer full.
    * @throws the faults of a timeout and of a forced `interrupt`; ClientGone
    */
-  async drain(patience: Patience<Reason>): Promise<void> {
+  async drain(waitLimit: WaitLimit<Reason>): Promise<void> {
     this.#throwIfEnded();
     if (!this.isFull) return;
     this.#uncork();
-    this.#deadline.set(patience.timeoutMs);
+    this.#deadline.set(waitLimit.timeoutMs);
     while (this.#socket.writableNeedDrain && this.isFull) {
       await this.#wait();
       this.#throwIfEnded();
-      if (this.#hasTimedOut) throw this.#options.timeoutFault(patience.reason);
+      if (this.#hasTimedOut) throw this.#options.timeoutFault(waitLimit.reason);
     }
   }
 
@@ -123,11 +123,11 @@ export class Wire<Reason extends string> {
    * Returns the next octets, at most `maxBytes`, which belong to the caller.
    * @throws the faults of a timeout and of `interrupt`; ClientGone
    */
-  async read(patience: Patience<Reason>, maxBytes = Number.POSITIVE_INFINITY): Promise<Buffer> {
-    this.#throwIfInterrupted(patience);
-    if (this.#chunks.length === 0) await this.#waitForInput(patience);
+  async read(waitLimit: WaitLimit<Reason>, maxBytes = Number.POSITIVE_INFINITY): Promise<Buffer> {
+    this.#throwIfInterrupted(waitLimit);
+    if (this.#chunks.length === 0) await this.#waitForInput(waitLimit);
     const chunk = this.take();
-    if (!chunk) throw this.#options.timeoutFault(patience.reason);
+    if (!chunk) throw this.#options.timeoutFault(waitLimit.reason);
     if (chunk.length <= maxBytes) return chunk;
     this.unread(chunk.subarray(maxBytes));
     return chunk.subarray(0, maxBytes);
@@ -225,7 +225,7 @@ export class Wire<Reason extends string> {
 
   /** Resolves with the event that has ended the wait; only a caller that awaits signals receives them. */
   async #waitForInput(
-    { timeoutMs, isInterruptible }: Pick<Patience<Reason>, 'timeoutMs' | 'isInterruptible'>,
+    { timeoutMs, isInterruptible }: Pick<WaitLimit<Reason>, 'timeoutMs' | 'isInterruptible'>,
     isSignalAwaited = false,
   ): Promise<'input' | 'signal' | 'timeout'> {
     this.#deadline.set(timeoutMs);

@@ -1,9 +1,9 @@
 /** Puts wires and the framing of commands on the octets of a connection. */
 import type { Duplex } from 'node:stream';
 import { encodeProtocols } from '../../system/accept-tls.ts';
-import { commandPatience, startTls } from '../access/connection.ts';
+import { commandWaitLimit, startTls } from '../access/connection.ts';
 import { ConnectionFault } from '../access/fault.ts';
-import { type AccessPatience, openWire } from '../access/wire.ts';
+import { type AccessWaitLimit, openWire } from '../access/wire.ts';
 import type { Connection, EarlyConnection } from './connection-state.ts';
 import { Framing } from './framing.ts';
 
@@ -17,7 +17,7 @@ export function attach<Attached extends Connection>(
 ): Attached {
   const wire = openWire(fields.context.clock, stream);
   const framing = new Framing({
-    read: (purpose) => wire.read(patienceFor(connection, purpose)),
+    read: (purpose) => wire.read(waitLimitFor(connection, purpose)),
     unread: (bytes) => wire.unread(bytes),
     requestLiteral: () => wire.send('+ OK\r\n'),
   });
@@ -36,8 +36,8 @@ export async function encrypt(connection: EarlyConnection): Promise<EarlyConnect
   return attach({ ...connection, socket, client: { ...client, id: {} } }, socket);
 }
 
-function patienceFor(connection: Connection, purpose: 'command' | 'message'): AccessPatience {
-  if (connection.session) return commandPatience(connection, { hasLoggedIn: false });
+function waitLimitFor(connection: Connection, purpose: 'command' | 'message'): AccessWaitLimit {
+  if (connection.session) return commandWaitLimit(connection, { hasLoggedIn: false });
   const { commandMs, dataBlockMs } = connection.context.limits;
   if (purpose === 'command') return { timeoutMs: commandMs, reason: 'idle' };
   return { timeoutMs: dataBlockMs, reason: 'slow_data' };

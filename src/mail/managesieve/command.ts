@@ -1,5 +1,5 @@
 /** Types that every command uses: the connection that it runs on, how its commands are read, and the command itself. */
-import { type AccessConnection, type AccessContext, commandPatience } from '../access/connection.ts';
+import { type AccessConnection, type AccessContext, commandWaitLimit } from '../access/connection.ts';
 import { privacyOf } from '../access/privacy.ts';
 import { channelBindingOf } from '../sasl/channel-binding.ts';
 import { offeredMechanisms } from '../sasl/mechanisms.ts';
@@ -123,7 +123,7 @@ export async function nextCommand(connection: Connection): Promise<FramedCommand
   const hasLoggedIn = account !== undefined;
   const { commandBytes, earlyCommandBytes, discardedBytes } = context.limits;
   const source = {
-    read: () => wire.read(commandPatience(connection, { hasLoggedIn })),
+    read: () => wire.read(commandWaitLimit(connection, { hasLoggedIn })),
     unread: (bytes: Buffer) => wire.unread(bytes),
   };
   // A client without a login cannot make the server read what it then drops.

@@ -149,7 +149,7 @@ export class SourceConnection {
     try {
       return await this.#untilFailure(run(this.#client));
     } catch (error) {
-      throw this.#failure ?? this.#judge(error);
+      throw this.#failure ?? this.#describeFailure(error);
     } finally {
       timer.cancel();
       this.#interrupt = undefined;
@@ -181,7 +181,7 @@ export class SourceConnection {
     this.close();
   }
 
-  #judge(error: unknown): Error {
+  #describeFailure(error: unknown): Error {
     const { responseStatus, responseText, authenticationFailed } = error as ImapError;
     const text = responseText ?? errorMessage(error);
     const { host, hasLoggedIn } = this.#settings;
@@ -307,6 +307,6 @@ function createClient(
     maxLineLength: MAX_LINE_BYTES,
     maxResponseTokens: MAX_RESPONSE_TOKENS,
   });
-  // The library walks each number of a range that the server sends, and 16 million of them take seconds. An import needs no such news.
+  // The library visits each number of a range that the server sends, and 16 million of them take seconds. An import needs no such responses.
   return Object.assign(client, { untaggedVanished: () => Promise.resolve() });
 }

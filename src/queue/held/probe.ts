@@ -63,7 +63,7 @@ export const withdrawProbes = defineWrite(
  * Says whether the next suspect's probe may begin: `now` when no probe runs, `beside` another probe by the rule of
  * suspect.ts, `later` when the probes that run must end first. Undefined when no suspect waits.
  */
-async function judgeNextProbe(db: Tx): Promise<'now' | 'beside' | 'later' | undefined> {
+async function checkNextProbe(db: Tx): Promise<'now' | 'beside' | 'later' | undefined> {
   const suspect = await findWaitingSuspect(db);
   if (!suspect) return undefined;
   const maxOnProbe = await findMaxInterruptedOnProbe(db);
@@ -87,7 +87,7 @@ export function createProbeWork({
     name: 'queue probes',
     wakeOn: ['suspects'],
     async lease() {
-      const next = await judgeNextProbe(db.read);
+      const next = await checkNextProbe(db.read);
       const waitMs = besideFrom - clock.elapsed();
       if (next === 'now' || (next === 'beside' && waitMs <= 0))
         return { items: ['probe'], nextDueAt: undefined };

@@ -80,7 +80,7 @@ function createList({ dns, clock, log, metrics }: BlocklistsApp, { zone, action,
   };
   const isUsable = createTest({ dns, clock, warn }, zone);
 
-  async function judge(labels: string): Promise<'listed' | 'clear' | 'failed'> {
+  async function lookUp(labels: string): Promise<'listed' | 'clear' | 'failed'> {
     const [answer, usable] = await Promise.all([dns.a(`${labels}.${zone}`), isUsable()]);
     if (isWithin(answer, ERRORS)) {
       warn('it answers with an error, which often means that it does not serve the resolver');
@@ -93,7 +93,7 @@ function createList({ dns, clock, log, metrics }: BlocklistsApp, { zone, action,
   return {
     async find(labels) {
       const limit = { timeoutMs: LISTING_TIMEOUT_MS, what: zone };
-      const result = await withTimeout(clock, judge(labels), limit).catch(() => 'failed' as const);
+      const result = await withTimeout(clock, lookUp(labels), limit).catch(() => 'failed' as const);
       results.inc({ zone, result });
       if (result !== 'listed') return undefined;
       const reason = withTimeout(clock, dns.txt(`${labels}.${zone}`), {

@@ -1,6 +1,6 @@
 /**
  * DNS messages (RFC 1035 section 4): encodes a question, and parses an answer, which is untrusted input. The package
- * dns-packet decodes record data. This file walks the message around it, so that each record ends where its length
+ * dns-packet decodes record data. This file reads the message around it, so that each record ends where its length
  * says, and skips records of other types. `answer.ts` interprets the result.
  */
 import {

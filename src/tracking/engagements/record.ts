@@ -19,8 +19,8 @@ export type EngagementRequest = Pick<EngagementRow, 'emailId' | 'kind' | 'link'>
   isPrefetch: boolean;
 };
 
-/** Time from the request to its judgement. Other requests of the same client show by then what it is. */
-export const JUDGING_DELAY_MS = 15_000;
+/** Time from the request to its classification. Other requests of the same client show by then what it is. */
+export const CLASSIFICATION_DELAY_MS = 15_000;
 /** Maximum numbers of characters of a user agent and of a link that are stored. Longer ones are cut off. */
 const MAX_USER_AGENT_CHARACTERS = 512;
 const MAX_URL_CHARACTERS = 4_096;
@@ -32,7 +32,7 @@ export const MAX_ROWS_PER_LINK = 10;
 export const MAX_ROWS_PER_EMAIL = 250;
 
 /**
- * Records requests. A repetition by the same client before the judgement is counted on the same row; a request beyond
+ * Records requests. A repetition by the same client before the classification is counted on the same row; a request beyond
  * the limits is counted on the newest row.
  */
 export const recordEngagements = defineWrite(
@@ -48,10 +48,11 @@ async function recordOne(tx: Tx, { method, ...request }: EngagementRequest): Pro
   const isHead = method === 'HEAD' ? 1 : 0;
   const isPrefetch = request.isPrefetch ? 1 : 0;
   const similar = await findSimilar(tx, { ...request, userAgent });
-  if (similar.unjudgedId !== null) return countRequest(tx, { id: similar.unjudgedId, isHead, isPrefetch });
+  if (similar.unclassifiedId !== null)
+    return countRequest(tx, { id: similar.unclassifiedId, isHead, isPrefetch });
   const full = await findFull(tx, request, similar);
   if (full !== undefined) return countRequest(tx, { id: full, isHead: 0, isPrefetch: 0 });
-  const dueAt = request.at + JUDGING_DELAY_MS;
+  const dueAt = request.at + CLASSIFICATION_DELAY_MS;
   await insertEngagement(tx, { ...request, url, userAgent, isHead, isPrefetch, dueAt });
 }
 

@@ -1,4 +1,4 @@
-/** Stores opens and clicks. All SQL of these tables is here, apart from what a judgement reads. */
+/** Stores opens and clicks. All SQL of these tables is here, apart from what a classification reads. */
 
 import { sql } from 'kysely';
 import type { ExpirySlice } from '../../db/expiry.ts';
@@ -10,7 +10,7 @@ import { forgetReaders } from '../../events/store.ts';
 
 type NewEngagement = Omit<EngagementRow, 'id' | 'requests' | 'verdict' | 'reason' | 'eventId'>;
 
-/** Inserts an engagement that waits for its judgement. */
+/** Inserts an engagement that waits for its classification. */
 export async function insertEngagement(tx: Tx, engagement: NewEngagement): Promise<void> {
   await insertRow(tx, 'engagements', { ...engagement, requests: 1 });
 }
@@ -32,7 +32,7 @@ const similarOfLink = statement(
       .select(sql<number | null>`max(at)`.as('latestAt'))
       .select(
         sql<EngagementRow['id'] | null>`max(CASE WHEN "dueAt" IS NOT NULL AND ip IS ${param('ip')}
-          AND "userAgent" IS ${param('userAgent')} THEN id END)`.as('unjudgedId'),
+          AND "userAgent" IS ${param('userAgent')} THEN id END)`.as('unclassifiedId'),
       )
       .where('emailId', '=', param('emailId'))
       .where('kind', '=', param('kind'))
@@ -40,15 +40,15 @@ const similarOfLink = statement(
 );
 
 /**
- * Returns what is stored of the same kind and link of an email. `unjudgedId` is the row of the same client that is not
- * judged yet, or null.
+ * Returns what is stored of the same kind and link of an email. `unclassifiedId` is the row of the same client that is not
+ * classified yet, or null.
  */
 export async function findSimilar(
   tx: Tx,
   engagement: Pick<EngagementRow, 'emailId' | 'kind' | 'link' | 'ip' | 'userAgent'>,
-): Promise<Similar & { unjudgedId: EngagementRow['id'] | null }> {
+): Promise<Similar & { unclassifiedId: EngagementRow['id'] | null }> {
   const found = await similarOfLink.first(tx, engagement);
-  return found ?? { rows: 0, newestId: null, latestAt: null, unjudgedId: null };
+  return found ?? { rows: 0, newestId: null, latestAt: null, unclassifiedId: null };
 }
 
 const allOfEmail = statement((db, param: Param<Pick<EngagementRow, 'emailId'>>) =>
@@ -90,7 +90,7 @@ type ById = Pick<EngagementRow, 'id'>;
  * The address is that of the only recipient. Who of several has opened an email is not known: the link is the same for
  * all of them, and the first one stands for all.
  */
-const unjudged = statement((db, param: Param<ById>) =>
+const unclassified = statement((db, param: Param<ById>) =>
   db
     .selectFrom('engagements')
     .leftJoin('messages', 'messages.id', 'engagements.emailId')
@@ -111,25 +111,25 @@ const unjudged = statement((db, param: Param<ById>) =>
     .where('engagements.dueAt', 'is not', null),
 );
 
-/** Returns an engagement that is not judged yet, with its email. `tenantId` is null when the email was deleted. */
-export function findUnjudged(tx: Tx, id: EngagementRow['id']) {
-  return unjudged.first(tx, { id });
+/** Returns an engagement that is not classified yet, with its email. `tenantId` is null when the email was deleted. */
+export function findUnclassified(tx: Tx, id: EngagementRow['id']) {
+  return unclassified.first(tx, { id });
 }
 
-type Judged = ById & Pick<EngagementRow, 'verdict' | 'reason' | 'eventId'>;
+type Classified = ById & Pick<EngagementRow, 'verdict' | 'reason' | 'eventId'>;
 
 /** Stores a verdict. What only the event needs from now on is removed from the row. */
-export async function storeVerdict(tx: Tx, judged: Judged): Promise<void> {
+export async function storeVerdict(tx: Tx, classified: Classified): Promise<void> {
   await updateRows(tx, 'engagements', {
     set: {
-      verdict: judged.verdict,
-      reason: judged.reason,
-      eventId: judged.eventId,
+      verdict: classified.verdict,
+      reason: classified.reason,
+      eventId: classified.eventId,
       dueAt: null,
       url: null,
       userAgent: null,
     },
-    where: { id: judged.id },
+    where: { id: classified.id },
   });
 }
 

@@ -6,7 +6,7 @@ import type { App } from '../../../src/app.ts';
 import { createBroadcastKind } from '../../../src/broadcasts/worker.ts';
 import type { Claim } from '../../../src/queue/claim.ts';
 import { NO_REPORT, type Outcome, verdictForAll } from '../../../src/queue/outcome/outcome.ts';
-import { deliverBy, judged, type Spool } from '../../support/spool.ts';
+import { attemptWith, deliverBy, type Spool } from '../../support/spool.ts';
 import { runDueTasks } from '../../support/tasks.ts';
 
 export type Stepper = {
@@ -51,7 +51,7 @@ export function createStepper(spool: Spool, app: App = spool.app): Stepper {
       const outcome: Outcome = { kind, report };
       if (kind === 'delivered')
         for (const { address } of recipients) got.set(address, (got.get(address) ?? 0) + 1);
-      return judged(verdictForAll(next, outcome));
+      return attemptWith(verdictForAll(next, outcome));
     });
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  judgeHealth,
+  evaluateHealth,
   MAX_SILENCE_MS,
   MAX_WRITER_LAG_MS,
   serveHealth,
@@ -15,17 +15,17 @@ const WELL: VitalSigns = {
 };
 
 test('up to its limits the daemon is healthy, and beyond each of them there is a reason', () => {
-  assert.deepEqual(judgeHealth(WELL), { reasons: [], warnings: [] });
+  assert.deepEqual(evaluateHealth(WELL), { reasons: [], warnings: [] });
   for (const [name, most, reason] of [
     ['writerLagMs', MAX_WRITER_LAG_MS, 'writer_behind'],
     ['writerSilentMs', MAX_SILENCE_MS, 'writer_silent'],
     ['readerSilentMs', MAX_SILENCE_MS, 'reader_silent'],
   ] as const) {
-    assert.deepEqual(judgeHealth({ ...WELL, [name]: most }).reasons, [], name);
-    assert.deepEqual(judgeHealth({ ...WELL, [name]: most + 1 }).reasons, [reason]);
+    assert.deepEqual(evaluateHealth({ ...WELL, [name]: most }).reasons, [], name);
+    assert.deepEqual(evaluateHealth({ ...WELL, [name]: most + 1 }).reasons, [reason]);
   }
   const crowded = { ...WELL, isDiskFull: true, isDiskBelowReserve: true };
-  assert.deepEqual(judgeHealth(crowded).reasons, ['disk_full', 'disk_below_reserve']);
+  assert.deepEqual(evaluateHealth(crowded).reasons, ['disk_full', 'disk_below_reserve']);
 });
 
 test('GET /healthz answers 200 when healthy and with a warning, and 503 with reasons and a message otherwise', async () => {

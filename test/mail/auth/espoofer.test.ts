@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { authenticate } from 'mailauth';
 import { formatResultsField } from '../../../src/mail/auth/results-field.ts';
-import { judgeMessage } from '../../../src/mail/auth/verdict.ts';
+import { evaluateMessage } from '../../../src/mail/auth/verdict.ts';
 import { createTestAuthenticator } from '../../support/authenticator.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { nodeResolver } from '../../support/node-resolver.ts';
@@ -90,7 +90,7 @@ async function receive(espoofed: Case) {
   });
   authentication.write(Buffer.from(messageOf(espoofed), 'latin1'));
   const result = await authentication.finish();
-  return { result, verdict: judgeMessage(result, { isNotification: false, trustedSealers: [] }) };
+  return { result, verdict: evaluateMessage(result, { isNotification: false, trustedSealers: [] }) };
 }
 
 /**

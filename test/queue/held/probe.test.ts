@@ -11,7 +11,7 @@ import { simulateDelivery } from '../../../src/queue/sessions/decided-transport.
 import { releaseUnsent } from '../../../src/queue/state/recover.ts';
 import { recoverQueue } from '../../../src/queue/worker.ts';
 import { newId } from '../../../src/system/ids.ts';
-import { deliverBy, judged, openSpool } from '../../support/spool.ts';
+import { attemptWith, deliverBy, openSpool } from '../../support/spool.ts';
 
 const spool = await openSpool();
 after(() => spool.close());
@@ -41,7 +41,7 @@ async function live(crasher: string, arrivals: () => Promise<void> = async () =>
 
 function settle(start: typeof app, claim: Claim): Promise<void> {
   const verdicts = simulateDelivery(app.config, claim);
-  return deliverBy(start, claim, async () => judged(verdicts));
+  return deliverBy(start, claim, async () => attemptWith(verdicts));
 }
 
 /** Accepts an email to `delivered+name` at the simulator for each name. */
@@ -131,7 +131,7 @@ async function liveWithHangingHosts(culprit: string): Promise<'crashed' | 'idle'
       if (one.message.id === culprit && lastedMs >= CRASH_AFTER_MS) return 'crashed';
       if (lastedMs < DELIVERY_DEADLINE_MS) continue;
       const verdicts = verdictForAll(one, { kind: 'deferred', report: HANGS });
-      await deliverBy(start, one, async () => judged(verdicts));
+      await deliverBy(start, one, async () => attemptWith(verdicts));
       inFlight = inFlight.filter((other) => other !== one);
     }
     if (inFlight.length === 0 && (await findWaitingSuspect(app.db.read)) === undefined) return 'idle';

@@ -30,7 +30,7 @@ export type SignedMessage = {
   now: number;
 };
 
-type Judgement = Pick<SignatureOutcome, 'result' | 'reason'>;
+type Evaluation = Pick<SignatureOutcome, 'result' | 'reason'>;
 
 /** Verifies the signature of a field. It never rejects. */
 export async function verifySignature(
@@ -44,16 +44,16 @@ export async function verifySignature(
     const { result, reason } = signature;
     return { result, domain, selector, algorithm, reason };
   }
-  const judgement =
-    judgeTime(signature, message.now) ??
-    judgeBody(signature, message.bodyHashes) ??
-    judgeKey(signature, await findKey(message.dns, message.parseKey, signature), () =>
+  const evaluation =
+    evaluateTime(signature, message.now) ??
+    evaluateBody(signature, message.bodyHashes) ??
+    evaluateKey(signature, await findKey(message.dns, message.parseKey, signature), () =>
       signedHeader(message.fields, signature, field),
     );
-  return { ...judgement, domain, selector, algorithm };
+  return { ...evaluation, domain, selector, algorithm };
 }
 
-function judgeTime({ expiresAt }: Signature, now: number): Judgement | undefined {
+function evaluateTime({ expiresAt }: Signature, now: number): Evaluation | undefined {
   const hasExpired = expiresAt !== undefined && expiresAt * 1_000 < now;
   return hasExpired ? { result: 'policy', reason: 'the signature has expired' } : undefined;
 }
@@ -62,7 +62,7 @@ function judgeTime({ expiresAt }: Signature, now: number): Judgement | undefined
  * Compares the hash of the body. Text that was added behind the signed part (`l=`) would be shown like the rest, so such a
  * signature does not count; one whose `l=` is the length of the body is like any other.
  */
-function judgeBody(signature: Signature, bodyHashes: BodyHashes): Judgement | undefined {
+function evaluateBody(signature: Signature, bodyHashes: BodyHashes): Evaluation | undefined {
   const body = bodyHashes[signature.bodyCanonicalization];
   if (!body) return { result: 'neutral', reason: 'the body was not hashed' };
   const { bodyLength = body.bytes } = signature;
@@ -74,7 +74,7 @@ function judgeBody(signature: Signature, bodyHashes: BodyHashes): Judgement | un
     : { result: 'fail', reason: 'the body has been changed' };
 }
 
-function judgeKey(signature: Signature, found: FoundKey, readHeader: () => Buffer): Judgement {
+function evaluateKey(signature: Signature, found: FoundKey, readHeader: () => Buffer): Evaluation {
   if (found.kind === 'failed') return { result: 'temperror', reason: found.reason };
   if (found.kind === 'unusable') return { result: found.result, reason: found.reason };
   if (signature.algorithm !== `${found.type}-sha256`)

@@ -48,11 +48,11 @@ class LineReader {
     let line = given ?? (octets && this.#splitLine(octets, maxBytes));
     if (line !== undefined && !wire.isFull) return line;
     const until = this.#clock.elapsed() + timeoutMs;
-    const patience = () =>
+    const waitLimit = () =>
       ({ timeoutMs: Math.max(0, until - this.#clock.elapsed()), reason: 'idle' }) as const;
-    if (wire.isFull) await wire.drain(patience());
+    if (wire.isFull) await wire.drain(waitLimit());
     while (line === undefined) {
-      const more = await wire.read(patience());
+      const more = await wire.read(waitLimit());
       octets = octets ? Buffer.concat([octets, more]) : more;
       line = this.#splitLine(octets, maxBytes);
     }

@@ -1,10 +1,10 @@
-/** What a judgement is told of an email, and how SQLite finds it. */
+/** What a classification is told of an email, and how SQLite finds it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { findBursts } from '../../src/tracking/classification/bursts.ts';
+import { findNextClassificationAt, listDueEngagements } from '../../src/tracking/classification/store.ts';
 import { type EngagementRequest, recordEngagements } from '../../src/tracking/engagements/record.ts';
-import { findBursts } from '../../src/tracking/judgement/bursts.ts';
-import { findNextJudgement, listDueEngagements } from '../../src/tracking/judgement/store.ts';
 import { explain } from '../support/explain.ts';
 import { openMemoryDatabase } from '../support/memory-database.ts';
 
@@ -22,10 +22,10 @@ const click: EngagementRequest = {
 
 test('engagements fall due 15 s after their requests, those first that have waited longest', async () => {
   const { tx } = openMemoryDatabase();
-  assert.equal(await findNextJudgement(tx), undefined);
+  assert.equal(await findNextClassificationAt(tx), undefined);
   await recordEngagements.run(tx, [{ ...click, at: 100_500, link: 1 }]);
   await recordEngagements.run(tx, [click]);
-  assert.equal(await findNextJudgement(tx), 115_000);
+  assert.equal(await findNextClassificationAt(tx), 115_000);
   const due = async (now: number, limit = 10) =>
     (await listDueEngagements.run(tx, { now, limit })).engagements.map(({ link }) => link);
   assert.deepEqual(await due(114_999), []);

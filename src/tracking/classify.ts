@@ -1,9 +1,9 @@
 /**
- * Judges whether a person or a machine made a request for the pixel or a link. Security gateways open mail and follow its
+ * Classifies whether a person or a machine made a request for the pixel or a link. Security gateways open mail and follow its
  * links, and mail apps load images ahead of their readers. Such requests are reported, but not counted as a person's.
  */
 import { isbot } from 'isbot';
-import type { DueEngagement, EmailFacts } from './judgement/store.ts';
+import type { DueEngagement, EmailFacts } from './classification/store.ts';
 import type { ScannerNetworks } from './scanner-networks.ts';
 
 /** Reasons for the verdict that a machine made the request. The first that applies is reported. */
@@ -35,7 +35,7 @@ const READS_FOR_PEOPLE =
 const APPLE_PRIVACY_PROXY = 'Mozilla/5.0';
 
 /** Returns why a machine made the request, or null for a person. */
-export function judge(
+export function classify(
   engagement: DueEngagement,
   facts: EmailFacts,
   networks: ScannerNetworks,

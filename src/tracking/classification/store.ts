@@ -1,9 +1,9 @@
-/** Reads the engagements that are due for their judgement, with everything that the judgement considers. */
+/** Reads the engagements that are due for their classification, with everything that the classification considers. */
 import { sql } from 'kysely';
 import { defineRead, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { EngagementRow } from '../../db/tracking-tables.ts';
-import { JUDGING_DELAY_MS } from '../engagements/record.ts';
+import { CLASSIFICATION_DELAY_MS } from '../engagements/record.ts';
 import { BURST_MS, type Burst, findBursts } from './bursts.ts';
 
 export type DueEngagement = Omit<
@@ -54,7 +54,7 @@ const dueAfter = statement((db, param: Param<{ after: number; limit: number }>) 
 async function findDue(tx: Tx, { now, limit }: DueRange): Promise<DueEngagement[]> {
   const found = await due.all(tx, { now, limit });
   if (found.length === limit) return found;
-  const late = { after: now + JUDGING_DELAY_MS, limit: limit - found.length };
+  const late = { after: now + CLASSIFICATION_DELAY_MS, limit: limit - found.length };
   return [...found, ...(await dueAfter.all(tx, late))];
 }
 
@@ -118,7 +118,7 @@ const nextDue = statement((db, _param: Param<object>) =>
   db.selectFrom('engagements').select('dueAt').where('dueAt', 'is not', null).orderBy('dueAt').limit(1),
 );
 
-/** Returns the time of the next judgement in Unix milliseconds; undefined when none is due. */
-export async function findNextJudgement(tx: Tx): Promise<number | undefined> {
+/** Returns the time of the next classification in Unix milliseconds; undefined when none is due. */
+export async function findNextClassificationAt(tx: Tx): Promise<number | undefined> {
   return (await nextDue.first(tx, {}))?.dueAt ?? undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Walks through the audience of a broadcast and writes its contacts to the ledger, slice by slice. A reader thread finds and
- * judges the contacts of a slice; one write stores them together with the position, so a crash repeats or skips nobody.
+ * Enumerates the audience of a broadcast: writes its contacts to the ledger, slice by slice. A reader thread finds and
+ * checks the contacts of a slice; one write stores them together with the position, so a crash repeats or skips nobody.
  */
 import type { App } from '../app.ts';
 import { type Reach, type ReachedContact, readReached } from '../audiences/reach/store.ts';
@@ -18,7 +18,7 @@ import { mergeValuesOf } from './merge-values.ts';
 type BroadcastId = BroadcastRunRow['broadcastId'];
 type Slice = { rows: NewLedgerRow[]; last: ContactRow['id'] | undefined };
 
-/** State and reason of a contact that is judged so. */
+/** State and reason with which a contact begins, by its reach. */
 const BEGINNING: Record<Reach, Pick<NewLedgerRow, 'state' | 'reason'>> = {
   receives: { state: 'waiting', reason: null },
   suppressed: { state: 'suppressed', reason: SUPPRESSED },
@@ -29,15 +29,15 @@ const BEGINNING: Record<Reach, Pick<NewLedgerRow, 'state' | 'reason'>> = {
 
 /**
  * Numbers of contacts that a slice scans. The first slice is small, so that the first copies leave early; the write of the
- * largest takes the writer about 10 ms. Below the minimum, the steps between the slices take longer than the slices, and a
- * walk through a million contacts takes minutes on a busy machine.
+ * largest takes the writer about 10 ms. Below the minimum, the steps between the slices take longer than the slices, and the
+ * enumeration of a million contacts takes minutes on a busy machine.
  */
 const SCAN = { first: 100, min: 500, max: 1_000 };
 /** A slice that occupies its reader thread for longer is followed by a smaller one, in milliseconds. */
 const SLOW_MS = 50;
 
-const readWalkSlice = defineRead(
-  'broadcasts.walkSlice',
+const readSlice = defineRead(
+  'broadcasts.readSlice',
   (tx, { broadcastId, scan }: { broadcastId: BroadcastId; scan: number }) =>
     timed(async (): Promise<Slice> => {
       const run = await getRun(tx, broadcastId);
@@ -87,7 +87,7 @@ function usedValues(contact: ReachedContact, uses: Frozen['uses']): object {
   );
 }
 
-type WalkedSlice = Slice & {
+type ReadSlice = Slice & {
   broadcastId: BroadcastId;
   /** Position at which the slice was read. */
   after: BroadcastRunRow['walkAfter'];
@@ -97,7 +97,7 @@ type WalkedSlice = Slice & {
 /** Stores a slice and moves the position behind it, unless the broadcast is no longer being sent. */
 const storeSlice = defineWrite(
   'broadcasts.storeSlice',
-  async (tx, { broadcastId, after, rows, last, now }: WalkedSlice): Promise<void> => {
+  async (tx, { broadcastId, after, rows, last, now }: ReadSlice): Promise<void> => {
     const run = await getRun(tx, broadcastId);
     if ((await findBroadcastStatus(tx, broadcastId)) !== 'sending') return;
     if (run.walkAfter !== after || run.walkedAt !== null) return;
@@ -113,13 +113,13 @@ const storeSlice = defineWrite(
   },
 );
 
-/** Returns the function that walks one slice further. It remembers how many contacts a slice of each walk may have. */
-export function createWalk({ db, clock }: Pick<App, 'db' | 'clock'>) {
+/** Returns the function that enumerates the next slice. It remembers how many contacts a slice of each broadcast may have. */
+export function createEnumeration({ db, clock }: Pick<App, 'db' | 'clock'>) {
   const scans = new Map<BroadcastId, number>();
-  /** Walks one slice. Returns true when the walk is over. */
+  /** Enumerates one slice. Returns true when the enumeration is over. */
   return async ({ broadcastId, walkAfter }: BroadcastRunRow): Promise<boolean> => {
     const scan = scans.get(broadcastId) ?? SCAN.first;
-    const { tookMs, ...slice } = await db.query(readWalkSlice, { broadcastId, scan });
+    const { tookMs, ...slice } = await db.query(readSlice, { broadcastId, scan });
     scans.set(broadcastId, tookMs > SLOW_MS ? Math.max(SCAN.min, scan / 2) : Math.min(scan * 2, SCAN.max));
     await db.commit(storeSlice, { ...slice, broadcastId, after: walkAfter, now: clock.now() });
     const isOver = slice.last === undefined;
