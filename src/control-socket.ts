@@ -17,6 +17,7 @@ import type { HttpServer } from './http/transport/server.ts';
 import type { MailboxRepairs } from './mailboxes/repairs.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
+import { registerTaskAdmin } from './tasks/admin-api.ts';
 import { VERSION } from './version.ts';
 
 type ControlApp = Pick<
@@ -82,6 +83,7 @@ export async function createControlServer(
     mailboxContents,
     mailboxRepairs,
   };
+  registerTaskAdmin(server, app);
   for (const register of entriesOf('operatorRoutes')) register(server, parts);
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));
   return server;

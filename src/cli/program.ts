@@ -21,6 +21,7 @@ import { addPlanCommands } from './plan.ts';
 import { addQueueCommands } from './queue.ts';
 import { addServeCommands } from './serve.ts';
 import { addSuppressionCommands } from './suppression.ts';
+import { addTaskCommands } from './task.ts';
 import { addTenantCommands } from './tenant.ts';
 import type { Terminal } from './terminal.ts';
 import { addVersionCommand } from './version.ts';
@@ -41,6 +42,7 @@ const COMMANDS: readonly AddCommands[] = [
   addInboundCommands,
   addMailboxCommands,
   addCertificateCommands,
+  addTaskCommands,
   addBlobCommands,
   addDbCommands,
   addConfigCommands,

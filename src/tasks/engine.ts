@@ -5,6 +5,7 @@
  */
 import { commitOutcome } from '../db/commit-outcome.ts';
 import { sleep } from '../system/clock.ts';
+import { errorMessage } from '../system/errors.ts';
 import type { WakeupSubjects } from '../system/wakeups.ts';
 import { type Leased, type RunningWork, startWork, type Work } from '../system/worker.ts';
 import type { PartApp } from '../thread-app.ts';
@@ -30,6 +31,9 @@ const MAX_LEASED = 100;
 const MAX_RELEASED = 500;
 /** Number of attempts after which an interrupted task is run again at once: most crashes have nothing to do with it. */
 const PROMPT_ATTEMPTS = 3;
+
+/** Maximum number of characters of a reason that is stored. */
+const MAX_REASON_CHARACTERS = 500;
 
 const INTERRUPTED = 'The last attempt was interrupted';
 const BROKEN = 'The server failed to run the task';
@@ -232,12 +236,13 @@ class KindEngine {
         return commitOutcome(this.#app, retryTask, { lease, dueAt: clock.now(), attempts: attempts - 1 });
       log.error({ kind, reference, err: error }, 'a task failed');
       const delayMs = this.kind.backOff(attempts);
-      if (delayMs === undefined) return this.#giveUp(task, BROKEN);
+      if (delayMs === undefined) return this.#giveUp(task, BROKEN, errorMessage(error));
       return commitOutcome(this.#app, retryTask, { lease, dueAt: clock.now() + delayMs });
     }
   }
 
-  async #giveUp(task: LeasedTask, error: string): Promise<TaskEnd> {
+  /** Gives a task up. `reason` is for the operator alone. */
+  async #giveUp(task: LeasedTask, error: string, reason = error): Promise<TaskEnd> {
     const { kind, reference, attempts } = task;
     this.#app.log.error({ kind, reference, attempts, error }, 'a task is given up');
     try {
@@ -245,7 +250,8 @@ class KindEngine {
     } catch (failure) {
       this.#app.log.error({ kind, reference, err: failure }, 'a task could not be given up');
     }
-    return commitOutcome(this.#app, failTask, { lease: leaseOf(task), error });
+    const shown = reason.slice(0, MAX_REASON_CHARACTERS);
+    return commitOutcome(this.#app, failTask, { lease: leaseOf(task), error: shown });
   }
 }
 

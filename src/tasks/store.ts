@@ -8,6 +8,7 @@ import type { SetBack } from '../db/due-times.ts';
 import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
 import type { TaskRow } from '../db/own-tables.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
+import { notFound } from '../system/errors.ts';
 
 type TaskKey = Pick<TaskRow, 'kind' | 'reference'>;
 type QueueKey = Pick<TaskRow, 'kind' | 'queueKey'>;
@@ -326,6 +327,55 @@ export const moveDueTasks = defineWrite(
     return end;
   },
   { priority: 'bulk' },
+);
+
+/** A task that has failed, and why. */
+export type FailedTask = Omit<NewTask, 'dueAt'> & Pick<TaskRow, 'attempts'> & { error: string };
+
+const failed = statement((db, param: Param<{ limit: number }>) =>
+  db
+    .selectFrom('tasks')
+    .select(['kind', 'reference', 'queueKey', 'tenantId', 'attempts', 'error'])
+    .$narrowType<{ error: string }>()
+    .where(hasFailed)
+    .orderBy('kind')
+    .orderBy('reference')
+    .limit(param('limit')),
+);
+
+/** Returns tasks that have failed, in the order of their kinds. */
+export function listFailedTasks(tx: Tx, limit: number): Promise<FailedTask[]> {
+  return failed.all(tx, { limit });
+}
+
+/** @throws AppError not_found, also for a task that has not failed */
+async function getFailedTask(tx: Tx, key: TaskKey): Promise<TaskRow> {
+  const task = await findTask(tx, key);
+  if (!task || task.error === null) throw notFound('Failed task');
+  return task;
+}
+
+/**
+ * Makes a failed task due again, with as many attempts as a new one.
+ * @throws AppError not_found
+ */
+export const retryFailedTask = defineWrite(
+  'tasks.retryFailed',
+  async (tx, { dueAt, ...key }: TaskKey & { dueAt: number }): Promise<void> => {
+    const { kind, reference, queueKey, tenantId } = await getFailedTask(tx, key);
+    await scheduleTask(tx, { kind, reference, queueKey, tenantId, dueAt });
+  },
+);
+
+/**
+ * Removes a failed task.
+ * @throws AppError not_found
+ */
+export const discardFailedTask = defineWrite(
+  'tasks.discardFailed',
+  async (tx, key: TaskKey): Promise<void> => {
+    await cancelTask(tx, await getFailedTask(tx, key));
+  },
 );
 
 /** Numbers of tasks of a kind. `dueAt` is when the first one that waits is due. */

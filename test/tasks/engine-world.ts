@@ -1,5 +1,4 @@
 /** An engine with one kind on a real database in this thread, and a clock that the test moves. */
-import { after } from 'node:test';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
 import { startTasks, wakeTasks } from '../../src/tasks/engine.ts';
@@ -10,8 +9,8 @@ import { openMemoryDatabase } from '../support/memory-database.ts';
 import { recordLog } from '../support/record-log.ts';
 
 export const START = 1_800_000_000_000;
-export const { tx, database, close } = openMemoryDatabase();
-after(close);
+/** Test files of one process share it, so that none closes it. */
+export const { tx, database } = openMemoryDatabase();
 
 /** Runs a test with an engine. A run of a task lasts until the test ends it. */
 export async function inWorld(
