@@ -107,6 +107,12 @@ async function lastEventOf(emailId: string) {
   return last;
 }
 
+/** Returns the statuses of the recipients of an email. */
+async function statusesOf(emailId: string): Promise<string[]> {
+  const { recipients } = await campaign.spool.email(emailId);
+  return recipients.map((recipient: { status: string }) => recipient.status);
+}
+
 async function suppressionOf(address: string) {
   const { body } = await campaign.spool.request('GET', `/v1/suppressions?email=${address}`, {
     key: campaign.spool.liveKey,
@@ -402,11 +408,7 @@ test('a complaint about mail to several needs the name of the recipient, or an a
   );
   assert.deepEqual(await complain({ emailId: id, originalRecipients: [`<${two}>`] }), STORED);
   assert.deepEqual(await complain({ emailId: id, position: 0 }), STORED);
-  const { recipients } = await campaign.spool.email(id);
-  assert.deepEqual(
-    recipients.map((recipient: { status: string }) => recipient.status),
-    ['complained', 'complained'],
-  );
+  assert.deepEqual(await statusesOf(id), ['complained', 'complained']);
 });
 
 /** Lets a complaint arrive at the address that is registered with a provider, with these fields of the message. */
@@ -473,11 +475,7 @@ test('without a token of the email, its Message-ID counts with the link to unsub
     await complainToLoop({ 'message-id': messageId, 'list-unsubscribe': link(other) }),
     STORED,
   );
-  const { recipients } = await campaign.spool.email(id);
-  assert.deepEqual(
-    recipients.map((recipient: { status: string }) => recipient.status),
-    ['delivered', 'complained'],
-  );
+  assert.deepEqual(await statusesOf(id), ['delivered', 'complained']);
 });
 
 test('at a registered address, the Message-ID counts for the reader whom the report names', async () => {
@@ -494,11 +492,7 @@ test('at a registered address, the Message-ID counts for the reader whom the rep
   assert.deepEqual(await complainAbout(forged, [other]), ignored('address'));
   assert.deepEqual(await complainAbout(registered, ['eve@readers.example']), ignored('recipient'));
   assert.deepEqual(await complainAbout(registered, [other]), STORED);
-  const { recipients } = await campaign.spool.email(id);
-  assert.deepEqual(
-    recipients.map((recipient: { status: string }) => recipient.status),
-    ['delivered', 'complained'],
-  );
+  assert.deepEqual(await statusesOf(id), ['delivered', 'complained']);
   const only = await deliver([newReader()]);
   const fields = [{ name: 'message-id', value: `<${only}@sender.example>` }];
   const unknown = { localPart: registered, originalRecipients: ['eve@readers.example'], fields };

@@ -11,9 +11,7 @@ import { fileParts } from '../../../src/mail/message/file-part.ts';
 import { createHtmlText } from '../../../src/mail/message/html-text.ts';
 import type { MessageBytes } from '../../../src/queue/contents/open.ts';
 import { readSource } from '../../../src/queue/contents/read.ts';
-import { unpackSource } from '../../../src/queue/contents/source.ts';
 import { findContent } from '../../../src/queue/contents/store.ts';
-import { releaseHeld } from '../../../src/queue/state/hold.ts';
 import { findMessage } from '../../../src/queue/store.ts';
 import { dialLoopback } from '../../support/loopback.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
@@ -185,29 +183,4 @@ test('a large message that could not be composed is composed at its next attempt
   failing.mock.restore();
   assert.ok((await bytesOf((await prepare(await read(id))).content)).equals(await composedAtOnce(id, [])));
   await spool.cancel(id);
-});
-
-test('a large message whose stored texts are damaged is held, and delivered once they are restored', async () => {
-  const text = page('Damaged');
-  const id = await spool.accept('damaged@rcpt.example', { text });
-  const { message } = await read(id);
-  const packed = await findContent(side, message.contentId ?? 0);
-  assert.ok(packed);
-  assert.equal((await unpackSource(packed)).text, text);
-  const store = (source: Uint8Array) =>
-    side
-      .updateTable('contents')
-      .set({ source })
-      .where('id', '=', message.contentId ?? 0)
-      .execute();
-  const damaged = Buffer.from(packed.source);
-  damaged[damaged.length - 3] = (damaged[damaged.length - 3] ?? 0) ^ 1;
-  await store(damaged);
-  await spool.deliverDue();
-  const held = await spool.email(id);
-  assert.deepEqual([held.recipients[0].status, held.text], ['held', null]);
-  await store(packed.source);
-  await spool.app.db.commit(releaseHeld, { emailId: id, now: spool.clock.now() });
-  await spool.deliverDue();
-  assert.equal((await spool.email(id)).status, 'delivered');
 });
